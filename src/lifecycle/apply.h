@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does an event change the state? The job state machine, and nothing with an effect.
+//
+//   queued -> starting -> running -> succeeded | failed
+//     ^                      |
+//     |                   pausing -> paused -> (starting ...)     paused waits like queued
+//     +-- attempt lost ------+
+//   any but the final ones -> [cancelling ->] cancelled
+//
+// Trusts: an event that check() accepted. Guarantees: the same log gives the same state;
+// attained service never shrinks (I12). Cost of one event: O(tasks it moves x log jobs).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cluster/cluster.h"
+#include "model/event.h"
+#include "model/record.h"
+
+namespace berth::lifecycle {
+
+struct State {
+    cluster::Cluster cluster;
+    std::map<model::JobId, model::JobRecord> jobs;  // those not final
+    model::JobId last_job{0};
+    std::int64_t sequence = 0;
+    model::TimePoint time;
+};
+
+// Whether `event` is possible now. Errors: NotFound, Exists, Conflict, Invalid; nothing changes.
+base::Status check(const State& state, const model::EventBody& event);
+
+// Folds one event into the state. Returns the final record when the event ended a job, which
+// then leaves the state. Aborts on an event that check() refuses.
+std::optional<model::JobRecord> apply(State& state, const model::Event& event);
+
+model::Snapshot snapshot(const State& state);
+State restore(const model::Snapshot& snapshot);
+
+// "queued", "running" ... the one spelling used by CLI, API and log.
+std::string_view name(model::JobState state);
+
+}  // namespace berth::lifecycle

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A cluster written down: what `berth plan --state FILE` reads, what scenarios build and what a
+// bug report carries. Order in the lists does not matter; every tie is broken by `created`
+// fields and names.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/job.h"
+#include "model/node.h"
+#include "model/project.h"
+
+namespace berth::model {
+
+enum class TaskState { Pending, Running, Releasing };
+
+struct TaskDescription {
+    TaskState state = TaskState::Pending;
+    std::string node;              // where, unless pending
+    std::vector<int> gpu_indices;  // on that node; empty = any, chosen when the cluster is built
+};
+
+struct JobDescription {
+    JobSpec spec;
+    TimePoint created;
+    std::optional<TimePoint> last_start;
+    std::optional<TimePoint> last_checkpoint;
+    bool held = false;                        // a user paused it
+    std::vector<TaskDescription> tasks;       // those not listed are pending
+};
+
+struct Description {
+    TimePoint now;
+    std::vector<Pool> pools;
+    std::vector<Node> nodes;
+    std::vector<Project> projects;
+    std::vector<JobDescription> jobs;
+};
+
+}  // namespace berth::model

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that ever happens to a cluster, as facts. The state of a server is the fold of its
+// event log (lifecycle/apply.h); nothing else changes it. docs/adr/0003.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "model/job.h"
+#include "model/node.h"
+#include "model/plan.h"
+#include "model/project.h"
+
+namespace berth::model {
+
+struct PoolSet { Pool pool; };
+struct NodeSet { Node node; };             // added, or changed by name
+struct ProjectSet { Project project; };    // added, or changed by name
+
+struct JobSubmitted {
+    JobId job;
+    JobSpec spec;
+};
+// The processes of these tasks may be started. Written before anything is started.
+struct JobStarting {
+    JobId job;
+    int attempt = 1;                       // counts starts of the whole gang, from 1
+    Rule rule = Rule::Allocate;
+    std::vector<TaskPlacement> tasks;
+};
+struct JobRunning { JobId job; };          // all its started processes run
+struct JobReserved {
+    JobId job;
+    Rule rule = Rule::Reclaim;
+    TimePoint deadline;
+    std::vector<TaskPlacement> tasks;
+};
+struct ReservationDropped { JobId job; };
+struct PauseRequested {
+    JobId job;
+    Rule rule = Rule::Reclaim;
+    JobId beneficiary;                     // not valid when a user asked
+    PauseCost cost;
+    TimePoint deadline;                    // killed then
+    bool whole_job = true;
+    std::vector<int> tasks;
+};
+// The tasks asked to pause have left their GPUs.
+struct JobPaused {
+    JobId job;
+    bool saved = false;                    // it stopped by itself within the grace
+};
+struct JobHeld { JobId job; };             // a user asked that it shall not run
+struct JobReleased { JobId job; };         // a user lifted that
+struct CheckpointSaved { JobId job; };
+struct CancelRequested {
+    JobId job;
+    TimePoint deadline;
+};
+struct JobFinished {
+    JobId job;
+    JobState state = JobState::Succeeded;  // Succeeded, Failed or Cancelled
+    int exit_code = 0;                     // 128 + signal when a signal ended it
+    std::string detail;
+};
+// The attempt ended through no doing of the job's; it waits again.
+struct AttemptLost {
+    JobId job;
+    std::string detail;
+};
+
+using EventBody =
+    std::variant<PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning, JobReserved,
+                 ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
+                 CheckpointSaved, CancelRequested, JobFinished, AttemptLost>;
+
+struct Event {
+    std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps
+    TimePoint time;
+    std::string actor;          // "scheduler", "machine" or a user name
+    EventBody body;
+};
+
+}  // namespace berth::model

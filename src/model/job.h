@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a job asks for and where it stands. A job is a gang: `tasks_min` tasks start together or
+// not at all; up to `tasks_max` run when GPUs idle.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "model/node.h"
+
+namespace berth::model {
+
+using base::JobId;
+using base::NodeId;
+
+enum class JobKind {
+    Build,      // interactive: not preemptible, never above quota
+    Train,      // batch: preemptible, may run above quota
+    Inference,  // serving: not preemptible
+};
+
+inline constexpr int kNotPreemptibleFrom = 100;  // priorities from here on, unless said otherwise
+
+// The default priority of each kind: train 50, build 100, inference 125.
+constexpr int default_priority(JobKind kind) {
+    return kind == JobKind::Train ? 50 : kind == JobKind::Build ? 100 : 125;
+}
+
+// What each task asks for, all of it on one node.
+struct TaskRequest {
+    int gpus = 1;                       // how many GPUs; 0 = a task without a GPU
+    MilliGpu share{1000};               // of each of them; 1000 = whole GPUs
+    Bytes gpu_memory{0};                // instead of a share: memory on each GPU; 0 = not used
+    std::optional<MilliCpu> cpu;        // none = the node's share per GPU
+    std::optional<Bytes> memory;        // host memory; none = the node's share per GPU
+
+    bool operator==(const TaskRequest&) const = default;
+    bool is_whole() const { return share == base::kWholeGpu && gpu_memory == Bytes{0}; }
+};
+
+struct JobSpec {
+    std::string name;
+    std::string project;
+    JobKind kind = JobKind::Train;
+    int priority = default_priority(JobKind::Train);
+    bool preemptible = true;
+    std::vector<std::string> pools;     // in order of preference; empty = the default pool
+    int tasks_min = 1;
+    int tasks_max = 1;
+    TaskRequest request;
+    std::string gpu_model;              // empty = any
+    Labels node_labels;                 // the node must carry all of them
+    std::optional<Duration> min_run;    // overrides the policy's
+    Duration restart_cost{0};           // measured or declared: what one pause costs each GPU
+
+    bool operator==(const JobSpec&) const = default;
+};
+
+// One state machine for every host; the arrows are in lifecycle/apply.h.
+enum class JobState {
+    Queued,      // waits for GPUs
+    Starting,    // GPUs are its own, processes are being started
+    Running,
+    Pausing,     // asked to save and stop; still holds its GPUs
+    Paused,      // stopped with its place in line; resumes by itself unless a user paused it
+    Cancelling,  // asked to stop for good; still holds its GPUs
+    Succeeded,
+    Failed,
+    Cancelled,
+};
+
+constexpr bool is_final(JobState state) { return state >= JobState::Succeeded; }
+
+// Where one task of a gang is, or will be: GPUs as a bit set of indices on the node.
+struct TaskPlacement {
+    int task = 0;                       // rank in the gang, from 0
+    NodeId node;
+    std::uint64_t gpu_mask = 0;
+    MilliGpu share{0};                  // taken of each GPU in the mask
+    MilliCpu cpu{0};
+    Bytes memory{0};
+
+    bool operator==(const TaskPlacement&) const = default;
+};
+
+}  // namespace berth::model

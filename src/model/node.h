@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the hardware is: nodes with GPUs, grouped into pools by label.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/quantity.h"
+
+namespace berth::model {
+
+using base::Bytes;
+using base::Duration;
+using base::MilliCpu;
+using base::MilliGpu;
+using base::TimePoint;
+
+using Labels = std::map<std::string, std::string>;
+
+enum class NodeHealth {
+    Ready,    // takes work
+    Drained,  // an administrator lets running work finish and sends none
+    Down,     // does not answer, or its GPUs failed
+};
+
+inline constexpr int kGpusPerNodeMax = 64;
+
+struct Node {
+    std::string name;
+    int gpus = 0;                      // at most kGpusPerNodeMax
+    std::string gpu_model;             // "H100"; empty = not said
+    Bytes gpu_memory{0};               // of one GPU; 0 = not said
+    std::optional<MilliCpu> cpu;       // none = not accounted
+    std::optional<Bytes> memory;       // host memory; none = not accounted
+    Labels labels;
+    Labels topology;                   // level -> domain, for example rack -> r7
+    NodeHealth health = NodeHealth::Ready;
+
+    bool operator==(const Node&) const = default;
+};
+
+// A pool is the set of nodes that carry all of its labels. A node belongs to the first pool, in
+// order of declaration, that it matches, else to kDefaultPool.
+struct Pool {
+    std::string name;
+    Labels labels;
+
+    bool operator==(const Pool&) const = default;
+};
+
+inline constexpr const char* kDefaultPool = "default";
+
+}  // namespace berth::model

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What one decision asks to be done. Carried out by control/, shown by `berth plan`.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "model/job.h"
+
+namespace berth::model {
+
+// The rule by which an action was taken.
+enum class Rule {
+    Allocate,  // idle GPUs to the next job in order
+    Reclaim,   // across projects: the owner of a share takes back what was lent
+    Preempt,   // inside a project: a higher priority goes first
+    Hold,      // GPUs kept for this job by an earlier plan are free now
+    User,      // somebody asked
+};
+
+// Tasks start on these GPUs now. A job that runs already and grows is listed with its new tasks.
+struct Start {
+    JobId job;
+    Rule rule = Rule::Allocate;
+    std::vector<TaskPlacement> tasks;
+
+    bool operator==(const Start&) const = default;
+};
+
+// What a pause destroys, in milliseconds of one GPU.
+struct PauseCost {
+    std::int64_t unsaved_gpu_ms = 0;  // work since the last checkpoint
+    std::int64_t restart_gpu_ms = 0;
+
+    bool operator==(const PauseCost&) const = default;
+};
+
+// Tasks are asked to save and stop, so that `beneficiary` can start in their place.
+struct Pause {
+    JobId job;
+    std::vector<int> tasks;  // ranks; all running ones = the job is paused, fewer = it shrinks
+    bool whole_job = true;
+    Rule rule = Rule::Reclaim;
+    JobId beneficiary;
+    PauseCost cost;
+
+    bool operator==(const Pause&) const = default;
+};
+
+// GPUs promised to a job: it starts on them when their present holders have left.
+struct Reservation {
+    JobId job;
+    Rule rule = Rule::Reclaim;
+    std::vector<TaskPlacement> tasks;
+
+    bool operator==(const Reservation&) const = default;
+};
+
+struct Plan {
+    std::vector<Start> starts;
+    std::vector<Pause> pauses;
+    std::vector<Reservation> reservations;
+    std::vector<JobId> dropped;             // jobs whose hold ran out
+    std::optional<TimePoint> next_wakeup;   // decide again then, even if nothing happens
+
+    bool is_empty() const {
+        return starts.empty() && pauses.empty() && reservations.empty() && dropped.empty();
+    }
+    bool operator==(const Plan&) const = default;
+};
+
+}  // namespace berth::model

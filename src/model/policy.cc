@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/policy.h"
+
+#include <string>
+
+namespace berth::model {
+
+Policy berth_policy() { return {}; }
+
+Policy classic_policy() {
+    Policy policy;
+    policy.cheapest_victims = false;
+    policy.sticky_plans = false;
+    policy.min_run = Duration{0};
+    policy.min_run_restarts = 0;
+    return policy;
+}
+
+base::Result<Policy> policy_named(std::string_view name) {
+    if (name == "berth") return berth_policy();
+    if (name == "classic") return classic_policy();
+    return base::invalid("profile: wanted \"berth\" or \"classic\", found \"" + std::string(name) +
+                         "\"");
+}
+
+}  // namespace berth::model

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is entitled to what: a tree of departments and projects. Jobs live in the leaves; an inner
+// node bounds and guarantees the sum of what is below it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "model/node.h"
+
+namespace berth::model {
+
+enum class QuotaKind {
+    Guaranteed,  // may go above quota while GPUs idle; what it lent comes back by reclaim
+    Fixed,       // never above quota, and its unused quota is lent to nobody
+};
+
+// Larger than any cluster, small enough to add: "no bound".
+inline constexpr MilliGpu kUnlimited{INT64_C(1) << 60};
+
+// The rights of one tree node in one pool. scheduling.md section 1.
+struct Entitlement {
+    std::optional<MilliGpu> quota;      // deserved; none = sum of the children's, 0 for a leaf
+    MilliGpu limit = kUnlimited;        // never exceeded by the subtree
+    std::int64_t weight = 1000;         // share of the surplus, in thousandths
+    int priority = 100;                 // higher is offered the surplus first
+    QuotaKind kind = QuotaKind::Guaranteed;
+    std::int64_t usage_ppm = 0;         // decayed past use of this pool, parts per million
+
+    bool operator==(const Entitlement&) const = default;
+};
+
+struct Project {
+    std::string name;
+    std::string parent;                 // empty = directly below the root
+    std::int64_t order = 0;             // of creation; older wins a tie
+    Entitlement rights;                 // in the default pool, and the pattern for the others
+    std::map<std::string, Entitlement> pools;  // rights in named pools
+
+    bool operator==(const Project&) const = default;
+};
+
+// The rights of `project` in `pool`. In a named pool without an entry nothing is guaranteed, but
+// what idles may be borrowed.
+Entitlement rights_in(const Project& project, const std::string& pool);
+
+}  // namespace berth::model

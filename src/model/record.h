@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What people see of a job, waiting, running or long finished, and the whole state of a server as
+// plain data for snapshots of the event log.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/job.h"
+#include "model/plan.h"
+#include "model/project.h"
+
+namespace berth::model {
+
+// Why a job is, or was last, being paused: the receipt.
+struct PauseReceipt {
+    TimePoint time;
+    Rule rule = Rule::Reclaim;
+    JobId beneficiary;                  // not valid when a user asked
+    std::string actor;
+    PauseCost cost;                     // as foreseen
+    TimePoint deadline;
+    std::optional<TimePoint> stopped;   // when it had left its GPUs
+    bool saved = false;
+};
+
+struct JobRecord {
+    JobId id;
+    JobSpec spec;
+    std::string user;
+    std::string command;                // for people, shortened
+    JobState state = JobState::Queued;
+    bool held = false;
+    TimePoint created;
+    std::optional<TimePoint> first_start;
+    std::optional<TimePoint> last_start;
+    std::optional<TimePoint> last_checkpoint;
+    std::optional<TimePoint> finished;
+    int attempts = 0;
+    int pauses = 0;
+    std::int64_t attained_gpu_ms = 0;   // service received; never lost by a pause
+    std::int64_t lost_gpu_ms = 0;       // unsaved work destroyed by pauses
+    int exit_code = 0;
+    std::string detail;
+    std::vector<TaskPlacement> tasks;   // running or being freed
+    std::vector<int> releasing;         // ranks among them that are being freed
+    std::vector<TaskPlacement> hold;    // GPUs promised to it
+    std::optional<TimePoint> hold_deadline;
+    Rule hold_rule = Rule::Reclaim;
+    std::optional<PauseReceipt> last_pause;
+};
+
+struct Snapshot {
+    std::int64_t sequence = 0;          // of the last event folded into it
+    TimePoint time;
+    JobId last_job{0};                  // the highest id ever given
+    std::vector<Pool> pools;
+    std::vector<Node> nodes;            // in the order in which NodeIds were given
+    std::vector<Project> projects;
+    std::vector<JobRecord> jobs;        // those not final, by id
+};
+
+}  // namespace berth::model

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/node.h"
+
+namespace berth::ports {
+
+// What one GPU does right now. Fields that could not be measured are negative.
+struct GpuReading {
+    std::string node;
+    int index = 0;
+    std::string uuid;
+    int utilization_percent = -1;
+    base::Bytes memory_used{-1};
+    int power_watts = -1;
+    bool healthy = true;
+};
+
+// Which GPUs there are.
+class GpuInventory {
+  public:
+    virtual ~GpuInventory() = default;
+    // Errors: Unavailable, saying what is missing (driver, library).
+    virtual base::Result<std::vector<model::Node>> discover() = 0;
+    virtual base::Result<std::vector<GpuReading>> read() = 0;
+};
+
+}  // namespace berth::ports

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Starts, stops and finds again the processes of jobs. Everything is asynchronous: calls return
+// at once, outcomes arrive at the LauncherListener, on the thread of the control loop.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "model/job.h"
+#include "model/launch.h"
+
+namespace berth::ports {
+
+struct AttemptId {
+    model::JobId job;
+    int attempt = 1;
+
+    auto operator<=>(const AttemptId&) const = default;
+};
+
+// One process of the gang.
+struct TaskLaunch {
+    int rank = 0;
+    int local_rank = 0;                 // among the tasks of this job on the same node
+    std::string node;
+    std::vector<int> gpu_indices;       // becomes CUDA_VISIBLE_DEVICES
+};
+
+struct LaunchOrder {
+    AttemptId attempt;
+    std::string job_name;
+    std::string project;
+    model::LaunchSpec spec;
+    std::vector<TaskLaunch> tasks;      // the whole gang
+    bool resumes = false;               // an earlier attempt was paused
+};
+
+enum class StopReason { Pause, Cancel };
+
+// How an attempt ended, once all of its processes are gone.
+struct AttemptExit {
+    int exit_code = 0;                  // of the first task that failed, else 0; 128 + signal
+    int signal = 0;                     // that ended that task, or 0
+    bool stop_asked = false;            // it had been asked to stop
+    bool killed = false;                // it did not leave within the grace
+    std::string detail;                 // for people: "task 3 exited with 1"
+};
+
+class LauncherListener {
+  public:
+    virtual ~LauncherListener() = default;
+    virtual void on_running(AttemptId attempt) = 0;
+    virtual void on_exit(AttemptId attempt, const AttemptExit& exit) = 0;
+    // It never ran, or its outcome cannot be known (the machine went down under it).
+    virtual void on_lost(AttemptId attempt, const std::string& detail) = 0;
+};
+
+class Launcher {
+  public:
+    virtual ~Launcher() = default;
+    virtual void set_listener(LauncherListener* listener) = 0;
+
+    // Starts all tasks of an attempt. Failure to start is an exit with code 126 or 127.
+    virtual void start(const LaunchOrder& order) = 0;
+    // Asks an attempt to save and stop, and kills what is left after `grace`. Idempotent.
+    virtual void stop(AttemptId attempt, StopReason reason, base::Duration grace) = 0;
+    // After a restart of the server: takes up every attempt that the log says was starting or
+    // running. Each is answered by on_running, on_exit or on_lost; what had never been started is
+    // answered by on_lost with detail "never started".
+    virtual void recover(std::span<const AttemptId> attempts) = 0;
+};
+
+}  // namespace berth::ports

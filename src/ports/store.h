@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where the event log lives. What commit() has returned for survives a crash of the process and
+// of the machine.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "model/event.h"
+#include "model/launch.h"
+#include "model/record.h"
+
+namespace berth::ports {
+
+// One group commit.
+struct Batch {
+    std::vector<model::Event> events;                                   // consecutive sequences
+    std::vector<std::pair<model::JobId, model::LaunchSpec>> launches;   // of submitted jobs
+    std::vector<model::JobRecord> finished;                             // now final
+    // Idempotency keys of submissions: a repeated key answers with the first job's id.
+    std::vector<std::pair<std::string, model::JobId>> keys;
+
+    bool is_empty() const { return events.empty(); }
+};
+
+struct FinishedQuery {
+    std::string project;               // empty = all
+    model::JobId before{INT64_MAX};    // ids below this one, newest first
+    int limit = 100;
+};
+
+// Used from one thread.
+class Store {
+  public:
+    virtual ~Store() = default;
+
+    // Writes all or nothing and returns when it is durable. Errors: Unavailable (disk).
+    virtual base::Status commit(const Batch& batch) = 0;
+
+    // The newest snapshot, if one was ever written.
+    virtual base::Result<std::optional<model::Snapshot>> latest_snapshot() = 0;
+    // Replaces older snapshots. Events stay for history.
+    virtual base::Status write_snapshot(const model::Snapshot& snapshot) = 0;
+
+    // Calls `visit` for every event with a larger sequence, in order, at most `limit`.
+    virtual base::Status read_events(std::int64_t after, std::int64_t limit,
+                                     const std::function<void(model::Event&&)>& visit) = 0;
+
+    // Errors: NotFound.
+    virtual base::Result<model::LaunchSpec> launch_of(model::JobId job) = 0;
+    virtual base::Result<model::JobRecord> finished_job(model::JobId job) = 0;
+    virtual base::Result<std::vector<model::JobRecord>> finished_jobs(const FinishedQuery&) = 0;
+    virtual base::Result<std::optional<model::JobId>> job_with_key(const std::string& key) = 0;
+};
+
+}  // namespace berth::ports

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why does this job wait? One reason of the closed list (model/verdict.h) with the numbers that
+// decided it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "model/plan.h"
+#include "model/policy.h"
+#include "model/verdict.h"
+
+namespace berth::scheduling {
+
+// The verdict on one waiting job, given the plan just decided on this very cluster (not yet
+// carried out). The cluster is the same after the call as before.
+model::Verdict explain(cluster::Cluster& cluster, const model::Policy& policy,
+                       const model::Plan& plan, model::TimePoint now, model::JobId job);
+
+// The verdicts on all jobs that wait, by job id.
+std::vector<model::Verdict> explain_all(cluster::Cluster& cluster, const model::Policy& policy,
+                                        const model::Plan& plan, model::TimePoint now);
+
+// One sentence for people, with the numbers: "vision uses 2 of its fixed quota of 2 GPUs".
+std::string explain_text(const model::Verdict& verdict);
+
+}  // namespace berth::scheduling
