@@ -295,6 +295,22 @@ class Explainer {
     Verdict verdict_;
 };
 
+// Jobs that are still leaving GPUs promised elsewhere.
+std::vector<JobId> leaving_from(const Cluster& cluster, const std::vector<TaskPlacement>& hold) {
+    std::vector<JobId> leaving;
+    for (const auto& [id, job] : cluster.jobs()) {
+        if (!job.is_releasing()) continue;
+        const bool overlaps = std::ranges::any_of(job.placed, [&](const auto& task) {
+            return task.is_releasing && std::ranges::any_of(hold, [&](const auto& promised) {
+                return promised.node == task.place.node &&
+                       (promised.gpu_mask & task.place.gpu_mask) != 0;
+            });
+        });
+        if (overlaps) leaving.push_back(id);
+    }
+    return leaving;
+}
+
 // Verdicts that follow from the job's own state or its place in the plan.
 std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, const Job& job) {
     Verdict verdict;
@@ -319,6 +335,7 @@ std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, cons
         for (const model::Pause& pause : plan.pauses) {
             if (pause.beneficiary == job.id) verdict.blockers.push_back(pause.job);
         }
+        if (keeps_hold) verdict.blockers = leaving_from(cluster, job.hold->tasks);
         if (verdict.blockers.size() > kBlockersMax) verdict.blockers.resize(kBlockersMax);
         return with(Reason::WaitingForPause);
     }

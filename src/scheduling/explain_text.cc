@@ -95,7 +95,8 @@ std::string explain_text(const Verdict& verdict) {
         case Reason::Reserved:
             return idle_text(verdict) + ", kept for another job";
         case Reason::WaitingForPause:
-            return gpus(verdict.asks) + " are being freed for it";
+            return "its " + gpus(verdict.asks) +
+                   (verdict.asks == base::kWholeGpu ? " is" : " are") + " being freed";
         case Reason::Starting:
             return "starts now";
         case Reason::NotYetEvaluated:
