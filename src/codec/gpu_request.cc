@@ -30,9 +30,10 @@ std::optional<int> whole_number(std::string_view text) {
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "H100" and "MI300X" name a model by themselves; "two" does not.
+// "H100" and "MI300X" name a model by themselves; "two" and "x2" do not.
 bool looks_like_model(std::string_view text) {
-    return !text.empty() && is_letter(text[0]) && std::ranges::any_of(text, is_digit);
+    const bool is_upper = !text.empty() && text[0] >= 'A' && text[0] <= 'Z';
+    return is_upper && std::ranges::any_of(text, is_digit);
 }
 
 // A part of one GPU: "0.5" or "12G".
