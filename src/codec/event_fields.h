@@ -40,6 +40,8 @@ struct Fields<model::JobSubmitted> {
     static void visit(auto&& field) {
         field("job", &model::JobSubmitted::job);
         field("spec", &model::JobSubmitted::spec);
+        field("user", &model::JobSubmitted::user);
+        field("command", &model::JobSubmitted::command);
     }
 };
 

@@ -48,7 +48,7 @@ class RandomModel {
         record.first_start = maybe(time()), record.last_start = maybe(time());
         record.last_checkpoint = maybe(time()), record.finished = maybe(time());
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
-        record.attained_gpu_ms = large(), record.lost_gpu_ms = large();
+        record.attained_gpu_ms = large(), record.settled = time(), record.lost_gpu_ms = large();
         record.tasks = placements(), record.hold = placements();
         record.releasing = ranks();
         record.hold_deadline = maybe(time());
@@ -177,7 +177,7 @@ class RandomModel {
     void fill(model::PoolSet& e) { e.pool = {text(), labels()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }
-    void fill(model::JobSubmitted& e) { e = {job(), spec()}; }
+    void fill(model::JobSubmitted& e) { e = {job(), spec(), text(), text()}; }
     void fill(model::JobStarting& e) { e = {job(), small(), rule(), placements()}; }
     void fill(model::JobReserved& e) { e = {job(), rule(), time(), placements()}; }
     void fill(model::PauseRequested& e) {
