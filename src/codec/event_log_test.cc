@@ -81,8 +81,10 @@ TEST_CASE("records and snapshots are read back as they were written") {
         codec::RandomModel dice(seed);
         const model::JobRecord record = dice.record();
         const model::LaunchSpec launch = dice.launch();
+        std::string launch_text;
+        codec::append_launch(launch_text, launch);
         std::string text;
-        codec::append_finished(text, record, &launch);
+        codec::append_finished(text, record, launch_text);
         const auto read = codec::parse_finished(text);
         CAPTURE(text);
         REQUIRE(read.has_value());
@@ -91,7 +93,7 @@ TEST_CASE("records and snapshots are read back as they were written") {
         REQUIRE(read->record.tasks == record.tasks);
         REQUIRE(read->launch->environment == launch.environment);
         std::string again;
-        codec::append_finished(again, read->record, &*read->launch);
+        codec::append_finished(again, read->record, launch_text);
         REQUIRE(again == text);
 
         std::string snapshot_text;
