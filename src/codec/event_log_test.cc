@@ -108,8 +108,9 @@ TEST_CASE("records and snapshots are read back as they were written") {
 
 TEST_CASE("the text of an event is the documented one") {
     model::Event event{7, base::at_ms(1'700'000'000'000), "scheduler", model::JobRunning{{3}}};
-    CHECK(written(event) ==
-          R"({"v":1,"seq":7,"time":1700000000000,"actor":"scheduler","type":"job_running","job":3})");
+    CHECK(
+        written(event) ==
+        R"({"v":1,"seq":7,"time":1700000000000,"actor":"scheduler","type":"job_running","job":3})");
     event.body = model::JobPaused{{3}, true};
     event.actor = "\xff\"\n";
     CHECK(written(event) ==

@@ -14,8 +14,8 @@ using model::JobId;
 ports::Batch batch_of(std::int64_t first, std::int64_t last) {
     ports::Batch batch;
     for (std::int64_t sequence = first; sequence <= last; ++sequence) {
-        batch.events.push_back(codec::RandomModel(static_cast<std::uint64_t>(sequence))
-                                   .event(sequence));
+        batch.events.push_back(
+            codec::RandomModel(static_cast<std::uint64_t>(sequence)).event(sequence));
     }
     return batch;
 }

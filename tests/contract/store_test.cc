@@ -47,10 +47,9 @@ TEST_CASE("one server has a data directory, and the other is told which process"
     const auto second = open_store(directory.path());
     REQUIRE_FALSE(second.has_value());
     CHECK(second.error().code == base::ErrorCode::Conflict);
-    CHECK(second.error().message == "data directory \"" + directory.path() +
-                                        "\" is in use by another server (process " +
-                                        std::to_string(::getpid()) +
-                                        "); stop that one or choose another directory");
+    CHECK(second.error().message ==
+          "data directory \"" + directory.path() + "\" is in use by another server (process " +
+              std::to_string(::getpid()) + "); stop that one or choose another directory");
     first->reset();
     CHECK(open_store(directory.path()).has_value());
 }
@@ -63,8 +62,10 @@ TEST_CASE("a file of a newer program, or of another one, is refused and left as 
     const auto newer = open_store(directory.path());
     REQUIRE_FALSE(newer.has_value());
     CHECK(newer.error().code == base::ErrorCode::Conflict);
-    CHECK(newer.error().message == "\"" + path + "\" was written by a newer version of Berth "
-                                   "(schema 2, this program knows up to 1); start that version");
+    CHECK(newer.error().message ==
+          "\"" + path +
+              "\" was written by a newer version of Berth "
+              "(schema 2, this program knows up to 1); start that version");
     execute(path, "PRAGMA user_version = 1; PRAGMA application_id = 7");
     CHECK(open_store(directory.path()).error().message ==
           "\"" + path + "\" is a database of another program");
@@ -81,7 +82,7 @@ TEST_CASE("nobody else can read the stored environments") {
     batch.events.push_back({1, {}, "x", model::JobHeld{{1}}});
     REQUIRE((*store)->commit(batch));
     for (const auto& entry : std::filesystem::directory_iterator(directory.path() + "/a/b")) {
-        struct stat about {};
+        struct stat about{};
         REQUIRE(::stat(entry.path().c_str(), &about) == 0);
         CAPTURE(entry.path().string());
         CHECK((about.st_mode & 077) == 0);

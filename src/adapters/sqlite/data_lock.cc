@@ -36,8 +36,8 @@ base::Status make_directory(const std::string& directory) {
         std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
     }
     if (!error) return {};
-    return base::fail(base::ErrorCode::Unavailable, "cannot make the data directory \"" +
-                                                        directory + "\": " + error.message());
+    return base::fail(base::ErrorCode::Unavailable,
+                      "cannot make the data directory \"" + directory + "\": " + error.message());
 }
 
 }  // namespace

@@ -18,9 +18,7 @@ tl::unexpected<base::Error> error_of(sqlite3* database) {
 
 }  // namespace
 
-void Statement::Finalize::operator()(sqlite3_stmt* statement) const {
-    sqlite3_finalize(statement);
-}
+void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 Statement& Statement::bind(int parameter, std::int64_t value) {
     sqlite3_bind_int64(statement_.get(), parameter, value);

@@ -56,8 +56,7 @@ class SqliteStore final : public ports::Store {
                        const std::function<void(model::Event&&)>& visit) override;
     Result<model::LaunchSpec> launch_of(JobId job) override;
     Result<model::JobRecord> finished_job(JobId job) override;
-    Result<std::vector<model::JobRecord>> finished_jobs(
-        const ports::FinishedQuery& query) override;
+    Result<std::vector<model::JobRecord>> finished_jobs(const ports::FinishedQuery& query) override;
     Result<std::optional<JobId>> job_with_key(const std::string& key) override;
 
   private:
@@ -128,9 +127,9 @@ Status SqliteStore::check_sequences(const ports::Batch& batch) const {
     std::int64_t wanted = last_sequence_;
     for (const model::Event& event : batch.events) {
         if (event.sequence == ++wanted) continue;
-        return base::fail(base::ErrorCode::Internal,
-                          "store: wanted event " + std::to_string(wanted) + " next, found " +
-                              std::to_string(event.sequence));
+        return base::fail(base::ErrorCode::Internal, "store: wanted event " +
+                                                         std::to_string(wanted) + " next, found " +
+                                                         std::to_string(event.sequence));
     }
     return {};
 }
@@ -236,8 +235,7 @@ Result<model::LaunchSpec> SqliteStore::launch_of(JobId job) {
     if (!finished && finished.error().code != base::ErrorCode::NotFound) {
         return tl::unexpected(finished.error());
     }
-    return base::fail(base::ErrorCode::NotFound,
-                      "no command of job " + std::to_string(job.value));
+    return base::fail(base::ErrorCode::NotFound, "no command of job " + std::to_string(job.value));
 }
 
 Result<model::JobRecord> SqliteStore::finished_job(JobId job) {
