@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is free, who holds what, who waits? The indexed state that decisions read (state.h says
+// what it is made of).
+//
+// Changes marked [trial] are recorded while a Trial is open and can be taken back; the others are
+// for lifecycle/ alone. Ids are positions: nodes, projects, pools and shapes are never removed.
+// Cost of a change: O(log) of the jobs in one project, never of the cluster's size.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cluster/state.h"
+
+namespace berth::cluster {
+
+class Cluster {
+  public:
+    Cluster();
+
+    // --- tables, for reading
+    std::span<const NodeState> nodes() const { return nodes_; }
+    const model::Node& description(NodeId node) const { return descriptions_[node.index()]; }
+    std::span<const ProjectState> projects() const { return projects_; }
+    std::span<const PoolState> pools() const { return pools_; }
+    const PoolState& pool(PoolId pool) const { return pools_[pool.index()]; }
+    const Shape& shape(ShapeId shape) const { return shapes_[shape.index()]; }
+    const Claim& claim(PoolId pool, ProjectId project) const {
+        return pools_[pool.index()].claims[project.index()];
+    }
+    // Not valid when unknown.
+    NodeId find_node(std::string_view name) const;
+    ProjectId find_project(std::string_view name) const;
+    PoolId find_pool(std::string_view name) const;
+    const Job* find_job(JobId job) const;
+    const Job& job(JobId job) const;
+    // All jobs that have not ended, by id.
+    const std::map<JobId, Job>& jobs() const { return jobs_; }
+    bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
+    // Free amount of one GPU.
+    MilliGpu free(View view, NodeId node, int gpu) const;
+    // Whether `share` more of the GPU could be used now, promises of it left aside.
+    bool could_use(NodeId node, int gpu, MilliGpu share) const;
+    // What nobody uses of a GPU now, promises left aside, ready or not.
+    MilliGpu unused(NodeId node, int gpu) const;
+    // Jobs with a hold, by id.
+    const std::set<JobId>& holders() const { return holders_; }
+    // Whether nodes of this kind may carry the shape at all (model and labels).
+    bool allows(ShapeId shape, std::uint16_t node_kind) const;
+    // The part of one GPU of the node that a task of the shape takes.
+    MilliGpu share_on(ShapeId shape, NodeId node) const;
+    // The GPUs of one task as counted in a project's demand: a request by memory counts as its
+    // part of the smallest GPU of the pool (rule R14).
+    MilliGpu demand(ShapeId shape, PoolId pool) const;
+    // The pools in whose line a job stands, or in which it runs already.
+    std::span<const PoolId> pools_wanted(const Job& job) const;
+    // What a task of the shape takes of the node's CPU and memory.
+    std::int64_t cpu_on(ShapeId shape, NodeId node) const;
+    std::int64_t memory_on(ShapeId shape, NodeId node) const;
+
+    // --- the machine room and the tree; lifecycle/ only
+    void set_pool(const model::Pool& pool);
+    void set_node(const model::Node& node);
+    void set_project(const model::Project& project);
+
+    // --- jobs; lifecycle/ only
+    void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
+    void remove_job(JobId id);                       // it holds nothing any more
+    void set_may_run(JobId id, bool may_run);
+    void set_started(JobId id, TimePoint time);      // last_start and last_saved
+    void set_saved(JobId id, TimePoint time);
+    void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
+
+    // --- capacity [trial]
+    void place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks);
+    void release(JobId id, std::span<const int> ranks);  // asked to leave
+    void hold(JobId id, PoolId pool, Hold hold);
+    void drop_hold(JobId id);
+    // Capacity alone, on behalf of no job: used while a gang is being placed.
+    void take(View view, const TaskPlacement& task);
+
+  private:
+    friend class Trial;
+    enum class Kind { Used, Releasing, Held };
+    struct Undo {
+        enum class What { Place, Release, Hold, DropHold, Take } what;
+        JobId job;
+        PoolId pool;                  // the job's pool before
+        std::size_t first = 0;        // in undo_ranks_ or undo_tasks_ or undo_holds_
+        std::size_t count = 0;
+        View view = View::Idle;
+    };
+
+    Job& mutable_job(JobId id);
+    // Takes the job out of / puts it into the line and the sums of its projects.
+    void leave_line(const Job& job);
+    void join_line(const Job& job);
+    template <typename Change>
+    void change(JobId id, Change&& change);
+    void count_pending(const Job& job, std::int64_t sign);
+    void add_usage(PoolId pool, ProjectId project, const Usage& amount, std::int64_t sign);
+    void add_allocated(const Job& job, MilliGpu amount, std::int64_t sign);
+    void set_releasing(Job& job, PlacedTask& task, bool releasing);
+
+    void change_capacity(const TaskPlacement& task, Kind kind, std::int64_t sign);
+    void change_gpu(NodeState& node, NodeId id, int gpu, Kind kind, MilliGpu amount);
+    void index_node(NodeId id, std::int64_t sign);
+    void resolve_claims();
+    void resolve_quota(PoolState& pool, ProjectId project);
+    PoolId pool_of(const model::Node& node) const;
+    ShapeId intern(const model::JobSpec& spec);
+    std::uint16_t kind_of(const model::Node& node);
+
+    void record(const Undo& entry);
+    void undo_to(std::size_t mark);
+    void undo(const Undo& entry);
+
+    struct GpuUse {
+        std::int16_t used = 0;
+        std::int16_t releasing = 0;
+        std::int16_t held = 0;
+    };
+    static MilliGpu free_of(const GpuUse& use, View view);
+
+    std::vector<NodeState> nodes_;
+    std::vector<model::Node> descriptions_;
+    std::vector<GpuUse> gpu_uses_;
+    std::vector<model::Node> kind_examples_;             // one node of each kind
+    std::vector<PoolState> pools_;
+    std::vector<ProjectState> projects_;
+    std::vector<Shape> shapes_;
+    std::vector<std::vector<bool>> allowed_;             // [shape][node kind]
+    std::map<JobId, Job> jobs_;
+    std::set<JobId> holders_;
+    std::map<std::string, NodeId, std::less<>> node_names_;
+    std::map<std::string, ProjectId, std::less<>> project_names_;
+
+    int open_trials_ = 0;
+    std::vector<Undo> undo_;
+    std::vector<int> undo_ranks_;
+    std::vector<TaskPlacement> undo_tasks_;
+    std::vector<Hold> undo_holds_;
+};
+
+// While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they
+// belong to the enclosing Trial. Trials nest like brackets.
+class Trial {
+  public:
+    explicit Trial(Cluster& cluster);
+    ~Trial();
+    Trial(const Trial&) = delete;
+    Trial& operator=(const Trial&) = delete;
+
+    void keep() { is_kept_ = true; }
+
+  private:
+    Cluster& cluster_;
+    std::size_t mark_;
+    bool is_kept_ = false;
+};
+
+}  // namespace berth::cluster

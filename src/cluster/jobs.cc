@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Jobs: their place in line, what their projects hold and want, and the changes of both.
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+#include "cluster/cluster.h"
+
+namespace berth::cluster {
+namespace {
+
+MilliGpu gpus_of(const TaskPlacement& task) { return task.share * std::popcount(task.gpu_mask); }
+
+MilliGpu gpus_of(std::span<const TaskPlacement> tasks) {
+    MilliGpu total{0};
+    for (const TaskPlacement& task : tasks) total += gpus_of(task);
+    return total;
+}
+
+LaneKey lane_of(const Job& job) {
+    return {job.priority, job.stage(),     job.shape,
+            job.ask(),    job.preemptible, job.pools.size() > 1 && job.active == 0};
+}
+
+}  // namespace
+
+const Job* Cluster::find_job(JobId id) const {
+    const auto found = jobs_.find(id);
+    return found == jobs_.end() ? nullptr : &found->second;
+}
+
+const Job& Cluster::job(JobId id) const {
+    const Job* found = find_job(id);
+    BERTH_CHECK(found != nullptr, "the job is known");
+    return *found;
+}
+
+Job& Cluster::mutable_job(JobId id) { return const_cast<Job&>(job(id)); }
+
+// Adds to one project and everything above it.
+void Cluster::add_usage(PoolId pool, ProjectId project, const Usage& amount, std::int64_t sign) {
+    std::vector<Claim>& claims = pools_[pool.index()].claims;
+    for (ProjectId at = project; at.is_valid(); at = projects_[at.index()].parent) {
+        Usage& usage = claims[at.index()].usage;
+        usage.allocated += amount.allocated * sign;
+        usage.not_preemptible += amount.not_preemptible * sign;
+        usage.pending += amount.pending * sign;
+    }
+}
+
+void Cluster::add_allocated(const Job& job, MilliGpu amount, std::int64_t sign) {
+    const MilliGpu not_preemptible = job.preemptible ? MilliGpu{0} : amount;
+    add_usage(job.pool, job.project, {amount, not_preemptible, {}}, sign);
+}
+
+std::span<const PoolId> Cluster::pools_wanted(const Job& job) const {
+    const bool is_settled = job.pool.is_valid() && (job.active > 0 || job.hold.has_value());
+    return is_settled ? std::span<const PoolId>(&job.pool, 1) : std::span<const PoolId>(job.pools);
+}
+
+void Cluster::count_pending(const Job& job, std::int64_t sign) {
+    if (!job.may_run) return;
+    const int held = job.hold ? static_cast<int>(job.hold->tasks.size()) : 0;
+    const int missing = job.tasks_max - job.active - held;
+    if (missing <= 0) return;
+    for (const PoolId pool : pools_wanted(job)) {
+        add_usage(pool, job.project, {{}, {}, demand(job.shape, pool) * missing}, sign);
+    }
+}
+
+void Cluster::leave_line(const Job& job) {
+    count_pending(job, -1);
+    if (job.is_waiting()) {
+        for (const PoolId pool : pools_wanted(job)) {
+            auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
+            const auto lane = lanes.find(lane_of(job));
+            lane->second.erase({job.created, job.id});
+            if (lane->second.empty()) lanes.erase(lane);
+        }
+    }
+    if (job.is_victim()) {
+        pools_[job.pool.index()].claims[job.project.index()].victims.erase(
+            {job.priority, job.stage(), job.created, job.id});
+    }
+}
+
+void Cluster::join_line(const Job& job) {
+    count_pending(job, +1);
+    if (job.is_waiting()) {
+        for (const PoolId pool : pools_wanted(job)) {
+            auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
+            lanes[lane_of(job)].insert({job.created, job.id});
+        }
+    }
+    if (job.is_victim()) {
+        pools_[job.pool.index()].claims[job.project.index()].victims.insert(
+            {job.priority, job.stage(), job.created, job.id});
+    }
+}
+
+template <typename Change>
+void Cluster::change(JobId id, Change&& change) {
+    Job& job = mutable_job(id);
+    leave_line(job);
+    change(job);
+    if (job.placed.empty() && !job.hold) job.pool = {};
+    if (job.hold) {
+        holders_.insert(id);
+    } else {
+        holders_.erase(id);
+    }
+    join_line(job);
+}
+
+void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
+    BERTH_CHECK(open_trials_ == 0, "jobs do not arrive inside a trial");
+    Job job;
+    job.id = id;
+    job.created = created;
+    job.project = find_project(spec.project);
+    job.shape = intern(spec);
+    job.priority = spec.priority;
+    job.tasks_min = spec.tasks_min;
+    job.tasks_max = spec.tasks_max;
+    job.preemptible = spec.preemptible;
+    job.kind = spec.kind;
+    job.restart_cost = spec.restart_cost;
+    job.min_run = spec.min_run;
+    for (const std::string& name : spec.pools) job.pools.push_back(find_pool(name));
+    if (job.pools.empty()) job.pools.push_back({0});
+    BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(job.pools, &PoolId::is_valid),
+                "a job names a project and pools that exist");
+    const auto [place, is_new] = jobs_.emplace(id, std::move(job));
+    BERTH_CHECK(is_new, "a job id is used once");
+    join_line(place->second);
+}
+
+void Cluster::remove_job(JobId id) {
+    const Job& job = this->job(id);
+    BERTH_CHECK(open_trials_ == 0 && job.placed.empty() && !job.hold, "it holds nothing any more");
+    leave_line(job);
+    jobs_.erase(id);
+}
+
+void Cluster::set_may_run(JobId id, bool may_run) {
+    change(id, [&](Job& job) { job.may_run = may_run; });
+}
+
+void Cluster::set_started(JobId id, TimePoint time) {
+    Job& job = mutable_job(id);
+    job.last_start = job.last_saved = time;
+}
+
+void Cluster::set_saved(JobId id, TimePoint time) { mutable_job(id).last_saved = time; }
+
+void Cluster::vacate(JobId id, std::span<const int> ranks) {
+    BERTH_CHECK(open_trials_ == 0, "tasks do not end inside a trial");
+    change(id, [&](Job& job) {
+        std::erase_if(job.placed, [&](const PlacedTask& task) {
+            if (std::ranges::find(ranks, task.place.task) == ranks.end()) return false;
+            change_capacity(task.place, task.is_releasing ? Kind::Releasing : Kind::Used, -1);
+            if (!task.is_releasing) {
+                add_allocated(job, gpus_of(task.place), -1);
+                --job.active;
+            }
+            return true;
+        });
+    });
+}
+
+void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks) {
+    const PoolId pool_before = job(id).pool;
+    change(id, [&](Job& job) {
+        job.pool = pool;
+        for (const TaskPlacement& task : tasks) {
+            change_capacity(task, Kind::Used, +1);
+            job.placed.push_back({task, false});
+        }
+        job.active += static_cast<int>(tasks.size());
+        add_allocated(job, gpus_of(tasks), +1);
+    });
+    record({Undo::What::Place, id, pool_before, 0, tasks.size(), View::Idle});
+}
+
+void Cluster::release(JobId id, std::span<const int> ranks) {
+    const std::size_t first = undo_ranks_.size();
+    change(id, [&](Job& job) {
+        for (PlacedTask& task : job.placed) {
+            if (task.is_releasing || std::ranges::find(ranks, task.place.task) == ranks.end()) {
+                continue;
+            }
+            set_releasing(job, task, true);
+            if (open_trials_ > 0) undo_ranks_.push_back(task.place.task);
+        }
+    });
+    record({Undo::What::Release, id, {}, first, undo_ranks_.size() - first, View::Idle});
+}
+
+void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
+    const std::int64_t sign = releasing ? +1 : -1;
+    // Freed before taken again, so that no GPU is counted twice on the way.
+    change_capacity(task.place, releasing ? Kind::Used : Kind::Releasing, -1);
+    change_capacity(task.place, releasing ? Kind::Releasing : Kind::Used, +1);
+    add_allocated(job, gpus_of(task.place), -sign);
+    job.active -= static_cast<int>(sign);
+    task.is_releasing = releasing;
+}
+
+void Cluster::hold(JobId id, PoolId pool, Hold hold) {
+    const PoolId pool_before = job(id).pool;
+    change(id, [&](Job& job) {
+        job.pool = pool;
+        for (const TaskPlacement& task : hold.tasks) change_capacity(task, Kind::Held, +1);
+        add_allocated(job, gpus_of(hold.tasks), +1);
+        job.hold = std::move(hold);
+    });
+    record({Undo::What::Hold, id, pool_before, 0, 0, View::Idle});
+}
+
+void Cluster::drop_hold(JobId id) {
+    const PoolId pool_before = job(id).pool;
+    change(id, [&](Job& job) {
+        for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
+        add_allocated(job, gpus_of(job.hold->tasks), -1);
+        if (open_trials_ > 0) undo_holds_.push_back(std::move(*job.hold));
+        job.hold.reset();
+    });
+    record({Undo::What::DropHold, id, pool_before, 0, 0, View::Idle});
+}
+
+void Cluster::undo(const Undo& entry) {
+    if (entry.what == Undo::What::Take) {
+        change_capacity(undo_tasks_.back(), entry.view == View::Idle ? Kind::Used : Kind::Held, -1);
+        undo_tasks_.pop_back();
+        return;
+    }
+    change(entry.job, [&](Job& job) {
+        switch (entry.what) {
+            case Undo::What::Place:
+                for (std::size_t i = 0; i < entry.count; ++i) {
+                    change_capacity(job.placed.back().place, Kind::Used, -1);
+                    add_allocated(job, gpus_of(job.placed.back().place), -1);
+                    job.placed.pop_back();
+                    --job.active;
+                }
+                job.pool = entry.pool;
+                break;
+            case Undo::What::Release:
+                for (PlacedTask& task : job.placed) {
+                    const auto ranks = std::span(undo_ranks_).subspan(entry.first, entry.count);
+                    if (std::ranges::find(ranks, task.place.task) != ranks.end()) {
+                        set_releasing(job, task, false);
+                    }
+                }
+                undo_ranks_.resize(entry.first);
+                break;
+            case Undo::What::Hold:
+                for (const TaskPlacement& task : job.hold->tasks) {
+                    change_capacity(task, Kind::Held, -1);
+                }
+                add_allocated(job, gpus_of(job.hold->tasks), -1);
+                job.hold.reset();
+                job.pool = entry.pool;
+                break;
+            case Undo::What::DropHold:
+                job.hold = std::move(undo_holds_.back());
+                undo_holds_.pop_back();
+                job.pool = entry.pool;
+                for (const TaskPlacement& task : job.hold->tasks) {
+                    change_capacity(task, Kind::Held, +1);
+                }
+                add_allocated(job, gpus_of(job.hold->tasks), +1);
+                break;
+            case Undo::What::Take: break;
+        }
+    });
+}
+
+}  // namespace berth::cluster

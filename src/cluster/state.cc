@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/state.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace berth::cluster {
+
+std::int64_t HostUse::free(View view) const {
+    if (capacity == kUnaccounted) return std::numeric_limits<std::int64_t>::max();
+    const std::int64_t promised = view == View::Idle ? std::max(releasing, held) : held;
+    return capacity - used - promised;
+}
+
+bool LaneKey::operator<(const LaneKey& other) const {
+    return std::tie(other.priority, stage, shape, ask, preemptible, multi_pool) <
+           std::tie(priority, other.stage, other.shape, other.ask, other.preemptible,
+                    other.multi_pool);
+}
+
+bool VictimKey::operator<(const VictimKey& other) const {
+    return std::tie(priority, other.stage, other.created, other.job) <
+           std::tie(other.priority, stage, created, job);
+}
+
+std::vector<int> Job::free_ranks(int count) const {
+    std::vector<bool> taken(static_cast<std::size_t>(tasks_max));
+    for (const PlacedTask& task : placed) taken[static_cast<std::size_t>(task.place.task)] = true;
+    std::vector<int> ranks;
+    for (int rank = 0; rank < tasks_max && std::ssize(ranks) < count; ++rank) {
+        if (!taken[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
+    }
+    return ranks;
+}
+
+}  // namespace berth::cluster

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the indexed state is made of: nodes, shapes, jobs, and the claims of projects on pools.
+// Plain records; cluster.h keeps them consistent.
+//
+// Two views of every GPU: `Idle` is what could be used this moment, `Coming` what will be free
+// once pausing jobs have left. A hold promises capacity of the Coming view to one job.
+//     idle = 1000 - used - max(releasing, held)        coming = 1000 - used - held
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/ids.h"
+#include "cluster/free_index.h"
+#include "model/job.h"
+#include "model/plan.h"
+#include "model/project.h"
+
+namespace berth::cluster {
+
+using base::JobId;
+using base::PoolId;
+using base::ProjectId;
+using base::ShapeId;
+using model::TaskPlacement;
+using model::TimePoint;
+
+enum class View { Idle, Coming };
+
+inline constexpr ProjectId kRoot{0};
+inline constexpr std::int64_t kUnaccounted = -1;  // a host resource nobody counts
+
+// One host resource of a node: milli-cores or bytes.
+struct HostUse {
+    std::int64_t capacity = kUnaccounted;
+    std::int64_t used = 0;
+    std::int64_t releasing = 0;
+    std::int64_t held = 0;
+
+    // INT64_MAX when not accounted.
+    std::int64_t free(View view) const;
+};
+
+struct NodeState {
+    PoolId pool;
+    std::uint32_t first_gpu = 0;     // position of its GPUs in the table of GPU uses
+    std::uint16_t kind = 0;          // nodes of one kind differ in name and use only
+    std::uint8_t gpus = 0;
+    bool is_ready = true;
+    std::array<std::uint64_t, 2> whole{};  // by View: GPUs entirely free
+    HostUse cpu;
+    HostUse memory;
+};
+
+// What every task of a job asks of a node. Jobs that ask the same share one.
+struct Shape {
+    model::TaskRequest request;
+    std::string gpu_model;
+    model::Labels labels;
+
+    auto operator==(const Shape&) const -> bool = default;
+};
+
+struct PlacedTask {
+    TaskPlacement place;
+    bool is_releasing = false;
+};
+
+struct Hold {
+    std::vector<TaskPlacement> tasks;
+    TimePoint deadline;
+    model::Rule rule = model::Rule::Reclaim;
+};
+
+struct Job {
+    JobId id;
+    TimePoint created;
+    ProjectId project;
+    ShapeId shape;
+    int priority = 0;
+    int tasks_min = 1;
+    int tasks_max = 1;
+    int active = 0;                   // running tasks, not counting those being released
+    bool preemptible = true;
+    bool may_run = true;              // not paused by a user, not ending
+    model::JobKind kind = model::JobKind::Train;
+    PoolId pool;                      // where it runs or is promised to; else not valid
+    std::vector<PoolId> pools;        // where it may run, in order
+    std::vector<PlacedTask> placed;   // running or being released, by rank
+    std::optional<Hold> hold;
+    TimePoint last_start;
+    TimePoint last_saved;             // start or last checkpoint: work after it is unsaved
+    model::Duration restart_cost{0};
+    std::optional<model::Duration> min_run;
+
+    bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
+    // Tasks it needs to make its next step: the gang, or one more.
+    int ask() const { return active < tasks_min ? tasks_min - active : 1; }
+    // 0 below its minimum, 1 at it, 2 above (rule R3).
+    int stage() const { return active < tasks_min ? 0 : active == tasks_min ? 1 : 2; }
+    // In line for an allocation.
+    bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
+    bool is_victim() const { return preemptible && active > 0; }
+    // Ranks without a place, lowest first, at most `count`.
+    std::vector<int> free_ranks(int count) const;
+};
+
+// Jobs of one project that are alike in everything an allocation looks at, oldest first: when the
+// first of them cannot start, none of them can.
+struct LaneKey {
+    int priority = 0;
+    int stage = 0;
+    ShapeId shape;
+    int ask = 1;
+    bool preemptible = true;
+    bool multi_pool = false;
+
+    // Higher priority first, then rule R3.
+    bool operator<(const LaneKey& other) const;
+};
+using Lane = std::set<std::pair<TimePoint, JobId>>;
+
+// Running preemptible jobs of one project, the first victim first (rule R8).
+struct VictimKey {
+    int priority = 0;
+    int stage = 0;
+    TimePoint created;
+    JobId job;
+
+    bool operator<(const VictimKey& other) const;
+};
+
+// What a tree node holds and wants in one pool, its subtree included.
+struct Usage {
+    MilliGpu allocated{0};        // running or promised
+    MilliGpu not_preemptible{0};  // the part of it that cannot be paused
+    MilliGpu pending{0};          // wanted on top, by jobs that may run
+
+    bool operator==(const Usage&) const = default;
+};
+
+// One project in one pool.
+struct Claim {
+    model::Entitlement rights;
+    MilliGpu quota{0};            // rights.quota, or the sum of the children's
+    MilliGpu limit{0};            // rights.limit; of a fixed quota: at most the quota
+    Usage usage;
+    std::map<LaneKey, Lane> lanes;
+    std::set<VictimKey> victims;
+};
+
+struct PoolState {
+    std::string name;
+    model::Labels labels;
+    std::array<FreeIndex, 2> free;        // by View
+    std::array<MilliGpu, 2> free_total{}; // by View, shared GPUs included
+    MilliGpu capacity{0};                 // of ready nodes
+    int gpus_per_node_max = 0;
+    model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
+    std::vector<Claim> claims;            // by project
+};
+
+struct ProjectState {
+    model::Project project;
+    ProjectId parent;
+    std::vector<ProjectId> children;      // oldest first
+};
+
+}  // namespace berth::cluster

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The slow-changing half of the cluster: nodes, pools, the project tree, shapes.
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+#include "base/check.h"
+#include "cluster/cluster.h"
+
+namespace berth::cluster {
+namespace {
+
+bool carries(const model::Labels& labels, const model::Labels& wanted) {
+    return std::ranges::all_of(wanted, [&](const auto& label) {
+        const auto found = labels.find(label.first);
+        return found != labels.end() && found->second == label.second;
+    });
+}
+
+bool equal_ignoring_case(std::string_view left, std::string_view right) {
+    return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) {
+        return std::tolower(a) == std::tolower(b);
+    });
+}
+
+// Whether `model` is one of the alternatives in "H100|A100".
+bool is_model(std::string_view wanted, std::string_view model) {
+    while (!wanted.empty()) {
+        const auto bar = std::min(wanted.find('|'), wanted.size());
+        if (equal_ignoring_case(wanted.substr(0, bar), model)) return true;
+        wanted.remove_prefix(std::min(bar + 1, wanted.size()));
+    }
+    return false;
+}
+
+bool node_allows(const Shape& shape, const model::Node& node) {
+    if (shape.request.gpus > node.gpus) return false;
+    if (shape.request.gpu_memory > node.gpu_memory) return false;
+    if (!shape.gpu_model.empty() && !is_model(shape.gpu_model, node.gpu_model)) return false;
+    return carries(node.labels, shape.labels);
+}
+
+}  // namespace
+
+Cluster::Cluster() {
+    projects_.push_back({});  // kRoot
+    set_pool({.name = model::kDefaultPool, .labels = {}});
+}
+
+NodeId Cluster::find_node(std::string_view name) const {
+    const auto found = node_names_.find(name);
+    return found == node_names_.end() ? NodeId{} : found->second;
+}
+
+ProjectId Cluster::find_project(std::string_view name) const {
+    const auto found = project_names_.find(name);
+    return found == project_names_.end() ? ProjectId{} : found->second;
+}
+
+PoolId Cluster::find_pool(std::string_view name) const {
+    const auto found = std::ranges::find(pools_, name, &PoolState::name);
+    if (found == pools_.end()) return {};
+    return {static_cast<PoolId::Rep>(found - pools_.begin())};
+}
+
+void Cluster::set_pool(const model::Pool& pool) {
+    BERTH_CHECK(open_trials_ == 0, "pools do not change inside a trial");
+    if (const PoolId known = find_pool(pool.name); known.is_valid()) {
+        pools_[known.index()].labels = pool.labels;
+    } else {
+        pools_.push_back({});
+        pools_.back().name = pool.name;
+        pools_.back().labels = pool.labels;
+        pools_.back().claims.resize(projects_.size());
+    }
+    resolve_claims();
+}
+
+PoolId Cluster::pool_of(const model::Node& node) const {
+    for (std::size_t pool = 0; pool < pools_.size(); ++pool) {
+        const bool is_chosen = !pools_[pool].labels.empty();
+        if (is_chosen && carries(node.labels, pools_[pool].labels)) {
+            return {static_cast<PoolId::Rep>(pool)};
+        }
+    }
+    return {0};
+}
+
+void Cluster::set_node(const model::Node& node) {
+    BERTH_CHECK(open_trials_ == 0, "nodes do not change inside a trial");
+    NodeId id = find_node(node.name);
+    if (id.is_valid()) {
+        index_node(id, -1);
+        BERTH_CHECK(nodes_[id.index()].gpus == node.gpus, "a known node keeps its GPU count");
+        descriptions_[id.index()] = node;
+    } else {
+        id = {static_cast<NodeId::Rep>(nodes_.size())};
+        node_names_.emplace(node.name, id);
+        descriptions_.push_back(node);
+        nodes_.push_back({});
+        nodes_.back().first_gpu = static_cast<std::uint32_t>(gpu_uses_.size());
+        nodes_.back().gpus = static_cast<std::uint8_t>(node.gpus);
+        gpu_uses_.resize(gpu_uses_.size() + static_cast<std::size_t>(node.gpus));
+    }
+    NodeState& state = nodes_[id.index()];
+    state.pool = pool_of(node);
+    state.kind = kind_of(node);
+    state.cpu.capacity = node.cpu ? node.cpu->value : kUnaccounted;
+    state.memory.capacity = node.memory ? node.memory->value : kUnaccounted;
+    state.is_ready = node.health == model::NodeHealth::Ready;
+    PoolState& pool = pools_[state.pool.index()];
+    pool.gpus_per_node_max = std::max(pool.gpus_per_node_max, node.gpus);
+    if (node.gpu_memory > model::Bytes{0}) {
+        pool.gpu_memory_min = pool.gpu_memory_min == model::Bytes{0}
+                                  ? node.gpu_memory
+                                  : std::min(pool.gpu_memory_min, node.gpu_memory);
+    }
+    index_node(id, +1);
+}
+
+std::uint16_t Cluster::kind_of(const model::Node& node) {
+    const auto found = std::ranges::find_if(kind_examples_, [&](const model::Node& other) {
+        return other.gpus == node.gpus && other.gpu_model == node.gpu_model &&
+               other.gpu_memory == node.gpu_memory && other.labels == node.labels;
+    });
+    if (found != kind_examples_.end()) {
+        return static_cast<std::uint16_t>(found - kind_examples_.begin());
+    }
+    kind_examples_.push_back(node);
+    for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
+        allowed_[shape].push_back(node_allows(shapes_[shape], node));
+    }
+    return static_cast<std::uint16_t>(kind_examples_.size() - 1);
+}
+
+ShapeId Cluster::intern(const model::JobSpec& spec) {
+    const Shape shape{spec.request, spec.gpu_model, spec.node_labels};
+    const auto found = std::ranges::find(shapes_, shape);
+    if (found != shapes_.end()) return {static_cast<ShapeId::Rep>(found - shapes_.begin())};
+    shapes_.push_back(shape);
+    allowed_.push_back({});
+    for (const model::Node& example : kind_examples_) {
+        allowed_.back().push_back(node_allows(shape, example));
+    }
+    return {static_cast<ShapeId::Rep>(shapes_.size() - 1)};
+}
+
+bool Cluster::allows(ShapeId shape, std::uint16_t node_kind) const {
+    return allowed_[shape.index()][node_kind];
+}
+
+MilliGpu Cluster::share_on(ShapeId shape, NodeId node) const {
+    const model::TaskRequest& request = shapes_[shape.index()].request;
+    if (request.gpu_memory == model::Bytes{0}) return request.share;
+    const std::int64_t whole = descriptions_[node.index()].gpu_memory.value;
+    return {whole == 0 ? 1000 : (request.gpu_memory.value * 1000 + whole - 1) / whole};
+}
+
+MilliGpu Cluster::demand(ShapeId shape, PoolId pool) const {
+    const model::TaskRequest& request = shapes_[shape.index()].request;
+    MilliGpu share = request.share;
+    if (request.gpu_memory > model::Bytes{0}) {
+        const std::int64_t whole = pools_[pool.index()].gpu_memory_min.value;
+        const std::int64_t part =
+            whole == 0 ? 1000 : (request.gpu_memory.value * 1000 + whole - 1) / whole;
+        share = {std::min<std::int64_t>(part, 1000)};
+    }
+    return share * request.gpus;
+}
+
+namespace {
+
+// What a task takes of a host resource it does not name: its GPUs' part of the node.
+std::int64_t default_part(std::int64_t capacity, std::int64_t milli_gpus, int node_gpus) {
+    return node_gpus == 0 ? 0 : capacity / (node_gpus * 1000) * milli_gpus;
+}
+
+}  // namespace
+
+std::int64_t Cluster::cpu_on(ShapeId shape, NodeId node) const {
+    const NodeState& state = nodes_[node.index()];
+    const model::TaskRequest& request = shapes_[shape.index()].request;
+    if (state.cpu.capacity == kUnaccounted) return 0;
+    if (request.cpu) return request.cpu->value;
+    return default_part(state.cpu.capacity, share_on(shape, node).value * request.gpus, state.gpus);
+}
+
+std::int64_t Cluster::memory_on(ShapeId shape, NodeId node) const {
+    const NodeState& state = nodes_[node.index()];
+    const model::TaskRequest& request = shapes_[shape.index()].request;
+    if (state.memory.capacity == kUnaccounted) return 0;
+    if (request.memory) return request.memory->value;
+    return default_part(state.memory.capacity, share_on(shape, node).value * request.gpus,
+                        state.gpus);
+}
+
+void Cluster::set_project(const model::Project& project) {
+    BERTH_CHECK(open_trials_ == 0, "projects do not change inside a trial");
+    ProjectId id = find_project(project.name);
+    if (!id.is_valid()) {
+        id = {static_cast<ProjectId::Rep>(projects_.size())};
+        project_names_.emplace(project.name, id);
+        projects_.push_back({});
+        for (PoolState& pool : pools_) pool.claims.resize(projects_.size());
+        const ProjectId parent = project.parent.empty() ? kRoot : find_project(project.parent);
+        BERTH_CHECK(parent.is_valid(), "a parent is declared before its children");
+        projects_[id.index()].parent = parent;
+        projects_[parent.index()].children.push_back(id);
+    }
+    projects_[id.index()].project = project;
+    std::ranges::sort(projects_[projects_[id.index()].parent.index()].children, {},
+                      [&](ProjectId child) {
+                          const model::Project& data = projects_[child.index()].project;
+                          return std::tie(data.order, data.name);
+                      });
+    resolve_claims();
+}
+
+void Cluster::resolve_claims() {
+    for (PoolState& pool : pools_) resolve_quota(pool, kRoot);
+}
+
+void Cluster::resolve_quota(PoolState& pool, ProjectId id) {
+    const ProjectState& project = projects_[id.index()];
+    MilliGpu of_children{0};
+    for (const ProjectId child : project.children) {
+        resolve_quota(pool, child);
+        const MilliGpu quota = pool.claims[child.index()].quota;
+        of_children = std::min(of_children + std::min(quota, model::kUnlimited), model::kUnlimited);
+    }
+    Claim& claim = pool.claims[id.index()];
+    if (id == kRoot) {
+        claim.quota = claim.limit = model::kUnlimited;
+        return;
+    }
+    claim.rights = rights_in(project.project, pool.name);
+    claim.quota = claim.rights.quota.value_or(of_children);
+    claim.limit = claim.rights.limit;
+    if (claim.rights.kind == model::QuotaKind::Fixed) {
+        claim.limit = std::min(claim.limit, claim.quota);
+    }
+}
+
+}  // namespace berth::cluster
