@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# THE list of modules. A module may use only modules of a strictly lower level, and a pure module
+# only pure ones; an adapter never uses another adapter (they share a level). berth_module.cmake
+# refuses anything else, tools/check-includes holds every #include to it. docs/adr/0001 and 0007
+# say why it has this shape. A module whose folder has no CMakeLists.txt is skipped.
+set(berth_modules
+    # level  folder below src/       pure: no clock, dice, file, socket, thread, environment
+    0  base                          pure
+    1  model                         pure
+    2  cluster                       pure
+    3  scheduling                    pure
+    3  lifecycle                     pure
+    4  scenario                      pure
+    4  ports                         effects
+    5  control                       effects
+    5  codec                         effects
+    6  adapters/sqlite               effects
+    6  adapters/process              effects
+    6  adapters/nvml                 effects
+    6  adapters/simulated_gpu        effects
+    6  adapters/system_clock         effects
+    7  api                           effects
+    7  cli                           effects
+    8  app                           effects
+)
+
+# Turns the list into variables: berth_module_names, berth_level_<module>, berth_purity_<module>.
+set(berth_module_names "")
+set(berth_rows "${berth_modules}")
+while(berth_rows)
+    list(POP_FRONT berth_rows berth_row_level berth_row_name berth_row_purity)
+    list(APPEND berth_module_names ${berth_row_name})
+    set(berth_level_${berth_row_name} ${berth_row_level})
+    set(berth_purity_${berth_row_name} ${berth_row_purity})
+endwhile()

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# What every target of the house is compiled with: the target berth_flags, and the faster tools
+# (mold, ccache) where they are installed.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# find_package() in a module's folder serves those who link that module as well.
+set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
+# Release keeps assertions, of the standard library's headers and of others alike: no -DNDEBUG.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g -D_GLIBCXX_ASSERTIONS")
+
+set(BERTH_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, such as address,undefined")
+
+find_program(berth_ccache ccache)
+if(berth_ccache)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${berth_ccache}")
+endif()
+
+add_library(berth_flags INTERFACE)
+target_compile_options(berth_flags INTERFACE
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+    "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/="
+    # g++ 12 warns of overlapping copies in plain std::string code once it optimises.
+    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:Debug>>>:-Wno-restrict>")
+if(BERTH_SANITIZE)
+    target_compile_options(berth_flags INTERFACE
+        "-fsanitize=${BERTH_SANITIZE}" -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
+        # Instrumented code confuses g++ 12's data flow analysis.
+        "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
+    target_link_options(berth_flags INTERFACE "-fsanitize=${BERTH_SANITIZE}")
+endif()
+
+find_program(berth_mold mold)
+if(berth_mold)
+    target_link_options(berth_flags INTERFACE -fuse-ld=mold)
+endif()
