@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: the fenced code blocks of a page under docs/, so that every example is executed.
+// For tests: which examples does a page under docs/ show? Its fenced code blocks, so that every
+// one of them can be executed.
 #pragma once
 
+#include <fstream>
 #include <string>
 #include <vector>
+
+#include "base/check.h"
 
 namespace berth::codec {
 
@@ -15,6 +19,22 @@ struct ExampleBlock {
 };
 
 // `page` is relative to the root of the repository. Aborts when it cannot be read.
-std::vector<ExampleBlock> example_blocks(const std::string& page);
+inline std::vector<ExampleBlock> example_blocks(const std::string& page) {
+    std::ifstream file(std::string(BERTH_SOURCE_DIR) + "/" + page);
+    BERTH_CHECK(file.good(), "the page is in the repository");
+    std::vector<ExampleBlock> blocks;
+    bool is_inside = false;
+    int number = 0;
+    for (std::string line; std::getline(file, line);) {
+        ++number;
+        if (line.starts_with("```")) {
+            is_inside = !is_inside;
+            if (is_inside) blocks.push_back({line.substr(3), "", number + 1});
+        } else if (is_inside) {
+            blocks.back().text += line + "\n";
+        }
+    }
+    return blocks;
+}
 
 }  // namespace berth::codec
