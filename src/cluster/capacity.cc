@@ -35,6 +35,16 @@ MilliGpu Cluster::free(View view, NodeId node, int gpu) const {
     return free_of(gpu_uses_[state.first_gpu + static_cast<std::size_t>(gpu)], view);
 }
 
+MilliGpu Cluster::unused(NodeId node, int gpu) const {
+    const GpuUse& use =
+        gpu_uses_[nodes_[node.index()].first_gpu + static_cast<std::size_t>(gpu)];
+    return {1000 - use.used - use.releasing};
+}
+
+bool Cluster::could_use(NodeId node, int gpu, MilliGpu share) const {
+    return share <= unused(node, gpu);
+}
+
 // Takes a node into all indexes of its pool (sign +1), or out of them (-1).
 void Cluster::index_node(NodeId id, std::int64_t sign) {
     NodeState& node = nodes_[id.index()];

@@ -44,6 +44,12 @@ class Cluster {
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
     // Free amount of one GPU.
     MilliGpu free(View view, NodeId node, int gpu) const;
+    // Whether `share` more of the GPU could be used now, promises of it left aside.
+    bool could_use(NodeId node, int gpu, MilliGpu share) const;
+    // What nobody uses of a GPU now, promises left aside, ready or not.
+    MilliGpu unused(NodeId node, int gpu) const;
+    // Jobs with a hold, by id.
+    const std::set<JobId>& holders() const { return holders_; }
     // Whether nodes of this kind may carry the shape at all (model and labels).
     bool allows(ShapeId shape, std::uint16_t node_kind) const;
     // The part of one GPU of the node that a task of the shape takes.
@@ -130,6 +136,7 @@ class Cluster {
     std::vector<Shape> shapes_;
     std::vector<std::vector<bool>> allowed_;             // [shape][node kind]
     std::map<JobId, Job> jobs_;
+    std::set<JobId> holders_;
     std::map<std::string, NodeId, std::less<>> node_names_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
 

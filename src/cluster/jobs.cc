@@ -107,6 +107,11 @@ void Cluster::change(JobId id, Change&& change) {
     leave_line(job);
     change(job);
     if (job.placed.empty() && !job.hold) job.pool = {};
+    if (job.hold) {
+        holders_.insert(id);
+    } else {
+        holders_.erase(id);
+    }
     join_line(job);
 }
 

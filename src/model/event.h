@@ -22,6 +22,8 @@ struct ProjectSet { Project project; };    // added, or changed by name
 struct JobSubmitted {
     JobId job;
     JobSpec spec;
+    std::string user;
+    std::string command;                   // for people, shortened
 };
 // The processes of these tasks may be started. Written before anything is started.
 struct JobStarting {

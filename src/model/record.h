@@ -41,6 +41,7 @@ struct JobRecord {
     int attempts = 0;
     int pauses = 0;
     std::int64_t attained_gpu_ms = 0;   // service received; never lost by a pause
+    TimePoint settled;                  // up to when attained_gpu_ms counts
     std::int64_t lost_gpu_ms = 0;       // unsaved work destroyed by pauses
     int exit_code = 0;
     std::string detail;

@@ -4,6 +4,7 @@
 // decided it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,11 @@ namespace berth::scheduling {
 // carried out). The cluster is the same after the call as before.
 model::Verdict explain(cluster::Cluster& cluster, const model::Policy& policy,
                        const model::Plan& plan, model::TimePoint now, model::JobId job);
+
+// The same for several jobs at once, in their order: the plan is looked at once.
+std::vector<model::Verdict> explain(cluster::Cluster& cluster, const model::Policy& policy,
+                                    const model::Plan& plan, model::TimePoint now,
+                                    std::span<const model::JobId> jobs);
 
 // The verdicts on all jobs that wait, by job id.
 std::vector<model::Verdict> explain_all(cluster::Cluster& cluster, const model::Policy& policy,

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lifecycle/apply.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "base/check.h"
+
+namespace berth::lifecycle {
+namespace {
+
+using model::JobRecord;
+using model::JobState;
+using model::TaskPlacement;
+
+std::vector<int> ranks_of(const std::vector<TaskPlacement>& tasks) {
+    std::vector<int> ranks;
+    for (const TaskPlacement& task : tasks) ranks.push_back(task.task);
+    return ranks;
+}
+
+// Folds events one by one; every method is the meaning of one event.
+class Fold {
+  public:
+    Fold(State& state, const model::Event& event) : state_(state), event_(event) {}
+
+    void operator()(const model::PoolSet& set) { state_.cluster.set_pool(set.pool); }
+    void operator()(const model::NodeSet& set) { state_.cluster.set_node(set.node); }
+    void operator()(const model::ProjectSet& set) { state_.cluster.set_project(set.project); }
+
+    void operator()(const model::JobSubmitted& submitted) {
+        state_.cluster.add_job(submitted.job, submitted.spec, event_.time);
+        state_.last_job = std::max(state_.last_job, submitted.job);
+        JobRecord& record = state_.jobs[submitted.job];
+        record.id = submitted.job;
+        record.spec = submitted.spec;
+        record.user = submitted.user;
+        record.command = submitted.command;
+        record.created = event_.time;
+    }
+
+    void operator()(const model::JobStarting& starting) {
+        JobRecord& record = settle(starting.job);
+        drop_hold(record);
+        state_.cluster.place(starting.job, pool_of(starting.tasks), starting.tasks);
+        state_.cluster.set_started(starting.job, event_.time);
+        record.tasks.insert(record.tasks.end(), starting.tasks.begin(), starting.tasks.end());
+        record.attempts = starting.attempt;
+        record.last_start = event_.time;
+        record.last_checkpoint.reset();
+        if (!record.first_start) record.first_start = event_.time;
+        record.state = JobState::Starting;
+    }
+
+    void operator()(const model::JobRunning& running) {
+        settle(running.job).state = JobState::Running;
+    }
+
+    void operator()(const model::JobReserved& reserved) {
+        JobRecord& record = settle(reserved.job);
+        state_.cluster.hold(reserved.job, pool_of(reserved.tasks),
+                            {reserved.tasks, reserved.deadline, reserved.rule});
+        record.hold = reserved.tasks;
+        record.hold_deadline = reserved.deadline;
+        record.hold_rule = reserved.rule;
+    }
+
+    void operator()(const model::ReservationDropped& dropped) {
+        drop_hold(settle(dropped.job));
+    }
+
+    void operator()(const model::PauseRequested& request) {
+        JobRecord& record = settle(request.job);
+        const std::vector<int> ranks =
+            request.whole_job ? active_ranks(record) : request.tasks;
+        state_.cluster.release(request.job, ranks);
+        for (const int rank : ranks) record.releasing.push_back(rank);
+        if (request.whole_job) record.state = JobState::Pausing;
+        record.last_pause = model::PauseReceipt{
+            event_.time, request.rule, request.beneficiary, event_.actor, request.cost,
+            request.deadline, {}, false};
+    }
+
+    void operator()(const model::JobPaused& paused) {
+        JobRecord& record = settle(paused.job);
+        state_.cluster.vacate(paused.job, record.releasing);
+        std::erase_if(record.tasks, [&](const TaskPlacement& task) {
+            return std::ranges::find(record.releasing, task.task) != record.releasing.end();
+        });
+        record.releasing.clear();
+        ++record.pauses;
+        if (record.last_pause) {
+            record.last_pause->stopped = event_.time;
+            record.last_pause->saved = paused.saved;
+            if (!paused.saved) record.lost_gpu_ms += record.last_pause->cost.unsaved_gpu_ms;
+        }
+        if (record.tasks.empty()) record.state = JobState::Paused;
+    }
+
+    void operator()(const model::JobHeld& held) {
+        settle(held.job).held = true;
+        state_.cluster.set_may_run(held.job, false);
+    }
+
+    void operator()(const model::JobReleased& released) {
+        settle(released.job).held = false;
+        state_.cluster.set_may_run(released.job, true);
+    }
+
+    void operator()(const model::CheckpointSaved& saved) {
+        settle(saved.job).last_checkpoint = event_.time;
+        state_.cluster.set_saved(saved.job, event_.time);
+    }
+
+    void operator()(const model::CancelRequested& cancel) {
+        JobRecord& record = settle(cancel.job);
+        state_.cluster.set_may_run(cancel.job, false);
+        const std::vector<int> ranks = active_ranks(record);
+        state_.cluster.release(cancel.job, ranks);
+        for (const int rank : ranks) record.releasing.push_back(rank);
+        drop_hold(record);
+        record.state = JobState::Cancelling;
+    }
+
+    void operator()(const model::JobFinished& finished) {
+        JobRecord& record = settle(finished.job);
+        leave_gpus(record);
+        record.state = finished.state;
+        record.exit_code = finished.exit_code;
+        record.detail = finished.detail;
+        record.finished = event_.time;
+        state_.cluster.remove_job(finished.job);
+        ended_ = std::move(record);
+        state_.jobs.erase(finished.job);
+    }
+
+    void operator()(const model::AttemptLost& lost) {
+        JobRecord& record = settle(lost.job);
+        leave_gpus(record);
+        record.state = JobState::Queued;
+        record.detail = lost.detail;
+    }
+
+    std::optional<JobRecord> ended() { return std::move(ended_); }
+
+  private:
+    base::PoolId pool_of(const std::vector<TaskPlacement>& tasks) const {
+        return state_.cluster.nodes()[tasks.front().node.index()].pool;
+    }
+
+    // Credits the service received since the job's last event, then hands out its record. Tasks
+    // that are asked to leave still hold their GPUs and still count.
+    JobRecord& settle(model::JobId job) {
+        const auto found = state_.jobs.find(job);
+        BERTH_CHECK(found != state_.jobs.end(), "events name jobs that have not ended");
+        JobRecord& record = found->second;
+        std::int64_t milli = 0;
+        for (const TaskPlacement& task : record.tasks) {
+            milli += task.share.value * std::popcount(task.gpu_mask);
+        }
+        const auto since = std::max(event_.time - record.settled, model::Duration{0});
+        record.attained_gpu_ms += milli * since.count() / 1000;
+        record.settled = event_.time;
+        return record;
+    }
+
+    static std::vector<int> active_ranks(const JobRecord& record) {
+        std::vector<int> ranks = ranks_of(record.tasks);
+        std::erase_if(ranks, [&](int rank) {
+            return std::ranges::find(record.releasing, rank) != record.releasing.end();
+        });
+        return ranks;
+    }
+
+    void drop_hold(JobRecord& record) {
+        if (state_.cluster.job(record.id).hold) state_.cluster.drop_hold(record.id);
+        record.hold.clear();
+        record.hold_deadline.reset();
+    }
+
+    // Whatever it held or was promised is free at once.
+    void leave_gpus(JobRecord& record) {
+        drop_hold(record);
+        state_.cluster.vacate(record.id, ranks_of(record.tasks));
+        record.tasks.clear();
+        record.releasing.clear();
+    }
+
+    State& state_;
+    const model::Event& event_;
+    std::optional<JobRecord> ended_;
+};
+
+}  // namespace
+
+std::optional<JobRecord> apply(State& state, const model::Event& event) {
+    const base::Status possible = check(state, event.body);
+    BERTH_CHECK(possible.has_value(), "only possible events reach the log");
+    Fold fold(state, event);
+    std::visit(fold, event.body);
+    state.sequence = event.sequence;
+    state.time = std::max(state.time, event.time);
+    return fold.ended();
+}
+
+std::string_view name(JobState state) {
+    static constexpr std::array<std::string_view, 9> kNames{
+        "queued",     "starting",  "running", "pausing",   "paused",
+        "cancelling", "succeeded", "failed",  "cancelled"};
+    return kNames[static_cast<std::size_t>(state)];
+}
+
+}  // namespace berth::lifecycle

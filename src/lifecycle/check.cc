@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which events are possible now: the arrows of the state machine and the names they may use.
+#include <algorithm>
+
+#include "lifecycle/apply.h"
+
+namespace berth::lifecycle {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Status;
+using model::JobState;
+
+class Check {
+  public:
+    explicit Check(const State& state) : state_(state) {}
+
+    Status operator()(const model::PoolSet& set) const {
+        if (set.pool.name.empty()) return base::invalid("a pool needs a name");
+        return {};
+    }
+
+    Status operator()(const model::NodeSet& set) const {
+        const model::Node& node = set.node;
+        if (node.name.empty()) return base::invalid("a node needs a name");
+        if (node.gpus < 0 || node.gpus > model::kGpusPerNodeMax) {
+            return base::invalid("node \"" + node.name + "\": wanted 0 to " +
+                                 std::to_string(model::kGpusPerNodeMax) + " GPUs, found " +
+                                 std::to_string(node.gpus));
+        }
+        const auto known = state_.cluster.find_node(node.name);
+        if (known.is_valid() && state_.cluster.description(known).gpus != node.gpus) {
+            return fail(ErrorCode::Conflict, "node \"" + node.name + "\" has " +
+                                                 std::to_string(state_.cluster.description(known).gpus) +
+                                                 " GPUs and cannot change to " +
+                                                 std::to_string(node.gpus) +
+                                                 "; give the changed machine a new name");
+        }
+        return {};
+    }
+
+    Status operator()(const model::ProjectSet& set) const {
+        const model::Project& project = set.project;
+        if (project.name.empty()) return base::invalid("a project needs a name");
+        if (project.name == project.parent) {
+            return base::invalid("project \"" + project.name + "\" cannot be its own parent");
+        }
+        const auto parent = state_.cluster.find_project(project.parent);
+        if (!project.parent.empty() && !parent.is_valid()) {
+            return fail(ErrorCode::NotFound, "parent \"" + project.parent + "\" of project \"" +
+                                                 project.name + "\" does not exist; create it first");
+        }
+        const auto known = state_.cluster.find_project(project.name);
+        if (known.is_valid()) {
+            const auto& before = state_.cluster.projects()[known.index()].project;
+            if (before.parent != project.parent) {
+                return fail(ErrorCode::Conflict, "project \"" + project.name +
+                                                     "\" cannot move to another parent");
+            }
+            return {};
+        }
+        const bool has_jobs =
+            parent.is_valid() && state_.cluster.is_leaf(parent) && has_any_job(parent);
+        if (has_jobs) {
+            return fail(ErrorCode::Conflict, "project \"" + project.parent +
+                                                 "\" has jobs of its own and cannot get children");
+        }
+        return {};
+    }
+
+    Status operator()(const model::JobSubmitted& submitted) const {
+        if (submitted.job <= state_.last_job) {
+            return fail(ErrorCode::Exists, "job id " + std::to_string(submitted.job.value) +
+                                               " was given before");
+        }
+        return check_spec(submitted.spec);
+    }
+
+    Status operator()(const model::JobStarting& starting) const {
+        if (starting.tasks.empty()) return base::invalid("a start needs tasks");
+        return expect(starting.job, {JobState::Queued, JobState::Paused, JobState::Running});
+    }
+    Status operator()(const model::JobRunning& running) const {
+        return expect(running.job, {JobState::Starting});
+    }
+    Status operator()(const model::JobReserved& reserved) const {
+        if (reserved.tasks.empty()) return base::invalid("a reservation needs tasks");
+        const model::JobRecord* job = find(reserved.job);
+        if (job != nullptr && !job->hold.empty()) {
+            return conflict(*job, "has a reservation already");
+        }
+        return expect(reserved.job, {JobState::Queued, JobState::Paused, JobState::Running});
+    }
+    Status operator()(const model::ReservationDropped& dropped) const {
+        const model::JobRecord* job = find(dropped.job);
+        if (job == nullptr) return unknown(dropped.job);
+        if (job->hold.empty()) return conflict(*job, "has no reservation");
+        return {};
+    }
+    Status operator()(const model::PauseRequested& request) const {
+        return expect(request.job, {JobState::Starting, JobState::Running});
+    }
+    Status operator()(const model::JobPaused& paused) const {
+        const model::JobRecord* job = find(paused.job);
+        if (job == nullptr) return unknown(paused.job);
+        if (job->releasing.empty()) return conflict(*job, "was not asked to pause");
+        return {};
+    }
+    Status operator()(const model::JobHeld& held) const {
+        const model::JobRecord* job = find(held.job);
+        if (job == nullptr) return unknown(held.job);
+        if (job->held) return conflict(*job, "is paused by a user already");
+        return {};
+    }
+    Status operator()(const model::JobReleased& released) const {
+        const model::JobRecord* job = find(released.job);
+        if (job == nullptr) return unknown(released.job);
+        if (!job->held) return conflict(*job, "is not paused by a user");
+        return {};
+    }
+    Status operator()(const model::CheckpointSaved& saved) const {
+        return expect(saved.job, {JobState::Starting, JobState::Running, JobState::Pausing});
+    }
+    Status operator()(const model::CancelRequested& cancel) const {
+        const model::JobRecord* job = find(cancel.job);
+        if (job == nullptr) return unknown(cancel.job);
+        if (job->state == JobState::Cancelling) return conflict(*job, "is being cancelled");
+        return {};
+    }
+    Status operator()(const model::JobFinished& finished) const {
+        if (!model::is_final(finished.state)) return base::invalid("a job ends in a final state");
+        if (find(finished.job) == nullptr) return unknown(finished.job);
+        return {};
+    }
+    Status operator()(const model::AttemptLost& lost) const {
+        return expect(lost.job, {JobState::Starting, JobState::Running, JobState::Pausing});
+    }
+
+  private:
+    const model::JobRecord* find(model::JobId job) const {
+        const auto found = state_.jobs.find(job);
+        return found == state_.jobs.end() ? nullptr : &found->second;
+    }
+
+    static Status unknown(model::JobId job) {
+        return fail(ErrorCode::NotFound,
+                    "job " + std::to_string(job.value) + " is not known or has ended");
+    }
+
+    static Status conflict(const model::JobRecord& job, std::string_view what) {
+        return fail(ErrorCode::Conflict,
+                    "job " + std::to_string(job.id.value) + " " + std::string(what));
+    }
+
+    Status expect(model::JobId id, std::initializer_list<JobState> states) const {
+        const model::JobRecord* job = find(id);
+        if (job == nullptr) return unknown(id);
+        if (std::ranges::find(states, job->state) != states.end()) return {};
+        return conflict(*job, "is " + std::string(name(job->state)) + ", which does not allow this");
+    }
+
+    bool has_any_job(base::ProjectId project) const {
+        return std::ranges::any_of(state_.cluster.jobs(), [&](const auto& entry) {
+            return entry.second.project == project;
+        });
+    }
+
+    Status check_spec(const model::JobSpec& spec) const {
+        const auto project = state_.cluster.find_project(spec.project);
+        if (!project.is_valid()) {
+            return fail(ErrorCode::NotFound, "project \"" + spec.project +
+                                                 "\" does not exist; create it with: berth project "
+                                                 "create " + spec.project);
+        }
+        if (!state_.cluster.is_leaf(project)) {
+            return base::invalid("\"" + spec.project + "\" is a department; submit to one of the "
+                                 "projects below it");
+        }
+        for (const std::string& pool : spec.pools) {
+            if (!state_.cluster.find_pool(pool).is_valid()) {
+                return fail(ErrorCode::NotFound, "pool \"" + pool + "\" does not exist");
+            }
+        }
+        return check_request(spec);
+    }
+
+    static Status check_request(const model::JobSpec& spec) {
+        const model::TaskRequest& request = spec.request;
+        if (spec.tasks_min < 1 || spec.tasks_max < spec.tasks_min) {
+            return base::invalid("tasks: wanted 1 <= min <= max, found min " +
+                                 std::to_string(spec.tasks_min) + ", max " +
+                                 std::to_string(spec.tasks_max));
+        }
+        if (request.gpus < 0 || request.gpus > model::kGpusPerNodeMax) {
+            return base::invalid("gpus: wanted 0 to " + std::to_string(model::kGpusPerNodeMax) +
+                                 " on one node, found " + std::to_string(request.gpus));
+        }
+        if (request.share <= base::MilliGpu{0} || request.share > base::kWholeGpu) {
+            return base::invalid("share: wanted more than 0 and at most 1, found " +
+                                 base::format(request.share));
+        }
+        if (request.gpu_memory < model::Bytes{0} || request.cpu.value_or(model::MilliCpu{0}).value < 0 ||
+            request.memory.value_or(model::Bytes{0}).value < 0) {
+            return base::invalid("a request cannot be negative");
+        }
+        return {};
+    }
+
+    const State& state_;
+};
+
+}  // namespace
+
+Status check(const State& state, const model::EventBody& event) {
+    return std::visit(Check(state), event);
+}
+
+}  // namespace berth::lifecycle

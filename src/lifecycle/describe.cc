@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lifecycle/describe.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <tuple>
+
+namespace berth::lifecycle {
+namespace {
+
+using base::Result;
+using base::Status;
+using model::Description;
+using model::JobDescription;
+using model::TaskDescription;
+using model::TaskPlacement;
+using model::TaskState;
+
+class Describer {
+  public:
+    explicit Describer(const Description& description) : description_(description) {}
+
+    Result<State> run() {
+        for (const model::Pool& pool : description_.pools) {
+            BERTH_TRY_VOID(record({}, model::PoolSet{pool}));
+        }
+        for (const model::Node& node : description_.nodes) {
+            BERTH_TRY_VOID(record({}, model::NodeSet{node}));
+        }
+        BERTH_TRY_VOID(add_projects());
+        std::vector<const JobDescription*> jobs;
+        for (const JobDescription& job : description_.jobs) jobs.push_back(&job);
+        std::ranges::stable_sort(jobs, {}, [](const JobDescription* job) {
+            return std::tie(job->created, job->spec.project, job->spec.name);
+        });
+        std::int64_t id = 0;
+        for (const JobDescription* job : jobs) BERTH_TRY_VOID(add_job({++id}, *job));
+        // Stated places first, so that an open choice of GPUs cannot take them.
+        for (const bool stated : {true, false}) {
+            id = 0;
+            for (const JobDescription* job : jobs) {
+                BERTH_TRY_VOID(place_tasks({++id}, *job, stated));
+            }
+        }
+        id = 0;
+        for (const JobDescription* job : jobs) BERTH_TRY_VOID(finish_job({++id}, *job));
+        state_.time = std::max(state_.time, description_.now);
+        return std::move(state_);
+    }
+
+  private:
+    Status record(model::TimePoint time, model::EventBody body) {
+        BERTH_TRY_VOID(check(state_, body));
+        apply(state_, {state_.sequence + 1, time, "description", std::move(body)});
+        return {};
+    }
+
+    // Parents before children, whatever the order in the file.
+    Status add_projects() {
+        std::vector<const model::Project*> waiting;
+        for (const model::Project& project : description_.projects) waiting.push_back(&project);
+        while (!waiting.empty()) {
+            const auto ready = std::ranges::stable_partition(waiting, [&](const auto* project) {
+                return !project->parent.empty() &&
+                       !state_.cluster.find_project(project->parent).is_valid();
+            });
+            if (ready.empty()) {
+                return base::invalid("project \"" + waiting.front()->name + "\": parent \"" +
+                                     waiting.front()->parent + "\" does not exist");
+            }
+            for (const model::Project* project : ready) {
+                BERTH_TRY_VOID(record({}, model::ProjectSet{*project}));
+            }
+            waiting.erase(ready.begin(), ready.end());
+        }
+        return {};
+    }
+
+    Status add_job(model::JobId id, const JobDescription& job) {
+        BERTH_TRY_VOID(record(job.created, model::JobSubmitted{id, job.spec, {}, {}}));
+        return {};
+    }
+
+    static bool is_stated(const JobDescription& job) {
+        return std::ranges::all_of(job.tasks, [](const TaskDescription& task) {
+            return task.state == TaskState::Pending || !task.gpu_indices.empty();
+        });
+    }
+
+    Status place_tasks(model::JobId id, const JobDescription& job, bool stated) {
+        if (is_stated(job) != stated) return {};
+        std::vector<TaskPlacement> placed;
+        int rank = 0;
+        for (const TaskDescription& task : job.tasks) {
+            const int own_rank = rank++;
+            if (task.state == TaskState::Pending) continue;
+            BERTH_TRY(place, place_task(id, job, task, placed));
+            place.task = own_rank;
+            placed.push_back(place);
+        }
+        if (placed.empty()) return {};
+        const model::TimePoint started = job.last_start.value_or(job.created);
+        BERTH_TRY_VOID(record(started, model::JobStarting{id, 1, {}, std::move(placed)}));
+        return record(started, model::JobRunning{id});
+    }
+
+    Result<TaskPlacement> place_task(model::JobId id, const JobDescription& job,
+                                     const TaskDescription& task,
+                                     const std::vector<TaskPlacement>& siblings) const {
+        const auto node = state_.cluster.find_node(task.node);
+        const std::string where = "job \"" + job.spec.name + "\": node \"" + task.node + "\"";
+        if (!node.is_valid()) return base::invalid(where + " does not exist");
+        const cluster::Cluster& cluster = state_.cluster;
+        const base::ShapeId shape = cluster.job(id).shape;
+        const base::MilliGpu share = cluster.share_on(shape, node);
+        const auto free_on = [&](int gpu) {
+            base::MilliGpu free = cluster.unused(node, gpu);
+            for (const TaskPlacement& sibling : siblings) {
+                if (sibling.node == node && (sibling.gpu_mask >> gpu & 1) != 0) free -= sibling.share;
+            }
+            return free;
+        };
+        std::vector<int> gpus = task.gpu_indices;
+        for (int gpu = 0; task.gpu_indices.empty() && gpu < cluster.nodes()[node.index()].gpus &&
+                          std::ssize(gpus) < job.spec.request.gpus;
+             ++gpu) {
+            if (free_on(gpu) >= share) gpus.push_back(gpu);
+        }
+        std::uint64_t mask = 0;
+        for (const int gpu : gpus) {
+            if (gpu < 0 || gpu >= cluster.nodes()[node.index()].gpus || free_on(gpu) < share) {
+                return base::invalid(where + ": GPU " + std::to_string(gpu) +
+                                     " is not there or already in use by other tasks");
+            }
+            mask |= std::uint64_t{1} << gpu;
+        }
+        if (std::popcount(mask) != job.spec.request.gpus) {
+            return base::invalid(where + ": wanted " + std::to_string(job.spec.request.gpus) +
+                                 " free GPUs, found " + std::to_string(std::popcount(mask)));
+        }
+        return TaskPlacement{0, node, mask, share, {cluster.cpu_on(shape, node)},
+                             {cluster.memory_on(shape, node)}};
+    }
+
+    Status finish_job(model::JobId id, const JobDescription& job) {
+        std::vector<int> releasing;
+        for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+            if (job.tasks[i].state == TaskState::Releasing) {
+                releasing.push_back(static_cast<int>(i));
+            }
+        }
+        const bool runs = state_.jobs.at(id).state == model::JobState::Running;
+        if (job.last_checkpoint && runs) {
+            BERTH_TRY_VOID(record(*job.last_checkpoint, model::CheckpointSaved{id}));
+        }
+        if (!releasing.empty()) {
+            const bool whole_job = releasing.size() == state_.jobs.at(id).tasks.size();
+            model::PauseRequested request{id, model::Rule::Reclaim, {}, {}, description_.now,
+                                          whole_job, std::move(releasing)};
+            BERTH_TRY_VOID(record(description_.now, std::move(request)));
+        }
+        if (!runs && job.last_start) state_.cluster.set_started(id, *job.last_start);
+        if (job.held) BERTH_TRY_VOID(record(description_.now, model::JobHeld{id}));
+        return {};
+    }
+
+    const Description& description_;
+    State state_;
+};
+
+}  // namespace
+
+Result<State> from_description(const Description& description) {
+    return Describer(description).run();
+}
+
+}  // namespace berth::lifecycle

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lifecycle/invariants.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <sstream>
+
+namespace berth::lifecycle {
+namespace {
+
+using base::MilliGpu;
+using base::NodeId;
+using cluster::Cluster;
+using cluster::Job;
+using cluster::View;
+using model::TaskPlacement;
+
+MilliGpu gpus_of(const TaskPlacement& task) {
+    return task.share * std::popcount(task.gpu_mask);
+}
+
+struct GpuSum {
+    std::int64_t used = 0;
+    std::int64_t releasing = 0;
+    std::int64_t held = 0;
+};
+
+class Audit {
+  public:
+    explicit Audit(const Cluster& cluster) : cluster_(cluster) {
+        usage_.assign(cluster.pools().size(),
+                      std::vector<cluster::Usage>(cluster.projects().size()));
+        for (const auto& [id, job] : cluster.jobs()) count(job);
+    }
+
+    std::vector<std::string> run() {
+        check_gpus();
+        check_usage();
+        check_lines();
+        return std::move(found_);
+    }
+
+  private:
+    void report(const std::string& what) { found_.push_back(what); }
+
+    void add(const TaskPlacement& task, std::int64_t GpuSum::*field) {
+        for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+            gpus_[{task.node, std::countr_zero(mask)}].*field += task.share.value;
+        }
+    }
+
+    void credit(const Job& job, base::PoolId pool, const cluster::Usage& amount) {
+        for (base::ProjectId at = job.project; at.is_valid();
+             at = cluster_.projects()[at.index()].parent) {
+            cluster::Usage& usage = usage_[pool.index()][at.index()];
+            usage.allocated += amount.allocated;
+            usage.not_preemptible += amount.not_preemptible;
+            usage.pending += amount.pending;
+        }
+    }
+
+    void count(const Job& job) {
+        MilliGpu allocated{0};
+        int active = 0;
+        for (const cluster::PlacedTask& task : job.placed) {
+            add(task.place, task.is_releasing ? &GpuSum::releasing : &GpuSum::used);
+            if (task.is_releasing) continue;
+            allocated += gpus_of(task.place);
+            ++active;
+        }
+        int held = 0;
+        for (const TaskPlacement& task :
+             job.hold ? job.hold->tasks : std::vector<TaskPlacement>{}) {
+            add(task, &GpuSum::held);
+            allocated += gpus_of(task);
+            ++held;
+        }
+        if (active != job.active) report("job " + std::to_string(job.id.value) + ": active count");
+        if (allocated > MilliGpu{0}) {
+            credit(job, job.pool, {allocated, job.preemptible ? MilliGpu{0} : allocated, {}});
+        }
+        const int missing = job.tasks_max - active - held;
+        if (!job.may_run || missing <= 0) return;
+        for (const base::PoolId pool : cluster_.pools_wanted(job)) {
+            credit(job, pool, {{}, {}, cluster_.demand(job.shape, pool) * missing});
+        }
+    }
+
+    // I1: nothing is promised twice, and both views of every GPU follow from the jobs alone.
+    void check_gpus() {
+        std::map<base::PoolId, std::pair<MilliGpu, MilliGpu>> totals;
+        for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {
+            const NodeId node{static_cast<NodeId::Rep>(i)};
+            for (int gpu = 0; gpu < cluster_.nodes()[i].gpus; ++gpu) {
+                const GpuSum sum = gpus_[{node, gpu}];
+                if (sum.used + sum.held > 1000 || sum.used + sum.releasing > 1000) {
+                    report("GPU " + std::to_string(gpu) + " of " +
+                           cluster_.description(node).name + " is promised twice");
+                }
+                if (!cluster_.nodes()[i].is_ready) continue;
+                const MilliGpu idle{1000 - sum.used - std::max(sum.releasing, sum.held)};
+                const MilliGpu coming{1000 - sum.used - sum.held};
+                if (cluster_.free(View::Idle, node, gpu) != idle ||
+                    cluster_.free(View::Coming, node, gpu) != coming) {
+                    report("GPU " + std::to_string(gpu) + " of " +
+                           cluster_.description(node).name + ": free amounts");
+                }
+                totals[cluster_.nodes()[i].pool].first += idle;
+                totals[cluster_.nodes()[i].pool].second += coming;
+            }
+        }
+        for (std::size_t i = 0; i < cluster_.pools().size(); ++i) {
+            const auto& pool = cluster_.pools()[i];
+            const auto total = totals[{static_cast<base::PoolId::Rep>(i)}];
+            if (pool.free_total[0] != total.first || pool.free_total[1] != total.second) {
+                report("pool " + pool.name + ": free totals");
+            }
+        }
+    }
+
+    void check_usage() {
+        for (std::size_t pool = 0; pool < cluster_.pools().size(); ++pool) {
+            for (std::size_t project = 0; project < cluster_.projects().size(); ++project) {
+                const cluster::Claim& claim = cluster_.pools()[pool].claims[project];
+                const std::string& name = cluster_.projects()[project].project.name;
+                if (!(claim.usage == usage_[pool][project])) {
+                    report("project " + name + ": sums of use and demand");
+                }
+            }
+        }
+    }
+
+    // Everyone who may wait stands in line exactly where the line is looked at.
+    void check_lines() {
+        for (const auto& pool : cluster_.pools()) {
+            std::size_t standing = 0;
+            for (const cluster::Claim& claim : pool.claims) {
+                for (const auto& [key, lane] : claim.lanes) {
+                    standing += lane.size();
+                    if (lane.empty()) report("pool " + pool.name + ": an empty lane");
+                }
+            }
+            std::size_t waiting = 0;
+            for (const auto& [id, job] : cluster_.jobs()) {
+                if (!job.is_waiting()) continue;
+                for (const base::PoolId wanted : cluster_.pools_wanted(job)) {
+                    waiting += &cluster_.pool(wanted) == &pool ? 1 : 0;
+                }
+            }
+            if (standing != waiting) report("pool " + pool.name + ": jobs in line");
+        }
+    }
+
+    const Cluster& cluster_;
+    std::map<std::pair<NodeId, int>, GpuSum> gpus_;
+    std::vector<std::vector<cluster::Usage>> usage_;
+    std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> violations(const Cluster& cluster) { return Audit(cluster).run(); }
+
+std::string dump(const Cluster& cluster) {
+    std::ostringstream text;
+    for (const auto& [id, job] : cluster.jobs()) {
+        text << id.value << ' ' << job.active << ' ' << job.may_run << ' ' << job.pool.value;
+        for (const cluster::PlacedTask& task : job.placed) {
+            text << ' ' << task.place.task << '@' << task.place.node.value << ':'
+                 << task.place.gpu_mask << (task.is_releasing ? "r" : "");
+        }
+        if (job.hold) {
+            text << " hold " << job.hold->deadline.time_since_epoch().count();
+            for (const TaskPlacement& task : job.hold->tasks) {
+                text << ' ' << task.task << '@' << task.node.value << ':' << task.gpu_mask;
+            }
+        }
+        text << '\n';
+    }
+    for (const auto& pool : cluster.pools()) {
+        text << pool.name << ' ' << pool.free_total[0].value << ' ' << pool.free_total[1].value;
+        for (const auto& free : pool.free) {
+            for (const auto& gpu : free.partial()) {
+                text << ' ' << gpu.free.value << '@' << gpu.node.value << ':' << gpu.gpu;
+            }
+        }
+        for (const cluster::Claim& claim : pool.claims) {
+            text << " | " << claim.usage.allocated.value << ' '
+                 << claim.usage.not_preemptible.value << ' ' << claim.usage.pending.value << ' '
+                 << claim.lanes.size() << ' ' << claim.victims.size();
+        }
+        text << '\n';
+    }
+    for (const auto& node : cluster.nodes()) text << node.whole[0] << ' ' << node.whole[1] << '\n';
+    return text.str();
+}
+
+}  // namespace berth::lifecycle

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "lifecycle/apply.h"
+
+namespace berth::lifecycle {
+
+model::Snapshot snapshot(const State& state) {
+    model::Snapshot snapshot;
+    snapshot.sequence = state.sequence;
+    snapshot.time = state.time;
+    snapshot.last_job = state.last_job;
+    for (const auto& pool : state.cluster.pools()) {
+        snapshot.pools.push_back({pool.name, pool.labels});
+    }
+    for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
+        snapshot.nodes.push_back(
+            state.cluster.description({static_cast<model::NodeId::Rep>(i)}));
+    }
+    for (std::size_t i = 1; i < state.cluster.projects().size(); ++i) {
+        snapshot.projects.push_back(state.cluster.projects()[i].project);
+    }
+    for (const auto& [id, record] : state.jobs) snapshot.jobs.push_back(record);
+    return snapshot;
+}
+
+namespace {
+
+void restore_job(State& state, const model::JobRecord& record) {
+    cluster::Cluster& cluster = state.cluster;
+    const auto pool_of = [&](const std::vector<model::TaskPlacement>& tasks) {
+        return cluster.nodes()[tasks.front().node.index()].pool;
+    };
+    cluster.add_job(record.id, record.spec, record.created);
+    if (record.last_start) cluster.set_started(record.id, *record.last_start);
+    if (record.last_checkpoint) cluster.set_saved(record.id, *record.last_checkpoint);
+    if (record.held || record.state == model::JobState::Cancelling) {
+        cluster.set_may_run(record.id, false);
+    }
+    if (!record.tasks.empty()) {
+        cluster.place(record.id, pool_of(record.tasks), record.tasks);
+        cluster.release(record.id, record.releasing);
+    }
+    if (!record.hold.empty()) {
+        cluster.hold(record.id, pool_of(record.hold),
+                     {record.hold, record.hold_deadline.value_or(state.time), record.hold_rule});
+    }
+    state.jobs.emplace(record.id, record);
+}
+
+}  // namespace
+
+State restore(const model::Snapshot& snapshot) {
+    State state;
+    state.sequence = snapshot.sequence;
+    state.time = snapshot.time;
+    state.last_job = snapshot.last_job;
+    for (const model::Pool& pool : snapshot.pools) state.cluster.set_pool(pool);
+    for (const model::Node& node : snapshot.nodes) state.cluster.set_node(node);
+    for (const model::Project& project : snapshot.projects) state.cluster.set_project(project);
+    for (const model::JobRecord& record : snapshot.jobs) restore_job(state, record);
+    return state;
+}
+
+}  // namespace berth::lifecycle

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/cycle.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "base/check.h"
+#include "scheduling/place.h"
+#include "scheduling/queue_order.h"
+#include "scheduling/quota_gate.h"
+#include "scheduling/reclaim.h"
+#include "scheduling/victims.h"
+
+namespace berth::scheduling {
+namespace {
+
+using cluster::Cluster;
+using cluster::Hold;
+using cluster::Job;
+using model::Plan;
+using model::Rule;
+using model::TaskPlacement;
+
+void wake_at(Plan& plan, TimePoint time) {
+    plan.next_wakeup = std::min(plan.next_wakeup.value_or(time), time);
+}
+
+// Whether the GPUs promised to the job have all been left by their holders: then, and only then,
+// taking the promise as used keeps every GPU within its bounds.
+bool is_ripe(const Cluster& cluster, const Job& job) {
+    for (const TaskPlacement& task : job.hold->tasks) {
+        const cluster::NodeState& node = cluster.nodes()[task.node.index()];
+        for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+            if (!cluster.could_use(task.node, std::countr_zero(mask), task.share)) return false;
+        }
+        const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
+            return host.capacity == cluster::kUnaccounted ||
+                   host.used + host.releasing + amount <= host.capacity;
+        };
+        if (!node.is_ready || !is_free(node.cpu, task.cpu.value) ||
+            !is_free(node.memory, task.memory.value)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Stage 1: holds that are ripe start; holds that ran out, or whose node is gone, are dropped.
+void honour_holds(Cluster& cluster, TimePoint now, Plan& plan) {
+    std::vector<JobId> holders;
+    for (const JobId id : cluster.holders()) holders.push_back(id);
+    for (const JobId id : holders) {
+        const Job& job = cluster.job(id);
+        const base::PoolId pool = job.pool;
+        if (is_ripe(cluster, job)) {
+            const std::vector<TaskPlacement> tasks = job.hold->tasks;
+            cluster.drop_hold(id);
+            cluster.place(id, pool, tasks);
+            plan.starts.push_back({id, Rule::Hold, tasks});
+            continue;
+        }
+        const bool is_broken = std::ranges::any_of(job.hold->tasks, [&](const auto& task) {
+            return !cluster.nodes()[task.node.index()].is_ready;
+        });
+        if (is_broken || job.hold->deadline <= now) {
+            cluster.drop_hold(id);
+            plan.dropped.push_back(id);
+        } else {
+            wake_at(plan, job.hold->deadline);
+        }
+    }
+}
+
+class Stages {
+  public:
+    Stages(const PoolView& view, Plan& plan) : view_(view), plan_(plan) {}
+
+    // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
+    void allocate() {
+        QueueOrder order(view_);
+        while (const auto next = order.next()) {
+            if (allocate(*next)) {
+                order.changed(next->project);
+            } else {
+                order.close(*next);
+            }
+        }
+    }
+
+    // Stages 3 and 4.
+    void evict(Rule rule) {
+        QueueOrder order(view_);
+        while (const auto next = order.next()) {
+            if (evict_for(*next, rule)) {
+                order.changed(next->project);
+            } else {
+                order.close(*next);
+            }
+        }
+    }
+
+  private:
+    bool allocate(const Candidate& candidate) {
+        const Job& job = view_.cluster.job(candidate.job);
+        const int tasks = candidate.lane.ask;
+        if (quota_gate(view_, job, ask_gpus(view_, job, tasks))) return false;
+        if (const auto places = place(view_, job, tasks, View::Idle)) {
+            start(job, *places);
+            return true;
+        }
+        const auto& pool = view_.cluster.pool(view_.pool);
+        if (pool.free_total[0] == pool.free_total[1]) return false;  // nobody is leaving
+        if (const auto places = place(view_, job, tasks, View::Coming)) {
+            reserve(job, Rule::Allocate, *places);
+            return true;
+        }
+        return false;
+    }
+
+    bool evict_for(const Candidate& candidate, Rule rule) {
+        const Job& job = view_.cluster.job(candidate.job);
+        const Beneficiary beneficiary{job, candidate.lane.ask,
+                                      ask_gpus(view_, job, candidate.lane.ask), rule};
+        if (rule == Rule::Reclaim && !may_reclaim(view_, job, beneficiary.amount)) return false;
+        const Eviction eviction = find_victims(view_, beneficiary);
+        if (eviction.protected_until) wake_at(plan_, *eviction.protected_until);
+        if (eviction.pieces.empty()) return false;
+        for (const Piece& piece : eviction.pieces) pause(piece, rule, job.id);
+        reserve(job, rule, eviction.places);
+        return true;
+    }
+
+    void start(const Job& job, const std::vector<TaskPlacement>& tasks) {
+        view_.cluster.place(job.id, view_.pool, tasks);
+        plan_.starts.push_back({job.id, Rule::Allocate, tasks});
+    }
+
+    void reserve(const Job& job, Rule rule, const std::vector<TaskPlacement>& tasks) {
+        const TimePoint deadline = view_.now + view_.policy.pause_grace + view_.policy.hold;
+        view_.cluster.hold(job.id, view_.pool, Hold{tasks, deadline, rule});
+        plan_.reservations.push_back({job.id, rule, tasks});
+        wake_at(plan_, deadline);
+    }
+
+    void pause(const Piece& piece, Rule rule, JobId beneficiary) {
+        view_.cluster.release(piece.job, piece.ranks());
+        const auto known = std::ranges::find_if(plan_.pauses, [&](const model::Pause& other) {
+            return other.job == piece.job && other.beneficiary == beneficiary;
+        });
+        if (known == plan_.pauses.end()) {
+            plan_.pauses.push_back({piece.job, piece.ranks(), piece.takes_whole_job, rule,
+                                    beneficiary, piece.cost});
+            return;
+        }
+        for (const int rank : piece.ranks()) known->tasks.push_back(rank);
+        known->whole_job |= piece.takes_whole_job;
+        known->cost.unsaved_gpu_ms += piece.cost.unsaved_gpu_ms;
+        known->cost.restart_gpu_ms += piece.cost.restart_gpu_ms;
+    }
+
+    const PoolView& view_;
+    Plan& plan_;
+};
+
+}  // namespace
+
+Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
+    const cluster::Trial trial(cluster);
+    Plan plan;
+    honour_holds(cluster, now, plan);
+    for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
+        const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
+        const PoolView view = view_pool(cluster, policy, now, pool);
+        Stages stages(view, plan);
+        stages.allocate();
+        stages.evict(Rule::Reclaim);
+        stages.evict(Rule::Preempt);
+    }
+    return plan;
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/explain.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+
+#include "scheduling/place.h"
+#include "scheduling/quota_gate.h"
+#include "scheduling/reclaim.h"
+
+namespace berth::scheduling {
+namespace {
+
+using cluster::Cluster;
+using cluster::Job;
+using model::Plan;
+using model::Reason;
+using model::TaskPlacement;
+using model::Verdict;
+
+constexpr std::size_t kBlockersMax = 8;
+
+std::string project_name(const Cluster& cluster, ProjectId project) {
+    return cluster.projects()[project.index()].project.name;
+}
+
+// Carries the plan out on the cluster, inside the caller's Trial.
+void enact(Cluster& cluster, const Plan& plan) {
+    const auto pool_of = [&](const std::vector<TaskPlacement>& tasks) {
+        return cluster.nodes()[tasks.front().node.index()].pool;
+    };
+    for (const JobId job : plan.dropped) cluster.drop_hold(job);
+    for (const model::Pause& pause : plan.pauses) cluster.release(pause.job, pause.tasks);
+    for (const model::Start& start : plan.starts) {
+        if (cluster.job(start.job).hold) cluster.drop_hold(start.job);
+        cluster.place(start.job, pool_of(start.tasks), start.tasks);
+    }
+    for (const model::Reservation& reservation : plan.reservations) {
+        cluster.hold(reservation.job, pool_of(reservation.tasks), {reservation.tasks, {}, {}});
+    }
+}
+
+// Nodes of the pool that pass `accept`.
+template <typename Accept>
+std::vector<NodeId> nodes_where(const PoolView& view, Accept&& accept) {
+    std::vector<NodeId> found;
+    const auto nodes = view.cluster.nodes();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const NodeId id{static_cast<NodeId::Rep>(i)};
+        if (nodes[i].pool == view.pool && accept(nodes[i], id)) found.push_back(id);
+    }
+    return found;
+}
+
+MilliGpu free_on(const PoolView& view, NodeId node) {
+    MilliGpu free{0};
+    for (int gpu = 0; gpu < view.cluster.nodes()[node.index()].gpus; ++gpu) {
+        free += view.cluster.free(View::Idle, node, gpu);
+    }
+    return free;
+}
+
+// How many tasks would fit on the empty node, with or without its host resources.
+int slots_when_empty(const PoolView& view, const Job& job, NodeId node, bool with_host) {
+    const Cluster& cluster = view.cluster;
+    const cluster::NodeState& state = cluster.nodes()[node.index()];
+    const model::TaskRequest& request = cluster.shape(job.shape).request;
+    std::int64_t slots = job.tasks_min;
+    if (request.gpus > 0) {
+        const std::int64_t share = std::max<std::int64_t>(cluster.share_on(job.shape, node).value, 1);
+        slots = std::min<std::int64_t>(slots, state.gpus * (1000 / share) / request.gpus);
+    }
+    const auto by_host = [&](const cluster::HostUse& host, std::int64_t need) {
+        if (!with_host || host.capacity == cluster::kUnaccounted || need == 0) return slots;
+        return std::min(slots, host.capacity / need);
+    };
+    slots = by_host(state.cpu, cluster.cpu_on(job.shape, node));
+    slots = by_host(state.memory, cluster.memory_on(job.shape, node));
+    return static_cast<int>(slots);
+}
+
+class Explainer {
+  public:
+    Explainer(const PoolView& view, const Job& job) : view_(view), job_(job) {
+        const auto& pool = view.cluster.pool(view.pool);
+        verdict_.job = job.id;
+        verdict_.tasks_asked = job.ask();
+        verdict_.asks = ask_gpus(view, job, job.ask());
+        verdict_.idle = pool.free_total[static_cast<std::size_t>(View::Idle)];
+        verdict_.capacity = pool.capacity;
+        verdict_.scope = project_name(view.cluster, job.project);
+        verdict_.position = position();
+    }
+
+    // Why it waits although the plan has been enacted. `before` tells whether it would have fit
+    // before the plan's starts.
+    Verdict run(bool fitted_before, const Plan& plan) {
+        if (never_fits()) return verdict_;
+        if (const auto denial = quota_gate(view_, job_, verdict_.asks)) return denied(*denial);
+        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Idle);
+        verdict_.tasks_fit = static_cast<int>(fitting.size());
+        for (const NodeId node : all_nodes()) {
+            verdict_.largest_free = std::max(verdict_.largest_free, free_on(view_, node));
+        }
+        if (verdict_.tasks_fit >= job_.ask()) return with(Reason::NotYetEvaluated);
+        if (fitted_before) return priority_ahead(plan);
+        if (promised_to_others()) return verdict_;
+        if (would_fit_if_healthy()) return verdict_;
+        if (verdict_.idle >= verdict_.asks) return enough_but_apart();
+        return not_enough();
+    }
+
+  private:
+    Verdict with(Reason reason, std::string detail = {}) {
+        verdict_.reason = reason;
+        verdict_.detail = std::move(detail);
+        return verdict_;
+    }
+
+    std::vector<NodeId> all_nodes() const {
+        return nodes_where(view_, [](const auto&, NodeId) { return true; });
+    }
+
+    int position() const {
+        int ahead = 0;
+        const auto& lanes = view_.claim(job_.project).lanes;
+        for (const auto& [key, lane] : lanes) {
+            const bool is_equal = key.priority == job_.priority && key.stage == job_.stage();
+            const bool is_better =
+                key.priority > job_.priority ||
+                (key.priority == job_.priority && key.stage < job_.stage());
+            if (is_better) ahead += static_cast<int>(lane.size());
+            if (is_equal) {
+                ahead += static_cast<int>(std::distance(
+                    lane.begin(), lane.lower_bound({job_.created, job_.id})));
+            }
+        }
+        return ahead + 1;
+    }
+
+    // Sound and complete: tasks of one job are alike, so the empty slots of all nodes decide.
+    bool never_fits() {
+        const auto allowed = nodes_where(view_, [&](const cluster::NodeState& node, NodeId) {
+            return view_.cluster.allows(job_.shape, node.kind);
+        });
+        const cluster::Shape& shape = view_.cluster.shape(job_.shape);
+        if (allowed.empty()) {
+            const bool by_kind = !shape.gpu_model.empty() || !shape.labels.empty();
+            const bool large_enough = !nodes_where(view_, [&](const auto& node, NodeId id) {
+                return node.gpus >= shape.request.gpus &&
+                       view_.cluster.description(id).gpu_memory >= shape.request.gpu_memory;
+            }).empty();
+            with(by_kind && large_enough ? Reason::ModelMismatch : Reason::NeverFits,
+                 by_kind && large_enough ? "node kind" : "node size");
+            return true;
+        }
+        int slots = 0;
+        int slots_without_host = 0;
+        for (const NodeId node : allowed) {
+            slots += slots_when_empty(view_, job_, node, true);
+            slots_without_host += slots_when_empty(view_, job_, node, false);
+        }
+        verdict_.tasks_fit = std::min(slots, job_.tasks_min);
+        if (slots >= job_.tasks_min) return false;
+        with(Reason::NeverFits, slots_without_host >= job_.tasks_min ? "host resources" : "gpus");
+        return true;
+    }
+
+    Verdict denied(const Denial& denial) {
+        verdict_.scope = project_name(view_.cluster, denial.at);
+        verdict_.used = denial.used;
+        verdict_.bound = denial.bound;
+        if (denial.gate == Gate::SetAside) {
+            verdict_.idle = view_.cluster.pool(view_.pool).free_total[0];
+            return with(Reason::QuotaFair, "set aside");
+        }
+        const bool is_fixed =
+            view_.claim(denial.at).rights.kind == model::QuotaKind::Fixed;
+        add_holders(denial.at);
+        if (denial.gate == Gate::Quota) return with(Reason::QuotaHard, "quota");
+        return with(Reason::QuotaHard, is_fixed ? "fixed quota" : "limit");
+    }
+
+    Verdict priority_ahead(const Plan& plan) {
+        for (const model::Start& start : plan.starts) add_blocker(start.job);
+        for (const model::Reservation& held : plan.reservations) add_blocker(held.job);
+        return with(Reason::PriorityAhead);
+    }
+
+    // Whether it would fit if nothing were promised.
+    bool promised_to_others() {
+        if (view_.cluster.holders().empty()) return false;
+        const cluster::Trial trial(view_.cluster);
+        const std::set<JobId> holders = view_.cluster.holders();
+        for (const JobId holder : holders) view_.cluster.drop_hold(holder);
+        if (!place(view_, job_, job_.ask(), View::Idle)) return false;
+        for (const JobId holder : holders) add_blocker(holder);
+        with(Reason::Reserved);
+        return true;
+    }
+
+    bool would_fit_if_healthy() {
+        const auto away = nodes_where(view_, [&](const cluster::NodeState& node, NodeId) {
+            return !node.is_ready && view_.cluster.allows(job_.shape, node.kind);
+        });
+        int missing = job_.ask() - verdict_.tasks_fit;
+        for (const NodeId node : away) {
+            const cluster::Shape& shape = view_.cluster.shape(job_.shape);
+            int free_gpus = 0;
+            for (int gpu = 0; gpu < view_.cluster.nodes()[node.index()].gpus; ++gpu) {
+                free_gpus += view_.cluster.could_use(node, gpu,
+                                                     view_.cluster.share_on(job_.shape, node));
+            }
+            missing -= free_gpus / std::max(shape.request.gpus, 1);
+        }
+        if (away.empty() || missing > 0) return false;
+        verdict_.scope = view_.cluster.description(away.front()).name;
+        with(Reason::Unhealthy);
+        return true;
+    }
+
+    Verdict enough_but_apart() {
+        const cluster::Shape& shape = view_.cluster.shape(job_.shape);
+        if (fits_without_host()) {
+            add_all_holders();
+            return with(Reason::HostResources);
+        }
+        if (!shape.gpu_model.empty() || !shape.labels.empty()) {
+            add_all_holders();
+            return with(Reason::PoolFull, "node kind");
+        }
+        add_all_holders();
+        if (verdict_.tasks_fit > 0) return with(Reason::Gang);
+        return with(Reason::Fragmented);
+    }
+
+    // Whether the GPUs alone would do.
+    bool fits_without_host() const {
+        int slots = 0;
+        const model::TaskRequest& request = view_.cluster.shape(job_.shape).request;
+        for (const NodeId node : all_nodes()) {
+            const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
+            if (!state.is_ready || !view_.cluster.allows(job_.shape, state.kind)) continue;
+            const MilliGpu share = view_.cluster.share_on(job_.shape, node);
+            std::int64_t parts = 0;
+            for (int gpu = 0; gpu < state.gpus; ++gpu) {
+                const MilliGpu free = view_.cluster.free(View::Idle, node, gpu);
+                parts += free.value / std::max<std::int64_t>(share.value, 1);
+            }
+            slots += request.gpus == 0 ? job_.ask() : static_cast<int>(parts / request.gpus);
+        }
+        return slots >= job_.ask();
+    }
+
+    Verdict not_enough() {
+        const MilliGpu fair = view_.shares.fair[job_.project.index()];
+        const MilliGpu allocated = view_.allocated(job_.project);
+        verdict_.used = allocated;
+        verdict_.bound = fair;
+        add_all_holders();
+        if (allocated + verdict_.asks > fair) return with(Reason::QuotaFair, "fair share");
+        return with(Reason::PoolFull);
+    }
+
+    void add_blocker(JobId job) {
+        auto& blockers = verdict_.blockers;
+        if (job == job_.id || blockers.size() >= kBlockersMax) return;
+        if (std::ranges::find(blockers, job) == blockers.end()) blockers.push_back(job);
+    }
+
+    // Running jobs below this tree node, largest first.
+    void add_holders(ProjectId top) {
+        std::vector<std::pair<std::int64_t, JobId>> holders;
+        for (const auto& [id, job] : view_.cluster.jobs()) {
+            if (job.placed.empty() || job.pool != view_.pool) continue;
+            bool is_below = false;
+            for (ProjectId at = job.project; at.is_valid(); at = view_.parent(at)) {
+                is_below |= at == top;
+            }
+            if (!is_below) continue;
+            std::int64_t held = 0;
+            for (const auto& task : job.placed) {
+                held += task.place.share.value * std::popcount(task.place.gpu_mask);
+            }
+            holders.emplace_back(-held, id);
+        }
+        std::ranges::sort(holders);
+        for (const auto& [held, id] : holders) add_blocker(id);
+    }
+    void add_all_holders() { add_holders(cluster::kRoot); }
+
+    const PoolView& view_;
+    const Job& job_;
+    Verdict verdict_;
+};
+
+// Verdicts that follow from the job's own state or its place in the plan.
+std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, const Job& job) {
+    Verdict verdict;
+    verdict.job = job.id;
+    verdict.tasks_asked = job.ask();
+    verdict.scope = project_name(cluster, job.project);
+    const base::PoolId pool = job.pool.is_valid() ? job.pool : job.pools.front();
+    verdict.asks = cluster.demand(job.shape, pool) * job.ask();
+    verdict.capacity = cluster.pool(pool).capacity;
+    verdict.idle = cluster.pool(pool).free_total[0];
+    const auto with = [&](Reason reason) {
+        verdict.reason = reason;
+        return verdict;
+    };
+    if (std::ranges::find(plan.starts, job.id, &model::Start::job) != plan.starts.end()) {
+        return with(Reason::Starting);
+    }
+    const auto reserved =
+        std::ranges::find(plan.reservations, job.id, &model::Reservation::job);
+    const bool keeps_hold = job.hold && std::ranges::find(plan.dropped, job.id) == plan.dropped.end();
+    if (reserved != plan.reservations.end() || keeps_hold) {
+        for (const model::Pause& pause : plan.pauses) {
+            if (pause.beneficiary == job.id) verdict.blockers.push_back(pause.job);
+        }
+        if (verdict.blockers.size() > kBlockersMax) verdict.blockers.resize(kBlockersMax);
+        return with(Reason::WaitingForPause);
+    }
+    if (!job.may_run) return with(job.last_start == TimePoint{} ? Reason::Held : Reason::Paused);
+    return {};
+}
+
+}  // namespace
+
+std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, const Plan& plan,
+                             TimePoint now, std::span<const JobId> jobs) {
+    std::vector<PoolView> before;
+    for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
+        before.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
+    }
+    std::vector<bool> fitted_before;
+    for (const JobId id : jobs) {
+        const Job& job = cluster.job(id);
+        const PoolView& view = before[job.pools.front().index()];
+        fitted_before.push_back(job.is_waiting() &&
+                                !quota_gate(view, job, ask_gpus(view, job, job.ask())) &&
+                                place(view, job, job.ask(), View::Idle).has_value());
+    }
+    std::vector<std::optional<Verdict>> own;
+    for (const JobId id : jobs) own.push_back(from_state(cluster, plan, cluster.job(id)));
+    const cluster::Trial trial(cluster);
+    enact(cluster, plan);
+    std::vector<Verdict> verdicts;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        const Job& job = cluster.job(jobs[i]);
+        // Fair shares are the same before and after (pool_view.h).
+        const PoolView& view = before[job.pools.front().index()];
+        verdicts.push_back(own[i] ? *own[i] : Explainer(view, job).run(fitted_before[i], plan));
+    }
+    return verdicts;
+}
+
+Verdict explain(Cluster& cluster, const model::Policy& policy, const Plan& plan, TimePoint now,
+                JobId job) {
+    return explain(cluster, policy, plan, now, std::span(&job, 1)).front();
+}
+
+std::vector<Verdict> explain_all(Cluster& cluster, const model::Policy& policy, const Plan& plan,
+                                 TimePoint now) {
+    std::vector<JobId> waiting;
+    for (const auto& [id, job] : cluster.jobs()) {
+        if (job.placed.empty()) waiting.push_back(id);
+    }
+    return explain(cluster, policy, plan, now, waiting);
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/fair_share.h"
+
+#include <algorithm>
+#include <map>
+
+namespace berth::scheduling {
+namespace {
+
+__extension__ using Wide = __int128;
+
+constexpr std::int64_t kPpm = 1'000'000;
+constexpr std::int64_t kRemainderScale = INT64_C(1) << 30;
+
+struct Open {
+    std::size_t who;
+    MilliGpu need;
+    std::int64_t remainder = 0;  // of the last offer, in 2^-30 milli-GPU
+    bool has_remainder = false;
+};
+
+// The weight of a claimant as R1 bends it by past use, scaled to an integer.
+Wide bent_weight(const Claimant& claimant, Wide weight_sum, std::int64_t usage_weight) {
+    const Wide normal = Wide{claimant.weight} * kPpm;
+    const Wide lean = usage_weight * (normal - claimant.usage_ppm * weight_sum);
+    return std::max<Wide>(0, normal * 1000 + lean);
+}
+
+// One round of offers at one priority. Returns whether anyone needed less than was offered.
+bool offer_round(std::span<const Claimant> siblings, std::vector<Open>& open,
+                 std::int64_t usage_weight, MilliGpu& rest, std::vector<MilliGpu>& fair) {
+    Wide weight_sum = 0;
+    for (const Open& one : open) weight_sum += siblings[one.who].weight;
+    std::vector<Wide> weights;
+    Wide bent_sum = 0;
+    for (const Open& one : open) {
+        weights.push_back(bent_weight(siblings[one.who], weight_sum, usage_weight));
+        bent_sum += weights.back();
+    }
+    if (bent_sum == 0) return false;
+    const MilliGpu at_start = rest;
+    bool someone_needed_less = false;
+    std::vector<Open> still_open;
+    for (std::size_t i = 0; i < open.size(); ++i) {
+        Open one = open[i];
+        const Wide offer = Wide{at_start.value} * weights[i];
+        if (Wide{one.need.value} * bent_sum <= offer) {
+            someone_needed_less |= Wide{one.need.value} * bent_sum < offer;
+            fair[one.who] += one.need;
+            rest -= one.need;
+            continue;
+        }
+        const MilliGpu whole{static_cast<std::int64_t>(offer / bent_sum) / 1000 * 1000};
+        one.remainder = static_cast<std::int64_t>(
+            (offer - Wide{whole.value} * bent_sum) * kRemainderScale / bent_sum);
+        one.has_remainder = weights[i] > 0;
+        one.need -= whole;
+        fair[one.who] += whole;
+        rest -= whole;
+        still_open.push_back(one);
+    }
+    open = std::move(still_open);
+    return someone_needed_less;
+}
+
+}  // namespace
+
+std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
+                             std::int64_t usage_weight) {
+    std::vector<MilliGpu> fair;
+    MilliGpu rest = total;
+    std::map<int, std::vector<Open>, std::greater<>> by_priority;
+    for (std::size_t who = 0; who < siblings.size(); ++who) {
+        const Claimant& claimant = siblings[who];
+        const MilliGpu requestable = std::min(claimant.limit, claimant.request);
+        const MilliGpu quota = std::min(claimant.quota, std::max(total, MilliGpu{0}));
+        const bool is_unlimited = claimant.quota >= model::kUnlimited;
+        const MilliGpu deserved = is_unlimited ? quota : claimant.quota;
+        fair.push_back(claimant.is_fixed ? deserved : std::min(deserved, requestable));
+        rest -= fair.back();
+        const MilliGpu need = requestable - fair.back();
+        if (need > MilliGpu{0} && claimant.weight > 0 && !claimant.is_fixed) {
+            by_priority[claimant.priority].push_back({who, need});
+        }
+    }
+    for (auto& [priority, open] : by_priority) {
+        while (rest > MilliGpu{0} && !open.empty() &&
+               offer_round(siblings, open, usage_weight, rest, fair)) {
+        }
+    }
+    for (auto& [priority, open] : by_priority) {
+        std::ranges::stable_sort(open, std::greater{}, &Open::remainder);
+        for (const Open& one : open) {
+            if (rest <= MilliGpu{0}) break;
+            if (!one.has_remainder) continue;
+            const MilliGpu extra = std::min({base::kWholeGpu, rest, one.need});
+            fair[one.who] += extra;
+            rest -= extra;
+        }
+    }
+    return fair;
+}
+
+namespace {
+
+// What the subtree holds and wants; a fixed quota counts whole, because it is set aside whole.
+MilliGpu effective_request(const cluster::Cluster& cluster, PoolId pool, ProjectId project,
+                           std::vector<MilliGpu>& request) {
+    const cluster::Claim& claim = cluster.claim(pool, project);
+    MilliGpu total = claim.usage.allocated + claim.usage.pending;
+    const auto& children = cluster.projects()[project.index()].children;
+    if (!children.empty()) {
+        total = {0};
+        for (const ProjectId child : children) {
+            total += effective_request(cluster, pool, child, request);
+        }
+    }
+    const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;
+    return request[project.index()] = is_fixed ? std::max(total, claim.quota) : total;
+}
+
+void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent,
+                  std::int64_t usage_weight, const std::vector<MilliGpu>& request,
+                  Shares& shares) {
+    const auto& children = cluster.projects()[parent.index()].children;
+    std::vector<Claimant> siblings;
+    for (const ProjectId child : children) {
+        const cluster::Claim& claim = cluster.claim(pool, child);
+        siblings.push_back({claim.quota, claim.limit, request[child.index()],
+                            claim.rights.weight, claim.rights.priority, claim.rights.usage_ppm,
+                            claim.rights.kind == model::QuotaKind::Fixed});
+    }
+    const auto fair = divide(shares.fair[parent.index()], siblings, usage_weight);
+    for (std::size_t i = 0; i < children.size(); ++i) {
+        const cluster::Claim& claim = cluster.claim(pool, children[i]);
+        shares.fair[children[i].index()] = fair[i];
+        shares.allocatable[children[i].index()] =
+            std::min(claim.limit, std::max(claim.quota, fair[i]));
+        divide_below(cluster, pool, children[i], usage_weight, request, shares);
+    }
+}
+
+}  // namespace
+
+Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy) {
+    const std::size_t count = cluster.projects().size();
+    Shares shares{std::vector<MilliGpu>(count), std::vector<MilliGpu>(count)};
+    std::vector<MilliGpu> request(count);
+    effective_request(cluster, pool, cluster::kRoot, request);
+    shares.fair[0] = shares.allocatable[0] = cluster.pool(pool).capacity;
+    divide_below(cluster, pool, cluster::kRoot, policy.usage_weight, request, shares);
+    return shares;
+}
+
+}  // namespace berth::scheduling

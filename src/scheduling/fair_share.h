@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is each project entitled to now? Rule R1: every tree node first gets what it wants of its
+// quota; what is left is offered to those who want more, higher priority first, in proportion to
+// weight; a child level divides its parent's share. Whole GPUs; the odd ones go to the largest
+// remainder, then the older project, then the name.
+//
+// A fixed quota is set aside whole, used or not. Quotas that sum to more than the pool are not
+// scaled. `usage_weight` (k) leans against past use: the weight of a claimant with normal weight
+// n and usage u counts as max(0, n + k (n - u)).
+//
+// Trusts: claims resolved by the cluster. Cost: O(projects x rounds); rounds <= projects.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "model/policy.h"
+
+namespace berth::scheduling {
+
+using base::MilliGpu;
+using base::PoolId;
+using base::ProjectId;
+
+struct Claimant {
+    MilliGpu quota{0};
+    MilliGpu limit = model::kUnlimited;
+    MilliGpu request{0};           // held and wanted
+    std::int64_t weight = 1000;    // thousandths
+    int priority = 100;
+    std::int64_t usage_ppm = 0;
+    bool is_fixed = false;
+};
+
+// Divides `total` between siblings given from oldest to youngest; the answer is in their order.
+std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
+                             std::int64_t usage_weight);
+
+// By project.
+struct Shares {
+    std::vector<MilliGpu> fair;
+    std::vector<MilliGpu> allocatable;  // min(limit, max(quota, fair))
+};
+
+Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy);
+
+}  // namespace berth::scheduling

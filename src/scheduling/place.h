@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// On which GPUs? All tasks of a step at once or none. Rule R4: bin-pack takes the fullest node
+// that still fits, spread the emptiest; shared GPUs before untouched ones; tasks without a GPU
+// prefer nodes without GPUs. Ties go to the node declared first and the lowest GPU index.
+//
+// In the Coming view, idle GPUs are taken before GPUs that are still being freed.
+// Guarantees: what it returns fits; when it returns nothing, nothing fits (each task asks the
+// same, so taking them one after the other misses no solution). Cost: O(1) a task when the first
+// node of the right free count has the host resources, else one step a node tried.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "scheduling/pool_view.h"
+
+namespace berth::scheduling {
+
+// `tasks` places for ranks the job has not yet placed. The cluster is as before after the call.
+std::optional<std::vector<model::TaskPlacement>> place(const PoolView& view,
+                                                       const cluster::Job& job, int tasks,
+                                                       View capacity);
+
+// As many of `tasks` places as fit at once.
+std::vector<model::TaskPlacement> place_fitting(const PoolView& view, const cluster::Job& job,
+                                                int tasks, View capacity);
+
+// A place for one task of the shape on this very node.
+std::optional<model::TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,
+                                             View capacity);
+
+}  // namespace berth::scheduling

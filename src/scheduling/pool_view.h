@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every stage of a decision looks at: one pool of the cluster, the policy, the present and
+// the fair shares. Shares stay valid for a whole decision: starting or pausing a job moves its
+// GPUs between "held" and "wanted", and R1 divides by the sum of both.
+#pragma once
+
+#include "cluster/cluster.h"
+#include "model/policy.h"
+#include "scheduling/fair_share.h"
+
+namespace berth::scheduling {
+
+using base::JobId;
+using base::NodeId;
+using base::ShapeId;
+using cluster::View;
+using model::TimePoint;
+
+struct PoolView {
+    cluster::Cluster& cluster;
+    const model::Policy& policy;
+    TimePoint now;
+    PoolId pool;
+    Shares shares;
+
+    const cluster::Claim& claim(ProjectId project) const { return cluster.claim(pool, project); }
+    MilliGpu allocated(ProjectId project) const { return claim(project).usage.allocated; }
+    ProjectId parent(ProjectId project) const {
+        return cluster.projects()[project.index()].parent;
+    }
+};
+
+inline PoolView view_pool(cluster::Cluster& cluster, const model::Policy& policy, TimePoint now,
+                          PoolId pool) {
+    return {cluster, policy, now, pool, fair_shares(cluster, pool, policy)};
+}
+
+// The GPUs that `tasks` more tasks of the job count for in its project.
+inline MilliGpu ask_gpus(const PoolView& view, const cluster::Job& job, int tasks) {
+    return view.cluster.demand(job.shape, view.pool) * tasks;
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/queue_order.h"
+
+#include <compare>
+
+namespace berth::scheduling {
+namespace {
+
+__extension__ using Wide = __int128;
+
+// allocated / allocatable as a fraction; R2 counts a missing share as 1/1000 of a GPU.
+std::strong_ordering compare_shares(MilliGpu left, MilliGpu left_of, MilliGpu right,
+                                    MilliGpu right_of) {
+    const auto part = [](MilliGpu of) { return Wide{of.value == 0 ? 1 : of.value}; };
+    const Wide l = Wide{left.value} * part(right_of);
+    const Wide r = Wide{right.value} * part(left_of);
+    return l <=> r;
+}
+
+}  // namespace
+
+ServiceKey service_key(const PoolView& view, ProjectId project, MilliGpu amount) {
+    const cluster::Claim& claim = view.claim(project);
+    ServiceKey key;
+    key.allocated = claim.usage.allocated;
+    key.with_job = key.allocated + amount;
+    key.allocatable = view.shares.allocatable[project.index()];
+    key.over_fair = key.allocated > view.shares.fair[project.index()];
+    key.above_quota = key.with_job > claim.quota;
+    key.priority = claim.rights.priority;
+    key.no_share = key.allocatable == MilliGpu{0} && key.with_job > MilliGpu{0};
+    return key;
+}
+
+bool is_before(const ServiceKey& left, const ServiceKey& right) {
+    if (left.over_fair != right.over_fair) return right.over_fair;
+    if (left.above_quota != right.above_quota) return right.above_quota;
+    if (left.priority != right.priority) return left.priority > right.priority;
+    if (left.no_share != right.no_share) return right.no_share;
+    const auto with_job = compare_shares(left.with_job, left.allocatable, right.with_job,
+                                         right.allocatable);
+    if (with_job != 0) return with_job < 0;
+    const auto without_job = compare_shares(left.allocated, left.allocatable, right.allocated,
+                                            right.allocatable);
+    if (without_job != 0) return without_job < 0;
+    return left.allocatable < right.allocatable;
+}
+
+QueueOrder::QueueOrder(const PoolView& view)
+    : view_(view),
+      jobs_(view.cluster.projects().size()),
+      best_(view.cluster.projects().size()) {
+    refresh_below(cluster::kRoot);
+}
+
+void QueueOrder::refresh_below(ProjectId project) {
+    for (const ProjectId child : view_.cluster.projects()[project.index()].children) {
+        refresh_below(child);
+    }
+    refresh(project);
+}
+
+void QueueOrder::refresh(ProjectId project) {
+    Best& best = best_[project.index()];
+    best.candidate.reset();
+    if (view_.cluster.is_leaf(project)) {
+        if (project != cluster::kRoot) {
+            best.candidate = jobs_[project.index()].next(project, view_.claim(project));
+        }
+    } else {
+        const Best* first = nullptr;
+        for (const ProjectId child : view_.cluster.projects()[project.index()].children) {
+            const Best& other = best_[child.index()];
+            if (!other.candidate) continue;
+            if (first == nullptr || is_before(other.key, first->key)) first = &other;
+        }
+        if (first != nullptr) best.candidate = first->candidate;
+    }
+    if (best.candidate) {
+        const cluster::Job& job = view_.cluster.job(best.candidate->job);
+        best.key = service_key(view_, project, ask_gpus(view_, job, job.ask()));
+    }
+}
+
+std::optional<Candidate> QueueOrder::next() { return best_[cluster::kRoot.index()].candidate; }
+
+void QueueOrder::close(const Candidate& candidate) {
+    jobs_[candidate.project.index()].close(candidate.lane);
+    changed(candidate.project);
+}
+
+void QueueOrder::changed(ProjectId project) {
+    for (ProjectId at = project; at.is_valid(); at = view_.parent(at)) refresh(at);
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// May this job's project take so much more? Rule R4's gates, asked on every level of the tree:
+//   limit     nothing goes above its limit (a fixed quota is one)
+//   quota     work that cannot be paused stays within the quota
+//   set aside GPUs of another's unused fixed quota are not lent
+// Idle GPUs are not asked about here. Cost: O(depth + fixed quotas).
+#pragma once
+
+#include <optional>
+
+#include "scheduling/pool_view.h"
+
+namespace berth::scheduling {
+
+enum class Gate { Limit, Quota, SetAside };
+
+struct Denial {
+    Gate gate = Gate::Limit;
+    ProjectId at;          // the tree node that refuses; for SetAside the owner of most of it
+    MilliGpu used{0};      // there
+    MilliGpu bound{0};     // there
+};
+
+// GPUs of the pool that fixed quotas keep idle for their owners.
+MilliGpu set_aside(const PoolView& view);
+
+// Nothing when `amount` more may be taken, else the first refusal from the project upwards.
+std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount);
+
+}  // namespace berth::scheduling

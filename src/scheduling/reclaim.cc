@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/reclaim.h"
+
+#include <algorithm>
+
+namespace berth::scheduling {
+namespace {
+
+__extension__ using Wide = __int128;
+
+constexpr std::size_t kNoSide = static_cast<std::size_t>(-1);
+
+}  // namespace
+
+bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount) {
+    for (ProjectId at = project; at != cluster::kRoot; at = view.parent(at)) {
+        if (view.allocated(at) + amount > view.claim(at).quota) return false;
+    }
+    return true;
+}
+
+bool may_reclaim(const PoolView& view, const cluster::Job& job, MilliGpu amount) {
+    const cluster::Claim& claim = view.claim(job.project);
+    if (claim.usage.allocated + amount > view.shares.fair[job.project.index()]) return false;
+    return job.preemptible || claim.usage.not_preemptible + amount <= claim.quota;
+}
+
+ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount)
+    : view_(view), amount_(amount), side_of_(view.cluster.projects().size(), kNoSide) {
+    const auto mark_below = [&](auto&& self, ProjectId project, std::size_t side) -> void {
+        side_of_[project.index()] = side;
+        for (const ProjectId child : view.cluster.projects()[project.index()].children) {
+            self(self, child, side);
+        }
+    };
+    for (ProjectId at = beneficiary; at != cluster::kRoot; at = view.parent(at)) {
+        const bool within_quota = view.allocated(at) + amount <= view.claim(at).quota;
+        for (const ProjectId sibling :
+             view.cluster.projects()[view.parent(at).index()].children) {
+            if (sibling == at) continue;
+            Side side;
+            side.sibling = sibling;
+            side.asking = at;
+            side.allocated = view.allocated(sibling);
+            side.floor = view.shares.allocatable[sibling.index()];
+            if (within_quota) side.floor = std::min(side.floor, view.claim(sibling).quota);
+            mark_below(mark_below, sibling, sides_.size());
+            sides_.push_back(std::move(side));
+        }
+    }
+}
+
+const ReclaimLedger::Side* ReclaimLedger::find_side(ProjectId from) const {
+    const std::size_t side = side_of_[from.index()];
+    return side == kNoSide ? nullptr : &sides_[side];
+}
+
+// With the largest piece taken last, every piece before it is taken from no less.
+bool ReclaimLedger::may_take(ProjectId from, MilliGpu piece) const {
+    const Side* side = find_side(from);
+    if (side == nullptr) return false;
+    const MilliGpu largest =
+        side->pieces.empty() ? piece : std::max(piece, *side->pieces.rbegin());
+    const MilliGpu before_last = side->allocated - (side->taken + piece - largest);
+    return before_last > side->floor;
+}
+
+MilliGpu ReclaimLedger::most_from(ProjectId from, MilliGpu largest_piece) const {
+    const Side* side = find_side(from);
+    if (side == nullptr || side->allocated <= side->floor) return {0};
+    return side->allocated - side->floor + largest_piece - MilliGpu{1};
+}
+
+std::optional<std::size_t> ReclaimLedger::side_of(ProjectId project) const {
+    const std::size_t side = side_of_[project.index()];
+    if (side == kNoSide) return {};
+    return side;
+}
+
+void ReclaimLedger::take(ProjectId from, MilliGpu piece) {
+    Side& side = sides_[side_of_[from.index()]];
+    side.taken += piece;
+    side.pieces.insert(piece);
+}
+
+void ReclaimLedger::give_back(ProjectId from, MilliGpu piece) {
+    Side& side = sides_[side_of_[from.index()]];
+    side.taken -= piece;
+    side.pieces.erase(side.pieces.find(piece));
+}
+
+bool ReclaimLedger::leaves_balance() const {
+    return std::ranges::all_of(sides_, [&](const Side& side) {
+        if (side.taken == MilliGpu{0}) return true;
+        const Wide gained = view_.allocated(side.asking).value + amount_.value;
+        const Wide fair = view_.shares.fair[side.asking.index()].value;
+        const Wide left = side.allocated.value - side.taken.value;
+        const Wide sibling_fair = view_.shares.fair[side.sibling.index()].value;
+        if (gained <= fair || sibling_fair == 0) return true;
+        return gained * sibling_fair < left * fair;
+    });
+}
+
+}  // namespace berth::scheduling

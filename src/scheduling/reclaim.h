@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// WHOSE JOBS ARE PAUSED when a project wants back what it lent? Rule R6.
+//
+//   Who may ask:  the project stays within its fair share with the job; work that cannot be
+//                 paused also stays within the quota.
+//   Who may lose: at the first level where the two paths through the tree part, the other side,
+//                 as long as before each piece it still holds more than its allocatable share, or
+//                 more than its quota when the asking side stays within its own. So the last piece
+//                 may overshoot; nobody loses what it holds within its quota to a project beside
+//                 it that is above its own.
+//   Afterwards:   on every level no sibling that lost is left relatively worse off than the side
+//                 that gained: not (gained / fair > 1 and gained / fair >= lost / its fair).
+//
+// The same ledger serves preemption inside a project, where anyone of lower priority may lose.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "scheduling/pool_view.h"
+
+namespace berth::scheduling {
+
+// Whether the job's project may take GPUs back for it at all.
+bool may_reclaim(const PoolView& view, const cluster::Job& job, MilliGpu amount);
+
+// Whether the job's side stays within its quota on every level: the owner's own right, which no
+// minimum run delays.
+bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount);
+
+// Keeps account of what each side has lost to one beneficiary so far.
+class ReclaimLedger {
+  public:
+    ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount);
+
+    // Whether a piece of this size may be taken from the project on top of what was taken.
+    bool may_take(ProjectId from, MilliGpu piece) const;
+    // At most so much can ever be taken from the project's side in pieces up to this size.
+    MilliGpu most_from(ProjectId from, MilliGpu largest_piece) const;
+    void take(ProjectId from, MilliGpu piece);
+    void give_back(ProjectId from, MilliGpu piece);
+    // Whether every sibling that lost is left no worse off than the side that gained.
+    bool leaves_balance() const;
+
+    // The side of a project, for telling sides apart; none for the beneficiary's own project.
+    std::optional<std::size_t> side_of(ProjectId project) const;
+
+  private:
+    // One side that may lose: a sibling of an ancestor of the beneficiary.
+    struct Side {
+        ProjectId sibling;
+        ProjectId asking;       // the beneficiary's ancestor at that level
+        MilliGpu allocated{0};  // before anything was taken
+        MilliGpu floor{0};      // it must hold more than this before each piece
+        MilliGpu taken{0};
+        std::multiset<MilliGpu> pieces;  // sizes taken
+    };
+    const Side* find_side(ProjectId from) const;
+
+    const PoolView& view_;
+    MilliGpu amount_;
+    std::vector<std::size_t> side_of_;  // by project: position in sides_, or npos
+    std::vector<Side> sides_;
+};
+
+}  // namespace berth::scheduling
