@@ -94,9 +94,8 @@ class RandomModel {
     model::JobSpec spec() {
         model::JobSpec spec;
         spec.name = text(), spec.project = text(), spec.gpu_model = text();
-        spec.kind = static_cast<model::JobKind>(rng_.between(0, 2));
+        spec.kind = static_cast<model::JobKind>(rng_.between(0, 2)), spec.preemptible = flag();
         spec.priority = small(), spec.tasks_min = small(), spec.tasks_max = small();
-        spec.preemptible = flag();
         spec.pools = texts();
         spec.request = {small(), {large()}, {large()}, {}, {}};
         if (flag()) spec.request.cpu = model::MilliCpu{large()};
