@@ -8,6 +8,7 @@ namespace berth::scheduling {
 namespace {
 
 model::PauseCost cost_of(const PoolView& view, const cluster::Job& job, MilliGpu gpus) {
+    if (view.fresh.contains(job.id)) return {};
     const auto unsaved = std::max(view.now - job.last_saved, model::Duration{0});
     return {gpus.value * unsaved.count() / 1000, gpus.value * job.restart_cost.count() / 1000};
 }
@@ -62,12 +63,17 @@ Pieces legal_pieces(const PoolView& view, const Beneficiary& beneficiary,
         for (const cluster::VictimKey& key : view.claim(project).victims) {
             if (preempts && key.priority >= beneficiary.job.priority) break;
             const cluster::Job& job = view.cluster.job(key.job);
-            if (minimum_run && protected_until(view.policy, job) > view.now) {
-                const TimePoint until = protected_until(view.policy, job);
+            const TimePoint until = protected_until(view.policy, job);
+            const bool is_protected =
+                minimum_run && until > view.now && !view.fresh.contains(job.id);
+            if (is_protected) {
                 pieces.protected_until = std::min(pieces.protected_until.value_or(until), until);
-                continue;
             }
-            for (Piece& piece : pieces_of(view, job)) pieces.list.push_back(std::move(piece));
+            for (Piece& piece : pieces_of(view, job)) {
+                // The minimum run is the core's; surplus was lent for as long as it idled.
+                if (is_protected && piece.takes_whole_job) break;
+                pieces.list.push_back(std::move(piece));
+            }
         }
     };
     if (preempts) {
