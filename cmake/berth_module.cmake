@@ -15,6 +15,8 @@
 # archive and its declared uses, nothing else); and, when PURE, a test of its undefined symbols.
 include("${CMAKE_CURRENT_LIST_DIR}/modules.cmake")
 set(berth_house_dir "${CMAKE_CURRENT_LIST_DIR}/..")
+# What quoted includes start from.
+set(berth_source_root "${CMAKE_SOURCE_DIR}/src")
 
 # berth_adapters_sqlite for adapters/sqlite.
 function(berth_target_of module result)
@@ -29,7 +31,8 @@ function(berth_check_layers module)
     endif()
     foreach(used IN LISTS ARGN)
         if(NOT DEFINED berth_level_${used})
-            message(FATAL_ERROR "layering: ${module} uses ${used}, which is not in cmake/modules.cmake")
+            message(FATAL_ERROR
+                "layering: ${module} uses ${used}, which is not in cmake/modules.cmake")
         endif()
         if(NOT berth_level_${used} LESS berth_level_${module})
             message(FATAL_ERROR "layering: ${module} may not use ${used} "
@@ -120,7 +123,8 @@ function(berth_module module)
     endif()
 
     berth_add_link_test(${module} ${target})
-    if(arg_PURE AND arg_SOURCES)
+    # A sanitizer adds references of its own.
+    if(arg_PURE AND arg_SOURCES AND NOT BERTH_SANITIZE)
         add_test(NAME "purity.${module}"
             COMMAND "${berth_house_dir}/tools/check-purity" "$<TARGET_FILE:${target}>")
         set_tests_properties("purity.${module}" PROPERTIES LABELS house)
@@ -156,14 +160,16 @@ function(berth_program program)
         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 endfunction()
 
-# A doctest executable below tests/, which may use every module: contract tests and the like.
+# A doctest executable below tests/, which may use every module: contract tests and the like. Each
+# of SOURCES is a ctest; SUPPORT is what they share. Quoted includes start from src/ or tests/.
 function(berth_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;LIBS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;SUPPORT;USES;LIBS")
     berth_targets_of("test ${name}" uses ${arg_USES})
     if(uses STREQUAL "NOTFOUND")
         return()
     endif()
-    add_executable(${name}_test ${arg_SOURCES})
+    add_executable(${name}_test ${arg_SOURCES} ${arg_SUPPORT})
+    target_include_directories(${name}_test PRIVATE "${CMAKE_SOURCE_DIR}/tests")
     target_link_libraries(${name}_test PRIVATE ${uses} ${arg_LIBS} berth_doctest_main)
     berth_add_doctests(${name}_test ${name} ${arg_SOURCES})
 endfunction()

@@ -2,8 +2,9 @@
 #include "scenario/stage.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <set>
+#include <string_view>
 
 #include "lifecycle/carry_out.h"
 #include "lifecycle/describe.h"
@@ -51,8 +52,10 @@ Result<model::TaskDescription> read_place(const std::string& text, bool releasin
 Stage::Stage() : policy_(model::berth_policy()), now_(kNoon) { description_.now = kNoon; }
 
 Result<std::vector<std::string>> Stage::play(const Command& command) {
-    static const std::set<std::string> kSetting{"node", "pool", "project", "running", "policy"};
-    if (kSetting.contains(command.verb) || (command.verb == "submit" && !is_built_)) {
+    static constexpr std::array<std::string_view, 5> kSetting{"node", "pool", "project", "running",
+                                                              "policy"};
+    const bool is_setting = std::ranges::find(kSetting, command.verb) != kSetting.end();
+    if (is_setting || (command.verb == "submit" && !is_built_)) {
         BERTH_TRY_VOID(set_up(command));
         return Lines{};
     }
@@ -78,9 +81,9 @@ Status Stage::set_up(const Command& command) {
         BERTH_TRY(pool, read_pool(command));
         description_.pools.push_back(pool);
     } else if (command.verb == "project") {
-        const auto known = std::ranges::find(description_.projects,
-                                             command.names.empty() ? "" : command.names[0],
-                                             &model::Project::name);
+        const auto known =
+            std::ranges::find(description_.projects, command.names.empty() ? "" : command.names[0],
+                              &model::Project::name);
         model::Project before;
         before.order = static_cast<std::int64_t>(description_.projects.size());
         const bool is_known = known != description_.projects.end();
@@ -101,8 +104,7 @@ Status Stage::add_job(const Command& command, bool is_running) {
     model::JobDescription job;
     job.spec = line.spec;
     job.held = line.is_held;
-    job.created = line.age ? now_ - *line.age
-                           : kNoon - kSettingAge + Duration{1000} * created_++;
+    job.created = line.age ? now_ - *line.age : kNoon - kSettingAge + Duration{1000} * created_++;
     if (line.started) job.last_start = now_ - *line.started;
     if (line.saved) job.last_checkpoint = now_ - *line.saved;
     if (is_running && line.on.empty()) {
@@ -160,8 +162,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "quota") {
         const auto id = state_.cluster.find_project(name);
         if (!id.is_valid()) return base::invalid("there is no project \"" + name + "\"");
-        BERTH_TRY(project,
-                  read_project(command, state_.cluster.projects()[id.index()].project));
+        BERTH_TRY(project, read_project(command, state_.cluster.projects()[id.index()].project));
         BERTH_TRY_VOID(happen(model::ProjectSet{project}));
         return Lines{};
     }
@@ -215,8 +216,8 @@ Status Stage::carry_out(const model::Plan& plan) {
 Status Stage::pause(model::JobId job) {
     BERTH_TRY_VOID(happen(model::JobHeld{job}));
     if (state_.cluster.job(job).active == 0) return {};
-    return happen(model::PauseRequested{job, model::Rule::User, {}, {},
-                                        now_ + policy_.pause_grace, true, {}});
+    return happen(model::PauseRequested{
+        job, model::Rule::User, {}, {}, now_ + policy_.pause_grace, true, {}});
 }
 
 model::Plan Stage::decide_into(Lines& lines) {

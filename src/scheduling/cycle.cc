@@ -56,8 +56,7 @@ class Attempt {
         : cluster_(cluster), now_(now), stand_back_(stand_back), is_last_(is_last) {
         honour_holds();
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
-            views_.push_back(
-                view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
+            views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
         }
     }
 
@@ -149,8 +148,7 @@ class Attempt {
         }
     }
 
-    bool evict_for(const PoolView& view, const Candidate& candidate, Rule rule,
-                   QueueOrder& order) {
+    bool evict_for(const PoolView& view, const Candidate& candidate, Rule rule, QueueOrder& order) {
         const Job& job = cluster_.job(candidate.job);
         const Beneficiary beneficiary{job, candidate.lane.ask,
                                       ask_gpus(view, job, candidate.lane.ask), rule};
@@ -209,8 +207,8 @@ class Attempt {
         cluster_.release(piece.job, piece.ranks());
         if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
             plan_.pauses.back().beneficiary != beneficiary) {
-            plan_.pauses.push_back({piece.job, piece.ranks(), piece.takes_whole_job, rule,
-                                    beneficiary, piece.cost});
+            plan_.pauses.push_back(
+                {piece.job, piece.ranks(), piece.takes_whole_job, rule, beneficiary, piece.cost});
             return;
         }
         model::Pause& known = plan_.pauses.back();
@@ -227,7 +225,7 @@ class Attempt {
     std::vector<PoolView> views_;
     Plan plan_;
     std::map<std::pair<JobId, Rule>, std::size_t> start_of_;  // position in plan_.starts
-    std::set<JobId> winners_;                                 // given something in this plan
+    std::set<JobId> winners_;  // given something in this plan
     std::set<JobId> in_the_way_;
 };
 
