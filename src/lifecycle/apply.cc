@@ -76,16 +76,10 @@ class Fold {
         state_.cluster.release(request.job, ranks);
         for (const int rank : ranks) record.releasing.push_back(rank);
         if (request.whole_job) record.state = JobState::Pausing;
-<<<<<<< HEAD
         drop_hold(record);  // nobody grows while it is asked to leave
         record.last_pause = model::PauseReceipt{event_.time,  request.rule, request.beneficiary,
                                                 event_.actor, request.cost, request.deadline,
                                                 {},           false};
-=======
-        record.last_pause = model::PauseReceipt{event_.time,  request.rule, request.beneficiary,
-                                                event_.actor, request.cost, request.deadline,
-                                                {},           false};
->>>>>>> main
     }
 
     void operator()(const model::JobPaused& paused) {
