@@ -62,10 +62,15 @@ class Attempt {
 
     // Idle GPUs of every pool a job would take come before anybody is paused for it in one.
     void run() {
-        for (PoolView& view : views_) allocate(view);
-        for (PoolView& view : views_) {
-            evict(view, Rule::Reclaim);
-            evict(view, Rule::Preempt);
+        do {
+            is_deferred_ = has_started_ = false;
+            for (PoolView& view : views_) allocate(view);
+        } while (is_deferred_ && has_started_);
+        for (int preference = 0; preference <= last_preference_; ++preference) {
+            for (const PoolView& view : views_) {
+                evict(view, Rule::Reclaim, preference);
+                evict(view, Rule::Preempt, preference);
+            }
         }
     }
 
@@ -120,6 +125,11 @@ class Attempt {
         const int tasks = candidate.lane.ask;
         if (stand_back_.contains(job.id)) return false;
         if (quota_gate(view, job, ask_gpus(view, job, tasks))) return false;
+        last_preference_ = std::max(last_preference_, candidate.lane.preference);
+        if (candidate.lane.preference > 0 && fits_earlier(view, job)) {
+            is_deferred_ = true;
+            return false;
+        }
         if (const auto places = place(view, job, tasks, View::Idle)) {
             if (job.active == 0) view.fresh.insert(job.id);
             cluster_.place(job.id, view.pool, *places);
@@ -127,6 +137,18 @@ class Attempt {
             return true;
         }
         return reserve_coming(view, job, tasks);
+    }
+
+    // Whether a pool that the job names before this one has room for it now. Should others take
+    // that room first, the job is looked at here again.
+    bool fits_earlier(const PoolView& here, const Job& job) const {
+        for (const base::PoolId pool : job.pools) {
+            if (pool == here.pool) return false;
+            const PoolView& view = views_[pool.index()];
+            const bool may = !quota_gate(view, job, ask_gpus(view, job, job.ask()));
+            if (may && place(view, job, job.ask(), View::Idle)) return true;
+        }
+        return false;
     }
 
     // GPUs that somebody leaves anyway.
@@ -140,11 +162,12 @@ class Attempt {
         return true;
     }
 
-    // Stages 3 and 4.
-    void evict(const PoolView& view, Rule rule) {
+    // Stages 3 and 4, for the jobs that name this pool at the given place of their lists.
+    void evict(const PoolView& view, Rule rule, int preference) {
         QueueOrder order(view);
         while (const auto next = order.next()) {
-            if (!evict_for(view, *next, rule, order)) order.close(*next);
+            const bool is_turn = next->lane.preference == preference;
+            if (!is_turn || !evict_for(view, *next, rule, order)) order.close(*next);
         }
     }
 
@@ -182,6 +205,7 @@ class Attempt {
     }
 
     void add_start(JobId job, Rule rule, const std::vector<TaskPlacement>& tasks) {
+        has_started_ = true;
         winners_.insert(job);
         const auto [position, is_new] = start_of_.try_emplace({job, rule}, plan_.starts.size());
         if (is_new) {
@@ -227,6 +251,9 @@ class Attempt {
     std::map<std::pair<JobId, Rule>, std::size_t> start_of_;  // position in plan_.starts
     std::set<JobId> winners_;  // given something in this plan
     std::set<JobId> in_the_way_;
+    bool is_deferred_ = false;  // a job waits for a pool it likes better
+    bool has_started_ = false;
+    int last_preference_ = 0;
 };
 
 // Each further attempt costs a whole decision; one is the rule, two are seen, more are rare.
