@@ -52,8 +52,8 @@ std::vector<int> Table::layout(int width) const {
     });
     for (const std::size_t c : order) {
         if (excess <= 0 || columns_[c].flex == 0) break;
-        const int least = std::min(widths[c], std::max(columns_[c].width_min,
-                                                       display_width(columns_[c].title)));
+        const int least =
+            std::min(widths[c], std::max(columns_[c].width_min, display_width(columns_[c].title)));
         const int cut = std::min(excess, widths[c] - least);
         widths[c] -= cut;
         excess -= cut;

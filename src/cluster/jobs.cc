@@ -18,9 +18,11 @@ MilliGpu gpus_of(std::span<const TaskPlacement> tasks) {
     return total;
 }
 
-LaneKey lane_of(const Job& job) {
+LaneKey lane_of(const Job& job, PoolId pool) {
+    const auto position = std::ranges::find(job.pools, pool);
+    const bool is_open = job.active == 0 && position != job.pools.end();
     return {job.priority, job.stage(),     job.shape,
-            job.ask(),    job.preemptible, job.pools.size() > 1 && job.active == 0};
+            job.ask(),    job.preemptible, is_open ? int(position - job.pools.begin()) : 0};
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ void Cluster::leave_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            const auto lane = lanes.find(lane_of(job));
+            const auto lane = lanes.find(lane_of(job, pool));
             lane->second.erase({job.created, job.id});
             if (lane->second.empty()) lanes.erase(lane);
         }
@@ -90,7 +92,7 @@ void Cluster::join_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            lanes[lane_of(job)].insert({job.created, job.id});
+            lanes[lane_of(job, pool)].insert({job.created, job.id});
         }
     }
     if (job.is_victim()) {

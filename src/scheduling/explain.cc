@@ -177,7 +177,7 @@ class Explainer {
             return with(Reason::QuotaFair, "set aside");
         }
         const bool is_fixed = view_.claim(denial.at).rights.kind == model::QuotaKind::Fixed;
-        add_holders(denial.at);
+        add_holders(denial.at, denial.gate == Gate::Quota);
         if (denial.gate == Gate::Quota) return with(Reason::QuotaHard, "quota");
         return with(Reason::QuotaHard, is_fixed ? "fixed quota" : "limit");
     }
@@ -205,19 +205,29 @@ class Explainer {
             return !node.is_ready && view_.cluster.allows(job_.shape, node.kind);
         });
         int missing = job_.ask() - verdict_.tasks_fit;
+        NodeId first;
         for (const NodeId node : away) {
-            const cluster::Shape& shape = view_.cluster.shape(job_.shape);
-            int free_gpus = 0;
-            for (int gpu = 0; gpu < view_.cluster.nodes()[node.index()].gpus; ++gpu) {
-                free_gpus +=
-                    view_.cluster.could_use(node, gpu, view_.cluster.share_on(job_.shape, node));
-            }
-            missing -= free_gpus / std::max(shape.request.gpus, 1);
+            const int slots = slots_when_back(node);
+            if (slots > 0 && !first.is_valid()) first = node;
+            missing -= slots;
         }
-        if (away.empty() || missing > 0) return false;
-        verdict_.scope = view_.cluster.description(away.front()).name;
+        if (!first.is_valid() || missing > 0) return false;
+        verdict_.scope = view_.cluster.description(first).name;
         with(Reason::Unhealthy);
         return true;
+    }
+
+    // How many tasks the GPUs of a node that is away would take beside what still runs there.
+    int slots_when_back(NodeId node) const {
+        const int gpus_each = view_.cluster.shape(job_.shape).request.gpus;
+        if (gpus_each == 0) return job_.ask();
+        const auto share = std::max(view_.cluster.share_on(job_.shape, node), MilliGpu{1});
+        std::int64_t parts = 0;
+        for (int gpu = 0; gpu < view_.cluster.nodes()[node.index()].gpus; ++gpu) {
+            const std::int64_t here = view_.cluster.unused(node, gpu).value / share.value;
+            parts += gpus_each == 1 ? here : std::min<std::int64_t>(here, 1);
+        }
+        return static_cast<int>(parts / gpus_each);
     }
 
     Verdict enough_but_apart() {
@@ -272,11 +282,12 @@ class Explainer {
         if (std::ranges::find(blockers, job) == blockers.end()) blockers.push_back(job);
     }
 
-    // Running jobs below this tree node, largest first.
-    void add_holders(ProjectId top) {
+    // Running jobs below this tree node, largest first; all or those that cannot be paused.
+    void add_holders(ProjectId top, bool not_preemptible_only = false) {
         std::vector<std::pair<std::int64_t, JobId>> holders;
         for (const auto& [id, job] : view_.cluster.jobs()) {
             if (job.placed.empty() || job.pool != view_.pool) continue;
+            if (not_preemptible_only && job.preemptible) continue;
             bool is_below = false;
             for (ProjectId at = job.project; at.is_valid(); at = view_.parent(at)) {
                 is_below |= at == top;
