@@ -2,8 +2,9 @@
 #include "scenario/stage.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
-#include <set>
+#include <string_view>
 
 #include "lifecycle/carry_out.h"
 #include "lifecycle/describe.h"
@@ -51,8 +52,10 @@ Result<model::TaskDescription> read_place(const std::string& text, bool releasin
 Stage::Stage() : policy_(model::berth_policy()), now_(kNoon) { description_.now = kNoon; }
 
 Result<std::vector<std::string>> Stage::play(const Command& command) {
-    static const std::set<std::string> kSetting{"node", "pool", "project", "running", "policy"};
-    if (kSetting.contains(command.verb) || (command.verb == "submit" && !is_built_)) {
+    static constexpr std::array<std::string_view, 5> kSetting{"node", "pool", "project", "running",
+                                                              "policy"};
+    const bool is_setting = std::ranges::find(kSetting, command.verb) != kSetting.end();
+    if (is_setting || (command.verb == "submit" && !is_built_)) {
         BERTH_TRY_VOID(set_up(command));
         return Lines{};
     }
