@@ -62,10 +62,9 @@ std::optional<base::TimePoint> time_from(const Value& value) {
 }
 
 bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= kNameBytesMax &&
-           std::ranges::none_of(text, [](char c) {
-               return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-           });
+    return !text.empty() && text.size() <= kNameBytesMax && std::ranges::none_of(text, [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
 }
 
 FieldReader::FieldReader(Problems& problems, const Value& map, std::string path)

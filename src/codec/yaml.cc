@@ -113,8 +113,8 @@ base::Result<Value> load(std::string_view text, const std::string& file_name) {
 
 base::Result<Value> parse_yaml(std::string_view text, std::string_view file_name) {
     const auto start = text.find_first_not_of(" \t\r\n");
-    const bool may_be_json = start != std::string_view::npos &&
-                             (text[start] == '{' || text[start] == '[');
+    const bool may_be_json =
+        start != std::string_view::npos && (text[start] == '{' || text[start] == '[');
     if (may_be_json) {
         auto json = parse_json(text, file_name);
         if (json) return json;

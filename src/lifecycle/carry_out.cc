@@ -17,8 +17,8 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
     for (const model::Start& start : plan.starts) {
         const model::JobRecord& job = state.jobs.at(start.job);
         const bool grows = !job.tasks.empty();
-        events.emplace_back(model::JobStarting{start.job, job.attempts + (grows ? 0 : 1),
-                                               start.rule, start.tasks});
+        events.emplace_back(
+            model::JobStarting{start.job, job.attempts + (grows ? 0 : 1), start.rule, start.tasks});
     }
     if (!policy.sticky_plans) return events;
     for (const model::Reservation& reservation : plan.reservations) {

@@ -14,8 +14,7 @@ model::Snapshot snapshot(const State& state) {
         snapshot.pools.push_back({pool.name, pool.labels});
     }
     for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
-        snapshot.nodes.push_back(
-            state.cluster.description({static_cast<model::NodeId::Rep>(i)}));
+        snapshot.nodes.push_back(state.cluster.description({static_cast<model::NodeId::Rep>(i)}));
     }
     for (std::size_t i = 1; i < state.cluster.projects().size(); ++i) {
         snapshot.projects.push_back(state.cluster.projects()[i].project);

@@ -169,7 +169,8 @@ Result<model::Project> read_project(const Command& command, model::Project proje
         {"limit", into(rights.limit, parse_gpus)},
         {"weight", into(rights.weight, base::parse_thousandths)},
         {"priority", into(rights.priority, parse_int)},
-        {"usage", [&rights](const std::string& text) -> Status {
+        {"usage",
+         [&rights](const std::string& text) -> Status {
              BERTH_TRY(value, base::parse_thousandths(text));
              rights.usage_ppm = value * 1000;
              return {};
@@ -191,7 +192,8 @@ Readers request_readers(model::JobSpec& spec) {
             {"model", into_text(spec.gpu_model)},
             {"min", into(spec.tasks_min, parse_int)},
             {"max", into(spec.tasks_max, parse_int)},
-            {"tasks", [&spec](const std::string& text) -> Status {
+            {"tasks",
+             [&spec](const std::string& text) -> Status {
                  BERTH_TRY(count, parse_int(text));
                  spec.tasks_min = spec.tasks_max = count;
                  return {};
@@ -221,9 +223,9 @@ Result<JobLine> read_job(const Command& command) {
     std::optional<int> running;
     Readers readers = request_readers(job.spec);
     using model::JobKind;
-    readers["kind"] = one_of<JobKind>(job.spec.kind, {{"train", JobKind::Train},
-                                                      {"build", JobKind::Build},
-                                                      {"inference", JobKind::Inference}});
+    readers["kind"] = one_of<JobKind>(
+        job.spec.kind,
+        {{"train", JobKind::Train}, {"build", JobKind::Build}, {"inference", JobKind::Inference}});
     readers["priority"] = into_optional(priority, parse_int);
     readers["running"] = into_optional(running, parse_int);
     readers["on"] = into_text(on);
@@ -239,8 +241,7 @@ Result<JobLine> read_job(const Command& command) {
     };
     BERTH_TRY_VOID(read_values(command, readers, &job.spec.node_labels));
     job.spec.priority = priority.value_or(model::default_priority(job.spec.kind));
-    job.spec.preemptible =
-        preemptible.value_or(job.spec.priority < model::kNotPreemptibleFrom);
+    job.spec.preemptible = preemptible.value_or(job.spec.priority < model::kNotPreemptibleFrom);
     job.spec.tasks_max = std::max(job.spec.tasks_max, job.spec.tasks_min);
     job.running = running.value_or(job.spec.tasks_min);
     if (!on.empty()) job.on = split(on, ';');

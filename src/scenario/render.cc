@@ -12,16 +12,11 @@ namespace {
 
 std::string_view rule_name(model::Rule rule) {
     switch (rule) {
-        case model::Rule::Allocate:
-            return "allocate";
-        case model::Rule::Reclaim:
-            return "reclaim";
-        case model::Rule::Preempt:
-            return "preempt";
-        case model::Rule::Hold:
-            return "hold";
-        case model::Rule::User:
-            return "user";
+        case model::Rule::Allocate: return "allocate";
+        case model::Rule::Reclaim: return "reclaim";
+        case model::Rule::Preempt: return "preempt";
+        case model::Rule::Hold: return "hold";
+        case model::Rule::User: return "user";
     }
     return {};
 }
@@ -83,10 +78,9 @@ std::vector<std::string> render(const lifecycle::State& state, const model::Plan
                 tasks.push_back(task);
             }
         }
-        lines.push_back((pause.whole_job ? "pause " : "shrink ") + name_of(state, pause.job) +
-                        " " + places(state.cluster, tasks) + " for " +
-                        name_of(state, pause.beneficiary) + " by " +
-                        std::string(rule_name(pause.rule)));
+        lines.push_back((pause.whole_job ? "pause " : "shrink ") + name_of(state, pause.job) + " " +
+                        places(state.cluster, tasks) + " for " + name_of(state, pause.beneficiary) +
+                        " by " + std::string(rule_name(pause.rule)));
     }
     for (const auto& start : plan.starts) {
         const bool grows = !state.jobs.at(start.job).tasks.empty();

@@ -45,7 +45,8 @@ base::Result<Script> parse_script(std::string_view text) {
         }
         const std::vector<std::string> words = split_words(line);
         if (words.empty()) continue;
-        Command command{.line = number, .verb = words[0], .names = {}, .values = {}, .expected = {}};
+        Command command{
+            .line = number, .verb = words[0], .names = {}, .values = {}, .expected = {}};
         for (std::size_t i = 1; i < words.size(); ++i) {
             const auto equals = words[i].find('=');
             if (equals == std::string::npos) {

@@ -81,9 +81,9 @@ Status Stage::set_up(const Command& command) {
         BERTH_TRY(pool, read_pool(command));
         description_.pools.push_back(pool);
     } else if (command.verb == "project") {
-        const auto known = std::ranges::find(description_.projects,
-                                             command.names.empty() ? "" : command.names[0],
-                                             &model::Project::name);
+        const auto known =
+            std::ranges::find(description_.projects, command.names.empty() ? "" : command.names[0],
+                              &model::Project::name);
         model::Project before;
         before.order = static_cast<std::int64_t>(description_.projects.size());
         const bool is_known = known != description_.projects.end();
@@ -104,8 +104,7 @@ Status Stage::add_job(const Command& command, bool is_running) {
     model::JobDescription job;
     job.spec = line.spec;
     job.held = line.is_held;
-    job.created = line.age ? now_ - *line.age
-                           : kNoon - kSettingAge + Duration{1000} * created_++;
+    job.created = line.age ? now_ - *line.age : kNoon - kSettingAge + Duration{1000} * created_++;
     if (line.started) job.last_start = now_ - *line.started;
     if (line.saved) job.last_checkpoint = now_ - *line.saved;
     if (is_running && line.on.empty()) {
@@ -162,8 +161,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "quota") {
         const auto id = state_.cluster.find_project(name);
         if (!id.is_valid()) return base::invalid("there is no project \"" + name + "\"");
-        BERTH_TRY(project,
-                  read_project(command, state_.cluster.projects()[id.index()].project));
+        BERTH_TRY(project, read_project(command, state_.cluster.projects()[id.index()].project));
         BERTH_TRY_VOID(happen(model::ProjectSet{project}));
         return Lines{};
     }
