@@ -15,12 +15,13 @@ void fill_empty_cluster(Run& run) {
     for (int i = 0; i < jobs; ++i) world.submit(world.spec("team", 1), i);
     const model::Plan plan = scheduling::decide(world.state.cluster, run.policy, kNow);
     run.expect(std::ssize(plan.starts) == jobs, "every job starts");
-    run.measure("decision", 1,
-                [&] { scheduling::decide(world.state.cluster, run.policy, kNow); });
+    run.measure("decision", 1, [&] { scheduling::decide(world.state.cluster, run.policy, kNow); });
 }
 
 }  // namespace
 
-void add_fill(std::map<std::string, Scenario>& scenarios) { scenarios["fill"] = fill_empty_cluster; }
+void add_fill(std::map<std::string, Scenario>& scenarios) {
+    scenarios["fill"] = fill_empty_cluster;
+}
 
 }  // namespace berth::bench

@@ -71,10 +71,11 @@ void Run::print_times(const std::string& what, int count, std::vector<std::int64
 }
 
 void Run::print_number(const std::string& what, const std::string& unit, std::int64_t value) {
-    std::printf("{\"scenario\": \"%s\", \"profile\": \"%s\", \"nodes\": %d, \"what\": \"%s\", "
-                "\"unit\": \"%s\", \"value\": %lld}\n",
-                scenario.c_str(), profile.c_str(), nodes, what.c_str(), unit.c_str(),
-                static_cast<long long>(value));
+    std::printf(
+        "{\"scenario\": \"%s\", \"profile\": \"%s\", \"nodes\": %d, \"what\": \"%s\", "
+        "\"unit\": \"%s\", \"value\": %lld}\n",
+        scenario.c_str(), profile.c_str(), nodes, what.c_str(), unit.c_str(),
+        static_cast<long long>(value));
 }
 
 void Run::expect(bool condition, const std::string& what) const {

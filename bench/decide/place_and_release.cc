@@ -48,7 +48,8 @@ void place_and_release(Run& run) {
         [&] {
             for (const model::JobId id : chosen) {
                 cluster.vacate(id, std::span(&rank, 1));
-                const auto places = scheduling::place(view, cluster.job(id), 1, cluster::View::Idle);
+                const auto places =
+                    scheduling::place(view, cluster.job(id), 1, cluster::View::Idle);
                 cluster.place(id, {0}, *places);
             }
         },

@@ -87,9 +87,7 @@ class Busy {
     static std::string project(int i) { return "project" + std::to_string(i); }
 
     // A few projects submit most of the work.
-    int busy_project() {
-        return static_cast<int>(dice_.index(1 + dice_.index(kProjects)));
-    }
+    int busy_project() { return static_cast<int>(dice_.index(1 + dice_.index(kProjects))); }
 
     const JobShape& any_shape() {
         std::int64_t at = dice_.between(1, weights_);
@@ -147,7 +145,8 @@ class Busy {
         } else if (turn_ = !turn_; turn_) {
             arrive(now_ms_);
         } else {
-            world_.apply(now, model::JobFinished{take_running(), model::JobState::Succeeded, 0, {}});
+            world_.apply(now,
+                         model::JobFinished{take_running(), model::JobState::Succeeded, 0, {}});
         }
         decide();
     }

@@ -13,6 +13,10 @@ using base::fail;
 using base::Status;
 using model::JobState;
 
+// A job grows while its first processes still start.
+constexpr std::initializer_list<JobState> kMayGetTasks{JobState::Queued, JobState::Paused,
+                                                       JobState::Starting, JobState::Running};
+
 class Check {
   public:
     explicit Check(const State& state) : state_(state) {}
@@ -81,7 +85,7 @@ class Check {
 
     Status operator()(const model::JobStarting& starting) const {
         if (starting.tasks.empty()) return base::invalid("a start needs tasks");
-        return expect(starting.job, {JobState::Queued, JobState::Paused, JobState::Running});
+        return expect(starting.job, kMayGetTasks);
     }
     Status operator()(const model::JobRunning& running) const {
         return expect(running.job, {JobState::Starting});
@@ -92,7 +96,7 @@ class Check {
         if (job != nullptr && !job->hold.empty()) {
             return conflict(*job, "has a reservation already");
         }
-        return expect(reserved.job, {JobState::Queued, JobState::Paused, JobState::Running});
+        return expect(reserved.job, kMayGetTasks);
     }
     Status operator()(const model::ReservationDropped& dropped) const {
         const model::JobRecord* job = find(dropped.job);

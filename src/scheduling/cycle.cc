@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <unordered_map>
 
 #include "base/check.h"
 #include "scheduling/place.h"
@@ -73,7 +74,9 @@ void honour_holds(Cluster& cluster, TimePoint now, Plan& plan) {
 
 class Stages {
   public:
-    Stages(const PoolView& view, Plan& plan) : view_(view), plan_(plan) {}
+    Stages(const PoolView& view, Plan& plan) : view_(view), plan_(plan) {
+        for (std::size_t i = 0; i < plan.starts.size(); ++i) start_of_[plan.starts[i].job] = i;
+    }
 
     // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
     void allocate() {
@@ -130,9 +133,16 @@ class Stages {
         return true;
     }
 
+    // A job that starts and grows in one decision is listed once.
     void start(const Job& job, const std::vector<TaskPlacement>& tasks) {
         view_.cluster.place(job.id, view_.pool, tasks);
-        plan_.starts.push_back({job.id, Rule::Allocate, tasks});
+        const auto [known, is_new] = start_of_.try_emplace(job.id, plan_.starts.size());
+        if (is_new) {
+            plan_.starts.push_back({job.id, Rule::Allocate, tasks});
+        } else {
+            auto& listed = plan_.starts[known->second].tasks;
+            listed.insert(listed.end(), tasks.begin(), tasks.end());
+        }
     }
 
     void reserve(const Job& job, Rule rule, const std::vector<TaskPlacement>& tasks) {
@@ -160,6 +170,7 @@ class Stages {
 
     const PoolView& view_;
     Plan& plan_;
+    std::unordered_map<JobId, std::size_t> start_of_;  // position in plan_.starts
 };
 
 }  // namespace
