@@ -210,6 +210,7 @@ void FieldReader::finish(std::span<const std::string_view> unsupported) {
     for (const auto& [name, value] : map_.members) {
         if (std::ranges::find(known_, name) != known_.end()) continue;
         if (std::ranges::find(unsupported, name) != unsupported.end()) {
+            if (value.kind == Value::Kind::Null) continue;
             problems_.report(value.line, path_of(name), "not supported yet");
             continue;
         }

@@ -63,6 +63,9 @@ class TreeReader {
         if (depth > kDepthMax) throw Refusal{value.line, "nested too deep"};
         if (++values_ > kValuesMax) throw Refusal{value.line, "too many values"};
         if (node.IsScalar()) read_scalar(node, value);
+        if (value.text.find('\0') != std::string::npos) {
+            throw Refusal{value.line, "a text with a zero byte in it"};
+        }
         if (node.IsSequence()) {
             value.kind = Value::Kind::List;
             for (const auto& item : node) value.items.push_back(read(item, depth + 1));
