@@ -8,7 +8,7 @@
 #     USES base model cluster            other modules, all of a lower level
 #     LIBS fmt::fmt)                     third-party libraries
 #
-#   berth_program(berth SOURCES main.cc USES cli api adapters/sqlite)     only in src/app
+#   berth_program(berth SOURCES berth/main.cc USES cli adapters/sqlite)   only in src/app
 #   berth_test(contract SOURCES store_test.cc USES adapters/sqlite)       only in tests/
 #
 # Every module gets: a stop at configure time when it uses what it may not; a link test (its whole
@@ -160,14 +160,16 @@ function(berth_program program)
         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 endfunction()
 
-# A doctest executable below tests/, which may use every module: contract tests and the like.
+# A doctest executable below tests/, which may use every module: contract tests and the like. Each
+# of SOURCES is a ctest; SUPPORT is what they share. Quoted includes start from src/ or tests/.
 function(berth_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;LIBS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;SUPPORT;USES;LIBS")
     berth_targets_of("test ${name}" uses ${arg_USES})
     if(uses STREQUAL "NOTFOUND")
         return()
     endif()
-    add_executable(${name}_test ${arg_SOURCES})
+    add_executable(${name}_test ${arg_SOURCES} ${arg_SUPPORT})
+    target_include_directories(${name}_test PRIVATE "${CMAKE_SOURCE_DIR}/tests")
     target_link_libraries(${name}_test PRIVATE ${uses} ${arg_LIBS} berth_doctest_main)
     berth_add_doctests(${name}_test ${name} ${arg_SOURCES})
 endfunction()

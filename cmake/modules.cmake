@@ -14,7 +14,7 @@ set(berth_modules
     4  scenario                      pure
     4  ports                         effects
     4  crash                         effects
-    4  supervision                   effects
+    5  supervision                   effects
     5  control                       effects
     5  codec                         effects
     6  adapters/sqlite               effects

@@ -6,16 +6,25 @@
 
 #include <doctest/doctest.h>
 
+#include "codec/api_fields.h"
 #include "codec/event_fields.h"
 
 using namespace berth;
 
-namespace {
+namespace berth::codec {
 
+// Converts to every type, in thought only; outside the unnamed namespace, where clang would miss
+// a definition.
 struct Anything {
     template <typename T>
     operator T() const;
 };
+
+}  // namespace berth::codec
+
+namespace {
+
+using codec::Anything;
 
 // How many initialisers the aggregate takes.
 template <typename T, typename... Given>
@@ -57,5 +66,7 @@ TEST_CASE("no member of a described type is forgotten") {
     check_all<model::Pool, model::Node, model::Entitlement, model::Project, model::TaskRequest,
               model::JobSpec, model::TaskPlacement, model::PauseCost, model::PauseReceipt,
               model::JobRecord, model::PauseManner, model::LaunchSpec, model::Snapshot>();
+    check_all<model::Verdict, model::Start, model::Pause, model::Reservation, model::Plan,
+              model::Submission, codec::PlanView, codec::ProjectUse, codec::GpuView>();
     check_events(model::EventBody{});
 }

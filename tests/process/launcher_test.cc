@@ -11,11 +11,9 @@ using namespace berth::process_test;
 
 namespace {
 
-bool is_alive(const std::string& pid_file) {
-    const std::string text = read_file(pid_file);
-    if (text.empty()) return false;
-    const std::string stat = read_file("/proc/" + std::to_string(std::stoi(text)) + "/stat");
-    return !stat.empty() && stat.find(") Z ") == std::string::npos;
+int parent_of(int pid) {
+    const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+    return std::stoi(stat.substr(stat.rfind(')') + 4));
 }
 
 }  // namespace
@@ -116,11 +114,14 @@ TEST_CASE("each rank sees its own place and the user's environment") {
 TEST_CASE("a task sees no file, signal or process group of the server or its supervisor") {
     ScratchDirectory scratch;
     World world(scratch.path());
-    CHECK(world.run(shell(attempt(1), "ls /proc/self/fd | tr '\\n' ' '; "
-                                      "grep -E 'Sig(Blk|Ign)' /proc/self/status | cut -f2"))
-              .exit_code == 0);
+    const AttemptExit exit = world.run(
+        shell(attempt(1), "ls /proc/self/fd | tr '\\n' ' '; "
+                          "python3 -c \"print(*[hex(int(line.split()[1], 16) & 0x7fffffff) for line "
+                          "in open('/proc/self/status') if line[:6] == 'SigBlk'])\"; "
+                          "python3 -c 'import os; print(os.getpgid(0) == os.getpid())'"));
+    CHECK(exit.exit_code == 0);
     // 3 is the directory that ls itself reads.
-    CHECK(world.log(attempt(1)) == "0 1 2 3 0000000000000000\n0000000000000000\n");
+    CHECK(world.log(attempt(1)) == "0 1 2 3 0x0\nTrue\n");
 }
 
 TEST_CASE("the first task that fails ends the gang and gives the exit code") {
@@ -142,7 +143,7 @@ TEST_CASE("what tasks leave behind is killed, however it tried to get away") {
                               "; exec sleep 600) & disown' & while [ ! -s " + pid_file +
                               " ]; do sleep 0.01; done; exit 3"));
     CHECK(exit.exit_code == 3);
-    CHECK_FALSE(is_alive(pid_file));
+    CHECK_FALSE(is_living(std::stoi(read_file(pid_file))));
 }
 
 TEST_CASE("a helper that only copies the last output is given the time to do so") {
@@ -195,7 +196,9 @@ TEST_CASE("a killed spawner is replaced and its supervisors go on") {
     World world(scratch.path());
     world.start(shell(attempt(1), "sleep 0.3; exit 4"));
     REQUIRE(world.until_running(attempt(1)));
-    REQUIRE(::system("pkill -KILL -P $PPID -f '^berth-supervisor spawner' ; true") == 0);
+    const int spawner = parent_of(world.supervisor_of(attempt(1)));
+    ::kill(spawner, SIGKILL);
+    REQUIRE(wait_for([&] { return !is_living(spawner); }));
     CHECK(world.run(shell(attempt(2), "exit 6")).exit_code == 6);
     CHECK(world.exit_of(attempt(1)).exit_code == 4);
 }

@@ -13,14 +13,13 @@ using namespace berth::process_test;
 
 namespace {
 
-// Another process that plays the server until it is killed. `crash_at` as in crash_point.h.
+// Another process that plays the server until it is killed.
 class DoomedServer {
   public:
     DoomedServer(const std::string& data_dir, const std::vector<ports::LaunchOrder>& orders,
-                 const std::function<void(World&)>& then = {}, const char* crash_at = nullptr) {
+                 const std::function<void(World&)>& then = {}) {
         pid_ = ::fork();
         if (pid_ != 0) return;
-        if (crash_at != nullptr) ::setenv("BERTH_CRASH_AT", crash_at, 1);
         World world(data_dir);
         for (const ports::LaunchOrder& order : orders) world.start(order);
         for (const ports::LaunchOrder& order : orders) world.until_running(order.attempt);
@@ -33,26 +32,26 @@ class DoomedServer {
     void kill() {
         if (pid_ <= 0) return;
         ::kill(pid_, SIGKILL);
-        wait_for_end();
-    }
-    // It was killed at a crash point.
-    bool wait_for_end() {
-        int status = 0;
-        ::waitpid(std::exchange(pid_, -1), &status, 0);
-        return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+        ::waitpid(std::exchange(pid_, -1), nullptr, 0);
     }
 
   private:
     pid_t pid_ = -1;
 };
 
-int supervisor_of(const World& world, AttemptId id) {
-    std::istringstream status(world.status(id));
-    std::string word;
-    std::string boot;
-    int pid = 0;
-    status >> word >> boot >> pid;
-    return pid;
+// Runs the test case "(crashing server)" below in a new process; true when it died at the point.
+bool run_until_crash(const std::string& data_dir, const std::string& point) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        ::setenv("BERTH_CRASH_AT", point.c_str(), 1);
+        ::setenv("BERTH_TEST_DATA", data_dir.c_str(), 1);
+        ::execl("/proc/self/exe", "process_test", "--no-skip", "--test-case=(crashing server)",
+                nullptr);
+        ::_exit(127);
+    }
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
 }
 
 bool has_line(const World& world, AttemptId id, const std::string& start) {
@@ -122,15 +121,20 @@ TEST_CASE("a stop that was asked for is completed without the server") {
     CHECK(exit.signal == SIGKILL);
 }
 
+TEST_CASE("(crashing server)" * doctest::skip()) {
+    const char* data_dir = ::getenv("BERTH_TEST_DATA");
+    REQUIRE(data_dir != nullptr);
+    World world(data_dir);
+    world.run(shell(attempt(1), std::string("echo x >>") + data_dir + "/marks; exit 3"));
+}
+
 TEST_CASE("whichever instruction the server dies at, an attempt runs at most once") {
     for (const char* point : {"before-spawn", "after-spawn", "before-exit-report"}) {
         CAPTURE(point);
         ScratchDirectory scratch;
         const std::string marks = scratch.path() + "/marks";
         const AttemptId id = attempt(1);
-        DoomedServer doomed(scratch.path(), {shell(id, "echo x >>" + marks + "; exit 3")}, {},
-                            point);
-        CHECK(doomed.wait_for_end());
+        CHECK(run_until_crash(scratch.path(), point));
         World world(scratch.path());
         world.recover({id});
         REQUIRE(world.until([&] { return world.is_over(id); }));
@@ -172,16 +176,13 @@ TEST_CASE("an attempt whose supervisor is killed is lost, and nothing of it runs
         return std::count(text.begin(), text.end(), '\n') == 2;
     }));
     REQUIRE(world.until_running(attempt(1)));
-    ::kill(supervisor_of(world, attempt(1)), SIGKILL);
+    ::kill(world.supervisor_of(attempt(1)), SIGKILL);
     REQUIRE(world.until([&] { return world.is_over(attempt(1)); }));
     CHECK(world.lost[attempt(1)] == "its supervisor was killed");
     std::istringstream list(read_file(pids));
     for (int pid = 0; list >> pid;) {
         CAPTURE(pid);
-        CHECK(wait_for([&] {
-            const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
-            return stat.empty() || stat.find(") Z ") != std::string::npos;
-        }));
+        CHECK(wait_for([&] { return !is_living(pid); }));
     }
 }
 

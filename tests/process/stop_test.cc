@@ -116,7 +116,9 @@ TEST_CASE("a handler's own children are left to it") {
                           "exit 0' TERM; echo ready; while :; do wait $child; done"));
     REQUIRE(until_ready(world, id));
     world.pause(id);
-    CHECK(world.exit_of(id).exit_code == 0);
+    const AttemptExit exit = world.exit_of(id);
+    CHECK(exit.exit_code == 0);
+    CHECK_FALSE(exit.killed);
     CHECK(world.log(id) == "ready\nloader lives\n");
 }
 
@@ -200,12 +202,7 @@ TEST_CASE("a machine that goes down lets jobs save") {
     World world(scratch.path());
     world.start(shell(attempt(1), saver("TERM")));
     REQUIRE(until_ready(world, attempt(1)));
-    std::istringstream status(world.status(attempt(1)));
-    std::string word;
-    std::string boot;
-    int supervisor = 0;
-    status >> word >> boot >> supervisor;
-    ::kill(supervisor, SIGTERM);
+    ::kill(world.supervisor_of(attempt(1)), SIGTERM);
     const AttemptExit exit = world.exit_of(attempt(1));
     CHECK(exit.exit_code == 0);
     CHECK(exit.stop_asked);

@@ -57,6 +57,11 @@ inline bool wait_for(const std::function<bool()>& condition) {
     return false;
 }
 
+inline bool is_living(int pid) {
+    const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+    return !stat.empty() && stat.find(") Z ") == std::string::npos;
+}
+
 inline AttemptId attempt(std::int64_t job, int number = 1) { return {model::JobId{job}, number}; }
 
 inline ports::LaunchOrder order_of(AttemptId id, std::vector<std::string> command, int tasks = 1) {
@@ -140,6 +145,14 @@ class World final : public ports::LauncherListener {
         return read_file(directory(id) + "/task-" + std::to_string(rank) + ".log");
     }
     std::string status(AttemptId id) const { return read_file(directory(id) + "/status"); }
+
+    int supervisor_of(AttemptId id) const {
+        std::istringstream words(status(id));
+        std::string word;
+        int pid = 0;
+        words >> word >> word >> pid;
+        return pid;
+    }
 
     std::set<AttemptId> running;
     std::map<AttemptId, AttemptExit> exits;

@@ -45,7 +45,12 @@ ProcessLauncher::ProcessLauncher(asio::io_context& loop, ProcessLauncherOptions 
     std::ifstream("/proc/sys/kernel/random/boot_id") >> machine_.boot;
 }
 
-ProcessLauncher::~ProcessLauncher() { *alive_ = false; }
+ProcessLauncher::~ProcessLauncher() {
+    *alive_ = false;
+    // The loop may live on and with it the reads under way; supervisors shall know we are gone.
+    boost::system::error_code ignored;
+    for (const auto& [id, attempt] : attempts_) attempt->socket.close(ignored);
+}
 
 ProcessLauncher::AttemptRef ProcessLauncher::add(AttemptId id) {
     AttemptRef& attempt = attempts_[id];
