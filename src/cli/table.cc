@@ -22,8 +22,11 @@ std::string csv_field(const std::string& text) {
 std::string csv_title(std::string_view title) {
     std::string name;
     for (const char c : title) {
-        const bool is_upper = c >= 'A' && c <= 'Z';
-        name += is_upper ? static_cast<char>(c - 'A' + 'a') : c == ' ' ? '_' : c;
+        if (c >= 'A' && c <= 'Z') {
+            name += static_cast<char>(c - 'A' + 'a');
+        } else if (!name.ends_with('_')) {
+            name += '_';
+        }
     }
     return name;
 }
