@@ -60,7 +60,7 @@ extern const Verb plan_verb;
 const Verb plan_verb{.intent = Intent::Plan,
                      .name = "plan",
                      .synopsis = "--state FILE [--profile classic|berth] [-o json]",
-                     .summary = "one decision on a cluster described in a file, as a dry run",
+                     .summary = "one decision on a cluster described in a file",
                      .flags = kFlags,
                      .more = "  Every start, pause and reservation with its rule, every verdict.\n"
                              "  A file that cannot be read ends with exit code 2 and one line:\n"

@@ -40,9 +40,9 @@ std::string section(std::string_view title, const Table& table, const Style& sty
 }
 
 Table starts_of(const State& state, const model::Plan& plan) {
-    Table table({{.title = "JOB", .flex = 2, .width_min = 10},
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
                  {.title = "GPUS"},
-                 {.title = "WHERE", .flex = 1, .width_min = 10},
+                 {.title = "WHERE", .worth = 2, .width_min = 10},
                  {.title = "RULE"}});
     for (const model::Start& start : plan.starts) {
         table.add_row({scenario::name_of(state, start.job),
@@ -53,10 +53,10 @@ Table starts_of(const State& state, const model::Plan& plan) {
 }
 
 Table pauses_of(const State& state, const model::Plan& plan) {
-    Table table({{.title = "JOB", .flex = 2, .width_min = 10},
-                 {.title = "LEAVES", .flex = 1, .width_min = 10},
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
+                 {.title = "LEAVES", .worth = 2, .width_min = 10},
                  {.title = "RULE"},
-                 {.title = "FOR", .flex = 2, .width_min = 10},
+                 {.title = "FOR", .worth = 2, .width_min = 10},
                  {.title = "UNSAVED", .align = Align::Right},
                  {.title = "RESTART", .align = Align::Right}});
     for (const model::Pause& pause : plan.pauses) {
@@ -70,9 +70,9 @@ Table pauses_of(const State& state, const model::Plan& plan) {
 }
 
 Table reservations_of(const State& state, const model::Plan& plan) {
-    Table table({{.title = "JOB", .flex = 2, .width_min = 10},
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
                  {.title = "GPUS"},
-                 {.title = "WILL START ON", .flex = 1, .width_min = 13},
+                 {.title = "WILL START ON", .worth = 2, .width_min = 13},
                  {.title = "RULE"}});
     for (const model::Reservation& reservation : plan.reservations) {
         table.add_row({scenario::name_of(state, reservation.job),
@@ -84,11 +84,11 @@ Table reservations_of(const State& state, const model::Plan& plan) {
 }
 
 Table verdicts_of(const State& state, std::span<const model::Verdict> verdicts) {
-    Table table({{.title = "JOB", .flex = 2, .width_min = 10},
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
                  {.title = "GPUS"},
                  {.title = "REASON"},
-                 {.title = "WHY", .flex = 4, .width_min = 20},
-                 {.title = "IN THE WAY", .flex = 3, .width_min = 10}});
+                 {.title = "WHY", .worth = 5, .width_min = 20},
+                 {.title = "IN THE WAY", .worth = 2, .width_min = 10}});
     for (const model::Verdict& verdict : verdicts) {
         table.add_row({scenario::name_of(state, verdict.job),
                        codec::gpu_summary(state.jobs.at(verdict.job).spec),

@@ -13,8 +13,8 @@ constexpr Style kRichStyle{.is_terminal = true, .colour = true, .unicode = true,
 
 Table sample() {
     Table table({{.title = "ID", .align = Align::Right},
-                 {.title = "NAME", .flex = 1, .width_min = 6},
-                 {.title = "WHY", .flex = 2, .width_min = 6}});
+                 {.title = "NAME", .worth = 1, .width_min = 6},
+                 {.title = "WHY", .worth = 1, .width_min = 6}});
     table.add_row({"7", "llama", "runs"});
     table.add_row({"1042", "bert-large-uncased", {"waits for two whole nodes", Tone::Bad}});
     return table;
@@ -22,21 +22,21 @@ Table sample() {
 
 }  // namespace
 
-TEST_CASE("a table is cut to the width, the most flexible column first") {
+TEST_CASE("a table is cut to the width, in proportion to what columns are worth") {
     CHECK(sample().render(kAsciiStyle) ==
-          "  ID  NAME        WHY\n"
-          "   7  llama       runs\n"
-          "1042  bert-la...  wai...\n");
+          "  ID  NAME      WHY\n"
+          "   7  llama     runs\n"
+          "1042  bert-...  waits...\n");
     Style wide = kAsciiStyle;
     wide.width = 40;
     CHECK(sample().render(wide) ==
-          "  ID  NAME                WHY\n"
-          "   7  llama               runs\n"
-          "1042  bert-large-uncased  waits for t...\n");
+          "  ID  NAME              WHY\n"
+          "   7  llama             runs\n"
+          "1042  bert-large-un...  waits for two...\n");
 }
 
 TEST_CASE("colour goes around the cut text and counts for nothing") {
-    CHECK(sample().render(kRichStyle).find("\x1b[1;31mwaits…\x1b[0m\n") != std::string::npos);
+    CHECK(sample().render(kRichStyle).find("\x1b[1;31mwaits f…\x1b[0m\n") != std::string::npos);
 }
 
 TEST_CASE("no row ever has trailing spaces or is wider than asked") {
