@@ -78,13 +78,13 @@ void add_children(std::span<const codec::ProjectView> projects, std::string_view
     }
 }
 
-// What it uses above its quota is borrowed; what it leaves of it may be lent.
+// What it uses above its quota is borrowed; what it leaves of it is spare, and lent to who asks.
 Cell lending_cell(const Sums& sums, model::QuotaKind kind) {
     if (sums.used > sums.quota) {
         return {"borrows " + base::format(sums.used - sums.quota), Tone::Warning};
     }
     if (sums.used < sums.quota && kind == model::QuotaKind::Guaranteed) {
-        return {"can lend " + base::format(sums.quota - sums.used)};
+        return {"spare " + base::format(sums.quota - sums.used)};
     }
     return {};
 }

@@ -38,14 +38,14 @@ struct Phrase {
     }
     std::string operator()(const model::JobRunning&) const { return "runs"; }
     std::string operator()(const model::JobReserved& event) const {
-        return "is promised " + where_text(event.tasks, names) + ", by " +
-               std::string(rule_word(event.rule));
+        return "is promised " + where_text(event.tasks, names) + " (" +
+               std::string(rule_word(event.rule)) + ")";
     }
     std::string operator()(const model::ReservationDropped&) const { return "is promised no more"; }
     std::string operator()(const model::PauseRequested& event) const {
         const std::string what = event.whole_job ? "is asked to save and pause" : "is asked to shrink";
-        return what + for_whom(event.beneficiary, names) + ", by " +
-               std::string(rule_word(event.rule));
+        return what + for_whom(event.beneficiary, names) + " (" +
+               std::string(rule_word(event.rule)) + ")";
     }
     std::string operator()(const model::JobPaused& event) const {
         return event.saved ? "paused, saved" : "paused, killed before it had saved";

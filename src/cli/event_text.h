@@ -10,7 +10,7 @@
 
 namespace berth::cli {
 
-// "attempt 2 starts on n1:0-3, by reclaim"; without the job's name.
+// "attempt 2 starts on n1:0-3 (reclaim)"; without the job's name.
 std::string event_text(const model::Event& event, const codec::NameTable& names);
 
 // One line: time, job, what, by whom.

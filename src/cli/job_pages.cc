@@ -283,7 +283,7 @@ std::string show_page(const codec::JobView& job, const codec::NameTable& names,
     for (const model::Event& event : timeline) {
         const std::string when = form == TimeForm::Iso ? moment(event.time, now, form)
                                                        : clock_time(event.time);
-        text += line(when, event_text(event, names) + "  (" + event.actor + ")", style);
+        text += line(when, event_text(event, names) + ", by " + event.actor, style);
     }
     return text;
 }
