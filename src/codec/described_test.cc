@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Does every description name every member of its type? Counted by the compiler, so that a member
+// added to the model and forgotten here does not build.
+#include "codec/described.h"
+
+#include <doctest/doctest.h>
+
+#include "codec/event_fields.h"
+
+using namespace berth;
+
+namespace {
+
+struct Anything {
+    template <typename T>
+    operator T() const;
+};
+
+// How many initialisers the aggregate takes.
+template <typename T, typename... Given>
+consteval std::size_t count_members() {
+    if constexpr (requires { T{Given{}..., Anything{}}; }) {
+        return count_members<T, Given..., Anything>();
+    } else {
+        return sizeof...(Given);
+    }
+}
+
+template <typename T>
+std::size_t count_described() {
+    std::size_t count = 0;
+    codec::Fields<T>::visit([&](std::string_view, auto) { ++count; });
+    return count;
+}
+
+template <typename... T>
+void check_all() {
+    (CHECK_MESSAGE(count_described<T>() == count_members<T>(), __PRETTY_FUNCTION__), ...);
+}
+
+template <typename... Event>
+void check_events(const std::variant<Event...>&) {
+    check_all<Event...>();
+}
+
+}  // namespace
+
+TEST_CASE("no member of a described type is forgotten") {
+    static_assert(count_members<model::Pool>() == 2);
+    check_all<model::Pool, model::Node, model::Entitlement, model::Project, model::TaskRequest,
+              model::JobSpec, model::TaskPlacement, model::PauseCost, model::PauseReceipt,
+              model::JobRecord, model::PauseManner, model::LaunchSpec, model::Snapshot>();
+    check_events(model::EventBody{});
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which members do the events and snapshots have, and what is each event called?
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <variant>
+
+#include "codec/model_fields.h"
+#include "model/event.h"
+#include "model/record.h"
+
+namespace berth::codec {
+
+// In the order of model::EventBody.
+inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBody>> kEventTypes{
+    "pool_set",       "node_set",     "project_set",         "job_submitted",
+    "job_starting",   "job_running",  "job_reserved",        "reservation_dropped",
+    "pause_requested", "job_paused",  "job_held",            "job_released",
+    "checkpoint_saved", "cancel_requested", "job_finished",  "attempt_lost"};
+
+template <>
+struct Fields<model::PoolSet> {
+    static void visit(auto&& field) { field("pool", &model::PoolSet::pool); }
+};
+
+template <>
+struct Fields<model::NodeSet> {
+    static void visit(auto&& field) { field("node", &model::NodeSet::node); }
+};
+
+template <>
+struct Fields<model::ProjectSet> {
+    static void visit(auto&& field) { field("project", &model::ProjectSet::project); }
+};
+
+template <>
+struct Fields<model::JobSubmitted> {
+    static void visit(auto&& field) {
+        field("job", &model::JobSubmitted::job);
+        field("spec", &model::JobSubmitted::spec);
+    }
+};
+
+template <>
+struct Fields<model::JobStarting> {
+    static void visit(auto&& field) {
+        field("job", &model::JobStarting::job);
+        field("attempt", &model::JobStarting::attempt);
+        field("rule", &model::JobStarting::rule);
+        field("tasks", &model::JobStarting::tasks);
+    }
+};
+
+template <>
+struct Fields<model::JobReserved> {
+    static void visit(auto&& field) {
+        field("job", &model::JobReserved::job);
+        field("rule", &model::JobReserved::rule);
+        field("deadline", &model::JobReserved::deadline);
+        field("tasks", &model::JobReserved::tasks);
+    }
+};
+
+template <>
+struct Fields<model::PauseRequested> {
+    static void visit(auto&& field) {
+        field("job", &model::PauseRequested::job);
+        field("rule", &model::PauseRequested::rule);
+        field("beneficiary", &model::PauseRequested::beneficiary);
+        field("cost", &model::PauseRequested::cost);
+        field("deadline", &model::PauseRequested::deadline);
+        field("whole_job", &model::PauseRequested::whole_job);
+        field("tasks", &model::PauseRequested::tasks);
+    }
+};
+
+template <>
+struct Fields<model::JobPaused> {
+    static void visit(auto&& field) {
+        field("job", &model::JobPaused::job);
+        field("saved", &model::JobPaused::saved);
+    }
+};
+
+template <>
+struct Fields<model::CancelRequested> {
+    static void visit(auto&& field) {
+        field("job", &model::CancelRequested::job);
+        field("deadline", &model::CancelRequested::deadline);
+    }
+};
+
+template <>
+struct Fields<model::JobFinished> {
+    static void visit(auto&& field) {
+        field("job", &model::JobFinished::job);
+        field("state", &model::JobFinished::state);
+        field("exit_code", &model::JobFinished::exit_code);
+        field("detail", &model::JobFinished::detail);
+    }
+};
+
+template <>
+struct Fields<model::AttemptLost> {
+    static void visit(auto&& field) {
+        field("job", &model::AttemptLost::job);
+        field("detail", &model::AttemptLost::detail);
+    }
+};
+
+// Events that name a job and say nothing else.
+template <typename T>
+struct JobFieldOnly {
+    static void visit(auto&& field) { field("job", &T::job); }
+};
+template <>
+struct Fields<model::JobRunning> : JobFieldOnly<model::JobRunning> {};
+template <>
+struct Fields<model::ReservationDropped> : JobFieldOnly<model::ReservationDropped> {};
+template <>
+struct Fields<model::JobHeld> : JobFieldOnly<model::JobHeld> {};
+template <>
+struct Fields<model::JobReleased> : JobFieldOnly<model::JobReleased> {};
+template <>
+struct Fields<model::CheckpointSaved> : JobFieldOnly<model::CheckpointSaved> {};
+
+template <>
+struct Fields<model::Snapshot> {
+    static void visit(auto&& field) {
+        field("sequence", &model::Snapshot::sequence);
+        field("time", &model::Snapshot::time);
+        field("last_job", &model::Snapshot::last_job);
+        field("pools", &model::Snapshot::pools);
+        field("nodes", &model::Snapshot::nodes);
+        field("projects", &model::Snapshot::projects);
+        field("jobs", &model::Snapshot::jobs);
+    }
+};
+
+// Reads the body of an event of that type from an object whose other members were read.
+template <typename Style, std::size_t Index = 0>
+bool read_event_body(const Style& style, JsonReader& json, std::string_view type,
+                     model::EventBody& body) {
+    if constexpr (Index == std::variant_size_v<model::EventBody>) {
+        return false;
+    } else {
+        if (type != kEventTypes[Index]) {
+            return read_event_body<Style, Index + 1>(style, json, type, body);
+        }
+        read_members(style, json, body.emplace<Index>());
+        return true;
+    }
+}
+
+}  // namespace berth::codec

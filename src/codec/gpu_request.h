@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does the text behind `-g` ask for? The same text is used in job files and state files.
+//
+//   2          two whole GPUs                     0          none
+//   0.5        half of one GPU                    2x0.5      half of each of two GPUs
+//   12G        12 GiB of one GPU                  2x12G      12 GiB of each of two GPUs
+//   4..16      elastic: 4 to 16 tasks with one whole GPU each
+//   H100:2     any of these on one GPU model      H100       one GPU of that model
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/job.h"
+
+namespace berth::codec {
+
+struct GpuRequest {
+    model::TaskRequest request;  // its cpu and memory are left to their defaults
+    int tasks_min = 1;
+    int tasks_max = 1;
+    std::string gpu_model;       // empty = any
+
+    bool operator==(const GpuRequest&) const = default;
+};
+
+// Errors: Invalid, with an example of what would be right.
+base::Result<GpuRequest> parse_gpu_request(std::string_view text);
+
+// The shortest text that parse_gpu_request() reads as the same request.
+std::string format_gpu_request(const GpuRequest& request);
+
+// For tables: what a job asks for over all its tasks: "16 H100", "0.5", "2x0.5", "12G", "4..16".
+std::string gpu_summary(const model::JobSpec& spec);
+
+}  // namespace berth::codec

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which members do the types of the model have, and what are they called in JSON? The one
+// description that the event log and the API share (described.h). A member that is missing here
+// is lost on the way: the round trip tests of both look for that.
+#pragma once
+
+#include "codec/described.h"
+#include "model/event.h"
+#include "model/launch.h"
+#include "model/record.h"
+
+namespace berth::codec {
+
+template <>
+struct Fields<model::Pool> {
+    static void visit(auto&& field) {
+        field("name", &model::Pool::name);
+        field("labels", &model::Pool::labels);
+    }
+};
+
+template <>
+struct Fields<model::Node> {
+    static void visit(auto&& field) {
+        field("name", &model::Node::name);
+        field("gpus", &model::Node::gpus);
+        field("gpu_model", &model::Node::gpu_model);
+        field("gpu_memory", &model::Node::gpu_memory);
+        field("cpu", &model::Node::cpu);
+        field("memory", &model::Node::memory);
+        field("labels", &model::Node::labels);
+        field("topology", &model::Node::topology);
+        field("health", &model::Node::health);
+    }
+};
+
+template <>
+struct Fields<model::Entitlement> {
+    static void visit(auto&& field) {
+        field("quota", &model::Entitlement::quota);
+        field("limit", &model::Entitlement::limit);
+        field("weight", &model::Entitlement::weight);
+        field("priority", &model::Entitlement::priority);
+        field("kind", &model::Entitlement::kind);
+        field("usage_ppm", &model::Entitlement::usage_ppm);
+    }
+};
+
+template <>
+struct Fields<model::Project> {
+    static void visit(auto&& field) {
+        field("name", &model::Project::name);
+        field("parent", &model::Project::parent);
+        field("order", &model::Project::order);
+        field("rights", &model::Project::rights);
+        field("pools", &model::Project::pools);
+    }
+};
+
+template <>
+struct Fields<model::TaskRequest> {
+    static void visit(auto&& field) {
+        field("gpus", &model::TaskRequest::gpus);
+        field("share", &model::TaskRequest::share);
+        field("gpu_memory", &model::TaskRequest::gpu_memory);
+        field("cpu", &model::TaskRequest::cpu);
+        field("memory", &model::TaskRequest::memory);
+    }
+};
+
+template <>
+struct Fields<model::JobSpec> {
+    static void visit(auto&& field) {
+        field("name", &model::JobSpec::name);
+        field("project", &model::JobSpec::project);
+        field("kind", &model::JobSpec::kind);
+        field("priority", &model::JobSpec::priority);
+        field("preemptible", &model::JobSpec::preemptible);
+        field("pools", &model::JobSpec::pools);
+        field("tasks_min", &model::JobSpec::tasks_min);
+        field("tasks_max", &model::JobSpec::tasks_max);
+        field("request", &model::JobSpec::request);
+        field("gpu_model", &model::JobSpec::gpu_model);
+        field("node_labels", &model::JobSpec::node_labels);
+        field("min_run", &model::JobSpec::min_run);
+        field("restart_cost", &model::JobSpec::restart_cost);
+    }
+};
+
+template <>
+struct Fields<model::TaskPlacement> {
+    static void visit(auto&& field) {
+        field("task", &model::TaskPlacement::task);
+        field("node", &model::TaskPlacement::node);
+        field("gpu_mask", &model::TaskPlacement::gpu_mask);
+        field("share", &model::TaskPlacement::share);
+        field("cpu", &model::TaskPlacement::cpu);
+        field("memory", &model::TaskPlacement::memory);
+    }
+};
+
+template <>
+struct Fields<model::PauseCost> {
+    static void visit(auto&& field) {
+        field("unsaved_gpu_ms", &model::PauseCost::unsaved_gpu_ms);
+        field("restart_gpu_ms", &model::PauseCost::restart_gpu_ms);
+    }
+};
+
+template <>
+struct Fields<model::PauseReceipt> {
+    static void visit(auto&& field) {
+        field("time", &model::PauseReceipt::time);
+        field("rule", &model::PauseReceipt::rule);
+        field("beneficiary", &model::PauseReceipt::beneficiary);
+        field("actor", &model::PauseReceipt::actor);
+        field("cost", &model::PauseReceipt::cost);
+        field("deadline", &model::PauseReceipt::deadline);
+        field("stopped", &model::PauseReceipt::stopped);
+        field("saved", &model::PauseReceipt::saved);
+    }
+};
+
+template <>
+struct Fields<model::JobRecord> {
+    static void visit(auto&& field) {
+        using R = model::JobRecord;
+        field("id", &R::id), field("spec", &R::spec), field("user", &R::user);
+        field("command", &R::command), field("state", &R::state), field("held", &R::held);
+        field("created", &R::created), field("first_start", &R::first_start);
+        field("last_start", &R::last_start), field("last_checkpoint", &R::last_checkpoint);
+        field("finished", &R::finished), field("attempts", &R::attempts);
+        field("pauses", &R::pauses), field("attained_gpu_ms", &R::attained_gpu_ms);
+        field("lost_gpu_ms", &R::lost_gpu_ms), field("exit_code", &R::exit_code);
+        field("detail", &R::detail), field("tasks", &R::tasks), field("releasing", &R::releasing);
+        field("hold", &R::hold), field("hold_deadline", &R::hold_deadline);
+        field("hold_rule", &R::hold_rule), field("last_pause", &R::last_pause);
+    }
+};
+
+template <>
+struct Fields<model::PauseManner> {
+    static void visit(auto&& field) {
+        field("signal", &model::PauseManner::signal);
+        field("grace", &model::PauseManner::grace);
+    }
+};
+
+template <>
+struct Fields<model::LaunchSpec> {
+    static void visit(auto&& field) {
+        field("command", &model::LaunchSpec::command);
+        field("workdir", &model::LaunchSpec::workdir);
+        field("environment", &model::LaunchSpec::environment);
+        field("checkpoint_dir", &model::LaunchSpec::checkpoint_dir);
+        field("pause", &model::LaunchSpec::pause);
+        field("terminal", &model::LaunchSpec::terminal);
+        field("attached", &model::LaunchSpec::attached);
+        field("user", &model::LaunchSpec::user);
+    }
+};
+
+}  // namespace berth::codec

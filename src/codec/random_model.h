@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// For tests: values of every type of the model, drawn from dice, with strings that hold quotes,
+// control characters, any Unicode and bytes that are no Unicode at all.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "model/event.h"
+#include "model/launch.h"
+#include "model/record.h"
+
+namespace berth::codec {
+
+class RandomModel {
+  public:
+    explicit RandomModel(std::uint64_t seed) : rng_(seed) {}
+
+    model::Event event(std::int64_t sequence) {
+        model::Event event{sequence, time(), text(), {}};
+        pick_body(event.body, rng_.index(std::variant_size_v<model::EventBody>));
+        return event;
+    }
+
+    model::LaunchSpec launch() {
+        model::LaunchSpec launch;
+        launch.command = texts();
+        launch.workdir = text();
+        launch.environment = texts();
+        launch.checkpoint_dir = text();
+        launch.pause = {text(), duration()};
+        launch.terminal = flag();
+        launch.attached = flag();
+        launch.user = text();
+        return launch;
+    }
+
+    model::JobRecord record() {
+        model::JobRecord record;
+        record.id = job();
+        record.spec = spec();
+        record.user = text(), record.command = text(), record.detail = text();
+        record.state = static_cast<model::JobState>(rng_.between(0, 8));
+        record.held = flag();
+        record.created = time();
+        record.first_start = maybe(time()), record.last_start = maybe(time());
+        record.last_checkpoint = maybe(time()), record.finished = maybe(time());
+        record.attempts = small(), record.pauses = small(), record.exit_code = small();
+        record.attained_gpu_ms = large(), record.lost_gpu_ms = large();
+        record.tasks = placements(), record.hold = placements();
+        record.releasing = ranks();
+        record.hold_deadline = maybe(time());
+        record.hold_rule = rule();
+        if (flag()) {
+            record.last_pause = {time(), rule(), job(), text(), cost(), time(), maybe(time()),
+                                 flag()};
+        }
+        return record;
+    }
+
+    model::Snapshot snapshot() {
+        model::Snapshot snapshot{large(), time(), job(), {}, {}, {}, {}};
+        for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
+            snapshot.pools.push_back({text(), labels()});
+            snapshot.nodes.push_back(node());
+            snapshot.projects.push_back(project());
+            snapshot.jobs.push_back(record());
+        }
+        return snapshot;
+    }
+
+    // Any bytes but NUL.
+    std::string text() {
+        std::string text;
+        for (std::int64_t i = rng_.between(0, 6); i > 0; --i) {
+            switch (rng_.between(0, 5)) {
+                case 0: text += static_cast<char>(rng_.between(1, 255)); break;
+                case 1: text += "\"\\/\n\t\x01\x7f"[rng_.index(7)]; break;
+                case 2: text += "\xf0\x9f\x9a\x80"; break;
+                case 3: text += "\xed\xb2\x80\xc0\xaf\xf4\x90"; break;  // looks like Unicode only
+                case 4: text += "\\udc80é"; break;
+                default: text += "name-" + std::to_string(rng_.between(0, 99));
+            }
+        }
+        return text;
+    }
+
+    model::JobSpec spec() {
+        model::JobSpec spec;
+        spec.name = text(), spec.project = text(), spec.gpu_model = text();
+        spec.kind = static_cast<model::JobKind>(rng_.between(0, 2));
+        spec.priority = small(), spec.tasks_min = small(), spec.tasks_max = small();
+        spec.preemptible = flag();
+        spec.pools = texts();
+        spec.request = {small(), {large()}, {large()}, {}, {}};
+        if (flag()) spec.request.cpu = model::MilliCpu{large()};
+        if (flag()) spec.request.memory = model::Bytes{large()};
+        spec.node_labels = labels();
+        spec.min_run = maybe(duration());
+        spec.restart_cost = duration();
+        return spec;
+    }
+
+  private:
+    bool flag() { return rng_.chance(1, 2); }
+    int small() { return static_cast<int>(rng_.between(-3, 70)); }
+    std::int64_t large() {
+        return flag() ? rng_.between(0, 9) : static_cast<std::int64_t>(rng_.next());
+    }
+    model::JobId job() { return {rng_.between(-1, 1'000'000)}; }
+    model::TimePoint time() { return base::at_ms(flag() ? 0 : rng_.between(-9, 1LL << 42)); }
+    model::Duration duration() { return model::Duration{rng_.between(0, 90'000)}; }
+    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 4)); }
+    model::PauseCost cost() { return {large(), large()}; }
+    template <typename T>
+    std::optional<T> maybe(T value) {
+        return flag() ? std::optional<T>(value) : std::nullopt;
+    }
+    std::vector<std::string> texts() {
+        std::vector<std::string> texts;
+        for (std::int64_t i = rng_.between(0, 3); i > 0; --i) texts.push_back(text());
+        return texts;
+    }
+    std::vector<int> ranks() {
+        std::vector<int> ranks;
+        for (std::int64_t i = rng_.between(0, 3); i > 0; --i) ranks.push_back(small());
+        return ranks;
+    }
+    model::Labels labels() {
+        model::Labels labels;
+        for (std::int64_t i = rng_.between(0, 3); i > 0; --i) labels[text()] = text();
+        return labels;
+    }
+    std::vector<model::TaskPlacement> placements() {
+        std::vector<model::TaskPlacement> tasks;
+        for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
+            const auto node = static_cast<std::uint32_t>(rng_.next() >> rng_.between(32, 63));
+            tasks.push_back({small(), {node}, rng_.next(), {large()}, {large()}, {large()}});
+        }
+        return tasks;
+    }
+    model::Node node() {
+        model::Node node;
+        node.name = text(), node.gpu_model = text();
+        node.gpus = small();
+        node.gpu_memory = {large()};
+        if (flag()) node.cpu = model::MilliCpu{large()};
+        if (flag()) node.memory = model::Bytes{large()};
+        node.labels = labels(), node.topology = labels();
+        node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
+        return node;
+    }
+    model::Entitlement rights() {
+        model::Entitlement rights;
+        if (flag()) rights.quota = model::MilliGpu{large()};
+        if (flag()) rights.limit = {large()};
+        rights.weight = large(), rights.usage_ppm = large();
+        rights.priority = small();
+        rights.kind = flag() ? model::QuotaKind::Fixed : model::QuotaKind::Guaranteed;
+        return rights;
+    }
+    model::Project project() {
+        model::Project project{text(), text(), large(), rights(), {}};
+        if (flag()) project.pools[text()] = rights();
+        return project;
+    }
+
+    template <std::size_t Index = 0>
+    void pick_body(model::EventBody& body, std::size_t index) {
+        if constexpr (Index < std::variant_size_v<model::EventBody>) {
+            if (index != Index) return pick_body<Index + 1>(body, index);
+            fill(body.emplace<Index>());
+        }
+    }
+    void fill(model::PoolSet& e) { e.pool = {text(), labels()}; }
+    void fill(model::NodeSet& e) { e.node = node(); }
+    void fill(model::ProjectSet& e) { e.project = project(); }
+    void fill(model::JobSubmitted& e) { e = {job(), spec()}; }
+    void fill(model::JobStarting& e) { e = {job(), small(), rule(), placements()}; }
+    void fill(model::JobReserved& e) { e = {job(), rule(), time(), placements()}; }
+    void fill(model::PauseRequested& e) {
+        e = {job(), rule(), job(), cost(), time(), flag(), ranks()};
+    }
+    void fill(model::JobPaused& e) { e = {job(), flag()}; }
+    void fill(model::CancelRequested& e) { e = {job(), time()}; }
+    void fill(model::JobFinished& e) {
+        e = {job(), static_cast<model::JobState>(rng_.between(6, 8)), small(), text()};
+    }
+    void fill(model::AttemptLost& e) { e = {job(), text()}; }
+    template <typename T>
+    void fill(T& e) {
+        e.job = job();
+    }
+
+    base::Rng rng_;
+};
+
+}  // namespace berth::codec

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/state_checks.h"
+
+#include <array>
+#include <map>
+#include <numeric>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace berth::codec {
+namespace {
+
+using model::Description;
+using model::JobDescription;
+using model::Node;
+using model::Project;
+using model::TaskDescription;
+using model::TaskState;
+
+std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+
+// Everything that has a name, for looking it up and for guessing what was meant.
+template <typename T>
+class Names {
+  public:
+    void add(std::string_view name, const T* what) {
+        if (found_.emplace(name, what).second) in_order_.push_back(name);
+    }
+    const T* find(std::string_view name) const {
+        const auto found = found_.find(name);
+        return found == found_.end() ? nullptr : found->second;
+    }
+    std::string unknown(std::string_view kind, std::string_view name) const {
+        return "no " + std::string(kind) + " " + quoted(name) + did_you_mean(name, in_order_);
+    }
+
+  private:
+    std::map<std::string_view, const T*> found_;
+    std::vector<std::string_view> in_order_;
+};
+
+// What the listed tasks take of one node.
+struct NodeUse {
+    std::array<std::int64_t, model::kGpusPerNodeMax> gpus{};
+    std::int64_t anywhere = 0;
+};
+
+class Checker {
+  public:
+    Checker(const Description& state, const StatePlaces& places, Problems& problems)
+        : state_(state), places_(places), problems_(problems) {}
+
+    void run() {
+        for (const model::Pool& pool : state_.pools) pools_.add(pool.name, &pool);
+        for (const Node& node : state_.nodes) nodes_.add(node.name, &node);
+        for (const Project& project : state_.projects) projects_.add(project.name, &project);
+        check_projects();
+        std::set<std::pair<std::string_view, std::string_view>> seen;
+        for (std::size_t i = 0; i < state_.jobs.size(); ++i) {
+            const model::JobSpec& spec = state_.jobs[i].spec;
+            if (!seen.emplace(spec.project, spec.name).second) {
+                report(places_.jobs[i], "name",
+                       "project " + quoted(spec.project) + " has another job " + quoted(spec.name));
+            }
+            check_job(i);
+        }
+    }
+
+  private:
+    void report(const Place& place, std::string_view field, std::string_view message) {
+        problems_.report(place.line, place.path + "." + std::string(field), message);
+    }
+
+    void check_projects() {
+        std::set<std::string_view> seen;
+        for (std::size_t i = 0; i < state_.projects.size(); ++i) {
+            const Project& project = state_.projects[i];
+            const Place& place = places_.projects[i];
+            if (!seen.insert(project.name).second) {
+                report(place, "name", "another project is named " + quoted(project.name));
+            }
+            check_ancestors(project, place);
+            for (const auto& [pool, rights] : project.pools) check_pool(pool, place, "pools");
+            if (!project.parent.empty()) inner_.insert(project.parent);
+        }
+    }
+
+    void check_ancestors(const Project& project, const Place& place) {
+        std::set<std::string_view> met{project.name};
+        const Project* at = &project;
+        while (!at->parent.empty()) {
+            const Project* parent = projects_.find(at->parent);
+            if (parent == nullptr) {
+                if (at == &project) {
+                    report(place, "parent", projects_.unknown("project", project.parent));
+                }
+                return;
+            }
+            if (!met.insert(parent->name).second) {
+                return report(place, "parent", "project " + quoted(parent->name) +
+                                                   " is below itself");
+            }
+            at = parent;
+        }
+    }
+
+    void check_pool(const std::string& pool, const Place& place, std::string_view field) {
+        if (pool == model::kDefaultPool || pools_.find(pool) != nullptr) return;
+        report(place, field, pools_.unknown("pool", pool));
+    }
+
+    void check_job(std::size_t index) {
+        const JobDescription& job = state_.jobs[index];
+        const Place& place = places_.jobs[index];
+        if (projects_.find(job.spec.project) == nullptr) {
+            report(place, "project", projects_.unknown("project", job.spec.project));
+        } else if (inner_.contains(job.spec.project)) {
+            report(place, "project",
+                   "wanted a project without projects below it, found " +
+                       quoted(job.spec.project));
+        }
+        for (const std::string& pool : job.spec.pools) check_pool(pool, place, "pools");
+        for (std::size_t i = 0; i < job.tasks.size(); ++i) {
+            if (job.tasks[i].state == TaskState::Pending) continue;
+            check_task(job.spec.request, job.tasks[i], places_.tasks[index][i]);
+        }
+    }
+
+    // What a task takes of each of its GPUs on that node, counted as the cluster does.
+    static std::int64_t share_on(const Node& node, const model::TaskRequest& request) {
+        if (request.gpu_memory.value == 0) return request.share.value;
+        const std::int64_t whole = node.gpu_memory.value;
+        if (whole == 0) return 1000;
+        return request.gpu_memory.value / whole * 1000 +
+               (request.gpu_memory.value % whole * 1000 + whole - 1) / whole;
+    }
+
+    void check_task(const model::TaskRequest& request, const TaskDescription& task,
+                    const Place& place) {
+        const Node* node = nodes_.find(task.node);
+        if (node == nullptr) return report(place, "node", nodes_.unknown("node", task.node));
+        const std::string on_node = "node " + quoted(node->name) + " has ";
+        const std::string count = std::to_string(node->gpus) + " GPUs";
+        const std::int64_t share = share_on(*node, request);
+        if (request.gpus > node->gpus || share > 1000) {
+            return report(place, "node", on_node + count +
+                                             (share > 1000 ? " with less memory" : "") +
+                                             ", too small for a task of this job");
+        }
+        NodeUse& use = uses_[node];
+        for (const int index : task.gpu_indices) {
+            if (index >= node->gpus) {
+                return report(place, "gpus", on_node + count + ", found index " +
+                                                 std::to_string(index));
+            }
+            std::int64_t& used = use.gpus[static_cast<std::size_t>(index)];
+            used += share;
+            if (used > 1000) {
+                return report(place, "gpus",
+                              "GPU " + std::to_string(index) + " of node " + quoted(node->name) +
+                                  " is given away more than once: " +
+                                  base::format(base::MilliGpu{used}) + " in use");
+            }
+        }
+        if (task.gpu_indices.empty()) use.anywhere += share * request.gpus;
+        const std::int64_t total =
+            std::accumulate(use.gpus.begin(), use.gpus.end(), use.anywhere);
+        if (total > std::int64_t{1000} * node->gpus) {
+            report(place, "node", on_node + count + ", the tasks listed on it use " +
+                                      base::format(base::MilliGpu{total}));
+        }
+    }
+
+    const Description& state_;
+    const StatePlaces& places_;
+    Problems& problems_;
+    Names<model::Pool> pools_;
+    Names<Node> nodes_;
+    Names<Project> projects_;
+    std::set<std::string_view> inner_;  // projects with others below them
+    std::map<const Node*, NodeUse> uses_;
+};
+
+}  // namespace
+
+void check_state(const Description& state, const StatePlaces& places, Problems& problems) {
+    Checker(state, places, problems).run();
+}
+
+}  // namespace berth::codec

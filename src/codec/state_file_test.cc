@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/state_file.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/rng.h"
+#include "codec/example_blocks.h"
+
+using namespace berth;
+using codec::parse_state;
+
+namespace {
+
+model::Description good(const std::string& text) {
+    auto state = parse_state(text, "state.yaml");
+    if (!state) FAIL(state.error().message);
+    return *state;
+}
+
+std::string error_of(const std::string& text) {
+    const auto state = parse_state(text, "state.yaml");
+    if (state) return "no error";
+    CHECK(state.error().code == base::ErrorCode::Invalid);
+    return state.error().message;
+}
+
+bool is_equal(const model::Description& a, const model::Description& b) {
+    const auto is_same_task = [](const model::TaskDescription& x,
+                                 const model::TaskDescription& y) {
+        return x.state == y.state && x.node == y.node && x.gpu_indices == y.gpu_indices;
+    };
+    const auto is_same_job = [&](const model::JobDescription& x, const model::JobDescription& y) {
+        return x.spec == y.spec && x.created == y.created && x.last_start == y.last_start &&
+               x.last_checkpoint == y.last_checkpoint && x.held == y.held &&
+               std::ranges::equal(x.tasks, y.tasks, is_same_task);
+    };
+    return a.now == b.now && a.pools == b.pools && a.nodes == b.nodes &&
+           a.projects == b.projects && std::ranges::equal(a.jobs, b.jobs, is_same_job);
+}
+
+}  // namespace
+
+TEST_CASE("every example of the reference page is parsed") {
+    const auto blocks = codec::example_blocks("docs/reference/state-file.md");
+    int examples = 0;
+    for (const codec::ExampleBlock& block : blocks) {
+        if (block.language != "yaml" && block.language != "json") continue;
+        CAPTURE(block.line);
+        good(block.text);
+        ++examples;
+    }
+    CHECK(examples == 2);
+    const auto state = good(blocks[0].text);
+    CHECK(state.nodes.size() == 3);
+    CHECK(state.nodes[0].name == "a0");
+    CHECK(state.jobs.front().spec.name == "llama-ft");
+    CHECK(state.jobs[2].spec.tasks_max == 6);
+    CHECK(state.projects.front().name == "research");
+}
+
+TEST_CASE("fields have the documented defaults") {
+    const auto state = good("nodes: [{name: n1}]\nprojects: [{name: p}]\n"
+                            "jobs: [{name: j, project: p}, {name: k, project: p, kind: build}]");
+    CHECK(base::to_ms(state.now) == 0);
+    model::Node node;
+    node.name = "n1";
+    CHECK(state.nodes[0] == node);
+    model::Project project;
+    project.name = "p";
+    CHECK(state.projects[0] == project);
+    model::JobSpec spec;
+    spec.name = "j";
+    spec.project = "p";
+    CHECK(state.jobs[0].spec == spec);
+    CHECK(state.jobs[1].spec.priority == 100);
+    CHECK_FALSE(state.jobs[1].spec.preemptible);
+    CHECK(state.jobs[1].created == state.now);
+}
+
+TEST_CASE("tasks give the gang its size unless min and max do") {
+    const std::string head = "nodes: [{name: n, gpus: 4}]\nprojects: [{name: p}]\njobs: ";
+    const auto counts = [&](const std::string& job) {
+        const auto spec = good(head + "[{name: j, project: p, " + job + "}]").jobs[0].spec;
+        return std::pair(spec.tasks_min, spec.tasks_max);
+    };
+    CHECK(counts("tasks: [{node: n}, {node: n}, {}]") == std::pair(3, 3));
+    CHECK(counts("max: 2, tasks: [{node: n}]") == std::pair(1, 2));
+    CHECK(counts("max: 4") == std::pair(1, 4));
+    CHECK(counts("min: 3, tasks: [{node: n}]") == std::pair(3, 3));
+    CHECK(counts("gpus: 2..4, tasks: [{node: n}]") == std::pair(2, 4));
+    CHECK(counts("min: 2, max: 8") == std::pair(2, 8));
+}
+
+TEST_CASE("bad input is one line naming file, line, field, what was wanted and what was found") {
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"projects:\n- {name: p}\n- name: q\n  quota: many\n",
+         "state.yaml:4: projects[1].quota: wanted a number of GPUs such as 4 or 0.5, "
+         "found \"many\""},
+        {"projects:\n- {name: p, quta: 3}\n",
+         "state.yaml:2: projects[0].quta: unknown field, did you mean \"quota\"?"},
+        {"nodes: 3", "state.yaml:1: nodes: wanted a list, found \"3\""},
+        {"", "state.yaml:1: wanted a map of fields, found nothing"},
+        {"nodes: [{gpus: 3}]", "state.yaml:1: nodes[0].name: wanted a name, found nothing"},
+        {"nodes: [{name: a, gpus: 65}]",
+         "state.yaml:1: nodes[0].gpus: wanted a whole number from 0 to 64, found \"65\""},
+        {"nodes: [{name: a, health: sick}]",
+         "state.yaml:1: nodes[0].health: wanted ready, drained or down, found \"sick\""},
+        {"nodes: [{name: a, count: 2}]",
+         "state.yaml:1: nodes[0].name: wanted a name with {i} in it for several nodes, such as "
+         "n{i}, found \"a\""},
+        {"nodes: [{name: a}, {name: a}]",
+         "state.yaml:1: nodes[1].name: another node is named \"a\""},
+        {"projects: [{name: a, parent: b}, {name: b, parent: a}]",
+         "state.yaml:1: projects[0].parent: project \"a\" is below itself"},
+        {"projects: [{name: lab}, {name: b, parent: lba}]",
+         "state.yaml:1: projects[1].parent: no project \"lba\", did you mean \"lab\"?"},
+        {"projects: [{name: a}, {name: b, parent: a}]\njobs: [{name: j, project: a}]",
+         "state.yaml:2: jobs[0].project: wanted a project without projects below it, found \"a\""},
+        {"projects: [{name: a}]\njobs:\n- {name: j, project: a}\n- {name: j, project: a}",
+         "state.yaml:4: jobs[1].name: project \"a\" has another job \"j\""},
+        {"projects: [{name: a}]\njobs: [{name: j, project: a, pool: x}]",
+         "state.yaml:2: jobs[0].pools: no pool \"x\""},
+        {"nodes: [{name: n, gpus: 2}]\nprojects: [{name: a}]\njobs:\n- name: j\n  project: a\n"
+         "  tasks:\n  - {node: n, gpus: [2]}",
+         "state.yaml:7: jobs[0].tasks[0].gpus: node \"n\" has 2 GPUs, found index 2"},
+        {"nodes: [{name: n, gpus: 2}]\nprojects: [{name: a}]\njobs:\n- name: j\n  project: a\n"
+         "  gpus: 0.6\n  tasks:\n  - {node: n, gpus: [1]}\n  - {node: n, gpus: [1]}",
+         "state.yaml:9: jobs[0].tasks[1].gpus: GPU 1 of node \"n\" is given away more than once: "
+         "1.2 in use"},
+        {"nodes: [{name: n, gpus: 1}]\nprojects: [{name: a}]\njobs: [{name: j, project: a, "
+         "tasks: [{node: n}, {node: n}]}]",
+         "state.yaml:3: jobs[0].tasks[1].node: node \"n\" has 1 GPUs, the tasks listed on it use "
+         "2"},
+        {"nodes: [{name: n, gpus: 4}]\nprojects: [{name: a}]\njobs: [{name: j, project: a, "
+         "max: 1, tasks: [{node: n}, {node: n}]}]",
+         "state.yaml:3: jobs[0].tasks: wanted at most max (1) tasks, found 2"},
+        {"projects: [{name: a}]\njobs: [{name: j, project: a, tasks: [{state: running}]}]",
+         "state.yaml:2: jobs[0].tasks[0].node: wanted the node on which it runs, found nothing"},
+        {"projects: [{name: a}]\njobs: [{name: j, project: a, gpus: 1.5}]",
+         "state.yaml:2: jobs[0].gpus: wanted whole GPUs, or parts such as 2x0.75 for more than "
+         "one, found \"1.5\""},
+        {"projects: [{name: a}]\njobs: [{name: j, project: a, request: {share: 0.5, "
+         "gpu_memory: 1G}}]",
+         "state.yaml:2: jobs[0].request.gpu_memory: wanted a share or gpu_memory, found both"},
+        {"{\"nodes\": [\n{\"name\": \"n\" \"gpus\": 1}]}",
+         "state.yaml:2: wanted \",\" or \"}\""},
+        {"now: yesterday",
+         "state.yaml:1: now: wanted a time such as 2026-03-01T12:00:00Z, 90s or a number of "
+         "seconds, found \"yesterday\""},
+        {"now: 1\nnow: 2", "state.yaml:2: \"now\" is given twice"},
+    };
+    for (const auto& [text, wanted] : cases) CHECK(error_of(text) == wanted);
+}
+
+TEST_CASE("all that JSON allows is read, and says the same as YAML") {
+    const auto json = good("{\t\"now\":\"1m\",\r\n\t\"projects\":[{\"name\":\"caf\\u00e9 "
+                           "\\ud83d\\ude80\\/\",\"quota\":0.5}]}");
+    const auto yaml = good("now: 60\nprojects: [{name: \"café 🚀/\", quota: 0.5}]");
+    CHECK(is_equal(json, yaml));
+    CHECK(is_equal(good("{now: 60, projects: [{name: café 🚀/, quota: 0.5}]}"), yaml));
+}
+
+TEST_CASE("the order of the lists does not matter") {
+    std::vector<std::string> nodes;
+    std::vector<std::string> projects{"{name: dept, created: 0}"};
+    std::vector<std::string> jobs;
+    for (int i = 0; i < 12; ++i) {
+        const std::string n = std::to_string(i);
+        nodes.push_back("{name: n" + n + ", gpus: " + n + "}");
+        projects.push_back("{name: p" + n + ", parent: dept, created: 5}");
+        jobs.push_back("{name: j" + n + ", project: p" + std::to_string(i % 3) + ", created: " +
+                       std::to_string(i % 2) + "}");
+    }
+    const auto text = [&] {
+        std::string file;
+        for (const auto& [name, list] : {std::pair("nodes", &nodes), {"projects", &projects},
+                                         {"jobs", &jobs}}) {
+            file += std::string(name) + ":\n";
+            for (const std::string& item : *list) file += "- " + item + "\n";
+        }
+        return file;
+    };
+    const auto first = good(text());
+    CHECK(first.nodes[2].name == "n2");
+    CHECK(first.nodes[10].name == "n10");
+    base::Rng rng(1);
+    for (int round = 0; round < 100; ++round) {
+        for (auto* list : {&nodes, &projects, &jobs}) {
+            for (std::size_t i = list->size() - 1; i > 0; --i) {
+                std::swap((*list)[i], (*list)[rng.index(i + 1)]);
+            }
+        }
+        REQUIRE(is_equal(first, good(text())));
+    }
+}
+
+TEST_CASE("rights in a pool follow the project's own, but for the quota") {
+    const auto state = good("pools: [{name: a}]\nprojects: [{name: p, quota: 4, limit: 6, "
+                            "weight: 2.5, kind: fixed, pools: {a: {limit: none}, default: "
+                            "{priority: 7}}}]");
+    const model::Project& project = state.projects[0];
+    CHECK_FALSE(project.pools.at("a").quota.has_value());
+    CHECK(project.pools.at("a").limit == model::kUnlimited);
+    CHECK(project.pools.at("a").weight == 2500);
+    CHECK(project.pools.at("a").kind == model::QuotaKind::Fixed);
+    CHECK(project.pools.at("default").quota == base::gpus(4));
+    CHECK(project.pools.at("default").priority == 7);
+}
+
+TEST_CASE("a mutilated file is refused or read, never more") {
+    const std::string text = codec::example_blocks("docs/reference/state-file.md")[0].text;
+    base::Rng rng(7);
+    for (int round = 0; round < 2000; ++round) {
+        std::string broken = text;
+        for (std::int64_t i = rng.between(1, 4); i > 0; --i) {
+            const std::size_t place = rng.index(broken.size());
+            switch (rng.between(0, 3)) {
+                case 0: broken.erase(place, rng.index(9)); break;
+                case 1: broken[place] = static_cast<char>(rng.between(0, 255)); break;
+                case 2: broken.insert(place, std::string(1, "{}[]:,&*-#\"'|>%@`\n\t "[rng.index(20)]));
+                    break;
+                default: broken.insert(place, text.substr(rng.index(text.size()), rng.index(20)));
+            }
+        }
+        const auto state = parse_state(broken, "f");
+        if (!state) CHECK(state.error().message.starts_with("f:"));
+    }
+}

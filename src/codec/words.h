@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which word stands for which value in files, in the API and in the log? One spelling each, lower
+// case. And which word was probably meant by one that is none of them?
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/description.h"
+#include "model/job.h"
+#include "model/node.h"
+#include "model/plan.h"
+#include "model/policy.h"
+#include "model/project.h"
+#include "model/verdict.h"
+
+namespace berth::codec {
+
+// kWords<E>[i] is the word for the enumerator with value i.
+template <typename E>
+inline constexpr int kWords = 0;
+
+using Word = std::string_view;
+template <>
+inline constexpr std::array<Word, 3> kWords<model::JobKind>{"build", "train", "inference"};
+template <>
+inline constexpr std::array<Word, 9> kWords<model::JobState>{
+    "queued",     "starting",  "running", "pausing",  "paused",
+    "cancelling", "succeeded", "failed",  "cancelled"};
+template <>
+inline constexpr std::array<Word, 3> kWords<model::NodeHealth>{"ready", "drained", "down"};
+template <>
+inline constexpr std::array<Word, 3> kWords<model::TaskState>{"pending", "running", "releasing"};
+template <>
+inline constexpr std::array<Word, 2> kWords<model::QuotaKind>{"guaranteed", "fixed"};
+template <>
+inline constexpr std::array<Word, 5> kWords<model::Rule>{"allocate", "reclaim", "preempt", "hold",
+                                                         "user"};
+template <>
+inline constexpr std::array<Word, 2> kWords<model::Spreading>{"binpack", "spread"};
+
+template <typename E>
+std::string_view word(E value) {
+    return kWords<E>[static_cast<std::size_t>(value)];
+}
+
+template <typename E>
+std::optional<E> from_word(std::string_view text) {
+    for (std::size_t i = 0; i < kWords<E>.size(); ++i) {
+        if (kWords<E>[i] == text) return static_cast<E>(i);
+    }
+    return std::nullopt;
+}
+
+// The reasons of verdicts are written as their names ("PoolFull").
+std::optional<model::Reason> reason_named(std::string_view text);
+
+// "build, train or inference"
+std::string listed(std::span<const std::string_view> words);
+
+// The candidate with the fewest typing mistakes, if they are few enough to be mistakes.
+std::optional<std::string_view> nearest(std::string_view text,
+                                        std::span<const std::string_view> candidates);
+
+// ", did you mean "quota"?" or nothing: to be put behind a refusal.
+std::string did_you_mean(std::string_view text, std::span<const std::string_view> candidates);
+
+}  // namespace berth::codec
