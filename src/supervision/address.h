@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where does the supervisor of an attempt listen, and whom does it trust? On an abstract unix
+// socket named after cluster, job and attempt: no file to clean up, gone with the process. Abstract
+// names have no file permissions, so both ends check the user at the other end instead.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "supervision/descriptor.h"
+
+namespace berth::supervision {
+
+inline constexpr std::size_t kClusterNameMax = 60;
+
+struct AttemptName {
+    std::string cluster;
+    std::int64_t job = 0;
+    int attempt = 1;
+};
+
+// Errors: Exists (another process has the name), Exhausted, Internal.
+base::Result<Descriptor> listen_as(const AttemptName& name);
+
+// A connection, not blocking. Errors: Unavailable (nobody listens, or too many wait),
+// Forbidden (someone of another user listens there).
+base::Result<Descriptor> connect_to(const AttemptName& name);
+
+// The process at the other end of a connected socket is of our user, or root.
+bool is_peer_trusted(int socket);
+
+}  // namespace berth::supervision

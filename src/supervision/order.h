@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is a supervisor to run? One attempt of one job: the whole gang, complete before the
+// supervisor starts, so that nothing more is needed from a server that may die at any moment.
+// It arrives as file descriptor kOrderDescriptor; the locked status file as
+// kStatusDescriptor; a socket to the server as kChannelDescriptor.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::supervision {
+
+inline constexpr int kStatusDescriptor = 3;
+inline constexpr int kChannelDescriptor = 4;
+inline constexpr int kOrderDescriptor = 5;
+inline constexpr int kFirstFreeDescriptor = 6;
+
+struct TaskOrder {
+    int rank = 0;
+    int local_rank = 0;
+    int local_tasks = 1;               // of this job on the same node
+    int node_rank = 0;
+    std::string gpu_indices;           // "0,3"; empty = no GPU
+
+    bool operator==(const TaskOrder&) const = default;
+};
+
+struct Order {
+    std::string cluster;
+    std::int64_t job = 0;
+    int attempt = 1;
+    std::string job_name;
+    std::string project;
+    bool resumes = false;
+    std::string boot;                  // of the machine: /proc/sys/kernel/random/boot_id
+    std::string directory;             // of the attempt: status and logs; exists
+    std::string checkpoint_dir;        // made by the supervisor
+    std::string workdir;
+    std::string pause_signal;          // auto | TERM | INT | USR1 | USR2 | none
+    std::int64_t grace_ms = 60'000;    // when the machine itself asks to stop
+    bool terminal = false;
+    bool attached = false;
+    std::vector<std::string> command;
+    std::vector<std::string> environment;
+    std::vector<TaskOrder> tasks;
+
+    bool operator==(const Order&) const = default;
+};
+
+std::string pack(const Order& order);
+// None when the bytes are damaged or were written by another version.
+std::optional<Order> unpack_order(std::string_view bytes);
+
+}  // namespace berth::supervision

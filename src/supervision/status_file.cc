@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "supervision/status_file.h"
+
+#include <charconv>
+
+namespace berth::supervision {
+namespace {
+
+// Takes the next word off `line`.
+std::string_view next_word(std::string_view& line) {
+    const std::size_t end = line.find(' ');
+    const std::string_view word = line.substr(0, end);
+    line.remove_prefix(end == std::string_view::npos ? line.size() : end + 1);
+    return word;
+}
+
+bool take_number(std::string_view& line, int& number) {
+    const std::string_view word = next_word(line);
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), number);
+    return error == std::errc{} && end == word.data() + word.size();
+}
+
+}  // namespace
+
+std::string starting_line(std::string_view boot, int pid) {
+    return "starting " + std::string(boot) + ' ' + std::to_string(pid) + '\n';
+}
+
+std::string exit_line(const ExitReport& report) {
+    std::string line = "exit " + std::to_string(report.exit_code) + ' ' +
+                       std::to_string(report.signal) + (report.stop_asked ? " 1" : " 0") +
+                       (report.killed ? " 1 " : " 0 ") + report.detail;
+    for (char& letter : line) {
+        if (letter == '\n' || letter == '\r') letter = ' ';
+    }
+    return line + '\n';
+}
+
+std::optional<ExitReport> parse_exit_line(std::string_view line) {
+    if (line.ends_with('\n')) line.remove_suffix(1);
+    if (next_word(line) != "exit") return std::nullopt;
+    ExitReport report;
+    int stop_asked = 0;
+    int killed = 0;
+    if (!take_number(line, report.exit_code) || !take_number(line, report.signal) ||
+        !take_number(line, stop_asked) || !take_number(line, killed))
+        return std::nullopt;
+    report.stop_asked = stop_asked != 0;
+    report.killed = killed != 0;
+    report.detail = line;
+    return report;
+}
+
+StatusReading parse_status(std::string_view text) {
+    StatusReading reading;
+    while (true) {
+        const std::size_t end = text.find('\n');
+        if (end == std::string_view::npos) return reading;
+        std::string_view line = text.substr(0, end);
+        text.remove_prefix(end + 1);
+        if (std::optional<ExitReport> exit = parse_exit_line(line)) {
+            reading.exit = std::move(exit);
+            continue;
+        }
+        const std::string_view word = next_word(line);
+        if (word == "starting") {
+            reading.started = true;
+            reading.boot = next_word(line);
+        } else if (word == "running") {
+            reading.running = true;
+        }
+    }
+}
+
+}  // namespace berth::supervision

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What became of an attempt? Its status file answers, whoever is alive to ask:
+//   the file is locked (flock)          its supervisor lives
+//   no "starting" line                  nothing of the user's was ever run
+//   an "exit" line                      how it ended
+//   else                                its supervisor was killed, or the machine went down
+// The lock belongs to the open file that the supervisor holds, so it ends with the supervisor and
+// cannot be mistaken for another process. Lines are appended whole; a torn last line is not read.
+//   starting <boot id> <pid of the supervisor>
+//   running <pid> ...
+//   exit <code> <signal> <stop asked> <killed> <detail>
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace berth::supervision {
+
+struct ExitReport {
+    int exit_code = 0;
+    int signal = 0;
+    bool stop_asked = false;
+    bool killed = false;
+    std::string detail;
+
+    bool operator==(const ExitReport&) const = default;
+};
+
+struct StatusReading {
+    bool started = false;
+    bool running = false;
+    std::string boot;
+    std::optional<ExitReport> exit;
+};
+
+std::string starting_line(std::string_view boot, int pid);
+// Ends with a newline; newlines in the detail become spaces.
+std::string exit_line(const ExitReport& report);
+std::optional<ExitReport> parse_exit_line(std::string_view line);
+
+StatusReading parse_status(std::string_view text);
+
+}  // namespace berth::supervision

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "base/rng.h"
+#include "supervision/address.h"
+#include "supervision/frame.h"
+#include "supervision/order.h"
+#include "supervision/status_file.h"
+
+using namespace berth::supervision;
+
+namespace {
+
+Order sample_order() {
+    Order order;
+    order.cluster = "c1";
+    order.job = 12;
+    order.attempt = 3;
+    order.command = {"python", "train.py", "", "a b"};
+    order.environment = {"A=1", "B=\n\t="};
+    order.tasks = {{0, 0, 2, 0, "0,1"}, {1, 1, 2, 0, ""}};
+    order.resumes = true;
+    return order;
+}
+
+}  // namespace
+
+TEST_CASE("an order survives packing, and damaged bytes are refused") {
+    const std::string bytes = pack(sample_order());
+    CHECK(unpack_order(bytes) == sample_order());
+    for (std::size_t length = 0; length < bytes.size(); ++length) {
+        CHECK_FALSE(unpack_order(std::string_view(bytes).substr(0, length)).has_value());
+    }
+    CHECK_FALSE(unpack_order(bytes + "x").has_value());
+}
+
+TEST_CASE("no bytes make the reader of orders read outside them") {
+    const std::string bytes = pack(sample_order());
+    berth::base::Rng rng(7);
+    for (int round = 0; round < 20'000; ++round) {
+        std::string damaged = bytes;
+        for (std::int64_t count = rng.between(1, 4); count > 0; --count) {
+            damaged[8 + rng.index(damaged.size() - 8)] = static_cast<char>(rng.next());
+        }
+        (void)unpack_order(damaged);
+    }
+}
+
+TEST_CASE("an exit survives the status file") {
+    const ExitReport report{143, 15, true, false, "task 3 was ended by TERM\nsecond"};
+    const StatusReading reading =
+        parse_status(starting_line("boot-1", 77) + "running 12 13\n" + exit_line(report));
+    CHECK(reading.started);
+    CHECK(reading.running);
+    CHECK(reading.boot == "boot-1");
+    REQUIRE(reading.exit);
+    CHECK(reading.exit->exit_code == 143);
+    CHECK(reading.exit->signal == 15);
+    CHECK(reading.exit->stop_asked);
+    CHECK_FALSE(reading.exit->killed);
+    CHECK(reading.exit->detail == "task 3 was ended by TERM second");
+}
+
+TEST_CASE("a torn last line of a status file is not read") {
+    CHECK_FALSE(parse_status("").started);
+    CHECK_FALSE(parse_status("starting boot").started);
+    const std::string whole = starting_line("b", 1) + exit_line({1, 0, false, false, "x"});
+    const StatusReading torn = parse_status(std::string_view(whole).substr(0, whole.size() - 1));
+    CHECK(torn.started);
+    CHECK_FALSE(torn.exit.has_value());
+}
+
+TEST_CASE("frames cut at any place arrive whole and in order") {
+    std::string stream;
+    append_frame(stream, FrameType::Stop, pack(StopRequest{StopKind::Cancel, 250}));
+    append_frame(stream, FrameType::Output, std::string(1000, '\0'), 5);
+    append_frame(stream, FrameType::Running);
+    for (std::size_t piece = 1; piece < 40; ++piece) {
+        FrameReader reader;
+        std::vector<FrameType> types;
+        for (std::size_t at = 0; at < stream.size(); at += piece) {
+            reader.feed(std::string_view(stream).substr(at, piece));
+            while (std::optional<Frame> frame = reader.next()) {
+                types.push_back(frame->type);
+                if (frame->type == FrameType::Stop) {
+                    CHECK(unpack_stop(frame->payload)->kind == StopKind::Cancel);
+                    CHECK(unpack_stop(frame->payload)->grace_ms == 250);
+                }
+                if (frame->type == FrameType::Output) {
+                    CHECK(frame->task == 5);
+                    CHECK(frame->payload == std::string(1000, '\0'));
+                }
+            }
+        }
+        CHECK(types == std::vector{FrameType::Stop, FrameType::Output, FrameType::Running});
+    }
+}
+
+TEST_CASE("a frame that claims to be larger than any breaks the stream") {
+    FrameReader reader;
+    reader.feed(std::string("\xff\xff\xff\x7f\x01\x00\x00\x00", 8));
+    CHECK_FALSE(reader.next().has_value());
+    CHECK(reader.is_broken());
+}
+
+TEST_CASE("a supervisor's address is found while it listens, and only one can have it") {
+    const AttemptName name{"test-" + std::to_string(::getpid()), 5, 2};
+    CHECK(connect_to(name).error().code == berth::base::ErrorCode::Unavailable);
+    auto listener = listen_as(name);
+    REQUIRE(listener.has_value());
+    CHECK(listen_as(name).error().code == berth::base::ErrorCode::Exists);
+    CHECK(connect_to(name).has_value());
+    listener->reset();
+    CHECK_FALSE(connect_to(name).has_value());
+}
