@@ -15,6 +15,8 @@
 # archive and its declared uses, nothing else); and, when PURE, a test of its undefined symbols.
 include("${CMAKE_CURRENT_LIST_DIR}/modules.cmake")
 set(berth_house_dir "${CMAKE_CURRENT_LIST_DIR}/..")
+# What quoted includes start from.
+set(berth_source_root "${CMAKE_SOURCE_DIR}/src")
 
 # berth_adapters_sqlite for adapters/sqlite.
 function(berth_target_of module result)
@@ -29,7 +31,8 @@ function(berth_check_layers module)
     endif()
     foreach(used IN LISTS ARGN)
         if(NOT DEFINED berth_level_${used})
-            message(FATAL_ERROR "layering: ${module} uses ${used}, which is not in cmake/modules.cmake")
+            message(FATAL_ERROR
+                "layering: ${module} uses ${used}, which is not in cmake/modules.cmake")
         endif()
         if(NOT berth_level_${used} LESS berth_level_${module})
             message(FATAL_ERROR "layering: ${module} may not use ${used} "
@@ -120,7 +123,8 @@ function(berth_module module)
     endif()
 
     berth_add_link_test(${module} ${target})
-    if(arg_PURE AND arg_SOURCES)
+    # A sanitizer adds references of its own.
+    if(arg_PURE AND arg_SOURCES AND NOT BERTH_SANITIZE)
         add_test(NAME "purity.${module}"
             COMMAND "${berth_house_dir}/tools/check-purity" "$<TARGET_FILE:${target}>")
         set_tests_properties("purity.${module}" PROPERTIES LABELS house)

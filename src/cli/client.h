@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How are the server's questions asked? One function for each call of the API that the command
+// line uses. Failures come back with the exit code and the command that helps: "no server answers"
+// names `berth up`, an unknown job `berth ls`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/exit_code.h"
+#include "cli/http_connection.h"
+#include "cli/views.h"
+
+namespace berth::cli {
+
+struct JobQuery {
+    std::string state, project, user;  // empty = all
+    int finished = 0;                  // how many of the newest finished ones
+};
+
+struct JobList {
+    std::vector<JobView> jobs;
+    std::string json;                  // as the server sent it
+};
+
+// What a long poll on a job waits for.
+struct JobWait {
+    const char* until = "change";      // running | final | change
+    std::int64_t since = 0;            // sequence; for change
+    base::Duration at_most{30'000};
+};
+
+struct LogPiece {
+    std::string bytes;
+    std::int64_t next_offset = 0;
+    bool is_end = false;
+};
+
+struct LogQuery {
+    int attempt = 0;                   // 0 = the newest
+    int task = -1;                     // -1 = task 0
+    std::int64_t offset = 0;
+    base::Duration wait{0};
+};
+
+struct AttachPlace {
+    std::string socket;
+    int attempt = 0;
+};
+
+class Client {
+  public:
+    // `patience`: for one answer, beyond what a long poll may take by itself. When `interrupt`
+    // becomes readable, a call in progress fails with kDetached.
+    explicit Client(const Context& context, base::Duration patience = base::Duration{20'000},
+                    int interrupt = -1);
+
+    Outcome<std::string> get(const std::string& target);  // the body, JSON
+    Outcome<JobList> jobs(const JobQuery& query);
+    Outcome<JobView> job(model::JobId id);
+    Outcome<JobView> wait_for_job(model::JobId id, const JobWait& wait);
+    Outcome<JobView> submit(const std::string& body, const std::string& key);
+    // "pause", "resume" or "cancel".
+    Success steer(model::JobId id, std::string_view verb, std::optional<base::Duration> grace);
+    Outcome<LogPiece> log(model::JobId id, const LogQuery& query);
+    Outcome<AttachPlace> attach(model::JobId id);
+    Outcome<std::vector<EventView>> events(std::int64_t after, model::JobId job,
+                                           base::Duration wait);
+    Outcome<std::vector<GpuView>> gpus();
+    Outcome<std::vector<ProjectView>> projects();
+    Success set_project(const std::string& name, const std::string& body);
+    Outcome<StatusView> status();
+
+    // "12", a name, or project/name to the job's id; the newest that lives wins, then the newest.
+    Outcome<model::JobId> resolve(const std::string& text);
+
+  private:
+    Outcome<HttpResponse> send(const HttpRequest& request, base::Duration extra = {});
+    Outcome<codec::Value> get_tree(const std::string& target, base::Duration extra = {});
+    Failure no_answer(const base::Error& error) const;
+    Failure refused(const HttpResponse& response) const;
+
+    const Context& context_;
+    base::Duration patience_;
+    HttpConnection connection_;
+};
+
+}  // namespace berth::cli

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does every verb get? How to write to the two streams, where the server is, and the list of
+// verbs. Results go to standard output, everything else to standard error.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/exit_code.h"
+#include "cli/http_connection.h"
+#include "cli/style.h"
+#include "cli/verb.h"
+
+namespace berth::cli {
+
+struct Context {
+    Style out;
+    Style err;
+    std::string data_dir;      // absolute
+    bool is_default_data_dir = true;
+    ServerAddress address;
+    std::string program;       // the path of this very executable
+    std::vector<const Verb*> verbs;
+};
+
+// Writes all of `text` to standard output.
+void print(std::string_view text);
+// Writes all of `text` to standard error.
+void print_notice(std::string_view text);
+
+// Tells cause and remedy on standard error. Returns the exit code.
+int report(const Context& context, const Failure& failure);
+
+// "berth up", with --data when this is not the default place.
+std::string command_line(const Context& context, std::string_view verb_and_words);
+
+// BERTH_DATA, else $XDG_DATA_HOME/berth, else ~/.local/share/berth.
+std::string default_data_dir();
+
+// The server behind --data, BERTH_URL (with BERTH_TOKEN) or BERTH_DATA, in this order.
+// Errors: bad usage when BERTH_URL is no http address.
+Success find_server(Context& context, std::string_view data_flag);
+
+}  // namespace berth::cli

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does `berth help` show?
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "cli/style.h"
+#include "cli/verb.h"
+
+namespace berth::cli {
+
+// All verbs on one screen, grouped by what one wants to do.
+std::string overview(std::span<const Verb* const> verbs, const Style& style);
+
+// One verb: usage, flags, examples.
+std::string verb_help(const Verb& verb, const Style& style);
+
+// "berth 0.1.0\n"
+std::string version_text();
+
+extern const Verb help_verb, version_verb;
+
+}  // namespace berth::cli

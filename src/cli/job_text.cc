@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job_text.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <map>
+
+#include "codec/gpu_request.h"
+#include "codec/words.h"
+
+namespace berth::cli {
+namespace {
+
+using model::JobState;
+
+tm local_time(base::TimePoint time) {
+    const std::time_t seconds = static_cast<std::time_t>(base::to_ms(time) / 1000);
+    tm parts{};
+    localtime_r(&seconds, &parts);
+    return parts;
+}
+
+std::string formatted(const tm& parts, const char* format) {
+    char text[64];
+    return {text, std::strftime(text, sizeof(text), format, &parts)};
+}
+
+bool is_waiting(const model::JobRecord& record) {
+    return record.state == JobState::Queued || record.state == JobState::Paused;
+}
+
+bool can_never_run(const JobView& job) {
+    if (!is_waiting(job.record) || !job.verdict) return false;
+    const model::Reason reason = job.verdict->verdict.reason;
+    return reason == model::Reason::NeverFits || reason == model::Reason::Invalid;
+}
+
+std::string ending(const model::JobRecord& record) {
+    const std::string code = "exit " + std::to_string(record.exit_code);
+    if (record.state == JobState::Succeeded) return code;
+    if (record.state == JobState::Cancelled) {
+        return record.detail.empty() ? "cancelled" : record.detail;
+    }
+    return record.detail.empty() ? code : code + ": " + record.detail;
+}
+
+std::string running_note(const model::JobRecord& record, base::TimePoint now, std::string_view dot) {
+    std::vector<std::string> notes;
+    if (record.last_checkpoint) notes.push_back("saved " + age(now - *record.last_checkpoint) + " ago");
+    if (record.attempts > 1) notes.push_back("attempt " + std::to_string(record.attempts));
+    if (record.pauses > 0) {
+        notes.push_back("paused " + std::to_string(record.pauses) +
+                        (record.pauses == 1 ? " time" : " times"));
+    }
+    std::string text;
+    for (const std::string& note : notes) {
+        if (!text.empty()) text += " " + std::string(dot) + " ";
+        text += note;
+    }
+    return text;
+}
+
+}  // namespace
+
+base::TimePoint clock_now() {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return base::at_ms(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
+}
+
+std::string age(base::Duration duration) {
+    const std::int64_t seconds = std::max<std::int64_t>(0, duration.count() / 1000);
+    const auto two = [](std::int64_t large, char a, std::int64_t small, char b) {
+        return std::to_string(large) + a + (small > 0 ? std::to_string(small) + b : "");
+    };
+    if (seconds < 60) return std::to_string(seconds) + "s";
+    if (seconds < 10 * 60) return two(seconds / 60, 'm', seconds % 60, 's');
+    if (seconds < 3600) return std::to_string(seconds / 60) + "m";
+    if (seconds < 86400) return two(seconds / 3600, 'h', seconds % 3600 / 60, 'm');
+    return two(seconds / 86400, 'd', seconds % 86400 / 3600, 'h');
+}
+
+std::string moment(base::TimePoint time, base::TimePoint now, TimeForm form) {
+    if (form == TimeForm::Ago) return age(now - time) + " ago";
+    std::string text = formatted(local_time(time), "%Y-%m-%dT%H:%M:%S%z");
+    return text.insert(text.size() - 2, ":");
+}
+
+std::string clock_time(base::TimePoint time) { return formatted(local_time(time), "%H:%M:%S"); }
+
+std::string_view state_word(const JobView& job) {
+    return can_never_run(job) ? "never" : codec::word(job.record.state);
+}
+
+Cell state_cell(const JobView& job) {
+    std::string word;
+    for (const char c : state_word(job)) word += static_cast<char>(c - 'a' + 'A');
+    if (can_never_run(job)) return {word, Tone::Bad};
+    switch (job.record.state) {
+        case JobState::Queued: return {word, Tone::Warning};
+        case JobState::Starting:
+        case JobState::Running: return {word, Tone::Good};
+        case JobState::Pausing:
+        case JobState::Paused: return {word, Tone::Busy};
+        case JobState::Succeeded: return {word, Tone::Faint};
+        case JobState::Failed: return {word, Tone::Bad};
+        case JobState::Cancelling:
+        case JobState::Cancelled: break;
+    }
+    return {word, Tone::Faint};
+}
+
+std::string index_ranges(std::vector<int> indices) {
+    std::sort(indices.begin(), indices.end());
+    std::string text;
+    for (std::size_t first = 0; first < indices.size();) {
+        std::size_t last = first;
+        while (last + 1 < indices.size() && indices[last + 1] == indices[last] + 1) ++last;
+        if (!text.empty()) text += ",";
+        text += std::to_string(indices[first]);
+        if (last > first) text += "-" + std::to_string(indices[last]);
+        first = last + 1;
+    }
+    return text;
+}
+
+std::string where_text(const std::vector<PlaceView>& places) {
+    constexpr std::size_t kNodesShown = 2;
+    std::vector<std::pair<std::string, std::vector<int>>> nodes;
+    for (const PlaceView& place : places) {
+        auto node = std::find_if(nodes.begin(), nodes.end(),
+                                 [&](const auto& known) { return known.first == place.node; });
+        if (node == nodes.end()) node = nodes.insert(node, {place.node, {}});
+        node->second.insert(node->second.end(), place.gpus.begin(), place.gpus.end());
+    }
+    if (nodes.empty()) return "-";
+    if (nodes.size() > kNodesShown) return std::to_string(nodes.size()) + " nodes";
+    std::string text;
+    for (auto& [node, gpus] : nodes) {
+        std::sort(gpus.begin(), gpus.end());
+        gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
+        text += (text.empty() ? "" : ",") + node + (gpus.empty() ? "" : ":") + index_ranges(gpus);
+    }
+    return text;
+}
+
+std::string gpus_text(const JobView& job) { return codec::gpu_summary(job.record.spec); }
+
+std::string run_or_wait(const JobView& job, base::TimePoint now) {
+    const model::JobRecord& record = job.record;
+    if (record.finished) return age(*record.finished - record.first_start.value_or(*record.finished));
+    if (record.state == JobState::Queued) return age(now - record.created);
+    if (record.state == JobState::Paused && record.last_pause) {
+        return age(now - record.last_pause->stopped.value_or(record.last_pause->time));
+    }
+    return age(now - record.last_start.value_or(record.created));
+}
+
+std::string progress_text(const JobView& job, base::TimePoint now, const Glyphs& glyphs) {
+    const model::JobRecord& record = job.record;
+    if (model::is_final(record.state)) return ending(record);
+    if (is_waiting(record)) {
+        if (job.verdict) return job.verdict->text;
+        return record.held ? "held by a user" : "";
+    }
+    if (record.state == JobState::Pausing && job.last_pause) {
+        const JobNameView& other = job.last_pause->beneficiary;
+        if (other.id.is_valid()) return "is saving, for " + named(other);
+        return "is saving, asked by " + job.last_pause->receipt.actor;
+    }
+    if (record.state == JobState::Cancelling) return "asked to stop";
+    return running_note(record, now, glyphs.dot);
+}
+
+std::string job_title(const model::JobRecord& record) {
+    if (!record.spec.name.empty()) return record.spec.name;
+    return "job " + std::to_string(record.id.value);
+}
+
+std::string named(const JobNameView& job) {
+    std::string text = std::to_string(job.id.value);
+    if (!job.name.empty()) text += " " + job.name;
+    if (!job.project.empty()) text += " (" + job.project + ")";
+    return text;
+}
+
+std::string gpu_count(model::MilliGpu amount) {
+    return base::format(amount) + (amount.value > 1000 ? " GPUs" : " GPU");
+}
+
+std::string gpu_time(std::int64_t gpu_ms) {
+    constexpr std::int64_t kHour = 3'600'000;
+    if (gpu_ms < kHour) return std::to_string(gpu_ms / 1000) + " GPU-s";
+    return base::format_thousandths(gpu_ms / (kHour / 10) * 100) + " GPU-h";
+}
+
+std::string ordinal(int number) {
+    const int tens = number % 100;
+    const int ones = number % 10;
+    const bool is_regular = tens >= 11 && tens <= 13;
+    const char* ending_of = is_regular || ones == 0 || ones > 3 ? "th"
+                            : ones == 1                          ? "st"
+                            : ones == 2                          ? "nd"
+                                                                 : "rd";
+    return std::to_string(number) + ending_of;
+}
+
+std::string_view rule_word(model::Rule rule) { return codec::word(rule); }
+
+}  // namespace berth::cli

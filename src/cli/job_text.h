@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is a job told in words? The phrases shared by ls, show, why, top and run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/style.h"
+#include "cli/table.h"
+#include "cli/views.h"
+
+namespace berth::cli {
+
+enum class TimeForm { Ago, Iso };
+
+// The present, UTC.
+base::TimePoint clock_now();
+
+// "4m ago", or RFC 3339 with the local offset.
+std::string moment(base::TimePoint time, base::TimePoint now, TimeForm form);
+// "14:32:07" in local time.
+std::string clock_time(base::TimePoint time);
+// Coarse: one unit below a minute, at most two above: "7s", "3h12m".
+std::string age(base::Duration duration);
+
+// "RUNNING" with its tone; NEVER for a job that no state of the cluster would fit.
+Cell state_cell(const JobView& job);
+// The state as a lower case word, "never" included.
+std::string_view state_word(const JobView& job);
+
+// "n1:0-7,n2:3"; many nodes: "12 nodes"; nowhere: "-".
+std::string where_text(const std::vector<PlaceView>& places);
+// "0-3,5"
+std::string index_ranges(std::vector<int> indices);
+
+// What the job asks for: "8 H100", "2x0.5", "12G".
+std::string gpus_text(const JobView& job);
+// How long it runs, waits or ran: "3h12m".
+std::string run_or_wait(const JobView& job, base::TimePoint now);
+// Why it waits, how far it is, or how it ended.
+std::string progress_text(const JobView& job, base::TimePoint now, const Glyphs& glyphs);
+
+// `llama-ft`, or `job 12` when it has no name.
+std::string job_title(const model::JobRecord& record);
+// "12 llama-ft (nlp)" of another job.
+std::string named(const JobNameView& job);
+
+// "1 GPU", "0.5 GPU", "8 GPUs"
+std::string gpu_count(model::MilliGpu amount);
+// "12 GPU-s", "0.4 GPU-h"
+std::string gpu_time(std::int64_t gpu_ms);
+// "1st", "2nd", "11th"
+std::string ordinal(int number);
+
+std::string_view rule_word(model::Rule rule);
+
+}  // namespace berth::cli

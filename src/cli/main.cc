@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/main.h"
+
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/help.h"
+#include "cli/verbs.h"
+#include "codec/words.h"
+
+namespace berth::cli {
+namespace {
+
+// What may stand before the verb.
+constexpr Flag kLeadingFlags[] = {{0, "version", "", "show the version"}};
+constexpr Verb kLeading{.synopsis = "VERB", .flags = kLeadingFlags,
+                        .tail = CommandTail::FromFirstWord};
+
+struct Chosen {
+    const Verb* verb = nullptr;
+    std::size_t words = 1;  // how many words name it
+};
+
+Outcome<Chosen> choose_verb(const Context& context, const std::vector<std::string>& typed) {
+    if (typed.size() > 1) {
+        if (const Verb* verb = find_verb(context, typed[0] + " " + typed[1])) return Chosen{verb, 2};
+    }
+    if (const Verb* verb = find_verb(context, typed[0])) return Chosen{verb, 1};
+    std::vector<std::string_view> known;
+    for (const Verb* verb : context.verbs) {
+        if (verb->intent == Intent::Hidden) continue;
+        known.push_back(verb->name);
+        for (const std::string_view alias : split_words(verb->aliases, ' ')) known.push_back(alias);
+    }
+    return bad_usage("unknown verb \"" + typed[0] + "\"" + codec::did_you_mean(typed[0], known),
+                     "berth help");
+}
+
+// Flags given before the verb count as if given behind it; those behind win.
+int run_verb(Context& context, const Arguments& leading, const Chosen& chosen) {
+    const std::vector<std::string> typed(
+        leading.command.begin() + static_cast<std::ptrdiff_t>(chosen.words), leading.command.end());
+    const Outcome<Arguments> arguments = parse_arguments(*chosen.verb, typed);
+    const StyleWishes wishes{
+        .colour = arguments ? arguments->text("color", leading.text("color", "auto")) : "auto",
+        .ascii = leading.has("ascii") || (arguments && arguments->has("ascii"))};
+    context.out = style_of(1, wishes);
+    context.err = style_of(2, wishes);
+    if (!arguments) return report(context, arguments.error());
+    if (arguments->has("help")) {
+        print(verb_help(*chosen.verb, context.out));
+        return kDone;
+    }
+    const Success found = find_server(context, arguments->text("data", leading.text("data")));
+    if (!found) return report(context, found.error());
+    return chosen.verb->run(context, *arguments);
+}
+
+}  // namespace
+
+int main(int argc, char** argv, std::span<const Verb> system_verbs) {
+    Context context;
+    context.program = argc > 0 ? argv[0] : "berth";
+    context.verbs = all_verbs(system_verbs);
+    const std::vector<std::string> typed(argv + (argc > 0 ? 1 : 0), argv + argc);
+    context.out = style_of(1, {});
+    context.err = style_of(2, {});
+
+    const Outcome<Arguments> leading = parse_arguments(kLeading, typed);
+    if (!leading) return report(context, leading.error());
+    if (leading->has("version")) {
+        print(version_text());
+        return kDone;
+    }
+    if (leading->command.empty() || leading->has("help")) {
+        print(overview(context.verbs, context.out));
+        return kDone;
+    }
+    const Outcome<Chosen> chosen = choose_verb(context, leading->command);
+    if (!chosen) return report(context, chosen.error());
+    return run_verb(context, *leading, *chosen);
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which verbs are there? Each is described where it is carried out; this is the list.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/context.h"
+#include "cli/verb.h"
+
+namespace berth::cli {
+
+// Ours and the given ones, in the order of `berth help`.
+std::vector<const Verb*> all_verbs(std::span<const Verb> system_verbs);
+
+// By name or alias; null when there is none.
+const Verb* find_verb(const Context& context, std::string_view name);
+
+}  // namespace berth::cli

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""./dev: its words, its list of packages, and that it touches no network when nothing is missing."""
+import os
+import re
+import subprocess
+import unittest
+
+import fixture
+
+DEV = str(fixture.HOUSE / "dev")
+VERBS = ["build", "test", "scenario", "lint", "fmt", "bench", "demo", "fresh", "clean", "help"]
+
+
+class Dev(fixture.TreeTest):
+    def run_dev(self, *arguments, **environment):
+        done = subprocess.run([DEV, *arguments], cwd=self.root, text=True,
+                              env=dict(os.environ, **environment),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout
+
+    def stub(self, name, text):
+        self.write(f"bin/{name}", f"#!/bin/sh\n{text}\n", 0o755)
+        return f"{self.root}/bin:{os.environ['PATH']}"
+
+    def test_help_names_every_verb(self):
+        code, said = self.run_dev("help")
+        self.assertEqual(code, 0, said)
+        for verb in VERBS:
+            self.assertRegex(said, rf"(?m)^  {verb}\b")
+
+    def test_an_unknown_verb_is_refused_with_the_list(self):
+        code, said = self.run_dev("dance")
+        self.assertEqual(code, 2, said)
+        self.assertIn("dance", said)
+        self.assertIn("  build", said)
+
+    def test_an_unknown_preset_is_refused(self):
+        self.assert_stops(self.run_dev("build", "gold"), "no preset gold")
+
+    def test_nothing_missing_means_no_package_manager(self):
+        self.stub("dpkg-query", "shift 3; for name; do echo \"$name ok installed\"; done")
+        path = self.stub("apt-get", "echo called apt-get; exit 9")
+        self.assert_passes(self.run_dev("packages", "build", PATH=path))
+
+    def test_what_is_missing_is_installed_by_apt(self):
+        self.stub("dpkg-query", "shift 3; for name; do [ $name = mold ] || "
+                  "echo \"$name ok installed\"; done; exit 1")
+        self.stub("sudo", 'exec "$@"')
+        path = self.stub("apt-get", 'echo "apt-get $* ($DEBIAN_FRONTEND)"')
+        code, said = self.run_dev("packages", "build", PATH=path)
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"(?m)^apt-get .*install .* mold \(noninteractive\)$")
+
+    def test_each_package_says_why_it_is_needed(self):
+        for line in (fixture.HOUSE / "tools/packages.txt").read_text().splitlines():
+            if line and not line.startswith("#"):
+                self.assertTrue(re.fullmatch(r"\w+ +[\w.+-]+ +# .+", line), line)
+
+
+if __name__ == "__main__":
+    unittest.main()

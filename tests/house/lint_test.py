@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every finding of check-tidy and check-docs, provoked once."""
+import unittest
+
+import fixture
+
+SPDX = f"// {fixture.LICENCE}\n"
+HEADER = SPDX + "#pragma once\n"
+
+
+class Tidy(fixture.TreeTest):
+    def setUp(self):
+        super().setUp()
+        self.module("model", "PURE", job="int job();")
+
+    def test_a_tidy_tree_has_no_finding(self):
+        self.write("src/model/job.h", HEADER + "int job();  // TODO(#12): name it\n")
+        self.write("dev", f"#!/usr/bin/env bash\n# {fixture.LICENCE}\n", 0o755)
+        self.assert_passes(self.check("check-tidy"))
+
+    def test_what_a_line_may_not_hold(self):
+        cases = {
+            "x" * 101: "101 columns, at most 100",
+            "int a;\t// tab": "tab",
+            "int a; ": "trailing space",
+            "int a;  // TO" "DO later": "without an issue number",
+            '"/wo' 'rk/secret"': "names a private place",
+            "int a;\r": "carriage return",
+            "std::shared_ptr<int> a;": "no shared_ptr",
+            "double a;": "no float or double",
+        }
+        for line, words in cases.items():
+            with self.subTest(words):
+                self.write("src/model/job.h", HEADER + line + "\n")
+                self.assert_stops(self.check("check-tidy"), words)
+
+    def test_words_in_comments_and_texts_are_free(self):
+        self.write("src/model/job.h", HEADER + '// a double check\nconst char* a = "float";\n')
+        self.assert_passes(self.check("check-tidy"))
+
+    def test_modules_outside_the_core_may_use_what_it_may_not(self):
+        self.module("api", "", jobs="double a;\nstd::shared_ptr<int> b;")
+        self.assert_passes(self.check("check-tidy"))
+
+    def test_what_a_file_needs(self):
+        cases = [
+            ("src/model/job.h", SPDX, "#pragma once"),
+            ("src/model/job.h", "#pragma once\n", "first line is not SPDX"),
+            ("src/model/job_manager.h", HEADER, "named by the question"),
+            ("src/model/Job.h", HEADER, "lower_snake"),
+            ("src/model/job.h", HEADER + "int a;", "end with a newline"),
+            ("src/model/job.h", HEADER + "int a;\n" * 199, "201 lines, at most 200"),
+            ("src/model/job.cc", SPDX + "int a;\n" * 600, "601 lines, at most 600"),
+            ("src/model/stray.cc", SPDX, "not listed in CMakeLists.txt"),
+            ("tools/x", f"#!/usr/bin/env bash\n# {fixture.LICENCE}\n", "not executable"),
+        ]
+        for path, text, words in cases:
+            with self.subTest(words):
+                kept = self.root / path
+                before = kept.read_text() if kept.exists() else None
+                self.write(path, text)
+                self.assert_stops(self.check("check-tidy"), words)
+                kept.unlink() if before is None else kept.write_text(before)
+
+    def test_a_listed_source_exists(self):
+        (self.root / "src/model/job.cc").unlink()
+        self.assert_stops(self.check("check-tidy"), "lists job.cc, which does not exist")
+
+    def test_a_long_function_is_named_in_each_language(self):
+        body = "    a();\n" * 69
+        cases = {
+            "src/model/job.cc": SPDX + f"namespace b {{\nint Job::run(\n    int a) {{\n{body}}}\n}}\n",
+            "a.py": f"# {fixture.LICENCE}\ndef run():\n{body}    a()\n",
+            "a.sh": f"# {fixture.LICENCE}\nrun() {{\n{body}}}\n",
+        }
+        lines = {"src/model/job.cc": 72, "a.py": 71, "a.sh": 71}
+        for path, text in cases.items():
+            with self.subTest(path):
+                self.write(path, text)
+                self.assert_stops(self.check("check-tidy"), f"run has {lines[path]} lines")
+
+    def test_braces_of_an_initialiser_list_do_not_hide_a_function(self):
+        body = "    a();\n" * 70
+        text = f"class Job {{\n    Job() : a_{{1}}, b_{{2}} {{\n{body}    }}\n    int a_, b_;\n}};\n"
+        self.write("src/model/job.cc", SPDX + text)
+        self.assert_stops(self.check("check-tidy"), "Job has 72 lines")
+
+    def test_a_class_may_be_longer_than_a_function(self):
+        members = "".join(f"    int f{number}() {{ return {number}; }}\n" for number in range(80))
+        self.write("src/model/job.cc", SPDX + f"class Job {{\n{members}}};\n")
+        self.assert_passes(self.check("check-tidy"))
+
+
+class Docs(fixture.TreeTest):
+    ADR = "# 0001: words\n\n## Context\n\n## Decision\n\n## Consequences\n\n## Alternatives\n"
+
+    def test_documents_in_form_pass(self):
+        self.write("README.md", "# Berth\n\n```\n# not a title [x](gone)\n```\n[a](docs/a.md#b)\n")
+        self.write("docs/a.md", "# A\n\n[web](https://example.com) [back](../README.md)\n")
+        self.write("docs/adr/0001-words.md", self.ADR)
+        self.write("CHANGELOG.md",
+                   "# Changes\n\n## [Unreleased]\n\n### Added\n\n## [0.1.0] - 2025-01-31\n")
+        self.assert_passes(self.check("check-docs"))
+
+    def test_what_is_out_of_form(self):
+        changelog = "# Changes\n\n## [Unreleased]\n"
+        cases = [
+            ("a.md", "no title\n", "has 0 titles"),
+            ("a.md", "# One\n# Two\n", "has 2 titles"),
+            ("a.md", "# One\n[x](gone.md)\n", "a.md:2: link to gone.md"),
+            ("CHANGELOG.md", "# Changes\n\n## 1.0\n", "the first version is ## [Unreleased]"),
+            ("CHANGELOG.md", changelog + "## 1.0\n", "a version is"),
+            ("CHANGELOG.md", changelog + "### News\n", "News is none of"),
+            ("docs/adr/one.md", self.ADR, "an ADR is named"),
+            ("docs/adr/0002-two.md", self.ADR, "the title starts with # 0002: "),
+            ("docs/adr/0001-one.md", "# 0001: a\n\n## Context\n", "sections are"),
+            ("docs/adr/0001-one.md", self.ADR + "\n" * 60, "longer than a page"),
+        ]
+        for path, text, words in cases:
+            with self.subTest(words):
+                self.write(path, text)
+                self.assert_stops(self.check("check-docs"), words)
+                (self.root / path).unlink()
+
+
+if __name__ == "__main__":
+    unittest.main()
