@@ -34,9 +34,15 @@ std::size_t count_described() {
     return count;
 }
 
+template <typename T>
+void check_one() {
+    CAPTURE(__PRETTY_FUNCTION__);
+    CHECK(count_described<T>() == count_members<T>());
+}
+
 template <typename... T>
 void check_all() {
-    (CHECK_MESSAGE(count_described<T>() == count_members<T>(), __PRETTY_FUNCTION__), ...);
+    (check_one<T>(), ...);
 }
 
 template <typename... Event>

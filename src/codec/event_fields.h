@@ -7,6 +7,7 @@
 #include <string_view>
 #include <variant>
 
+#include "codec/described_json.h"
 #include "codec/model_fields.h"
 #include "model/event.h"
 #include "model/record.h"
@@ -15,10 +16,10 @@ namespace berth::codec {
 
 // In the order of model::EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBody>> kEventTypes{
-    "pool_set",       "node_set",     "project_set",         "job_submitted",
-    "job_starting",   "job_running",  "job_reserved",        "reservation_dropped",
-    "pause_requested", "job_paused",  "job_held",            "job_released",
-    "checkpoint_saved", "cancel_requested", "job_finished",  "attempt_lost"};
+    "pool_set",         "node_set",         "project_set",  "job_submitted",
+    "job_starting",     "job_running",      "job_reserved", "reservation_dropped",
+    "pause_requested",  "job_paused",       "job_held",     "job_released",
+    "checkpoint_saved", "cancel_requested", "job_finished", "attempt_lost"};
 
 template <>
 struct Fields<model::PoolSet> {
@@ -40,6 +41,8 @@ struct Fields<model::JobSubmitted> {
     static void visit(auto&& field) {
         field("job", &model::JobSubmitted::job);
         field("spec", &model::JobSubmitted::spec);
+        field("user", &model::JobSubmitted::user);
+        field("command", &model::JobSubmitted::command);
     }
 };
 

@@ -162,12 +162,12 @@ base::Result<model::Snapshot> parse_snapshot(std::string_view text) {
 }
 
 void append_finished(std::string& out, const model::JobRecord& record,
-                     const model::LaunchSpec* launch) {
+                     std::string_view launch_text) {
     JsonWriter json(out);
     json.begin_object();
     json.key("v"), json.number(kLogVersion);
     json.key("record"), write_value(kStyle, json, record);
-    if (launch != nullptr) json.key("launch"), write_value(kStyle, json, *launch);
+    if (!launch_text.empty()) json.key("launch"), json.raw(launch_text);
     json.end_object();
 }
 

@@ -32,8 +32,9 @@ struct FinishedJob {
     model::JobRecord record;
     std::optional<model::LaunchSpec> launch;
 };
+// `launch_text` is what append_launch() wrote, or empty.
 void append_finished(std::string& out, const model::JobRecord& record,
-                     const model::LaunchSpec* launch);
+                     std::string_view launch_text);
 
 // Errors: Invalid, when the text is none of ours or of a newer version.
 base::Result<model::Event> parse_event(std::string_view text);

@@ -62,10 +62,9 @@ std::optional<base::TimePoint> time_from(const Value& value) {
 }
 
 bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= kNameBytesMax &&
-           std::ranges::none_of(text, [](char c) {
-               return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-           });
+    return !text.empty() && text.size() <= kNameBytesMax && std::ranges::none_of(text, [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
 }
 
 FieldReader::FieldReader(Problems& problems, const Value& map, std::string path)
@@ -211,6 +210,7 @@ void FieldReader::finish(std::span<const std::string_view> unsupported) {
     for (const auto& [name, value] : map_.members) {
         if (std::ranges::find(known_, name) != known_.end()) continue;
         if (std::ranges::find(unsupported, name) != unsupported.end()) {
+            if (value.kind == Value::Kind::Null) continue;
             problems_.report(value.line, path_of(name), "not supported yet");
             continue;
         }

@@ -58,8 +58,7 @@ class FieldReader {
     bool flag(std::string_view name, bool fallback);
     std::int64_t whole(std::string_view name, std::int64_t fallback, NumberRange range = {});
     // A decimal with at most `places` places, as a whole number of its last place; not negative.
-    std::optional<std::int64_t> decimal(std::string_view name, int places,
-                                        std::string_view wanted);
+    std::optional<std::int64_t> decimal(std::string_view name, int places, std::string_view wanted);
     std::optional<base::Bytes> bytes(std::string_view name);
     // "90s" or a number of seconds.
     std::optional<base::Duration> duration(std::string_view name);

@@ -22,8 +22,8 @@ constexpr std::string_view kExamples = "GPUs such as 2, 0.5, 12G, 2x0.5, 4..16 o
 std::optional<int> whole_number(std::string_view text) {
     int number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    const bool is_whole = error == std::errc{} && end == text.data() + text.size() &&
-                          !text.empty() && text[0] != '-';
+    const bool is_whole =
+        error == std::errc{} && end == text.data() + text.size() && !text.empty() && text[0] != '-';
     return is_whole ? std::optional(number) : std::nullopt;
 }
 

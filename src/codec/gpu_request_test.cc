@@ -47,10 +47,11 @@ TEST_CASE("each form of -g means what the help says") {
 }
 
 TEST_CASE("what is no request is refused with an example") {
-    for (const char* text : {"", "two", "-1", "1.5", "0.0", "0.0005", "2x", "x2", "2x1.5", "0x0.5",
-                             "65", "16..4", "0..4", "4..", "..4", "4...16", "H100:", ":2", "0G",
-                             "H100|A100:2", "H100:80G:4", "8@nvlink", "1e3", " 2", "2 ", "2x0.5x2",
-                             "99999999999", "12X", "0.5.5"}) {
+    for (const char* text : {"",     "two",         "-1",          "1.5",      "0.0",   "0.0005",
+                             "2x",   "x2",          "2x1.5",       "0x0.5",    "65",    "16..4",
+                             "0..4", "4..",         "..4",         "4...16",   "H100:", ":2",
+                             "0G",   "H100|A100:2", "H100:80G:4",  "8@nvlink", "1e3",   " 2",
+                             "2 ",   "2x0.5x2",     "99999999999", "12X",      "0.5.5"}) {
         CAPTURE(text);
         const auto refused = parse_gpu_request(text);
         REQUIRE_FALSE(refused.has_value());

@@ -61,8 +61,8 @@ std::string located(std::string_view file_name, std::string_view error) {
 }  // namespace
 
 const Value* Value::find(std::string_view name) const {
-    const auto found = std::ranges::find_if(
-        members, [&](const auto& member) { return member.first == name; });
+    const auto found =
+        std::ranges::find_if(members, [&](const auto& member) { return member.first == name; });
     return found == members.end() ? nullptr : &found->second;
 }
 

@@ -132,6 +132,7 @@ struct Fields<model::JobRecord> {
         field("last_start", &R::last_start), field("last_checkpoint", &R::last_checkpoint);
         field("finished", &R::finished), field("attempts", &R::attempts);
         field("pauses", &R::pauses), field("attained_gpu_ms", &R::attained_gpu_ms);
+        field("settled", &R::settled);
         field("lost_gpu_ms", &R::lost_gpu_ms), field("exit_code", &R::exit_code);
         field("detail", &R::detail), field("tasks", &R::tasks), field("releasing", &R::releasing);
         field("hold", &R::hold), field("hold_deadline", &R::hold_deadline);

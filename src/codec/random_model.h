@@ -48,14 +48,15 @@ class RandomModel {
         record.first_start = maybe(time()), record.last_start = maybe(time());
         record.last_checkpoint = maybe(time()), record.finished = maybe(time());
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
+        record.settled = time();
         record.attained_gpu_ms = large(), record.lost_gpu_ms = large();
         record.tasks = placements(), record.hold = placements();
         record.releasing = ranks();
         record.hold_deadline = maybe(time());
         record.hold_rule = rule();
         if (flag()) {
-            record.last_pause = {time(), rule(), job(), text(), cost(), time(), maybe(time()),
-                                 flag()};
+            record.last_pause = {time(), rule(), job(),         text(),
+                                 cost(), time(), maybe(time()), flag()};
         }
         return record;
     }
@@ -177,7 +178,7 @@ class RandomModel {
     void fill(model::PoolSet& e) { e.pool = {text(), labels()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }
-    void fill(model::JobSubmitted& e) { e = {job(), spec()}; }
+    void fill(model::JobSubmitted& e) { e = {job(), spec(), text(), text()}; }
     void fill(model::JobStarting& e) { e = {job(), small(), rule(), placements()}; }
     void fill(model::JobReserved& e) { e = {job(), rule(), time(), placements()}; }
     void fill(model::PauseRequested& e) {
@@ -189,10 +190,7 @@ class RandomModel {
         e = {job(), static_cast<model::JobState>(rng_.between(6, 8)), small(), text()};
     }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
-    template <typename T>
-    void fill(T& e) {
-        e.job = job();
-    }
+    void fill(auto& e) { e.job = job(); }
 
     base::Rng rng_;
 };

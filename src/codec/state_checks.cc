@@ -98,8 +98,8 @@ class Checker {
                 return;
             }
             if (!met.insert(parent->name).second) {
-                return report(place, "parent", "project " + quoted(parent->name) +
-                                                   " is below itself");
+                return report(place, "parent",
+                              "project " + quoted(parent->name) + " is below itself");
             }
             at = parent;
         }
@@ -117,8 +117,7 @@ class Checker {
             report(place, "project", projects_.unknown("project", job.spec.project));
         } else if (inner_.contains(job.spec.project)) {
             report(place, "project",
-                   "wanted a project without projects below it, found " +
-                       quoted(job.spec.project));
+                   "wanted a project without projects below it, found " + quoted(job.spec.project));
         }
         for (const std::string& pool : job.spec.pools) check_pool(pool, place, "pools");
         for (std::size_t i = 0; i < job.tasks.size(); ++i) {
@@ -144,15 +143,15 @@ class Checker {
         const std::string count = std::to_string(node->gpus) + " GPUs";
         const std::int64_t share = share_on(*node, request);
         if (request.gpus > node->gpus || share > 1000) {
-            return report(place, "node", on_node + count +
-                                             (share > 1000 ? " with less memory" : "") +
-                                             ", too small for a task of this job");
+            return report(place, "node",
+                          on_node + count + (share > 1000 ? " with less memory" : "") +
+                              ", too small for a task of this job");
         }
         NodeUse& use = uses_[node];
         for (const int index : task.gpu_indices) {
             if (index >= node->gpus) {
-                return report(place, "gpus", on_node + count + ", found index " +
-                                                 std::to_string(index));
+                return report(place, "gpus",
+                              on_node + count + ", found index " + std::to_string(index));
             }
             std::int64_t& used = use.gpus[static_cast<std::size_t>(index)];
             used += share;
@@ -164,11 +163,11 @@ class Checker {
             }
         }
         if (task.gpu_indices.empty()) use.anywhere += share * request.gpus;
-        const std::int64_t total =
-            std::accumulate(use.gpus.begin(), use.gpus.end(), use.anywhere);
+        const std::int64_t total = std::accumulate(use.gpus.begin(), use.gpus.end(), use.anywhere);
         if (total > std::int64_t{1000} * node->gpus) {
-            report(place, "node", on_node + count + ", the tasks listed on it use " +
-                                      base::format(base::MilliGpu{total}));
+            report(place, "node",
+                   on_node + count + ", the tasks listed on it use " +
+                       base::format(base::MilliGpu{total}));
         }
     }
 

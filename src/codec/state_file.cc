@@ -42,7 +42,8 @@ class StateReader {
     void read_node(const Value& value, const std::string& path);
     void read_project(const Value& value, const std::string& path);
     Entitlement read_rights(FieldReader& fields, Entitlement rights);
-    std::optional<MilliGpu> read_bound(FieldReader& fields, std::string_view name, bool may_be_none);
+    std::optional<MilliGpu> read_bound(FieldReader& fields, std::string_view name,
+                                       bool may_be_none);
     void read_job(const Value& value, const std::string& path);
     void read_request(FieldReader& fields, JobSpec& spec);
     TaskRequest read_request_map(const Value& value, const std::string& path);
@@ -83,8 +84,9 @@ void StateReader::read_pool(const Value& value, const std::string& path) {
     if (pool.name != model::kDefaultPool) {
         state_.pools.push_back(std::move(pool));
     } else if (!pool.labels.empty()) {
-        fields.report("labels", "the default pool takes the nodes that match no other pool; "
-                                "it has no labels");
+        fields.report("labels",
+                      "the default pool takes the nodes that match no other pool; "
+                      "it has no labels");
     }
 }
 
@@ -275,15 +277,15 @@ TaskDescription StateReader::read_task(const Value& value, const std::string& pa
     FieldReader fields(problems_, value, path);
     TaskDescription task;
     task.node = fields.text("node");
-    task.state = fields.choice("state", task.node.empty() ? TaskState::Pending
-                                                          : TaskState::Running);
+    task.state =
+        fields.choice("state", task.node.empty() ? TaskState::Pending : TaskState::Running);
     if (fields.has("gpus")) {
         const std::vector<std::string> texts = fields.texts("gpus");
         for (const std::string& text : texts) {
             const auto index = decimal_from(text, 0);
             if (!index || *index >= model::kGpusPerNodeMax) {
-                fields.report("gpus", "wanted indices of GPUs such as [0, 1], found \"" + text +
-                                          "\"");
+                fields.report("gpus",
+                              "wanted indices of GPUs such as [0, 1], found \"" + text + "\"");
                 break;
             }
             task.gpu_indices.push_back(static_cast<int>(*index));

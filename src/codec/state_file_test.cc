@@ -30,8 +30,7 @@ std::string error_of(const std::string& text) {
 }
 
 bool is_equal(const model::Description& a, const model::Description& b) {
-    const auto is_same_task = [](const model::TaskDescription& x,
-                                 const model::TaskDescription& y) {
+    const auto is_same_task = [](const model::TaskDescription& x, const model::TaskDescription& y) {
         return x.state == y.state && x.node == y.node && x.gpu_indices == y.gpu_indices;
     };
     const auto is_same_job = [&](const model::JobDescription& x, const model::JobDescription& y) {
@@ -39,8 +38,8 @@ bool is_equal(const model::Description& a, const model::Description& b) {
                x.last_checkpoint == y.last_checkpoint && x.held == y.held &&
                std::ranges::equal(x.tasks, y.tasks, is_same_task);
     };
-    return a.now == b.now && a.pools == b.pools && a.nodes == b.nodes &&
-           a.projects == b.projects && std::ranges::equal(a.jobs, b.jobs, is_same_job);
+    return a.now == b.now && a.pools == b.pools && a.nodes == b.nodes && a.projects == b.projects &&
+           std::ranges::equal(a.jobs, b.jobs, is_same_job);
 }
 
 }  // namespace
@@ -64,8 +63,9 @@ TEST_CASE("every example of the reference page is parsed") {
 }
 
 TEST_CASE("fields have the documented defaults") {
-    const auto state = good("nodes: [{name: n1}]\nprojects: [{name: p}]\n"
-                            "jobs: [{name: j, project: p}, {name: k, project: p, kind: build}]");
+    const auto state = good(
+        "nodes: [{name: n1}]\nprojects: [{name: p}]\n"
+        "jobs: [{name: j, project: p}, {name: k, project: p, kind: build}]");
     CHECK(base::to_ms(state.now) == 0);
     model::Node node;
     node.name = "n1";
@@ -147,8 +147,7 @@ TEST_CASE("bad input is one line naming file, line, field, what was wanted and w
         {"projects: [{name: a}]\njobs: [{name: j, project: a, request: {share: 0.5, "
          "gpu_memory: 1G}}]",
          "state.yaml:2: jobs[0].request.gpu_memory: wanted a share or gpu_memory, found both"},
-        {"{\"nodes\": [\n{\"name\": \"n\" \"gpus\": 1}]}",
-         "state.yaml:2: wanted \",\" or \"}\""},
+        {"{\"nodes\": [\n{\"name\": \"n\" \"gpus\": 1}]}", "state.yaml:2: wanted \",\" or \"}\""},
         {"now: yesterday",
          "state.yaml:1: now: wanted a time such as 2026-03-01T12:00:00Z, 90s or a number of "
          "seconds, found \"yesterday\""},
@@ -158,8 +157,9 @@ TEST_CASE("bad input is one line naming file, line, field, what was wanted and w
 }
 
 TEST_CASE("all that JSON allows is read, and says the same as YAML") {
-    const auto json = good("{\t\"now\":\"1m\",\r\n\t\"projects\":[{\"name\":\"caf\\u00e9 "
-                           "\\ud83d\\ude80\\/\",\"quota\":0.5}]}");
+    const auto json = good(
+        "{\t\"now\":\"1m\",\r\n\t\"projects\":[{\"name\":\"caf\\u00e9 "
+        "\\ud83d\\ude80\\/\",\"quota\":0.5}]}");
     const auto yaml = good("now: 60\nprojects: [{name: \"café 🚀/\", quota: 0.5}]");
     CHECK(is_equal(json, yaml));
     CHECK(is_equal(good("{now: 60, projects: [{name: café 🚀/, quota: 0.5}]}"), yaml));
@@ -173,13 +173,13 @@ TEST_CASE("the order of the lists does not matter") {
         const std::string n = std::to_string(i);
         nodes.push_back("{name: n" + n + ", gpus: " + n + "}");
         projects.push_back("{name: p" + n + ", parent: dept, created: 5}");
-        jobs.push_back("{name: j" + n + ", project: p" + std::to_string(i % 3) + ", created: " +
-                       std::to_string(i % 2) + "}");
+        jobs.push_back("{name: j" + n + ", project: p" + std::to_string(i % 3) +
+                       ", created: " + std::to_string(i % 2) + "}");
     }
     const auto text = [&] {
         std::string file;
-        for (const auto& [name, list] : {std::pair("nodes", &nodes), {"projects", &projects},
-                                         {"jobs", &jobs}}) {
+        for (const auto& [name, list] :
+             {std::pair("nodes", &nodes), {"projects", &projects}, {"jobs", &jobs}}) {
             file += std::string(name) + ":\n";
             for (const std::string& item : *list) file += "- " + item + "\n";
         }
@@ -200,9 +200,10 @@ TEST_CASE("the order of the lists does not matter") {
 }
 
 TEST_CASE("rights in a pool follow the project's own, but for the quota") {
-    const auto state = good("pools: [{name: a}]\nprojects: [{name: p, quota: 4, limit: 6, "
-                            "weight: 2.5, kind: fixed, pools: {a: {limit: none}, default: "
-                            "{priority: 7}}}]");
+    const auto state = good(
+        "pools: [{name: a}]\nprojects: [{name: p, quota: 4, limit: 6, "
+        "weight: 2.5, kind: fixed, pools: {a: {limit: none}, default: "
+        "{priority: 7}}}]");
     const model::Project& project = state.projects[0];
     CHECK_FALSE(project.pools.at("a").quota.has_value());
     CHECK(project.pools.at("a").limit == model::kUnlimited);
@@ -222,7 +223,8 @@ TEST_CASE("a mutilated file is refused or read, never more") {
             switch (rng.between(0, 3)) {
                 case 0: broken.erase(place, rng.index(9)); break;
                 case 1: broken[place] = static_cast<char>(rng.between(0, 255)); break;
-                case 2: broken.insert(place, std::string(1, "{}[]:,&*-#\"'|>%@`\n\t "[rng.index(20)]));
+                case 2:
+                    broken.insert(place, std::string(1, "{}[]:,&*-#\"'|>%@`\n\t "[rng.index(20)]));
                     break;
                 default: broken.insert(place, text.substr(rng.index(text.size()), rng.index(20)));
             }

@@ -29,9 +29,9 @@ using Word = std::string_view;
 template <>
 inline constexpr std::array<Word, 3> kWords<model::JobKind>{"build", "train", "inference"};
 template <>
-inline constexpr std::array<Word, 9> kWords<model::JobState>{
-    "queued",     "starting",  "running", "pausing",  "paused",
-    "cancelling", "succeeded", "failed",  "cancelled"};
+inline constexpr std::array<Word, 9> kWords<model::JobState>{"queued",    "starting", "running",
+                                                             "pausing",   "paused",   "cancelling",
+                                                             "succeeded", "failed",   "cancelled"};
 template <>
 inline constexpr std::array<Word, 3> kWords<model::NodeHealth>{"ready", "drained", "down"};
 template <>

@@ -63,6 +63,9 @@ class TreeReader {
         if (depth > kDepthMax) throw Refusal{value.line, "nested too deep"};
         if (++values_ > kValuesMax) throw Refusal{value.line, "too many values"};
         if (node.IsScalar()) read_scalar(node, value);
+        if (value.text.find('\0') != std::string::npos) {
+            throw Refusal{value.line, "a text with a zero byte in it"};
+        }
         if (node.IsSequence()) {
             value.kind = Value::Kind::List;
             for (const auto& item : node) value.items.push_back(read(item, depth + 1));
@@ -113,8 +116,8 @@ base::Result<Value> load(std::string_view text, const std::string& file_name) {
 
 base::Result<Value> parse_yaml(std::string_view text, std::string_view file_name) {
     const auto start = text.find_first_not_of(" \t\r\n");
-    const bool may_be_json = start != std::string_view::npos &&
-                             (text[start] == '{' || text[start] == '[');
+    const bool may_be_json =
+        start != std::string_view::npos && (text[start] == '{' || text[start] == '[');
     if (may_be_json) {
         auto json = parse_json(text, file_name);
         if (json) return json;

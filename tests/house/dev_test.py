@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""./dev: its words, its list of packages, and that it touches no network when nothing is missing."""
+"""./dev: its words, its list of packages, and no network call when nothing is missing."""
 import os
 import re
 import subprocess

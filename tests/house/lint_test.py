@@ -69,7 +69,7 @@ class Tidy(fixture.TreeTest):
     def test_a_long_function_is_named_in_each_language(self):
         body = "    a();\n" * 69
         cases = {
-            "src/model/job.cc": SPDX + f"namespace b {{\nint Job::run(\n    int a) {{\n{body}}}\n}}\n",
+            "src/model/job.cc": SPDX + f"namespace b {{\nint Job::run(\n  int a) {{\n{body}}}}}\n",
             "a.py": f"# {fixture.LICENCE}\ndef run():\n{body}    a()\n",
             "a.sh": f"# {fixture.LICENCE}\nrun() {{\n{body}}}\n",
         }
@@ -81,7 +81,7 @@ class Tidy(fixture.TreeTest):
 
     def test_braces_of_an_initialiser_list_do_not_hide_a_function(self):
         body = "    a();\n" * 70
-        text = f"class Job {{\n    Job() : a_{{1}}, b_{{2}} {{\n{body}    }}\n    int a_, b_;\n}};\n"
+        text = f"class Job {{\n    Job() : a_{{1}}, b_{{2}} {{\n{body}    }}\n    int a_;\n}};\n"
         self.write("src/model/job.cc", SPDX + text)
         self.assert_stops(self.check("check-tidy"), "Job has 72 lines")
 

@@ -57,8 +57,8 @@ class Purity(fixture.TreeTest):
                           "writable global: calls")
 
     def test_a_static_inside_a_function_is_found(self):
-        self.assert_stops(self.judge("int f() {\n    static int calls = 0;\n    return ++calls;\n}"),
-                          "writable global")
+        text = "int f() {\n    static int calls = 0;\n    return ++calls;\n}"
+        self.assert_stops(self.judge(text), "writable global")
 
     def test_the_build_registers_the_check(self):
         self.module("base", "PURE", dice="#include <cstdlib>\nint f();\nint f() { return rand(); }")

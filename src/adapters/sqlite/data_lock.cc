@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/sqlite/data_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+
+namespace berth::adapters::sqlite {
+namespace {
+
+tl::unexpected<base::Error> unavailable(const std::string& what, const std::string& path) {
+    return base::fail(base::ErrorCode::Unavailable,
+                      what + " \"" + path + "\": " + std::generic_category().message(errno));
+}
+
+std::string holder_of(int file) {
+    std::array<char, 32> text{};
+    const ssize_t size = ::pread(file, text.data(), text.size() - 1, 0);
+    std::string pid(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+    while (!pid.empty() && pid.back() == '\n') pid.pop_back();
+    return pid.empty() ? "unknown" : pid;
+}
+
+base::Status make_directory(const std::string& directory) {
+    std::error_code error;
+    if (std::filesystem::is_directory(directory, error)) return {};
+    std::filesystem::create_directories(directory, error);
+    if (!error) {
+        // Jobs' environments are kept in it.
+        std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
+    }
+    if (!error) return {};
+    return base::fail(base::ErrorCode::Unavailable,
+                      "cannot make the data directory \"" + directory + "\": " + error.message());
+}
+
+}  // namespace
+
+base::Result<DataLock> DataLock::take(const std::string& directory) {
+    BERTH_TRY_VOID(make_directory(directory));
+    const std::string path = directory + "/lock";
+    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) return unavailable("cannot open", path);
+    DataLock lock(file);
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK) return unavailable("cannot lock", path);
+        return base::fail(base::ErrorCode::Conflict,
+                          "data directory \"" + directory +
+                              "\" is in use by another server (process " + holder_of(file) +
+                              "); stop that one or choose another directory");
+    }
+    const std::string pid = std::to_string(::getpid()) + "\n";
+    if (::ftruncate(file, 0) != 0 ||
+        ::pwrite(file, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+        return unavailable("cannot write", path);
+    }
+    return lock;
+}
+
+DataLock::~DataLock() {
+    if (file_ >= 0) ::close(file_);
+}
+
+base::Status sync_directory(const std::string& directory) {
+    const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0) return unavailable("cannot open", directory);
+    const int result = ::fsync(file);
+    const int error = errno;
+    ::close(file);
+    errno = error;
+    if (result != 0) return unavailable("cannot write", directory);
+    return {};
+}
+
+}  // namespace berth::adapters::sqlite

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is SQLite spoken to? A connection and prepared statements that clean up after themselves
+// and answer with Result. database.cc is the only file that includes sqlite3.h.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace berth::adapters::sqlite {
+
+// Bound values must live until the step after them.
+class Statement {
+  public:
+    Statement() = default;
+
+    // Parameters count from 1.
+    Statement& bind(int parameter, std::int64_t value);
+    Statement& bind(int parameter, std::string_view text);
+    Statement& bind_null(int parameter);
+
+    // True while there is a row. Errors: Unavailable (disk), Internal (constraint).
+    base::Result<bool> step();
+    // One step that gives no row, and ready for the next use.
+    base::Status run();
+    void reset();
+
+    // Of the present row, from 0; text is valid until the next step or reset.
+    std::int64_t integer(int column) const;
+    std::string_view text(int column) const;
+
+  private:
+    friend class Database;
+    struct Finalize {
+        void operator()(sqlite3_stmt* statement) const;
+    };
+    std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
+
+class Database {
+  public:
+    // Opens or makes the file, readable by its owner only. Errors: Unavailable.
+    static base::Result<Database> open(const std::string& path);
+
+    base::Status execute(const char* sql);
+    base::Result<Statement> prepare(const char* sql);
+    // The first column of the only row.
+    base::Result<std::int64_t> integer(const char* sql);
+
+  private:
+    struct Close {
+        void operator()(sqlite3* database) const;
+    };
+    std::unique_ptr<sqlite3, Close> database_;
+};
+
+}  // namespace berth::adapters::sqlite

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/sqlite/sqlite_store.h"
+
+#include <utility>
+
+#include "adapters/sqlite/data_lock.h"
+#include "adapters/sqlite/database.h"
+#include "codec/event_log.h"
+
+namespace berth::adapters::sqlite {
+namespace {
+
+using base::Result;
+using base::Status;
+using model::JobId;
+
+// "Brth": tells our files from those of other programs.
+constexpr std::int64_t kApplicationId = 0x42727468;
+
+constexpr const char* kSchema = R"sql(
+BEGIN;
+PRAGMA application_id = 1114797160;
+PRAGMA user_version = 1;
+CREATE TABLE events (
+  sequence INTEGER PRIMARY KEY,
+  time INTEGER NOT NULL,
+  job INTEGER,
+  type TEXT NOT NULL,
+  payload TEXT NOT NULL) STRICT;
+CREATE TABLE launches (job INTEGER PRIMARY KEY, payload TEXT NOT NULL) STRICT;
+CREATE TABLE finished (
+  job INTEGER PRIMARY KEY,
+  project TEXT NOT NULL,
+  payload TEXT NOT NULL) STRICT;
+CREATE INDEX finished_by_project ON finished (project);
+CREATE TABLE snapshots (
+  sequence INTEGER PRIMARY KEY,
+  time INTEGER NOT NULL,
+  payload TEXT NOT NULL) STRICT;
+CREATE TABLE keys (key TEXT PRIMARY KEY, job INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+COMMIT;
+)sql";
+static_assert(kApplicationId == 1114797160 && kSchemaVersion == 1);
+
+class SqliteStore final : public ports::Store {
+  public:
+    SqliteStore(DataLock lock, Database database)
+        : lock_(std::move(lock)), database_(std::move(database)) {}
+
+    Status prepare();
+
+    Status commit(const ports::Batch& batch) override;
+    Result<std::optional<model::Snapshot>> latest_snapshot() override;
+    Status write_snapshot(const model::Snapshot& snapshot) override;
+    Status read_events(std::int64_t after, std::int64_t limit,
+                       const std::function<void(model::Event&&)>& visit) override;
+    Result<model::LaunchSpec> launch_of(JobId job) override;
+    Result<model::JobRecord> finished_job(JobId job) override;
+    Result<std::vector<model::JobRecord>> finished_jobs(const ports::FinishedQuery& query) override;
+    Result<std::optional<JobId>> job_with_key(const std::string& key) override;
+
+  private:
+    // Everything that `write` does happens, or nothing.
+    template <typename Write>
+    Status in_transaction(Write&& write);
+    Status check_sequences(const ports::Batch& batch) const;
+    Status write(const ports::Batch& batch);
+    Status write_finished(const model::JobRecord& record);
+    Result<codec::FinishedJob> find_finished(JobId job);
+
+    DataLock lock_;
+    Database database_;
+    std::int64_t last_sequence_ = 0;
+    std::string text_;  // reused for each row that is written
+    Statement begin_, commit_, rollback_;
+    Statement insert_event_, select_events_;
+    Statement insert_launch_, select_launch_, delete_launch_;
+    Statement insert_finished_, select_finished_, list_finished_, list_finished_of_project_;
+    Statement insert_snapshot_, select_snapshot_, delete_snapshots_;
+    Statement insert_key_, select_key_;
+};
+
+Status SqliteStore::prepare() {
+    const std::pair<Statement*, const char*> statements[] = {
+        {&begin_, "BEGIN IMMEDIATE"},
+        {&commit_, "COMMIT"},
+        {&rollback_, "ROLLBACK"},
+        {&insert_event_, "INSERT INTO events VALUES (?, ?, ?, ?, ?)"},
+        {&select_events_,
+         "SELECT payload FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?"},
+        {&insert_launch_, "INSERT INTO launches VALUES (?, ?)"},
+        {&select_launch_, "SELECT payload FROM launches WHERE job = ?"},
+        {&delete_launch_, "DELETE FROM launches WHERE job = ?"},
+        {&insert_finished_, "INSERT INTO finished VALUES (?, ?, ?)"},
+        {&select_finished_, "SELECT payload FROM finished WHERE job = ?"},
+        {&list_finished_, "SELECT payload FROM finished WHERE job < ? ORDER BY job DESC LIMIT ?"},
+        {&list_finished_of_project_,
+         "SELECT payload FROM finished WHERE job < ? AND project = ?3 "
+         "ORDER BY job DESC LIMIT ?2"},
+        {&insert_snapshot_, "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)"},
+        {&select_snapshot_, "SELECT payload FROM snapshots ORDER BY sequence DESC LIMIT 1"},
+        {&delete_snapshots_, "DELETE FROM snapshots WHERE sequence < ?"},
+        // A repeated key keeps the first job.
+        {&insert_key_, "INSERT OR IGNORE INTO keys VALUES (?, ?)"},
+        {&select_key_, "SELECT job FROM keys WHERE key = ?"},
+    };
+    for (const auto& [statement, sql] : statements) {
+        BERTH_TRY(prepared, database_.prepare(sql));
+        *statement = std::move(prepared);
+    }
+    BERTH_TRY(last, database_.integer("SELECT coalesce(max(sequence), 0) FROM events"));
+    last_sequence_ = last;
+    return {};
+}
+
+template <typename Write>
+Status SqliteStore::in_transaction(Write&& write) {
+    BERTH_TRY_VOID(begin_.run());
+    Status status = write();
+    if (status) status = commit_.run();
+    // SQLite may have rolled back by itself; then this has nothing to do and says so.
+    if (!status) (void)rollback_.run();
+    return status;
+}
+
+Status SqliteStore::check_sequences(const ports::Batch& batch) const {
+    std::int64_t wanted = last_sequence_;
+    for (const model::Event& event : batch.events) {
+        if (event.sequence == ++wanted) continue;
+        return base::fail(base::ErrorCode::Internal, "store: wanted event " +
+                                                         std::to_string(wanted) + " next, found " +
+                                                         std::to_string(event.sequence));
+    }
+    return {};
+}
+
+Status SqliteStore::commit(const ports::Batch& batch) {
+    if (batch.is_empty()) return {};
+    BERTH_TRY_VOID(check_sequences(batch));
+    BERTH_TRY_VOID(in_transaction([&] { return write(batch); }));
+    last_sequence_ += static_cast<std::int64_t>(batch.events.size());
+    return {};
+}
+
+Status SqliteStore::write(const ports::Batch& batch) {
+    for (const model::Event& event : batch.events) {
+        text_.clear();
+        codec::append_event(text_, event);
+        const JobId job = codec::job_of(event.body);
+        insert_event_.bind(1, event.sequence).bind(2, base::to_ms(event.time));
+        job.is_valid() ? insert_event_.bind(3, job.value) : insert_event_.bind_null(3);
+        insert_event_.bind(4, codec::event_type(event.body)).bind(5, text_);
+        BERTH_TRY_VOID(insert_event_.run());
+    }
+    for (const auto& [job, launch] : batch.launches) {
+        text_.clear();
+        codec::append_launch(text_, launch);
+        BERTH_TRY_VOID(insert_launch_.bind(1, job.value).bind(2, text_).run());
+    }
+    for (const model::JobRecord& record : batch.finished) BERTH_TRY_VOID(write_finished(record));
+    for (const auto& [key, job] : batch.keys) {
+        BERTH_TRY_VOID(insert_key_.bind(1, key).bind(2, job.value).run());
+    }
+    return {};
+}
+
+Status SqliteStore::write_finished(const model::JobRecord& record) {
+    text_.clear();
+    BERTH_TRY(has_launch, select_launch_.bind(1, record.id.value).step());
+    codec::append_finished(text_, record, has_launch ? select_launch_.text(0) : "");
+    select_launch_.reset();
+    insert_finished_.bind(1, record.id.value).bind(2, record.spec.project).bind(3, text_);
+    BERTH_TRY_VOID(insert_finished_.run());
+    return delete_launch_.bind(1, record.id.value).run();
+}
+
+Result<std::optional<model::Snapshot>> SqliteStore::latest_snapshot() {
+    BERTH_TRY(has_row, select_snapshot_.step());
+    if (!has_row) return std::optional<model::Snapshot>{};
+    auto snapshot = codec::parse_snapshot(select_snapshot_.text(0));
+    select_snapshot_.reset();
+    if (!snapshot) return tl::unexpected(snapshot.error());
+    return std::optional(std::move(*snapshot));
+}
+
+Status SqliteStore::write_snapshot(const model::Snapshot& snapshot) {
+    text_.clear();
+    codec::append_snapshot(text_, snapshot);
+    return in_transaction([&]() -> Status {
+        insert_snapshot_.bind(1, snapshot.sequence).bind(2, base::to_ms(snapshot.time));
+        BERTH_TRY_VOID(insert_snapshot_.bind(3, text_).run());
+        return delete_snapshots_.bind(1, snapshot.sequence).run();
+    });
+}
+
+Status SqliteStore::read_events(std::int64_t after, std::int64_t limit,
+                                const std::function<void(model::Event&&)>& visit) {
+    select_events_.bind(1, after).bind(2, limit);
+    while (true) {
+        BERTH_TRY(has_row, select_events_.step());
+        if (!has_row) break;
+        auto event = codec::parse_event(select_events_.text(0));
+        if (!event) {
+            select_events_.reset();
+            return tl::unexpected(event.error());
+        }
+        visit(std::move(*event));
+    }
+    select_events_.reset();
+    return {};
+}
+
+Result<codec::FinishedJob> SqliteStore::find_finished(JobId job) {
+    BERTH_TRY(has_row, select_finished_.bind(1, job.value).step());
+    if (!has_row) {
+        select_finished_.reset();
+        return base::fail(base::ErrorCode::NotFound,
+                          "no finished job " + std::to_string(job.value));
+    }
+    auto finished = codec::parse_finished(select_finished_.text(0));
+    select_finished_.reset();
+    return finished;
+}
+
+Result<model::LaunchSpec> SqliteStore::launch_of(JobId job) {
+    BERTH_TRY(has_row, select_launch_.bind(1, job.value).step());
+    if (has_row) {
+        auto launch = codec::parse_launch(select_launch_.text(0));
+        select_launch_.reset();
+        return launch;
+    }
+    select_launch_.reset();
+    auto finished = find_finished(job);
+    if (finished && finished->launch) return std::move(*finished->launch);
+    if (!finished && finished.error().code != base::ErrorCode::NotFound) {
+        return tl::unexpected(finished.error());
+    }
+    return base::fail(base::ErrorCode::NotFound, "no command of job " + std::to_string(job.value));
+}
+
+Result<model::JobRecord> SqliteStore::finished_job(JobId job) {
+    BERTH_TRY(finished, find_finished(job));
+    return std::move(finished.record);
+}
+
+Result<std::vector<model::JobRecord>> SqliteStore::finished_jobs(
+    const ports::FinishedQuery& query) {
+    const bool is_all = query.project.empty();
+    Statement& list = is_all ? list_finished_ : list_finished_of_project_;
+    list.bind(1, query.before.value).bind(2, query.limit);
+    if (!is_all) list.bind(3, query.project);
+    std::vector<model::JobRecord> records;
+    while (true) {
+        BERTH_TRY(has_row, list.step());
+        if (!has_row) break;
+        auto finished = codec::parse_finished(list.text(0));
+        if (!finished) {
+            list.reset();
+            return tl::unexpected(finished.error());
+        }
+        records.push_back(std::move(finished->record));
+    }
+    list.reset();
+    return records;
+}
+
+Result<std::optional<JobId>> SqliteStore::job_with_key(const std::string& key) {
+    BERTH_TRY(has_row, select_key_.bind(1, key).step());
+    const auto job = has_row ? std::optional(JobId{select_key_.integer(0)}) : std::nullopt;
+    select_key_.reset();
+    return job;
+}
+
+// A new file gets its tables; a file that is not ours or newer than this program is left alone.
+Status check_schema(Database& database, const std::string& path) {
+    BERTH_TRY(application, database.integer("PRAGMA application_id"));
+    BERTH_TRY(version, database.integer("PRAGMA user_version"));
+    BERTH_TRY(tables, database.integer("SELECT count(*) FROM sqlite_master"));
+    if (tables > 0 && application != kApplicationId) {
+        return base::fail(base::ErrorCode::Conflict,
+                          "\"" + path + "\" is a database of another program");
+    }
+    if (version > kSchemaVersion) {
+        return base::fail(base::ErrorCode::Conflict,
+                          "\"" + path + "\" was written by a newer version of Berth (schema " +
+                              std::to_string(version) + ", this program knows up to " +
+                              std::to_string(kSchemaVersion) + "); start that version");
+    }
+    BERTH_TRY_VOID(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
+    return tables == 0 ? database.execute(kSchema) : Status{};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ports::Store>> open_store(const std::string& directory) {
+    BERTH_TRY(lock, DataLock::take(directory));
+    const std::string path = directory + "/berth.db";
+    BERTH_TRY(database, Database::open(path));
+    BERTH_TRY_VOID(check_schema(database, path));
+    BERTH_TRY_VOID(sync_directory(directory));
+    auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database));
+    BERTH_TRY_VOID(store->prepare());
+    return std::unique_ptr<ports::Store>(std::move(store));
+}
+
+}  // namespace berth::adapters::sqlite

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/job_file.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "codec/field_reader.h"
+#include "codec/gpu_request.h"
+#include "codec/json.h"
+
+namespace berth::codec {
+namespace {
+
+using model::JobSpec;
+using model::LaunchSpec;
+
+constexpr std::int64_t kTasksMax = 100'000;
+constexpr std::array<std::string_view, 9> kNotYet{"sweep",   "notify", "after", "topology", "image",
+                                                  "secrets", "idle",   "retry", "time"};
+constexpr std::array<std::string_view, 6> kSignals{"auto", "TERM", "INT", "USR1", "USR2", "none"};
+
+std::string absolute(const std::string& path, std::string_view directory) {
+    auto whole = (std::filesystem::path(directory) / path).lexically_normal().string();
+    if (whole.size() > 1 && whole.back() == '/') whole.pop_back();
+    return whole;
+}
+
+// `run: text for the shell` or `command: [list, of, words]`.
+void read_command(FieldReader& fields, LaunchSpec& launch) {
+    const Value* run = fields.find("run");
+    const Value* command = fields.find("command");
+    if (run != nullptr && command != nullptr) {
+        fields.report("command", "wanted run or command, found both");
+    } else if (run != nullptr) {
+        const std::string script = fields.text("run");
+        if (script.empty()) fields.refuse("run", "a command line");
+        launch.command = {"sh", "-c", script};
+    } else if (command != nullptr) {
+        launch.command = fields.texts("command");
+        if (command->kind != Value::Kind::List || command->items.empty()) {
+            fields.refuse("command", "a list of words such as [python, train.py]");
+        }
+    } else {
+        fields.refuse("run", "a command line such as python train.py");
+    }
+}
+
+void read_kind(FieldReader& fields, JobSpec& spec) {
+    if (fields.has("type") && fields.has("kind")) {
+        fields.report("kind", "wanted type or kind, found both");
+    }
+    spec.kind = fields.choice("type", fields.choice("kind", model::JobKind::Train));
+    spec.priority = static_cast<int>(fields.whole("priority", model::default_priority(spec.kind)));
+    spec.preemptible = fields.flag("preemptible", spec.priority < model::kNotPreemptibleFrom);
+}
+
+// `tasks: 4`, `tasks: 4..16` or `tasks: {min: 4, max: 16}`.
+void read_tasks(Problems& problems, FieldReader& fields, JobSpec& spec) {
+    const Value* tasks = fields.find("tasks");
+    if (tasks->kind == Value::Kind::Map) {
+        FieldReader range(problems, *tasks, fields.path_of("tasks"));
+        spec.tasks_min = static_cast<int>(range.whole("min", 1, {1, kTasksMax}));
+        spec.tasks_max = static_cast<int>(range.whole("max", spec.tasks_min, {1, kTasksMax}));
+        if (spec.tasks_max < spec.tasks_min) range.refuse("max", "at least min");
+        return range.finish();
+    }
+    const bool is_range = tasks->text.find("..") != std::string::npos;
+    const auto range = parse_gpu_request(is_range ? tasks->text : tasks->text + ".." + tasks->text);
+    if (!tasks->is_scalar() || !range) return fields.refuse("tasks", "a number or 4..16");
+    spec.tasks_min = range->tasks_min;
+    spec.tasks_max = range->tasks_max;
+}
+
+void read_request(Problems& problems, FieldReader& fields, JobSpec& spec) {
+    if (fields.has("gpus")) {
+        const auto request = parse_gpu_request(fields.text("gpus"));
+        if (!request) return fields.report("gpus", request.error().message);
+        spec.request = request->request;
+        spec.gpu_model = request->gpu_model;
+        spec.tasks_min = request->tasks_min;
+        spec.tasks_max = request->tasks_max;
+    }
+    const bool has_range = spec.tasks_max > 1;
+    for (const std::string_view name : {"nodes", "tasks"}) {
+        if (fields.has(name) && has_range) fields.report(name, "gpus gives a range already");
+    }
+    if (fields.has("nodes") && fields.has("tasks")) {
+        fields.report("tasks", "wanted nodes or tasks, found both");
+    }
+    if (fields.has("elastic")) fields.report("elastic", "not supported; write tasks: 4..16");
+    if (fields.has("tasks")) read_tasks(problems, fields, spec);
+    if (fields.has("nodes")) {
+        spec.tasks_min = static_cast<int>(fields.whole("nodes", 1, {1, kTasksMax}));
+        spec.tasks_max = spec.tasks_min;
+    }
+    if (fields.text("cpus", "auto") != "auto") {
+        if (const auto cpus = fields.decimal("cpus", 3, "auto or a number of cores such as 8")) {
+            spec.request.cpu = base::MilliCpu{*cpus};
+        }
+    }
+    if (fields.text("memory", "auto") != "auto") spec.request.memory = fields.bytes("memory");
+}
+
+void read_environment(Problems& problems, FieldReader& fields, LaunchSpec& launch) {
+    const Value* variables = fields.find("env");
+    if (variables == nullptr) return;
+    if (variables->kind != Value::Kind::Map) return fields.refuse("env", "a map of variables");
+    for (const auto& [name, value] : variables->members) {
+        const std::string path = fields.path_of("env") + "." + name;
+        if (!value.is_scalar() || value.kind == Value::Kind::Null) {
+            problems.report(value.line, path, "wanted a text, found " + value.described());
+        }
+        if (name.empty() || name.find('=') != std::string::npos) {
+            problems.report(value.line, path, "wanted a name of a variable, without \"=\"");
+        }
+        launch.environment.push_back(name + "=" + value.text);
+    }
+}
+
+void read_signal(FieldReader& fields, std::string_view name, model::PauseManner& pause) {
+    if (!fields.has(name)) return;
+    pause.signal = fields.text(name);
+    if (pause.signal == "memory") return fields.report(name, "\"memory\" is not supported yet");
+    if (std::ranges::find(kSignals, pause.signal) == kSignals.end()) {
+        fields.refuse(name, listed(kSignals), did_you_mean(pause.signal, kSignals));
+    }
+}
+
+void read_pause(Problems& problems, FieldReader& fields, LaunchSpec& launch) {
+    const Value* map = fields.find("pause");
+    if (map == nullptr) return;
+    FieldReader pause(problems, *map, fields.path_of("pause"));
+    if (pause.has("how") && pause.has("signal")) {
+        pause.report("signal", "wanted how or signal, found both");
+    }
+    read_signal(pause, "how", launch.pause);
+    read_signal(pause, "signal", launch.pause);
+    launch.pause.grace = pause.duration("grace").value_or(launch.pause.grace);
+    if (pause.has("checkpoint")) {
+        launch.checkpoint_dir = absolute(pause.text("checkpoint"), launch.workdir);
+    }
+    pause.finish();
+}
+
+}  // namespace
+
+base::Result<model::Submission> parse_job_file(std::string_view text, std::string_view file_name,
+                                               std::string_view directory) {
+    BERTH_TRY(file, parse_yaml(text, file_name));
+    Problems problems(file_name);
+    FieldReader fields(problems, file, "");
+    model::Submission submission;
+    JobSpec& spec = submission.spec;
+    LaunchSpec& launch = submission.launch;
+    if (fields.has("name")) spec.name = fields.needed_name("name");
+    if (fields.has("project")) spec.project = fields.needed_name("project");
+    read_command(fields, launch);
+    read_kind(fields, spec);
+    read_request(problems, fields, spec);
+    spec.pools = fields.texts("pools");
+    if (fields.has("pool")) {
+        if (!spec.pools.empty()) fields.report("pool", "wanted pool or pools, found both");
+        spec.pools = {fields.text("pool")};
+    }
+    spec.node_labels = fields.labels("node_labels");
+    spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
+    launch.workdir = absolute(fields.text("workdir", "."), directory);
+    read_environment(problems, fields, launch);
+    read_pause(problems, fields, launch);
+    fields.finish(kNotYet);
+    if (problems.any()) return problems.first();
+    return submission;
+}
+
+std::vector<std::string> merge_environment(std::vector<std::string> base,
+                                           std::span<const std::string> changes) {
+    for (const std::string& change : changes) {
+        const std::string name = change.substr(0, change.find('=') + 1);
+        std::erase_if(base, [&](const std::string& old) { return old.starts_with(name); });
+        base.push_back(change);
+    }
+    return base;
+}
+
+}  // namespace berth::codec

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "codec/job_file.h"
+
+#include <doctest/doctest.h>
+
+#include "codec/example_blocks.h"
+
+using namespace berth;
+using Texts = std::vector<std::string>;
+
+namespace {
+
+model::Submission good(const std::string& text) {
+    auto job = codec::parse_job_file(text, "job.yaml", "/home/maria");
+    if (!job) FAIL(job.error().message);
+    return *job;
+}
+
+std::string error_of(const std::string& text) {
+    const auto job = codec::parse_job_file(text, "job.yaml", "/home/maria");
+    return job ? "no error" : job.error().message;
+}
+
+}  // namespace
+
+TEST_CASE("every example of the reference page is parsed") {
+    Texts names;
+    for (const auto& block : codec::example_blocks("docs/reference/job-file.md")) {
+        CAPTURE(block.line);
+        if (block.language == "yaml") names.push_back(good(block.text).spec.name);
+    }
+    CHECK(names == Texts{"", "llama-ft", "sweep-lr", "elastic"});
+}
+
+TEST_CASE("the long example means what it says") {
+    const auto job = good(codec::example_blocks("docs/reference/job-file.md")[1].text);
+    CHECK(job.spec.project == "nlp");
+    CHECK(job.spec.tasks_min == 2);
+    CHECK(job.spec.tasks_max == 2);
+    CHECK(job.spec.request.gpus == 8);
+    CHECK(job.spec.gpu_model == "H100");
+    CHECK_FALSE(job.spec.request.cpu.has_value());
+    CHECK(job.spec.request.memory->value == 500LL << 30);
+    CHECK(job.spec.pools == Texts{"h100", "default"});
+    CHECK(job.spec.restart_cost.count() == 90'000);
+    CHECK(job.launch.command == Texts{"sh", "-c", "torchrun --nnodes 2 train.py"});
+    CHECK(job.launch.workdir == "/home/maria/runs/llama");
+    CHECK(job.launch.checkpoint_dir == "/home/maria/runs/llama/ckpt");
+    CHECK(job.launch.environment == Texts{"WANDB_PROJECT=ft", "OMP_NUM_THREADS=8"});
+    CHECK(job.launch.pause.signal == "auto");
+    CHECK(job.launch.pause.grace.count() == 120'000);
+}
+
+TEST_CASE("a job file has the documented defaults") {
+    const auto job = good("run: 'true'");
+    CHECK(job.spec == model::JobSpec{});
+    CHECK(job.launch.workdir == "/home/maria");
+    CHECK(job.launch.checkpoint_dir.empty());
+    CHECK(job.launch.environment.empty());
+    CHECK(good("run: x\nworkdir: /data/").launch.workdir == "/data");
+    CHECK(good("run: x\nworkdir: ../b/.").launch.workdir == "/home/b");
+    CHECK(good("run: x\nkind: inference").spec.priority == 125);
+    CHECK_FALSE(good("run: x\ntype: build").spec.preemptible);
+    CHECK(good("run: x\nimage: null\nname: ~").spec.name.empty());
+    CHECK(good("{\"run\": \"x\", \"tasks\": {\"min\": 2, \"max\": 3}}").spec.tasks_max == 3);
+    CHECK(good("run: x\ntasks: 3\ngpus: 2").spec.tasks_min == 3);
+}
+
+TEST_CASE("what a job file may not say is one line with its place") {
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"name: x",
+         "job.yaml:1: run: wanted a command line such as python train.py, found nothing"},
+        {"run: x\ncommand: [y]", "job.yaml:2: command: wanted run or command, found both"},
+        {"command: python train.py",
+         "job.yaml:1: command: wanted a list of words such as [python, train.py], found "
+         "\"python train.py\""},
+        {"run: x\ngpu: 2", "job.yaml:2: gpu: unknown field, did you mean \"gpus\"?"},
+        {"run: x\nnotify: {on: [start]}", "job.yaml:2: notify: not supported yet"},
+        {"run: x\ntime: 12h", "job.yaml:2: time: not supported yet"},
+        {"run: x\nelastic: {min: 4}", "job.yaml:2: elastic: not supported; write tasks: 4..16"},
+        {"run: x\ngpus: 4..8\nnodes: 2", "job.yaml:3: nodes: gpus gives a range already"},
+        {"run: x\ntasks: few", "job.yaml:2: tasks: wanted a number or 4..16, found \"few\""},
+        {"run: x\ntasks: {min: 3, max: 2}",
+         "job.yaml:2: tasks.max: wanted at least min, found \"2\""},
+        {"run: x\ntype: eval",
+         "job.yaml:2: type: wanted build, train or inference, found \"eval\""},
+        {"run: x\npause: {how: memory}", "job.yaml:2: pause.how: \"memory\" is not supported yet"},
+        {"run: x\npause: {signal: KILL}",
+         "job.yaml:2: pause.signal: wanted auto, TERM, INT, USR1, USR2 or none, found \"KILL\""},
+        {"run: x\npause: {grase: 1s}",
+         "job.yaml:2: pause.grase: unknown field, did you mean \"grace\"?"},
+        {"run: x\nenv: {A: [1]}", "job.yaml:2: env.A: wanted a text, found a list"},
+        {"run: x\nenv: {\"A=B\": 1}",
+         "job.yaml:2: env.A=B: wanted a name of a variable, without \"=\""},
+        {"run: x\nenv: {A: \"\\0\"}", "job.yaml:2: a text with a zero byte in it"},
+        {"run: x\nmemory: much",
+         "job.yaml:2: memory: wanted an amount of memory such as 80G or 512M, found \"much\""},
+    };
+    for (const auto& [text, wanted] : cases) CHECK(error_of(text) == wanted);
+}
+
+TEST_CASE("the file's variables go before those of the submitter") {
+    const Texts changes{"PATH=/opt", "NEW=1", "EMPTY="};
+    CHECK(codec::merge_environment({"HOME=/h", "PATH=/bin", "PATHS=x", "EMPTY=no"}, changes) ==
+          Texts{"HOME=/h", "PATHS=x", "PATH=/opt", "NEW=1", "EMPTY="});
+}
