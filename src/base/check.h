@@ -8,12 +8,13 @@
 namespace berth::base {
 
 // Prints the failed condition with its place to standard error and aborts the process.
-[[noreturn]] void fail_check(const char* condition, const char* meaning, const char* file, int line);
+[[noreturn]] void fail_check(const char* condition, const char* meaning, const char* file,
+                             int line);
 
 }  // namespace berth::base
 
-#define BERTH_CHECK(condition, meaning)                                                \
-    do {                                                                               \
-        if (!(condition)) [[unlikely]]                                                 \
-            ::berth::base::fail_check(#condition, meaning, __FILE__, __LINE__);        \
+#define BERTH_CHECK(condition, meaning)                                         \
+    do {                                                                        \
+        if (!(condition)) [[unlikely]]                                          \
+            ::berth::base::fail_check(#condition, meaning, __FILE__, __LINE__); \
     } while (false)

@@ -45,14 +45,14 @@ inline tl::unexpected<Error> invalid(std::string message) {
 }  // namespace berth::base
 
 // BERTH_TRY(name, expression): binds the value, or returns the error to the caller.
-#define BERTH_TRY(name, expression)                                     \
-    auto name##_result = (expression);                                  \
-    if (!name##_result) return tl::unexpected(name##_result.error());   \
+#define BERTH_TRY(name, expression)                                   \
+    auto name##_result = (expression);                                \
+    if (!name##_result) return tl::unexpected(name##_result.error()); \
     auto& name = *name##_result
 
 // BERTH_TRY_VOID(expression): the same for a Status.
-#define BERTH_TRY_VOID(expression)                                      \
-    do {                                                                \
-        auto try_status = (expression);                                 \
-        if (!try_status) return tl::unexpected(try_status.error());     \
+#define BERTH_TRY_VOID(expression)                                  \
+    do {                                                            \
+        auto try_status = (expression);                             \
+        if (!try_status) return tl::unexpected(try_status.error()); \
     } while (false)

@@ -24,8 +24,7 @@ void for_each_gpu(std::uint64_t mask, Visit&& visit) {
 }  // namespace
 
 MilliGpu Cluster::free_of(const GpuUse& use, View view) {
-    const std::int16_t promised =
-        view == View::Idle ? std::max(use.releasing, use.held) : use.held;
+    const std::int16_t promised = view == View::Idle ? std::max(use.releasing, use.held) : use.held;
     return {1000 - use.used - promised};
 }
 
@@ -36,8 +35,7 @@ MilliGpu Cluster::free(View view, NodeId node, int gpu) const {
 }
 
 MilliGpu Cluster::unused(NodeId node, int gpu) const {
-    const GpuUse& use =
-        gpu_uses_[nodes_[node.index()].first_gpu + static_cast<std::size_t>(gpu)];
+    const GpuUse& use = gpu_uses_[nodes_[node.index()].first_gpu + static_cast<std::size_t>(gpu)];
     return {1000 - use.used - use.releasing};
 }
 

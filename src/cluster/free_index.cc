@@ -43,8 +43,8 @@ NodeId NodeSet::next(NodeId from) const {
     const std::size_t first = from.index() / kWordBits;
     if (size_ == 0 || first >= words_.size()) return {};
     const auto id = [](std::size_t word, std::uint64_t bits) {
-        return NodeId{static_cast<NodeId::Rep>(
-            word * kWordBits + static_cast<std::size_t>(std::countr_zero(bits)))};
+        return NodeId{static_cast<NodeId::Rep>(word * kWordBits +
+                                               static_cast<std::size_t>(std::countr_zero(bits)))};
     };
     if (const std::uint64_t bits = words_[first] & from_bit(from.index()); bits != 0) {
         return id(first, bits);

@@ -10,9 +10,7 @@
 namespace berth::cluster {
 namespace {
 
-MilliGpu gpus_of(const TaskPlacement& task) {
-    return task.share * std::popcount(task.gpu_mask);
-}
+MilliGpu gpus_of(const TaskPlacement& task) { return task.share * std::popcount(task.gpu_mask); }
 
 MilliGpu gpus_of(std::span<const TaskPlacement> tasks) {
     MilliGpu total{0};
@@ -21,8 +19,8 @@ MilliGpu gpus_of(std::span<const TaskPlacement> tasks) {
 }
 
 LaneKey lane_of(const Job& job) {
-    return {job.priority, job.stage(), job.shape, job.ask(), job.preemptible,
-            job.pools.size() > 1 && job.active == 0};
+    return {job.priority, job.stage(),     job.shape,
+            job.ask(),    job.preemptible, job.pools.size() > 1 && job.active == 0};
 }
 
 }  // namespace
@@ -233,8 +231,7 @@ void Cluster::drop_hold(JobId id) {
 
 void Cluster::undo(const Undo& entry) {
     if (entry.what == Undo::What::Take) {
-        change_capacity(undo_tasks_.back(),
-                        entry.view == View::Idle ? Kind::Used : Kind::Held, -1);
+        change_capacity(undo_tasks_.back(), entry.view == View::Idle ? Kind::Used : Kind::Held, -1);
         undo_tasks_.pop_back();
         return;
     }
@@ -275,8 +272,7 @@ void Cluster::undo(const Undo& entry) {
                 }
                 add_allocated(job, gpus_of(job.hold->tasks), +1);
                 break;
-            case Undo::What::Take:
-                break;
+            case Undo::What::Take: break;
         }
     });
 }

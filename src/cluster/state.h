@@ -105,9 +105,7 @@ struct Job {
     // 0 below its minimum, 1 at it, 2 above (rule R3).
     int stage() const { return active < tasks_min ? 0 : active == tasks_min ? 1 : 2; }
     // In line for an allocation.
-    bool is_waiting() const {
-        return may_run && !hold && !is_releasing() && active < tasks_max;
-    }
+    bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
     bool is_victim() const { return preemptible && active > 0; }
     // Ranks without a place, lowest first, at most `count`.
     std::vector<int> free_ranks(int count) const;

@@ -48,8 +48,7 @@ class RandomModel {
         record.first_start = maybe(time()), record.last_start = maybe(time());
         record.last_checkpoint = maybe(time()), record.finished = maybe(time());
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
-        record.settled = time();
-        record.attained_gpu_ms = large(), record.lost_gpu_ms = large();
+        record.attained_gpu_ms = large(), record.lost_gpu_ms = large(), record.settled = time();
         record.tasks = placements(), record.hold = placements();
         record.releasing = ranks();
         record.hold_deadline = maybe(time());

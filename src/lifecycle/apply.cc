@@ -66,20 +66,17 @@ class Fold {
         record.hold_rule = reserved.rule;
     }
 
-    void operator()(const model::ReservationDropped& dropped) {
-        drop_hold(settle(dropped.job));
-    }
+    void operator()(const model::ReservationDropped& dropped) { drop_hold(settle(dropped.job)); }
 
     void operator()(const model::PauseRequested& request) {
         JobRecord& record = settle(request.job);
-        const std::vector<int> ranks =
-            request.whole_job ? active_ranks(record) : request.tasks;
+        const std::vector<int> ranks = request.whole_job ? active_ranks(record) : request.tasks;
         state_.cluster.release(request.job, ranks);
         for (const int rank : ranks) record.releasing.push_back(rank);
         if (request.whole_job) record.state = JobState::Pausing;
-        record.last_pause = model::PauseReceipt{
-            event_.time, request.rule, request.beneficiary, event_.actor, request.cost,
-            request.deadline, {}, false};
+        record.last_pause = model::PauseReceipt{event_.time,  request.rule, request.beneficiary,
+                                                event_.actor, request.cost, request.deadline,
+                                                {},           false};
     }
 
     void operator()(const model::JobPaused& paused) {
@@ -205,9 +202,9 @@ std::optional<JobRecord> apply(State& state, const model::Event& event) {
 }
 
 std::string_view name(JobState state) {
-    static constexpr std::array<std::string_view, 9> kNames{
-        "queued",     "starting",  "running", "pausing",   "paused",
-        "cancelling", "succeeded", "failed",  "cancelled"};
+    static constexpr std::array<std::string_view, 9> kNames{"queued",    "starting", "running",
+                                                            "pausing",   "paused",   "cancelling",
+                                                            "succeeded", "failed",   "cancelled"};
     return kNames[static_cast<std::size_t>(state)];
 }
 

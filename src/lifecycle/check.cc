@@ -32,11 +32,11 @@ class Check {
         }
         const auto known = state_.cluster.find_node(node.name);
         if (known.is_valid() && state_.cluster.description(known).gpus != node.gpus) {
-            return fail(ErrorCode::Conflict, "node \"" + node.name + "\" has " +
-                                                 std::to_string(state_.cluster.description(known).gpus) +
-                                                 " GPUs and cannot change to " +
-                                                 std::to_string(node.gpus) +
-                                                 "; give the changed machine a new name");
+            return fail(ErrorCode::Conflict,
+                        "node \"" + node.name + "\" has " +
+                            std::to_string(state_.cluster.description(known).gpus) +
+                            " GPUs and cannot change to " + std::to_string(node.gpus) +
+                            "; give the changed machine a new name");
         }
         return {};
     }
@@ -50,14 +50,15 @@ class Check {
         const auto parent = state_.cluster.find_project(project.parent);
         if (!project.parent.empty() && !parent.is_valid()) {
             return fail(ErrorCode::NotFound, "parent \"" + project.parent + "\" of project \"" +
-                                                 project.name + "\" does not exist; create it first");
+                                                 project.name +
+                                                 "\" does not exist; create it first");
         }
         const auto known = state_.cluster.find_project(project.name);
         if (known.is_valid()) {
             const auto& before = state_.cluster.projects()[known.index()].project;
             if (before.parent != project.parent) {
-                return fail(ErrorCode::Conflict, "project \"" + project.name +
-                                                     "\" cannot move to another parent");
+                return fail(ErrorCode::Conflict,
+                            "project \"" + project.name + "\" cannot move to another parent");
             }
             return {};
         }
@@ -72,8 +73,8 @@ class Check {
 
     Status operator()(const model::JobSubmitted& submitted) const {
         if (submitted.job <= state_.last_job) {
-            return fail(ErrorCode::Exists, "job id " + std::to_string(submitted.job.value) +
-                                               " was given before");
+            return fail(ErrorCode::Exists,
+                        "job id " + std::to_string(submitted.job.value) + " was given before");
         }
         return check_spec(submitted.spec);
     }
@@ -158,7 +159,8 @@ class Check {
         const model::JobRecord* job = find(id);
         if (job == nullptr) return unknown(id);
         if (std::ranges::find(states, job->state) != states.end()) return {};
-        return conflict(*job, "is " + std::string(name(job->state)) + ", which does not allow this");
+        return conflict(*job,
+                        "is " + std::string(name(job->state)) + ", which does not allow this");
     }
 
     bool has_any_job(base::ProjectId project) const {
@@ -172,10 +174,12 @@ class Check {
         if (!project.is_valid()) {
             return fail(ErrorCode::NotFound, "project \"" + spec.project +
                                                  "\" does not exist; create it with: berth project "
-                                                 "create " + spec.project);
+                                                 "create " +
+                                                 spec.project);
         }
         if (!state_.cluster.is_leaf(project)) {
-            return base::invalid("\"" + spec.project + "\" is a department; submit to one of the "
+            return base::invalid("\"" + spec.project +
+                                 "\" is a department; submit to one of the "
                                  "projects below it");
         }
         for (const std::string& pool : spec.pools) {
@@ -201,7 +205,8 @@ class Check {
             return base::invalid("share: wanted more than 0 and at most 1, found " +
                                  base::format(request.share));
         }
-        if (request.gpu_memory < model::Bytes{0} || request.cpu.value_or(model::MilliCpu{0}).value < 0 ||
+        if (request.gpu_memory < model::Bytes{0} ||
+            request.cpu.value_or(model::MilliCpu{0}).value < 0 ||
             request.memory.value_or(model::Bytes{0}).value < 0) {
             return base::invalid("a request cannot be negative");
         }

@@ -117,7 +117,8 @@ class Describer {
         const auto free_on = [&](int gpu) {
             base::MilliGpu free = cluster.unused(node, gpu);
             for (const TaskPlacement& sibling : siblings) {
-                if (sibling.node == node && (sibling.gpu_mask >> gpu & 1) != 0) free -= sibling.share;
+                if (sibling.node == node && (sibling.gpu_mask >> gpu & 1) != 0)
+                    free -= sibling.share;
             }
             return free;
         };
@@ -139,8 +140,8 @@ class Describer {
             return base::invalid(where + ": wanted " + std::to_string(job.spec.request.gpus) +
                                  " free GPUs, found " + std::to_string(std::popcount(mask)));
         }
-        return TaskPlacement{0, node, mask, share, {cluster.cpu_on(shape, node)},
-                             {cluster.memory_on(shape, node)}};
+        return TaskPlacement{
+            0, node, mask, share, {cluster.cpu_on(shape, node)}, {cluster.memory_on(shape, node)}};
     }
 
     Status finish_job(model::JobId id, const JobDescription& job) {
@@ -156,7 +157,7 @@ class Describer {
         }
         if (!releasing.empty()) {
             const bool whole_job = releasing.size() == state_.jobs.at(id).tasks.size();
-            model::PauseRequested request{id, model::Rule::Reclaim, {}, {}, description_.now,
+            model::PauseRequested request{id,        model::Rule::Reclaim, {}, {}, description_.now,
                                           whole_job, std::move(releasing)};
             BERTH_TRY_VOID(record(description_.now, std::move(request)));
         }

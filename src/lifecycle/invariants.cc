@@ -16,9 +16,7 @@ using cluster::Job;
 using cluster::View;
 using model::TaskPlacement;
 
-MilliGpu gpus_of(const TaskPlacement& task) {
-    return task.share * std::popcount(task.gpu_mask);
-}
+MilliGpu gpus_of(const TaskPlacement& task) { return task.share * std::popcount(task.gpu_mask); }
 
 struct GpuSum {
     std::int64_t used = 0;
@@ -44,7 +42,7 @@ class Audit {
   private:
     void report(const std::string& what) { found_.push_back(what); }
 
-    void add(const TaskPlacement& task, std::int64_t GpuSum::*field) {
+    void add(const TaskPlacement& task, std::int64_t GpuSum::* field) {
         for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
             gpus_[{task.node, std::countr_zero(mask)}].*field += task.share.value;
         }
@@ -95,16 +93,16 @@ class Audit {
             for (int gpu = 0; gpu < cluster_.nodes()[i].gpus; ++gpu) {
                 const GpuSum sum = gpus_[{node, gpu}];
                 if (sum.used + sum.held > 1000 || sum.used + sum.releasing > 1000) {
-                    report("GPU " + std::to_string(gpu) + " of " +
-                           cluster_.description(node).name + " is promised twice");
+                    report("GPU " + std::to_string(gpu) + " of " + cluster_.description(node).name +
+                           " is promised twice");
                 }
                 if (!cluster_.nodes()[i].is_ready) continue;
                 const MilliGpu idle{1000 - sum.used - std::max(sum.releasing, sum.held)};
                 const MilliGpu coming{1000 - sum.used - sum.held};
                 if (cluster_.free(View::Idle, node, gpu) != idle ||
                     cluster_.free(View::Coming, node, gpu) != coming) {
-                    report("GPU " + std::to_string(gpu) + " of " +
-                           cluster_.description(node).name + ": free amounts");
+                    report("GPU " + std::to_string(gpu) + " of " + cluster_.description(node).name +
+                           ": free amounts");
                 }
                 totals[cluster_.nodes()[i].pool].first += idle;
                 totals[cluster_.nodes()[i].pool].second += coming;
@@ -186,9 +184,9 @@ std::string dump(const Cluster& cluster) {
             }
         }
         for (const cluster::Claim& claim : pool.claims) {
-            text << " | " << claim.usage.allocated.value << ' '
-                 << claim.usage.not_preemptible.value << ' ' << claim.usage.pending.value << ' '
-                 << claim.lanes.size() << ' ' << claim.victims.size();
+            text << " | " << claim.usage.allocated.value << ' ' << claim.usage.not_preemptible.value
+                 << ' ' << claim.usage.pending.value << ' ' << claim.lanes.size() << ' '
+                 << claim.victims.size();
         }
         text << '\n';
     }

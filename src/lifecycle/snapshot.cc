@@ -14,8 +14,7 @@ model::Snapshot snapshot(const State& state) {
         snapshot.pools.push_back({pool.name, pool.labels});
     }
     for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
-        snapshot.nodes.push_back(
-            state.cluster.description({static_cast<model::NodeId::Rep>(i)}));
+        snapshot.nodes.push_back(state.cluster.description({static_cast<model::NodeId::Rep>(i)}));
     }
     for (std::size_t i = 1; i < state.cluster.projects().size(); ++i) {
         snapshot.projects.push_back(state.cluster.projects()[i].project);
@@ -41,11 +40,14 @@ void restore_job(State& state, const model::JobRecord& record) {
         cluster.place(record.id, pool_of(record.tasks), record.tasks);
         cluster.release(record.id, record.releasing);
     }
-    if (!record.hold.empty()) {
-        cluster.hold(record.id, pool_of(record.hold),
-                     {record.hold, record.hold_deadline.value_or(state.time), record.hold_rule});
-    }
     state.jobs.emplace(record.id, record);
+}
+
+void restore_hold(State& state, const model::JobRecord& record) {
+    if (record.hold.empty()) return;
+    const base::PoolId pool = state.cluster.nodes()[record.hold.front().node.index()].pool;
+    state.cluster.hold(record.id, pool,
+                       {record.hold, record.hold_deadline.value_or(state.time), record.hold_rule});
 }
 
 }  // namespace
@@ -59,6 +61,8 @@ State restore(const model::Snapshot& snapshot) {
     for (const model::Node& node : snapshot.nodes) state.cluster.set_node(node);
     for (const model::Project& project : snapshot.projects) state.cluster.set_project(project);
     for (const model::JobRecord& record : snapshot.jobs) restore_job(state, record);
+    // Promises last: the GPUs may still be in use by jobs that are leaving.
+    for (const model::JobRecord& record : snapshot.jobs) restore_hold(state, record);
     return state;
 }
 

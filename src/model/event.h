@@ -15,9 +15,15 @@
 
 namespace berth::model {
 
-struct PoolSet { Pool pool; };
-struct NodeSet { Node node; };             // added, or changed by name
-struct ProjectSet { Project project; };    // added, or changed by name
+struct PoolSet {
+    Pool pool;
+};
+struct NodeSet {
+    Node node;
+};             // added, or changed by name
+struct ProjectSet {
+    Project project;
+};    // added, or changed by name
 
 struct JobSubmitted {
     JobId job;
@@ -32,14 +38,18 @@ struct JobStarting {
     Rule rule = Rule::Allocate;
     std::vector<TaskPlacement> tasks;
 };
-struct JobRunning { JobId job; };          // all its started processes run
+struct JobRunning {
+    JobId job;
+};          // all its started processes run
 struct JobReserved {
     JobId job;
     Rule rule = Rule::Reclaim;
     TimePoint deadline;
     std::vector<TaskPlacement> tasks;
 };
-struct ReservationDropped { JobId job; };
+struct ReservationDropped {
+    JobId job;
+};
 struct PauseRequested {
     JobId job;
     Rule rule = Rule::Reclaim;
@@ -54,9 +64,15 @@ struct JobPaused {
     JobId job;
     bool saved = false;                    // it stopped by itself within the grace
 };
-struct JobHeld { JobId job; };             // a user asked that it shall not run
-struct JobReleased { JobId job; };         // a user lifted that
-struct CheckpointSaved { JobId job; };
+struct JobHeld {
+    JobId job;
+};             // a user asked that it shall not run
+struct JobReleased {
+    JobId job;
+};         // a user lifted that
+struct CheckpointSaved {
+    JobId job;
+};
 struct CancelRequested {
     JobId job;
     TimePoint deadline;

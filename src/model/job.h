@@ -32,11 +32,11 @@ constexpr int default_priority(JobKind kind) {
 
 // What each task asks for, all of it on one node.
 struct TaskRequest {
-    int gpus = 1;                       // how many GPUs; 0 = a task without a GPU
-    MilliGpu share{1000};               // of each of them; 1000 = whole GPUs
-    Bytes gpu_memory{0};                // instead of a share: memory on each GPU; 0 = not used
-    std::optional<MilliCpu> cpu;        // none = the node's share per GPU
-    std::optional<Bytes> memory;        // host memory; none = the node's share per GPU
+    int gpus = 1;  // how many GPUs; 0 = a task without a GPU
+    MilliGpu share{1000};  // of each of them; 1000 = whole GPUs
+    Bytes gpu_memory{0};  // instead of a share: memory on each GPU; 0 = not used
+    std::optional<MilliCpu> cpu;  // none = the node's share per GPU
+    std::optional<Bytes> memory;  // host memory; none = the node's share per GPU
 
     bool operator==(const TaskRequest&) const = default;
     bool is_whole() const { return share == base::kWholeGpu && gpu_memory == Bytes{0}; }
@@ -48,25 +48,25 @@ struct JobSpec {
     JobKind kind = JobKind::Train;
     int priority = default_priority(JobKind::Train);
     bool preemptible = true;
-    std::vector<std::string> pools;     // in order of preference; empty = the default pool
+    std::vector<std::string> pools;  // in order of preference; empty = the default pool
     int tasks_min = 1;
     int tasks_max = 1;
     TaskRequest request;
-    std::string gpu_model;              // empty = any
-    Labels node_labels;                 // the node must carry all of them
-    std::optional<Duration> min_run;    // overrides the policy's
-    Duration restart_cost{0};           // measured or declared: what one pause costs each GPU
+    std::string gpu_model;  // empty = any
+    Labels node_labels;  // the node must carry all of them
+    std::optional<Duration> min_run;  // overrides the policy's
+    Duration restart_cost{0};  // measured or declared: what one pause costs each GPU
 
     bool operator==(const JobSpec&) const = default;
 };
 
 // One state machine for every host; the arrows are in lifecycle/apply.h.
 enum class JobState {
-    Queued,      // waits for GPUs
-    Starting,    // GPUs are its own, processes are being started
+    Queued,  // waits for GPUs
+    Starting,  // GPUs are its own, processes are being started
     Running,
-    Pausing,     // asked to save and stop; still holds its GPUs
-    Paused,      // stopped with its place in line; resumes by itself unless a user paused it
+    Pausing,  // asked to save and stop; still holds its GPUs
+    Paused,  // stopped with its place in line; resumes by itself unless a user paused it
     Cancelling,  // asked to stop for good; still holds its GPUs
     Succeeded,
     Failed,
@@ -77,10 +77,10 @@ constexpr bool is_final(JobState state) { return state >= JobState::Succeeded; }
 
 // Where one task of a gang is, or will be: GPUs as a bit set of indices on the node.
 struct TaskPlacement {
-    int task = 0;                       // rank in the gang, from 0
+    int task = 0;  // rank in the gang, from 0
     NodeId node;
     std::uint64_t gpu_mask = 0;
-    MilliGpu share{0};                  // taken of each GPU in the mask
+    MilliGpu share{0};  // taken of each GPU in the mask
     MilliCpu cpu{0};
     Bytes memory{0};
 

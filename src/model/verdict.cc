@@ -5,10 +5,11 @@ namespace berth::model {
 
 std::string_view name(Reason reason) {
     static constexpr std::array<std::string_view, kReasonCount> kNames{
-        "Invalid",       "NeverFits", "Held",          "Dependency",      "NotBefore",
-        "Paused",        "QuotaHard", "QuotaFair",     "PriorityAhead",   "PoolFull",
-        "Fragmented",    "Topology",  "ModelMismatch", "HostResources",   "Gang",
-        "Unhealthy",     "Reserved",  "WaitingForPause", "Starting",      "NotYetEvaluated"};
+        "Invalid",       "NeverFits",       "Held",       "Dependency",
+        "NotBefore",     "Paused",          "QuotaHard",  "QuotaFair",
+        "PriorityAhead", "PoolFull",        "Fragmented", "Topology",
+        "ModelMismatch", "HostResources",   "Gang",       "Unhealthy",
+        "Reserved",      "WaitingForPause", "Starting",   "NotYetEvaluated"};
     return kNames[static_cast<std::size_t>(reason)];
 }
 

@@ -47,8 +47,8 @@ Choice choose_exactly(const std::vector<Piece>& pieces, const EvictionTest& test
         for (std::size_t i = 0; i < pieces.size(); ++i) {
             if ((subset >> i & 1) == 0) continue;
             price.cost += pieces[i].cost_gpu_ms();
-            price.jobs += i == 0 || pieces[i - 1].job != pieces[i].job ||
-                          (subset >> (i - 1) & 1) == 0;
+            price.jobs +=
+                i == 0 || pieces[i - 1].job != pieces[i].job || (subset >> (i - 1) & 1) == 0;
             ++price.pieces;
         }
         priced.push_back(price);
@@ -143,8 +143,8 @@ class SlotMarket {
             view_.cluster.release(pieces_[piece].job, pieces_[piece].ranks());
             for (const auto& task : pieces_[piece].tasks) touched.push_back(task.node.index());
         }
-        const auto place = place_on(view_, beneficiary_.job.shape,
-                                    {static_cast<NodeId::Rep>(node)}, View::Coming);
+        const auto place =
+            place_on(view_, beneficiary_.job.shape, {static_cast<NodeId::Rep>(node)}, View::Coming);
         if (place) view_.cluster.take(View::Coming, *place);
         std::ranges::sort(touched);
         const auto repeated = std::ranges::unique(touched);

@@ -31,9 +31,8 @@ ProjectId worst_project(const PoolView& view, const Walk& walk) {
         ProjectId worst;
         for (const ProjectId child : view.cluster.projects()[at.index()].children) {
             if (!has_pieces(view, walk, child)) continue;
-            const bool is_worse =
-                !worst.is_valid() ||
-                !is_before(service_key(view, child, {}), service_key(view, worst, {}));
+            const bool is_worse = !worst.is_valid() || !is_before(service_key(view, child, {}),
+                                                                  service_key(view, worst, {}));
             if (is_worse) worst = child;
         }
         if (!worst.is_valid()) return {};
@@ -73,8 +72,8 @@ Choice choose_in_order(const PoolView& view, const Beneficiary& beneficiary,
     Choice on_used_nodes = choice;
     for (const std::size_t piece : walked) {
         const std::size_t last = piece + 1;
-        const bool core_is_taken = last < pieces.size() && on_used_nodes[last] &&
-                                   pieces[last].job == pieces[piece].job;
+        const bool core_is_taken =
+            last < pieces.size() && on_used_nodes[last] && pieces[last].job == pieces[piece].job;
         on_used_nodes[piece] =
             core_is_taken || std::ranges::any_of(pieces[piece].tasks, [&](const auto& task) {
                 return std::ranges::binary_search(used, task.node);

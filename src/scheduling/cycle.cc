@@ -148,8 +148,8 @@ class Stages {
             return other.job == piece.job && other.beneficiary == beneficiary;
         });
         if (known == plan_.pauses.end()) {
-            plan_.pauses.push_back({piece.job, piece.ranks(), piece.takes_whole_job, rule,
-                                    beneficiary, piece.cost});
+            plan_.pauses.push_back(
+                {piece.job, piece.ranks(), piece.takes_whole_job, rule, beneficiary, piece.cost});
             return;
         }
         for (const int rank : piece.ranks()) known->tasks.push_back(rank);

@@ -17,8 +17,8 @@ using Choice = std::vector<bool>;
 
 class EvictionTest {
   public:
-    EvictionTest(const PoolView& view, const Beneficiary& beneficiary,
-                 const ReclaimLedger& ledger, const std::vector<Piece>& pieces);
+    EvictionTest(const PoolView& view, const Beneficiary& beneficiary, const ReclaimLedger& ledger,
+                 const std::vector<Piece>& pieces);
 
     // The beneficiary's places when the chosen pieces have left; nothing when it cannot start or
     // the set is not legal.

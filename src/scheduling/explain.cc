@@ -68,7 +68,8 @@ int slots_when_empty(const PoolView& view, const Job& job, NodeId node, bool wit
     const model::TaskRequest& request = cluster.shape(job.shape).request;
     std::int64_t slots = job.tasks_min;
     if (request.gpus > 0) {
-        const std::int64_t share = std::max<std::int64_t>(cluster.share_on(job.shape, node).value, 1);
+        const std::int64_t share =
+            std::max<std::int64_t>(cluster.share_on(job.shape, node).value, 1);
         slots = std::min<std::int64_t>(slots, state.gpus * (1000 / share) / request.gpus);
     }
     const auto by_host = [&](const cluster::HostUse& host, std::int64_t need) {
@@ -127,13 +128,12 @@ class Explainer {
         const auto& lanes = view_.claim(job_.project).lanes;
         for (const auto& [key, lane] : lanes) {
             const bool is_equal = key.priority == job_.priority && key.stage == job_.stage();
-            const bool is_better =
-                key.priority > job_.priority ||
-                (key.priority == job_.priority && key.stage < job_.stage());
+            const bool is_better = key.priority > job_.priority ||
+                                   (key.priority == job_.priority && key.stage < job_.stage());
             if (is_better) ahead += static_cast<int>(lane.size());
             if (is_equal) {
-                ahead += static_cast<int>(std::distance(
-                    lane.begin(), lane.lower_bound({job_.created, job_.id})));
+                ahead += static_cast<int>(
+                    std::distance(lane.begin(), lane.lower_bound({job_.created, job_.id})));
             }
         }
         return ahead + 1;
@@ -147,10 +147,11 @@ class Explainer {
         const cluster::Shape& shape = view_.cluster.shape(job_.shape);
         if (allowed.empty()) {
             const bool by_kind = !shape.gpu_model.empty() || !shape.labels.empty();
-            const bool large_enough = !nodes_where(view_, [&](const auto& node, NodeId id) {
-                return node.gpus >= shape.request.gpus &&
-                       view_.cluster.description(id).gpu_memory >= shape.request.gpu_memory;
-            }).empty();
+            const bool large_enough =
+                !nodes_where(view_, [&](const auto& node, NodeId id) {
+                     return node.gpus >= shape.request.gpus &&
+                            view_.cluster.description(id).gpu_memory >= shape.request.gpu_memory;
+                 }).empty();
             with(by_kind && large_enough ? Reason::ModelMismatch : Reason::NeverFits,
                  by_kind && large_enough ? "node kind" : "node size");
             return true;
@@ -175,8 +176,7 @@ class Explainer {
             verdict_.idle = view_.cluster.pool(view_.pool).free_total[0];
             return with(Reason::QuotaFair, "set aside");
         }
-        const bool is_fixed =
-            view_.claim(denial.at).rights.kind == model::QuotaKind::Fixed;
+        const bool is_fixed = view_.claim(denial.at).rights.kind == model::QuotaKind::Fixed;
         add_holders(denial.at);
         if (denial.gate == Gate::Quota) return with(Reason::QuotaHard, "quota");
         return with(Reason::QuotaHard, is_fixed ? "fixed quota" : "limit");
@@ -209,8 +209,8 @@ class Explainer {
             const cluster::Shape& shape = view_.cluster.shape(job_.shape);
             int free_gpus = 0;
             for (int gpu = 0; gpu < view_.cluster.nodes()[node.index()].gpus; ++gpu) {
-                free_gpus += view_.cluster.could_use(node, gpu,
-                                                     view_.cluster.share_on(job_.shape, node));
+                free_gpus +=
+                    view_.cluster.could_use(node, gpu, view_.cluster.share_on(job_.shape, node));
             }
             missing -= free_gpus / std::max(shape.request.gpus, 1);
         }
@@ -295,6 +295,22 @@ class Explainer {
     Verdict verdict_;
 };
 
+// Jobs that are still leaving GPUs promised elsewhere.
+std::vector<JobId> leaving_from(const Cluster& cluster, const std::vector<TaskPlacement>& hold) {
+    std::vector<JobId> leaving;
+    for (const auto& [id, job] : cluster.jobs()) {
+        if (!job.is_releasing()) continue;
+        const bool overlaps = std::ranges::any_of(job.placed, [&](const auto& task) {
+            return task.is_releasing && std::ranges::any_of(hold, [&](const auto& promised) {
+                       return promised.node == task.place.node &&
+                              (promised.gpu_mask & task.place.gpu_mask) != 0;
+                   });
+        });
+        if (overlaps) leaving.push_back(id);
+    }
+    return leaving;
+}
+
 // Verdicts that follow from the job's own state or its place in the plan.
 std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, const Job& job) {
     Verdict verdict;
@@ -312,13 +328,14 @@ std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, cons
     if (std::ranges::find(plan.starts, job.id, &model::Start::job) != plan.starts.end()) {
         return with(Reason::Starting);
     }
-    const auto reserved =
-        std::ranges::find(plan.reservations, job.id, &model::Reservation::job);
-    const bool keeps_hold = job.hold && std::ranges::find(plan.dropped, job.id) == plan.dropped.end();
+    const auto reserved = std::ranges::find(plan.reservations, job.id, &model::Reservation::job);
+    const bool keeps_hold =
+        job.hold && std::ranges::find(plan.dropped, job.id) == plan.dropped.end();
     if (reserved != plan.reservations.end() || keeps_hold) {
         for (const model::Pause& pause : plan.pauses) {
             if (pause.beneficiary == job.id) verdict.blockers.push_back(pause.job);
         }
+        if (keeps_hold) verdict.blockers = leaving_from(cluster, job.hold->tasks);
         if (verdict.blockers.size() > kBlockersMax) verdict.blockers.resize(kBlockersMax);
         return with(Reason::WaitingForPause);
     }

@@ -25,9 +25,8 @@ std::string quota_text(const Verdict& verdict) {
 
 std::string fair_text(const Verdict& verdict) {
     if (verdict.detail == "set aside") {
-        return gpus(verdict.idle) + " idle are set aside for the fixed quota of " +
-               verdict.scope + "; this asks " + base::format(verdict.asks) +
-               " beyond what may be lent";
+        return gpus(verdict.idle) + " idle are set aside for the fixed quota of " + verdict.scope +
+               "; this asks " + base::format(verdict.asks) + " beyond what may be lent";
     }
     return verdict.scope + " holds " + base::format(verdict.used) + " of its fair share of " +
            gpus(verdict.bound) + " and asks " + base::format(verdict.asks) + "; " +
@@ -42,8 +41,8 @@ std::string never_text(const Verdict& verdict) {
     }
     if (verdict.detail == "node size") return "no node has the GPUs one task of this asks";
     return "asks " + gpus(verdict.asks) + ", the pool has " + base::format(verdict.capacity) +
-           ": " + std::to_string(verdict.tasks_fit) + " of " +
-           std::to_string(verdict.tasks_asked) + " tasks would fit when it is empty";
+           ": " + std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
+           " tasks would fit when it is empty";
 }
 
 std::string idle_text(const Verdict& verdict) {
@@ -55,22 +54,14 @@ std::string idle_text(const Verdict& verdict) {
 
 std::string explain_text(const Verdict& verdict) {
     switch (verdict.reason) {
-        case Reason::Invalid:
-            return "the request cannot be understood: " + verdict.detail;
-        case Reason::NeverFits:
-            return never_text(verdict);
-        case Reason::Held:
-            return "held by a user before it ran; resume it to let it run";
-        case Reason::Dependency:
-            return "waits for another job";
-        case Reason::NotBefore:
-            return "waits for its time";
-        case Reason::Paused:
-            return "paused by a user; resume it to let it run";
-        case Reason::QuotaHard:
-            return quota_text(verdict);
-        case Reason::QuotaFair:
-            return fair_text(verdict);
+        case Reason::Invalid: return "the request cannot be understood: " + verdict.detail;
+        case Reason::NeverFits: return never_text(verdict);
+        case Reason::Held: return "held by a user before it ran; resume it to let it run";
+        case Reason::Dependency: return "waits for another job";
+        case Reason::NotBefore: return "waits for its time";
+        case Reason::Paused: return "paused by a user; resume it to let it run";
+        case Reason::QuotaHard: return quota_text(verdict);
+        case Reason::QuotaFair: return fair_text(verdict);
         case Reason::PriorityAhead:
             return "would fit, but jobs ahead of it take the room; number " +
                    std::to_string(verdict.position) + " in " + verdict.scope;
@@ -80,26 +71,21 @@ std::string explain_text(const Verdict& verdict) {
         case Reason::Fragmented:
             return idle_text(verdict) + ", but at most " + base::format(verdict.largest_free) +
                    " together on one node";
-        case Reason::Topology:
-            return idle_text(verdict) + ", but not in one domain";
-        case Reason::ModelMismatch:
-            return "no node carries the GPU model or labels it asks for";
+        case Reason::Topology: return idle_text(verdict) + ", but not in one domain";
+        case Reason::ModelMismatch: return "no node carries the GPU model or labels it asks for";
         case Reason::HostResources:
             return idle_text(verdict) + ", but CPU or memory beside them is taken";
         case Reason::Gang:
-            return idle_text(verdict) + ", but only " + std::to_string(verdict.tasks_fit) +
-                   " of " + std::to_string(verdict.tasks_asked) + " tasks fit at once";
+            return idle_text(verdict) + ", but only " + std::to_string(verdict.tasks_fit) + " of " +
+                   std::to_string(verdict.tasks_asked) + " tasks fit at once";
         case Reason::Unhealthy:
-            return "would fit if drained or failed nodes such as " + verdict.scope +
-                   " were back";
-        case Reason::Reserved:
-            return idle_text(verdict) + ", kept for another job";
+            return "would fit if drained or failed nodes such as " + verdict.scope + " were back";
+        case Reason::Reserved: return idle_text(verdict) + ", kept for another job";
         case Reason::WaitingForPause:
-            return gpus(verdict.asks) + " are being freed for it";
-        case Reason::Starting:
-            return "starts now";
-        case Reason::NotYetEvaluated:
-            return "not looked at yet";
+            return "its " + gpus(verdict.asks) +
+                   (verdict.asks == base::kWholeGpu ? " is" : " are") + " being freed";
+        case Reason::Starting: return "starts now";
+        case Reason::NotYetEvaluated: return "not looked at yet";
     }
     return {};
 }

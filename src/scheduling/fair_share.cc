@@ -51,8 +51,8 @@ bool offer_round(std::span<const Claimant> siblings, std::vector<Open>& open,
             continue;
         }
         const MilliGpu whole{static_cast<std::int64_t>(offer / bent_sum) / 1000 * 1000};
-        one.remainder = static_cast<std::int64_t>(
-            (offer - Wide{whole.value} * bent_sum) * kRemainderScale / bent_sum);
+        one.remainder = static_cast<std::int64_t>((offer - Wide{whole.value} * bent_sum) *
+                                                  kRemainderScale / bent_sum);
         one.has_remainder = weights[i] > 0;
         one.need -= whole;
         fair[one.who] += whole;
@@ -120,14 +120,13 @@ MilliGpu effective_request(const cluster::Cluster& cluster, PoolId pool, Project
 }
 
 void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent,
-                  std::int64_t usage_weight, const std::vector<MilliGpu>& request,
-                  Shares& shares) {
+                  std::int64_t usage_weight, const std::vector<MilliGpu>& request, Shares& shares) {
     const auto& children = cluster.projects()[parent.index()].children;
     std::vector<Claimant> siblings;
     for (const ProjectId child : children) {
         const cluster::Claim& claim = cluster.claim(pool, child);
-        siblings.push_back({claim.quota, claim.limit, request[child.index()],
-                            claim.rights.weight, claim.rights.priority, claim.rights.usage_ppm,
+        siblings.push_back({claim.quota, claim.limit, request[child.index()], claim.rights.weight,
+                            claim.rights.priority, claim.rights.usage_ppm,
                             claim.rights.kind == model::QuotaKind::Fixed});
     }
     const auto fair = divide(shares.fair[parent.index()], siblings, usage_weight);

@@ -70,7 +70,11 @@ class Placer {
 
   private:
     TaskPlacement make(NodeId node, std::uint64_t mask, MilliGpu share) const {
-        return {0, node, mask, share, {cluster_.cpu_on(shape_, node)},
+        return {0,
+                node,
+                mask,
+                share,
+                {cluster_.cpu_on(shape_, node)},
                 {cluster_.memory_on(shape_, node)}};
     }
 
@@ -129,8 +133,7 @@ class Placer {
             for (std::size_t node = 0; node < cluster_.nodes().size(); ++node) {
                 const NodeState& state = cluster_.nodes()[node];
                 if (state.pool != view_.pool || (state.gpus > 0) != with_gpus) continue;
-                const TaskPlacement found =
-                    on_node({static_cast<NodeId::Rep>(node)}, capacity);
+                const TaskPlacement found = on_node({static_cast<NodeId::Rep>(node)}, capacity);
                 if (found.node.is_valid()) return found;
             }
         }
@@ -184,8 +187,7 @@ std::vector<TaskPlacement> place_fitting(const PoolView& view, const cluster::Jo
 
 std::optional<TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,
                                       View capacity) {
-    const TaskPlacement place =
-        Placer(view, shape, model::JobKind::Train).on_node(node, capacity);
+    const TaskPlacement place = Placer(view, shape, model::JobKind::Train).on_node(node, capacity);
     if (!place.node.is_valid()) return {};
     return place;
 }

@@ -26,9 +26,7 @@ struct PoolView {
 
     const cluster::Claim& claim(ProjectId project) const { return cluster.claim(pool, project); }
     MilliGpu allocated(ProjectId project) const { return claim(project).usage.allocated; }
-    ProjectId parent(ProjectId project) const {
-        return cluster.projects()[project.index()].parent;
-    }
+    ProjectId parent(ProjectId project) const { return cluster.projects()[project.index()].parent; }
 };
 
 inline PoolView view_pool(cluster::Cluster& cluster, const model::Policy& policy, TimePoint now,

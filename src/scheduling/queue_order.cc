@@ -37,19 +37,17 @@ bool is_before(const ServiceKey& left, const ServiceKey& right) {
     if (left.above_quota != right.above_quota) return right.above_quota;
     if (left.priority != right.priority) return left.priority > right.priority;
     if (left.no_share != right.no_share) return right.no_share;
-    const auto with_job = compare_shares(left.with_job, left.allocatable, right.with_job,
-                                         right.allocatable);
+    const auto with_job =
+        compare_shares(left.with_job, left.allocatable, right.with_job, right.allocatable);
     if (with_job != 0) return with_job < 0;
-    const auto without_job = compare_shares(left.allocated, left.allocatable, right.allocated,
-                                            right.allocatable);
+    const auto without_job =
+        compare_shares(left.allocated, left.allocatable, right.allocated, right.allocatable);
     if (without_job != 0) return without_job < 0;
     return left.allocatable < right.allocatable;
 }
 
 QueueOrder::QueueOrder(const PoolView& view)
-    : view_(view),
-      jobs_(view.cluster.projects().size()),
-      best_(view.cluster.projects().size()) {
+    : view_(view), jobs_(view.cluster.projects().size()), best_(view.cluster.projects().size()) {
     refresh_below(cluster::kRoot);
 }
 

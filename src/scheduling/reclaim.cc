@@ -35,8 +35,7 @@ ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliG
     };
     for (ProjectId at = beneficiary; at != cluster::kRoot; at = view.parent(at)) {
         const bool within_quota = view.allocated(at) + amount <= view.claim(at).quota;
-        for (const ProjectId sibling :
-             view.cluster.projects()[view.parent(at).index()].children) {
+        for (const ProjectId sibling : view.cluster.projects()[view.parent(at).index()].children) {
             if (sibling == at) continue;
             Side side;
             side.sibling = sibling;
@@ -59,8 +58,7 @@ const ReclaimLedger::Side* ReclaimLedger::find_side(ProjectId from) const {
 bool ReclaimLedger::may_take(ProjectId from, MilliGpu piece) const {
     const Side* side = find_side(from);
     if (side == nullptr) return false;
-    const MilliGpu largest =
-        side->pieces.empty() ? piece : std::max(piece, *side->pieces.rbegin());
+    const MilliGpu largest = side->pieces.empty() ? piece : std::max(piece, *side->pieces.rbegin());
     const MilliGpu before_last = side->allocated - (side->taken + piece - largest);
     return before_last > side->floor;
 }

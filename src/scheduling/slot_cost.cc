@@ -46,8 +46,8 @@ class SlotSearch {
         need_share_ = static_cast<std::int32_t>(view.cluster.share_on(shape, node).value);
         need_cpu_ = view.cluster.cpu_on(shape, node);
         need_memory_ = view.cluster.memory_on(shape, node);
-        is_allowed_ = state.is_ready && view.cluster.allows(shape, state.kind) &&
-                      state.pool == view.pool;
+        is_allowed_ =
+            state.is_ready && view.cluster.allows(shape, state.kind) && state.pool == view.pool;
         for (const std::size_t piece : here) {
             if (!choice[piece]) candidates_.push_back(piece);
         }
@@ -95,8 +95,7 @@ class SlotSearch {
     }
 
     void descend(std::size_t next, const Room& room, std::int64_t cost, int jobs) {
-        if (best_.is_possible &&
-            std::pair(cost, jobs) >= std::pair(best_.cost, best_.jobs)) {
+        if (best_.is_possible && std::pair(cost, jobs) >= std::pair(best_.cost, best_.jobs)) {
             return;
         }
         if (fits(room)) {
@@ -157,9 +156,9 @@ class SlotSearch {
 
 }  // namespace
 
-SlotCost cheapest_slot(const PoolView& view, const Beneficiary& beneficiary,
-                       ReclaimLedger& ledger, const std::vector<Piece>& pieces,
-                       const Choice& choice, const std::vector<std::size_t>& here, NodeId node) {
+SlotCost cheapest_slot(const PoolView& view, const Beneficiary& beneficiary, ReclaimLedger& ledger,
+                       const std::vector<Piece>& pieces, const Choice& choice,
+                       const std::vector<std::size_t>& here, NodeId node) {
     return SlotSearch(view, beneficiary, ledger, pieces, choice, here, node).run();
 }
 

@@ -23,8 +23,8 @@ struct SlotCost {
 
 // `here` are the positions of the pieces on the node, cheapest first; chosen ones are gone. The
 // ledger is as before after the call.
-SlotCost cheapest_slot(const PoolView& view, const Beneficiary& beneficiary,
-                       ReclaimLedger& ledger, const std::vector<Piece>& pieces,
-                       const Choice& choice, const std::vector<std::size_t>& here, NodeId node);
+SlotCost cheapest_slot(const PoolView& view, const Beneficiary& beneficiary, ReclaimLedger& ledger,
+                       const std::vector<Piece>& pieces, const Choice& choice,
+                       const std::vector<std::size_t>& here, NodeId node);
 
 }  // namespace berth::scheduling

@@ -71,8 +71,8 @@ namespace {
 
 // Whether even the most that may be taken from every side is too little: decides most refusals
 // without looking at a single node.
-bool is_hopeless(const PoolView& view, const Beneficiary& beneficiary,
-                 const ReclaimLedger& ledger, const std::vector<Piece>& pieces) {
+bool is_hopeless(const PoolView& view, const Beneficiary& beneficiary, const ReclaimLedger& ledger,
+                 const std::vector<Piece>& pieces) {
     std::map<std::optional<std::size_t>, std::pair<MilliGpu, MilliGpu>> sides;  // sum, largest
     std::map<std::optional<std::size_t>, ProjectId> member;
     for (const Piece& piece : pieces) {

@@ -51,7 +51,10 @@ class TreeTest(unittest.TestCase):
         return done.returncode, done.stdout
 
     def configure(self):
-        self.write("CMakeLists.txt", ROOT_LIST + "add_subdirectory(src)\n")
+        folders = "add_subdirectory(src)\n"
+        if (self.root / "tests").exists():
+            folders += "add_subdirectory(tests)\n"
+        self.write("CMakeLists.txt", ROOT_LIST + folders)
         self.write("src/CMakeLists.txt", (HOUSE / "src/CMakeLists.txt").read_text())
         return self.run_command("cmake", "-G", "Ninja", "-B", "build", "-DCMAKE_BUILD_TYPE=Release",
                                 "-DCMAKE_CXX_COMPILER_WORKS=1")

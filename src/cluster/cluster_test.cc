@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/cluster.h"
+
+#include <doctest/doctest.h>
+
+using namespace berth;
+using berth::base::MilliGpu;
+using berth::cluster::Cluster;
+using berth::cluster::Trial;
+using berth::cluster::View;
+
+namespace {
+
+constexpr base::JobId kJob{1};
+constexpr base::PoolId kPool{0};
+constexpr base::NodeId kNode{0};
+
+Cluster one_node(int gpus) {
+    Cluster cluster;
+    model::Node node;
+    node.name = "n0";
+    node.gpus = gpus;
+    cluster.set_node(node);
+    model::Project project;
+    project.name = "a";
+    cluster.set_project(project);
+    return cluster;
+}
+
+void add_job(Cluster& cluster, base::JobId id, int tasks) {
+    model::JobSpec spec;
+    spec.name = "j" + std::to_string(id.value);
+    spec.project = "a";
+    spec.tasks_min = spec.tasks_max = tasks;
+    cluster.add_job(id, spec, base::at_ms(id.value));
+}
+
+model::TaskPlacement on_gpu(int task, int gpu) {
+    return {task, kNode, std::uint64_t{1} << gpu, base::kWholeGpu, {}, {}};
+}
+
+MilliGpu total(const Cluster& cluster, View view) {
+    return cluster.pool(kPool).free_total[static_cast<std::size_t>(view)];
+}
+
+const cluster::Usage& usage(const Cluster& cluster) {
+    return cluster.claim(kPool, cluster.find_project("a")).usage;
+}
+
+}  // namespace
+
+TEST_CASE("a GPU being left is coming, not idle, and a hold takes it from what is coming") {
+    Cluster cluster = one_node(2);
+    add_job(cluster, kJob, 1);
+    const std::vector<model::TaskPlacement> place{on_gpu(0, 0)};
+    cluster.place(kJob, kPool, place);
+    CHECK(total(cluster, View::Idle) == base::gpus(1));
+    CHECK(total(cluster, View::Coming) == base::gpus(1));
+
+    const int rank = 0;
+    cluster.release(kJob, std::span(&rank, 1));
+    CHECK(total(cluster, View::Idle) == base::gpus(1));
+    CHECK(total(cluster, View::Coming) == base::gpus(2));
+
+    add_job(cluster, {2}, 1);
+    cluster.hold({2}, kPool, {{on_gpu(0, 0)}, {}, {}});
+    CHECK(total(cluster, View::Idle) == base::gpus(1));
+    CHECK(total(cluster, View::Coming) == base::gpus(1));
+    CHECK_FALSE(cluster.could_use(kNode, 0, base::kWholeGpu));
+
+    cluster.vacate(kJob, std::span(&rank, 1));
+    CHECK(total(cluster, View::Idle) == base::gpus(1));
+    CHECK(cluster.could_use(kNode, 0, base::kWholeGpu));
+}
+
+TEST_CASE("what a project holds and wants adds up on every level of the tree") {
+    Cluster cluster = one_node(4);
+    model::Project child;
+    child.name = "a1";
+    child.parent = "a";
+    cluster.set_project(child);
+    model::JobSpec spec;
+    spec.name = "j";
+    spec.project = "a1";
+    spec.preemptible = false;
+    spec.tasks_min = spec.tasks_max = 3;
+    cluster.add_job(kJob, spec, {});
+    CHECK(usage(cluster).pending == base::gpus(3));
+    const std::vector<model::TaskPlacement> places{on_gpu(0, 0), on_gpu(1, 1), on_gpu(2, 2)};
+    cluster.place(kJob, kPool, places);
+    CHECK(usage(cluster).pending == MilliGpu{0});
+    CHECK(usage(cluster).allocated == base::gpus(3));
+    CHECK(usage(cluster).not_preemptible == base::gpus(3));
+    CHECK(cluster.claim(kPool, cluster::kRoot).usage.allocated == base::gpus(3));
+}
+
+TEST_CASE("a trial takes back whatever was done in it, kept inner trials included") {
+    Cluster cluster = one_node(4);
+    add_job(cluster, kJob, 2);
+    add_job(cluster, {2}, 1);
+    const std::vector<model::TaskPlacement> places{on_gpu(0, 0), on_gpu(1, 1)};
+    {
+        const Trial outer(cluster);
+        {
+            Trial inner(cluster);
+            cluster.place(kJob, kPool, places);
+            inner.keep();
+        }
+        CHECK(usage(cluster).allocated == base::gpus(2));
+        const int rank = 1;
+        cluster.release(kJob, std::span(&rank, 1));
+        cluster.hold({2}, kPool, {{on_gpu(0, 1)}, {}, {}});
+        cluster.drop_hold({2});
+        cluster.take(View::Coming, on_gpu(0, 3));
+        CHECK(total(cluster, View::Coming) == base::gpus(2));
+    }
+    CHECK(usage(cluster).allocated == MilliGpu{0});
+    CHECK(usage(cluster).pending == base::gpus(3));
+    CHECK(total(cluster, View::Idle) == base::gpus(4));
+    CHECK(cluster.job(kJob).placed.empty());
+    CHECK_FALSE(cluster.job(kJob).pool.is_valid());
+    CHECK(cluster.claim(kPool, cluster.find_project("a")).lanes.size() == 2);
+}
+
+TEST_CASE("a node that is not ready offers nothing and offers it again when it is back") {
+    Cluster cluster = one_node(8);
+    model::Node node = cluster.description(kNode);
+    node.health = model::NodeHealth::Drained;
+    cluster.set_node(node);
+    CHECK(cluster.pool(kPool).capacity == MilliGpu{0});
+    CHECK(total(cluster, View::Idle) == MilliGpu{0});
+    node.health = model::NodeHealth::Ready;
+    cluster.set_node(node);
+    CHECK(total(cluster, View::Idle) == base::gpus(8));
+    CHECK(cluster.pool(kPool).free[0].nodes_with(8).size() == 1);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which events does a plan become? The one translation shared by every host: control/ writes
+// them to the log before it acts, scenarios apply them directly.
+#pragma once
+
+#include <vector>
+
+#include "lifecycle/apply.h"
+#include "model/plan.h"
+#include "model/policy.h"
+
+namespace berth::lifecycle {
+
+// In an order in which they can be applied. Reservations become holds only where the policy's
+// plans are sticky; otherwise the next decision looks anew.
+std::vector<model::EventBody> events_of(const State& state, const model::Plan& plan,
+                                        const model::Policy& policy, model::TimePoint now);
+
+}  // namespace berth::lifecycle

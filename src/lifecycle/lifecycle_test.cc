@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "lifecycle/apply.h"
+#include "lifecycle/invariants.h"
+
+using namespace berth;
+using berth::lifecycle::State;
+using berth::model::JobState;
+
+namespace {
+
+constexpr base::JobId kJob{1};
+
+class Life {
+  public:
+    Life() {
+        model::Node node;
+        node.name = "n0";
+        node.gpus = 2;
+        happen(model::NodeSet{node});
+        model::Project project;
+        project.name = "a";
+        happen(model::ProjectSet{project});
+        model::JobSpec spec;
+        spec.name = "x";
+        spec.project = "a";
+        happen(model::JobSubmitted{kJob, spec, "ann", "train"});
+    }
+
+    std::optional<model::JobRecord> happen(model::EventBody body, std::int64_t after_ms = 0) {
+        now += model::Duration{after_ms};
+        auto ended = lifecycle::apply(state, {state.sequence + 1, now, "test", std::move(body)});
+        CHECK(lifecycle::violations(state.cluster).empty());
+        return ended;
+    }
+
+    void start(int attempt) {
+        const model::TaskPlacement place{0, {0}, 1, base::kWholeGpu, {}, {}};
+        happen(model::JobStarting{kJob, attempt, {}, {place}});
+        happen(model::JobRunning{kJob});
+    }
+
+    void pause(std::int64_t unsaved_gpu_ms = 0) {
+        model::PauseRequested request;
+        request.job = kJob;
+        request.cost.unsaved_gpu_ms = unsaved_gpu_ms;
+        happen(request);
+    }
+
+    JobState job_state() const { return state.jobs.at(kJob).state; }
+
+    State state;
+    model::TimePoint now = base::at_ms(1000);
+};
+
+}  // namespace
+
+TEST_CASE("queued, starting, running, pausing, paused, running, succeeded") {
+    Life life;
+    CHECK(life.job_state() == JobState::Queued);
+    life.start(1);
+    CHECK(life.job_state() == JobState::Running);
+    life.now += model::Duration{5000};
+    life.pause();
+    CHECK(life.job_state() == JobState::Pausing);
+    life.happen(model::JobPaused{kJob, true}, 1000);
+    CHECK(life.job_state() == JobState::Paused);
+    life.start(2);
+    const auto ended = life.happen(model::JobFinished{kJob, JobState::Succeeded, 0, {}}, 4000);
+    REQUIRE(ended.has_value());
+    CHECK(ended->state == JobState::Succeeded);
+    CHECK(ended->attempts == 2);
+    CHECK(ended->pauses == 1);
+    CHECK(ended->attained_gpu_ms == 10'000);
+    CHECK(ended->last_pause->saved);
+    CHECK(life.state.jobs.empty());
+}
+
+TEST_CASE("a pause that did not save is charged with what was unsaved") {
+    Life life;
+    life.start(1);
+    life.pause(7000);
+    life.happen(model::JobPaused{kJob, false});
+    CHECK(life.state.jobs.at(kJob).lost_gpu_ms == 7000);
+}
+
+TEST_CASE("a lost attempt waits again and frees its GPUs") {
+    Life life;
+    life.start(1);
+    life.happen(model::AttemptLost{kJob, "the machine restarted"});
+    CHECK(life.job_state() == JobState::Queued);
+    CHECK(life.state.cluster.pool({0}).free_total[0] == base::gpus(2));
+}
+
+TEST_CASE("events that the state does not allow are refused with the reason") {
+    Life life;
+    const auto refuses = [&](model::EventBody body, base::ErrorCode code) {
+        const auto status = lifecycle::check(life.state, body);
+        REQUIRE_FALSE(status.has_value());
+        CHECK(status.error().code == code);
+    };
+    refuses(model::JobRunning{kJob}, base::ErrorCode::Conflict);
+    refuses(model::JobPaused{kJob, true}, base::ErrorCode::Conflict);
+    refuses(model::JobReleased{kJob}, base::ErrorCode::Conflict);
+    refuses(model::CancelRequested{{99}, {}}, base::ErrorCode::NotFound);
+    refuses(model::JobSubmitted{kJob, {}, {}, {}}, base::ErrorCode::Exists);
+    model::Project orphan;
+    orphan.name = "b";
+    orphan.parent = "nobody";
+    refuses(model::ProjectSet{orphan}, base::ErrorCode::NotFound);
+    model::Project below;
+    below.name = "a1";
+    below.parent = "a";
+    refuses(model::ProjectSet{below}, base::ErrorCode::Conflict);
+}
+
+TEST_CASE("a snapshot restores the same state at any moment of a life") {
+    Life life;
+    const auto check_restored = [&] {
+        const State restored = lifecycle::restore(lifecycle::snapshot(life.state));
+        CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
+        CHECK(lifecycle::violations(restored.cluster).empty());
+        CHECK(restored.last_job == life.state.last_job);
+        CHECK(restored.sequence == life.state.sequence);
+    };
+    check_restored();
+    life.start(1);
+    check_restored();
+    life.pause();
+    check_restored();
+    life.happen(model::JobPaused{kJob, true});
+    check_restored();
+    const model::TaskPlacement place{0, {0}, 2, base::kWholeGpu, {}, {}};
+    life.happen(model::JobReserved{kJob, model::Rule::Reclaim, life.now, {place}});
+    check_restored();
+    life.happen(model::JobHeld{kJob});
+    check_restored();
+}
+
+TEST_CASE("a snapshot keeps a promise of GPUs that a later job is still leaving") {
+    Life life;
+    model::JobSpec spec = life.state.jobs.at(kJob).spec;
+    spec.name = "y";
+    life.happen(model::JobSubmitted{{2}, spec, {}, {}});
+    const model::TaskPlacement place{0, {0}, 1, base::kWholeGpu, {}, {}};
+    life.happen(model::JobStarting{{2}, 1, {}, {place}});
+    model::PauseRequested request;
+    request.job = {2};
+    life.happen(request);
+    life.happen(model::JobReserved{kJob, model::Rule::Reclaim, life.now, {place}});
+    const State restored = lifecycle::restore(lifecycle::snapshot(life.state));
+    CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
+}

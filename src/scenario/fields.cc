@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/fields.h"
+
+#include <charconv>
+#include <functional>
+
+namespace berth::scenario {
+namespace {
+
+using base::Result;
+using base::Status;
+
+// Hands each pair to the reader of its key; an unknown key is an error that names the known ones.
+using Readers = std::map<std::string, std::function<Status(const std::string&)>>;
+
+Status read_values(const Command& command, const Readers& readers, model::Labels* labels,
+                   const std::map<std::string, std::string>* more = nullptr) {
+    for (const auto& [key, value] : more != nullptr ? *more : command.values) {
+        if (labels != nullptr && key.starts_with("label.")) {
+            (*labels)[key.substr(6)] = value;
+            continue;
+        }
+        const auto reader = readers.find(key);
+        if (reader == readers.end()) {
+            std::string known;
+            for (const auto& [name, unused] : readers) known += " " + name;
+            return base::invalid(command.verb + ": unknown key \"" + key + "\"; known are" + known);
+        }
+        if (const Status status = reader->second(value); !status) {
+            return base::invalid(command.verb + ": " + key + ": " + status.error().message);
+        }
+    }
+    return {};
+}
+
+template <typename T, typename Parsed>
+auto into(T& target, Result<Parsed> (*parse)(std::string_view)) {
+    return [&target, parse](const std::string& text) -> Status {
+        BERTH_TRY(value, parse(text));
+        target = T{value};
+        return {};
+    };
+}
+
+Result<int> parse_int(std::string_view text) {
+    int value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size()) {
+        return base::invalid("wanted a whole number, found \"" + std::string(text) + "\"");
+    }
+    return value;
+}
+
+Result<model::MilliGpu> parse_gpus(std::string_view text) {
+    if (text == "unlimited" || text == "-1") return model::kUnlimited;
+    BERTH_TRY(value, base::parse_thousandths(text));
+    return model::MilliGpu{value};
+}
+
+auto into_text(std::string& target) {
+    return [&target](const std::string& text) -> Status {
+        target = text;
+        return {};
+    };
+}
+
+template <typename T>
+auto one_of(T& target, std::map<std::string, T> words) {
+    return [&target, words = std::move(words)](const std::string& text) -> Status {
+        const auto found = words.find(text);
+        if (found == words.end()) return base::invalid("\"" + text + "\" is not one of its words");
+        target = found->second;
+        return {};
+    };
+}
+
+template <typename T>
+auto into_optional(std::optional<T>& target, Result<T> (*parse)(std::string_view)) {
+    return [&target, parse](const std::string& text) -> Status {
+        BERTH_TRY(value, parse(text));
+        target = value;
+        return {};
+    };
+}
+
+Result<model::MilliCpu> parse_cpu(std::string_view text) {
+    BERTH_TRY(value, base::parse_thousandths(text));
+    return model::MilliCpu{value};
+}
+
+Result<std::string> only_name(const Command& command) {
+    if (command.names.size() == 1) return command.names[0];
+    return base::invalid(command.verb + ": wanted one name, found " +
+                         std::to_string(command.names.size()));
+}
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts{""};
+    for (const char letter : text) {
+        if (letter == separator) {
+            parts.emplace_back();
+        } else {
+            parts.back() += letter;
+        }
+    }
+    return parts;
+}
+
+// gpus=2, gpus=0.5 (a share), gpus=2x0.5 (two shares).
+Status read_gpus(const std::string& text, model::TaskRequest& request) {
+    const auto times = text.find('x');
+    const std::string amount = times == std::string::npos ? text : text.substr(times + 1);
+    int count = 1;
+    if (times != std::string::npos) {
+        BERTH_TRY(parsed, parse_int(text.substr(0, times)));
+        count = parsed;
+    }
+    BERTH_TRY(milli, base::parse_thousandths(amount));
+    if (milli < 1000 && milli > 0) {
+        request.gpus = count;
+        request.share = {milli};
+    } else if (milli % 1000 == 0) {
+        request.gpus = static_cast<int>(milli / 1000) * count;
+    } else {
+        return base::invalid("wanted whole GPUs or a share below 1, found \"" + text + "\"");
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<model::Node> read_node(const Command& command) {
+    model::Node node;
+    BERTH_TRY(name, only_name(command));
+    node.name = name;
+    using model::NodeHealth;
+    const Readers readers{
+        {"gpus", into(node.gpus, parse_int)},
+        {"model", into_text(node.gpu_model)},
+        {"gpu_memory", into(node.gpu_memory, base::parse_bytes)},
+        {"cpu", into_optional(node.cpu, parse_cpu)},
+        {"memory", into_optional(node.memory, base::parse_bytes)},
+        {"health", one_of<NodeHealth>(node.health, {{"ready", NodeHealth::Ready},
+                                                    {"drained", NodeHealth::Drained},
+                                                    {"down", NodeHealth::Down}})}};
+    BERTH_TRY_VOID(read_values(command, readers, &node.labels));
+    return node;
+}
+
+Result<model::Pool> read_pool(const Command& command) {
+    BERTH_TRY(name, only_name(command));
+    model::Pool pool{name, {}};
+    BERTH_TRY_VOID(read_values(command, {}, &pool.labels));
+    return pool;
+}
+
+Result<model::Project> read_project(const Command& command, model::Project project) {
+    BERTH_TRY(name, only_name(command));
+    project.name = name;
+    const auto pool = command.values.find("pool");
+    model::Entitlement& rights =
+        pool == command.values.end() ? project.rights : project.pools[pool->second];
+    using model::QuotaKind;
+    const Readers readers{
+        {"pool", [](const std::string&) -> Status { return {}; }},
+        {"parent", into_text(project.parent)},
+        {"order", into(project.order, parse_int)},
+        {"quota", into_optional(rights.quota, parse_gpus)},
+        {"limit", into(rights.limit, parse_gpus)},
+        {"weight", into(rights.weight, base::parse_thousandths)},
+        {"priority", into(rights.priority, parse_int)},
+        {"usage",
+         [&rights](const std::string& text) -> Status {
+             BERTH_TRY(value, base::parse_thousandths(text));
+             rights.usage_ppm = value * 1000;
+             return {};
+         }},
+        {"kind", one_of<QuotaKind>(rights.kind, {{"guaranteed", QuotaKind::Guaranteed},
+                                                 {"fixed", QuotaKind::Fixed}})}};
+    BERTH_TRY_VOID(read_values(command, readers, nullptr));
+    return project;
+}
+
+namespace {
+
+Readers request_readers(model::JobSpec& spec) {
+    model::TaskRequest& request = spec.request;
+    return {{"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
+            {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
+            {"cpu", into_optional(request.cpu, parse_cpu)},
+            {"memory", into_optional(request.memory, base::parse_bytes)},
+            {"model", into_text(spec.gpu_model)},
+            {"min", into(spec.tasks_min, parse_int)},
+            {"max", into(spec.tasks_max, parse_int)},
+            {"tasks",
+             [&spec](const std::string& text) -> Status {
+                 BERTH_TRY(count, parse_int(text));
+                 spec.tasks_min = spec.tasks_max = count;
+                 return {};
+             }},
+            {"restart_cost", into(spec.restart_cost, base::parse_duration)},
+            {"min_run", into_optional(spec.min_run, base::parse_duration)},
+            {"pool", [&spec](const std::string& text) -> Status {
+                 spec.pools = split(text, ',');
+                 return {};
+             }}};
+}
+
+}  // namespace
+
+Result<JobLine> read_job(const Command& command) {
+    JobLine job;
+    BERTH_TRY(name, only_name(command));
+    const auto slash = name.find('/');
+    if (slash == std::string::npos) {
+        return base::invalid(command.verb + ": wanted project/job, found \"" + name + "\"");
+    }
+    job.spec.project = name.substr(0, slash);
+    job.spec.name = name.substr(slash + 1);
+    std::string on;
+    std::optional<int> priority;
+    std::optional<bool> preemptible;
+    std::optional<int> running;
+    Readers readers = request_readers(job.spec);
+    using model::JobKind;
+    readers["kind"] = one_of<JobKind>(
+        job.spec.kind,
+        {{"train", JobKind::Train}, {"build", JobKind::Build}, {"inference", JobKind::Inference}});
+    readers["priority"] = into_optional(priority, parse_int);
+    readers["running"] = into_optional(running, parse_int);
+    readers["on"] = into_text(on);
+    readers["age"] = into_optional(job.age, base::parse_duration);
+    readers["started"] = into_optional(job.started, base::parse_duration);
+    readers["saved"] = into_optional(job.saved, base::parse_duration);
+    const std::map<std::string, bool> yes_no{{"yes", true}, {"no", false}};
+    readers["held"] = one_of<bool>(job.is_held, yes_no);
+    readers["releasing"] = one_of<bool>(job.is_releasing, yes_no);
+    readers["preemptible"] = [&](const std::string& text) -> Status {
+        preemptible = text == "yes";
+        return {};
+    };
+    BERTH_TRY_VOID(read_values(command, readers, &job.spec.node_labels));
+    job.spec.priority = priority.value_or(model::default_priority(job.spec.kind));
+    job.spec.preemptible = preemptible.value_or(job.spec.priority < model::kNotPreemptibleFrom);
+    job.spec.tasks_max = std::max(job.spec.tasks_max, job.spec.tasks_min);
+    job.running = running.value_or(job.spec.tasks_min);
+    if (!on.empty()) job.on = split(on, ';');
+    return job;
+}
+
+Result<model::Policy> read_policy(const Command& command, model::Policy policy) {
+    std::string profile;
+    using model::Spreading;
+    const std::map<std::string, Spreading> spreading{{"binpack", Spreading::BinPack},
+                                                     {"spread", Spreading::Spread}};
+    const std::map<std::string, bool> yes_no{{"yes", true}, {"no", false}};
+    if (const auto named = command.values.find("profile"); named != command.values.end()) {
+        BERTH_TRY(found, model::policy_named(named->second));
+        policy = found;
+    }
+    const Readers readers{{"profile", into_text(profile)},
+                          {"train", one_of(policy.train, spreading)},
+                          {"build", one_of(policy.build, spreading)},
+                          {"cheapest_victims", one_of(policy.cheapest_victims, yes_no)},
+                          {"sticky_plans", one_of(policy.sticky_plans, yes_no)},
+                          {"min_run", into(policy.min_run, base::parse_duration)},
+                          {"min_run_restarts", into(policy.min_run_restarts, parse_int)},
+                          {"hold", into(policy.hold, base::parse_duration)},
+                          {"grace", into(policy.pause_grace, base::parse_duration)},
+                          {"usage_weight", into(policy.usage_weight, base::parse_thousandths)}};
+    BERTH_TRY_VOID(read_values(command, readers, nullptr));
+    return policy;
+}
+
+}  // namespace berth::scenario

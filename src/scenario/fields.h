@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The key=value pairs of a command as model data. Every key must be used by its verb.
+#pragma once
+
+#include "model/job.h"
+#include "model/node.h"
+#include "model/policy.h"
+#include "model/project.h"
+#include "scenario/script.h"
+
+namespace berth::scenario {
+
+base::Result<model::Node> read_node(const Command& command);
+base::Result<model::Pool> read_pool(const Command& command);
+// `before` gives what the command does not say.
+base::Result<model::Project> read_project(const Command& command, model::Project before);
+
+struct JobLine {
+    model::JobSpec spec;
+    std::vector<std::string> on;                // "n0" or "n0:0,1", one a task; the rest as last
+    std::optional<model::Duration> age;         // since submission
+    std::optional<model::Duration> started;     // how long ago
+    std::optional<model::Duration> saved;       // how long ago
+    bool is_held = false;
+    int running = 0;                            // tasks that run; default: all tasks_min
+    bool is_releasing = false;
+};
+base::Result<JobLine> read_job(const Command& command);
+base::Result<model::Policy> read_policy(const Command& command, model::Policy before);
+
+}  // namespace berth::scenario

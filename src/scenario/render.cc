@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/render.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "scheduling/explain.h"
+
+namespace berth::scenario {
+namespace {
+
+std::string_view rule_name(model::Rule rule) {
+    switch (rule) {
+        case model::Rule::Allocate: return "allocate";
+        case model::Rule::Reclaim: return "reclaim";
+        case model::Rule::Preempt: return "preempt";
+        case model::Rule::Hold: return "hold";
+        case model::Rule::User: return "user";
+    }
+    return {};
+}
+
+// "0-3,5".
+std::string ranges(std::uint64_t mask) {
+    std::string text;
+    for (int gpu = 0; gpu < model::kGpusPerNodeMax; ++gpu) {
+        if ((mask >> gpu & 1) == 0) continue;
+        int last = gpu;
+        while (last + 1 < model::kGpusPerNodeMax && (mask >> (last + 1) & 1) != 0) ++last;
+        if (!text.empty()) text += ',';
+        text += std::to_string(gpu);
+        if (last > gpu) text += '-' + std::to_string(last);
+        gpu = last;
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string name_of(const lifecycle::State& state, model::JobId job) {
+    const auto found = state.jobs.find(job);
+    if (found == state.jobs.end()) return "#" + std::to_string(job.value);
+    return found->second.spec.project + "/" + found->second.spec.name;
+}
+
+std::string places(const cluster::Cluster& cluster,
+                   const std::vector<model::TaskPlacement>& tasks) {
+    std::map<base::NodeId, std::vector<const model::TaskPlacement*>> by_node;
+    for (const auto& task : tasks) by_node[task.node].push_back(&task);
+    std::string text;
+    for (const auto& [node, here] : by_node) {
+        const std::string& name = cluster.description(node).name;
+        std::uint64_t whole = 0;
+        std::string shares;
+        for (const auto* task : here) {
+            if (task->gpu_mask == 0) {
+                shares += " " + name;
+            } else if (task->share == base::kWholeGpu) {
+                whole |= task->gpu_mask;
+            } else {
+                shares += " " + name + ":" + ranges(task->gpu_mask) + "/" + format(task->share);
+            }
+        }
+        if (whole != 0) text += " " + name + ":" + ranges(whole);
+        text += shares;
+    }
+    return text.empty() ? text : text.substr(1);
+}
+
+std::vector<std::string> render(const lifecycle::State& state, const model::Plan& plan) {
+    std::vector<std::string> lines;
+    for (const auto job : plan.dropped) lines.push_back("drop " + name_of(state, job));
+    for (const auto& pause : plan.pauses) {
+        std::vector<model::TaskPlacement> tasks;
+        for (const auto& task : state.jobs.at(pause.job).tasks) {
+            if (std::ranges::find(pause.tasks, task.task) != pause.tasks.end()) {
+                tasks.push_back(task);
+            }
+        }
+        lines.push_back((pause.whole_job ? "pause " : "shrink ") + name_of(state, pause.job) + " " +
+                        places(state.cluster, tasks) + " for " + name_of(state, pause.beneficiary) +
+                        " by " + std::string(rule_name(pause.rule)));
+    }
+    for (const auto& start : plan.starts) {
+        const bool grows = !state.jobs.at(start.job).tasks.empty();
+        lines.push_back((grows ? "grow " : "start ") + name_of(state, start.job) + " " +
+                        places(state.cluster, start.tasks) +
+                        (start.rule == model::Rule::Hold ? " by hold" : ""));
+    }
+    for (const auto& reservation : plan.reservations) {
+        lines.push_back("reserve " + name_of(state, reservation.job) + " " +
+                        places(state.cluster, reservation.tasks));
+    }
+    return lines;
+}
+
+std::string render(const lifecycle::State& state, const model::Verdict& verdict) {
+    std::string line = "wait " + name_of(state, verdict.job) + " " +
+                       std::string(model::name(verdict.reason)) + ": " +
+                       scheduling::explain_text(verdict);
+    if (!verdict.blockers.empty()) line += " [";
+    for (std::size_t i = 0; i < verdict.blockers.size(); ++i) {
+        line += (i > 0 ? " " : "") + name_of(state, verdict.blockers[i]);
+    }
+    return line + (verdict.blockers.empty() ? "" : "]");
+}
+
+}  // namespace berth::scenario

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Plans and verdicts as lines of text, the same for tests, `berth scenario` and bug reports.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lifecycle/apply.h"
+#include "model/plan.h"
+#include "model/verdict.h"
+
+namespace berth::scenario {
+
+// "project/name".
+std::string name_of(const lifecycle::State& state, model::JobId job);
+
+// "n0:0-3 n1:0,2", by node; shares as "n0:1/0.5".
+std::string places(const cluster::Cluster& cluster, const std::vector<model::TaskPlacement>& tasks);
+
+std::vector<std::string> render(const lifecycle::State& state, const model::Plan& plan);
+std::string render(const lifecycle::State& state, const model::Verdict& verdict);
+
+}  // namespace berth::scenario

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/run.h"
+
+#include <doctest/doctest.h>
+
+using berth::scenario::run;
+
+TEST_CASE("a scenario passes when every command prints what is expected") {
+    const auto outcome = run(R"(node n0 gpus=2
+project a quota=2
+submit a/x gpus=2
+decide
+> start a/x n0:0-1
+decide
+> nothing
+)");
+    REQUIRE(outcome.has_value());
+    CAPTURE(outcome->difference);
+    CHECK(outcome->passed);
+    CHECK(outcome->commands == 5);
+}
+
+TEST_CASE("a difference is shown and can be taken over for review") {
+    const auto outcome = run("node n0 gpus=1\nproject a quota=1\nsubmit a/x\ndecide\n> nothing\n");
+    REQUIRE(outcome.has_value());
+    CHECK_FALSE(outcome->passed);
+    CHECK(outcome->difference == "line 4: decide\n  - nothing\n  + start a/x n0:0\n");
+    CHECK(run(outcome->updated)->passed);
+}
+
+TEST_CASE("a file that cannot be understood says where and why") {
+    CHECK(run("> early\n").error().message == "line 1: expected output before any command");
+    CHECK(run("node n0 gpus=x\ndecide\n").error().message ==
+          "line 1: node: gpus: wanted a whole number, found \"x\"");
+    CHECK(run("node n0 gpus=1 colour=red\n").error().message ==
+          "line 1: node: unknown key \"colour\"; known are cpu gpu_memory gpus health memory "
+          "model");
+    CHECK_FALSE(run("dance\n").has_value());
+}

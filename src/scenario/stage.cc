@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scenario/stage.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
+
+#include "lifecycle/carry_out.h"
+#include "lifecycle/describe.h"
+#include "lifecycle/invariants.h"
+#include "scenario/fields.h"
+#include "scenario/render.h"
+#include "scheduling/cycle.h"
+#include "scheduling/explain.h"
+#include "scheduling/fair_share.h"
+
+namespace berth::scenario {
+namespace {
+
+using base::Result;
+using base::Status;
+using model::Duration;
+using model::JobState;
+
+// Scenarios start at noon of nowhere; jobs of the setting were submitted an hour before, one
+// second after the other.
+constexpr model::TimePoint kNoon = base::at_ms(12 * 3600 * 1000);
+constexpr Duration kSettingAge{3600 * 1000};
+constexpr int kRoundsMax = 50;
+
+Result<model::TaskDescription> read_place(const std::string& text, bool releasing) {
+    model::TaskDescription task;
+    task.state = releasing ? model::TaskState::Releasing : model::TaskState::Running;
+    const auto colon = text.find(':');
+    task.node = text.substr(0, colon);
+    for (std::size_t at = colon; at < text.size();) {
+        const auto end = std::min(text.find(',', at + 1), text.size());
+        int gpu = 0;
+        const char* last = text.data() + end;
+        if (std::from_chars(text.data() + at + 1, last, gpu).ptr != last) {
+            return base::invalid("on: wanted node:0,1, found \"" + text + "\"");
+        }
+        task.gpu_indices.push_back(gpu);
+        at = end;
+    }
+    return task;
+}
+
+}  // namespace
+
+Stage::Stage() : policy_(model::berth_policy()), now_(kNoon) { description_.now = kNoon; }
+
+Result<std::vector<std::string>> Stage::play(const Command& command) {
+    static constexpr std::array<std::string_view, 5> kSetting{"node", "pool", "project", "running",
+                                                              "policy"};
+    const bool is_setting = std::ranges::find(kSetting, command.verb) != kSetting.end();
+    if (is_setting || (command.verb == "submit" && !is_built_)) {
+        BERTH_TRY_VOID(set_up(command));
+        return Lines{};
+    }
+    BERTH_TRY_VOID(build());
+    BERTH_TRY(lines, act(command));
+    for (const std::string& violation : lifecycle::violations(state_.cluster)) {
+        lines.push_back("BROKEN " + violation);
+    }
+    return lines;
+}
+
+Status Stage::set_up(const Command& command) {
+    if (command.verb == "policy") {
+        BERTH_TRY(policy, read_policy(command, policy_));
+        policy_ = policy;
+        return {};
+    }
+    if (is_built_) return base::invalid(command.verb + ": belongs before the first action");
+    if (command.verb == "node") {
+        BERTH_TRY(node, read_node(command));
+        description_.nodes.push_back(node);
+    } else if (command.verb == "pool") {
+        BERTH_TRY(pool, read_pool(command));
+        description_.pools.push_back(pool);
+    } else if (command.verb == "project") {
+        const auto known =
+            std::ranges::find(description_.projects, command.names.empty() ? "" : command.names[0],
+                              &model::Project::name);
+        model::Project before;
+        before.order = static_cast<std::int64_t>(description_.projects.size());
+        const bool is_known = known != description_.projects.end();
+        BERTH_TRY(project, read_project(command, is_known ? *known : before));
+        if (is_known) {
+            *known = project;
+        } else {
+            description_.projects.push_back(project);
+        }
+    } else {
+        return add_job(command, command.verb == "running");
+    }
+    return {};
+}
+
+Status Stage::add_job(const Command& command, bool is_running) {
+    BERTH_TRY(line, read_job(command));
+    model::JobDescription job;
+    job.spec = line.spec;
+    job.held = line.is_held;
+    job.created = line.age ? now_ - *line.age : kNoon - kSettingAge + Duration{1000} * created_++;
+    if (line.started) job.last_start = now_ - *line.started;
+    if (line.saved) job.last_checkpoint = now_ - *line.saved;
+    if (is_running && line.on.empty()) {
+        return base::invalid("running: say where with on=node or on=node:0,1;node:2");
+    }
+    for (int task = 0; is_running && task < line.running; ++task) {
+        const std::size_t at = std::min(static_cast<std::size_t>(task), line.on.size() - 1);
+        BERTH_TRY(place, read_place(line.on[at], line.is_releasing));
+        job.tasks.push_back(place);
+    }
+    description_.jobs.push_back(std::move(job));
+    return {};
+}
+
+Status Stage::build() {
+    if (is_built_) return {};
+    BERTH_TRY(state, lifecycle::from_description(description_));
+    state_ = std::move(state);
+    is_built_ = true;
+    return {};
+}
+
+Status Stage::happen(model::EventBody body) {
+    BERTH_TRY_VOID(lifecycle::check(state_, body));
+    lifecycle::apply(state_, {state_.sequence + 1, now_, "scenario", std::move(body)});
+    return {};
+}
+
+Result<model::JobId> Stage::job_named(const std::string& name) const {
+    for (const auto& [id, record] : state_.jobs) {
+        if (name_of(state_, id) == name) return id;
+    }
+    return base::invalid("there is no job \"" + name + "\"");
+}
+
+Result<std::vector<std::string>> Stage::act(const Command& command) {
+    const std::string& verb = command.verb;
+    const std::string name = command.names.empty() ? "" : command.names[0];
+    if (verb == "decide") return decide();
+    if (verb == "settle") return settle();
+    if (verb == "shares") return shares();
+    if (verb == "jobs") return jobs();
+    if (verb == "advance") {
+        BERTH_TRY(step, base::parse_duration(name));
+        now_ += step;
+        return Lines{};
+    }
+    if (verb == "submit") {
+        BERTH_TRY(line, read_job(command));
+        const model::JobId id{state_.last_job.value + 1};
+        BERTH_TRY_VOID(happen(model::JobSubmitted{id, line.spec, {}, {}}));
+        return Lines{};
+    }
+    if (verb == "quota") {
+        const auto id = state_.cluster.find_project(name);
+        if (!id.is_valid()) return base::invalid("there is no project \"" + name + "\"");
+        BERTH_TRY(project, read_project(command, state_.cluster.projects()[id.index()].project));
+        BERTH_TRY_VOID(happen(model::ProjectSet{project}));
+        return Lines{};
+    }
+    if (verb == "ready" || verb == "drain" || verb == "fail") {
+        const auto id = state_.cluster.find_node(name);
+        if (!id.is_valid()) return base::invalid("there is no node \"" + name + "\"");
+        model::Node node = state_.cluster.description(id);
+        node.health = verb == "ready"   ? model::NodeHealth::Ready
+                      : verb == "drain" ? model::NodeHealth::Drained
+                                        : model::NodeHealth::Down;
+        BERTH_TRY_VOID(happen(model::NodeSet{node}));
+        return Lines{};
+    }
+    BERTH_TRY(job, job_named(name));
+    Status status = base::invalid("unknown command \"" + verb + "\"");
+    if (verb == "left") status = leave(job);
+    if (verb == "finish") status = happen(model::JobFinished{job, JobState::Succeeded, 0, {}});
+    if (verb == "lose") status = happen(model::AttemptLost{job, {}});
+    if (verb == "save") status = happen(model::CheckpointSaved{job});
+    if (verb == "hold") status = happen(model::JobHeld{job});
+    if (verb == "resume") status = happen(model::JobReleased{job});
+    if (verb == "cancel") status = happen(model::JobFinished{job, JobState::Cancelled, 0, {}});
+    if (!status) return tl::unexpected(status.error());
+    return Lines{};
+}
+
+Status Stage::leave(model::JobId job) { return happen(model::JobPaused{job, true}); }
+
+// Everyone who was asked to leave is gone.
+Status Stage::let_leave() {
+    std::vector<model::JobId> leaving;
+    for (const auto& [id, record] : state_.jobs) {
+        if (!record.releasing.empty()) leaving.push_back(id);
+    }
+    for (const model::JobId job : leaving) BERTH_TRY_VOID(leave(job));
+    return {};
+}
+
+Status Stage::carry_out(const model::Plan& plan) {
+    for (model::EventBody& body : lifecycle::events_of(state_, plan, policy_, now_)) {
+        const auto* starting = std::get_if<model::JobStarting>(&body);
+        const model::JobId started = starting != nullptr ? starting->job : model::JobId{};
+        BERTH_TRY_VOID(happen(std::move(body)));
+        if (started.is_valid()) BERTH_TRY_VOID(happen(model::JobRunning{started}));
+    }
+    return {};
+}
+
+std::vector<std::string> Stage::decide() {
+    const std::string before = lifecycle::dump(state_.cluster);
+    const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_);
+    const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
+    Lines lines = render(state_, plan);
+    for (const model::Verdict& verdict : verdicts) {
+        if (verdict.reason != model::Reason::Starting) lines.push_back(render(state_, verdict));
+    }
+    if (lifecycle::dump(state_.cluster) != before) lines.push_back("BROKEN deciding left a trace");
+    if (const Status status = carry_out(plan); !status) {
+        lines.push_back("BROKEN the plan cannot be carried out: " + status.error().message);
+    }
+    if (lines.empty()) lines.push_back("nothing");
+    return lines;
+}
+
+Result<std::vector<std::string>> Stage::settle() {
+    Lines lines;
+    for (int round = 1; round <= kRoundsMax; ++round) {
+        BERTH_TRY_VOID(let_leave());
+        const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_);
+        if (plan.is_empty()) {
+            const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
+            for (const model::Verdict& verdict : verdicts) {
+                lines.push_back(render(state_, verdict));
+            }
+            if (lines.empty()) lines.push_back("nothing");
+            return lines;
+        }
+        for (std::string& line : render(state_, plan)) lines.push_back(std::move(line));
+        BERTH_TRY_VOID(carry_out(plan));
+    }
+    lines.push_back("BROKEN no fixed point within " + std::to_string(kRoundsMax) + " rounds");
+    return lines;
+}
+
+std::vector<std::string> Stage::shares() {
+    Lines lines;
+    for (std::size_t i = 0; i < state_.cluster.pools().size(); ++i) {
+        const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
+        const auto fair = scheduling::fair_shares(state_.cluster, pool, policy_);
+        for (std::size_t j = 1; j < state_.cluster.projects().size(); ++j) {
+            const auto& claim = state_.cluster.claim(pool, {static_cast<base::ProjectId::Rep>(j)});
+            lines.push_back((i > 0 ? state_.cluster.pools()[i].name + " " : "") +
+                            state_.cluster.projects()[j].project.name + " fair " +
+                            base::format(fair.fair[j]) + " held " +
+                            base::format(claim.usage.allocated) + " wanted " +
+                            base::format(claim.usage.pending));
+        }
+    }
+    return lines;
+}
+
+std::vector<std::string> Stage::jobs() const {
+    Lines lines;
+    for (const auto& [id, record] : state_.jobs) {
+        std::string line = name_of(state_, id) + " " + std::string(lifecycle::name(record.state));
+        if (!record.tasks.empty()) line += " " + places(state_.cluster, record.tasks);
+        if (!record.hold.empty()) line += " hold " + places(state_.cluster, record.hold);
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+}  // namespace berth::scenario

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What do a scenario's commands mean? Builds the cluster from the lines before the first action,
+// then plays events on it through lifecycle/ and asks scheduling/ for decisions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lifecycle/apply.h"
+#include "model/description.h"
+#include "model/policy.h"
+#include "scenario/script.h"
+
+namespace berth::scenario {
+
+class Stage {
+  public:
+    Stage();
+
+    // Plays one command and returns the lines it prints. Errors: Invalid.
+    base::Result<std::vector<std::string>> play(const Command& command);
+
+  private:
+    using Lines = std::vector<std::string>;
+
+    base::Status set_up(const Command& command);
+    base::Status add_job(const Command& command, bool is_running);
+    base::Result<Lines> act(const Command& command);
+    base::Status build();
+    base::Status happen(model::EventBody body);
+    base::Result<model::JobId> job_named(const std::string& name) const;
+
+    Lines decide();
+    // Decides and lets everything asked happen at once, until nothing more is decided.
+    base::Result<Lines> settle();
+    base::Status carry_out(const model::Plan& plan);
+    base::Status leave(model::JobId job);
+    base::Status let_leave();
+    Lines shares();
+    Lines jobs() const;
+
+    model::Description description_;
+    model::Policy policy_;
+    lifecycle::State state_;
+    model::TimePoint now_;
+    bool is_built_ = false;
+    int created_ = 0;
+};
+
+}  // namespace berth::scenario
