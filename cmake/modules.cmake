@@ -13,6 +13,7 @@ set(berth_modules
     3  lifecycle                     pure
     4  scenario                      pure
     4  ports                         effects
+    4  crash                         effects
     5  control                       effects
     5  codec                         effects
     6  adapters/sqlite               effects
