@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/process/attempt_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+namespace berth::process {
+namespace {
+
+using supervision::Descriptor;
+
+base::Status make_directory(const std::string& path) {
+    if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+    return base::fail(base::ErrorCode::Unavailable,
+                      "cannot make \"" + path + "\": " + ::strerror(errno));
+}
+
+}  // namespace
+
+std::string job_directory(const std::string& jobs_dir, model::JobId job) {
+    return jobs_dir + '/' + std::to_string(job.value);
+}
+
+std::string attempt_directory(const std::string& jobs_dir, ports::AttemptId id) {
+    return job_directory(jobs_dir, id.job) + '/' + std::to_string(id.attempt);
+}
+
+base::Result<Descriptor> create_status(const std::string& jobs_dir, ports::AttemptId id) {
+    BERTH_TRY_VOID(make_directory(job_directory(jobs_dir, id.job)));
+    const std::string directory = attempt_directory(jobs_dir, id);
+    BERTH_TRY_VOID(make_directory(directory));
+    const std::string path = directory + "/status";
+    Descriptor file(
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
+    if (!file.is_open())
+        return base::fail(
+            errno == EEXIST ? base::ErrorCode::Exists : base::ErrorCode::Unavailable,
+            "cannot make \"" + path + "\": " + ::strerror(errno));
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+        return base::fail(base::ErrorCode::Unavailable,
+                          "cannot lock \"" + path + "\": " + ::strerror(errno));
+    return file;
+}
+
+AttemptState read_attempt(const std::string& jobs_dir, ports::AttemptId id) {
+    const std::string path = attempt_directory(jobs_dir, id) + "/status";
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (!file.is_open()) return {};
+    AttemptState state;
+    state.exists = true;
+    // Taking the lock for a moment is harmless: nobody wants it a second time.
+    state.is_supervised = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
+    if (state.is_supervised) return state;
+    std::string text;
+    char buffer[4096];
+    while (true) {
+        const ssize_t size = ::read(file.get(), buffer, sizeof buffer);
+        if (size <= 0) break;
+        text.append(buffer, static_cast<std::size_t>(size));
+    }
+    state.status = supervision::parse_status(text);
+    return state;
+}
+
+}  // namespace berth::process

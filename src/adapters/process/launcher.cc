@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/process/launcher.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <boost/asio/local/stream_protocol.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <fstream>
+
+#include "adapters/process/attempt_files.h"
+#include "adapters/process/leftovers.h"
+#include "adapters/process/spawn_supervisor.h"
+#include "crash/crash_point.h"
+#include "supervision/address.h"
+#include "supervision/frame.h"
+
+namespace berth::process {
+
+namespace asio = boost::asio;
+using asio::local::stream_protocol;
+using ports::AttemptExit;
+using ports::AttemptId;
+using supervision::Descriptor;
+using supervision::FrameType;
+
+struct ProcessLauncher::Attempt {
+    Attempt(asio::io_context& loop, AttemptId its_id) : id(its_id), socket(loop), timer(loop) {}
+
+    AttemptId id;
+    stream_protocol::socket socket;
+    asio::steady_timer timer;            // until the next look at one that cannot be reached yet
+    std::chrono::milliseconds pause{1};
+    pid_t supervisor = -1;               // when it is a child of this process
+    bool is_running_told = false;
+    std::string stop_frame;              // to be sent as soon as there is a connection
+    supervision::FrameReader reader;
+    std::array<char, 1024> inbox;
+};
+
+// Supervisors that have ended, or are about to, and that we started: to be waited for.
+struct ProcessLauncher::Reaping {
+    explicit Reaping(asio::io_context& loop) : timer(loop) {}
+    asio::steady_timer timer;
+    bool is_timed = false;
+    std::vector<pid_t> pids;
+};
+
+ProcessLauncher::ProcessLauncher(asio::io_context& loop, ProcessLauncherOptions options)
+    : loop_(loop), options_(std::move(options)), reaping_(std::make_unique<Reaping>(loop)),
+      alive_(std::make_shared<bool>(true)) {
+    jobs_dir_ = options_.data_dir + "/jobs";
+    ::mkdir(jobs_dir_.c_str(), 0777);
+    null_.reset(::open("/dev/null", O_RDWR | O_CLOEXEC));
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot_;
+}
+
+ProcessLauncher::~ProcessLauncher() { *alive_ = false; }
+
+ProcessLauncher::AttemptRef ProcessLauncher::add(AttemptId id) {
+    AttemptRef& attempt = attempts_[id];
+    attempt = std::make_shared<Attempt>(loop_, id);
+    return attempt;
+}
+
+void ProcessLauncher::start(const ports::LaunchOrder& order) {
+    reap();
+    if (attempts_.contains(order.attempt)) return;
+    const AttemptRef attempt = add(order.attempt);
+    const base::Status spawned = spawn(order, *attempt);
+    if (spawned) return read_more(attempt);
+    asio::post(loop_, [this, alive = alive_, attempt, error = spawned.error()] {
+        if (!*alive) return;
+        if (error.code == base::ErrorCode::Exists) return look(attempt);
+        report_exit(attempt, {126, 0, false, false, error.message});
+    });
+}
+
+base::Status ProcessLauncher::spawn(const ports::LaunchOrder& order, Attempt& attempt) {
+    BERTH_TRY(status, create_status(jobs_dir_, order.attempt));
+    crash::crash_point("before-spawn");
+    auto spawned = spawn_supervisor(
+        {options_.supervisor, options_.cluster, jobs_dir_, boot_, null_.get()}, order,
+        status.get());
+    if (!spawned) {
+        const std::string line =
+            supervision::exit_line({126, 0, false, false, spawned.error().message});
+        [[maybe_unused]] const ssize_t size = ::write(status.get(), line.data(), line.size());
+        return tl::unexpected(spawned.error());
+    }
+    crash::crash_point("after-spawn");
+    attempt.supervisor = spawned->pid;
+    boost::system::error_code error;
+    attempt.socket.assign(stream_protocol(), spawned->channel.release(), error);
+    return {};
+}
+
+void ProcessLauncher::stop(AttemptId id, ports::StopReason reason, base::Duration grace) {
+    const auto found = attempts_.find(id);
+    if (found == attempts_.end()) return;  // it has ended and its end was told
+    const supervision::StopRequest request{reason == ports::StopReason::Pause
+                                               ? supervision::StopKind::Pause
+                                               : supervision::StopKind::Cancel,
+                                           grace.count()};
+    std::string& frame = found->second->stop_frame;
+    frame.clear();
+    supervision::append_frame(frame, FrameType::Stop, pack(request));
+    send_stop(*found->second);
+}
+
+void ProcessLauncher::send_stop(Attempt& attempt) {
+    if (attempt.stop_frame.empty() || !attempt.socket.is_open()) return;
+    // Supervisors always read and these few bytes always fit; a peer that is gone is noticed by
+    // read_more.
+    const std::string frame = std::exchange(attempt.stop_frame, {});
+    ::send(attempt.socket.native_handle(), frame.data(), frame.size(), MSG_NOSIGNAL);
+}
+
+void ProcessLauncher::recover(std::span<const AttemptId> attempts) {
+    for (const AttemptId id : attempts) {
+        if (attempts_.contains(id)) continue;
+        asio::post(loop_, [this, alive = alive_, attempt = add(id)] {
+            if (*alive) look(attempt);
+        });
+    }
+}
+
+void ProcessLauncher::read_more(const AttemptRef& attempt) {
+    attempt->socket.async_read_some(
+        asio::buffer(attempt->inbox),
+        [this, alive = alive_, attempt](const boost::system::error_code& error, std::size_t size) {
+            if (!*alive || !attempt->socket.is_open()) return;
+            if (!error) return on_bytes(attempt, size);
+            // It ended without a word: what it wrote down says how.
+            boost::system::error_code ignored;
+            attempt->socket.close(ignored);
+            attempt->reader = {};
+            look(attempt);
+        });
+}
+
+void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
+    attempt->reader.feed({attempt->inbox.data(), size});
+    while (const std::optional<supervision::Frame> frame = attempt->reader.next()) {
+        if (frame->type == FrameType::Running && !attempt->is_running_told) {
+            attempt->is_running_told = true;
+            if (listener_ != nullptr) listener_->on_running(attempt->id);
+        } else if (frame->type == FrameType::Exited) {
+            if (const auto exit = supervision::parse_exit_line(frame->payload))
+                return report_exit(attempt, {exit->exit_code, exit->signal, exit->stop_asked,
+                                             exit->killed, exit->detail});
+        }
+    }
+    read_more(attempt);
+}
+
+// Asks the disk what has become of an attempt that we have no connection to.
+void ProcessLauncher::look(const AttemptRef& attempt) {
+    const AttemptState state = read_attempt(jobs_dir_, attempt->id);
+    if (state.is_supervised) {
+        auto socket = supervision::connect_to(
+            {options_.cluster, attempt->id.job.value, attempt->id.attempt});
+        return socket ? take_up(attempt, std::move(*socket)) : look_later(attempt);
+    }
+    if (const auto& exit = state.status.exit)
+        return report_exit(attempt, {exit->exit_code, exit->signal, exit->stop_asked,
+                                     exit->killed, exit->detail});
+    if (!state.status.started) return report_lost(attempt, "never started");
+    if (state.status.boot != boot_) return report_lost(attempt, "the machine was restarted");
+    kill_leftovers(options_.cluster, attempt->id);
+    report_lost(attempt, "its supervisor was killed");
+}
+
+// Between taking the lock and listening, and between its last words and its end, a supervisor
+// lives but cannot be reached: both take it well under a millisecond.
+void ProcessLauncher::look_later(const AttemptRef& attempt) {
+    constexpr std::chrono::milliseconds kPauseMax{250};
+    attempt->timer.expires_after(attempt->pause);
+    attempt->pause = std::min(2 * attempt->pause, kPauseMax);
+    attempt->timer.async_wait(
+        [this, alive = alive_, attempt](const boost::system::error_code& error) {
+            if (*alive && !error) look(attempt);
+        });
+}
+
+void ProcessLauncher::take_up(const AttemptRef& attempt, Descriptor socket) {
+    boost::system::error_code error;
+    attempt->socket.assign(stream_protocol(), socket.release(), error);
+    attempt->pause = std::chrono::milliseconds(1);
+    std::string watch;
+    supervision::append_frame(watch, FrameType::Watch);
+    ::send(attempt->socket.native_handle(), watch.data(), watch.size(), MSG_NOSIGNAL);
+    send_stop(*attempt);
+    read_more(attempt);
+}
+
+void ProcessLauncher::report_exit(const AttemptRef& attempt, const AttemptExit& exit) {
+    crash::crash_point("before-exit-report");
+    finish(attempt);
+    if (listener_ != nullptr) listener_->on_exit(attempt->id, exit);
+}
+
+void ProcessLauncher::report_lost(const AttemptRef& attempt, const std::string& detail) {
+    finish(attempt);
+    if (listener_ != nullptr) listener_->on_lost(attempt->id, detail);
+}
+
+void ProcessLauncher::finish(const AttemptRef& attempt) {
+    boost::system::error_code ignored;
+    attempt->socket.close(ignored);
+    attempts_.erase(attempt->id);
+    if (attempt->supervisor < 0) return;
+    reaping_->pids.push_back(attempt->supervisor);
+    reap_later();
+}
+
+// A supervisor that has said its last word is gone within a millisecond, unless a slow client
+// still reads its output: it is waited for by and by, which needs no signal handler.
+void ProcessLauncher::reap() {
+    std::erase_if(reaping_->pids,
+                  [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
+}
+
+void ProcessLauncher::reap_later() {
+    if (reaping_->is_timed) return;
+    reaping_->is_timed = true;
+    reaping_->timer.expires_after(std::chrono::milliseconds(100));
+    reaping_->timer.async_wait(
+        [this, alive = alive_](const boost::system::error_code& error) {
+            if (!*alive || error) return;
+            reaping_->is_timed = false;
+            reap();
+            if (!reaping_->pids.empty()) reap_later();
+        });
+}
+
+}  // namespace berth::process

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How do jobs run on this machine? Each attempt under a supervisor process of its own
+// (app/supervisor) that outlives this one. start() hands it everything in one piece; from then on
+// the truth about the attempt is its status file (supervision/status_file.h), and the socket
+// between us only tells of it sooner. recover() therefore needs nothing but the directory.
+// A start of an attempt that has a status file already takes it up instead of running it twice.
+// All calls and callbacks on the thread that runs the io_context; no callback from within a call.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ports/launcher.h"
+#include "supervision/descriptor.h"
+
+namespace berth::process {
+
+struct ProcessLauncherOptions {
+    std::string data_dir;    // absolute; jobs/<job>/<attempt>/ is made below it
+    std::string supervisor;  // path of the berth-supervisor program
+    std::string cluster;     // tells servers on one machine apart; at most 60 bytes
+};
+
+class ProcessLauncher final : public ports::Launcher {
+  public:
+    ProcessLauncher(boost::asio::io_context& loop, ProcessLauncherOptions options);
+    // Leaves everything running.
+    ~ProcessLauncher() override;
+
+    void set_listener(ports::LauncherListener* listener) override { listener_ = listener; }
+    void start(const ports::LaunchOrder& order) override;
+    void stop(ports::AttemptId id, ports::StopReason reason, base::Duration grace) override;
+    void recover(std::span<const ports::AttemptId> attempts) override;
+
+  private:
+    struct Attempt;
+    using AttemptRef = std::shared_ptr<Attempt>;  // shared with the reads and waits under way
+
+    base::Status spawn(const ports::LaunchOrder& order, Attempt& attempt);
+    AttemptRef add(ports::AttemptId id);
+    void read_more(const AttemptRef& attempt);
+    void on_bytes(const AttemptRef& attempt, std::size_t size);
+    void look(const AttemptRef& attempt);
+    void look_later(const AttemptRef& attempt);
+    void take_up(const AttemptRef& attempt, supervision::Descriptor socket);
+    void send_stop(Attempt& attempt);
+    void report_exit(const AttemptRef& attempt, const ports::AttemptExit& exit);
+    void report_lost(const AttemptRef& attempt, const std::string& detail);
+    void finish(const AttemptRef& attempt);
+    void reap();
+    void reap_later();
+
+    boost::asio::io_context& loop_;
+    ProcessLauncherOptions options_;
+    ports::LauncherListener* listener_ = nullptr;
+    std::string jobs_dir_;
+    std::string boot_;
+    supervision::Descriptor null_;
+    std::map<ports::AttemptId, AttemptRef> attempts_;
+    struct Reaping;
+    std::unique_ptr<Reaping> reaping_;
+    std::shared_ptr<bool> alive_;  // false once destroyed; held by what was posted
+};
+
+}  // namespace berth::process

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What may still run when a supervisor was killed? Its tasks die with it, but not what they had
+// started. Those processes still carry the names of cluster, job and attempt in their environment.
+#pragma once
+
+#include <string>
+
+#include "ports/launcher.h"
+
+namespace berth::process {
+
+// Ends them; answers how many there were. Reads all of /proc: only for this rare case.
+int kill_leftovers(const std::string& cluster, ports::AttemptId id);
+
+}  // namespace berth::process

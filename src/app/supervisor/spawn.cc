@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/supervisor/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace berth::supervisor {
+namespace {
+
+enum class Stage { Fork, Workdir, Terminal, Exec };
+
+// Everything the child needs, made before the fork: between vfork and exec it shares our memory.
+struct Prepared {
+    const SpawnPlan* plan = nullptr;
+    std::vector<char*> command;
+    std::vector<char*> environment;
+    pid_t supervisor = 0;
+};
+
+struct Failure {
+    volatile Stage stage = Stage::Fork;
+    volatile int error = 0;
+};
+
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+    std::vector<char*> pointers;
+    pointers.reserve(texts.size() + 1);
+    for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
+// What the supervisor changed for itself must not reach the user's process. Handlers go before the
+// mask, because a handler that ran here would write into the supervisor's memory.
+void restore_signals() {
+    for (const int signal : {SIGCHLD, SIGTERM, SIGPIPE}) ::signal(signal, SIG_DFL);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+bool take_terminal(const char* path) {
+    ::setsid();
+    const int terminal = ::open(path, O_RDWR);  // a session leader's first terminal becomes its own
+    if (terminal < 0) return false;
+    for (int target = 0; target < 3; ++target) ::dup2(terminal, target);
+    if (terminal > 2) ::close(terminal);
+    return true;
+}
+
+void take_files(const SpawnPlan& plan) {
+    ::setpgid(0, 0);
+    if (plan.input >= 0) ::dup2(plan.input, 0);
+    if (plan.output >= 0) ::dup2(plan.output, 1);
+    if (plan.error_output >= 0) ::dup2(plan.error_output, 2);
+}
+
+// Returns only when it failed. Nothing here may allocate.
+void become_user_process(const Prepared& prepared, Failure& failure) {
+    const SpawnPlan& plan = *prepared.plan;
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != prepared.supervisor) return;  // it died before the line above took hold
+    if (plan.terminal.empty()) {
+        take_files(plan);
+    } else if (!take_terminal(plan.terminal.c_str())) {
+        failure.error = errno;
+        failure.stage = Stage::Terminal;
+        return;
+    }
+    if (::chdir(plan.workdir.empty() ? "/" : plan.workdir.c_str()) != 0) {
+        failure.error = errno;
+        failure.stage = Stage::Workdir;
+        return;
+    }
+    restore_signals();
+    ::execvpe(prepared.command[0], prepared.command.data(), prepared.environment.data());
+    failure.error = errno;
+    failure.stage = Stage::Exec;
+}
+
+[[gnu::noinline]] pid_t fork_and_exec(const Prepared& prepared, Failure& failure) {
+    const pid_t pid = ::vfork();
+    if (pid != 0) return pid;
+    become_user_process(prepared, failure);
+    ::_exit(127);
+}
+
+std::string describe(const SpawnPlan& plan, Stage stage, int error) {
+    const std::string reason = std::string(": ") + ::strerror(error);
+    switch (stage) {
+        case Stage::Fork: return "cannot make a process" + reason;
+        case Stage::Workdir: return "cannot enter workdir \"" + plan.workdir + '"' + reason;
+        case Stage::Terminal: return "cannot open a terminal" + reason;
+        case Stage::Exec: break;
+    }
+    return "cannot run \"" + plan.command->front() + '"' + reason;
+}
+
+}  // namespace
+
+Spawned spawn(const SpawnPlan& plan) {
+    if (plan.command->empty()) return {-1, 126, "there is no command to run"};
+    const Prepared prepared{&plan, pointers_to(*plan.command), pointers_to(*plan.environment),
+                            ::getpid()};
+    Failure failure;
+    const pid_t pid = fork_and_exec(prepared, failure);
+    if (pid < 0) return {-1, 126, describe(plan, Stage::Fork, errno)};
+    if (failure.error == 0) return {pid, 0, {}};
+    ::waitpid(pid, nullptr, 0);
+    const bool is_missing = failure.stage == Stage::Exec && failure.error == ENOENT;
+    return {-1, is_missing ? 127 : 126, describe(plan, failure.stage, failure.error)};
+}
+
+}  // namespace berth::supervisor

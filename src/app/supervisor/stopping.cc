@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How an attempt is asked to stop, and how it is ended when it does not.
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "app/supervisor/pause_signal.h"
+#include "app/supervisor/process_tree.h"
+#include "app/supervisor/supervisor.h"
+
+namespace berth::supervisor {
+
+using supervision::ExitReport;
+using supervision::StopKind;
+using supervision::StopRequest;
+
+void Supervisor::stop(StopRequest request) {
+    if (phase_ == Phase::Ended) return;
+    const bool is_first = !stop_asked_;
+    stop_asked_ = true;
+    if (phase_ == Phase::WaitingForClient)
+        return end({128 + SIGTERM, SIGTERM, true, false, "stopped before it was started"});
+    const std::int64_t deadline = monotonic_ms() + std::max<std::int64_t>(0, request.grace_ms);
+    stop_deadline_ = std::min(stop_deadline_.value_or(deadline), deadline);
+    // From here on one deadline rules: what is left of the gang may use the whole grace to save.
+    gang_deadline_.reset();
+    leftover_deadline_.reset();
+
+    int signal = SIGTERM;
+    if (request.kind == StopKind::Pause) {
+        std::uint64_t caught = 0;
+        if (order_.pause_signal == "auto") {
+            for (const Process& process : descendants_of(::getpid()))
+                caught |= caught_signals(process.pid);
+        }
+        signal = choose_pause_signal(order_.pause_signal, order_.environment, caught);
+    }
+    if (signal == kKillAtOnce || request.grace_ms <= 0) {
+        killed_ = true;
+        return kill_all();
+    }
+    if (is_first || signal != stop_signal_) ask_all(signal);
+    stop_signal_ = signal;
+}
+
+void Supervisor::ask_all(int signal) {
+    const int handlers = ask_to_stop(::getpid(), signal);
+    if (stop_asked_ && handlers == 0)
+        stop_note_ = "no process handled " + signal_name(signal) + ", nothing was saved";
+}
+
+void Supervisor::kill_all() {
+    is_killing_ = true;
+    // Repeated until the last one is reaped, ever more seldom: a process in the midst of a system
+    // call of its driver may take long to die.
+    constexpr std::int64_t kPauseMaxMs = 2'000;
+    kill_pause_ms_ = std::min(2 * kill_pause_ms_, kPauseMaxMs);
+    kill_again_ = monotonic_ms() + kill_pause_ms_;
+    kill_descendants(::getpid());
+}
+
+ExitReport Supervisor::describe_end() const {
+    ExitReport report = first_failure_.value_or(ExitReport{});
+    report.stop_asked = stop_asked_;
+    report.killed = killed_;
+    if (killed_) {
+        report.detail = "did not stop within the grace and was killed";
+    } else if (stop_asked_ && !stop_note_.empty()) {
+        report.detail = stop_note_;
+    }
+    return report;
+}
+
+}  // namespace berth::supervisor

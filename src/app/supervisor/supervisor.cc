@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/supervisor/supervisor.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "app/supervisor/environment.h"
+#include "app/supervisor/pause_signal.h"
+
+namespace berth::supervisor {
+
+using supervision::Descriptor;
+using supervision::ExitReport;
+using supervision::FrameType;
+
+namespace {
+
+constexpr std::int64_t kAttachWaitMs = 30'000;
+constexpr std::int64_t kGangGraceMs = 5'000;
+// What a task leaves running may still be copying its last output, as `> >(tee log)` does.
+constexpr std::int64_t kLeftoverGraceMs = 200;
+
+// Makes a directory with its parents. Empty when it exists now, else what went wrong.
+std::string make_directories(const std::string& path) {
+    if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
+    if (errno != ENOENT) return "cannot make \"" + path + "\": " + ::strerror(errno);
+    const std::size_t slash = path.rfind('/');
+    if (slash == 0 || slash == std::string::npos) return "cannot make \"" + path + '"';
+    std::string failure = make_directories(path.substr(0, slash));
+    if (!failure.empty() || ::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return failure;
+    return "cannot make \"" + path + "\": " + ::strerror(errno);
+}
+
+}  // namespace
+
+std::int64_t monotonic_ms() {
+    timespec now{};
+    ::clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000LL + now.tv_nsec / 1'000'000;
+}
+
+Supervisor::Supervisor(supervision::Order order, Descriptor status, Descriptor channel)
+    : sleep_mask_(take_signals()), order_(std::move(order)), status_(std::move(status)) {
+    peers_.emplace_back(std::move(channel), Role::Server);
+    tasks_.resize(order_.tasks.size());
+}
+
+void Supervisor::run() {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    // The command is searched where the user's own shell would search it.
+    const std::string path(value_of(order_.environment, "PATH"));
+    ::setenv("PATH", path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path.c_str(), 1);
+    write_status(supervision::starting_line(order_.boot, ::getpid()));
+    if (order_.attached) {
+        phase_ = Phase::WaitingForClient;
+        attach_deadline_ = monotonic_ms() + kAttachWaitMs;
+        open_listener();
+    } else {
+        start_tasks();
+    }
+    while (phase_ != Phase::Ended) wait_and_serve();
+    // The rest of the output goes out at the client's own pace; the GPUs are free already.
+    for (Connection& peer : peers_) {
+        if (peer.role() != Role::Client && !peer.flush()) peer.lose();
+    }
+    drop_lost_peers();
+    while (client() != nullptr && client()->backlog() > 0) wait_and_serve();
+}
+
+void Supervisor::start_tasks() {
+    phase_ = Phase::Running;
+    attach_deadline_.reset();
+    if (std::string failure = make_directories(order_.checkpoint_dir); !failure.empty())
+        return fail_to_start(0, {-1, 126, failure});
+    const int port = choose_port(order_);
+    for (std::size_t index = 0; index < tasks_.size(); ++index) {
+        const Spawned spawned = start_task(index, port);
+        if (!spawned.failure.empty()) return fail_to_start(index, spawned);
+        tasks_[index] = {spawned.pid, true};
+        ++running_tasks_;
+        has_children_ = true;
+    }
+    std::string line = "running";
+    for (const Task& task : tasks_) line += ' ' + std::to_string(task.pid);
+    write_status(line + '\n');
+    was_running_ = true;
+    tell(Role::Server, FrameType::Running, {});
+}
+
+Spawned Supervisor::start_task(std::size_t index, int port) {
+    const supervision::TaskOrder& task = order_.tasks[index];
+    const std::string log_path =
+        order_.directory + "/task-" + std::to_string(task.rank) + ".log";
+    Descriptor log(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    if (!log.is_open())
+        return {-1, 126, "cannot open log \"" + log_path + "\": " + ::strerror(errno)};
+    const std::vector<std::string> environment = task_environment(order_, task, port);
+    SpawnPlan plan;
+    plan.command = &order_.command;
+    plan.environment = &environment;
+    plan.workdir = order_.workdir;
+    const int log_fd = log.get();
+    const Descriptor log_copy(order_.attached ? ::fcntl(log_fd, F_DUPFD_CLOEXEC, 0) : -1);
+    if (!order_.attached) plan.output = plan.error_output = log_fd;
+    Spawned spawned =
+        order_.attached ? start_attached_task(plan, index, std::move(log)) : spawn(plan);
+    if (!spawned.failure.empty()) {
+        const std::string text = "berth: " + spawned.failure + '\n';
+        const int target = order_.attached ? log_copy.get() : log_fd;
+        // The reason is also in the exit line, so a log that takes no more loses nothing.
+        [[maybe_unused]] const ssize_t size = ::write(target, text.data(), text.size());
+    }
+    return spawned;
+}
+
+Spawned Supervisor::start_attached_task(const SpawnPlan& plan, std::size_t index, Descriptor log) {
+    SpawnPlan attached = plan;
+    TaskEnds ends;
+    const int rank = order_.tasks[index].rank;
+    const std::string failure =
+        order_.terminal && rank == 0
+            ? relay_.open_terminal(rank, std::move(log), terminal_size_, ends)
+            : relay_.open_pipes(rank, std::move(log), ends);
+    if (!failure.empty()) return {-1, 126, failure};
+    attached.terminal = ends.terminal;
+    attached.input = ends.input.get();
+    attached.output = ends.output.get();
+    attached.error_output = ends.error_output.get();
+    return spawn(attached);
+}
+
+void Supervisor::fail_to_start(std::size_t index, const Spawned& spawned) {
+    const int rank = order_.tasks.empty() ? 0 : order_.tasks[index].rank;
+    first_failure_ = ExitReport{spawned.exit_code, 0, false, false,
+                                tasks_.size() > 1
+                                    ? "task " + std::to_string(rank) + ": " + spawned.failure
+                                    : spawned.failure};
+    tell(Role::Client, FrameType::ErrorOutput, "berth: " + spawned.failure + '\n');
+    if (has_children_)
+        kill_all();
+    else
+        end(describe_end());
+}
+
+void Supervisor::reap() {
+    while (true) {
+        int wait_status = 0;
+        const pid_t pid = ::waitpid(-1, &wait_status, WNOHANG);
+        if (pid == 0 || (pid < 0 && errno == EINTR)) break;
+        if (pid < 0) {
+            has_children_ = false;
+            break;
+        }
+        for (std::size_t index = 0; index < tasks_.size(); ++index) {
+            if (tasks_[index].is_running && tasks_[index].pid == pid)
+                note_task_end(index, wait_status);
+        }
+    }
+    consider_end();
+}
+
+void Supervisor::note_task_end(std::size_t index, int wait_status) {
+    tasks_[index].is_running = false;
+    --running_tasks_;
+    const bool is_signal = WIFSIGNALED(wait_status);
+    const int signal = is_signal ? WTERMSIG(wait_status) : 0;
+    const int code = is_signal ? 128 + signal : WEXITSTATUS(wait_status);
+    if (code == 0 || first_failure_) return;
+    const std::string who = "task " + std::to_string(order_.tasks[index].rank);
+    first_failure_ = ExitReport{code, signal, false, false,
+                                is_signal ? who + " was ended by " + signal_name(signal)
+                                          : who + " exited with " + std::to_string(code)};
+    // While the gang is saving, one that is done, or that cannot save, does not end the others.
+    if (stop_asked_ || is_killing_ || running_tasks_ == 0) return;
+    gang_deadline_ = monotonic_ms() + kGangGraceMs;
+    ask_all(SIGTERM);
+}
+
+void Supervisor::consider_end() {
+    if (phase_ != Phase::Running || running_tasks_ > 0) return;
+    if (!has_children_) {
+        end(describe_end());
+    } else if (!stop_asked_ && !is_killing_ && !leftover_deadline_) {
+        leftover_deadline_ = monotonic_ms() + kLeftoverGraceMs;
+    }
+}
+
+void Supervisor::end(ExitReport report) {
+    phase_ = Phase::Ended;
+    attach_deadline_ = stop_deadline_ = gang_deadline_ = leftover_deadline_ = kill_again_ = {};
+    exit_text_ = supervision::exit_line(report);
+    write_status(exit_text_);
+    tell(Role::Server, FrameType::Exited, exit_text_);
+    relay_.drain(sink());
+    tell(Role::Client, FrameType::Exited, exit_text_);
+}
+
+void Supervisor::on_deadline() {
+    const std::int64_t now = monotonic_ms();
+    const auto is_over = [now](const std::optional<std::int64_t>& deadline) {
+        return deadline && *deadline <= now;
+    };
+    if (is_over(attach_deadline_)) return start_tasks();  // nobody came: its log still tells
+    if (is_over(stop_deadline_)) {
+        stop_deadline_.reset();
+        killed_ = true;
+        kill_all();
+    }
+    if (is_over(gang_deadline_) || is_over(leftover_deadline_)) {
+        gang_deadline_.reset();
+        leftover_deadline_.reset();
+        kill_all();
+    }
+    if (is_over(kill_again_)) kill_all();
+}
+
+}  // namespace berth::supervisor

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does one attempt of a job live and end, whatever happens to the server meanwhile?
+// Guarantees:
+// 1. "starting" is in the status file before any process of the user's runs, and "exit" after the
+//    last one is gone: an attempt is never run twice unknowingly and no exit code is lost.
+// 2. A task that fails ends the gang; the first failure gives the exit code.
+// 3. Once asked to stop, the attempt is over by the deadline, with or without a server.
+// 4. No process of the attempt outlives its "exit" line.
+// It sleeps in one poll and does nothing while nothing happens.
+#pragma once
+
+#include <poll.h>
+#include <signal.h>
+
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/supervisor/connection.h"
+#include "app/supervisor/relay.h"
+#include "app/supervisor/spawn.h"
+#include "supervision/order.h"
+#include "supervision/status_file.h"
+
+namespace berth::supervisor {
+
+class Supervisor {
+  public:
+    Supervisor(supervision::Order order, supervision::Descriptor status,
+               supervision::Descriptor channel);
+
+    // Returns when the attempt is over and everyone who listens was told.
+    void run();
+
+  private:
+    struct Task {
+        pid_t pid = -1;
+        bool is_running = false;
+    };
+    enum class Phase { WaitingForClient, Running, Ended };
+
+    // supervisor.cc: the course of an attempt
+    void start_tasks();
+    Spawned start_task(std::size_t index, int port);
+    Spawned start_attached_task(const SpawnPlan& plan, std::size_t index,
+                                supervision::Descriptor log);
+    void fail_to_start(std::size_t index, const Spawned& spawned);
+    void reap();
+    void note_task_end(std::size_t index, int wait_status);
+    void consider_end();
+    void end(supervision::ExitReport report);
+    void on_deadline();
+
+    // stopping.cc: how it is asked to stop and how it is ended
+    void stop(supervision::StopRequest request);
+    void ask_all(int signal);
+    void kill_all();
+    supervision::ExitReport describe_end() const;
+
+    // talking.cc: who listens
+    void wait_and_serve();
+    void accept_peer();
+    void serve(Connection& peer);
+    void handle(Connection& peer, const supervision::Frame& frame);
+    void attach(Connection& peer, supervision::TerminalSize size);
+    void drop_lost_peers();
+    void open_listener();
+    Connection* client();
+    Relay::Sink sink();
+    void tell(Role role, supervision::FrameType type, std::string_view payload);
+    void write_status(std::string_view line);
+
+    sigset_t sleep_mask_;              // while it sleeps, ends of children are let in
+    supervision::Order order_;
+    supervision::Descriptor status_;
+    supervision::Descriptor listener_;
+    std::list<Connection> peers_;
+    Relay relay_;
+    supervision::TerminalSize terminal_size_;
+
+    Phase phase_ = Phase::Running;
+    std::vector<Task> tasks_;
+    std::size_t running_tasks_ = 0;
+    bool has_children_ = false;
+    bool was_running_ = false;
+    std::string exit_text_;            // the exit line, once it has ended
+
+    std::optional<supervision::ExitReport> first_failure_;
+    bool stop_asked_ = false;
+    int stop_signal_ = 0;
+    std::string stop_note_;            // nobody handled the signal
+    bool killed_ = false;
+    bool is_killing_ = false;
+    // Milliseconds on the monotonic clock; none = not awaited.
+    std::optional<std::int64_t> attach_deadline_;
+    std::optional<std::int64_t> stop_deadline_;
+    std::optional<std::int64_t> gang_deadline_;      // a task failed, the others were asked to end
+    std::optional<std::int64_t> leftover_deadline_;  // all tasks ended, something still runs
+    std::optional<std::int64_t> kill_again_;
+    std::int64_t kill_pause_ms_ = 10;
+};
+
+std::int64_t monotonic_ms();
+
+// Blocks SIGCHLD and SIGTERM but for the mask it returns, under which poll() sleeps: they are
+// noted between two steps, never within one.
+sigset_t take_signals();
+
+}  // namespace berth::supervisor
