@@ -7,6 +7,7 @@
 #include "control/controller.h"
 #include "control/launch_order.h"
 #include "crash/crash_point.h"
+#include "lifecycle/carry_out.h"
 #include "scheduling/cycle.h"
 
 namespace berth::control {
@@ -25,42 +26,26 @@ void Controller::decide(Transaction& transaction) {
 }
 
 void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
-    for (const model::JobId job : plan.dropped) {
-        transaction.note(model::ReservationDropped{job}, kScheduler);
-    }
-    for (const model::Pause& pause : plan.pauses) carry_out(transaction, pause);
-    for (const model::Start& start : plan.starts) {
-        const int attempt = transaction.find(start.job)->attempts + 1;
-        transaction.note(model::JobStarting{.job = start.job,
-                                            .attempt = attempt,
-                                            .rule = start.rule,
-                                            .tasks = start.tasks},
-                         kScheduler);
-        transaction.start(start.job);
-    }
-    for (const model::Reservation& reserved : plan.reservations) {
-        const base::Duration wait = settings_.policy.pause_grace + settings_.policy.hold;
-        transaction.note(model::JobReserved{.job = reserved.job,
-                                            .rule = reserved.rule,
-                                            .deadline = transaction.now() + wait,
-                                            .tasks = reserved.tasks},
-                         kScheduler);
+    auto events = lifecycle::events_of(state_, plan, settings_.policy, transaction.now());
+    for (model::EventBody& event : events) {
+        if (auto* pause = std::get_if<model::PauseRequested>(&event)) {
+            carry_out(transaction, std::move(*pause));
+            continue;
+        }
+        const auto* starting = std::get_if<model::JobStarting>(&event);
+        const model::JobId started = starting != nullptr ? starting->job : model::JobId{};
+        transaction.note(std::move(event), kScheduler);
+        if (started.is_valid()) transaction.start(started);
     }
 }
 
-// Two jobs can each need a part of the same victim; it is asked once.
-void Controller::carry_out(Transaction& transaction, const model::Pause& pause) {
-    const model::JobRecord* job = transaction.find(pause.job);
+// Two jobs can each need a part of the same victim; it is asked once. A job's own grace counts.
+void Controller::carry_out(Transaction& transaction, model::PauseRequested request) {
+    const model::JobRecord* job = transaction.find(request.job);
     if (job->state == model::JobState::Pausing) return;
-    const base::Duration grace = grace_for(transaction, pause.job, {});
-    transaction.note(model::PauseRequested{.job = pause.job,
-                                           .rule = pause.rule,
-                                           .beneficiary = pause.beneficiary,
-                                           .cost = pause.cost,
-                                           .deadline = transaction.now() + grace,
-                                           .whole_job = true,
-                                           .tasks = {}},
-                     kScheduler);
+    const base::Duration grace = grace_for(transaction, request.job, {});
+    request.deadline = transaction.now() + grace;
+    transaction.note(std::move(request), kScheduler);
     request_stop(transaction, *job, ports::StopReason::Pause, grace);
 }
 

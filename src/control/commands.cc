@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "control/command_text.h"
 #include "control/controller.h"
 
 namespace berth::control {
@@ -26,13 +27,20 @@ model::PauseCost pause_cost(const model::JobRecord& job, model::TimePoint now) {
             milli * job.spec.restart_cost.count() / 1000};
 }
 
+// With everything the server fills in, so that the same submission twice is the same job.
+void complete(model::Submission& submission) {
+    if (submission.spec.name.empty()) submission.spec.name = name_from(submission.launch.command);
+    // A gang that grows while it runs would have to be restarted; until it can, it keeps its size.
+    submission.spec.tasks_max = submission.spec.tasks_min;
+}
+
 bool holds_gpus(const model::JobRecord& job) {
     return job.state == JobState::Starting || job.state == JobState::Running;
 }
 
 }  // namespace
 
-void Controller::submit(Submission submission, SubmitDone done) {
+void Controller::submit(model::Submission submission, SubmitDone done) {
     queue([this, submission = std::move(submission),
            done = std::move(done)](Transaction& transaction) mutable {
         take_submission(transaction, submission, done);
@@ -92,26 +100,26 @@ void Controller::answer(Transaction& transaction, Done done, base::Status status
 
 // A repeated key answers with the first job. Errors: NotFound (the key is new), Conflict.
 base::Result<model::JobId> Controller::known_by_key(const Transaction& transaction,
-                                                    const Submission& submission) {
-    model::JobId id = transaction.job_with_key(submission.idempotency_key);
+                                                    const model::Submission& submission) {
+    model::JobId id = transaction.job_with_key(submission.key);
     if (!id.is_valid()) {
-        BERTH_TRY(stored, ports_.store.job_with_key(submission.idempotency_key));
+        BERTH_TRY(stored, ports_.store.job_with_key(submission.key));
         if (!stored) return base::fail(ErrorCode::NotFound, "a new key");
         id = *stored;
     }
     const model::JobRecord* live = transaction.find(id);
-    bool is_same = live != nullptr && live->spec == submission.spec;
-    if (live == nullptr) {
-        const auto finished = ports_.store.finished_job(id);
-        is_same = finished && finished->spec == submission.spec;
+    const auto first = live == nullptr ? ended_job(transaction, id)
+                                       : base::Result<model::JobRecord>(*live);
+    if (first && first->spec == submission.spec &&
+        first->command == command_text(submission.launch.command)) {
+        return id;
     }
-    if (is_same) return id;
-    return base::fail(ErrorCode::Conflict, "idempotency key \"" + submission.idempotency_key +
+    return base::fail(ErrorCode::Conflict, "idempotency key \"" + submission.key +
                                                "\" was used for " + job_text(id) +
                                                ", which asks for something else");
 }
 
-void Controller::take_submission(Transaction& transaction, Submission& submission,
+void Controller::take_submission(Transaction& transaction, model::Submission& submission,
                                  const SubmitDone& done) {
     const auto tell = [&](tl::expected<model::JobId, Refusal> outcome) {
         transaction.acknowledge([done, outcome = std::move(outcome)](const base::Error* failure) {
@@ -119,9 +127,8 @@ void Controller::take_submission(Transaction& transaction, Submission& submissio
             done(tl::unexpected(Refusal{*failure, {}}));
         });
     };
-    // A gang that grows while it runs would have to be restarted; until it can, it keeps its size.
-    submission.spec.tasks_max = submission.spec.tasks_min;
-    if (!submission.idempotency_key.empty()) {
+    complete(submission);
+    if (!submission.key.empty()) {
         const auto known = known_by_key(transaction, submission);
         if (known) return tell(*known);
         if (known.error().code != ErrorCode::NotFound) {
@@ -130,7 +137,7 @@ void Controller::take_submission(Transaction& transaction, Submission& submissio
     }
     const model::JobId id{state_.last_job.value + 1};
     model::JobSubmitted submitted{id, std::move(submission.spec), submission.launch.user,
-                                  std::move(submission.command)};
+                                  command_text(submission.launch.command)};
     if (const auto possible = lifecycle::check(state_, submitted); !possible) {
         return tell(tl::unexpected(Refusal{possible.error(), {}}));
     }
@@ -140,13 +147,22 @@ void Controller::take_submission(Transaction& transaction, Submission& submissio
             Refusal{{ErrorCode::Invalid, "this job can never run here"}, std::move(never)}));
     }
     transaction.note(std::move(submitted), submission.launch.user);
-    if (!submission.idempotency_key.empty()) transaction.keep_key(submission.idempotency_key, id);
+    if (!submission.key.empty()) transaction.keep_key(submission.key, id);
     transaction.keep_launch(id, std::move(submission.launch));
     tell(id);
 }
 
-base::Error Controller::no_such_job(model::JobId job) {
-    if (const auto ended = ports_.store.finished_job(job)) {
+// One that ended in this very turn is not in the store yet.
+base::Result<model::JobRecord> Controller::ended_job(const Transaction& transaction,
+                                                     model::JobId job) {
+    const auto& now = transaction.batch().finished;
+    const auto found = std::ranges::find(now, job, &model::JobRecord::id);
+    if (found != now.end()) return *found;
+    return ports_.store.finished_job(job);
+}
+
+base::Error Controller::no_such_job(const Transaction& transaction, model::JobId job) {
+    if (const auto ended = ended_job(transaction, job)) {
         return {ErrorCode::Conflict,
                 job_text(job) + " has ended: " + std::string(lifecycle::name(ended->state))};
     }
@@ -157,7 +173,7 @@ base::Status Controller::take_pause(Transaction& transaction, model::JobId id,
                                     const std::string& actor,
                                     std::optional<base::Duration> grace) {
     const model::JobRecord* job = transaction.find(id);
-    if (job == nullptr) return tl::unexpected(no_such_job(id));
+    if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
     if (job->state == JobState::Cancelling) {
         return base::fail(ErrorCode::Conflict, job_text(id) + " is being cancelled");
     }
@@ -182,7 +198,7 @@ base::Status Controller::take_pause(Transaction& transaction, model::JobId id,
 base::Status Controller::take_resume(Transaction& transaction, model::JobId id,
                                      const std::string& actor) {
     const model::JobRecord* job = transaction.find(id);
-    if (job == nullptr) return tl::unexpected(no_such_job(id));
+    if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
     if (job->held) return transaction.record(model::JobReleased{id}, actor);
     if (job->state == JobState::Paused || job->state == JobState::Pausing) {
         return base::fail(ErrorCode::Conflict,
@@ -198,7 +214,7 @@ base::Status Controller::take_cancel(Transaction& transaction, model::JobId id,
                                      const std::string& actor,
                                      std::optional<base::Duration> grace) {
     const model::JobRecord* job = transaction.find(id);
-    if (job == nullptr) return tl::unexpected(no_such_job(id));
+    if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
     if (job->state == JobState::Cancelling) {
         if (grace) request_stop(transaction, *job, ports::StopReason::Cancel, *grace);
         return {};

@@ -101,7 +101,7 @@ std::optional<model::Verdict> Controller::why(model::JobId job) {
     return verdicts_.why(state_, settings_.policy, std::max(ports_.clock.now(), state_.time), job);
 }
 
-Outlook Controller::outlook(const Submission& submission) {
+Outlook Controller::outlook(const model::Submission& submission) {
     const model::TimePoint now = std::max(ports_.clock.now(), state_.time);
     const model::JobId id{state_.last_job.value + 1};
     Outlook outlook;

@@ -72,7 +72,8 @@ class Controller final : public ports::LauncherListener {
     base::Status recover();
 
     // --- commands; each is answered once, from step()
-    void submit(Submission submission, SubmitDone done);
+    // The name may be empty, then one is made from the command.
+    void submit(model::Submission submission, SubmitDone done);
     void pause(model::JobId job, std::string actor, std::optional<base::Duration> grace, Done done);
     void resume(model::JobId job, std::string actor, Done done);
     void cancel(model::JobId job, std::string actor, std::optional<base::Duration> grace,
@@ -100,7 +101,7 @@ class Controller final : public ports::LauncherListener {
     const model::Policy& policy() const { return settings_.policy; }
     // Why a job waits; none when it waits for nothing.
     std::optional<model::Verdict> why(model::JobId job);
-    Outlook outlook(const Submission& submission);
+    Outlook outlook(const model::Submission& submission);
     // How long the job may take to save when it is asked to stop.
     base::Duration grace_of(const model::LaunchSpec& launch) const;
 
@@ -110,16 +111,18 @@ class Controller final : public ports::LauncherListener {
     void queue(Turn turn);
 
     // commands.cc
-    void take_submission(Transaction& transaction, Submission& submission, const SubmitDone& done);
+    void take_submission(Transaction& transaction, model::Submission& submission,
+                         const SubmitDone& done);
     base::Result<model::JobId> known_by_key(const Transaction& transaction,
-                                            const Submission& submission);
+                                            const model::Submission& submission);
     base::Status take_pause(Transaction& transaction, model::JobId job, const std::string& actor,
                             std::optional<base::Duration> grace);
     base::Status take_resume(Transaction& transaction, model::JobId job, const std::string& actor);
     base::Status take_cancel(Transaction& transaction, model::JobId job, const std::string& actor,
                              std::optional<base::Duration> grace);
     void answer(Transaction& transaction, Done done, base::Status status);
-    base::Error no_such_job(model::JobId job);
+    base::Result<model::JobRecord> ended_job(const Transaction& transaction, model::JobId job);
+    base::Error no_such_job(const Transaction& transaction, model::JobId job);
 
     // facts.cc
     void take_running(Transaction& transaction, ports::AttemptId attempt);
@@ -131,7 +134,7 @@ class Controller final : public ports::LauncherListener {
     // carry_out.cc
     void decide(Transaction& transaction);
     void carry_out(Transaction& transaction, const model::Plan& plan);
-    void carry_out(Transaction& transaction, const model::Pause& pause);
+    void carry_out(Transaction& transaction, model::PauseRequested request);
     void request_stop(Transaction& transaction, const model::JobRecord& job,
                       ports::StopReason reason, base::Duration grace);
     void repeat_stops(Transaction& transaction);

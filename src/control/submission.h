@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does somebody hand in, and what do they get back?
+// What does somebody who hands in a job, or asks for a change, get back?
 #pragma once
 
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "base/result.h"
-#include "model/job.h"
-#include "model/launch.h"
+#include "model/submission.h"
 #include "model/verdict.h"
 
 namespace berth::control {
-
-struct Submission {
-    model::JobSpec spec;
-    model::LaunchSpec launch;
-    std::string command;             // for people, shortened
-    std::string idempotency_key;     // empty = none
-};
 
 // Why a submission was refused. With a verdict: the job could never run here.
 struct Refusal {
