@@ -160,14 +160,16 @@ function(berth_program program)
         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
 endfunction()
 
-# A doctest executable below tests/, which may use every module: contract tests and the like.
+# A doctest executable below tests/, which may use every module: contract tests and the like. Each
+# of SOURCES is a ctest; SUPPORT is what they share. Quoted includes start from src/ or tests/.
 function(berth_test name)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;USES;LIBS")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;SUPPORT;USES;LIBS")
     berth_targets_of("test ${name}" uses ${arg_USES})
     if(uses STREQUAL "NOTFOUND")
         return()
     endif()
-    add_executable(${name}_test ${arg_SOURCES})
+    add_executable(${name}_test ${arg_SOURCES} ${arg_SUPPORT})
+    target_include_directories(${name}_test PRIVATE "${CMAKE_SOURCE_DIR}/tests")
     target_link_libraries(${name}_test PRIVATE ${uses} ${arg_LIBS} berth_doctest_main)
     berth_add_doctests(${name}_test ${name} ${arg_SOURCES})
 endfunction()

@@ -14,6 +14,7 @@ set(berth_modules
     4  scenario                      pure
     4  ports                         effects
     4  crash                         effects
+    5  supervision                   effects
     5  control                       effects
     5  codec                         effects
     6  adapters/sqlite               effects
@@ -21,6 +22,7 @@ set(berth_modules
     6  adapters/nvml                 effects
     6  adapters/simulated_gpu        effects
     6  adapters/system_clock         effects
+    6  adapters/simulated_launcher   effects
     7  api                           effects
     7  cli                           effects
     8  app                           effects

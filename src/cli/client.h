@@ -61,6 +61,8 @@ class Client {
     Outcome<std::string> get(const std::string& target);  // the body, JSON
     Outcome<JobList> jobs(const JobQuery& query);
     Outcome<JobView> job(model::JobId id);
+    // With the full verdict and the names of those in the way.
+    Outcome<JobView> explained_job(model::JobId id);
     Outcome<JobView> wait_for_job(model::JobId id, const JobWait& wait);
     Outcome<JobView> submit(const std::string& body, const std::string& key);
     // "pause", "resume" or "cancel".

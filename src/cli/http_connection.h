@@ -18,8 +18,8 @@ namespace berth::cli {
 struct HttpRequest {
     std::string_view method = "GET";
     std::string target;                    // "/api/v1/jobs?limit=3"
-    std::string body;
-    std::vector<std::pair<std::string, std::string>> headers;
+    std::string body = {};
+    std::vector<std::pair<std::string, std::string>> headers = {};
 };
 
 struct HttpResponse {

@@ -90,6 +90,7 @@ struct EventView {
     model::JobId job;                   // not valid when about something else
     std::string name;                   // of the job, node or project
     std::string text;
+    std::string json;                   // the whole event as the server sent it, on one line
 };
 
 struct StatusView {

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "codec/api_fields.h"
 #include "codec/event_fields.h"
 
 using namespace berth;
@@ -57,5 +58,7 @@ TEST_CASE("no member of a described type is forgotten") {
     check_all<model::Pool, model::Node, model::Entitlement, model::Project, model::TaskRequest,
               model::JobSpec, model::TaskPlacement, model::PauseCost, model::PauseReceipt,
               model::JobRecord, model::PauseManner, model::LaunchSpec, model::Snapshot>();
+    check_all<model::Verdict, model::Start, model::Pause, model::Reservation, model::Plan,
+              model::Submission, codec::PlanView, codec::ProjectUse, codec::GpuView>();
     check_events(model::EventBody{});
 }

@@ -259,7 +259,10 @@ class Explainer {
         verdict_.used = allocated;
         verdict_.bound = fair;
         add_all_holders();
-        if (allocated + verdict_.asks > fair) return with(Reason::QuotaFair, "fair share");
+        const bool others_hold = view_.allocated(cluster::kRoot) > allocated;
+        if (others_hold && allocated + verdict_.asks > fair) {
+            return with(Reason::QuotaFair, "fair share");
+        }
         return with(Reason::PoolFull);
     }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace berth::scheduling {
 namespace {
@@ -22,6 +23,27 @@ bool minimum_run_counts(const PoolView& view, const Beneficiary& beneficiary) {
     if (beneficiary.rule == model::Rule::Preempt) return beneficiary.job.preemptible;
     return !is_within_quota(view, beneficiary.job.project, beneficiary.amount);
 }
+
+// The cheapest piece of strictly lower priority, as a project's victims are walked from the
+// lowest priority up.
+class ReturnCost {
+  public:
+    std::int64_t at(int priority, std::int64_t cost) {
+        if (priority != priority_) {
+            below_ = std::min(below_, here_);
+            here_ = kNone;
+            priority_ = priority;
+        }
+        here_ = std::min(here_, cost);
+        return below_ == kNone ? 0 : below_;
+    }
+
+  private:
+    static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+    int priority_ = std::numeric_limits<int>::min();
+    std::int64_t here_ = kNone;
+    std::int64_t below_ = kNone;
+};
 
 }  // namespace
 
@@ -59,6 +81,7 @@ Pieces legal_pieces(const PoolView& view, const Beneficiary& beneficiary,
     const bool preempts = beneficiary.rule == model::Rule::Preempt;
     const bool minimum_run = minimum_run_counts(view, beneficiary);
     const auto add_from = [&](ProjectId project) {
+        ReturnCost below;
         for (const cluster::VictimKey& key : view.claim(project).victims) {
             if (preempts && key.priority >= beneficiary.job.priority) break;
             const cluster::Job& job = view.cluster.job(key.job);
@@ -67,7 +90,10 @@ Pieces legal_pieces(const PoolView& view, const Beneficiary& beneficiary,
                 pieces.protected_until = std::min(pieces.protected_until.value_or(until), until);
                 continue;
             }
-            for (Piece& piece : pieces_of(view, job)) pieces.list.push_back(std::move(piece));
+            for (Piece& piece : pieces_of(view, job)) {
+                piece.return_gpu_ms = below.at(key.priority, piece.cost_gpu_ms());
+                pieces.list.push_back(std::move(piece));
+            }
         }
     };
     if (preempts) {

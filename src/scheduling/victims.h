@@ -30,8 +30,13 @@ struct Piece {
     MilliGpu gpus{0};
     model::PauseCost cost;
     bool takes_whole_job = true;
+    // What its job would in turn preempt to come back: pausing it costs its project that as well,
+    // so a choice by cost goes straight to the lower priority.
+    std::int64_t return_gpu_ms = 0;
 
-    std::int64_t cost_gpu_ms() const { return cost.unsaved_gpu_ms + cost.restart_gpu_ms; }
+    std::int64_t cost_gpu_ms() const {
+        return cost.unsaved_gpu_ms + cost.restart_gpu_ms + return_gpu_ms;
+    }
     std::vector<int> ranks() const;
 };
 

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/client.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "codec/words.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr std::string_view kBase = "/api/v1/";
+
+std::string target_of(std::string_view path) { return std::string(kBase) + std::string(path); }
+
+std::string job_target(model::JobId id, std::string_view rest = {}) {
+    return target_of("jobs/" + std::to_string(id.value) + std::string(rest));
+}
+
+// The items of a list document, or of a bare list.
+const std::vector<codec::Value>& items_of(const codec::Value& value) {
+    const codec::Value* items = value.find("items");
+    return items ? items->items : value.items;
+}
+
+std::string text_of(const codec::Value& value, std::string_view name) {
+    const codec::Value* member = value.find(name);
+    return member && member->is_scalar() ? member->text : std::string();
+}
+
+int exit_code_of_status(int status) {
+    switch (status) {
+        case 400: return kBadUsage;
+        case 401:
+        case 403: return kForbidden;
+        case 404: return kNoSuchThing;
+        case 409:
+        case 429: return kFailed;
+        case 422: return kJobNeverRuns;
+        default: return status >= 500 ? kServerUnreachable : kFailed;
+    }
+}
+
+std::string seconds_text(base::Duration wait) {
+    return std::to_string(std::max<std::int64_t>(0, (wait.count() + 999) / 1000));
+}
+
+template <typename T, typename Read>
+std::vector<T> read_all(const codec::Value& value, Read read) {
+    std::vector<T> all;
+    for (const codec::Value& item : items_of(value)) all.push_back(read(item));
+    return all;
+}
+
+}  // namespace
+
+Client::Client(const Context& context, base::Duration patience, int interrupt)
+    : context_(context), patience_(patience), connection_(context.address, interrupt) {}
+
+Failure Client::no_answer(const base::Error& error) const {
+    if (error.message == "interrupted") return {kDetached, "interrupted", ""};
+    if (error.code == base::ErrorCode::Forbidden) {
+        return {kForbidden, error.message, "ask the owner of the server for a token"};
+    }
+    if (error.code != base::ErrorCode::Unavailable) {
+        return {kServerUnreachable, error.message, command_line(context_, "status")};
+    }
+    const bool is_remote = context_.address.socket.empty();
+    return {kServerUnreachable, error.message,
+            is_remote ? std::string("check BERTH_URL") : command_line(context_, "up")};
+}
+
+Failure Client::refused(const HttpResponse& response) const {
+    Failure failure{exit_code_of_status(response.status), "", ""};
+    if (const auto problem = codec::parse_json(response.body, "answer")) {
+        failure.cause = text_of(*problem, "detail");
+        if (failure.cause.empty()) failure.cause = text_of(*problem, "title");
+        failure.remedy = text_of(*problem, "hint");
+    }
+    if (failure.cause.empty()) {
+        failure.cause = "the server answered with HTTP status " + std::to_string(response.status);
+    }
+    return failure;
+}
+
+Outcome<HttpResponse> Client::send(const HttpRequest& request, base::Duration extra) {
+    auto response = connection_.send(request, patience_ + extra);
+    if (!response) return tl::unexpected(no_answer(response.error()));
+    if (response->status >= 300) return tl::unexpected(refused(*response));
+    return std::move(*response);
+}
+
+Outcome<codec::Value> Client::get_tree(const std::string& target, base::Duration extra) {
+    auto response = send({.target = target}, extra);
+    if (!response) return tl::unexpected(response.error());
+    auto tree = codec::parse_json(response->body, "the server's answer");
+    if (!tree) return refuse(kServerUnreachable, tree.error().message);
+    return std::move(*tree);
+}
+
+Outcome<std::string> Client::get(const std::string& target) {
+    auto response = send({.target = target_of(target)});
+    if (!response) return tl::unexpected(response.error());
+    return std::move(response->body);
+}
+
+Outcome<JobList> Client::jobs(const JobQuery& query) {
+    std::string target = "jobs?finished=" + std::to_string(query.finished);
+    if (!query.state.empty()) target += "&state=" + percent_encoded(query.state);
+    if (!query.project.empty()) target += "&project=" + percent_encoded(query.project);
+    if (!query.user.empty()) target += "&user=" + percent_encoded(query.user);
+    auto body = get(target);
+    if (!body) return tl::unexpected(body.error());
+    const auto tree = codec::parse_json(*body, "the server's answer");
+    if (!tree) return refuse(kServerUnreachable, tree.error().message);
+    return JobList{read_all<JobView>(*tree, read_job), std::move(*body)};
+}
+
+Outcome<JobView> Client::job(model::JobId id) {
+    auto tree = get_tree(job_target(id));
+    if (!tree) return tl::unexpected(tree.error());
+    return read_job(*tree);
+}
+
+Outcome<JobView> Client::wait_for_job(model::JobId id, const JobWait& wait) {
+    std::string rest = "?wait=" + seconds_text(wait.at_most) + "&until=" + wait.until;
+    if (wait.since > 0) rest += "&since=" + std::to_string(wait.since);
+    auto tree = get_tree(job_target(id, rest), wait.at_most);
+    if (!tree) return tl::unexpected(tree.error());
+    return read_job(*tree);
+}
+
+Outcome<JobView> Client::submit(const std::string& body, const std::string& key) {
+    HttpRequest request{.method = "POST", .target = target_of("jobs"), .body = body};
+    if (!key.empty()) request.headers.emplace_back("Idempotency-Key", key);
+    auto response = send(request);
+    if (!response) return tl::unexpected(response.error());
+    const auto tree = codec::parse_json(response->body, "the server's answer");
+    if (!tree) return refuse(kServerUnreachable, tree.error().message);
+    return read_job(*tree);
+}
+
+Success Client::steer(model::JobId id, std::string_view verb,
+                      std::optional<base::Duration> grace) {
+    HttpRequest request{.method = "POST", .target = job_target(id, "/" + std::string(verb))};
+    if (grace) {
+        request.body = R"({"grace":)" + base::format_thousandths(grace->count()) + "}";
+    }
+    auto response = send(request);
+    if (!response) return tl::unexpected(response.error());
+    return {};
+}
+
+Outcome<LogPiece> Client::log(model::JobId id, const LogQuery& query) {
+    std::string rest = "/log?offset=" + std::to_string(query.offset);
+    if (query.attempt > 0) rest += "&attempt=" + std::to_string(query.attempt);
+    if (query.task >= 0) rest += "&task=" + std::to_string(query.task);
+    if (query.wait.count() > 0) rest += "&wait=" + seconds_text(query.wait);
+    auto response = send({.target = job_target(id, rest)}, query.wait);
+    if (!response) return tl::unexpected(response.error());
+    LogPiece piece;
+    piece.next_offset = query.offset + static_cast<std::int64_t>(response->body.size());
+    const std::string_view offset = response->header("berth-offset");
+    std::from_chars(offset.data(), offset.data() + offset.size(), piece.next_offset);
+    piece.is_end = response->header("berth-end") == "true";
+    piece.bytes = std::move(response->body);
+    return piece;
+}
+
+Outcome<AttachPlace> Client::attach(model::JobId id) {
+    auto tree = get_tree(job_target(id, "/attach"));
+    if (!tree) return tl::unexpected(tree.error());
+    AttachPlace place;
+    place.socket = text_of(*tree, "socket");
+    const std::string attempt = text_of(*tree, "attempt");
+    std::from_chars(attempt.data(), attempt.data() + attempt.size(), place.attempt);
+    return place;
+}
+
+Outcome<std::vector<EventView>> Client::events(std::int64_t after, model::JobId job,
+                                               base::Duration wait) {
+    std::string target = target_of("events?after=" + std::to_string(after));
+    if (job.is_valid()) target += "&job=" + std::to_string(job.value);
+    if (wait.count() > 0) target += "&wait=" + seconds_text(wait);
+    auto tree = get_tree(target, wait);
+    if (!tree) return tl::unexpected(tree.error());
+    return read_all<EventView>(*tree, read_event);
+}
+
+Outcome<std::vector<GpuView>> Client::gpus() {
+    auto tree = get_tree(target_of("gpus"));
+    if (!tree) return tl::unexpected(tree.error());
+    return read_all<GpuView>(*tree, read_gpu);
+}
+
+Outcome<std::vector<ProjectView>> Client::projects() {
+    auto tree = get_tree(target_of("projects"));
+    if (!tree) return tl::unexpected(tree.error());
+    return read_all<ProjectView>(*tree, read_project);
+}
+
+Success Client::set_project(const std::string& name, const std::string& body) {
+    auto response = send({.method = "PUT",
+                          .target = target_of("projects/" + percent_encoded(name)),
+                          .body = body});
+    if (!response) return tl::unexpected(response.error());
+    return {};
+}
+
+Outcome<StatusView> Client::status() {
+    auto tree = get_tree(target_of("status"));
+    if (!tree) return tl::unexpected(tree.error());
+    return read_status(*tree);
+}
+
+Outcome<model::JobId> Client::resolve(const std::string& text) {
+    model::JobId id;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id.value);
+    if (error == std::errc() && end == text.data() + text.size() && id.value > 0) return id;
+
+    const auto list = jobs({.state = {}, .project = {}, .user = {}, .finished = 100});
+    if (!list) return tl::unexpected(list.error());
+    const auto rank = [](const model::JobRecord& record) {
+        return std::pair(!model::is_final(record.state), record.id);
+    };
+    const model::JobRecord* found = nullptr;
+    std::vector<std::string_view> names;
+    for (const JobView& job : list->jobs) {
+        const model::JobRecord& record = job.record;
+        names.push_back(record.spec.name);
+        const bool is_named =
+            text == record.spec.name || text == record.spec.project + "/" + record.spec.name;
+        if (is_named && (!found || rank(record) > rank(*found))) found = &record;
+    }
+    if (found) return found->id;
+    return refuse(kNoSuchThing, "no job \"" + text + "\"" + codec::did_you_mean(text, names),
+                  "berth ls -a");
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/job_pages.h"
+
+#include <algorithm>
+
+#include "codec/words.h"
+
+namespace berth::cli {
+namespace {
+
+using model::JobState;
+using model::Reason;
+
+constexpr int kLabelWidth = 12;
+
+// "  asks        text", cut to the style's width; further lines of text are indented.
+std::string line(std::string_view label, const std::string& text, const Style& style) {
+    std::string padded(label);
+    padded.resize(std::max<std::size_t>(padded.size() + 2, kLabelWidth), ' ');
+    const int room = std::max(20, style.width - static_cast<int>(padded.size()) - 2);
+    return "  " + style.paint(Tone::Faint, padded) +
+           truncated(printable(text), room, style.glyphs().ellipsis) + "\n";
+}
+
+// `sentence` with `tag` flush right when there is room, wrapped at words otherwise.
+std::string headline(std::string sentence, const std::string& tag, const Style& style) {
+    sentence = printable(sentence);
+    std::string text;
+    std::size_t start = 0;
+    const auto width = static_cast<std::size_t>(std::max(40, std::min(style.width, kTableWidth)));
+    while (sentence.size() - start > width) {
+        std::size_t cut = sentence.rfind(' ', start + width);
+        if (cut == std::string::npos || cut <= start) break;
+        text += style.paint(Tone::Strong, sentence.substr(start, cut - start)) + "\n";
+        start = cut + 1;
+    }
+    const std::string last = sentence.substr(start);
+    text += style.paint(Tone::Strong, last);
+    if (tag.empty()) return text + "\n";
+    const int gap = static_cast<int>(width) - display_width(last) - display_width(tag);
+    text += gap >= 2 ? std::string(static_cast<std::size_t>(gap), ' ') : "\n";
+    return text + style.paint(Tone::Warning, tag) + "\n";
+}
+
+std::string sentence_of(std::string text) {
+    while (!text.empty() && (text.back() == '.' || text.back() == ' ')) text.pop_back();
+    return text + ".";
+}
+
+std::string asks_text(const JobView& job) {
+    const model::JobSpec& spec = job.record.spec;
+    std::string text = gpus_text(job) + (spec.request.is_whole() ? " GPUs" : " of a GPU");
+    if (gpus_text(job) == "1") text = "1 GPU";
+    if (spec.tasks_min > 1 || spec.tasks_max > 1) {
+        text += " as " + std::to_string(spec.tasks_min);
+        if (spec.tasks_max > spec.tasks_min) text += " to " + std::to_string(spec.tasks_max);
+        text += " tasks, all at once";
+    }
+    return text;
+}
+
+// The bound that decided, in words, with what is used of it.
+std::string bound_text(const model::Verdict& verdict) {
+    const std::string place = verdict.scope.empty() ? "the project" : verdict.scope;
+    const char* bound = verdict.reason == Reason::QuotaFair ? "fair share" : "quota";
+    std::string name = verdict.detail == "limit" ? "limit" : bound;
+    return place + " uses " + base::format(verdict.used) + " of its " + name + " of " +
+           base::format(verdict.bound);
+}
+
+std::string idle_text(const model::Verdict& verdict, const Glyphs& glyphs) {
+    std::string text =
+        base::format(verdict.idle) + " of " + base::format(verdict.capacity) + " in the pool";
+    if (verdict.largest_free.value > 0) {
+        text += " " + std::string(glyphs.dot) + " at most " + base::format(verdict.largest_free) +
+                " on one node";
+    }
+    if (verdict.tasks_asked > 1) {
+        text += " " + std::string(glyphs.dot) + " room for " + std::to_string(verdict.tasks_fit) +
+                " of " + std::to_string(verdict.tasks_asked) + " tasks";
+    }
+    return text;
+}
+
+std::string blocker_text(const JobNameView& job) {
+    std::string text = named(job);
+    std::string more = job.gpus;
+    if (!job.state.empty()) more += (more.empty() ? "" : ", ") + job.state;
+    return more.empty() ? text : text + "  " + more;
+}
+
+// What the job will start by, without anybody doing anything.
+std::string waits_for(const model::Verdict& verdict) {
+    switch (verdict.reason) {
+        case Reason::Held:
+        case Reason::Paused: return "somebody to resume it";
+        case Reason::Invalid:
+        case Reason::NeverFits:
+        case Reason::ModelMismatch: return "a change of the cluster or of the job";
+        case Reason::QuotaHard: return "a job of " + verdict.scope + " to end, or a larger quota";
+        case Reason::QuotaFair: return "GPUs that nobody entitled to them asks for";
+        case Reason::WaitingForPause: return "the jobs above to save and stop";
+        case Reason::Reserved: return "the job above to start, or GPUs of other jobs";
+        case Reason::PriorityAhead: return "the jobs above to start";
+        case Reason::Unhealthy: return "a node to come back";
+        case Reason::Starting: return "its own processes";
+        case Reason::NotYetEvaluated: return "the next decision, due at once";
+        default: break;
+    }
+    return verdict.blockers.empty() ? "GPUs to become idle" : "one of the jobs above to end or pause";
+}
+
+std::string verdict_lines(const JobView& job, const Style& style) {
+    const VerdictView& view = *job.verdict;
+    const model::Verdict& verdict = view.verdict;
+    std::string text = line("asks", asks_text(job), style);
+    if (verdict.capacity.value > 0) text += line("idle", idle_text(verdict, style.glyphs()), style);
+    if (verdict.bound.value > 0 || verdict.used.value > 0) {
+        text += line("quota", bound_text(verdict), style);
+    }
+    std::string_view label = "in the way";
+    for (const JobNameView& blocker : view.blockers) {
+        text += line(label, blocker_text(blocker), style);
+        label = "";
+    }
+    if (verdict.position > 0) {
+        text += line("position", ordinal(verdict.position) + " of " + job.record.spec.project, style);
+    }
+    return text + line("waits for", waits_for(verdict), style);
+}
+
+std::string task_lines(const JobView& job, const Style& style) {
+    std::string text;
+    std::string_view label = "tasks";
+    constexpr std::size_t kTasksShown = 16;
+    for (std::size_t i = 0; i < std::min(job.places.size(), kTasksShown); ++i) {
+        const PlaceView& place = job.places[i];
+        std::string where = "task " + std::to_string(place.task) + " on " + place.node;
+        if (!place.gpus.empty()) where += " GPU " + index_ranges(place.gpus);
+        if (place.share != base::kWholeGpu && !place.gpus.empty()) {
+            where += ", " + base::format(place.share) + " of it";
+        }
+        text += line(label, where, style);
+        label = "";
+    }
+    if (job.places.size() > kTasksShown) {
+        text += line("", "and " + std::to_string(job.places.size() - kTasksShown) + " more", style);
+    }
+    return text;
+}
+
+std::string request_lines(const JobView& job, const Style& style) {
+    const model::JobSpec& spec = job.record.spec;
+    std::string text = line("asks", asks_text(job), style);
+    const std::string cpu =
+        spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : "CPUs by GPU share";
+    const std::string memory =
+        spec.request.memory ? base::format(*spec.request.memory) + " memory" : "memory by GPU share";
+    text += line("host", cpu + ", " + memory + (spec.tasks_max > 1 ? " for each task" : ""), style);
+    text += line("kind", std::string(codec::word(spec.kind)) + ", priority " +
+                             std::to_string(spec.priority) +
+                             (spec.preemptible ? ", may be paused" : ", is not paused for others"),
+                 style);
+    return text;
+}
+
+std::string history_lines(const JobView& job, base::TimePoint now, TimeForm form,
+                          const Style& style) {
+    const model::JobRecord& record = job.record;
+    std::string text = line("submitted", moment(record.created, now, form) + " by " + record.user,
+                            style);
+    if (record.first_start) {
+        text += line("started", moment(*record.first_start, now, form) + ", after waiting " +
+                                    age(*record.first_start - record.created),
+                     style);
+    }
+    if (record.last_checkpoint) {
+        text += line("saved", moment(*record.last_checkpoint, now, form), style);
+    }
+    if (record.finished) text += line("ended", moment(*record.finished, now, form), style);
+    text += line("attempts", std::to_string(record.attempts) + ", paused " +
+                                 std::to_string(record.pauses) +
+                                 (record.pauses == 1 ? " time" : " times"),
+                 style);
+    return text + line("used", gpu_time(record.attained_gpu_ms) + ", lost to pauses " +
+                                   gpu_time(record.lost_gpu_ms),
+                       style);
+}
+
+std::string page_title(const JobView& job, base::TimePoint now, const Style& style) {
+    const model::JobRecord& record = job.record;
+    const Cell state = state_cell(job);
+    std::string title = "job " + std::to_string(record.id.value);
+    if (!record.spec.name.empty()) title += "  " + printable(record.spec.name);
+    if (!record.spec.project.empty()) title += "  (" + printable(record.spec.project) + ")";
+    return style.paint(Tone::Strong, title) + "  " + style.paint(state.tone, state.text) + "  " +
+           run_or_wait(job, now) + "\n";
+}
+
+}  // namespace
+
+std::string why_page(const JobView& job, base::TimePoint now, const Style& style) {
+    const model::JobRecord& record = job.record;
+    const std::string title = printable(job_title(record));
+    if (job.verdict) {
+        const std::string tag = "[" + std::string(name(job.verdict->verdict.reason)) + "]";
+        const bool is_paused = record.state == JobState::Paused;
+        const std::string sentence =
+            title + (is_paused ? " is paused and waits: " : " waits: ") + job.verdict->text;
+        std::string text = headline(sentence_of(sentence), tag, style) + verdict_lines(job, style);
+        if (is_paused) text += receipt_page(job, now, style);
+        return text;
+    }
+    std::string sentence = title + " is " + std::string(codec::word(record.state));
+    if (model::is_final(record.state)) {
+        sentence = title + " has ended: " + progress_text(job, now, style.glyphs());
+    } else if (!job.places.empty()) {
+        sentence += " on " + where_text(job.places) + "; it does not wait";
+    }
+    std::string text = headline(sentence_of(sentence), "", style);
+    const bool is_leaving = record.state == JobState::Pausing || record.state == JobState::Paused;
+    return is_leaving ? text + receipt_page(job, now, style) : text;
+}
+
+std::string receipt_page(const JobView& job, base::TimePoint now, const Style& style) {
+    if (!job.last_pause) return {};
+    const model::PauseReceipt& receipt = job.last_pause->receipt;
+    const JobNameView& other = job.last_pause->beneficiary;
+    const bool by_user = !other.id.is_valid();
+    const std::string title = "paused " + clock_time(receipt.time) +
+                              (by_user ? " by " + receipt.actor : " for " + named(other)) + ", " +
+                              age(now - receipt.time) + " ago";
+    std::string text = style.paint(Tone::Strong, printable(title)) + "\n";
+    const char* meaning = receipt.rule == model::Rule::Reclaim
+                              ? ": a project under its quota took back what it had lent"
+                          : receipt.rule == model::Rule::Preempt
+                              ? ": a job of higher priority in the same project goes first"
+                              : "";
+    text += line("rule", std::string(rule_word(receipt.rule)) + meaning, style);
+    const std::string arrow = " " + std::string(style.glyphs().arrow) + " ";
+    std::string notice = "asked " + clock_time(receipt.time) + " (time until " +
+                         clock_time(receipt.deadline) + ")" + arrow;
+    if (!receipt.stopped) {
+        notice += "saving now";
+    } else {
+        notice += "stopped " + clock_time(*receipt.stopped) + " after " +
+                  base::format(*receipt.stopped - receipt.time) + arrow +
+                  (receipt.saved ? "it saved and left by itself" : "it did not leave and was killed");
+    }
+    text += line("notice", notice, style);
+    const std::int64_t lost = receipt.stopped && receipt.saved ? 0 : receipt.cost.unsaved_gpu_ms;
+    text += line("cost", gpu_time(lost) + " of work lost, " +
+                             gpu_time(receipt.cost.restart_gpu_ms) + " to start again",
+                 style);
+    if (job.record.state == JobState::Paused) {
+        text += line("resumes", job.record.held
+                                    ? "berth resume " + std::to_string(job.record.id.value)
+                                    : std::string("by itself, as soon as GPUs are idle for it"),
+                     style);
+    }
+    return text;
+}
+
+std::string show_page(const JobView& job, std::span<const EventView> timeline, base::TimePoint now,
+                      TimeForm form, const Style& style) {
+    const model::JobRecord& record = job.record;
+    std::string text = page_title(job, now, style);
+    if (const std::string note = progress_text(job, now, style.glyphs()); !note.empty()) {
+        text += line("now", note, style);
+    }
+    text += line("command", record.command, style) + request_lines(job, style) +
+            task_lines(job, style) + history_lines(job, now, form, style);
+    if (!job.log_dir.empty()) text += line("logs", job.log_dir, style);
+    if (job.last_pause) text += "\n" + receipt_page(job, now, style);
+    if (!timeline.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
+    for (const EventView& event : timeline) {
+        const std::string when = form == TimeForm::Iso ? moment(event.time, now, form)
+                                                       : clock_time(event.time);
+        text += line(when, event.text + "  (" + event.actor + ")", style);
+    }
+    return text;
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What do `berth why` and `berth show` tell of one job? The sentence first, then the numbers that
+// decided it, who is in the way, and the receipt of the last pause.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "cli/job_text.h"
+#include "cli/style.h"
+#include "cli/views.h"
+
+namespace berth::cli {
+
+// Why it waits; for a job that does not wait, that it does not.
+std::string why_page(const JobView& job, base::TimePoint now, const Style& style);
+
+// Who paused it, by which rule, what it cost and what happens next. Empty when it never paused.
+std::string receipt_page(const JobView& job, base::TimePoint now, const Style& style);
+
+// Everything, with the events of its life.
+std::string show_page(const JobView& job, std::span<const EventView> timeline,
+                      base::TimePoint now, TimeForm form, const Style& style);
+
+}  // namespace berth::cli

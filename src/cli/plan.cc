@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth plan: what would be decided in a cluster described in a file? No server, nothing happens.
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "cli/output.h"
+#include "cli/plan_report.h"
+#include "cli/text_file.h"
+#include "codec/state_file.h"
+#include "lifecycle/describe.h"
+#include "scheduling/cycle.h"
+#include "scheduling/explain.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr Flag kFlags[] = {
+    {0, "state", "FILE", "the cluster, YAML or JSON; \"-\" is standard input", Completes::Files},
+    {0, "profile", "NAME", "berth, or classic as on Kubernetes; berth unless said",
+     Completes::Choices, "berth|classic"},
+    kPageOutputFlag,
+    kJsonFlag,
+};
+
+int refuse_input(const Context& context, const std::string& line) {
+    return report(context, {kBadInput, line, "docs/reference/state-file.md"});
+}
+
+int show_plan(Context& context, const Arguments& arguments) {
+    const std::string file = arguments.text("state");
+    if (file.empty()) {
+        return report(context, {kBadUsage, "--state FILE is missing", "berth help plan"});
+    }
+    const auto text = read_text_file(file);
+    if (!text) return refuse_input(context, text.error().message);
+    const auto description = codec::parse_state(*text, file);
+    if (!description) return refuse_input(context, description.error().message);
+    auto state = lifecycle::from_description(*description);
+    if (!state) return refuse_input(context, file + ": " + state.error().message);
+    const auto policy = model::policy_named(arguments.text("profile", "berth"));
+    if (!policy) return report(context, Failure::from(policy.error()));
+
+    const model::TimePoint now = description->now;
+    const model::Plan plan = scheduling::decide(state->cluster, *policy, now);
+    const auto verdicts = scheduling::explain_all(state->cluster, *policy, plan, now);
+    if (wants_json(arguments)) {
+        print_json(plan_json(*state, plan, verdicts));
+    } else {
+        print(plan_report(*state, plan, verdicts, context.out));
+    }
+    return kDone;
+}
+
+}  // namespace
+
+extern const Verb plan_verb;
+
+const Verb plan_verb{.intent = Intent::Plan,
+                     .name = "plan",
+                     .synopsis = "--state FILE [--profile classic|berth] [-o json]",
+                     .summary = "one decision on a cluster described in a file, as a dry run",
+                     .flags = kFlags,
+                     .more = "  Every start, pause and reservation with its rule, every verdict.\n"
+                             "  A file that cannot be read ends with exit code 2 and one line:\n"
+                             "  file, line, field, what was wanted and what was found.\n",
+                     .run = show_plan};
+
+}  // namespace berth::cli

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth project ls, create, set, use: who is entitled to what, and which project are you in?
+#include <algorithm>
+
+#include "base/quantity.h"
+#include "cli/arguments.h"
+#include "cli/client.h"
+#include "cli/cluster_pages.h"
+#include "cli/context.h"
+#include "cli/output.h"
+#include "cli/settings.h"
+#include "codec/json_writer.h"
+#include "codec/words.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr Flag kListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
+
+constexpr Flag kRightsFlags[] = {
+    {'q', "quota", "GPUS", "GPUs that are this project's whenever it asks: 4, 0.5"},
+    {0, "limit", "GPUS", "never more than that; \"none\" lifts it"},
+    {'w', "weight", "NUMBER", "share of what idles, against other projects; 1 unless said"},
+    {0, "priority", "NUMBER", "higher is offered first what idles; 100 unless said"},
+    {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither",
+     Completes::Choices, "guaranteed|fixed"},
+    {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
+};
+
+// Writes the flag's decimal under its own name.
+Success add_decimal(codec::JsonWriter& json, const Arguments& arguments, std::string_view flag) {
+    if (!arguments.has(flag)) return {};
+    const std::string given = arguments.text(flag);
+    json.key(flag);
+    if (flag == "limit" && given == "none") {
+        json.null();
+        return {};
+    }
+    const auto thousandths = base::parse_thousandths(given);
+    if (!thousandths) {
+        return bad_usage("--" + std::string(flag) + ": wanted a number such as 4 or 0.5, found \"" +
+                         given + "\"");
+    }
+    json.raw(base::format_thousandths(*thousandths));
+    return {};
+}
+
+// The fields of the state file's projects, those given.
+Outcome<std::string> body_of(const Arguments& arguments) {
+    std::string body;
+    codec::JsonWriter json(body);
+    json.begin_object();
+    for (const std::string_view flag : {"quota", "limit", "weight"}) {
+        if (const Success added = add_decimal(json, arguments, flag); !added) {
+            return tl::unexpected(added.error());
+        }
+    }
+    const auto priority = arguments.number("priority", 0);
+    if (!priority) return tl::unexpected(priority.error());
+    if (arguments.has("priority")) json.key("priority"), json.number(*priority);
+    for (const std::string_view flag : {"kind", "parent"}) {
+        if (arguments.has(flag)) json.key(flag), json.string(arguments.text(flag));
+    }
+    json.end_object();
+    return body;
+}
+
+Outcome<bool> is_known(Client& client, const std::string& name,
+                       std::vector<std::string>& names) {
+    const auto projects = client.projects();
+    if (!projects) return tl::unexpected(projects.error());
+    for (const ProjectView& view : *projects) names.push_back(view.project.name);
+    return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+Failure no_such_project(const std::string& name, const std::vector<std::string>& names) {
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    return {kNoSuchThing, "no project \"" + name + "\"" + codec::did_you_mean(name, known),
+            "berth project create " + name + " --quota 2"};
+}
+
+int list_projects(Context& context, const Arguments& arguments) {
+    Client client(context);
+    const Form form = form_wanted(arguments, true);
+    if (form == Form::Json) {
+        const auto body = client.get("projects");
+        if (!body) return report(context, body.error());
+        print_json(*body);
+        return kDone;
+    }
+    const auto projects = client.projects();
+    if (!projects) return report(context, projects.error());
+    std::vector<std::string> names;
+    for (const ProjectView& view : *projects) names.push_back(view.project.name);
+    print_table(context, project_table(*projects), form, names);
+    const std::string mine = default_project();
+    if (form == Form::Table && context.out.is_terminal && !mine.empty()) {
+        print(context.out.paint(Tone::Faint, "yours, unless you say -p: " + printable(mine) + "\n"));
+    }
+    return kDone;
+}
+
+int change_project(Context& context, const Arguments& arguments, bool creates) {
+    const std::string& name = arguments.words[0];
+    const auto body = body_of(arguments);
+    if (!body) return report(context, body.error());
+    if (!creates && *body == "{}") {
+        return report(context, {kBadUsage, "nothing to change",
+                                "berth project set " + name + " --quota 4   (your default project: "
+                                "berth project use " + name + ")"});
+    }
+    Client client(context);
+    std::vector<std::string> names;
+    const auto known = is_known(client, name, names);
+    if (!known) return report(context, known.error());
+    if (creates && *known) {
+        return report(context, {kFailed, "project \"" + name + "\" exists",
+                                "berth project set " + name + " --quota 4"});
+    }
+    if (!creates && !*known) return report(context, no_such_project(name, names));
+    if (const Success done = client.set_project(name, *body); !done) {
+        return report(context, done.error());
+    }
+    print("project " + printable(name) + (creates ? " created\n" : " changed\n"));
+    return kDone;
+}
+
+int create_project(Context& context, const Arguments& arguments) {
+    return change_project(context, arguments, true);
+}
+
+int set_project(Context& context, const Arguments& arguments) {
+    return change_project(context, arguments, false);
+}
+
+int use_project(Context& context, const Arguments& arguments) {
+    const std::string& name = arguments.words[0];
+    Client client(context);
+    std::vector<std::string> names;
+    const auto known = is_known(client, name, names);
+    if (!known) return report(context, known.error());
+    if (!*known) return report(context, no_such_project(name, names));
+    if (const base::Status saved = save_default_project(name); !saved) {
+        return report(context, Failure::from(saved.error()));
+    }
+    print("your jobs go to " + printable(name) + " unless you say -p\n");
+    return kDone;
+}
+
+}  // namespace
+
+extern const Verb project_list_verb, project_create_verb, project_set_verb, project_use_verb;
+
+const Verb project_list_verb{.intent = Intent::Share,
+                             .name = "project ls",
+                             .aliases = "projects project",
+                             .synopsis = "[-o FORM]",
+                             .summary = "the projects: quota, fair share, used, lent and borrowed",
+                             .flags = kListFlags,
+                             .run = list_projects};
+
+const Verb project_create_verb{.intent = Intent::Share,
+                               .name = "project create",
+                               .synopsis = "NAME [--quota GPUS] [--parent DEPARTMENT] ...",
+                               .summary = "make a project",
+                               .flags = kRightsFlags,
+                               .words_min = 1,
+                               .words_max = 1,
+                               .more = "  berth project create vision --quota 4\n"
+                                       "  berth project create lab --quota 0 --weight 0.5\n",
+                               .run = create_project};
+
+const Verb project_set_verb{.intent = Intent::Share,
+                            .name = "project set",
+                            .synopsis = "NAME --quota GPUS ...",
+                            .summary = "change a project's rights",
+                            .flags = kRightsFlags,
+                            .words_min = 1,
+                            .words_max = 1,
+                            .completes = Completes::Projects,
+                            .run = set_project};
+
+const Verb project_use_verb{.intent = Intent::Share,
+                            .name = "project use",
+                            .synopsis = "NAME",
+                            .summary = "make it the project of your jobs unless they say another",
+                            .words_min = 1,
+                            .words_max = 1,
+                            .completes = Completes::Projects,
+                            .run = use_project};
+
+}  // namespace berth::cli

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth why, berth show: what is to know about one job?
+#include "cli/arguments.h"
+#include "cli/client.h"
+#include "cli/context.h"
+#include "cli/job_pages.h"
+#include "cli/output.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr Flag kShowFlags[] = {kPageOutputFlag, kJsonFlag, kTimeFlag};
+constexpr Flag kWhyFlags[] = {
+    {0, "paused", "", "the receipt of its last pause, also when it runs again"},
+    kPageOutputFlag,
+    kJsonFlag,
+};
+
+std::string job_path(model::JobId id, std::string_view rest = {}) {
+    return "jobs/" + std::to_string(id.value) + std::string(rest);
+}
+
+// Prints the answer as it came.
+int print_answer(const Context& context, Client& client, const std::string& path) {
+    const auto body = client.get(path);
+    if (!body) return report(context, body.error());
+    print_json(*body);
+    return kDone;
+}
+
+int show_job(Context& context, const Arguments& arguments) {
+    Client client(context);
+    int result = kDone;
+    for (const std::string& word : arguments.words) {
+        const auto id = client.resolve(word);
+        if (!id) return report(context, id.error());
+        if (wants_json(arguments)) {
+            result = print_answer(context, client, job_path(*id));
+            if (result != kDone) return result;
+            continue;
+        }
+        const auto job = client.job(*id);
+        if (!job) return report(context, job.error());
+        const auto timeline = client.events(0, *id, base::Duration{0});
+        if (!timeline) return report(context, timeline.error());
+        const TimeForm form = arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago;
+        if (&word != &arguments.words.front()) print("\n");
+        print(show_page(*job, *timeline, clock_now(), form, context.out));
+    }
+    return result;
+}
+
+int explain_job(Context& context, const Arguments& arguments) {
+    Client client(context);
+    const auto id = client.resolve(arguments.words[0]);
+    if (!id) return report(context, id.error());
+    if (wants_json(arguments)) return print_answer(context, client, job_path(*id, "/why"));
+    const auto job = client.explained_job(*id);
+    if (!job) return report(context, job.error());
+    if (!arguments.has("paused")) {
+        print(why_page(*job, clock_now(), context.out));
+        return kDone;
+    }
+    const std::string receipt = receipt_page(*job, clock_now(), context.out);
+    if (receipt.empty()) {
+        return report(context, {kFailed, job_title(job->record) + " was never paused",
+                                "berth why " + std::to_string(id->value)});
+    }
+    print(receipt);
+    return kDone;
+}
+
+}  // namespace
+
+extern const Verb show_verb, why_verb;
+
+const Verb show_verb{.intent = Intent::Look,
+                     .name = "show",
+                     .synopsis = "JOB... [--time iso] [-o json]",
+                     .summary = "everything about a job: request, places, attempts, timeline",
+                     .flags = kShowFlags,
+                     .words_min = 1,
+                     .words_max = -1,
+                     .completes = Completes::Jobs,
+                     .more = "  JOB is a number, a name, or PROJECT/NAME.\n",
+                     .run = show_job};
+
+const Verb why_verb{.intent = Intent::Look,
+                    .name = "why",
+                    .synopsis = "JOB [--paused] [-o json]",
+                    .summary = "why a job waits or was paused: the numbers, who is in the way",
+                    .flags = kWhyFlags,
+                    .words_min = 1,
+                    .words_max = 1,
+                    .completes = Completes::Jobs,
+                    .run = explain_job};
+
+}  // namespace berth::cli

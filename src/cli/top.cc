@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth top, berth gpus: who has which GPUs right now?
+#include "cli/arguments.h"
+#include "cli/client.h"
+#include "cli/cluster_pages.h"
+#include "cli/context.h"
+#include "cli/live_screen.h"
+#include "cli/output.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr base::Duration kRefresh{1000};
+constexpr int kUnboundedRows = 1 << 20;
+
+constexpr Flag kTopFlags[] = {
+    {0, "once", "", "print once and end"},
+};
+constexpr Flag kGpuFlags[] = {
+    {0, "node", "NODE", "only this node's", Completes::Nodes},
+    kListOutputFlag,
+    kJsonFlag,
+    kQuietFlag,
+};
+
+Outcome<std::string> current_page(Client& client, int rows, const Style& style) {
+    const auto gpus = client.gpus();
+    if (!gpus) return tl::unexpected(gpus.error());
+    const auto projects = client.projects();
+    if (!projects) return tl::unexpected(projects.error());
+    const auto jobs = client.jobs({});
+    if (!jobs) return tl::unexpected(jobs.error());
+    return top_page({*gpus, *projects, jobs->jobs}, clock_now(), rows, style);
+}
+
+int show_top(Context& context, const Arguments& arguments) {
+    Client client(context);
+    if (arguments.has("once")) {
+        const auto page = current_page(client, kUnboundedRows, context.out);
+        if (!page) return report(context, page.error());
+        print(*page);
+        return kDone;
+    }
+    LiveScreen screen(context);
+    while (!screen.is_closed()) {
+        const auto page = current_page(client, screen.rows() - 2, screen.style());
+        if (!page) {
+            screen.close();
+            return report(context, page.error());
+        }
+        const std::string hint = context.out.is_terminal
+                                     ? context.out.paint(Tone::Faint, "q quits\n")
+                                     : std::string();
+        screen.show(*page + hint);
+        screen.wait(kRefresh);
+    }
+    return kDone;
+}
+
+int show_gpus(Context& context, const Arguments& arguments) {
+    Client client(context);
+    const Form form = form_wanted(arguments, true);
+    if (form == Form::Json) {
+        const auto body = client.get("gpus");
+        if (!body) return report(context, body.error());
+        print_json(*body);
+        return kDone;
+    }
+    auto gpus = client.gpus();
+    if (!gpus) return report(context, gpus.error());
+    if (const std::string node = arguments.text("node"); !node.empty()) {
+        std::erase_if(*gpus, [&](const GpuView& gpu) { return gpu.node != node; });
+        if (gpus->empty()) {
+            return report(context, {kNoSuchThing, "no node \"" + node + "\"", "berth gpus"});
+        }
+    }
+    std::vector<std::string> names;
+    for (const GpuView& gpu : *gpus) names.push_back(gpu.node + ":" + std::to_string(gpu.index));
+    print_table(context, gpu_table(*gpus), form, names);
+    return kDone;
+}
+
+}  // namespace
+
+extern const Verb top_verb, gpus_verb;
+
+const Verb top_verb{.intent = Intent::Look,
+                    .name = "top",
+                    .synopsis = "[--once]",
+                    .summary = "live: the GPUs of each node, the projects, the jobs",
+                    .flags = kTopFlags,
+                    .run = show_top};
+
+const Verb gpus_verb{.intent = Intent::Look,
+                     .name = "gpus",
+                     .synopsis = "[--node NODE] [-o FORM]",
+                     .summary = "each GPU and who holds it",
+                     .flags = kGpuFlags,
+                     .run = show_gpus};
+
+}  // namespace berth::cli

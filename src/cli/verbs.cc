@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/verbs.h"
+
+#include <algorithm>
+
+#include "cli/arguments.h"
+
+namespace berth::cli {
+
+// Each where its name says: list.cc, run.cc ...
+extern const Verb run_verb, submit_verb, demo_verb;
+extern const Verb list_verb, show_verb, why_verb, logs_verb, top_verb, gpus_verb, events_verb,
+    status_verb;
+extern const Verb pause_verb, resume_verb, cancel_verb;
+extern const Verb plan_verb, scenario_verb;
+extern const Verb project_list_verb, project_create_verb, project_set_verb, project_use_verb;
+extern const Verb completion_verb, complete_verb, help_verb, version_verb;
+
+std::vector<const Verb*> all_verbs(std::span<const Verb> system_verbs) {
+    std::vector<const Verb*> verbs{
+        &run_verb,    &submit_verb, &list_verb,           &show_verb,        &why_verb,
+        &logs_verb,   &top_verb,    &gpus_verb,           &events_verb,      &status_verb,
+        &pause_verb,  &resume_verb, &cancel_verb,         &project_list_verb, &project_create_verb,
+        &project_set_verb, &project_use_verb};
+    for (const Verb& verb : system_verbs) verbs.push_back(&verb);
+    for (const Verb* verb : {&completion_verb, &help_verb, &version_verb, &complete_verb}) {
+        verbs.push_back(verb);
+    }
+    return verbs;
+}
+
+const Verb* find_verb(const Context& context, std::string_view name) {
+    for (const Verb* verb : context.verbs) {
+        if (verb->name == name) return verb;
+        const auto aliases = split_words(verb->aliases, ' ');
+        if (std::find(aliases.begin(), aliases.end(), name) != aliases.end()) return verb;
+    }
+    return nullptr;
+}
+
+}  // namespace berth::cli
