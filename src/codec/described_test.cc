@@ -9,14 +9,20 @@
 #include "codec/api_fields.h"
 #include "codec/event_fields.h"
 
-using namespace berth;
+namespace berth::codec {
 
-namespace {
-
+// Not in the anonymous namespace: clang would ask where its conversions are defined.
 struct Anything {
     template <typename T>
     operator T() const;
 };
+
+}  // namespace berth::codec
+
+using namespace berth;
+using codec::Anything;
+
+namespace {
 
 // How many initialisers the aggregate takes.
 template <typename T, typename... Given>
