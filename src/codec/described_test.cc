@@ -9,9 +9,12 @@
 #include "codec/api_fields.h"
 #include "codec/event_fields.h"
 
+using namespace berth;
+
 namespace berth::codec {
 
-// Not in the anonymous namespace: clang would ask where its conversions are defined.
+// Converts to every type, in thought only; outside the unnamed namespace, where clang would miss
+// a definition.
 struct Anything {
     template <typename T>
     operator T() const;
@@ -19,10 +22,9 @@ struct Anything {
 
 }  // namespace berth::codec
 
-using namespace berth;
-using codec::Anything;
-
 namespace {
+
+using codec::Anything;
 
 // How many initialisers the aggregate takes.
 template <typename T, typename... Given>
