@@ -11,12 +11,20 @@
 
 using namespace berth;
 
-namespace {
+namespace berth::codec {
 
+// Converts to every type, in thought only; outside the unnamed namespace, where clang would miss
+// a definition.
 struct Anything {
     template <typename T>
     operator T() const;
 };
+
+}  // namespace berth::codec
+
+namespace {
+
+using codec::Anything;
 
 // How many initialisers the aggregate takes.
 template <typename T, typename... Given>
