@@ -229,6 +229,14 @@ Outcome<ServerStatus> Client::status() {
     return read_server_status(*tree);
 }
 
+Success Client::shut_down(const std::string& jobs) {
+    auto response = send({.method = "POST",
+                          .target = target_of("shutdown"),
+                          .body = R"({"jobs":")" + jobs + "\"}"});
+    if (!response) return tl::unexpected(response.error());
+    return {};
+}
+
 Outcome<model::JobId> Client::resolve(const std::string& text) {
     model::JobId id;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id.value);

@@ -78,13 +78,13 @@ void add_children(std::span<const codec::ProjectView> projects, std::string_view
     }
 }
 
-// What it uses above its quota is borrowed; what it leaves of it may be lent.
+// What it uses above its quota is borrowed; what it leaves of it is spare, and lent to who asks.
 Cell lending_cell(const Sums& sums, model::QuotaKind kind) {
     if (sums.used > sums.quota) {
         return {"borrows " + base::format(sums.used - sums.quota), Tone::Warning};
     }
     if (sums.used < sums.quota && kind == model::QuotaKind::Guaranteed) {
-        return {"can lend " + base::format(sums.quota - sums.used)};
+        return {"spare " + base::format(sums.quota - sums.used)};
     }
     return {};
 }
@@ -133,15 +133,15 @@ int count_lines(std::string_view text) {
 }  // namespace
 
 Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& names) {
-    Table table({{.title = "NODE", .flex = 1, .width_min = 6},
+    Table table({{.title = "NODE", .worth = 2, .width_min = 6},
                  {.title = "GPU", .align = Align::Right},
-                 {.title = "MODEL", .flex = 2, .width_min = 5},
+                 {.title = "MODEL", .worth = 1, .width_min = 5},
                  {.title = "STATE"},
                  {.title = "HELD", .align = Align::Right},
                  {.title = "BUSY", .align = Align::Right},
                  {.title = "MEMORY", .align = Align::Right},
                  {.title = "POWER", .align = Align::Right},
-                 {.title = "JOBS", .flex = 3, .width_min = 10}});
+                 {.title = "JOBS", .worth = 3, .width_min = 10}});
     for (const codec::NodeView& node : nodes) {
         for (const codec::GpuView& gpu : node.devices) {
             table.add_row({node.name, std::to_string(gpu.index),
@@ -156,7 +156,7 @@ Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& 
 }
 
 Table project_table(std::span<const codec::ProjectView> projects) {
-    Table table({{.title = "PROJECT", .flex = 1, .width_min = 10},
+    Table table({{.title = "PROJECT", .worth = 1, .width_min = 10},
                  {.title = "QUOTA", .align = Align::Right},
                  {.title = "KIND"},
                  {.title = "LIMIT", .align = Align::Right},

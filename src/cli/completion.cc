@@ -226,7 +226,7 @@ const Verb completion_verb{
     .intent = Intent::System,
     .name = "completion",
     .synopsis = "bash|zsh|fish",
-    .summary = "a script that completes verbs, flags, jobs and projects",
+    .summary = "let your shell complete verbs, flags, jobs, projects",
     .words_min = 1,
     .words_max = 1,
     .completes = Completes::Choices,

@@ -12,13 +12,13 @@ namespace {
 
 std::vector<Column> usual_columns() {
     return {{.title = "ID", .align = Align::Right},
-            {.title = "NAME", .flex = 3, .width_min = 10},
-            {.title = "PROJECT", .flex = 1, .width_min = 7},
+            {.title = "NAME", .worth = 2, .width_min = 8},
+            {.title = "PROJECT", .worth = 2, .width_min = 7},
             {.title = "GPUS"},
             {.title = "STATE"},
-            {.title = "WHERE", .flex = 2, .width_min = 7},
+            {.title = "WHERE", .worth = 2, .width_min = 7},
             {.title = "RUN/WAIT", .align = Align::Right},
-            {.title = "WHY / PROGRESS", .flex = 4, .width_min = 14}};
+            {.title = "WHY / PROGRESS", .worth = 7, .width_min = 14}};
 }
 
 }  // namespace

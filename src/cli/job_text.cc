@@ -61,6 +61,17 @@ std::string running_note(const model::JobRecord& record, base::TimePoint now, st
     return text;
 }
 
+// "PoolFull" as "pool full".
+std::string reason_words(model::Reason reason) {
+    std::string words;
+    for (const char c : name(reason)) {
+        const bool is_upper = c >= 'A' && c <= 'Z';
+        if (is_upper && !words.empty()) words += ' ';
+        words += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return words;
+}
+
 }  // namespace
 
 base::TimePoint clock_now() {
@@ -159,7 +170,7 @@ std::string progress_text(const codec::JobView& job, const codec::NameTable& nam
                           base::TimePoint now, const Glyphs& glyphs) {
     if (model::is_final(job.state)) return ending(job);
     if (is_waiting(job)) {
-        if (job.verdict) return job.why;
+        if (job.verdict) return reason_words(job.verdict->reason) + ": " + job.why;
         return job.held ? "held by a user" : "";
     }
     if (job.state == JobState::Pausing && job.last_pause) {
@@ -187,8 +198,10 @@ std::string gpu_count(model::MilliGpu amount) {
 }
 
 std::string gpu_time(std::int64_t gpu_ms) {
-    constexpr std::int64_t kHour = 3'600'000;
-    if (gpu_ms < kHour) return std::to_string(gpu_ms / 1000) + " GPU-s";
+    constexpr std::int64_t kMinute = 60'000;
+    constexpr std::int64_t kHour = 60 * kMinute;
+    if (gpu_ms < 10 * kMinute) return std::to_string(gpu_ms / 1000) + " GPU-s";
+    if (gpu_ms < kHour) return std::to_string(gpu_ms / kMinute) + " GPU-min";
     return base::format_thousandths(gpu_ms / (kHour / 10) * 100) + " GPU-h";
 }
 
