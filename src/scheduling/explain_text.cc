@@ -82,7 +82,7 @@ std::string explain_text(const Verdict& verdict) {
                    std::to_string(verdict.tasks_asked) + " tasks fit at once";
         case Reason::Unhealthy:
             return "would fit if drained or failed nodes such as " + verdict.scope + " were back";
-        case Reason::Reserved: return idle_text(verdict) + ", kept for another job";
+        case Reason::Reserved: return idle_text(verdict) + " besides those kept for another job";
         case Reason::WaitingForPause:
             return "its " + gpus(verdict.asks) +
                    (verdict.asks == base::kWholeGpu ? " is" : " are") + " being freed";
