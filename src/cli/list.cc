@@ -62,15 +62,15 @@ Outcome<JobQuery> query_of(const Arguments& arguments) {
 void print_list(const Context& context, const JobList& list, Form form) {
     if (form == Form::Json) return print_json(list.json);
     const Detail detail = form == Form::Wide || form == Form::Csv ? Detail::Wide : Detail::Usual;
-    const Table table = job_table(list.jobs, clock_now(), context.out.glyphs(), detail);
+    const Table table = job_table(list.jobs, list.names, clock_now(), context.out.glyphs(), detail);
     std::vector<std::string> ids;
-    for (const JobView& job : list.jobs) ids.push_back(std::to_string(job.record.id.value));
+    for (const auto& job : list.jobs) ids.push_back(std::to_string(job.id.value));
     print_table(context, table, form, ids);
     if (form == Form::Table && context.out.is_terminal) {
         const std::string sums = job_sums(list.jobs, context.out);
-        print(context.out.paint(
-                  Tone::Faint,
-                  sums.empty() ? "no job runs or waits; finished ones: berth ls -a" : sums) +
+        print(context.out.paint(Tone::Faint,
+                                sums.empty() ? "no job runs or waits; finished ones: berth ls -a"
+                                             : sums) +
               "\n");
     }
 }
@@ -84,9 +84,9 @@ int watch(const Context& context, Client& client, const JobQuery& query) {
             return report(context, list.error());
         }
         const Style style = screen.style();
-        screen.show(
-            job_table(list->jobs, clock_now(), style.glyphs(), Detail::Usual).render(style) +
-            job_sums(list->jobs, style) + "\n");
+        const Table table =
+            job_table(list->jobs, list->names, clock_now(), style.glyphs(), Detail::Usual);
+        screen.show(table.render(style) + job_sums(list->jobs, style) + "\n");
         screen.wait(base::Duration{1000});
     }
     return kDone;
@@ -113,10 +113,9 @@ const Verb list_verb{.intent = Intent::Look,
                      .synopsis = "[-a] [-p PROJECT] [-u me] [--state STATE] [-w]",
                      .summary = "the jobs: where they run, or why they wait",
                      .flags = kFlags,
-                     .more =
-                         "  berth ls -u me -a                  yours, finished ones too\n"
-                         "  berth ls -q --state queued         numbers, for scripts\n"
-                         "  berth ls -o json | jq .items[].id\n",
+                     .more = "  berth ls -u me -a                  yours, finished ones too\n"
+                             "  berth ls -q --state queued         numbers, for scripts\n"
+                             "  berth ls -o json | jq .items[].id\n",
                      .run = list_jobs};
 
 }  // namespace berth::cli

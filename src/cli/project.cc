@@ -69,7 +69,7 @@ Outcome<std::string> body_of(const Arguments& arguments) {
 Outcome<bool> is_known(Client& client, const std::string& name, std::vector<std::string>& names) {
     const auto projects = client.projects();
     if (!projects) return tl::unexpected(projects.error());
-    for (const ProjectView& view : *projects) names.push_back(view.project.name);
+    for (const codec::ProjectView& project : *projects) names.push_back(project.name);
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -91,7 +91,7 @@ int list_projects(Context& context, const Arguments& arguments) {
     const auto projects = client.projects();
     if (!projects) return report(context, projects.error());
     std::vector<std::string> names;
-    for (const ProjectView& view : *projects) names.push_back(view.project.name);
+    for (const codec::ProjectView& project : *projects) names.push_back(project.name);
     print_table(context, project_table(*projects), form, names);
     const std::string mine = default_project();
     if (form == Form::Table && context.out.is_terminal && !mine.empty()) {

@@ -46,7 +46,7 @@ int show_job(Context& context, const Arguments& arguments) {
         if (!timeline) return report(context, timeline.error());
         const TimeForm form = arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago;
         if (&word != &arguments.words.front()) print("\n");
-        print(show_page(*job, *timeline, clock_now(), form, context.out));
+        print(show_page(job->job, job->names, timeline->events, clock_now(), form, context.out));
     }
     return result;
 }
@@ -56,15 +56,15 @@ int explain_job(Context& context, const Arguments& arguments) {
     const auto id = client.resolve(arguments.words[0]);
     if (!id) return report(context, id.error());
     if (wants_json(arguments)) return print_answer(context, client, job_path(*id, "/why"));
-    const auto job = client.explained_job(*id);
+    const auto job = client.job(*id);
     if (!job) return report(context, job.error());
     if (!arguments.has("paused")) {
-        print(why_page(*job, clock_now(), context.out));
+        print(why_page(job->job, job->names, clock_now(), context.out));
         return kDone;
     }
-    const std::string receipt = receipt_page(*job, clock_now(), context.out);
+    const std::string receipt = receipt_page(job->job, job->names, clock_now(), context.out);
     if (receipt.empty()) {
-        return report(context, {kFailed, job_title(job->record) + " was never paused",
+        return report(context, {kFailed, job_title(job->job) + " was never paused",
                                 "berth why " + std::to_string(id->value)});
     }
     print(receipt);

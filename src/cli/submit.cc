@@ -42,16 +42,16 @@ constexpr Flag kFlags[] = {
 };
 
 // What was understood, defaults filled in: "8 H100 · project nlp · train · CPUs by GPU share".
-std::string echo_line(const JobView& job, const Glyphs& glyphs) {
-    const model::JobSpec& spec = job.record.spec;
+std::string echo_line(const model::JobRecord& job, const Glyphs& glyphs) {
+    const model::JobSpec& spec = job.spec;
     const std::string dot = " " + std::string(glyphs.dot) + " ";
     std::string gpus = gpus_text(job);
     if (spec.request.is_whole() && spec.gpu_model.empty()) gpus += gpus == "1" ? " GPU" : " GPUs";
-    std::string text =
-        gpus + dot + "project " + spec.project + dot + std::string(codec::word(spec.kind));
+    std::string text = gpus + dot + "project " + spec.project + dot +
+                       std::string(codec::word(spec.kind));
     if (spec.tasks_min > 1) text += dot + std::to_string(spec.tasks_min) + " tasks at once";
-    text += dot +
-            (spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : std::string("CPUs")) +
+    text += dot + (spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs"
+                                    : std::string("CPUs")) +
             (spec.request.memory ? ", " + base::format(*spec.request.memory) : ", memory");
     if (!spec.request.cpu || !spec.request.memory) text += " by GPU share";
     return text + (spec.preemptible ? dot + "may be paused" : "");
@@ -63,10 +63,10 @@ int wait_for_end(const Context& context, const Arguments& arguments, model::JobI
     Interrupt interrupt;
     Client client(context, base::Duration{20'000}, interrupt.descriptor());
     WaitGoal goal;
-    goal.is_reached = [](const JobView& job) { return model::is_final(job.record.state); };
+    goal.is_reached = [](const model::JobRecord& job) { return model::is_final(job.state); };
     if (timeout->count() > 0) goal.deadline = clock_now() + *timeout;
     const auto job = wait_for(client, id, goal);
-    if (job) return answer_for(context, *job);
+    if (job) return answer_for(context, job->job);
     Failure failure = job.error();
     if (failure.exit_code == kDetached || failure.exit_code == kWaitLimit) {
         failure.cause = "job " + std::to_string(id.value) + " goes on";
@@ -78,9 +78,8 @@ int wait_for_end(const Context& context, const Arguments& arguments, model::JobI
 int submit_job(Context& context, const Arguments& arguments) {
     const std::string file = arguments.words.empty() ? "" : arguments.words[0];
     if (file.empty() && !arguments.has_command) {
-        return report(context,
-                      {kBadUsage, "a job file or a command is missing",
-                       "berth submit job.yaml   or   berth submit -g 2 -- python train.py"});
+        return report(context, {kBadUsage, "a job file or a command is missing",
+                                "berth submit job.yaml   or   berth submit -g 2 -- python train.py"});
     }
     auto submission = submission_of(arguments, file);
     if (!submission) return report(context, submission.error());
@@ -89,15 +88,14 @@ int submit_job(Context& context, const Arguments& arguments) {
     if (arguments.has("dry-run")) {
         const auto answer = client.try_submission(*submission);
         if (!answer) return report(context, answer.error());
-        print(wants_json(arguments) ? indented_json(answer->json) : answer->text);
+        print_json(*answer);
         return kDone;
     }
     const auto job = client.submit(*submission);
     if (!job) return report(context, job.error());
-    const model::JobId id = job->record.id;
+    const model::JobId id = job->job.id;
     if (arguments.has("id-file")) {
-        const auto written =
-            write_text_file(arguments.text("id-file"), std::to_string(id.value) + "\n");
+        const auto written = write_text_file(arguments.text("id-file"), std::to_string(id.value) + "\n");
         if (!written) return report(context, Failure::from(written.error()));
     }
     if (wants_json(arguments)) {
@@ -106,10 +104,8 @@ int submit_job(Context& context, const Arguments& arguments) {
         print(std::to_string(id.value) + "\n");
     } else {
         print("job " + std::to_string(id.value) + " submitted\n");
-        print_notice(
-            "  " +
-            context.err.paint(Tone::Faint, printable(echo_line(*job, context.err.glyphs()))) +
-            "\n");
+        print_notice("  " + context.err.paint(Tone::Faint, printable(
+                                echo_line(job->job, context.err.glyphs()))) + "\n");
     }
     return arguments.has("wait") ? wait_for_end(context, arguments, id) : int{kDone};
 }
@@ -127,10 +123,9 @@ const Verb submit_verb{
     .words_max = 1,
     .completes = Completes::Files,
     .tail = CommandTail::AfterDashes,
-    .more =
-        "  berth submit -g 8 --nodes 2 -n llama -- torchrun train.py\n"
-        "  berth submit job.yaml --wait              its exit code becomes this one's\n"
-        "  berth submit job.yaml --key nightly-0412  safe to repeat\n",
+    .more = "  berth submit -g 8 --nodes 2 -n llama -- torchrun train.py\n"
+            "  berth submit job.yaml --wait              its exit code becomes this one's\n"
+            "  berth submit job.yaml --key nightly-0412  safe to repeat\n",
     .run = submit_job};
 
 }  // namespace berth::cli

@@ -2,10 +2,11 @@
 //
 // How is JSON text read? Value by value, without a tree in between; json.h builds a tree on it.
 //
-// Strict RFC 8259: no comments, no trailing commas, no NaN; and no zero bytes in strings. The first
-// thing wrong is kept with its line, and from then on every read answers with nothing, so callers
-// check once at the end. Nesting is bounded (kJsonDepthMax), so that a hostile text cannot exhaust
-// the stack. Guarantee: what json_writer.h wrote is read back byte for byte.
+// Strict RFC 8259: no comments, no trailing commas, no NaN; and no zero bytes in strings. The
+// first thing wrong is kept with its line, and from then on every read answers with nothing, so
+// callers check once at the end. Nesting is bounded (kJsonDepthMax), so that a hostile text cannot
+// exhaust the stack.
+// Guarantee: what json_writer.h wrote is read back byte for byte.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,7 @@ class JsonReader {
     int depth_ = 0;
     bool is_first_ = false;  // directly behind an opening bracket
     bool failed_ = false;
-    std::string scratch_;  // of the last string with an escape in it
+    std::string scratch_;    // of the last string with an escape in it
     std::string error_;
     std::size_t line_place_ = 0;
     int line_ = 1;
