@@ -309,18 +309,32 @@ class Explainer {
     Verdict verdict_;
 };
 
-// Jobs that are still leaving GPUs promised elsewhere.
-std::vector<JobId> leaving_from(const Cluster& cluster, const std::vector<TaskPlacement>& hold) {
+bool overlaps(const TaskPlacement& task, const std::vector<TaskPlacement>& promised) {
+    return std::ranges::any_of(promised, [&](const TaskPlacement& other) {
+        return other.node == task.node && (other.gpu_mask & task.gpu_mask) != 0;
+    });
+}
+
+// Jobs that leave for this one, or leave what is promised to it.
+std::vector<JobId> leaving_for(const Cluster& cluster, const Plan& plan, JobId beneficiary,
+                               const std::vector<TaskPlacement>& promised) {
     std::vector<JobId> leaving;
+    const auto add = [&](JobId job) {
+        if (std::ranges::find(leaving, job) == leaving.end()) leaving.push_back(job);
+    };
+    for (const model::Pause& pause : plan.pauses) {
+        if (pause.beneficiary == beneficiary) add(pause.job);
+        for (const auto& task : cluster.job(pause.job).placed) {
+            const bool is_asked =
+                std::ranges::find(pause.tasks, task.place.task) != pause.tasks.end();
+            if (is_asked && overlaps(task.place, promised)) add(pause.job);
+        }
+    }
     for (const auto& [id, job] : cluster.jobs()) {
         if (!job.is_releasing()) continue;
-        const bool overlaps = std::ranges::any_of(job.placed, [&](const auto& task) {
-            return task.is_releasing && std::ranges::any_of(hold, [&](const auto& promised) {
-                       return promised.node == task.place.node &&
-                              (promised.gpu_mask & task.place.gpu_mask) != 0;
-                   });
-        });
-        if (overlaps) leaving.push_back(id);
+        for (const auto& task : job.placed) {
+            if (task.is_releasing && overlaps(task.place, promised)) add(id);
+        }
     }
     return leaving;
 }
@@ -346,10 +360,8 @@ std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, cons
     const bool keeps_hold =
         job.hold && std::ranges::find(plan.dropped, job.id) == plan.dropped.end();
     if (reserved != plan.reservations.end() || keeps_hold) {
-        for (const model::Pause& pause : plan.pauses) {
-            if (pause.beneficiary == job.id) verdict.blockers.push_back(pause.job);
-        }
-        if (keeps_hold) verdict.blockers = leaving_from(cluster, job.hold->tasks);
+        verdict.blockers =
+            leaving_for(cluster, plan, job.id, keeps_hold ? job.hold->tasks : reserved->tasks);
         if (verdict.blockers.size() > kBlockersMax) verdict.blockers.resize(kBlockersMax);
         return with(Reason::WaitingForPause);
     }
