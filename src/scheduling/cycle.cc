@@ -52,12 +52,9 @@ void honour_holds(Cluster& cluster, TimePoint now, Plan& plan) {
     for (const JobId id : cluster.holders()) holders.push_back(id);
     for (const JobId id : holders) {
         const Job& job = cluster.job(id);
-        const base::PoolId pool = job.pool;
         if (is_ripe(cluster, job)) {
-            const std::vector<TaskPlacement> tasks = job.hold->tasks;
-            cluster.drop_hold(id);
-            cluster.place(id, pool, tasks);
-            plan.starts.push_back({id, Rule::Hold, tasks});
+            plan.starts.push_back({id, Rule::Hold, job.hold->tasks});
+            cluster.honour_hold(id);
             continue;
         }
         const bool is_broken = std::ranges::any_of(job.hold->tasks, [&](const auto& task) {
@@ -108,7 +105,8 @@ class Stages {
         const int tasks = candidate.lane.ask;
         if (quota_gate(view_, job, ask_gpus(view_, job, tasks))) return false;
         if (const auto places = place(view_, job, tasks, View::Idle)) {
-            start(job, *places);
+            view_.cluster.place(job.id, view_.pool, *places);
+            list_start(job, Rule::Allocate, *places);
             return true;
         }
         const auto& pool = view_.cluster.pool(view_.pool);
@@ -134,11 +132,10 @@ class Stages {
     }
 
     // A job that starts and grows in one decision is listed once.
-    void start(const Job& job, const std::vector<TaskPlacement>& tasks) {
-        view_.cluster.place(job.id, view_.pool, tasks);
+    void list_start(const Job& job, Rule rule, const std::vector<TaskPlacement>& tasks) {
         const auto [known, is_new] = start_of_.try_emplace(job.id, plan_.starts.size());
         if (is_new) {
-            plan_.starts.push_back({job.id, Rule::Allocate, tasks});
+            plan_.starts.push_back({job.id, rule, tasks});
         } else {
             auto& listed = plan_.starts[known->second].tasks;
             listed.insert(listed.end(), tasks.begin(), tasks.end());
@@ -148,24 +145,45 @@ class Stages {
     void reserve(const Job& job, Rule rule, const std::vector<TaskPlacement>& tasks) {
         const TimePoint deadline = view_.now + view_.policy.pause_grace + view_.policy.hold;
         view_.cluster.hold(job.id, view_.pool, Hold{tasks, deadline, rule});
+        if (is_ripe(view_.cluster, job)) {  // whoever made room had not started yet
+            view_.cluster.honour_hold(job.id);
+            list_start(job, rule, tasks);
+            return;
+        }
         plan_.reservations.push_back({job.id, rule, tasks});
         wake_at(plan_, deadline);
     }
 
+    // What this very decision started has not run yet: it is taken out of the plan again. Returns
+    // the ranks that do run.
+    std::vector<int> withdraw(const Piece& piece) {
+        std::vector<int> running = piece.ranks();
+        const auto known = start_of_.find(piece.job);
+        if (known == start_of_.end()) return running;
+        std::vector<TaskPlacement>& starting = plan_.starts[known->second].tasks;
+        std::erase_if(running, [&](int rank) {
+            return std::erase_if(starting, [&](const auto& task) { return task.task == rank; }) > 0;
+        });
+        return running;
+    }
+
+    // Pieces of one job come one after the other and make one pause.
     void pause(const Piece& piece, Rule rule, JobId beneficiary) {
         view_.cluster.release(piece.job, piece.ranks());
-        const auto known = std::ranges::find_if(plan_.pauses, [&](const model::Pause& other) {
-            return other.job == piece.job && other.beneficiary == beneficiary;
-        });
-        if (known == plan_.pauses.end()) {
+        const std::vector<int> ranks = withdraw(piece);
+        if (ranks.empty()) return;
+        const bool is_known = !plan_.pauses.empty() && plan_.pauses.back().job == piece.job &&
+                              plan_.pauses.back().beneficiary == beneficiary;
+        if (!is_known) {
             plan_.pauses.push_back(
-                {piece.job, piece.ranks(), piece.takes_whole_job, rule, beneficiary, piece.cost});
+                {piece.job, ranks, piece.takes_whole_job, rule, beneficiary, piece.cost});
             return;
         }
-        for (const int rank : piece.ranks()) known->tasks.push_back(rank);
-        known->whole_job |= piece.takes_whole_job;
-        known->cost.unsaved_gpu_ms += piece.cost.unsaved_gpu_ms;
-        known->cost.restart_gpu_ms += piece.cost.restart_gpu_ms;
+        model::Pause& known = plan_.pauses.back();
+        known.tasks.insert(known.tasks.end(), ranks.begin(), ranks.end());
+        known.whole_job |= piece.takes_whole_job;
+        known.cost.unsaved_gpu_ms += piece.cost.unsaved_gpu_ms;
+        known.cost.restart_gpu_ms += piece.cost.restart_gpu_ms;
     }
 
     const PoolView& view_;
@@ -187,6 +205,7 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
         stages.evict(Rule::Reclaim);
         stages.evict(Rule::Preempt);
     }
+    std::erase_if(plan.starts, [](const model::Start& start) { return start.tasks.empty(); });
     return plan;
 }
 
