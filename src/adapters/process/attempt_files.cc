@@ -33,12 +33,10 @@ base::Result<Descriptor> create_status(const std::string& jobs_dir, ports::Attem
     const std::string directory = attempt_directory(jobs_dir, id);
     BERTH_TRY_VOID(make_directory(directory));
     const std::string path = directory + "/status";
-    Descriptor file(
-        ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
     if (!file.is_open())
-        return base::fail(
-            errno == EEXIST ? base::ErrorCode::Exists : base::ErrorCode::Unavailable,
-            "cannot make \"" + path + "\": " + ::strerror(errno));
+        return base::fail(errno == EEXIST ? base::ErrorCode::Exists : base::ErrorCode::Unavailable,
+                          "cannot make \"" + path + "\": " + ::strerror(errno));
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
         return base::fail(base::ErrorCode::Unavailable,
                           "cannot lock \"" + path + "\": " + ::strerror(errno));
