@@ -120,14 +120,18 @@ codec::JobView view_of(Site& site, const model::JobRecord& record) {
     return view;
 }
 
-base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
+base::Result<model::JobRecord> record_of(Site& site, model::JobId job) {
     const auto& live = site.controller.state().jobs;
-    if (const auto found = live.find(job); found != live.end()) return view_of(site, found->second);
-    const auto ended = site.store.finished_job(job);
-    if (ended) return codec::JobView{*ended, {}, {}};
-    if (ended.error().code != base::ErrorCode::NotFound) return tl::unexpected(ended.error());
+    if (const auto found = live.find(job); found != live.end()) return found->second;
+    auto ended = site.store.finished_job(job);
+    if (ended || ended.error().code != base::ErrorCode::NotFound) return ended;
     return base::fail(base::ErrorCode::NotFound,
                       "job " + std::to_string(job.value) + " does not exist");
+}
+
+base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
+    BERTH_TRY(record, record_of(site, job));
+    return view_of(site, record);
 }
 
 codec::NameSource names(Site& site) {

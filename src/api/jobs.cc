@@ -80,9 +80,10 @@ void answer_submission(Site& site, const Respond& respond, const std::string& pr
         const std::string hint = project_hint(site, project);
         return respond(problem({refusal.error.code, refusal.error.message + hint}));
     }
-    const auto view = view_of(site, *outcome);
-    if (!view) return respond(problem(view.error()));
-    Response response = json_response(codec::job_json(*view, names(site)), 201);
+    const auto record = record_of(site, *outcome);
+    if (!record) return respond(problem(record.error()));
+    // Without the verdict: explaining costs more than all the rest of a submission.
+    Response response = json_response(codec::job_json({*record, {}, {}}, names(site)), 201);
     response.headers.emplace_back("Location", "/api/v1/jobs/" + std::to_string(outcome->value));
     respond(std::move(response));
 }
