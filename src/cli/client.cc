@@ -149,8 +149,7 @@ Outcome<std::string> Client::try_submission(const model::Submission& submission)
                     .body = codec::submission_json(submission)});
 }
 
-Success Client::steer(model::JobId id, std::string_view verb,
-                      std::optional<base::Duration> grace) {
+Success Client::steer(model::JobId id, std::string_view verb, std::optional<base::Duration> grace) {
     HttpRequest request{.method = "POST", .target = job_target(id, "/" + std::string(verb))};
     if (grace) {
         request.body = R"({"grace":)" + base::format_thousandths(grace->count()) + "}";
@@ -218,9 +217,8 @@ Outcome<std::vector<codec::ProjectView>> Client::projects() {
 }
 
 Success Client::set_project(const std::string& name, const std::string& body) {
-    auto response = send({.method = "PUT",
-                          .target = target_of("projects/" + percent_encoded(name)),
-                          .body = body});
+    auto response = send(
+        {.method = "PUT", .target = target_of("projects/" + percent_encoded(name)), .body = body});
     if (!response) return tl::unexpected(response.error());
     return {};
 }

@@ -8,7 +8,9 @@
 namespace berth::scheduling {
 namespace {
 
+// What stopping so many running GPUs of the job destroys.
 model::PauseCost cost_of(const PoolView& view, const cluster::Job& job, MilliGpu gpus) {
+    if (view.fresh.contains(job.id)) return {};
     const auto unsaved = std::max(view.now - job.last_saved, model::Duration{0});
     return {gpus.value * unsaved.count() / 1000, gpus.value * job.restart_cost.count() / 1000};
 }
@@ -53,19 +55,21 @@ TimePoint protected_until(const model::Policy& policy, const cluster::Job& job) 
 }
 
 std::vector<Piece> pieces_of(const PoolView& view, const cluster::Job& job) {
-    std::vector<const model::TaskPlacement*> running;
+    std::vector<const cluster::PlacedTask*> running;
     for (const cluster::PlacedTask& task : job.placed) {
-        if (!task.is_releasing) running.push_back(&task.place);
+        if (!task.is_releasing) running.push_back(&task);
     }
-    std::ranges::sort(running, std::greater{}, &model::TaskPlacement::task);
+    std::ranges::sort(running, std::greater{}, [](const auto* task) { return task->place.task; });
     std::vector<Piece> pieces;
     const auto add = [&](std::size_t first, std::size_t count) {
         Piece piece{job.id, job.project, {}, {}, {}, first + count == running.size()};
-        for (const auto* place : std::span(running).subspan(first, count)) {
-            piece.tasks.push_back(*place);
-            piece.gpus += gpus_of(*place);
+        MilliGpu at_work{0};  // tasks started by this very decision have done nothing yet
+        for (const auto* task : std::span(running).subspan(first, count)) {
+            piece.tasks.push_back(task->place);
+            piece.gpus += gpus_of(task->place);
+            if (!task->is_new) at_work += gpus_of(task->place);
         }
-        piece.cost = cost_of(view, job, piece.gpus);
+        piece.cost = cost_of(view, job, at_work);
         pieces.push_back(std::move(piece));
     };
     const std::size_t core = std::min(running.size(), static_cast<std::size_t>(job.tasks_min));
@@ -85,13 +89,18 @@ Pieces legal_pieces(const PoolView& view, const Beneficiary& beneficiary,
         for (const cluster::VictimKey& key : view.claim(project).victims) {
             if (preempts && key.priority >= beneficiary.job.priority) break;
             const cluster::Job& job = view.cluster.job(key.job);
-            if (minimum_run && protected_until(view.policy, job) > view.now) {
-                const TimePoint until = protected_until(view.policy, job);
+            const bool is_fresh = view.fresh.contains(job.id);
+            const TimePoint until = protected_until(view.policy, job);
+            const bool is_protected = minimum_run && until > view.now && !is_fresh;
+            if (is_protected) {
                 pieces.protected_until = std::min(pieces.protected_until.value_or(until), until);
-                continue;
             }
             for (Piece& piece : pieces_of(view, job)) {
-                piece.return_gpu_ms = below.at(key.priority, piece.cost_gpu_ms());
+                // The minimum run is the core's; surplus was lent for as long as it idled.
+                if (is_protected && piece.takes_whole_job) break;
+                if (!is_fresh) {
+                    piece.return_gpu_ms = below.at(key.priority, piece.cost_gpu_ms());
+                }
                 pieces.list.push_back(std::move(piece));
             }
         }
