@@ -41,7 +41,8 @@ void remove(Value& map, std::string_view name) {
 
 Value& set(Value& map, std::string_view name, Value value) {
     remove(map, name);
-    return map.members.emplace_back(codec::Member{std::string(name), std::move(value)}).value;
+    map.members.push_back({std::string(name), std::move(value)});
+    return map.members.back().value;
 }
 
 // The member of that name, made a map when it is none.
