@@ -34,7 +34,7 @@ struct Phrase {
     }
     std::string operator()(const model::JobStarting& event) const {
         return "attempt " + std::to_string(event.attempt) + " starts on " +
-               where_text(event.tasks, names) + ", by " + std::string(rule_word(event.rule));
+               where_text(event.tasks, names) + " (" + std::string(rule_word(event.rule)) + ")";
     }
     std::string operator()(const model::JobRunning&) const { return "runs"; }
     std::string operator()(const model::JobReserved& event) const {

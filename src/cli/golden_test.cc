@@ -254,7 +254,7 @@ TEST_CASE("pages look as reviewed") {
     }
     for (const std::int64_t id : {1043, 1045}) {
         check_page("show_" + std::to_string(id), [&](const Style& style) {
-            return show_page(job(id), s.names, timeline(), kNow, TimeForm::Ago, style);
+            return show_page(job(id), s.names, {timeline(), s.names}, kNow, TimeForm::Ago, style);
         });
     }
     check_page("help", [&](const Style& style) { return overview(all_verbs({}), style); });

@@ -57,6 +57,28 @@ std::string echo_line(const model::JobRecord& job, const Glyphs& glyphs) {
     return text + (spec.preemptible ? dot + "may be paused" : "");
 }
 
+// What would become of a submission, in words.
+std::string outlook_text(const std::string& json) {
+    const auto tree = codec::parse_json(json, "answer");
+    codec::NameTable names;
+    const auto plan = codec::parse_plan(json, names);
+    if (!tree || !plan) return indented_json(json);
+    const codec::Value* starts_now = tree->find("starts_now");
+    const codec::Value* why = tree->find("text");
+    std::string text = "would wait";
+    if (starts_now && starts_now->text == "true") {
+        text = "would start now";
+    } else if (!plan->plan.pauses.empty()) {
+        text = "would start when these have saved and paused:";
+        for (const model::Pause& pause : plan->plan.pauses) {
+            text += "\n  " + named(pause.job, names) + ", by " + std::string(rule_word(pause.rule));
+        }
+    } else if (why && !why->text.empty()) {
+        text += ": " + why->text;
+    }
+    return text + "\n";
+}
+
 int wait_for_end(const Context& context, const Arguments& arguments, model::JobId id) {
     const auto timeout = arguments.duration("timeout", base::Duration{0});
     if (!timeout) return report(context, timeout.error());
@@ -88,7 +110,7 @@ int submit_job(Context& context, const Arguments& arguments) {
     if (arguments.has("dry-run")) {
         const auto answer = client.try_submission(*submission);
         if (!answer) return report(context, answer.error());
-        print_json(*answer);
+        print(wants_json(arguments) ? indented_json(*answer) : outlook_text(*answer));
         return kDone;
     }
     const auto job = client.submit(*submission);
