@@ -63,6 +63,7 @@ TEST_CASE("cancel in every state") {
         REQUIRE(world.cancel(job));
         CHECK(world.launcher->stops.back().reason == StopReason::Cancel);
         CHECK(world.pause(job).error().code == ErrorCode::Conflict);
+        CHECK(world.resume(job).error().code == ErrorCode::Conflict);
         world.exits(job, saved_and_left());
         CHECK(world.state(job) == JobState::Cancelled);
     }
