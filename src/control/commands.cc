@@ -198,6 +198,9 @@ base::Status Controller::take_resume(Transaction& transaction, model::JobId id,
                                      const std::string& actor) {
     const model::JobRecord* job = transaction.find(id);
     if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
+    if (job->state == JobState::Cancelling) {
+        return base::fail(ErrorCode::Conflict, job_text(id) + " is being cancelled");
+    }
     if (job->held) return transaction.record(model::JobReleased{id}, actor);
     if (job->state == JobState::Paused || job->state == JobState::Pausing) {
         return base::fail(ErrorCode::Conflict,
