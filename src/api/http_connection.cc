@@ -174,7 +174,8 @@ void HttpConnection::flush() {
                           self->flush();
                           if (self->is_writing_) return;
                           if (self->closes_ && self->answers_.empty()) return self->close();
-                          if (self->parse()) self->read_more();
+                          // While a read is under way the inbox belongs to it.
+                          if (!self->is_reading_ && self->parse()) self->read_more();
                       });
 }
 

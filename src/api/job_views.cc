@@ -120,14 +120,18 @@ codec::JobView view_of(Site& site, const model::JobRecord& record) {
     return view;
 }
 
-base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
+base::Result<model::JobRecord> record_of(Site& site, model::JobId job) {
     const auto& live = site.controller.state().jobs;
-    if (const auto found = live.find(job); found != live.end()) return view_of(site, found->second);
-    const auto ended = site.store.finished_job(job);
-    if (ended) return codec::JobView{*ended, {}, {}};
-    if (ended.error().code != base::ErrorCode::NotFound) return tl::unexpected(ended.error());
+    if (const auto found = live.find(job); found != live.end()) return found->second;
+    auto ended = site.store.finished_job(job);
+    if (ended || ended.error().code != base::ErrorCode::NotFound) return ended;
     return base::fail(base::ErrorCode::NotFound,
                       "job " + std::to_string(job.value) + " does not exist");
+}
+
+base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
+    BERTH_TRY(record, record_of(site, job));
+    return view_of(site, record);
 }
 
 codec::NameSource names(Site& site) {
@@ -182,16 +186,16 @@ void get_job(Site& site, Call call) {
     const bool parks = wait->count() > 0 && found != live.end() && !is_stale &&
                        !is_reached(*goal, found->second) && !site.waiting.is_full();
     if (!parks) return respond_with_job(site, call.respond, *job);
-    site.waiting.park(
-        *job, site.clock.now() + *wait,
-        [&site, id = *job, goal = *goal, respond = call.respond](bool is_last) {
-            const auto& jobs = site.controller.state().jobs;
-            const auto now = jobs.find(id);
-            const bool is_over = now == jobs.end() || is_last || goal.until == "change";
-            if (!is_over && !is_reached(goal, now->second)) return false;
-            respond_with_job(site, respond, id);
-            return true;
-        });
+    site.waiting.park(*job, site.clock.now() + *wait,
+                      [&site, id = *job, goal = *goal, respond = call.respond](bool is_last) {
+                          const auto& jobs = site.controller.state().jobs;
+                          const auto now = jobs.find(id);
+                          const bool is_over =
+                              now == jobs.end() || is_last || goal.until == "change";
+                          if (!is_over && !is_reached(goal, now->second)) return false;
+                          respond_with_job(site, respond, id);
+                          return true;
+                      });
 }
 
 void get_why(Site& site, Call call) {

@@ -9,6 +9,7 @@
 namespace berth::api {
 
 // The job, live or ended. Errors: NotFound.
+base::Result<model::JobRecord> record_of(Site& site, model::JobId job);
 base::Result<codec::JobView> view_of(Site& site, model::JobId job);
 codec::JobView view_of(Site& site, const model::JobRecord& record);
 

@@ -41,7 +41,8 @@ std::string seconds_text(base::Duration wait) {
 
 template <typename T>
 tl::unexpected<Failure> unreadable(const base::Result<T>& answer) {
-    return refuse(kServerUnreachable, "the server's answer cannot be read: " + answer.error().message,
+    return refuse(kServerUnreachable,
+                  "the server's answer cannot be read: " + answer.error().message,
                   "berth version; berth status");
 }
 
@@ -230,9 +231,8 @@ Outcome<ServerStatus> Client::status() {
 }
 
 Success Client::shut_down(const std::string& jobs) {
-    auto response = send({.method = "POST",
-                          .target = target_of("shutdown"),
-                          .body = R"({"jobs":")" + jobs + "\"}"});
+    auto response = send(
+        {.method = "POST", .target = target_of("shutdown"), .body = R"({"jobs":")" + jobs + "\"}"});
     if (!response) return tl::unexpected(response.error());
     return {};
 }

@@ -270,7 +270,7 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
 }
 
 std::string show_page(const codec::JobView& job, const codec::NameTable& names,
-                      std::span<const model::Event> timeline, base::TimePoint now, TimeForm form,
+                      const Timeline& timeline, base::TimePoint now, TimeForm form,
                       const Style& style) {
     std::string text = page_title(job, now, style);
     if (const std::string note = progress_text(job, names, now, style.glyphs()); !note.empty()) {
@@ -279,11 +279,11 @@ std::string show_page(const codec::JobView& job, const codec::NameTable& names,
     text += line("command", job.command, style) + request_lines(job, style) +
             task_lines(job, names, style) + history_lines(job, now, form, style);
     if (job.last_pause) text += "\n" + receipt_page(job, names, now, style);
-    if (!timeline.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
-    for (const model::Event& event : timeline) {
+    if (!timeline.events.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
+    for (const model::Event& event : timeline.events) {
         const std::string when = form == TimeForm::Iso ? moment(event.time, now, form)
                                                        : clock_time(event.time);
-        text += line(when, event_text(event, names) + ", by " + event.actor, style);
+        text += line(when, event_text(event, timeline.names) + ", by " + event.actor, style);
     }
     return text;
 }

@@ -46,7 +46,8 @@ int show_job(Context& context, const Arguments& arguments) {
         if (!timeline) return report(context, timeline.error());
         const TimeForm form = arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago;
         if (&word != &arguments.words.front()) print("\n");
-        print(show_page(job->job, job->names, timeline->events, clock_now(), form, context.out));
+        print(show_page(job->job, job->names, {timeline->events, timeline->names}, clock_now(),
+                        form, context.out));
     }
     return result;
 }

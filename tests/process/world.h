@@ -104,6 +104,7 @@ class World final : public ports::LauncherListener {
         ++reports;
     }
 
+    std::string cluster() const { return cluster_of(data_dir_); }
     process::ProcessLauncher& launcher() { return *launcher_; }
     void drop_launcher() { launcher_.reset(); }
     void start(const ports::LaunchOrder& order) { launcher_->start(order); }

@@ -149,8 +149,8 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
 void ProcessLauncher::look(const AttemptRef& attempt) {
     const AttemptState state = read_attempt(machine_.jobs_dir, attempt->id);
     if (state.is_supervised) {
-        auto socket = supervision::connect_to(
-            {machine_.cluster, attempt->id.job.value, attempt->id.attempt});
+        auto socket = supervision::connect_to(supervision::socket_of(
+            {machine_.cluster, attempt->id.job.value, attempt->id.attempt}));
         return socket ? take_up(attempt, std::move(*socket)) : look_later(attempt);
     }
     if (const auto& exit = state.status.exit)

@@ -93,24 +93,24 @@ base::Status Server::Parts::open() {
     BERTH_TRY(nodes, inventory.inventory->discover());
     BERTH_TRY(token, api::obtain_token(options.data_dir + "/token"));
     BERTH_TRY_VOID(make_controller(policy));
-    site = std::make_unique<api::Site>(api::Site{
-        .controller = *controller,
-        .store = *store,
-        .clock = clock,
-        .inventory = *inventory.inventory,
-        .facts = {.version = BERTH_VERSION,
-                  .cluster_id = cluster_id,
-                  .data_dir = options.data_dir,
-                  .profile = options.profile,
-                  .launcher = launcher.description,
-                  .gpus = inventory.description,
-                  .port = 0,
-                  .started = clock.now()},
-        .default_project = kDefaultProject,
-        .log_path = launcher.log_path,
-        .attach_address = launcher.attach_address,
-        .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
-        .waiting = {}});
+    site = std::make_unique<api::Site>(
+        api::Site{.controller = *controller,
+                  .store = *store,
+                  .clock = clock,
+                  .inventory = *inventory.inventory,
+                  .facts = {.version = BERTH_VERSION,
+                            .cluster_id = cluster_id,
+                            .data_dir = options.data_dir,
+                            .profile = options.profile,
+                            .launcher = launcher.description,
+                            .gpus = inventory.description,
+                            .port = 0,
+                            .started = clock.now()},
+                  .default_project = kDefaultProject,
+                  .log_path = launcher.log_path,
+                  .attach_address = launcher.attach_address,
+                  .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
+                  .waiting = {}});
     set_up_cluster(nodes);
     if (options.demo) submit_demo(*controller, options.program);
     controller->step();
@@ -285,9 +285,9 @@ std::string Server::banner() const {
         const model::Project& project = cluster.projects()[i].project;
         const auto quota = project.rights.quota.value_or(model::MilliGpu{0});
         projects += projects.empty() ? "" : ", ";
-        projects += project.name +
-                    (quota == model::MilliGpu{0} ? " (no quota: runs on what idles)"
-                                                 : " (guaranteed " + base::format(quota) + ")");
+        projects += project.name + (quota == model::MilliGpu{0}
+                                        ? " (no quota: runs on what idles)"
+                                        : " (guaranteed " + base::format(quota) + ")");
     }
     const std::string live = std::to_string(parts.controller->state().jobs.size());
     std::string text = "Berth " BERTH_VERSION "  profile " + parts.options.profile + "  data " +
@@ -295,11 +295,12 @@ std::string Server::banner() const {
     text += "  GPUs      " + base::format(ready) + ", " + parts.inventory.description + "\n";
     text += "  Jobs      " + live + " live, run as " + parts.launcher.description + "\n";
     text += "  Projects  " + projects + "\n";
-    text += "  API       " + parts.options.data_dir + "/berth.sock, http://127.0.0.1:" +
-            std::to_string(parts.site->facts.port) + " with the token in " +
-            parts.options.data_dir + "/token\n";
-    text += "  Try       berth run -- env | grep CUDA      berth ls      berth project create "
-            "vision --quota 4\n";
+    text += "  API       " + parts.options.data_dir +
+            "/berth.sock, http://127.0.0.1:" + std::to_string(parts.site->facts.port) +
+            " with the token in " + parts.options.data_dir + "/token\n";
+    text +=
+        "  Try       berth run -- env | grep CUDA      berth ls      berth project create "
+        "vision --quota 4\n";
     return text;
 }
 
