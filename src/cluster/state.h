@@ -108,7 +108,8 @@ struct Job {
     int stage() const { return active < tasks_min ? 0 : active == tasks_min ? 1 : 2; }
     // In line for an allocation.
     bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
-    bool is_victim() const { return preemptible && active > 0 && !is_honoured; }
+    // Whoever is promised GPUs loses none before the promise is kept or dropped.
+    bool is_victim() const { return preemptible && active > 0 && !hold && !is_honoured; }
     // Ranks without a place, lowest first, at most `count`.
     std::vector<int> free_ranks(int count) const;
 };

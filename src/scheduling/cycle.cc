@@ -26,24 +26,32 @@ void wake_at(Plan& plan, TimePoint time) {
     plan.next_wakeup = std::min(plan.next_wakeup.value_or(time), time);
 }
 
-// Whether the GPUs promised to the job have all been left by their holders: then, and only then,
-// taking the promise as used keeps every GPU within its bounds.
-bool is_ripe(const Cluster& cluster, const Job& job) {
-    for (const TaskPlacement& task : job.hold->tasks) {
-        const cluster::NodeState& node = cluster.nodes()[task.node.index()];
-        for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-            if (!cluster.could_use(task.node, std::countr_zero(mask), task.share)) return false;
-        }
-        const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
-            return host.capacity == cluster::kUnaccounted ||
-                   host.used + host.releasing + amount <= host.capacity;
-        };
-        if (!node.is_ready || !is_free(node.cpu, task.cpu.value) ||
-            !is_free(node.memory, task.memory.value)) {
-            return false;
-        }
+// Whether one promised task could run this moment beside those who use the node or still leave it.
+bool could_run(const Cluster& cluster, const TaskPlacement& task) {
+    const cluster::NodeState& node = cluster.nodes()[task.node.index()];
+    for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+        if (!cluster.could_use(task.node, std::countr_zero(mask), task.share)) return false;
     }
-    return true;
+    const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
+        return host.capacity == cluster::kUnaccounted ||
+               host.used + host.releasing + amount <= host.capacity;
+    };
+    return node.is_ready && is_free(node.cpu, task.cpu.value) &&
+           is_free(node.memory, task.memory.value);
+}
+
+// Whether the GPUs promised to the job have all been left by their holders: then, and only then,
+// taking the promise as used keeps every GPU within its bounds. Its tasks may share a GPU, so each
+// is asked with those before it in place.
+bool is_ripe(Cluster& cluster, JobId id) {
+    const cluster::Trial trial(cluster);
+    const std::vector<TaskPlacement> tasks = cluster.job(id).hold->tasks;
+    cluster.drop_hold(id);
+    return std::ranges::all_of(tasks, [&](const TaskPlacement& task) {
+        if (!could_run(cluster, task)) return false;
+        cluster.take(View::Idle, task);
+        return true;
+    });
 }
 
 // Stage 1: holds that are ripe start; holds that ran out, or whose node is gone, are dropped.
@@ -52,7 +60,7 @@ void honour_holds(Cluster& cluster, TimePoint now, Plan& plan) {
     for (const JobId id : cluster.holders()) holders.push_back(id);
     for (const JobId id : holders) {
         const Job& job = cluster.job(id);
-        if (is_ripe(cluster, job)) {
+        if (is_ripe(cluster, id)) {
             plan.starts.push_back({id, Rule::Hold, job.hold->tasks});
             cluster.honour_hold(id);
             continue;
@@ -91,11 +99,9 @@ class Stages {
     void evict(Rule rule) {
         QueueOrder order(view_);
         while (const auto next = order.next()) {
-            if (evict_for(*next, rule)) {
-                order.changed(next->project);
-            } else {
-                order.close(*next);
-            }
+            const std::vector<ProjectId> changed = evict_for(*next, rule);
+            for (const ProjectId project : changed) order.changed(project);
+            if (changed.empty()) order.close(*next);
         }
     }
 
@@ -118,17 +124,22 @@ class Stages {
         return false;
     }
 
-    bool evict_for(const Candidate& candidate, Rule rule) {
+    // The projects whose jobs or holdings changed; none when nothing could be done.
+    std::vector<ProjectId> evict_for(const Candidate& candidate, Rule rule) {
         const Job& job = view_.cluster.job(candidate.job);
         const Beneficiary beneficiary{job, candidate.lane.ask,
                                       ask_gpus(view_, job, candidate.lane.ask), rule};
-        if (rule == Rule::Reclaim && !may_reclaim(view_, job, beneficiary.amount)) return false;
+        if (rule == Rule::Reclaim && !may_reclaim(view_, job, beneficiary.amount)) return {};
         const Eviction eviction = find_victims(view_, beneficiary);
         if (eviction.protected_until) wake_at(plan_, *eviction.protected_until);
-        if (eviction.pieces.empty()) return false;
-        for (const Piece& piece : eviction.pieces) pause(piece, rule, job.id);
+        if (eviction.pieces.empty()) return {};
+        std::vector<ProjectId> changed{candidate.project};
+        for (const Piece& piece : eviction.pieces) {
+            pause(piece, rule, job.id);
+            if (changed.back() != piece.project) changed.push_back(piece.project);
+        }
         reserve(job, rule, eviction.places);
-        return true;
+        return changed;
     }
 
     // A job that starts and grows in one decision is listed once.
@@ -145,7 +156,7 @@ class Stages {
     void reserve(const Job& job, Rule rule, const std::vector<TaskPlacement>& tasks) {
         const TimePoint deadline = view_.now + view_.policy.pause_grace + view_.policy.hold;
         view_.cluster.hold(job.id, view_.pool, Hold{tasks, deadline, rule});
-        if (is_ripe(view_.cluster, job)) {  // whoever made room had not started yet
+        if (is_ripe(view_.cluster, job.id)) {  // whoever made room had not started yet
             view_.cluster.honour_hold(job.id);
             list_start(job, rule, tasks);
             return;
