@@ -8,7 +8,7 @@
 #     USES base model cluster            other modules, all of a lower level
 #     LIBS fmt::fmt)                     third-party libraries
 #
-#   berth_program(berth SOURCES main.cc USES cli api adapters/sqlite)     only in src/app
+#   berth_program(berth SOURCES berth/main.cc USES cli adapters/sqlite)   only in src/app
 #   berth_test(contract SOURCES store_test.cc USES adapters/sqlite)       only in tests/
 #
 # Every module gets: a stop at configure time when it uses what it may not; a link test (its whole

@@ -17,12 +17,6 @@ std::string job_target(model::JobId id, std::string_view rest = {}) {
     return target_of("jobs/" + std::to_string(id.value) + std::string(rest));
 }
 
-// The items of a list document, or of a bare list.
-const std::vector<codec::Value>& items_of(const codec::Value& value) {
-    const codec::Value* items = value.find("items");
-    return items ? items->items : value.items;
-}
-
 std::string text_of(const codec::Value& value, std::string_view name) {
     const codec::Value* member = value.find(name);
     return member && member->is_scalar() ? member->text : std::string();
@@ -45,11 +39,10 @@ std::string seconds_text(base::Duration wait) {
     return std::to_string(std::max<std::int64_t>(0, (wait.count() + 999) / 1000));
 }
 
-template <typename T, typename Read>
-std::vector<T> read_all(const codec::Value& value, Read read) {
-    std::vector<T> all;
-    for (const codec::Value& item : items_of(value)) all.push_back(read(item));
-    return all;
+template <typename T>
+tl::unexpected<Failure> unreadable(const base::Result<T>& answer) {
+    return refuse(kServerUnreachable, "the server's answer cannot be read: " + answer.error().message,
+                  "berth version; berth status");
 }
 
 }  // namespace
@@ -90,18 +83,22 @@ Outcome<HttpResponse> Client::send(const HttpRequest& request, base::Duration ex
     return std::move(*response);
 }
 
-Outcome<codec::Value> Client::get_tree(const std::string& target, base::Duration extra) {
-    auto response = send({.target = target}, extra);
+Outcome<std::string> Client::body_of(const HttpRequest& request, base::Duration extra) {
+    auto response = send(request, extra);
     if (!response) return tl::unexpected(response.error());
-    auto tree = codec::parse_json(response->body, "the server's answer");
-    if (!tree) return refuse(kServerUnreachable, tree.error().message);
-    return std::move(*tree);
+    return std::move(response->body);
 }
 
 Outcome<std::string> Client::get(const std::string& target) {
-    auto response = send({.target = target_of(target)});
-    if (!response) return tl::unexpected(response.error());
-    return std::move(response->body);
+    return body_of({.target = target_of(target)});
+}
+
+Outcome<codec::Value> Client::get_tree(const std::string& target) {
+    const auto body = body_of({.target = target});
+    if (!body) return tl::unexpected(body.error());
+    auto tree = codec::parse_json(*body, "answer");
+    if (!tree) return unreadable(tree);
+    return std::move(*tree);
 }
 
 Outcome<JobList> Client::jobs(const JobQuery& query) {
@@ -111,37 +108,48 @@ Outcome<JobList> Client::jobs(const JobQuery& query) {
     if (!query.user.empty()) target += "&user=" + percent_encoded(query.user);
     auto body = get(target);
     if (!body) return tl::unexpected(body.error());
-    const auto tree = codec::parse_json(*body, "the server's answer");
-    if (!tree) return refuse(kServerUnreachable, tree.error().message);
-    return JobList{read_all<JobView>(*tree, read_job), std::move(*body)};
+    JobList list;
+    auto page = codec::parse_job_list(*body, list.names);
+    if (!page) return unreadable(page);
+    list.jobs = std::move(page->items);
+    list.json = std::move(*body);
+    return list;
 }
 
-Outcome<JobView> Client::job(model::JobId id) {
-    auto tree = get_tree(job_target(id));
-    if (!tree) return tl::unexpected(tree.error());
-    return read_job(*tree);
+Outcome<JobAnswer> Client::read_job(Outcome<std::string> body) const {
+    if (!body) return tl::unexpected(body.error());
+    JobAnswer answer;
+    auto job = codec::parse_job(*body, answer.names);
+    if (!job) return unreadable(job);
+    answer.job = std::move(*job);
+    answer.json = std::move(*body);
+    return answer;
 }
 
-Outcome<JobView> Client::wait_for_job(model::JobId id, const JobWait& wait) {
+Outcome<JobAnswer> Client::job(model::JobId id) {
+    return read_job(body_of({.target = job_target(id)}));
+}
+
+Outcome<JobAnswer> Client::wait_for_job(model::JobId id, const JobWait& wait) {
     std::string rest = "?wait=" + seconds_text(wait.at_most) + "&until=" + wait.until;
     if (wait.since > 0) rest += "&since=" + std::to_string(wait.since);
-    auto tree = get_tree(job_target(id, rest), wait.at_most);
-    if (!tree) return tl::unexpected(tree.error());
-    return read_job(*tree);
+    return read_job(body_of({.target = job_target(id, rest)}, wait.at_most));
 }
 
-Outcome<JobView> Client::submit(const std::string& body, const std::string& key) {
-    HttpRequest request{.method = "POST", .target = target_of("jobs"), .body = body};
-    if (!key.empty()) request.headers.emplace_back("Idempotency-Key", key);
-    auto response = send(request);
-    if (!response) return tl::unexpected(response.error());
-    const auto tree = codec::parse_json(response->body, "the server's answer");
-    if (!tree) return refuse(kServerUnreachable, tree.error().message);
-    return read_job(*tree);
+Outcome<JobAnswer> Client::submit(const model::Submission& submission) {
+    HttpRequest request{.method = "POST", .target = target_of("jobs")};
+    request.body = codec::submission_json(submission);
+    if (!submission.key.empty()) request.headers.emplace_back("Idempotency-Key", submission.key);
+    return read_job(body_of(request));
 }
 
-Success Client::steer(model::JobId id, std::string_view verb,
-                      std::optional<base::Duration> grace) {
+Outcome<std::string> Client::try_submission(const model::Submission& submission) {
+    return body_of({.method = "POST",
+                    .target = target_of("jobs?dryRun=true"),
+                    .body = codec::submission_json(submission)});
+}
+
+Success Client::steer(model::JobId id, std::string_view verb, std::optional<base::Duration> grace) {
     HttpRequest request{.method = "POST", .target = job_target(id, "/" + std::string(verb))};
     if (grace) {
         request.body = R"({"grace":)" + base::format_thousandths(grace->count()) + "}";
@@ -177,40 +185,56 @@ Outcome<AttachPlace> Client::attach(model::JobId id) {
     return place;
 }
 
-Outcome<std::vector<EventView>> Client::events(std::int64_t after, model::JobId job,
-                                               base::Duration wait) {
+Outcome<EventList> Client::events(std::int64_t after, model::JobId job, base::Duration wait) {
     std::string target = target_of("events?after=" + std::to_string(after));
     if (job.is_valid()) target += "&job=" + std::to_string(job.value);
     if (wait.count() > 0) target += "&wait=" + seconds_text(wait);
-    auto tree = get_tree(target, wait);
-    if (!tree) return tl::unexpected(tree.error());
-    return read_all<EventView>(*tree, read_event);
+    const auto body = body_of({.target = target}, wait);
+    if (!body) return tl::unexpected(body.error());
+    EventList list;
+    auto page = codec::parse_event_list(*body, list.names);
+    if (!page) return unreadable(page);
+    list.events = std::move(page->items);
+    return list;
 }
 
-Outcome<std::vector<GpuView>> Client::gpus() {
-    auto tree = get_tree(target_of("gpus"));
-    if (!tree) return tl::unexpected(tree.error());
-    return read_all<GpuView>(*tree, read_gpu);
+Outcome<NodeList> Client::nodes() {
+    const auto body = get("nodes");
+    if (!body) return tl::unexpected(body.error());
+    NodeList list;
+    auto page = codec::parse_node_list(*body, list.names);
+    if (!page) return unreadable(page);
+    list.nodes = std::move(page->items);
+    return list;
 }
 
-Outcome<std::vector<ProjectView>> Client::projects() {
-    auto tree = get_tree(target_of("projects"));
-    if (!tree) return tl::unexpected(tree.error());
-    return read_all<ProjectView>(*tree, read_project);
+Outcome<std::vector<codec::ProjectView>> Client::projects() {
+    const auto body = get("projects");
+    if (!body) return tl::unexpected(body.error());
+    auto page = codec::parse_project_list(*body);
+    if (!page) return unreadable(page);
+    return std::move(page->items);
 }
 
 Success Client::set_project(const std::string& name, const std::string& body) {
-    auto response = send({.method = "PUT",
-                          .target = target_of("projects/" + percent_encoded(name)),
-                          .body = body});
+    auto response = send(
+        {.method = "PUT", .target = target_of("projects/" + percent_encoded(name)), .body = body});
     if (!response) return tl::unexpected(response.error());
     return {};
 }
 
-Outcome<StatusView> Client::status() {
+Outcome<ServerStatus> Client::status() {
     auto tree = get_tree(target_of("status"));
     if (!tree) return tl::unexpected(tree.error());
-    return read_status(*tree);
+    return read_server_status(*tree);
+}
+
+Success Client::shut_down(const std::string& jobs) {
+    auto response = send({.method = "POST",
+                          .target = target_of("shutdown"),
+                          .body = R"({"jobs":")" + jobs + "\"}"});
+    if (!response) return tl::unexpected(response.error());
+    return {};
 }
 
 Outcome<model::JobId> Client::resolve(const std::string& text) {
@@ -218,15 +242,14 @@ Outcome<model::JobId> Client::resolve(const std::string& text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id.value);
     if (error == std::errc() && end == text.data() + text.size() && id.value > 0) return id;
 
-    const auto list = jobs({.state = {}, .project = {}, .user = {}, .finished = 100});
+    const auto list = jobs({.finished = 100});
     if (!list) return tl::unexpected(list.error());
     const auto rank = [](const model::JobRecord& record) {
         return std::pair(!model::is_final(record.state), record.id);
     };
     const model::JobRecord* found = nullptr;
     std::vector<std::string_view> names;
-    for (const JobView& job : list->jobs) {
-        const model::JobRecord& record = job.record;
+    for (const model::JobRecord& record : list->jobs) {
         names.push_back(record.spec.name);
         const bool is_named =
             text == record.spec.name || text == record.spec.project + "/" + record.spec.name;

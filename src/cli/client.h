@@ -12,18 +12,34 @@
 #include "cli/context.h"
 #include "cli/exit_code.h"
 #include "cli/http_connection.h"
-#include "cli/views.h"
+#include "cli/server_status.h"
+#include "codec/json_api.h"
 
 namespace berth::cli {
 
 struct JobQuery {
-    std::string state, project, user;  // empty = all
+    std::string state = {}, project = {}, user = {};  // empty = all
     int finished = 0;                  // how many of the newest finished ones
 };
 
+// Answers with the names of the nodes and jobs they mention, and as the server sent them.
+struct JobAnswer {
+    codec::JobView job;
+    codec::NameTable names;
+    std::string json;
+};
 struct JobList {
-    std::vector<JobView> jobs;
-    std::string json;                  // as the server sent it
+    std::vector<codec::JobView> jobs;
+    codec::NameTable names;
+    std::string json;
+};
+struct NodeList {
+    std::vector<codec::NodeView> nodes;
+    codec::NameTable names;
+};
+struct EventList {
+    std::vector<model::Event> events;
+    codec::NameTable names;
 };
 
 // What a long poll on a job waits for.
@@ -60,28 +76,31 @@ class Client {
 
     Outcome<std::string> get(const std::string& target);  // the body, JSON
     Outcome<JobList> jobs(const JobQuery& query);
-    Outcome<JobView> job(model::JobId id);
-    // With the full verdict and the names of those in the way.
-    Outcome<JobView> explained_job(model::JobId id);
-    Outcome<JobView> wait_for_job(model::JobId id, const JobWait& wait);
-    Outcome<JobView> submit(const std::string& body, const std::string& key);
+    Outcome<JobAnswer> job(model::JobId id);
+    Outcome<JobAnswer> wait_for_job(model::JobId id, const JobWait& wait);
+    Outcome<JobAnswer> submit(const model::Submission& submission);
+    // What would become of it, as JSON: nothing is submitted.
+    Outcome<std::string> try_submission(const model::Submission& submission);
     // "pause", "resume" or "cancel".
     Success steer(model::JobId id, std::string_view verb, std::optional<base::Duration> grace);
     Outcome<LogPiece> log(model::JobId id, const LogQuery& query);
     Outcome<AttachPlace> attach(model::JobId id);
-    Outcome<std::vector<EventView>> events(std::int64_t after, model::JobId job,
-                                           base::Duration wait);
-    Outcome<std::vector<GpuView>> gpus();
-    Outcome<std::vector<ProjectView>> projects();
+    Outcome<EventList> events(std::int64_t after, model::JobId job, base::Duration wait);
+    Outcome<NodeList> nodes();
+    Outcome<std::vector<codec::ProjectView>> projects();
     Success set_project(const std::string& name, const std::string& body);
-    Outcome<StatusView> status();
+    Outcome<ServerStatus> status();
+    // "keep" or "cancel": what becomes of the jobs.
+    Success shut_down(const std::string& jobs);
 
     // "12", a name, or project/name to the job's id; the newest that lives wins, then the newest.
     Outcome<model::JobId> resolve(const std::string& text);
 
   private:
     Outcome<HttpResponse> send(const HttpRequest& request, base::Duration extra = {});
-    Outcome<codec::Value> get_tree(const std::string& target, base::Duration extra = {});
+    Outcome<std::string> body_of(const HttpRequest& request, base::Duration extra = {});
+    Outcome<codec::Value> get_tree(const std::string& target);
+    Outcome<JobAnswer> read_job(Outcome<std::string> body) const;
     Failure no_answer(const base::Error& error) const;
     Failure refused(const HttpResponse& response) const;
 

@@ -11,81 +11,105 @@
 namespace berth::cli {
 namespace {
 
-model::MilliGpu held_of(const GpuView& gpu) {
-    model::MilliGpu held{0};
-    for (const GpuUseView& use : gpu.jobs) held += use.share;
-    return held;
-}
-
-GpuLook look_of(const GpuView& gpu) {
-    if (gpu.health != "ready") return GpuLook::Unhealthy;
+GpuLook look_of(const codec::NodeView& node, const codec::GpuView& gpu) {
+    if (!gpu.healthy || node.health == model::NodeHealth::Down) return GpuLook::Unhealthy;
     if (gpu.jobs.empty()) return GpuLook::Free;
-    if (gpu.jobs.size() > 1 || held_of(gpu) < base::kWholeGpu) return GpuLook::Shared;
+    if (gpu.jobs.size() > 1 || gpu.used < base::kWholeGpu) return GpuLook::Shared;
     return gpu.utilization_percent == 0 ? GpuLook::HeldIdle : GpuLook::Busy;
 }
 
-std::string percent(int value) { return value < 0 ? "-" : std::to_string(value) + "%"; }
-
-std::string used_memory(const GpuView& gpu) {
-    if (gpu.memory.value <= 0) return "-";
-    if (gpu.memory_used.value < 0) return base::format(gpu.memory);
-    return base::format(gpu.memory_used) + "/" + base::format(gpu.memory);
+std::string percent(std::optional<int> value) {
+    return value ? std::to_string(*value) + "%" : "-";
 }
 
-std::string holders_of(const GpuView& gpu) {
+std::string used_memory(const codec::NodeView& node, const codec::GpuView& gpu) {
+    const std::string all = node.gpu_memory.value > 0 ? base::format(node.gpu_memory) : "-";
+    return gpu.memory_used ? base::format(*gpu.memory_used) + "/" + all : all;
+}
+
+std::string holders_of(const codec::GpuView& gpu, const codec::NameTable& names) {
     std::string text;
-    for (const GpuUseView& use : gpu.jobs) {
-        if (!text.empty()) text += ", ";
-        text += std::to_string(use.job.value);
-        if (!use.name.empty()) text += " " + use.name;
-        if (use.share != base::kWholeGpu) text += " " + base::format(use.share);
-    }
+    for (const model::JobId job : gpu.jobs) text += (text.empty() ? "" : ", ") + named(job, names);
     return text;
 }
 
+Cell gpu_state(const codec::NodeView& node, const codec::GpuView& gpu) {
+    if (!gpu.healthy) return {"unhealthy", Tone::Bad};
+    if (node.health != model::NodeHealth::Ready) {
+        return {std::string(codec::word(node.health)), Tone::Warning};
+    }
+    return gpu.jobs.empty() ? Cell{std::string("free"), Tone::Faint}
+                            : Cell{std::string("held"), Tone::Good};
+}
+
 std::string bound_cell(model::MilliGpu amount) {
-    return amount >= model::kUnlimited ? "-" : base::format(amount);
+    return amount >= model::kUnlimited || amount.value < 0 ? "-" : base::format(amount);
 }
 
-std::string trade_cell(const ProjectView& project) {
-    if (project.borrowed.value > 0) return "borrows " + base::format(project.borrowed);
-    if (project.lent.value > 0) return "lends " + base::format(project.lent);
-    return "";
+// The sums of a project over all pools.
+struct Sums {
+    model::MilliGpu quota{0}, fair_share{0}, used{0}, waiting{0};
+};
+
+Sums sums_of(const codec::ProjectView& project) {
+    Sums sums;
+    for (const codec::ProjectUse& use : project.use) {
+        sums.quota += use.quota;
+        sums.fair_share += use.fair_share;
+        sums.used += use.used;
+        sums.waiting += use.waiting;
+    }
+    return sums;
 }
 
-struct NodeBar {
-    std::string name, model;
+struct TreeRow {
+    const codec::ProjectView* project;
+    int depth;
+};
+
+// Children behind their parents, in the order of the list.
+void add_children(std::span<const codec::ProjectView> projects, std::string_view parent, int depth,
+                  std::vector<TreeRow>& rows) {
+    constexpr int kDepthMax = 32;
+    for (const codec::ProjectView& project : projects) {
+        if (project.parent != parent || depth > kDepthMax) continue;
+        rows.push_back({&project, depth});
+        if (!project.name.empty()) add_children(projects, project.name, depth + 1, rows);
+    }
+}
+
+// What it uses above its quota is borrowed; what it leaves of it is spare, and lent to who asks.
+Cell lending_cell(const Sums& sums, model::QuotaKind kind) {
+    if (sums.used > sums.quota) {
+        return {"borrows " + base::format(sums.used - sums.quota), Tone::Warning};
+    }
+    if (sums.used < sums.quota && kind == model::QuotaKind::Guaranteed) {
+        return {"spare " + base::format(sums.quota - sums.used)};
+    }
+    return {};
+}
+
+struct NodeSums {
     std::vector<GpuLook> looks;
     model::MilliGpu held{0};
-    std::vector<std::string> holders;  // each job once
-    int utilization_sum = 0;
+    std::vector<model::JobId> jobs;  // each once
+    int utilization = 0;
     int measured = 0;
 };
 
-std::vector<NodeBar> bars_of(std::span<const GpuView> gpus) {
-    std::vector<NodeBar> bars;
-    for (const GpuView& gpu : gpus) {
-        if (bars.empty() || bars.back().name != gpu.node) {
-            bars.emplace_back();
-            bars.back().name = gpu.node;
-            bars.back().model = gpu.model;
-        }
-        NodeBar& bar = bars.back();
-        bar.looks.push_back(look_of(gpu));
-        bar.held += held_of(gpu);
-        if (gpu.utilization_percent >= 0) {
-            bar.utilization_sum += gpu.utilization_percent;
-            ++bar.measured;
-        }
-        for (const GpuUseView& use : gpu.jobs) {
-            const std::string holder = (use.name.empty() ? std::to_string(use.job.value) : use.name) +
-                                       " " + use.project;
-            if (std::find(bar.holders.begin(), bar.holders.end(), holder) == bar.holders.end()) {
-                bar.holders.push_back(holder);
+NodeSums sums_of(const codec::NodeView& node) {
+    NodeSums sums;
+    for (const codec::GpuView& gpu : node.devices) {
+        sums.looks.push_back(look_of(node, gpu));
+        sums.held += gpu.used;
+        if (gpu.utilization_percent) sums.utilization += *gpu.utilization_percent, ++sums.measured;
+        for (const model::JobId job : gpu.jobs) {
+            if (std::find(sums.jobs.begin(), sums.jobs.end(), job) == sums.jobs.end()) {
+                sums.jobs.push_back(job);
             }
         }
     }
-    return bars;
+    return sums;
 }
 
 // Keeps the first lines of a table and counts the rest.
@@ -108,76 +132,54 @@ int count_lines(std::string_view text) {
 
 }  // namespace
 
-Table gpu_table(std::span<const GpuView> gpus) {
-    Table table({{.title = "NODE", .flex = 1, .width_min = 6},
+Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& names) {
+    Table table({{.title = "NODE", .worth = 2, .width_min = 6},
                  {.title = "GPU", .align = Align::Right},
-                 {.title = "MODEL", .flex = 2, .width_min = 5},
+                 {.title = "MODEL", .worth = 1, .width_min = 5},
                  {.title = "STATE"},
                  {.title = "HELD", .align = Align::Right},
                  {.title = "BUSY", .align = Align::Right},
                  {.title = "MEMORY", .align = Align::Right},
                  {.title = "POWER", .align = Align::Right},
-                 {.title = "JOBS", .flex = 3, .width_min = 10}});
-    for (const GpuView& gpu : gpus) {
-        const bool is_ready = gpu.health == "ready";
-        const std::string state = !is_ready ? gpu.health : gpu.jobs.empty() ? "free" : "held";
-        table.add_row({gpu.node, std::to_string(gpu.index), gpu.model.empty() ? "-" : gpu.model,
-                       {state, !is_ready          ? Tone::Bad
-                               : gpu.jobs.empty() ? Tone::Faint
-                                                  : Tone::Good},
-                       base::format(held_of(gpu)), percent(gpu.utilization_percent),
-                       used_memory(gpu),
-                       gpu.power_watts < 0 ? "-" : std::to_string(gpu.power_watts) + "W",
-                       holders_of(gpu)});
+                 {.title = "JOBS", .worth = 3, .width_min = 10}});
+    for (const codec::NodeView& node : nodes) {
+        for (const codec::GpuView& gpu : node.devices) {
+            table.add_row({node.name, std::to_string(gpu.index),
+                           node.gpu_model.empty() ? "-" : node.gpu_model, gpu_state(node, gpu),
+                           base::format(gpu.used), percent(gpu.utilization_percent),
+                           used_memory(node, gpu),
+                           gpu.power_watts ? std::to_string(*gpu.power_watts) + "W" : "-",
+                           holders_of(gpu, names)});
+        }
     }
     return table;
 }
 
-Table project_table(std::span<const ProjectView> projects) {
-    Table table({{.title = "PROJECT", .flex = 1, .width_min = 10},
+Table project_table(std::span<const codec::ProjectView> projects) {
+    Table table({{.title = "PROJECT", .worth = 1, .width_min = 10},
                  {.title = "QUOTA", .align = Align::Right},
                  {.title = "KIND"},
                  {.title = "LIMIT", .align = Align::Right},
                  {.title = "WEIGHT", .align = Align::Right},
                  {.title = "FAIR SHARE", .align = Align::Right},
                  {.title = "USED", .align = Align::Right},
-                 {.title = "LENDING"},
-                 {.title = "RUNNING", .align = Align::Right},
-                 {.title = "WAITING", .align = Align::Right}});
-    for (const ProjectView& view : projects) {
-        const model::Entitlement& rights = view.project.rights;
-        table.add_row({std::string(static_cast<std::size_t>(view.depth) * 2, ' ') +
-                           view.project.name,
-                       base::format(view.quota), std::string(codec::word(rights.kind)),
+                 {.title = "WAITING", .align = Align::Right},
+                 {.title = "LENDING"}});
+    std::vector<TreeRow> rows;
+    add_children(projects, "", 0, rows);
+    for (const auto& [project, depth] : rows) {
+        const model::Entitlement& rights = project->rights;
+        const Sums sums = sums_of(*project);
+        table.add_row({std::string(static_cast<std::size_t>(depth) * 2, ' ') + project->name,
+                       base::format(sums.quota), std::string(codec::word(rights.kind)),
                        bound_cell(rights.limit), base::format_thousandths(rights.weight),
-                       base::format(view.fair_share), base::format(view.used),
-                       {trade_cell(view), view.borrowed.value > 0 ? Tone::Warning : Tone::Plain},
-                       std::to_string(view.running), std::to_string(view.waiting)});
+                       base::format(sums.fair_share), base::format(sums.used),
+                       base::format(sums.waiting), lending_cell(sums, rights.kind)});
     }
     return table;
 }
 
-std::string event_line(const EventView& event, base::TimePoint now, TimeForm form,
-                       const Style& style) {
-    const std::string when =
-        form == TimeForm::Iso ? moment(event.time, now, form) : clock_time(event.time);
-    std::string text = event.text;
-    if (event.job.is_valid()) {
-        text = std::to_string(event.job.value) +
-               (event.name.empty() ? " " : " " + event.name + " ") + text;
-    } else if (!event.name.empty()) {
-        text = event.name + " " + text;
-    }
-    const int room = style.is_terminal
-                         ? std::max(20, style.width - display_width(when) - 4 -
-                                            display_width(event.actor))
-                         : 1 << 20;
-    return style.paint(Tone::Faint, when) + "  " +
-           truncated(printable(text), room, style.glyphs().ellipsis) + "  " +
-           style.paint(Tone::Faint, printable(event.actor)) + "\n";
-}
-
-std::string status_page(const StatusView& status, base::TimePoint now, const Style& style) {
+std::string status_page(const ServerStatus& status, base::TimePoint now, const Style& style) {
     const auto row = [&](std::string_view label, const std::string& text) {
         std::string padded(label);
         padded.resize(10, ' ');
@@ -205,29 +207,31 @@ std::string status_page(const StatusView& status, base::TimePoint now, const Sty
     return text;
 }
 
-std::string node_bars(std::span<const GpuView> gpus, const Style& style) {
-    const std::vector<NodeBar> bars = bars_of(gpus);
+std::string node_bars(std::span<const codec::NodeView> nodes, const codec::NameTable& names,
+                      const Style& style) {
     int name_width = 0;
     int bar_width = 0;
-    for (const NodeBar& bar : bars) {
-        name_width = std::max(name_width, display_width(bar.name));
-        bar_width = std::max(bar_width, static_cast<int>(bar.looks.size()));
+    for (const codec::NodeView& node : nodes) {
+        name_width = std::max(name_width, display_width(printable(node.name)));
+        bar_width = std::max(bar_width, static_cast<int>(node.devices.size()));
     }
     std::string text;
-    for (const NodeBar& bar : bars) {
-        std::string name = printable(bar.name);
-        name.append(static_cast<std::size_t>(name_width - display_width(name) + 2), ' ');
-        const std::string space(static_cast<std::size_t>(bar_width) - bar.looks.size() + 2, ' ');
-        std::string sums =
-            base::format(bar.held) + "/" + std::to_string(bar.looks.size());
-        if (bar.measured > 0) sums += "  " + percent(bar.utilization_sum / bar.measured) + " busy";
+    for (const codec::NodeView& node : nodes) {
+        std::string line = printable(node.name);
+        line.append(static_cast<std::size_t>(name_width - display_width(line) + 2), ' ');
+        const NodeSums sums = sums_of(node);
+        line += gpu_bar(sums.looks, style);
+        line.append(static_cast<std::size_t>(bar_width) - sums.looks.size() + 2, ' ');
+        std::string numbers = base::format(sums.held) + "/" + std::to_string(sums.looks.size());
+        if (sums.measured > 0) numbers += "  " + percent(sums.utilization / sums.measured) + " busy";
         std::string who;
-        for (const std::string& holder : bar.holders) who += (who.empty() ? "" : ", ") + holder;
-        const int room = style.width - name_width - 2 - bar_width - 2 - display_width(sums) - 2;
-        text += name + gpu_bar(bar.looks, style) + space + sums + "  " +
-                truncated(printable(who), std::max(room, 8), style.glyphs().ellipsis);
-        while (text.ends_with(' ')) text.pop_back();
-        text += "\n";
+        for (const model::JobId job : sums.jobs) who += (who.empty() ? "" : ", ") + named(job, names);
+        const int room = style.width - name_width - bar_width - display_width(numbers) - 6;
+        line += numbers;
+        if (!who.empty()) {
+            line += "  " + truncated(printable(who), std::max(room, 8), style.glyphs().ellipsis);
+        }
+        text += line + "\n";
     }
     return text;
 }
@@ -235,16 +239,21 @@ std::string node_bars(std::span<const GpuView> gpus, const Style& style) {
 std::string top_page(const TopInput& input, base::TimePoint now, int rows_max,
                      const Style& style) {
     model::MilliGpu held{0};
-    for (const GpuView& gpu : input.gpus) held += held_of(gpu);
-    std::string text = first_lines(node_bars(input.gpus, style), std::max(4, rows_max / 2));
-    text += gpu_bar_legend(style) + "    " + base::format(held) + " of " +
-            std::to_string(input.gpus.size()) + " GPUs held\n";
+    std::size_t gpus = 0;
+    for (const codec::NodeView& node : input.nodes) {
+        held += sums_of(node).held;
+        gpus += node.devices.size();
+    }
+    std::string text =
+        first_lines(node_bars(input.nodes, input.node_jobs, style), std::max(4, rows_max / 2));
+    text += gpu_bar_legend(style) + "    " + base::format(held) + " of " + std::to_string(gpus) +
+            " GPUs held\n";
     if (!input.projects.empty()) {
         const std::string projects = project_table(input.projects).render(style);
         text += "\n" + first_lines(projects, std::max(4, rows_max / 3));
     }
     if (!input.jobs.empty()) {
-        const Table jobs = job_table(input.jobs, now, style.glyphs(), Detail::Usual);
+        const Table jobs = job_table(input.jobs, input.names, now, style.glyphs(), Detail::Usual);
         const int left = rows_max - count_lines(text) - 2;
         text += "\n" + first_lines(jobs.render(style), std::max(4, left));
     }

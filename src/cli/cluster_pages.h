@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does the whole cluster look like? The pages of top, gpus, project ls, events and status.
+// What does the whole cluster look like? The pages of top, gpus, project ls and status.
 #pragma once
 
 #include <span>
@@ -9,32 +9,32 @@
 #include "cli/job_text.h"
 #include "cli/style.h"
 #include "cli/table.h"
-#include "cli/views.h"
+#include "cli/server_status.h"
+#include "codec/json_api.h"
 
 namespace berth::cli {
 
 // One row a GPU.
-Table gpu_table(std::span<const GpuView> gpus);
+Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& names);
 
 // One row a project, children indented below their department.
-Table project_table(std::span<const ProjectView> projects);
+Table project_table(std::span<const codec::ProjectView> projects);
 
-// One line an event.
-std::string event_line(const EventView& event, base::TimePoint now, TimeForm form,
-                       const Style& style);
-
-std::string status_page(const StatusView& status, base::TimePoint now, const Style& style);
+std::string status_page(const ServerStatus& status, base::TimePoint now, const Style& style);
 
 struct TopInput {
-    std::span<const GpuView> gpus;
-    std::span<const ProjectView> projects;
-    std::span<const JobView> jobs;
+    std::span<const codec::NodeView> nodes;
+    std::span<const codec::ProjectView> projects;
+    std::span<const codec::JobView> jobs;
+    const codec::NameTable& node_jobs;      // names of the jobs on the nodes
+    const codec::NameTable& names;          // names of nodes and jobs among `jobs`
 };
 
 // One bar a node, then projects and jobs. At most `rows_max` lines; what is cut is counted.
 std::string top_page(const TopInput& input, base::TimePoint now, int rows_max, const Style& style);
 
 // The bars of top alone: "n1  ■■■■■■··  6/8  who".
-std::string node_bars(std::span<const GpuView> gpus, const Style& style);
+std::string node_bars(std::span<const codec::NodeView> nodes, const codec::NameTable& names,
+                      const Style& style);
 
 }  // namespace berth::cli

@@ -12,11 +12,12 @@
 #include "cli/client.h"
 #include "cli/context.h"
 #include "cli/verbs.h"
+#include "codec/words.h"
 
 namespace berth::cli {
 namespace {
 
-constexpr std::string_view kBash = R"(# bash completion for berth; load with: source <(berth completion bash)
+constexpr std::string_view kBash = R"sh(# bash completion for berth; load with: source <(berth completion bash)
 _berth() {
     local IFS=$'\n' line prefix="${COMP_LINE:0:$COMP_POINT}" cur
     cur="${COMP_WORDS[COMP_CWORD]}"
@@ -30,9 +31,9 @@ _berth() {
     done < <(berth __complete -- "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -F _berth berth
-)";
+)sh";
 
-constexpr std::string_view kZsh = R"(#compdef berth
+constexpr std::string_view kZsh = R"sh(#compdef berth
 # zsh completion for berth; load with: source <(berth completion zsh)
 _berth() {
     local -a candidates
@@ -50,10 +51,10 @@ _berth() {
     (( ${#candidates} )) && _describe -t berth berth candidates
 }
 if [[ $funcstack[1] == _berth ]]; then _berth "$@"; else compdef _berth berth; fi
-)";
+)sh";
 
 constexpr std::string_view kFish =
-    R"(# fish completion for berth; load with: berth completion fish | source
+    R"sh(# fish completion for berth; load with: berth completion fish | source
 function __berth_complete
     set -l typed (commandline -opc) (commandline -ct)
     for line in (berth __complete -- $typed[2..-1] 2>/dev/null)
@@ -66,7 +67,7 @@ function __berth_complete
     end
 end
 complete -c berth -f -a '(__berth_complete)'
-)";
+)sh";
 
 int print_script(Context&, const Arguments& arguments) {
     const std::string& shell = arguments.words[0];
@@ -83,23 +84,20 @@ void add_from_server(const Context& context, Completes kind, Candidates& candida
     if (kind == Completes::Jobs) {
         const auto jobs = client.jobs({.finished = 20});
         if (!jobs) return;
-        for (const JobView& job : jobs->jobs) {
-            const std::string note = job.project + "/" + job.name + " " + job.state;
-            candidates.emplace_back(std::to_string(job.id), note);
-            if (!job.name.empty()) candidates.emplace_back(job.name, "job " + note);
+        for (const model::JobRecord& job : jobs->jobs) {
+            const std::string note = job.spec.project + "/" + job.spec.name + " " +
+                                     std::string(codec::word(job.state));
+            candidates.emplace_back(std::to_string(job.id.value), note);
+            if (!job.spec.name.empty()) candidates.emplace_back(job.spec.name, "job " + note);
         }
     } else if (kind == Completes::Projects) {
         const auto projects = client.projects();
         if (!projects) return;
-        for (const ProjectView& project : *projects) candidates.emplace_back(project.name, "");
+        for (const auto& project : *projects) candidates.emplace_back(project.name, "");
     } else if (kind == Completes::Nodes) {
-        const auto gpus = client.gpus();
-        if (!gpus) return;
-        for (const GpuView& gpu : *gpus) {
-            if (candidates.empty() || candidates.back().first != gpu.node) {
-                candidates.emplace_back(gpu.node, "");
-            }
-        }
+        const auto list = client.nodes();
+        if (!list) return;
+        for (const codec::NodeView& node : list->nodes) candidates.emplace_back(node.name, "");
     }
 }
 
@@ -228,7 +226,7 @@ const Verb completion_verb{
     .intent = Intent::System,
     .name = "completion",
     .synopsis = "bash|zsh|fish",
-    .summary = "a script that completes verbs, flags, jobs and projects",
+    .summary = "let your shell complete verbs, flags, jobs, projects",
     .words_min = 1,
     .words_max = 1,
     .completes = Completes::Choices,

@@ -5,6 +5,7 @@
 #include "cli/client.h"
 #include "cli/cluster_pages.h"
 #include "cli/context.h"
+#include "cli/event_text.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 
@@ -29,11 +30,12 @@ struct EventShow {
     bool as_json;
     TimeForm form;
 
-    void operator()(const std::vector<EventView>& events) const {
+    void operator()(const EventList& list) const {
         std::string text;
         const base::TimePoint now = clock_now();
-        for (const EventView& event : events) {
-            text += as_json ? event.json + "\n" : event_line(event, now, form, context.out);
+        for (const model::Event& event : list.events) {
+            text += as_json ? codec::event_json(event, list.names.source()) + "\n"
+                            : event_line(event, list.names, now, form, context.out);
         }
         print(text);
     }
@@ -61,14 +63,14 @@ int show_events(Context& context, const Arguments& arguments) {
                          arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago};
     base::Duration wait{0};
     for (;;) {
-        const auto events = client.events(after, job, wait);
-        if (!events) {
-            const bool is_over = events.error().exit_code == kDetached;
-            return is_over ? int{kDone} : report(context, events.error());
+        const auto list = client.events(after, job, wait);
+        if (!list) {
+            const bool is_over = list.error().exit_code == kDetached;
+            return is_over ? int{kDone} : report(context, list.error());
         }
-        show(*events);
-        if (!events->empty()) after = events->back().sequence;
-        if (!follows && events->empty()) return kDone;
+        show(*list);
+        if (!list->events.empty()) after = list->events.back().sequence;
+        if (!follows && list->events.empty()) return kDone;
         if (follows) wait = kFollowWait;
     }
 }

@@ -56,7 +56,7 @@ base::Result<int> connect_unix(const std::string& path) {
     if (error == 0) return file;
     ::close(file);
     const ErrorCode code = error == EACCES ? ErrorCode::Forbidden : ErrorCode::Unavailable;
-    return fail(code, "no server answers at " + path + " (" + reason_of(error) + ")");
+    return fail(code, "the server is not running: nothing answers at " + path + " (" + reason_of(error) + ")");
 }
 
 base::Result<int> connect_tcp(const std::string& host, const std::string& port) {
@@ -81,7 +81,7 @@ base::Result<int> connect_tcp(const std::string& host, const std::string& port) 
     }
     ::freeaddrinfo(found);
     return fail(ErrorCode::Unavailable,
-                "no server answers at " + place + " (" + reason_of(last_error) + ")");
+                "the server is not running: nothing answers at " + place + " (" + reason_of(last_error) + ")");
 }
 
 std::string lower_case(std::string_view text) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/event_text.h"
 #include "codec/words.h"
 
 namespace berth::cli {
@@ -13,13 +14,28 @@ using model::Reason;
 
 constexpr int kLabelWidth = 12;
 
-// "  asks        text", cut to the style's width; further lines of text are indented.
+// Where a line of at most `room` bytes that begins at `start` ends: at a space when there is one.
+std::size_t line_end(const std::string& text, std::size_t start, std::size_t room) {
+    if (text.size() - start <= room) return text.size();
+    const std::size_t space = text.rfind(' ', start + room);
+    return space == std::string::npos || space <= start ? start + room : space;
+}
+
+// "  asks        text"; a long text goes on below, at words, so that nothing is lost.
 std::string line(std::string_view label, const std::string& text, const Style& style) {
     std::string padded(label);
     padded.resize(std::max<std::size_t>(padded.size() + 2, kLabelWidth), ' ');
-    const int room = std::max(20, style.width - static_cast<int>(padded.size()) - 2);
-    return "  " + style.paint(Tone::Faint, padded) +
-           truncated(printable(text), room, style.glyphs().ellipsis) + "\n";
+    const std::string clean = printable(text);
+    const auto room = static_cast<std::size_t>(
+        std::max(20, std::min(style.width, kTableWidth) - static_cast<int>(padded.size()) - 2));
+    std::string out = "  " + style.paint(Tone::Faint, padded);
+    for (std::size_t start = 0;;) {
+        const std::size_t end = line_end(clean, start, room);
+        out += clean.substr(start, end - start) + "\n";
+        start = end < clean.size() && clean[end] == ' ' ? end + 1 : end;
+        if (start >= clean.size()) return out;
+        out.append(padded.size() + 2, ' ');
+    }
 }
 
 // `sentence` with `tag` flush right when there is room, wrapped at words otherwise.
@@ -29,10 +45,9 @@ std::string headline(std::string sentence, const std::string& tag, const Style& 
     std::size_t start = 0;
     const auto width = static_cast<std::size_t>(std::max(40, std::min(style.width, kTableWidth)));
     while (sentence.size() - start > width) {
-        std::size_t cut = sentence.rfind(' ', start + width);
-        if (cut == std::string::npos || cut <= start) break;
-        text += style.paint(Tone::Strong, sentence.substr(start, cut - start)) + "\n";
-        start = cut + 1;
+        const std::size_t end = line_end(sentence, start, width);
+        text += style.paint(Tone::Strong, sentence.substr(start, end - start)) + "\n";
+        start = sentence[end] == ' ' ? end + 1 : end;
     }
     const std::string last = sentence.substr(start);
     text += style.paint(Tone::Strong, last);
@@ -47,8 +62,8 @@ std::string sentence_of(std::string text) {
     return text + ".";
 }
 
-std::string asks_text(const JobView& job) {
-    const model::JobSpec& spec = job.record.spec;
+std::string asks_text(const model::JobRecord& job) {
+    const model::JobSpec& spec = job.spec;
     std::string text = gpus_text(job) + (spec.request.is_whole() ? " GPUs" : " of a GPU");
     if (gpus_text(job) == "1") text = "1 GPU";
     if (spec.tasks_min > 1 || spec.tasks_max > 1) {
@@ -82,13 +97,6 @@ std::string idle_text(const model::Verdict& verdict, const Glyphs& glyphs) {
     return text;
 }
 
-std::string blocker_text(const JobNameView& job) {
-    std::string text = named(job);
-    std::string more = job.gpus;
-    if (!job.state.empty()) more += (more.empty() ? "" : ", ") + job.state;
-    return more.empty() ? text : text + "  " + more;
-}
-
 // What the job will start by, without anybody doing anything.
 std::string waits_for(const model::Verdict& verdict) {
     switch (verdict.reason) {
@@ -110,47 +118,49 @@ std::string waits_for(const model::Verdict& verdict) {
     return verdict.blockers.empty() ? "GPUs to become idle" : "one of the jobs above to end or pause";
 }
 
-std::string verdict_lines(const JobView& job, const Style& style) {
-    const VerdictView& view = *job.verdict;
-    const model::Verdict& verdict = view.verdict;
+std::string verdict_lines(const codec::JobView& job, const codec::NameTable& names,
+                          const Style& style) {
+    const model::Verdict& verdict = *job.verdict;
     std::string text = line("asks", asks_text(job), style);
     if (verdict.capacity.value > 0) text += line("idle", idle_text(verdict, style.glyphs()), style);
     if (verdict.bound.value > 0 || verdict.used.value > 0) {
         text += line("quota", bound_text(verdict), style);
     }
     std::string_view label = "in the way";
-    for (const JobNameView& blocker : view.blockers) {
-        text += line(label, blocker_text(blocker), style);
+    for (const model::JobId blocker : verdict.blockers) {
+        text += line(label, named(blocker, names), style);
         label = "";
     }
     if (verdict.position > 0) {
-        text += line("position", ordinal(verdict.position) + " of " + job.record.spec.project, style);
+        text += line("position", ordinal(verdict.position) + " of " + job.spec.project, style);
     }
     return text + line("waits for", waits_for(verdict), style);
 }
 
-std::string task_lines(const JobView& job, const Style& style) {
+std::string task_lines(const model::JobRecord& job, const codec::NameTable& names,
+                       const Style& style) {
     std::string text;
     std::string_view label = "tasks";
     constexpr std::size_t kTasksShown = 16;
-    for (std::size_t i = 0; i < std::min(job.places.size(), kTasksShown); ++i) {
-        const PlaceView& place = job.places[i];
-        std::string where = "task " + std::to_string(place.task) + " on " + place.node;
-        if (!place.gpus.empty()) where += " GPU " + index_ranges(place.gpus);
-        if (place.share != base::kWholeGpu && !place.gpus.empty()) {
-            where += ", " + base::format(place.share) + " of it";
+    for (std::size_t i = 0; i < std::min(job.tasks.size(), kTasksShown); ++i) {
+        const model::TaskPlacement& task = job.tasks[i];
+        std::string where =
+            "task " + std::to_string(task.task) + " on " + node_name(task.node, names);
+        if (task.gpu_mask != 0) where += " GPU " + gpu_ranges(task.gpu_mask);
+        if (task.share != base::kWholeGpu && task.gpu_mask != 0) {
+            where += ", " + base::format(task.share) + " of it";
         }
         text += line(label, where, style);
         label = "";
     }
-    if (job.places.size() > kTasksShown) {
-        text += line("", "and " + std::to_string(job.places.size() - kTasksShown) + " more", style);
+    if (job.tasks.size() > kTasksShown) {
+        text += line("", "and " + std::to_string(job.tasks.size() - kTasksShown) + " more", style);
     }
     return text;
 }
 
-std::string request_lines(const JobView& job, const Style& style) {
-    const model::JobSpec& spec = job.record.spec;
+std::string request_lines(const model::JobRecord& job, const Style& style) {
+    const model::JobSpec& spec = job.spec;
     std::string text = line("asks", asks_text(job), style);
     const std::string cpu =
         spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : "CPUs by GPU share";
@@ -164,9 +174,8 @@ std::string request_lines(const JobView& job, const Style& style) {
     return text;
 }
 
-std::string history_lines(const JobView& job, base::TimePoint now, TimeForm form,
+std::string history_lines(const model::JobRecord& record, base::TimePoint now, TimeForm form,
                           const Style& style) {
-    const model::JobRecord& record = job.record;
     std::string text = line("submitted", moment(record.created, now, form) + " by " + record.user,
                             style);
     if (record.first_start) {
@@ -187,48 +196,47 @@ std::string history_lines(const JobView& job, base::TimePoint now, TimeForm form
                        style);
 }
 
-std::string page_title(const JobView& job, base::TimePoint now, const Style& style) {
-    const model::JobRecord& record = job.record;
+std::string page_title(const codec::JobView& job, base::TimePoint now, const Style& style) {
     const Cell state = state_cell(job);
-    std::string title = "job " + std::to_string(record.id.value);
-    if (!record.spec.name.empty()) title += "  " + printable(record.spec.name);
-    if (!record.spec.project.empty()) title += "  (" + printable(record.spec.project) + ")";
+    std::string title = "job " + std::to_string(job.id.value);
+    if (!job.spec.name.empty()) title += "  " + printable(job.spec.name);
+    if (!job.spec.project.empty()) title += "  (" + printable(job.spec.project) + ")";
     return style.paint(Tone::Strong, title) + "  " + style.paint(state.tone, state.text) + "  " +
            run_or_wait(job, now) + "\n";
 }
 
 }  // namespace
 
-std::string why_page(const JobView& job, base::TimePoint now, const Style& style) {
-    const model::JobRecord& record = job.record;
-    const std::string title = printable(job_title(record));
+std::string why_page(const codec::JobView& job, const codec::NameTable& names, base::TimePoint now,
+                     const Style& style) {
+    const std::string title = printable(job_title(job));
     if (job.verdict) {
-        const std::string tag = "[" + std::string(name(job.verdict->verdict.reason)) + "]";
-        const bool is_paused = record.state == JobState::Paused;
+        const std::string tag = "[" + std::string(name(job.verdict->reason)) + "]";
+        const bool is_paused = job.state == JobState::Paused;
         const std::string sentence =
-            title + (is_paused ? " is paused and waits: " : " waits: ") + job.verdict->text;
-        std::string text = headline(sentence_of(sentence), tag, style) + verdict_lines(job, style);
-        if (is_paused) text += receipt_page(job, now, style);
+            title + (is_paused ? " is paused and waits: " : " waits: ") + job.why;
+        std::string text = headline(sentence_of(sentence), tag, style) + verdict_lines(job, names, style);
+        if (is_paused) text += receipt_page(job, names, now, style);
         return text;
     }
-    std::string sentence = title + " is " + std::string(codec::word(record.state));
-    if (model::is_final(record.state)) {
-        sentence = title + " has ended: " + progress_text(job, now, style.glyphs());
-    } else if (!job.places.empty()) {
-        sentence += " on " + where_text(job.places) + "; it does not wait";
+    std::string sentence = title + " is " + std::string(codec::word(job.state));
+    if (model::is_final(job.state)) {
+        sentence = title + " has ended: " + progress_text(job, names, now, style.glyphs());
+    } else if (!job.tasks.empty()) {
+        sentence += " on " + where_text(job.tasks, names) + "; it does not wait";
     }
     std::string text = headline(sentence_of(sentence), "", style);
-    const bool is_leaving = record.state == JobState::Pausing || record.state == JobState::Paused;
-    return is_leaving ? text + receipt_page(job, now, style) : text;
+    const bool is_leaving = job.state == JobState::Pausing || job.state == JobState::Paused;
+    return is_leaving ? text + receipt_page(job, names, now, style) : text;
 }
 
-std::string receipt_page(const JobView& job, base::TimePoint now, const Style& style) {
+std::string receipt_page(const model::JobRecord& job, const codec::NameTable& names,
+                         base::TimePoint now, const Style& style) {
     if (!job.last_pause) return {};
-    const model::PauseReceipt& receipt = job.last_pause->receipt;
-    const JobNameView& other = job.last_pause->beneficiary;
-    const bool by_user = !other.id.is_valid();
+    const model::PauseReceipt& receipt = *job.last_pause;
+    const bool by_user = !receipt.beneficiary.is_valid();
     const std::string title = "paused " + clock_time(receipt.time) +
-                              (by_user ? " by " + receipt.actor : " for " + named(other)) + ", " +
+                              (by_user ? " by " + receipt.actor : " for " + named(receipt.beneficiary, names)) + ", " +
                               age(now - receipt.time) + " ago";
     std::string text = style.paint(Tone::Strong, printable(title)) + "\n";
     const char* meaning = receipt.rule == model::Rule::Reclaim
@@ -252,31 +260,30 @@ std::string receipt_page(const JobView& job, base::TimePoint now, const Style& s
     text += line("cost", gpu_time(lost) + " of work lost, " +
                              gpu_time(receipt.cost.restart_gpu_ms) + " to start again",
                  style);
-    if (job.record.state == JobState::Paused) {
-        text += line("resumes", job.record.held
-                                    ? "berth resume " + std::to_string(job.record.id.value)
+    if (job.state == JobState::Paused) {
+        text += line("resumes", job.held
+                                    ? "berth resume " + std::to_string(job.id.value)
                                     : std::string("by itself, as soon as GPUs are idle for it"),
                      style);
     }
     return text;
 }
 
-std::string show_page(const JobView& job, std::span<const EventView> timeline, base::TimePoint now,
-                      TimeForm form, const Style& style) {
-    const model::JobRecord& record = job.record;
+std::string show_page(const codec::JobView& job, const codec::NameTable& names,
+                      std::span<const model::Event> timeline, base::TimePoint now, TimeForm form,
+                      const Style& style) {
     std::string text = page_title(job, now, style);
-    if (const std::string note = progress_text(job, now, style.glyphs()); !note.empty()) {
+    if (const std::string note = progress_text(job, names, now, style.glyphs()); !note.empty()) {
         text += line("now", note, style);
     }
-    text += line("command", record.command, style) + request_lines(job, style) +
-            task_lines(job, style) + history_lines(job, now, form, style);
-    if (!job.log_dir.empty()) text += line("logs", job.log_dir, style);
-    if (job.last_pause) text += "\n" + receipt_page(job, now, style);
+    text += line("command", job.command, style) + request_lines(job, style) +
+            task_lines(job, names, style) + history_lines(job, now, form, style);
+    if (job.last_pause) text += "\n" + receipt_page(job, names, now, style);
     if (!timeline.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
-    for (const EventView& event : timeline) {
+    for (const model::Event& event : timeline) {
         const std::string when = form == TimeForm::Iso ? moment(event.time, now, form)
                                                        : clock_time(event.time);
-        text += line(when, event.text + "  (" + event.actor + ")", style);
+        text += line(when, event_text(event, names) + ", by " + event.actor, style);
     }
     return text;
 }

@@ -9,18 +9,22 @@
 
 #include "cli/job_text.h"
 #include "cli/style.h"
-#include "cli/views.h"
+#include "codec/json_api.h"
+#include "model/event.h"
 
 namespace berth::cli {
 
 // Why it waits; for a job that does not wait, that it does not.
-std::string why_page(const JobView& job, base::TimePoint now, const Style& style);
+std::string why_page(const codec::JobView& job, const codec::NameTable& names, base::TimePoint now,
+                     const Style& style);
 
 // Who paused it, by which rule, what it cost and what happens next. Empty when it never paused.
-std::string receipt_page(const JobView& job, base::TimePoint now, const Style& style);
+std::string receipt_page(const model::JobRecord& job, const codec::NameTable& names,
+                         base::TimePoint now, const Style& style);
 
 // Everything, with the events of its life.
-std::string show_page(const JobView& job, std::span<const EventView> timeline,
-                      base::TimePoint now, TimeForm form, const Style& style);
+std::string show_page(const codec::JobView& job, const codec::NameTable& names,
+                      std::span<const model::Event> timeline, base::TimePoint now, TimeForm form,
+                      const Style& style);
 
 }  // namespace berth::cli

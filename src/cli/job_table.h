@@ -8,16 +8,16 @@
 
 #include "cli/style.h"
 #include "cli/table.h"
-#include "cli/views.h"
+#include "codec/json_api.h"
 
 namespace berth::cli {
 
 enum class Detail { Usual, Wide };
 
-Table job_table(std::span<const JobView> jobs, base::TimePoint now, const Glyphs& glyphs,
-                Detail detail);
+Table job_table(std::span<const codec::JobView> jobs, const codec::NameTable& names,
+                base::TimePoint now, const Glyphs& glyphs, Detail detail);
 
 // "2 running · 1 waiting · 1 paused"
-std::string job_sums(std::span<const JobView> jobs, const Style& style);
+std::string job_sums(std::span<const codec::JobView> jobs, const Style& style);
 
 }  // namespace berth::cli

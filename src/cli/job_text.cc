@@ -30,9 +30,9 @@ bool is_waiting(const model::JobRecord& record) {
     return record.state == JobState::Queued || record.state == JobState::Paused;
 }
 
-bool can_never_run(const JobView& job) {
-    if (!is_waiting(job.record) || !job.verdict) return false;
-    const model::Reason reason = job.verdict->verdict.reason;
+bool can_never_run(const codec::JobView& job) {
+    if (!is_waiting(job) || !job.verdict) return false;
+    const model::Reason reason = job.verdict->reason;
     return reason == model::Reason::NeverFits || reason == model::Reason::Invalid;
 }
 
@@ -59,6 +59,17 @@ std::string running_note(const model::JobRecord& record, base::TimePoint now, st
         text += note;
     }
     return text;
+}
+
+// "PoolFull" as "pool full".
+std::string reason_words(model::Reason reason) {
+    std::string words;
+    for (const char c : name(reason)) {
+        const bool is_upper = c >= 'A' && c <= 'Z';
+        if (is_upper && !words.empty()) words += ' ';
+        words += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return words;
 }
 
 }  // namespace
@@ -88,15 +99,15 @@ std::string moment(base::TimePoint time, base::TimePoint now, TimeForm form) {
 
 std::string clock_time(base::TimePoint time) { return formatted(local_time(time), "%H:%M:%S"); }
 
-std::string_view state_word(const JobView& job) {
-    return can_never_run(job) ? "never" : codec::word(job.record.state);
+std::string_view state_word(const codec::JobView& job) {
+    return can_never_run(job) ? "never" : codec::word(job.state);
 }
 
-Cell state_cell(const JobView& job) {
+Cell state_cell(const codec::JobView& job) {
     std::string word;
     for (const char c : state_word(job)) word += static_cast<char>(c - 'a' + 'A');
     if (can_never_run(job)) return {word, Tone::Bad};
-    switch (job.record.state) {
+    switch (job.state) {
         case JobState::Queued: return {word, Tone::Warning};
         case JobState::Starting:
         case JobState::Running: return {word, Tone::Good};
@@ -110,44 +121,43 @@ Cell state_cell(const JobView& job) {
     return {word, Tone::Faint};
 }
 
-std::string index_ranges(std::vector<int> indices) {
-    std::sort(indices.begin(), indices.end());
+std::string gpu_ranges(std::uint64_t gpu_mask) {
     std::string text;
-    for (std::size_t first = 0; first < indices.size();) {
-        std::size_t last = first;
-        while (last + 1 < indices.size() && indices[last + 1] == indices[last] + 1) ++last;
+    for (int first = 0; first < model::kGpusPerNodeMax; ++first) {
+        if ((gpu_mask >> first & 1U) == 0) continue;
+        int last = first;
+        while (last + 1 < model::kGpusPerNodeMax && (gpu_mask >> (last + 1) & 1U) != 0) ++last;
         if (!text.empty()) text += ",";
-        text += std::to_string(indices[first]);
-        if (last > first) text += "-" + std::to_string(indices[last]);
-        first = last + 1;
+        text += std::to_string(first);
+        if (last > first) text += "-" + std::to_string(last);
+        first = last;
     }
     return text;
 }
 
-std::string where_text(const std::vector<PlaceView>& places) {
+std::string node_name(model::NodeId node, const codec::NameTable& names) {
+    if (node.is_valid() && node.index() < names.nodes.size()) return names.nodes[node.index()];
+    return "node " + std::to_string(node.value);
+}
+
+std::string where_text(const std::vector<model::TaskPlacement>& tasks,
+                       const codec::NameTable& names) {
     constexpr std::size_t kNodesShown = 2;
-    std::vector<std::pair<std::string, std::vector<int>>> nodes;
-    for (const PlaceView& place : places) {
-        auto node = std::find_if(nodes.begin(), nodes.end(),
-                                 [&](const auto& known) { return known.first == place.node; });
-        if (node == nodes.end()) node = nodes.insert(node, {place.node, {}});
-        node->second.insert(node->second.end(), place.gpus.begin(), place.gpus.end());
-    }
+    std::map<model::NodeId, std::uint64_t> nodes;
+    for (const model::TaskPlacement& task : tasks) nodes[task.node] |= task.gpu_mask;
     if (nodes.empty()) return "-";
     if (nodes.size() > kNodesShown) return std::to_string(nodes.size()) + " nodes";
     std::string text;
-    for (auto& [node, gpus] : nodes) {
-        std::sort(gpus.begin(), gpus.end());
-        gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
-        text += (text.empty() ? "" : ",") + node + (gpus.empty() ? "" : ":") + index_ranges(gpus);
+    for (const auto& [node, gpu_mask] : nodes) {
+        text += (text.empty() ? "" : ",") + node_name(node, names);
+        if (gpu_mask != 0) text += ":" + gpu_ranges(gpu_mask);
     }
     return text;
 }
 
-std::string gpus_text(const JobView& job) { return codec::gpu_summary(job.record.spec); }
+std::string gpus_text(const model::JobRecord& job) { return codec::gpu_summary(job.spec); }
 
-std::string run_or_wait(const JobView& job, base::TimePoint now) {
-    const model::JobRecord& record = job.record;
+std::string run_or_wait(const model::JobRecord& record, base::TimePoint now) {
     if (record.finished) return age(*record.finished - record.first_start.value_or(*record.finished));
     if (record.state == JobState::Queued) return age(now - record.created);
     if (record.state == JobState::Paused && record.last_pause) {
@@ -156,20 +166,20 @@ std::string run_or_wait(const JobView& job, base::TimePoint now) {
     return age(now - record.last_start.value_or(record.created));
 }
 
-std::string progress_text(const JobView& job, base::TimePoint now, const Glyphs& glyphs) {
-    const model::JobRecord& record = job.record;
-    if (model::is_final(record.state)) return ending(record);
-    if (is_waiting(record)) {
-        if (job.verdict) return job.verdict->text;
-        return record.held ? "held by a user" : "";
+std::string progress_text(const codec::JobView& job, const codec::NameTable& names,
+                          base::TimePoint now, const Glyphs& glyphs) {
+    if (model::is_final(job.state)) return ending(job);
+    if (is_waiting(job)) {
+        if (job.verdict) return reason_words(job.verdict->reason) + ": " + job.why;
+        return job.held ? "held by a user" : "";
     }
-    if (record.state == JobState::Pausing && job.last_pause) {
-        const JobNameView& other = job.last_pause->beneficiary;
-        if (other.id.is_valid()) return "is saving, for " + named(other);
-        return "is saving, asked by " + job.last_pause->receipt.actor;
+    if (job.state == JobState::Pausing && job.last_pause) {
+        const model::JobId other = job.last_pause->beneficiary;
+        if (other.is_valid()) return "is saving, for " + named(other, names);
+        return "is saving, asked by " + job.last_pause->actor;
     }
-    if (record.state == JobState::Cancelling) return "asked to stop";
-    return running_note(record, now, glyphs.dot);
+    if (job.state == JobState::Cancelling) return "asked to stop";
+    return running_note(job, now, glyphs.dot);
 }
 
 std::string job_title(const model::JobRecord& record) {
@@ -177,11 +187,10 @@ std::string job_title(const model::JobRecord& record) {
     return "job " + std::to_string(record.id.value);
 }
 
-std::string named(const JobNameView& job) {
-    std::string text = std::to_string(job.id.value);
-    if (!job.name.empty()) text += " " + job.name;
-    if (!job.project.empty()) text += " (" + job.project + ")";
-    return text;
+std::string named(model::JobId job, const codec::NameTable& names) {
+    const std::string number = std::to_string(job.value);
+    const auto known = names.jobs.find(job);
+    return known == names.jobs.end() ? "job " + number : number + " " + known->second;
 }
 
 std::string gpu_count(model::MilliGpu amount) {
@@ -189,8 +198,10 @@ std::string gpu_count(model::MilliGpu amount) {
 }
 
 std::string gpu_time(std::int64_t gpu_ms) {
-    constexpr std::int64_t kHour = 3'600'000;
-    if (gpu_ms < kHour) return std::to_string(gpu_ms / 1000) + " GPU-s";
+    constexpr std::int64_t kMinute = 60'000;
+    constexpr std::int64_t kHour = 60 * kMinute;
+    if (gpu_ms < 10 * kMinute) return std::to_string(gpu_ms / 1000) + " GPU-s";
+    if (gpu_ms < kHour) return std::to_string(gpu_ms / kMinute) + " GPU-min";
     return base::format_thousandths(gpu_ms / (kHour / 10) * 100) + " GPU-h";
 }
 

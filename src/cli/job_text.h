@@ -8,7 +8,7 @@
 
 #include "cli/style.h"
 #include "cli/table.h"
-#include "cli/views.h"
+#include "codec/json_api.h"
 
 namespace berth::cli {
 
@@ -25,26 +25,30 @@ std::string clock_time(base::TimePoint time);
 std::string age(base::Duration duration);
 
 // "RUNNING" with its tone; NEVER for a job that no state of the cluster would fit.
-Cell state_cell(const JobView& job);
+Cell state_cell(const codec::JobView& job);
 // The state as a lower case word, "never" included.
-std::string_view state_word(const JobView& job);
+std::string_view state_word(const codec::JobView& job);
 
 // "n1:0-7,n2:3"; many nodes: "12 nodes"; nowhere: "-".
-std::string where_text(const std::vector<PlaceView>& places);
-// "0-3,5"
-std::string index_ranges(std::vector<int> indices);
+std::string where_text(const std::vector<model::TaskPlacement>& tasks,
+                       const codec::NameTable& names);
+// The GPUs of a bit set: "0-3,5".
+std::string gpu_ranges(std::uint64_t gpu_mask);
+// "n1", or "node 7" when the name is not known.
+std::string node_name(model::NodeId node, const codec::NameTable& names);
 
 // What the job asks for: "8 H100", "2x0.5", "12G".
-std::string gpus_text(const JobView& job);
+std::string gpus_text(const model::JobRecord& job);
 // How long it runs, waits or ran: "3h12m".
-std::string run_or_wait(const JobView& job, base::TimePoint now);
+std::string run_or_wait(const model::JobRecord& job, base::TimePoint now);
 // Why it waits, how far it is, or how it ended.
-std::string progress_text(const JobView& job, base::TimePoint now, const Glyphs& glyphs);
+std::string progress_text(const codec::JobView& job, const codec::NameTable& names,
+                          base::TimePoint now, const Glyphs& glyphs);
 
 // `llama-ft`, or `job 12` when it has no name.
 std::string job_title(const model::JobRecord& record);
-// "12 llama-ft (nlp)" of another job.
-std::string named(const JobNameView& job);
+// Another job as "12 nlp/llama-ft".
+std::string named(model::JobId job, const codec::NameTable& names);
 
 // "1 GPU", "0.5 GPU", "8 GPUs"
 std::string gpu_count(model::MilliGpu amount);

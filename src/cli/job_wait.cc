@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/job_wait.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstring>
 #include <thread>
@@ -19,26 +20,27 @@ std::string signal_name(int signal) {
     return name ? "signal " + std::string(name) : "signal " + std::to_string(signal);
 }
 
-void notice(const Context& context, const JobView& job, const std::string& text) {
-    const std::string title = "job " + std::to_string(job.record.id.value);
+void notice(const Context& context, const model::JobRecord& job, const std::string& text) {
+    const std::string title = "job " + std::to_string(job.id.value);
     print_notice(context.err.paint(Tone::Bad, "berth:") + " " + title + " " + printable(text) +
                  "\n");
 }
 
 }  // namespace
 
-Outcome<JobView> wait_for(Client& client, model::JobId id, const WaitGoal& goal) {
+Outcome<JobAnswer> wait_for(Client& client, model::JobId id, const WaitGoal& goal) {
     std::optional<base::TimePoint> silent_since;
     for (;;) {
         const base::TimePoint now = clock_now();
         const base::Duration left = goal.deadline - now;
         const base::Duration slice = std::clamp(left, base::Duration{0}, goal.poll);
         const auto job = client.wait_for_job(
-            id, {.until = goal.until, .since = 0, .at_most = silent_since ? base::Duration{0} : slice});
+            id,
+            {.until = goal.until, .since = 0, .at_most = silent_since ? base::Duration{0} : slice});
         if (job) {
             silent_since.reset();
             if (goal.on_news) goal.on_news(*job);
-            if (goal.is_reached(*job)) return job;
+            if (goal.is_reached(job->job)) return job;
             if (left.count() <= 0) return refuse(kWaitLimit, "the time to wait is over");
             continue;
         }
@@ -52,10 +54,9 @@ Outcome<JobView> wait_for(Client& client, model::JobId id, const WaitGoal& goal)
     }
 }
 
-int answer_for(const Context& context, const JobView& job) {
-    const model::JobRecord& record = job.record;
+int answer_for(const Context& context, const model::JobRecord& record) {
     if (record.state == model::JobState::Cancelled) {
-        notice(context, job, "was cancelled");
+        notice(context, record, "was cancelled");
         return kJobCancelled;
     }
     const int code = exit_code_of_job(record.exit_code);
@@ -64,7 +65,7 @@ int answer_for(const Context& context, const JobView& job) {
         std::string text = "ended with exit code " + std::to_string(record.exit_code);
         if (by_signal) text += " (" + signal_name(record.exit_code - 128) + ")";
         if (!record.detail.empty()) text += ": " + record.detail;
-        notice(context, job, text);
+        notice(context, record, text);
     }
     return code;
 }

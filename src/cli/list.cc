@@ -62,9 +62,9 @@ Outcome<JobQuery> query_of(const Arguments& arguments) {
 void print_list(const Context& context, const JobList& list, Form form) {
     if (form == Form::Json) return print_json(list.json);
     const Detail detail = form == Form::Wide || form == Form::Csv ? Detail::Wide : Detail::Usual;
-    const Table table = job_table(list.jobs, clock_now(), context.out.glyphs(), detail);
+    const Table table = job_table(list.jobs, list.names, clock_now(), context.out.glyphs(), detail);
     std::vector<std::string> ids;
-    for (const JobView& job : list.jobs) ids.push_back(std::to_string(job.record.id.value));
+    for (const auto& job : list.jobs) ids.push_back(std::to_string(job.id.value));
     print_table(context, table, form, ids);
     if (form == Form::Table && context.out.is_terminal) {
         const std::string sums = job_sums(list.jobs, context.out);
@@ -84,8 +84,9 @@ int watch(const Context& context, Client& client, const JobQuery& query) {
             return report(context, list.error());
         }
         const Style style = screen.style();
-        screen.show(job_table(list->jobs, clock_now(), style.glyphs(), Detail::Usual).render(style) +
-                    job_sums(list->jobs, style) + "\n");
+        const Table table =
+            job_table(list->jobs, list->names, clock_now(), style.glyphs(), Detail::Usual);
+        screen.show(table.render(style) + job_sums(list->jobs, style) + "\n");
         screen.wait(base::Duration{1000});
     }
     return kDone;

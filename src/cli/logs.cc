@@ -77,8 +77,8 @@ int follow_job(Follower follower, int attempt) {
         for (;;) {  // until there is a newer attempt, or none can come
             const auto job = follower.client.job(follower.id);
             if (!job) return report(follower.context, job.error());
-            if (job->record.attempts > attempt) break;
-            if (model::is_final(job->record.state)) return kDone;
+            if (job->job.attempts > attempt) break;
+            if (model::is_final(job->job.state)) return kDone;
             const auto changed = follower.client.wait_for_job(
                 follower.id, {.until = "running", .since = 0, .at_most = kFollowWait});
             if (!changed && changed.error().exit_code == kDetached) return kDone;
@@ -105,19 +105,19 @@ int show_log(Context& context, const Arguments& arguments) {
     const auto job = client.job(*id);
     if (!job) return report(context, job.error());
     const bool follows = arguments.has("follow");
-    const int newest = std::max(1, job->record.attempts);
+    const int newest = std::max(1, job->job.attempts);
     Follower follower{client, context, *id,
                       {.attempt = static_cast<int>(*attempt > 0 ? *attempt : newest),
                        .task = static_cast<int>(*rank)}};
-    if (job->record.attempts == 0 && !follows) {
-        return report(context, {kFailed, job_title(job->record) + " has not started yet",
+    if (job->job.attempts == 0 && !follows) {
+        return report(context, {kFailed, job_title(job->job) + " has not started yet",
                                 "berth why " + std::to_string(id->value)});
     }
-    if (job->record.attempts > 0) {
+    if (job->job.attempts > 0) {
         const auto text = follower.present_text();
         if (!text) return report(context, text.error());
         print(*tail >= 0 ? last_lines(*text, *tail) : std::string_view(*text));
-    } else if (!model::is_final(job->record.state)) {
+    } else if (!model::is_final(job->job.state)) {
         const auto begun = client.wait_for_job(*id, {.until = "running", .since = 0});
         if (!begun && begun.error().exit_code != kDetached) return report(context, begun.error());
     }

@@ -46,7 +46,7 @@ int show_job(Context& context, const Arguments& arguments) {
         if (!timeline) return report(context, timeline.error());
         const TimeForm form = arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago;
         if (&word != &arguments.words.front()) print("\n");
-        print(show_page(*job, *timeline, clock_now(), form, context.out));
+        print(show_page(job->job, job->names, timeline->events, clock_now(), form, context.out));
     }
     return result;
 }
@@ -56,15 +56,15 @@ int explain_job(Context& context, const Arguments& arguments) {
     const auto id = client.resolve(arguments.words[0]);
     if (!id) return report(context, id.error());
     if (wants_json(arguments)) return print_answer(context, client, job_path(*id, "/why"));
-    const auto job = client.explained_job(*id);
+    const auto job = client.job(*id);
     if (!job) return report(context, job.error());
     if (!arguments.has("paused")) {
-        print(why_page(*job, clock_now(), context.out));
+        print(why_page(job->job, job->names, clock_now(), context.out));
         return kDone;
     }
-    const std::string receipt = receipt_page(*job, clock_now(), context.out);
+    const std::string receipt = receipt_page(job->job, job->names, clock_now(), context.out);
     if (receipt.empty()) {
-        return report(context, {kFailed, job_title(job->record) + " was never paused",
+        return report(context, {kFailed, job_title(job->job) + " was never paused",
                                 "berth why " + std::to_string(id->value)});
     }
     print(receipt);
@@ -78,7 +78,7 @@ extern const Verb show_verb, why_verb;
 const Verb show_verb{.intent = Intent::Look,
                      .name = "show",
                      .synopsis = "JOB... [--time iso] [-o json]",
-                     .summary = "everything about a job: request, places, attempts, timeline",
+                     .summary = "everything about a job, with its timeline",
                      .flags = kShowFlags,
                      .words_min = 1,
                      .words_max = -1,
@@ -89,7 +89,7 @@ const Verb show_verb{.intent = Intent::Look,
 const Verb why_verb{.intent = Intent::Look,
                     .name = "why",
                     .synopsis = "JOB [--paused] [-o json]",
-                    .summary = "why a job waits or was paused: the numbers, who is in the way",
+                    .summary = "why a job waits or was paused, with the numbers",
                     .flags = kWhyFlags,
                     .words_min = 1,
                     .words_max = 1,

@@ -21,27 +21,26 @@ constexpr Flag kResumeFlags[] = {
     {'q', "quiet", "", "say nothing when all goes well"},
 };
 
-bool holds_gpus(const JobView& job) {
+bool holds_gpus(const model::JobRecord& job) {
     using model::JobState;
-    const JobState state = job.record.state;
+    const JobState state = job.state;
     return state == JobState::Starting || state == JobState::Running ||
            state == JobState::Pausing || state == JobState::Cancelling;
 }
 
-Outcome<JobView> wait_until_free(Client& client, model::JobId id) {
+Outcome<JobAnswer> wait_until_free(Client& client, model::JobId id) {
     auto job = client.job(id);
     const base::TimePoint deadline = clock_now() + kWaitPatience;
-    while (job && holds_gpus(*job)) {
+    while (job && holds_gpus(job->job)) {
         if (clock_now() > deadline) return refuse(kWaitLimit, "it still holds its GPUs");
-        job = client.wait_for_job(id, {.until = "change", .since = 0,
-                                       .at_most = base::Duration{5'000}});
+        job = client.wait_for_job(
+            id, {.until = "change", .since = 0, .at_most = base::Duration{5'000}});
     }
     return job;
 }
 
 // One sentence on what was done.
-std::string told(const JobView& job) {
-    const model::JobRecord& record = job.record;
+std::string told(const model::JobRecord& record) {
     std::string text = "job " + std::to_string(record.id.value);
     if (!record.spec.name.empty()) text += " " + printable(record.spec.name);
     return text + " is " + std::string(codec::word(record.state)) +
@@ -67,12 +66,12 @@ int steer(Context& context, const Arguments& arguments, std::string_view verb, b
             result = report(context, done.error());
             continue;
         }
-        const auto job = can_wait && arguments.has("wait") ? wait_until_free(client, *id)
-                                                           : client.job(*id);
+        const auto job =
+            can_wait && arguments.has("wait") ? wait_until_free(client, *id) : client.job(*id);
         if (!job) {
             result = report(context, job.error());
         } else if (!arguments.has("quiet")) {
-            print(told(*job));
+            print(told(job->job));
         }
     }
     return result;

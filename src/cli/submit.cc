@@ -34,7 +34,7 @@ constexpr Flag kFlags[] = {
     {0, "wait", "", "return when it has ended, with its exit code"},
     {0, "timeout", "TIME", "with --wait: return 120 then, the job goes on"},
     {0, "dry-run", "", "say what would happen; submit nothing"},
-    {0, "key", "KEY", "submitting again with the same key gives the same job"},
+    {0, "key", "KEY", "a repeated key gives the same job"},
     {0, "id-file", "FILE", "write the number there", Completes::Files},
     kPageOutputFlag,
     kJsonFlag,
@@ -42,8 +42,8 @@ constexpr Flag kFlags[] = {
 };
 
 // What was understood, defaults filled in: "8 H100 · project nlp · train · CPUs by GPU share".
-std::string echo_line(const JobView& job, const Glyphs& glyphs) {
-    const model::JobSpec& spec = job.record.spec;
+std::string echo_line(const model::JobRecord& job, const Glyphs& glyphs) {
+    const model::JobSpec& spec = job.spec;
     const std::string dot = " " + std::string(glyphs.dot) + " ";
     std::string gpus = gpus_text(job);
     if (spec.request.is_whole() && spec.gpu_model.empty()) gpus += gpus == "1" ? " GPU" : " GPUs";
@@ -63,10 +63,10 @@ int wait_for_end(const Context& context, const Arguments& arguments, model::JobI
     Interrupt interrupt;
     Client client(context, base::Duration{20'000}, interrupt.descriptor());
     WaitGoal goal;
-    goal.is_reached = [](const JobView& job) { return model::is_final(job.record.state); };
+    goal.is_reached = [](const model::JobRecord& job) { return model::is_final(job.state); };
     if (timeout->count() > 0) goal.deadline = clock_now() + *timeout;
     const auto job = wait_for(client, id, goal);
-    if (job) return answer_for(context, *job);
+    if (job) return answer_for(context, job->job);
     Failure failure = job.error();
     if (failure.exit_code == kDetached || failure.exit_code == kWaitLimit) {
         failure.cause = "job " + std::to_string(id.value) + " goes on";
@@ -88,12 +88,12 @@ int submit_job(Context& context, const Arguments& arguments) {
     if (arguments.has("dry-run")) {
         const auto answer = client.try_submission(*submission);
         if (!answer) return report(context, answer.error());
-        print(wants_json(arguments) ? indented_json(answer->json) : answer->text);
+        print_json(*answer);
         return kDone;
     }
     const auto job = client.submit(*submission);
     if (!job) return report(context, job.error());
-    const model::JobId id = job->record.id;
+    const model::JobId id = job->job.id;
     if (arguments.has("id-file")) {
         const auto written = write_text_file(arguments.text("id-file"), std::to_string(id.value) + "\n");
         if (!written) return report(context, Failure::from(written.error()));
@@ -105,7 +105,7 @@ int submit_job(Context& context, const Arguments& arguments) {
     } else {
         print("job " + std::to_string(id.value) + " submitted\n");
         print_notice("  " + context.err.paint(Tone::Faint, printable(
-                                echo_line(*job, context.err.glyphs()))) + "\n");
+                                echo_line(job->job, context.err.glyphs()))) + "\n");
     }
     return arguments.has("wait") ? wait_for_end(context, arguments, id) : int{kDone};
 }
@@ -118,7 +118,7 @@ const Verb submit_verb{
     .intent = Intent::Run,
     .name = "submit",
     .synopsis = "[FILE] [flags] [-- COMMAND...]",
-    .summary = "hand in a job, from a file or a command line, and go on",
+    .summary = "hand in a job, from a file or a command line",
     .flags = kFlags,
     .words_max = 1,
     .completes = Completes::Files,

@@ -25,13 +25,14 @@ constexpr Flag kGpuFlags[] = {
 };
 
 Outcome<std::string> current_page(Client& client, int rows, const Style& style) {
-    const auto gpus = client.gpus();
-    if (!gpus) return tl::unexpected(gpus.error());
+    const auto nodes = client.nodes();
+    if (!nodes) return tl::unexpected(nodes.error());
     const auto projects = client.projects();
     if (!projects) return tl::unexpected(projects.error());
     const auto jobs = client.jobs({});
     if (!jobs) return tl::unexpected(jobs.error());
-    return top_page({*gpus, *projects, jobs->jobs}, clock_now(), rows, style);
+    const TopInput input{nodes->nodes, *projects, jobs->jobs, nodes->names, jobs->names};
+    return top_page(input, clock_now(), rows, style);
 }
 
 int show_top(Context& context, const Arguments& arguments) {
@@ -49,9 +50,8 @@ int show_top(Context& context, const Arguments& arguments) {
             screen.close();
             return report(context, page.error());
         }
-        const std::string hint = context.out.is_terminal
-                                     ? context.out.paint(Tone::Faint, "q quits\n")
-                                     : std::string();
+        const std::string hint =
+            context.out.is_terminal ? context.out.paint(Tone::Faint, "q quits\n") : std::string();
         screen.show(*page + hint);
         screen.wait(kRefresh);
     }
@@ -62,22 +62,26 @@ int show_gpus(Context& context, const Arguments& arguments) {
     Client client(context);
     const Form form = form_wanted(arguments, true);
     if (form == Form::Json) {
-        const auto body = client.get("gpus");
+        const auto body = client.get("nodes");
         if (!body) return report(context, body.error());
         print_json(*body);
         return kDone;
     }
-    auto gpus = client.gpus();
-    if (!gpus) return report(context, gpus.error());
+    auto list = client.nodes();
+    if (!list) return report(context, list.error());
     if (const std::string node = arguments.text("node"); !node.empty()) {
-        std::erase_if(*gpus, [&](const GpuView& gpu) { return gpu.node != node; });
-        if (gpus->empty()) {
+        std::erase_if(list->nodes, [&](const auto& known) { return known.name != node; });
+        if (list->nodes.empty()) {
             return report(context, {kNoSuchThing, "no node \"" + node + "\"", "berth gpus"});
         }
     }
     std::vector<std::string> names;
-    for (const GpuView& gpu : *gpus) names.push_back(gpu.node + ":" + std::to_string(gpu.index));
-    print_table(context, gpu_table(*gpus), form, names);
+    for (const codec::NodeView& node : list->nodes) {
+        for (const codec::GpuView& gpu : node.devices) {
+            names.push_back(node.name + ":" + std::to_string(gpu.index));
+        }
+    }
+    print_table(context, gpu_table(list->nodes, list->names), form, names);
     return kDone;
 }
 

@@ -18,29 +18,11 @@ MilliGpu gpus_of(std::span<const TaskPlacement> tasks) {
     return total;
 }
 
-// Which ranks of a gang are meant; asked once for each of its tasks.
-class RankSet {
-  public:
-    explicit RankSet(std::span<const int> ranks) : ranks_(ranks) {
-        if (ranks.size() <= kFew) return;
-        has_.resize(static_cast<std::size_t>(*std::ranges::max_element(ranks)) + 1);
-        for (const int rank : ranks) has_[static_cast<std::size_t>(rank)] = true;
-    }
-
-    bool contains(int rank) const {
-        if (ranks_.size() <= kFew) return std::ranges::find(ranks_, rank) != ranks_.end();
-        return static_cast<std::size_t>(rank) < has_.size() && has_[static_cast<std::size_t>(rank)];
-    }
-
-  private:
-    static constexpr std::size_t kFew = 8;
-    std::span<const int> ranks_;
-    std::vector<bool> has_;
-};
-
-LaneKey lane_of(const Job& job) {
+LaneKey lane_of(const Job& job, PoolId pool) {
+    const auto position = std::ranges::find(job.pools, pool);
+    const bool is_open = job.active == 0 && position != job.pools.end();
     return {job.priority, job.stage(),     job.shape,
-            job.ask(),    job.preemptible, job.pools.size() > 1 && job.active == 0};
+            job.ask(),    job.preemptible, is_open ? int(position - job.pools.begin()) : 0};
 }
 
 }  // namespace
@@ -94,7 +76,7 @@ void Cluster::leave_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            const auto lane = lanes.find(lane_of(job));
+            const auto lane = lanes.find(lane_of(job, pool));
             lane->second.erase({job.created, job.id});
             if (lane->second.empty()) lanes.erase(lane);
         }
@@ -110,7 +92,7 @@ void Cluster::join_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            lanes[lane_of(job)].insert({job.created, job.id});
+            lanes[lane_of(job, pool)].insert({job.created, job.id});
         }
     }
     if (job.is_victim()) {
@@ -176,10 +158,9 @@ void Cluster::set_saved(JobId id, TimePoint time) { mutable_job(id).last_saved =
 
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
     BERTH_CHECK(open_trials_ == 0, "tasks do not end inside a trial");
-    const RankSet leaving(ranks);
     change(id, [&](Job& job) {
         std::erase_if(job.placed, [&](const PlacedTask& task) {
-            if (!leaving.contains(task.place.task)) return false;
+            if (std::ranges::find(ranks, task.place.task) == ranks.end()) return false;
             change_capacity(task.place, task.is_releasing ? Kind::Releasing : Kind::Used, -1);
             if (!task.is_releasing) {
                 add_allocated(job, gpus_of(task.place), -1);
@@ -196,7 +177,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
         job.pool = pool;
         for (const TaskPlacement& task : tasks) {
             change_capacity(task, Kind::Used, +1);
-            job.placed.push_back({task, false, open_trials_ > 0});
+            job.placed.push_back({task, false});
         }
         job.active += static_cast<int>(tasks.size());
         add_allocated(job, gpus_of(tasks), +1);
@@ -205,62 +186,17 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
 }
 
 void Cluster::release(JobId id, std::span<const int> ranks) {
-    const RankSet leaving(ranks);
-    const auto is_withdrawn = [&](const PlacedTask& task) {
-        return task.is_new && open_trials_ > 0 && leaving.contains(task.place.task);
-    };
-    if (std::ranges::any_of(job(id).placed, is_withdrawn)) withdraw(id, ranks);
     const std::size_t first = undo_ranks_.size();
     change(id, [&](Job& job) {
         for (PlacedTask& task : job.placed) {
-            if (task.is_releasing || !leaving.contains(task.place.task)) continue;
+            if (task.is_releasing || std::ranges::find(ranks, task.place.task) == ranks.end()) {
+                continue;
+            }
             set_releasing(job, task, true);
             if (open_trials_ > 0) undo_ranks_.push_back(task.place.task);
         }
     });
-    record({Undo::What::Release, id, job(id).pool, first, undo_ranks_.size() - first, View::Idle});
-}
-
-void Cluster::undo_release(Job& job, const Undo& entry) {
-    const std::span<const int> ranks(undo_ranks_);
-    const RankSet staying(ranks.subspan(entry.first, entry.count));
-    for (PlacedTask& task : job.placed) {
-        if (staying.contains(task.place.task)) set_releasing(job, task, false);
-    }
-    undo_ranks_.resize(entry.first);
-}
-
-// Takes back placements of the open trial: their ranks wait again.
-void Cluster::withdraw(JobId id, std::span<const int> ranks) {
-    const PoolId pool_before = job(id).pool;
-    const RankSet leaving(ranks);
-    const std::size_t first = undo_tasks_.size();
-    change(id, [&](Job& job) {
-        for (std::size_t i = job.placed.size(); i-- > 0;) {
-            const PlacedTask task = job.placed[i];
-            if (!task.is_new || !leaving.contains(task.place.task)) continue;
-            change_capacity(task.place, Kind::Used, -1);
-            add_allocated(job, gpus_of(task.place), -1);
-            --job.active;
-            job.placed.erase(job.placed.begin() + static_cast<std::ptrdiff_t>(i));
-            undo_tasks_.push_back(task.place);
-            undo_ranks_.push_back(static_cast<int>(i));
-        }
-    });
-    record({Undo::What::Withdraw, id, pool_before, first, undo_tasks_.size() - first, View::Idle});
-}
-
-void Cluster::undo_withdraw(Job& job, const Undo& entry) {
-    job.pool = entry.pool;
-    for (std::size_t i = 0; i < entry.count; ++i) {
-        const TaskPlacement& place = undo_tasks_.back();
-        change_capacity(place, Kind::Used, +1);
-        add_allocated(job, gpus_of(place), +1);
-        ++job.active;
-        job.placed.insert(job.placed.begin() + undo_ranks_.back(), {place, false, true});
-        undo_tasks_.pop_back();
-        undo_ranks_.pop_back();
-    }
+    record({Undo::What::Release, id, {}, first, undo_ranks_.size() - first, View::Idle});
 }
 
 void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
@@ -295,16 +231,6 @@ void Cluster::drop_hold(JobId id) {
     record({Undo::What::DropHold, id, pool_before, 0, 0, View::Idle});
 }
 
-void Cluster::honour_hold(JobId id) {
-    BERTH_CHECK(open_trials_ > 0, "for good, a hold is dropped and its tasks are placed");
-    const PoolId pool = job(id).pool;
-    const std::vector<TaskPlacement> tasks = job(id).hold->tasks;
-    drop_hold(id);
-    place(id, pool, tasks);
-    change(id, [](Job& job) { job.is_honoured = true; });
-    record({Undo::What::Honour, id, pool, 0, 0, View::Idle});
-}
-
 void Cluster::undo(const Undo& entry) {
     if (entry.what == Undo::What::Take) {
         change_capacity(undo_tasks_.back(), entry.view == View::Idle ? Kind::Used : Kind::Held, -1);
@@ -322,8 +248,15 @@ void Cluster::undo(const Undo& entry) {
                 }
                 job.pool = entry.pool;
                 break;
-            case Undo::What::Release: undo_release(job, entry); break;
-            case Undo::What::Withdraw: undo_withdraw(job, entry); break;
+            case Undo::What::Release:
+                for (PlacedTask& task : job.placed) {
+                    const auto ranks = std::span(undo_ranks_).subspan(entry.first, entry.count);
+                    if (std::ranges::find(ranks, task.place.task) != ranks.end()) {
+                        set_releasing(job, task, false);
+                    }
+                }
+                undo_ranks_.resize(entry.first);
+                break;
             case Undo::What::Hold:
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_capacity(task, Kind::Held, -1);
@@ -341,7 +274,6 @@ void Cluster::undo(const Undo& entry) {
                 }
                 add_allocated(job, gpus_of(job.hold->tasks), +1);
                 break;
-            case Undo::What::Honour: job.is_honoured = false; break;
             case Undo::What::Take: break;
         }
     });

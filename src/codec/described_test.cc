@@ -6,16 +6,23 @@
 
 #include <doctest/doctest.h>
 
+#include "codec/api_fields.h"
 #include "codec/event_fields.h"
 
-using namespace berth;
+namespace berth::codec {
 
-namespace {
-
+// Not in the anonymous namespace: clang would ask where its conversions are defined.
 struct Anything {
     template <typename T>
     operator T() const;
 };
+
+}  // namespace berth::codec
+
+using namespace berth;
+using codec::Anything;
+
+namespace {
 
 // How many initialisers the aggregate takes.
 template <typename T, typename... Given>
@@ -57,5 +64,7 @@ TEST_CASE("no member of a described type is forgotten") {
     check_all<model::Pool, model::Node, model::Entitlement, model::Project, model::TaskRequest,
               model::JobSpec, model::TaskPlacement, model::PauseCost, model::PauseReceipt,
               model::JobRecord, model::PauseManner, model::LaunchSpec, model::Snapshot>();
+    check_all<model::Verdict, model::Start, model::Pause, model::Reservation, model::Plan,
+              model::Submission, codec::PlanView, codec::ProjectUse, codec::GpuView>();
     check_events(model::EventBody{});
 }

@@ -11,13 +11,13 @@ using Texts = std::vector<std::string>;
 namespace {
 
 model::Submission good(const std::string& text) {
-    auto job = codec::parse_job_file(text, "job.yaml", "/home/maria");
+    auto job = codec::parse_job_file(text, "job.yaml", "/data/maria");
     if (!job) FAIL(job.error().message);
     return *job;
 }
 
 std::string error_of(const std::string& text) {
-    const auto job = codec::parse_job_file(text, "job.yaml", "/home/maria");
+    const auto job = codec::parse_job_file(text, "job.yaml", "/data/maria");
     return job ? "no error" : job.error().message;
 }
 
@@ -44,8 +44,8 @@ TEST_CASE("the long example means what it says") {
     CHECK(job.spec.pools == Texts{"h100", "default"});
     CHECK(job.spec.restart_cost.count() == 90'000);
     CHECK(job.launch.command == Texts{"sh", "-c", "torchrun --nnodes 2 train.py"});
-    CHECK(job.launch.workdir == "/home/maria/runs/llama");
-    CHECK(job.launch.checkpoint_dir == "/home/maria/runs/llama/ckpt");
+    CHECK(job.launch.workdir == "/data/maria/runs/llama");
+    CHECK(job.launch.checkpoint_dir == "/data/maria/runs/llama/ckpt");
     CHECK(job.launch.environment == Texts{"WANDB_PROJECT=ft", "OMP_NUM_THREADS=8"});
     CHECK(job.launch.pause.signal == "auto");
     CHECK(job.launch.pause.grace.count() == 120'000);
@@ -54,11 +54,11 @@ TEST_CASE("the long example means what it says") {
 TEST_CASE("a job file has the documented defaults") {
     const auto job = good("run: 'true'");
     CHECK(job.spec == model::JobSpec{});
-    CHECK(job.launch.workdir == "/home/maria");
+    CHECK(job.launch.workdir == "/data/maria");
     CHECK(job.launch.checkpoint_dir.empty());
     CHECK(job.launch.environment.empty());
     CHECK(good("run: x\nworkdir: /data/").launch.workdir == "/data");
-    CHECK(good("run: x\nworkdir: ../b/.").launch.workdir == "/home/b");
+    CHECK(good("run: x\nworkdir: ../b/.").launch.workdir == "/data/b");
     CHECK(good("run: x\nkind: inference").spec.priority == 125);
     CHECK_FALSE(good("run: x\ntype: build").spec.preemptible);
     CHECK(good("run: x\nimage: null\nname: ~").spec.name.empty());

@@ -17,7 +17,7 @@ void read_members(JsonReader& reader, Value& map) {
         if (map.members.size() >= kMembersMax) reader.fail("too many names in one map");
         if (map.find(key) != nullptr) reader.fail("\"" + std::string(key) + "\" is given twice");
         std::string name(key);
-        map.members.emplace_back(std::move(name), read_value(reader));
+        map.members.push_back({std::move(name), read_value(reader)});
     }
 }
 
@@ -60,10 +60,17 @@ std::string located(std::string_view file_name, std::string_view error) {
 
 }  // namespace
 
+Value::Value() = default;
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 const Value* Value::find(std::string_view name) const {
     const auto found =
-        std::ranges::find_if(members, [&](const auto& member) { return member.first == name; });
-    return found == members.end() ? nullptr : &found->second;
+        std::ranges::find_if(members, [&](const auto& member) { return member.name == name; });
+    return found == members.end() ? nullptr : &found->value;
 }
 
 std::string Value::described() const {
@@ -106,9 +113,9 @@ void append_json(std::string& out, const Value& value) {
             out += '{';
             for (const auto& member : value.members) {
                 if (&member != value.members.data()) out += ',';
-                append_json_string(out, member.first);
+                append_json_string(out, member.name);
                 out += ':';
-                append_json(out, member.second);
+                append_json(out, member.value);
             }
             out += '}';
             break;

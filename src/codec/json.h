@@ -17,6 +17,8 @@ namespace berth::codec {
 // More names in one map are refused: checking for doubles would take too long.
 inline constexpr std::size_t kMembersMax = 10'000;
 
+struct Member;
+
 struct Value {
     enum class Kind { Null, Bool, Number, String, List, Map };
 
@@ -24,14 +26,27 @@ struct Value {
     // Of a string its content; of a number, true or false the text as it was written.
     std::string text;
     std::vector<Value> items;
-    std::vector<std::pair<std::string, Value>> members;
+    std::vector<Member> members;
     int line = 1;
+
+    // Defined where the members' type is complete; clang insists.
+    Value();
+    Value(const Value&);
+    Value(Value&&) noexcept;
+    Value& operator=(const Value&);
+    Value& operator=(Value&&) noexcept;
+    ~Value();
 
     // The member of that name, or null.
     const Value* find(std::string_view name) const;
     bool is_scalar() const { return kind != Kind::List && kind != Kind::Map; }
     // For error messages: "a list", or the text of a scalar in quotes, shortened.
     std::string described() const;
+};
+
+struct Member {
+    std::string name;
+    Value value;
 };
 
 // Errors: Invalid, "FILE:LINE: what is wrong".

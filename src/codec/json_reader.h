@@ -2,9 +2,10 @@
 //
 // How is JSON text read? Value by value, without a tree in between; json.h builds a tree on it.
 //
-// Strict RFC 8259: no comments, no trailing commas, no NaN; and no zero bytes in strings. The first thing wrong is kept with its
-// line, and from then on every read answers with nothing, so callers check once at the end.
-// Nesting is bounded (kJsonDepthMax), so that a hostile text cannot exhaust the stack.
+// Strict RFC 8259: no comments, no trailing commas, no NaN; and no zero bytes in strings. The
+// first thing wrong is kept with its line, and from then on every read answers with nothing, so
+// callers check once at the end. Nesting is bounded (kJsonDepthMax), so that a hostile text cannot
+// exhaust the stack.
 // Guarantee: what json_writer.h wrote is read back byte for byte.
 #pragma once
 

@@ -14,9 +14,12 @@
 
 namespace berth::codec {
 
+enum class Amounts { Any, Sensible };  // Sensible: not negative, below 2^50
+
 class RandomModel {
   public:
-    explicit RandomModel(std::uint64_t seed) : rng_(seed) {}
+    explicit RandomModel(std::uint64_t seed, Amounts amounts = Amounts::Any)
+        : rng_(seed), amounts_(amounts) {}
 
     model::Event event(std::int64_t sequence) {
         model::Event event{sequence, time(), text(), {}};
@@ -90,9 +93,8 @@ class RandomModel {
     model::JobSpec spec() {
         model::JobSpec spec;
         spec.name = text(), spec.project = text(), spec.gpu_model = text();
-        spec.kind = static_cast<model::JobKind>(rng_.between(0, 2));
+        spec.kind = static_cast<model::JobKind>(rng_.between(0, 2)), spec.preemptible = flag();
         spec.priority = small(), spec.tasks_min = small(), spec.tasks_max = small();
-        spec.preemptible = flag();
         spec.pools = texts();
         spec.request = {small(), {large()}, {large()}, {}, {}};
         if (flag()) spec.request.cpu = model::MilliCpu{large()};
@@ -103,10 +105,38 @@ class RandomModel {
         return spec;
     }
 
+    std::vector<model::TaskPlacement> placements() {
+        std::vector<model::TaskPlacement> tasks;
+        for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
+            const auto node = static_cast<std::uint32_t>(rng_.next() >> rng_.between(32, 63));
+            tasks.push_back({small(), {node}, rng_.next(), {large()}, {large()}, {large()}});
+        }
+        return tasks;
+    }
+
+    model::Node node() {
+        model::Node node;
+        node.name = text(), node.gpu_model = text();
+        node.gpus = small();
+        node.gpu_memory = {large()};
+        if (flag()) node.cpu = model::MilliCpu{large()};
+        if (flag()) node.memory = model::Bytes{large()};
+        node.labels = labels(), node.topology = labels();
+        node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
+        return node;
+    }
+
+    model::Project project() {
+        model::Project project{text(), text(), large(), rights(), {}};
+        if (flag()) project.pools[text()] = rights();
+        return project;
+    }
+
   private:
     bool flag() { return rng_.chance(1, 2); }
     int small() { return static_cast<int>(rng_.between(-3, 70)); }
     std::int64_t large() {
+        if (amounts_ == Amounts::Sensible) return rng_.between(0, 1LL << 50);
         return flag() ? rng_.between(0, 9) : static_cast<std::int64_t>(rng_.next());
     }
     model::JobId job() { return {rng_.between(-1, 1'000'000)}; }
@@ -123,34 +153,11 @@ class RandomModel {
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) texts.push_back(text());
         return texts;
     }
-    std::vector<int> ranks() {
-        std::vector<int> ranks;
-        for (std::int64_t i = rng_.between(0, 3); i > 0; --i) ranks.push_back(small());
-        return ranks;
-    }
+    std::vector<int> ranks() { return std::vector<int>(rng_.index(4), small()); }
     model::Labels labels() {
         model::Labels labels;
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) labels[text()] = text();
         return labels;
-    }
-    std::vector<model::TaskPlacement> placements() {
-        std::vector<model::TaskPlacement> tasks;
-        for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
-            const auto node = static_cast<std::uint32_t>(rng_.next() >> rng_.between(32, 63));
-            tasks.push_back({small(), {node}, rng_.next(), {large()}, {large()}, {large()}});
-        }
-        return tasks;
-    }
-    model::Node node() {
-        model::Node node;
-        node.name = text(), node.gpu_model = text();
-        node.gpus = small();
-        node.gpu_memory = {large()};
-        if (flag()) node.cpu = model::MilliCpu{large()};
-        if (flag()) node.memory = model::Bytes{large()};
-        node.labels = labels(), node.topology = labels();
-        node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
-        return node;
     }
     model::Entitlement rights() {
         model::Entitlement rights;
@@ -161,12 +168,6 @@ class RandomModel {
         rights.kind = flag() ? model::QuotaKind::Fixed : model::QuotaKind::Guaranteed;
         return rights;
     }
-    model::Project project() {
-        model::Project project{text(), text(), large(), rights(), {}};
-        if (flag()) project.pools[text()] = rights();
-        return project;
-    }
-
     template <std::size_t Index = 0>
     void pick_body(model::EventBody& body, std::size_t index) {
         if constexpr (Index < std::variant_size_v<model::EventBody>) {
@@ -192,6 +193,7 @@ class RandomModel {
     void fill(auto& e) { e.job = job(); }
 
     base::Rng rng_;
+    Amounts amounts_;
 };
 
 }  // namespace berth::codec

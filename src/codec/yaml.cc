@@ -85,9 +85,9 @@ class TreeReader {
         if (map.find(key.Scalar()) != nullptr) {
             throw Refusal{line, "\"" + key.Scalar() + "\" is given twice"};
         }
-        map.members.emplace_back(key.Scalar(), read(content, depth + 1));
+        map.members.push_back({key.Scalar(), read(content, depth + 1)});
         // An empty value has no place of its own.
-        if (content.IsNull()) map.members.back().second.line = line;
+        if (content.IsNull()) map.members.back().value.line = line;
     }
 
     int values_ = 0;

@@ -54,9 +54,9 @@ base::Result<Descriptor> connect_to(const AttemptName& name) {
     if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.raw), address.length) != 0)
         return base::fail(ErrorCode::Unavailable, std::string("connect: ") + ::strerror(errno));
     if (!is_peer_trusted(fd.get()))
-        return base::fail(ErrorCode::Forbidden,
-                          "the control socket of job " + std::to_string(name.job) +
-                              " is held by another user");
+        return base::fail(
+            ErrorCode::Forbidden,
+            "the control socket of job " + std::to_string(name.job) + " is held by another user");
     return std::move(fd);
 }
 

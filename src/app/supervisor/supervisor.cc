@@ -187,7 +187,7 @@ void Supervisor::consider_end() {
     if (phase_ != Phase::Running || running_tasks_ > 0) return;
     if (!has_children_) {
         end(describe_end());
-    } else if (!stop_asked_ && !is_killing_ && !leftover_deadline_) {
+    } else if (!is_killing_ && !leftover_deadline_) {
         leftover_deadline_ = monotonic_ms() + kLeftoverGraceMs;
     }
 }
@@ -210,9 +210,12 @@ void Supervisor::on_deadline() {
     if (is_over(attach_deadline_)) return start_tasks();  // nobody came: its log still tells
     if (is_over(stop_deadline_)) {
         stop_deadline_.reset();
-        killed_ = true;
+        killed_ = running_tasks_ > 0 || is_saving();
         kill_all();
     }
+    // The tasks are gone, yet below them someone still saves: the whole grace is theirs.
+    if (is_over(leftover_deadline_) && stop_deadline_ && is_saving())
+        leftover_deadline_ = now + kLeftoverGraceMs;
     if (is_over(gang_deadline_) || is_over(leftover_deadline_)) {
         gang_deadline_.reset();
         leftover_deadline_.reset();

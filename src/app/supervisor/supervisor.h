@@ -56,6 +56,7 @@ class Supervisor {
     // stopping.cc: how it is asked to stop and how it is ended
     void stop(supervision::StopRequest request);
     void ask_all(int signal);
+    bool is_saving();
     void kill_all();
     supervision::ExitReport describe_end() const;
 
@@ -90,6 +91,7 @@ class Supervisor {
     std::optional<supervision::ExitReport> first_failure_;
     bool stop_asked_ = false;
     int stop_signal_ = 0;
+    std::vector<pid_t> saving_;        // handled the signal and have not ended since
     std::string stop_note_;            // nobody handled the signal
     bool killed_ = false;
     bool is_killing_ = false;

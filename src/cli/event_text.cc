@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/event_text.h"
+
+#include <algorithm>
+#include <variant>
+
+#include "codec/event_log.h"
+#include "codec/gpu_request.h"
+#include "codec/words.h"
+
+namespace berth::cli {
+namespace {
+
+std::string for_whom(model::JobId beneficiary, const codec::NameTable& names) {
+    return beneficiary.is_valid() ? " for " + named(beneficiary, names) : "";
+}
+
+struct Phrase {
+    const codec::NameTable& names;
+
+    std::string operator()(const model::PoolSet& event) const { return "pool " + event.pool.name; }
+    std::string operator()(const model::NodeSet& event) const {
+        return "node " + event.node.name + ": " + std::to_string(event.node.gpus) + " GPUs, " +
+               std::string(codec::word(event.node.health));
+    }
+    std::string operator()(const model::ProjectSet& event) const {
+        const auto& quota = event.project.rights.quota;
+        return "project " + event.project.name + ": quota " +
+               (quota ? base::format(*quota) : "of its children") + ", " +
+               std::string(codec::word(event.project.rights.kind));
+    }
+    std::string operator()(const model::JobSubmitted& event) const {
+        return "submitted to " + event.spec.project + ", asks " + codec::gpu_summary(event.spec);
+    }
+    std::string operator()(const model::JobStarting& event) const {
+        return "attempt " + std::to_string(event.attempt) + " starts on " +
+               where_text(event.tasks, names) + ", by " + std::string(rule_word(event.rule));
+    }
+    std::string operator()(const model::JobRunning&) const { return "runs"; }
+    std::string operator()(const model::JobReserved& event) const {
+        return "is promised " + where_text(event.tasks, names) + " (" +
+               std::string(rule_word(event.rule)) + ")";
+    }
+    std::string operator()(const model::ReservationDropped&) const { return "is promised no more"; }
+    std::string operator()(const model::PauseRequested& event) const {
+        const std::string what = event.whole_job ? "is asked to save and pause" : "is asked to shrink";
+        return what + for_whom(event.beneficiary, names) + " (" +
+               std::string(rule_word(event.rule)) + ")";
+    }
+    std::string operator()(const model::JobPaused& event) const {
+        return event.saved ? "paused, saved" : "paused, killed before it had saved";
+    }
+    std::string operator()(const model::JobHeld&) const { return "is held: shall not run"; }
+    std::string operator()(const model::JobReleased&) const { return "may run again"; }
+    std::string operator()(const model::CheckpointSaved&) const { return "saved a checkpoint"; }
+    std::string operator()(const model::CancelRequested&) const { return "is asked to stop for good"; }
+    std::string operator()(const model::JobFinished& event) const {
+        std::string text(codec::word(event.state));
+        text += ", exit " + std::to_string(event.exit_code);
+        return event.detail.empty() ? text : text + ": " + event.detail;
+    }
+    std::string operator()(const model::AttemptLost& event) const {
+        return "its attempt was lost: " + event.detail;
+    }
+};
+
+}  // namespace
+
+std::string event_text(const model::Event& event, const codec::NameTable& names) {
+    return std::visit(Phrase{names}, event.body);
+}
+
+std::string event_line(const model::Event& event, const codec::NameTable& names,
+                       base::TimePoint now, TimeForm form, const Style& style) {
+    const std::string when =
+        form == TimeForm::Iso ? moment(event.time, now, form) : clock_time(event.time);
+    const model::JobId job = codec::job_of(event.body);
+    std::string text = job.is_valid() ? named(job, names) + " " : std::string();
+    text = printable(text + event_text(event, names));
+    const std::string actor = printable(event.actor);
+    if (style.is_terminal) {
+        const int room = style.width - display_width(when) - display_width(actor) - 4;
+        text = truncated(text, std::max(20, room), style.glyphs().ellipsis);
+    }
+    return style.paint(Tone::Faint, when) + "  " + text + "  " + style.paint(Tone::Faint, actor) +
+           "\n";
+}
+
+}  // namespace berth::cli

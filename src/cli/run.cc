@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth run: be the command, on GPUs. Waits in the queue saying why, then stands in for the
+// process: its terminal, input, output, signals and exit code. When the job is paused for others,
+// it waits and takes up the next attempt.
+#include <unistd.h>
+
+#include <csignal>
+
+#include "cli/arguments.h"
+#include "cli/attach.h"
+#include "cli/client.h"
+#include "cli/context.h"
+#include "cli/interrupt.h"
+#include "cli/job_text.h"
+#include "cli/job_wait.h"
+#include "cli/submission_flags.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr Flag kFlags[] = {
+    kGpusFlag,
+    kProjectFlag,
+    kNameFlag,
+    kKindFlag,
+    kNodesFlag,
+    kTasksFlag,
+    kCpusFlag,
+    kMemoryFlag,
+    kWorkdirFlag,
+    kEnvFlag,
+    kPriorityFlag,
+    kPoolFlag,
+    kSignalFlag,
+    kGraceFlag,
+    kCheckpointFlag,
+    {'d', "detach", "", "print its number and go on; the job runs without this terminal"},
+    {0, "max-wait", "TIME", "give up (111) when it has not started by then"},
+};
+
+constexpr base::Duration kRefresh{1000};
+
+// What stands on standard error while the job waits: one line that is rewritten on a terminal,
+// said once elsewhere.
+class WaitLine {
+  public:
+    explicit WaitLine(const Style& style) : style_(style) {}
+    ~WaitLine() { clear(); }
+    WaitLine(const WaitLine&) = delete;
+    WaitLine& operator=(const WaitLine&) = delete;
+
+    void show(const JobAnswer& answer) {
+        const codec::JobView& job = answer.job;
+        std::string text = "job " + std::to_string(job.id.value) + " ";
+        const bool is_paused = job.state == model::JobState::Paused;
+        text += is_paused ? "is paused" : "waits";
+        text += " " + run_or_wait(job, clock_now());
+        const std::string why = progress_text(job, answer.names, clock_now(), style_.glyphs());
+        if (!why.empty()) text += ": " + why;
+        text = printable(text);
+        if (!style_.is_terminal) {
+            if (!is_shown_) print_notice("berth: " + text + "\n");
+        } else {
+            const int room = style_.width - 8;
+            print_notice("\r\x1b[K" + style_.paint(Tone::Warning, "berth:") + " " +
+                         truncated(text, room, style_.glyphs().ellipsis));
+        }
+        is_shown_ = true;
+    }
+
+    void clear() {
+        if (is_shown_ && style_.is_terminal) print_notice("\r\x1b[K");
+        is_shown_ = false;
+    }
+
+  private:
+    const Style& style_;
+    bool is_shown_ = false;
+};
+
+bool may_attach(const model::JobRecord& job) {
+    return job.state == model::JobState::Starting || job.state == model::JobState::Running;
+}
+
+class Run {
+  public:
+    Run(const Context& context, model::JobId id, base::TimePoint give_up)
+        : context_(context), id_(id), give_up_(give_up) {}
+
+    int follow() {
+        for (;;) {
+            const auto job = wait_for_start();
+            if (!job) return wait_failed(job.error());
+            if (model::is_final(job->job.state)) return answer_for(context_, job->job);
+            const auto code = stand_in(job->job.attempts);
+            if (code) return *code;
+            last_attempt_ = job->job.attempts;
+            give_up_ = base::TimePoint::max();
+        }
+    }
+
+  private:
+    std::string number() const { return std::to_string(id_.value); }
+
+    // Until an attempt that was not attached yet has its processes, or the job has ended.
+    Outcome<JobAnswer> wait_for_start() {
+        Interrupt interrupt;
+        Client client(context_, base::Duration{20'000}, interrupt.descriptor());
+        WaitLine line(context_.err);
+        WaitGoal goal;
+        goal.until = "running";
+        goal.deadline = give_up_;
+        goal.poll = context_.err.is_terminal ? kRefresh : base::Duration{30'000};
+        goal.is_reached = [this](const model::JobRecord& job) {
+            return model::is_final(job.state) ||
+                   (may_attach(job) && job.attempts > last_attempt_);
+        };
+        goal.on_news = [&](const JobAnswer& answer) {
+            if (!goal.is_reached(answer.job)) line.show(answer);
+        };
+        return wait_for(client, id_, goal);
+    }
+
+    int wait_failed(const Failure& failure) {
+        const bool by_user = failure.exit_code == kDetached;
+        if (!by_user && failure.exit_code != kWaitLimit) return report(context_, failure);
+        Client client(context_);
+        if (const Success done = client.steer(id_, "cancel", std::nullopt); !done) {
+            return report(context_, done.error());
+        }
+        print_notice("berth: job " + number() + (by_user ? " cancelled\n" : " did not start in time; cancelled\n"));
+        return by_user ? kJobCancelled : kGaveUpInQueue;
+    }
+
+    // Attaches to the attempt. None when the job was paused or lost and waits again.
+    std::optional<int> stand_in(int attempt) {
+        Client client(context_);
+        const auto place = client.attach(id_);
+        if (!place) {  // it ended or was paused between two questions
+            const bool is_past = place.error().exit_code == kFailed ||
+                                 place.error().exit_code == kNoSuchThing;
+            if (!is_past) return report(context_, place.error());
+        } else if (const auto ended = attach_to(*place, attempt)) {
+            return ended;
+        }
+        return settle(client);
+    }
+
+    std::optional<int> attach_to(const AttachPlace& place, int attempt);
+
+    // What the server knows once the processes are gone.
+    std::optional<int> settle(Client& client) {
+        WaitGoal goal;
+        goal.until = "final";
+        goal.poll = base::Duration{1000};
+        goal.is_reached = [](const model::JobRecord& job) { return !may_attach(job); };
+        const auto job = wait_for(client, id_, goal);
+        if (!job) return report(context_, job.error());
+        if (model::is_final(job->job.state)) return answer_for(context_, job->job);
+        return std::nullopt;
+    }
+
+    const Context& context_;
+    model::JobId id_;
+    base::TimePoint give_up_;
+    int last_attempt_ = 0;
+};
+
+int run_command(Context& context, const Arguments& arguments) {
+    if (arguments.command.empty()) {
+        return report(context, {kBadUsage, "a command is missing",
+                                "berth run -g 2 -- python train.py"});
+    }
+    const auto max_wait = arguments.duration("max-wait", base::Duration{0});
+    if (!max_wait) return report(context, max_wait.error());
+    auto submission = submission_of(arguments, "");
+    if (!submission) return report(context, submission.error());
+    const bool detaches = arguments.has("detach");
+    submission->launch.attached = !detaches;
+    submission->launch.terminal =
+        !detaches && ::isatty(STDIN_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 1;
+    Client client(context);
+    const auto job = client.submit(*submission);
+    if (!job) return report(context, job.error());
+    if (detaches) {
+        print(std::to_string(job->job.id.value) + "\n");
+        return kDone;
+    }
+    const base::TimePoint give_up =
+        max_wait->count() > 0 ? clock_now() + *max_wait : base::TimePoint::max();
+    return Run(context, job->job.id, give_up).follow();
+}
+
+}  // namespace
+
+extern const Verb run_verb;
+
+const Verb run_verb{
+    .intent = Intent::Run,
+    .name = "run",
+    .synopsis = "[flags] [--] COMMAND...",
+    .summary = "run a command on GPUs as if here: terminal, Ctrl-C, exit code",
+    .flags = kFlags,
+    .tail = CommandTail::FromFirstWord,
+    .more = "  berth run -g 2 -p vision -- python train.py\n"
+            "  berth run -g 0.5 -- python -i             half of one GPU\n\n"
+            "  Ctrl-C while it waits cancels it; while it runs it goes to the command, and a second\n"
+            "  one within a second ends the job. When others need its GPUs it is paused, and this\n"
+            "  goes on with the next attempt.\n",
+    .run = run_command};
+
+}  // namespace berth::cli

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/server_status.h"
+
+#include <charconv>
+
+#include "codec/timestamp.h"
+
+namespace berth::cli {
+namespace {
+
+const codec::Value* member(const codec::Value& value, std::string_view name) {
+    const codec::Value* found = value.find(name);
+    return found && found->is_scalar() ? found : nullptr;
+}
+
+std::string text_of(const codec::Value& value, std::string_view name) {
+    const codec::Value* found = member(value, name);
+    return found ? found->text : std::string();
+}
+
+std::int64_t number_of(std::string_view text) {
+    std::int64_t number = 0;
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return number;
+}
+
+base::MilliGpu gpus_of(const codec::Value& value, std::string_view name) {
+    const auto amount = base::parse_thousandths(text_of(value, name));
+    return base::MilliGpu{amount ? *amount : 0};
+}
+
+}  // namespace
+
+ServerStatus read_server_status(const codec::Value& value) {
+    ServerStatus status;
+    status.version = text_of(value, "version");
+    status.data_dir = text_of(value, "data_dir");
+    status.profile = text_of(value, "profile");
+    status.pid = number_of(text_of(value, "pid"));
+    status.port = number_of(text_of(value, "port"));
+    status.sequence = number_of(text_of(value, "sequence"));
+    if (const auto started = codec::parse_time(text_of(value, "started"))) status.started = *started;
+    if (const codec::Value* gpus = value.find("gpus")) {
+        status.total = gpus_of(*gpus, "total");
+        status.ready = gpus_of(*gpus, "ready");
+        status.used = gpus_of(*gpus, "used");
+        status.idle = gpus_of(*gpus, "idle");
+    }
+    if (const codec::Value* jobs = value.find("jobs")) {
+        for (const auto& [state, count] : jobs->members) status.jobs[state] = number_of(count.text);
+    }
+    return status;
+}
+
+}  // namespace berth::cli

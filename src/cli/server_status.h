@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is the server? Its answer to GET /api/v1/status.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/quantity.h"
+#include "codec/json.h"
+
+namespace berth::cli {
+
+struct ServerStatus {
+    std::string version, data_dir, profile;
+    std::int64_t pid = 0;
+    std::int64_t port = 0;              // 0 = no TCP
+    base::TimePoint started;
+    base::MilliGpu total{0}, ready{0}, used{0}, idle{0};
+    std::map<std::string, std::int64_t> jobs;  // by state
+    std::int64_t sequence = 0;          // of the newest event
+};
+
+// A field that is not there keeps its default.
+ServerStatus read_server_status(const codec::Value& value);
+
+}  // namespace berth::cli

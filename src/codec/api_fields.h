@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which members do the types have that only the API shows: plans, verdicts, submissions and views?
+#pragma once
+
+#include "codec/described.h"
+#include "codec/json_api.h"
+#include "codec/model_fields.h"
+
+namespace berth::codec {
+
+template <>
+struct Fields<model::Submission> {
+    static void visit(auto&& field) {
+        field("spec", &model::Submission::spec);
+        field("launch", &model::Submission::launch);
+        field("key", &model::Submission::key);
+    }
+};
+
+template <>
+struct Fields<model::Verdict> {
+    static void visit(auto&& field) {
+        using V = model::Verdict;
+        field("job", &V::job), field("reason", &V::reason), field("asks", &V::asks);
+        field("idle", &V::idle), field("capacity", &V::capacity), field("used", &V::used);
+        field("bound", &V::bound), field("tasks_asked", &V::tasks_asked);
+        field("tasks_fit", &V::tasks_fit), field("largest_free", &V::largest_free);
+        field("scope", &V::scope), field("detail", &V::detail), field("blockers", &V::blockers);
+        field("position", &V::position);
+    }
+};
+
+template <>
+struct Fields<model::Start> {
+    static void visit(auto&& field) {
+        field("job", &model::Start::job);
+        field("rule", &model::Start::rule);
+        field("tasks", &model::Start::tasks);
+    }
+};
+
+template <>
+struct Fields<model::Pause> {
+    static void visit(auto&& field) {
+        field("job", &model::Pause::job);
+        field("tasks", &model::Pause::tasks);
+        field("whole_job", &model::Pause::whole_job);
+        field("rule", &model::Pause::rule);
+        field("beneficiary", &model::Pause::beneficiary);
+        field("cost", &model::Pause::cost);
+    }
+};
+
+template <>
+struct Fields<model::Reservation> {
+    static void visit(auto&& field) {
+        field("job", &model::Reservation::job);
+        field("rule", &model::Reservation::rule);
+        field("tasks", &model::Reservation::tasks);
+    }
+};
+
+template <>
+struct Fields<model::Plan> {
+    static void visit(auto&& field) {
+        field("starts", &model::Plan::starts);
+        field("pauses", &model::Plan::pauses);
+        field("reservations", &model::Plan::reservations);
+        field("dropped", &model::Plan::dropped);
+        field("next_wakeup", &model::Plan::next_wakeup);
+    }
+};
+
+template <>
+struct Fields<PlanView> {
+    static void visit(auto&& field) {
+        field("plan", &PlanView::plan);
+        field("verdicts", &PlanView::verdicts);
+    }
+};
+
+template <>
+struct Fields<JobView> {
+    static void visit(auto&& field) {
+        Fields<model::JobRecord>::visit(field);
+        field("verdict", &JobView::verdict);
+        field("why", &JobView::why);
+    }
+};
+
+template <>
+struct Fields<ProjectUse> {
+    static void visit(auto&& field) {
+        using U = ProjectUse;
+        field("pool", &U::pool), field("quota", &U::quota), field("limit", &U::limit);
+        field("fair_share", &U::fair_share), field("used", &U::used);
+        field("used_by_non_preemptible", &U::used_by_non_preemptible);
+        field("waiting", &U::waiting);
+    }
+};
+
+template <>
+struct Fields<ProjectView> {
+    static void visit(auto&& field) {
+        Fields<model::Project>::visit(field);
+        field("use", &ProjectView::use);
+    }
+};
+
+template <>
+struct Fields<GpuView> {
+    static void visit(auto&& field) {
+        using G = GpuView;
+        field("index", &G::index), field("uuid", &G::uuid), field("healthy", &G::healthy);
+        field("used", &G::used), field("jobs", &G::jobs);
+        field("utilization_percent", &G::utilization_percent);
+        field("memory_used", &G::memory_used), field("power_watts", &G::power_watts);
+    }
+};
+
+template <>
+struct Fields<NodeView> {
+    static void visit(auto&& field) {
+        Fields<model::Node>::visit(field);
+        field("pool", &NodeView::pool);
+        field("devices", &NodeView::devices);
+    }
+};
+
+}  // namespace berth::codec
