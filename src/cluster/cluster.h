@@ -78,12 +78,9 @@ class Cluster {
 
     // --- capacity [trial]
     void place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks);
-    // Asked to leave. Tasks placed inside the open trial never ran: they are gone at once.
-    void release(JobId id, std::span<const int> ranks);
+    void release(JobId id, std::span<const int> ranks);  // asked to leave
     void hold(JobId id, PoolId pool, Hold hold);
     void drop_hold(JobId id);
-    // The hold comes true: its tasks are placed, and nobody's victims as long as the trial lasts.
-    void honour_hold(JobId id);
     // Capacity alone, on behalf of no job: used while a gang is being placed.
     void take(View view, const TaskPlacement& task);
 
@@ -91,7 +88,7 @@ class Cluster {
     friend class Trial;
     enum class Kind { Used, Releasing, Held };
     struct Undo {
-        enum class What { Place, Release, Withdraw, Hold, DropHold, Honour, Take } what;
+        enum class What { Place, Release, Hold, DropHold, Take } what;
         JobId job;
         PoolId pool;  // the job's pool before
         std::size_t first = 0;  // in undo_ranks_ or undo_tasks_
@@ -109,9 +106,7 @@ class Cluster {
     void add_usage(PoolId pool, ProjectId project, const Usage& amount, std::int64_t sign);
     void add_allocated(const Job& job, MilliGpu amount, std::int64_t sign);
     void set_releasing(Job& job, PlacedTask& task, bool releasing);
-    void withdraw(JobId id, std::span<const int> ranks);
     void undo_release(Job& job, const Undo& entry);
-    void undo_withdraw(Job& job, const Undo& entry);
 
     void change_capacity(const TaskPlacement& task, Kind kind, std::int64_t sign);
     void change_gpu(NodeState& node, NodeId id, int gpu, Kind kind, MilliGpu amount);

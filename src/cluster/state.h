@@ -70,7 +70,6 @@ struct Shape {
 struct PlacedTask {
     TaskPlacement place;
     bool is_releasing = false;
-    bool is_new = false;  // placed inside the open trial: it has not run yet
 };
 
 struct Hold {
@@ -90,7 +89,6 @@ struct Job {
     int active = 0;                   // running tasks, not counting those being released
     bool preemptible = true;
     bool may_run = true;              // not paused by a user, not ending
-    bool is_honoured = false;         // a promise came true inside the open trial
     model::JobKind kind = model::JobKind::Train;
     PoolId pool;                      // where it runs or is promised to; else not valid
     std::vector<PoolId> pools;        // where it may run, in order
@@ -108,8 +106,7 @@ struct Job {
     int stage() const { return active < tasks_min ? 0 : active == tasks_min ? 1 : 2; }
     // In line for an allocation.
     bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
-    // Whoever is promised GPUs loses none before the promise is kept or dropped.
-    bool is_victim() const { return preemptible && active > 0 && !hold && !is_honoured; }
+    bool is_victim() const { return preemptible && active > 0; }
     // Ranks without a place, lowest first, at most `count`.
     std::vector<int> free_ranks(int count) const;
 };

@@ -55,21 +55,19 @@ TimePoint protected_until(const model::Policy& policy, const cluster::Job& job) 
 }
 
 std::vector<Piece> pieces_of(const PoolView& view, const cluster::Job& job) {
-    std::vector<const cluster::PlacedTask*> running;
+    std::vector<const model::TaskPlacement*> running;
     for (const cluster::PlacedTask& task : job.placed) {
-        if (!task.is_releasing) running.push_back(&task);
+        if (!task.is_releasing) running.push_back(&task.place);
     }
-    std::ranges::sort(running, std::greater{}, [](const auto* task) { return task->place.task; });
+    std::ranges::sort(running, std::greater{}, &model::TaskPlacement::task);
     std::vector<Piece> pieces;
     const auto add = [&](std::size_t first, std::size_t count) {
         Piece piece{job.id, job.project, {}, {}, {}, first + count == running.size()};
-        MilliGpu at_work{0};  // tasks started by this very decision have done nothing yet
-        for (const auto* task : std::span(running).subspan(first, count)) {
-            piece.tasks.push_back(task->place);
-            piece.gpus += gpus_of(task->place);
-            if (!task->is_new) at_work += gpus_of(task->place);
+        for (const auto* place : std::span(running).subspan(first, count)) {
+            piece.tasks.push_back(*place);
+            piece.gpus += gpus_of(*place);
         }
-        piece.cost = cost_of(view, job, at_work);
+        piece.cost = cost_of(view, job, piece.gpus);
         pieces.push_back(std::move(piece));
     };
     const std::size_t core = std::min(running.size(), static_cast<std::size_t>(job.tasks_min));
