@@ -27,24 +27,32 @@ void wake_at(Plan& plan, TimePoint time) {
     plan.next_wakeup = std::min(plan.next_wakeup.value_or(time), time);
 }
 
-// Whether the GPUs promised to the job have all been left by their holders: then, and only then,
-// taking the promise as used keeps every GPU within its bounds.
-bool is_ripe(const Cluster& cluster, const Job& job) {
-    for (const TaskPlacement& task : job.hold->tasks) {
-        const cluster::NodeState& node = cluster.nodes()[task.node.index()];
-        for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-            if (!cluster.could_use(task.node, std::countr_zero(mask), task.share)) return false;
-        }
-        const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
-            return host.capacity == cluster::kUnaccounted ||
-                   host.used + host.releasing + amount <= host.capacity;
-        };
-        if (!node.is_ready || !is_free(node.cpu, task.cpu.value) ||
-            !is_free(node.memory, task.memory.value)) {
-            return false;
-        }
+// Whether one promised task could run this moment beside those who use the node or still leave it.
+bool could_run(const Cluster& cluster, const TaskPlacement& task) {
+    const cluster::NodeState& node = cluster.nodes()[task.node.index()];
+    for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+        if (!cluster.could_use(task.node, std::countr_zero(mask), task.share)) return false;
     }
-    return true;
+    const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
+        return host.capacity == cluster::kUnaccounted ||
+               host.used + host.releasing + amount <= host.capacity;
+    };
+    return node.is_ready && is_free(node.cpu, task.cpu.value) &&
+           is_free(node.memory, task.memory.value);
+}
+
+// Whether the GPUs promised to the job have all been left by their holders: then, and only then,
+// taking the promise as used keeps every GPU within its bounds. Its tasks may share a GPU, so each
+// is asked with those before it in place.
+bool is_ripe(Cluster& cluster, JobId id) {
+    const cluster::Trial trial(cluster);
+    const std::vector<TaskPlacement> tasks = cluster.job(id).hold->tasks;
+    cluster.drop_hold(id);
+    return std::ranges::all_of(tasks, [&](const TaskPlacement& task) {
+        if (!could_run(cluster, task)) return false;
+        cluster.take(View::Idle, task);
+        return true;
+    });
 }
 
 // One try at a whole decision, made on the cluster inside the caller's Trial.
@@ -89,7 +97,7 @@ class Attempt {
             });
             if (stand_back_.contains(id)) {
                 drop_hold(id);
-            } else if (is_ripe(cluster_, job)) {
+            } else if (is_ripe(cluster_, id)) {
                 const base::PoolId pool = job.pool;
                 const std::vector<TaskPlacement> tasks = job.hold->tasks;
                 cluster_.drop_hold(id);

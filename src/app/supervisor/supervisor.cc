@@ -193,7 +193,8 @@ void Supervisor::consider_end() {
 
 void Supervisor::end(ExitReport report) {
     phase_ = Phase::Ended;
-    attach_deadline_ = stop_deadline_ = gang_deadline_ = leftover_deadline_ = kill_again_ = {};
+    attach_deadline_ = stop_deadline_ = stall_deadline_ = {};
+    gang_deadline_ = leftover_deadline_ = kill_again_ = {};
     exit_text_ = supervision::exit_line(report);
     write_status(exit_text_);
     tell(Role::Server, FrameType::Exited, exit_text_);
@@ -206,6 +207,10 @@ void Supervisor::on_deadline() {
     const auto is_over = [now](const std::optional<std::int64_t>& deadline) {
         return deadline && *deadline <= now;
     };
+    if (is_over(stall_deadline_)) {
+        stall_deadline_.reset();
+        if (Connection* peer = client()) peer->lose();
+    }
     if (is_over(attach_deadline_)) return start_tasks();  // nobody came: its log still tells
     if (is_over(stop_deadline_)) {
         stop_deadline_.reset();

@@ -69,12 +69,12 @@ void Supervisor::wait_and_serve() {
     const std::size_t listener_at = polls.size();
     polls.push_back({listener_.get(), POLLIN, 0});
     const std::size_t relay_at = polls.size();
-    const bool wants_output = client() == nullptr || client()->backlog() < kClientBacklogMax;
-    relay_.collect(polls, wants_output);
+    relay_.collect(polls, wants_output());
 
     std::optional<std::int64_t> deadline;
     for (const auto& candidate :
-         {attach_deadline_, stop_deadline_, gang_deadline_, leftover_deadline_, kill_again_}) {
+         {attach_deadline_, stop_deadline_, stall_deadline_, gang_deadline_, leftover_deadline_,
+          kill_again_}) {
         if (candidate) deadline = std::min(deadline.value_or(*candidate), *candidate);
     }
     const timespec wait = deadline ? until(*deadline) : timespec{};
@@ -100,6 +100,18 @@ void Supervisor::wait_and_serve() {
         if (!peer->flush()) peer->lose();
     }
     drop_lost_peers();
+}
+
+// A client that does not read holds up the job, as a terminal would; but one that is asked to save
+// must not lose its grace to a client that has stopped reading.
+bool Supervisor::wants_output() {
+    constexpr std::int64_t kStallMaxMs = 2'000;
+    if (client() == nullptr || client()->backlog() < kClientBacklogMax) {
+        stall_deadline_.reset();
+        return true;
+    }
+    if (stop_asked_ && !stall_deadline_) stall_deadline_ = monotonic_ms() + kStallMaxMs;
+    return false;
 }
 
 void Supervisor::accept_peer() {
