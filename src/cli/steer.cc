@@ -33,10 +33,16 @@ Outcome<JobAnswer> wait_until_free(Client& client, model::JobId id) {
     const base::TimePoint deadline = clock_now() + kWaitPatience;
     while (job && holds_gpus(job->job)) {
         if (clock_now() > deadline) return refuse(kWaitLimit, "it still holds its GPUs");
-        job = client.wait_for_job(id, {.until = "change", .since = 0,
-                                       .at_most = base::Duration{5'000}});
+        job = client.wait_for_job(
+            id, {.until = "change", .since = 0, .at_most = base::Duration{5'000}});
     }
     return job;
+}
+
+// What is to be expected of a job that does not run.
+std::string standing(const model::JobRecord& job) {
+    if (job.state != model::JobState::Queued && job.state != model::JobState::Paused) return "";
+    return job.held ? " until it is resumed" : ", goes on when GPUs are idle for it";
 }
 
 // One sentence on what was done.
@@ -44,7 +50,7 @@ std::string told(const model::JobRecord& record) {
     std::string text = "job " + std::to_string(record.id.value);
     if (!record.spec.name.empty()) text += " " + printable(record.spec.name);
     return text + " is " + std::string(codec::word(record.state)) +
-           (record.state == model::JobState::Queued && record.held ? ", held" : "") + "\n";
+           standing(record) + "\n";
 }
 
 int steer(Context& context, const Arguments& arguments, std::string_view verb, bool can_wait) {
@@ -66,8 +72,8 @@ int steer(Context& context, const Arguments& arguments, std::string_view verb, b
             result = report(context, done.error());
             continue;
         }
-        const auto job = can_wait && arguments.has("wait") ? wait_until_free(client, *id)
-                                                           : client.job(*id);
+        const auto job =
+            can_wait && arguments.has("wait") ? wait_until_free(client, *id) : client.job(*id);
         if (!job) {
             result = report(context, job.error());
         } else if (!arguments.has("quiet")) {

@@ -36,12 +36,13 @@ Value list_value(const std::vector<std::string>& texts) {
 }
 
 void remove(Value& map, std::string_view name) {
-    std::erase_if(map.members, [&](const auto& member) { return member.first == name; });
+    std::erase_if(map.members, [&](const auto& member) { return member.name == name; });
 }
 
 Value& set(Value& map, std::string_view name, Value value) {
     remove(map, name);
-    return map.members.emplace_back(name, std::move(value)).second;
+    map.members.push_back({std::string(name), std::move(value)});
+    return map.members.back().value;
 }
 
 // The member of that name, made a map when it is none.
@@ -59,9 +60,9 @@ struct Spelling {
     std::string_view flag, field, other;
 };
 constexpr Spelling kSpellings[] = {
-    {"gpus", "gpus", ""},         {"project", "project", ""}, {"name", "name", ""},
+    {"gpus", "gpus", ""},         {"project", "project", ""},  {"name", "name", ""},
     {"kind", "kind", "type"},     {"nodes", "nodes", "tasks"}, {"tasks", "tasks", "nodes"},
-    {"cpus", "cpus", ""},         {"memory", "memory", ""},   {"workdir", "workdir", ""},
+    {"cpus", "cpus", ""},         {"memory", "memory", ""},    {"workdir", "workdir", ""},
     {"priority", "priority", ""},
 };
 
@@ -145,8 +146,9 @@ Outcome<model::Submission> submission_of(const Arguments& arguments, const std::
                                    !tree->find("run") && !tree->find("command");
         if (!needs_command) {  // so that an error names the file's own line
             const auto checked = codec::parse_job_file(*text, file, directory);
-            if (!checked) return tl::unexpected(Failure{kBadUsage, checked.error().message,
-                                                        "docs/reference/job-file.md"});
+            if (!checked)
+                return tl::unexpected(
+                    Failure{kBadUsage, checked.error().message, "docs/reference/job-file.md"});
         }
         job = std::move(*tree);
     }

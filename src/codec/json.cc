@@ -60,6 +60,13 @@ std::string located(std::string_view file_name, std::string_view error) {
 
 }  // namespace
 
+Value::Value() = default;
+Value::Value(const Value&) = default;
+Value::Value(Value&&) noexcept = default;
+Value& Value::operator=(const Value&) = default;
+Value& Value::operator=(Value&&) noexcept = default;
+Value::~Value() = default;
+
 const Value* Value::find(std::string_view name) const {
     const auto found =
         std::ranges::find_if(members, [&](const auto& member) { return member.name == name; });

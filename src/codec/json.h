@@ -29,6 +29,14 @@ struct Value {
     std::vector<Member> members;
     int line = 1;
 
+    // Defined where the members' type is complete; clang insists.
+    Value();
+    Value(const Value&);
+    Value(Value&&) noexcept;
+    Value& operator=(const Value&);
+    Value& operator=(Value&&) noexcept;
+    ~Value();
+
     // The member of that name, or null.
     const Value* find(std::string_view name) const;
     bool is_scalar() const { return kind != Kind::List && kind != Kind::Map; }

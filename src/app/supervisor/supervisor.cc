@@ -96,8 +96,7 @@ void Supervisor::start_tasks() {
 
 Spawned Supervisor::start_task(std::size_t index, int port) {
     const supervision::TaskOrder& task = order_.tasks[index];
-    const std::string log_path =
-        order_.directory + "/task-" + std::to_string(task.rank) + ".log";
+    const std::string log_path = order_.directory + "/task-" + std::to_string(task.rank) + ".log";
     Descriptor log(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!log.is_open())
         return {-1, 126, "cannot open log \"" + log_path + "\": " + ::strerror(errno)};
@@ -138,10 +137,10 @@ Spawned Supervisor::start_attached_task(const SpawnPlan& plan, std::size_t index
 
 void Supervisor::fail_to_start(std::size_t index, const Spawned& spawned) {
     const int rank = order_.tasks.empty() ? 0 : order_.tasks[index].rank;
-    first_failure_ = ExitReport{spawned.exit_code, 0, false, false,
-                                tasks_.size() > 1
-                                    ? "task " + std::to_string(rank) + ": " + spawned.failure
-                                    : spawned.failure};
+    first_failure_ =
+        ExitReport{spawned.exit_code, 0, false, false,
+                   tasks_.size() > 1 ? "task " + std::to_string(rank) + ": " + spawned.failure
+                                     : spawned.failure};
     tell(Role::Client, FrameType::ErrorOutput, "berth: " + spawned.failure + '\n');
     if (has_children_)
         kill_all();
