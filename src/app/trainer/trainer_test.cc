@@ -98,8 +98,8 @@ TEST_CASE("a checkpoint survives with every bit, and a damaged one is refused") 
 }
 
 TEST_CASE("a run that is paused five times is step for step and bit for bit the one that is not") {
-    const std::vector<std::string> arguments = {"--steps=60", "--step-time=4ms",
-                                                "--print-every=1", "--seed=7"};
+    const std::vector<std::string> arguments = {"--steps=60", "--step-time=4ms", "--print-every=1",
+                                                "--seed=7"};
     const Scratch undisturbed;
     const Ended whole = train(undisturbed, arguments);
     REQUIRE(whole.code == 0);
@@ -122,8 +122,8 @@ TEST_CASE("a run that is paused five times is step for step and bit for bit the 
 }
 
 TEST_CASE("a run that is killed goes on from its last checkpoint") {
-    const std::vector<std::string> arguments = {"--steps=30", "--step-time=4ms",
-                                                "--print-every=1", "--checkpoint-every=5"};
+    const std::vector<std::string> arguments = {"--steps=30", "--step-time=4ms", "--print-every=1",
+                                                "--checkpoint-every=5"};
     const Scratch scratch;
     CHECK(train(scratch, arguments, SIGKILL, 13).code == 128 + SIGKILL);
     const Ended rest = train(scratch, arguments);
