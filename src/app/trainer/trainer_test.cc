@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ Ended train(const Scratch& scratch, const std::vector<std::string>& arguments, i
             int after_lines = 0) {
     const std::string path = scratch.path() + "/output";
     std::filesystem::remove(path);  // of the run before
+    ::fflush(nullptr);  // what the test framework has not written yet is not for the child
     const pid_t pid = ::fork();
     if (pid == 0) {
         ::setenv("BERTH_CHECKPOINT_DIR", scratch.path().c_str(), 1);
