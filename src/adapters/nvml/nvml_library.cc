@@ -26,13 +26,11 @@ std::string find_all(void* handle, Functions& found) {
     find(handle, "nvmlShutdown", found.nvmlShutdown, missing);
     find(handle, "nvmlErrorString", found.nvmlErrorString, missing);
     find(handle, "nvmlDeviceGetCount_v2", found.nvmlDeviceGetCount_v2, missing);
-    find(handle, "nvmlDeviceGetHandleByIndex_v2", found.nvmlDeviceGetHandleByIndex_v2,
-         missing);
+    find(handle, "nvmlDeviceGetHandleByIndex_v2", found.nvmlDeviceGetHandleByIndex_v2, missing);
     find(handle, "nvmlDeviceGetName", found.nvmlDeviceGetName, missing);
     find(handle, "nvmlDeviceGetUUID", found.nvmlDeviceGetUUID, missing);
     find(handle, "nvmlDeviceGetMemoryInfo", found.nvmlDeviceGetMemoryInfo, missing);
-    find(handle, "nvmlDeviceGetUtilizationRates", found.nvmlDeviceGetUtilizationRates,
-         missing);
+    find(handle, "nvmlDeviceGetUtilizationRates", found.nvmlDeviceGetUtilizationRates, missing);
     find(handle, "nvmlDeviceGetPowerUsage", found.nvmlDeviceGetPowerUsage, missing);
     return missing;
 }

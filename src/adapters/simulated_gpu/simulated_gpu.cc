@@ -25,8 +25,7 @@ tl::unexpected<base::Error> refuse(std::string_view spec, const std::string& why
 std::optional<int> parse_count(std::string_view text) {
     int count = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-    if (error != std::errc{} || end != text.data() + text.size() || count < 1)
-        return std::nullopt;
+    if (error != std::errc{} || end != text.data() + text.size() || count < 1) return std::nullopt;
     return count;
 }
 

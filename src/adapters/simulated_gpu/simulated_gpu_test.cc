@@ -45,9 +45,9 @@ TEST_CASE("one node is named as the host, many are numbered") {
 }
 
 TEST_CASE("what describes no GPUs is refused with what to write") {
-    for (const char* spec : {"", "sim:", "sim:x", "sim:8x", "sim:0x80G", "sim:-1", "sim:65",
-                             "sim:20000x8x80G", "sim:8x:80G", "sim:8xH100:", "sim:8xH100:lots",
-                             "sim:99999999999999x8"}) {
+    for (const char* spec :
+         {"", "sim:", "sim:x", "sim:8x", "sim:0x80G", "sim:-1", "sim:65", "sim:20000x8x80G",
+          "sim:8x:80G", "sim:8xH100:", "sim:8xH100:lots", "sim:99999999999999x8"}) {
         CAPTURE(spec);
         const auto gpus = SimulatedGpus::parse(spec, "host");
         REQUIRE_FALSE(gpus.has_value());

@@ -14,8 +14,7 @@ namespace {
 
 // The loss in hexadecimal, so that a resumed run has every bit of it.
 constexpr const char* kFormat = "berth-trainer 1 step %" PRId64 " loss %a dice %" PRIu64 " end\n";
-constexpr const char* kPattern =
-    "berth-trainer 1 step %" SCNd64 " loss %la dice %" SCNu64 " end%n";
+constexpr const char* kPattern = "berth-trainer 1 step %" SCNd64 " loss %la dice %" SCNu64 " end%n";
 
 base::Status failure(const std::string& path) {
     return base::fail(base::ErrorCode::Unavailable,
@@ -48,8 +47,8 @@ base::Result<std::optional<State>> load(const std::string& path) {
     ::fclose(file);
     State state;
     int end = 0;
-    if (size == 0 ||
-        ::sscanf(text, kPattern, &state.step, &state.loss, &state.dice, &end) != 3 || end == 0)
+    if (size == 0 || ::sscanf(text, kPattern, &state.step, &state.loss, &state.dice, &end) != 3 ||
+        end == 0)
         return base::invalid("\"" + path + "\" is no checkpoint of berth trainer; remove it");
     return std::optional(state);
 }

@@ -43,7 +43,7 @@ sigset_t take_signals() {
     sigset_t stopping;
     ::sigemptyset(&stopping);
     for (const int signal : {SIGTERM, SIGINT}) {
-        struct sigaction action {};
+        struct sigaction action{};
         action.sa_handler = on_signal;
         ::sigaction(signal, &action, nullptr);
         ::sigaddset(&stopping, signal);
@@ -93,15 +93,18 @@ base::Result<Settings> read_settings(const std::vector<std::string>& arguments) 
         }
         BERTH_TRY_VOID(set(settings, name, value));
     }
-    if (settings.print_every == 0) settings.print_every = std::max<std::int64_t>(1, settings.steps / 20);
+    if (settings.print_every == 0)
+        settings.print_every = std::max<std::int64_t>(1, settings.steps / 20);
     return settings;
 }
 
 class Trainer {
   public:
     explicit Trainer(const Settings& settings)
-        : settings_(settings), open_signals_(take_signals()),
-          rank_(environment("RANK", "0")), directory_(environment("BERTH_CHECKPOINT_DIR", "")),
+        : settings_(settings),
+          open_signals_(take_signals()),
+          rank_(environment("RANK", "0")),
+          directory_(environment("BERTH_CHECKPOINT_DIR", "")),
           is_terminal_(::isatty(STDOUT_FILENO) == 1) {
         state_ = {0, kFirstLoss, static_cast<std::uint64_t>(settings.seed)};
     }
@@ -113,8 +116,8 @@ class Trainer {
             descend();
             if (state_.step % settings_.print_every == 0 || state_.step == settings_.steps)
                 print_step();
-            const bool is_due = settings_.checkpoint_every > 0 &&
-                                state_.step % settings_.checkpoint_every == 0;
+            const bool is_due =
+                settings_.checkpoint_every > 0 && state_.step % settings_.checkpoint_every == 0;
             if ((is_due || state_.step == settings_.steps) && !keep()) return 1;
         }
         say("done: %lld steps, loss %.4f\n", static_cast<long long>(state_.step), state_.loss);

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,7 @@ Ended train(const Scratch& scratch, const std::vector<std::string>& arguments, i
             int after_lines = 0) {
     const std::string path = scratch.path() + "/output";
     std::filesystem::remove(path);  // of the run before
+    ::fflush(nullptr);  // what the test framework has not written yet is not for the child
     const pid_t pid = ::fork();
     if (pid == 0) {
         ::setenv("BERTH_CHECKPOINT_DIR", scratch.path().c_str(), 1);
@@ -98,8 +100,8 @@ TEST_CASE("a checkpoint survives with every bit, and a damaged one is refused") 
 }
 
 TEST_CASE("a run that is paused five times is step for step and bit for bit the one that is not") {
-    const std::vector<std::string> arguments = {"--steps=60", "--step-time=4ms",
-                                                "--print-every=1", "--seed=7"};
+    const std::vector<std::string> arguments = {"--steps=60", "--step-time=4ms", "--print-every=1",
+                                                "--seed=7"};
     const Scratch undisturbed;
     const Ended whole = train(undisturbed, arguments);
     REQUIRE(whole.code == 0);
@@ -122,8 +124,8 @@ TEST_CASE("a run that is paused five times is step for step and bit for bit the 
 }
 
 TEST_CASE("a run that is killed goes on from its last checkpoint") {
-    const std::vector<std::string> arguments = {"--steps=30", "--step-time=4ms",
-                                                "--print-every=1", "--checkpoint-every=5"};
+    const std::vector<std::string> arguments = {"--steps=30", "--step-time=4ms", "--print-every=1",
+                                                "--checkpoint-every=5"};
     const Scratch scratch;
     CHECK(train(scratch, arguments, SIGKILL, 13).code == 128 + SIGKILL);
     const Ended rest = train(scratch, arguments);

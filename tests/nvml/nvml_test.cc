@@ -81,12 +81,12 @@ TEST_CASE("readings are in percent, bytes and watts, and say what was not measur
 
 TEST_CASE("a GPU is called what people call it") {
     const std::pair<const char*, const char*> cases[] = {
-        {"NVIDIA H100 80GB HBM3", "H100"},    {"NVIDIA H200", "H200"},
-        {"NVIDIA A100-SXM4-80GB", "A100"},    {"NVIDIA A100 80GB PCIe", "A100"},
-        {"Tesla V100-SXM2-32GB", "V100"},     {"NVIDIA GeForce RTX 4090", "RTX4090"},
-        {"NVIDIA RTX A6000", "RTXA6000"},     {"NVIDIA L40S", "L40S"},
-        {"NVIDIA GH200 480GB", "GH200"},      {"Tesla T4", "T4"},
-        {"NVIDIA B200", "B200"},              {"", ""},
+        {"NVIDIA H100 80GB HBM3", "H100"}, {"NVIDIA H200", "H200"},
+        {"NVIDIA A100-SXM4-80GB", "A100"}, {"NVIDIA A100 80GB PCIe", "A100"},
+        {"Tesla V100-SXM2-32GB", "V100"},  {"NVIDIA GeForce RTX 4090", "RTX4090"},
+        {"NVIDIA RTX A6000", "RTXA6000"},  {"NVIDIA L40S", "L40S"},
+        {"NVIDIA GH200 480GB", "GH200"},   {"Tesla T4", "T4"},
+        {"NVIDIA B200", "B200"},           {"", ""},
     };
     for (const auto& [product, name] : cases) CHECK(nvml::short_model_name(product) == name);
 }
