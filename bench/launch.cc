@@ -101,14 +101,14 @@ class Bench final : public ports::LauncherListener {
 
     void print(double wall, double own, double all) {
         const double count = count_;
-        std::printf("{\"bench\":\"launch\",\"jobs\":%d,\"failures\":%d,\"jobs_per_s\":%.0f,"
-                    "\"cpu_ms_per_job\":%.3f,\"launcher_cpu_ms_per_job\":%.3f,"
-                    "\"running_p50_ms\":%.3f,\"running_p99_ms\":%.3f,"
-                    "\"exit_p50_ms\":%.3f,\"exit_p99_ms\":%.3f}\n",
-                    count_, failures_, count / wall, all / count * 1e3,
-                    own / count * 1e3, percentile_ms(running_ms_, 0.5),
-                    percentile_ms(running_ms_, 0.99), percentile_ms(exit_ms_, 0.5),
-                    percentile_ms(exit_ms_, 0.99));
+        std::printf(
+            "{\"bench\":\"launch\",\"jobs\":%d,\"failures\":%d,\"jobs_per_s\":%.0f,"
+            "\"cpu_ms_per_job\":%.3f,\"launcher_cpu_ms_per_job\":%.3f,"
+            "\"running_p50_ms\":%.3f,\"running_p99_ms\":%.3f,"
+            "\"exit_p50_ms\":%.3f,\"exit_p99_ms\":%.3f}\n",
+            count_, failures_, count / wall, all / count * 1e3, own / count * 1e3,
+            percentile_ms(running_ms_, 0.5), percentile_ms(running_ms_, 0.99),
+            percentile_ms(exit_ms_, 0.5), percentile_ms(exit_ms_, 0.99));
     }
 
   private:

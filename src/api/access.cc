@@ -30,7 +30,8 @@ bool equal_in_constant_time(std::string_view shown, std::string_view secret) {
 }
 
 tl::unexpected<base::Error> unavailable(const std::string& path) {
-    return base::fail(base::ErrorCode::Unavailable, "token file \"" + path + "\": " + strerror(errno));
+    return base::fail(base::ErrorCode::Unavailable,
+                      "token file \"" + path + "\": " + strerror(errno));
 }
 
 std::string random_token() {

@@ -99,9 +99,11 @@ base::Result<model::Project> changed(model::Project project, const std::string& 
     fields.text("name");
     project.parent = fields.text("parent", project.parent);
     const std::string_view wanted = "a number of GPUs such as 4 or 0.5";
-    if (const auto quota = fields.decimal("quota", 3, wanted)) rights.quota = model::MilliGpu{*quota};
+    if (const auto quota = fields.decimal("quota", 3, wanted))
+        rights.quota = model::MilliGpu{*quota};
     if (is_null("quota")) rights.quota.reset();
-    if (const auto limit = fields.decimal("limit", 3, wanted)) rights.limit = model::MilliGpu{*limit};
+    if (const auto limit = fields.decimal("limit", 3, wanted))
+        rights.limit = model::MilliGpu{*limit};
     if (is_null("limit")) rights.limit = model::kUnlimited;
     if (const auto weight = fields.decimal("weight", 3, "a number such as 1 or 0.5")) {
         rights.weight = *weight;

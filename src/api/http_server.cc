@@ -27,9 +27,8 @@ struct HttpServer::Impl {
                                                            auto socket) {
             if (!acceptor.is_open()) return;
             // Out of descriptors: try again when the sweep has closed some.
-            if (error) return accept_later([this, &acceptor, make_peer] {
-                accept(acceptor, make_peer);
-            });
+            if (error)
+                return accept_later([this, &acceptor, make_peer] { accept(acceptor, make_peer); });
             const Peer peer = make_peer(socket);
             add(HttpConnection::Socket(std::move(socket)), peer);
             accept(acceptor, make_peer);
@@ -108,8 +107,7 @@ base::Status HttpServer::listen_unix(const std::string& path) {
 }
 
 base::Result<int> HttpServer::listen_tcp(int port) {
-    const tcp::endpoint place(asio::ip::address_v4::loopback(),
-                              static_cast<unsigned short>(port));
+    const tcp::endpoint place(asio::ip::address_v4::loopback(), static_cast<unsigned short>(port));
     boost::system::error_code error;
     impl_->network.open(place.protocol(), error);
     if (!error) impl_->network.set_option(tcp::acceptor::reuse_address(true), error);
@@ -118,9 +116,9 @@ base::Result<int> HttpServer::listen_tcp(int port) {
     if (error) {
         boost::system::error_code ignored;
         impl_->network.close(ignored);
-        return base::fail(base::ErrorCode::Unavailable,
-                          "cannot listen on 127.0.0.1:" + std::to_string(port) + ": " +
-                              error.message());
+        return base::fail(
+            base::ErrorCode::Unavailable,
+            "cannot listen on 127.0.0.1:" + std::to_string(port) + ": " + error.message());
     }
     impl_->accept(impl_->network, [](tcp::socket& socket) {
         boost::system::error_code ignored;

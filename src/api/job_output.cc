@@ -34,7 +34,7 @@ struct Piece {
 std::string read_file(const std::string& path, std::int64_t offset) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return {};
-    struct stat status {};
+    struct stat status{};
     std::string bytes;
     if (::fstat(file, &status) == 0 && status.st_size > offset) {
         bytes.resize(static_cast<std::size_t>(
@@ -86,9 +86,9 @@ base::Result<LogPlace> log_place(Site& site, const Call& call) {
                               std::to_string(attempt));
     }
     if (task >= view.spec.tasks_max) {
-        return base::fail(base::ErrorCode::NotFound,
-                          "job " + std::to_string(job.value) + " has " +
-                              std::to_string(view.spec.tasks_max) + " tasks, from 0");
+        return base::fail(base::ErrorCode::NotFound, "job " + std::to_string(job.value) + " has " +
+                                                         std::to_string(view.spec.tasks_max) +
+                                                         " tasks, from 0");
     }
     return LogPlace{{job, static_cast<int>(attempt)}, static_cast<int>(task), offset};
 }
@@ -101,17 +101,17 @@ void get_log(Site& site, Call call) {
     if (!place) return call.respond(problem(place.error()));
     if (!wait) return call.respond(problem(wait.error()));
     Piece piece = read_piece(site, *place);
-    const bool parks = wait->count() > 0 && piece.bytes.empty() && !piece.is_end &&
-                       !site.waiting.is_full();
+    const bool parks =
+        wait->count() > 0 && piece.bytes.empty() && !piece.is_end && !site.waiting.is_full();
     if (!parks) return respond_with_piece(call.respond, std::move(piece));
-    site.waiting.park_for_ticks(
-        site.clock.now() + *wait,
-        [&site, place = *place, respond = call.respond](bool is_last) {
-            Piece next = read_piece(site, place);
-            if (next.bytes.empty() && !next.is_end && !is_last) return false;
-            respond_with_piece(respond, std::move(next));
-            return true;
-        });
+    site.waiting.park_for_ticks(site.clock.now() + *wait,
+                                [&site, place = *place, respond = call.respond](bool is_last) {
+                                    Piece next = read_piece(site, place);
+                                    if (next.bytes.empty() && !next.is_end && !is_last)
+                                        return false;
+                                    respond_with_piece(respond, std::move(next));
+                                    return true;
+                                });
 }
 
 void get_attach(Site& site, Call call) {
@@ -120,10 +120,9 @@ void get_attach(Site& site, Call call) {
     const auto view = view_of(site, *job);
     if (!view) return call.respond(problem(view.error(), "berth ls -a"));
     const ports::AttemptId attempt{*job, view->attempts};
-    const bool has_processes = view->state == model::JobState::Starting ||
-                               view->state == model::JobState::Running ||
-                               view->state == model::JobState::Pausing ||
-                               view->state == model::JobState::Cancelling;
+    const bool has_processes =
+        view->state == model::JobState::Starting || view->state == model::JobState::Running ||
+        view->state == model::JobState::Pausing || view->state == model::JobState::Cancelling;
     const std::string address = has_processes ? site.attach_address(attempt) : std::string();
     if (address.empty()) {
         return call.respond(problem(409, "job " + std::to_string(job->value) + " is " +

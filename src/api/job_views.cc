@@ -186,16 +186,16 @@ void get_job(Site& site, Call call) {
     const bool parks = wait->count() > 0 && found != live.end() && !is_stale &&
                        !is_reached(*goal, found->second) && !site.waiting.is_full();
     if (!parks) return respond_with_job(site, call.respond, *job);
-    site.waiting.park(
-        *job, site.clock.now() + *wait,
-        [&site, id = *job, goal = *goal, respond = call.respond](bool is_last) {
-            const auto& jobs = site.controller.state().jobs;
-            const auto now = jobs.find(id);
-            const bool is_over = now == jobs.end() || is_last || goal.until == "change";
-            if (!is_over && !is_reached(goal, now->second)) return false;
-            respond_with_job(site, respond, id);
-            return true;
-        });
+    site.waiting.park(*job, site.clock.now() + *wait,
+                      [&site, id = *job, goal = *goal, respond = call.respond](bool is_last) {
+                          const auto& jobs = site.controller.state().jobs;
+                          const auto now = jobs.find(id);
+                          const bool is_over =
+                              now == jobs.end() || is_last || goal.until == "change";
+                          if (!is_over && !is_reached(goal, now->second)) return false;
+                          respond_with_job(site, respond, id);
+                          return true;
+                      });
 }
 
 void get_why(Site& site, Call call) {

@@ -45,19 +45,19 @@ base::Result<model::Submission> read_submission(Site& site, const Call& call) {
 }
 
 Response never_runs(Site& site, const model::Verdict& verdict) {
-    Response response = problem(422, "this job can never run here: " +
-                                         scheduling::explain_text(verdict));
+    Response response =
+        problem(422, "this job can never run here: " + scheduling::explain_text(verdict));
     add_member(response.body, "verdict", codec::verdict_json(verdict, names(site)));
     return response;
 }
 
 // What would become of it, without handing it in.
 Response dry_run(Site& site, const model::Submission& submission) {
-    const model::JobSubmitted trial{{site.controller.state().last_job.value + 1},
-                                    submission.spec, {}, {}};
+    const model::JobSubmitted trial{
+        {site.controller.state().last_job.value + 1}, submission.spec, {}, {}};
     if (const auto possible = lifecycle::check(site.controller.state(), trial); !possible) {
-        return problem({possible.error().code, possible.error().message +
-                                                   project_hint(site, submission.spec.project)});
+        return problem({possible.error().code,
+                        possible.error().message + project_hint(site, submission.spec.project)});
     }
     const control::Outlook outlook = site.controller.outlook(submission);
     if (!outlook.can_run) return never_runs(site, outlook.verdict);
@@ -112,10 +112,11 @@ void post_job(Site& site, Call call) {
     if (!submission) return call.respond(problem(submission.error()));
     if (call.text("dryRun") == "true") return call.respond(dry_run(site, *submission));
     const std::string project = submission->spec.project;
-    site.controller.submit(std::move(*submission),
-                           [&site, project, respond = std::move(call.respond)](const auto& outcome) {
-                               answer_submission(site, respond, project, outcome);
-                           });
+    site.controller.submit(
+        std::move(*submission),
+        [&site, project, respond = std::move(call.respond)](const auto& outcome) {
+            answer_submission(site, respond, project, outcome);
+        });
 }
 
 void steer_job(Site& site, Call call) {

@@ -74,8 +74,8 @@ void post_shutdown(Site& site, Call call) {
         if (wish != nullptr && wish->text == "cancel") {
             jobs = JobsAtShutdown::Cancel;
         } else if (wish != nullptr && wish->text != "keep") {
-            return call.respond(problem(400, "jobs: wanted keep or cancel, found " +
-                                                 wish->described()));
+            return call.respond(
+                problem(400, "jobs: wanted keep or cancel, found " + wish->described()));
         }
     }
     call.respond(json_response("{}"));

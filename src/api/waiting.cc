@@ -36,9 +36,8 @@ void Waiting::on_tick(model::TimePoint now) {
     };
     std::erase_if(for_jobs_, [&](const auto& entry) { return is_over(entry.second); });
     for_events_.remove_if(is_over);
-    for_ticks_.remove_if([&](const Parked& parked) {
-        return is_over(parked) || parked.question(false);
-    });
+    for_ticks_.remove_if(
+        [&](const Parked& parked) { return is_over(parked) || parked.question(false); });
 }
 
 void Waiting::answer_all() { on_tick(model::TimePoint::max()); }

@@ -43,9 +43,7 @@ class Waiting {
         model::TimePoint until;
         Question question;
     };
-    std::size_t size() const {
-        return for_jobs_.size() + for_events_.size() + for_ticks_.size();
-    }
+    std::size_t size() const { return for_jobs_.size() + for_events_.size() + for_ticks_.size(); }
 
     std::unordered_multimap<model::JobId, Parked> for_jobs_;
     std::list<Parked> for_events_;

@@ -93,8 +93,8 @@ class Splitter {
         const Flag* flag = find_by_name(verb_, name);
         if (!flag) return bad_usage(unknown_flag(verb_, word.substr(0, equals)), help_command());
         if (equals == std::string::npos) return take(*flag, word, nullptr);
-        if (flag->value.empty()) return bad_usage(quoted(word.substr(0, equals)) +
-                                                  " takes no value", help_command());
+        if (flag->value.empty())
+            return bad_usage(quoted(word.substr(0, equals)) + " takes no value", help_command());
         const std::string value = word.substr(equals + 1);
         return take(*flag, word, &value);
     }
@@ -146,9 +146,9 @@ class Splitter {
         }
         if (count < verb_.words_min) return bad_usage("something is missing", usage);
         if (verb_.words_max >= 0 && count > verb_.words_max) {
-            return bad_usage("unexpected " +
-                             quoted(result_.words[static_cast<std::size_t>(verb_.words_max)]),
-                             usage);
+            return bad_usage(
+                "unexpected " + quoted(result_.words[static_cast<std::size_t>(verb_.words_max)]),
+                usage);
         }
         return result_;
     }

@@ -41,7 +41,8 @@ std::string seconds_text(base::Duration wait) {
 
 template <typename T>
 tl::unexpected<Failure> unreadable(const base::Result<T>& answer) {
-    return refuse(kServerUnreachable, "the server's answer cannot be read: " + answer.error().message,
+    return refuse(kServerUnreachable,
+                  "the server's answer cannot be read: " + answer.error().message,
                   "berth version; berth status");
 }
 
@@ -149,8 +150,7 @@ Outcome<std::string> Client::try_submission(const model::Submission& submission)
                     .body = codec::submission_json(submission)});
 }
 
-Success Client::steer(model::JobId id, std::string_view verb,
-                      std::optional<base::Duration> grace) {
+Success Client::steer(model::JobId id, std::string_view verb, std::optional<base::Duration> grace) {
     HttpRequest request{.method = "POST", .target = job_target(id, "/" + std::string(verb))};
     if (grace) {
         request.body = R"({"grace":)" + base::format_thousandths(grace->count()) + "}";
@@ -220,9 +220,8 @@ Outcome<std::vector<codec::ProjectView>> Client::projects() {
 }
 
 Success Client::set_project(const std::string& name, const std::string& body) {
-    auto response = send({.method = "PUT",
-                          .target = target_of("projects/" + percent_encoded(name)),
-                          .body = body});
+    auto response = send(
+        {.method = "PUT", .target = target_of("projects/" + percent_encoded(name)), .body = body});
     if (!response) return tl::unexpected(response.error());
     return {};
 }
@@ -234,9 +233,8 @@ Outcome<ServerStatus> Client::status() {
 }
 
 Success Client::shut_down(const std::string& jobs) {
-    auto response = send({.method = "POST",
-                          .target = target_of("shutdown"),
-                          .body = R"({"jobs":")" + jobs + "\"}"});
+    auto response = send(
+        {.method = "POST", .target = target_of("shutdown"), .body = R"({"jobs":")" + jobs + "\"}"});
     if (!response) return tl::unexpected(response.error());
     return {};
 }

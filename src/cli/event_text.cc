@@ -43,7 +43,8 @@ struct Phrase {
     }
     std::string operator()(const model::ReservationDropped&) const { return "is promised no more"; }
     std::string operator()(const model::PauseRequested& event) const {
-        const std::string what = event.whole_job ? "is asked to save and pause" : "is asked to shrink";
+        const std::string what =
+            event.whole_job ? "is asked to save and pause" : "is asked to shrink";
         return what + for_whom(event.beneficiary, names) + " (" +
                std::string(rule_word(event.rule)) + ")";
     }
@@ -53,7 +54,9 @@ struct Phrase {
     std::string operator()(const model::JobHeld&) const { return "is held: shall not run"; }
     std::string operator()(const model::JobReleased&) const { return "may run again"; }
     std::string operator()(const model::CheckpointSaved&) const { return "saved a checkpoint"; }
-    std::string operator()(const model::CancelRequested&) const { return "is asked to stop for good"; }
+    std::string operator()(const model::CancelRequested&) const {
+        return "is asked to stop for good";
+    }
     std::string operator()(const model::JobFinished& event) const {
         std::string text(codec::word(event.state));
         text += ", exit " + std::to_string(event.exit_code);

@@ -82,31 +82,58 @@ void add_waiting(Sample& sample) {
     auto& big = sample.add_job(1047, "bert-large", "vision", 8);
     big.spec.tasks_min = big.spec.tasks_max = 2;
     big.created = ago(18 * kMinute);
-    big.verdict = {.job = big.id, .reason = Reason::Fragmented, .asks = base::gpus(16),
-                   .idle = base::gpus(21), .capacity = base::gpus(40), .used = base::gpus(5),
-                   .bound = base::gpus(24), .tasks_asked = 2, .tasks_fit = 1,
-                   .largest_free = base::gpus(8), .scope = "vision", .detail = "",
-                   .blockers = {model::JobId{1044}, model::JobId{1045}}, .position = 2};
+    big.verdict = {.job = big.id,
+                   .reason = Reason::Fragmented,
+                   .asks = base::gpus(16),
+                   .idle = base::gpus(21),
+                   .capacity = base::gpus(40),
+                   .used = base::gpus(5),
+                   .bound = base::gpus(24),
+                   .tasks_asked = 2,
+                   .tasks_fit = 1,
+                   .largest_free = base::gpus(8),
+                   .scope = "vision",
+                   .detail = "",
+                   .blockers = {model::JobId{1044}, model::JobId{1045}},
+                   .position = 2};
     big.why = "asks 16 GPUs; 21 of 40 idle, but at most 8 together on one node";
     auto& never = sample.add_job(1048, "bigone", "lab", 64);
     never.created = ago(2 * kMinute);
-    never.verdict = {.job = never.id, .reason = Reason::NeverFits, .asks = base::gpus(64),
-                     .capacity = base::gpus(40), .tasks_asked = 1, .scope = "lab",
-                     .detail = "node size", .blockers = {}};
+    never.verdict = {.job = never.id,
+                     .reason = Reason::NeverFits,
+                     .asks = base::gpus(64),
+                     .capacity = base::gpus(40),
+                     .tasks_asked = 1,
+                     .scope = "lab",
+                     .detail = "node size",
+                     .blockers = {}};
     never.why = "no node has the GPUs one task of this asks";
     auto& paused = sample.add_job(1043, "sweep-7", "lab", 1);
     paused.state = JobState::Paused;
     paused.attempts = paused.pauses = 1;
     paused.first_start = paused.last_start = ago(41 * kMinute);
     paused.attained_gpu_ms = 35 * kMinute;
-    paused.last_pause = model::PauseReceipt{
-        .time = ago(6 * kMinute), .rule = model::Rule::Reclaim, .beneficiary = model::JobId{1047},
-        .actor = "scheduler", .cost = {.unsaved_gpu_ms = 12'000, .restart_gpu_ms = 5'000},
-        .deadline = ago(5 * kMinute), .stopped = ago(6 * kMinute - 12'400), .saved = true};
-    paused.verdict = {.job = paused.id, .reason = Reason::QuotaFair, .asks = base::gpus(1),
-                      .idle = base::gpus(1), .capacity = base::gpus(24), .used = base::gpus(3),
-                      .bound = base::gpus(3), .tasks_asked = 1, .scope = "lab", .detail = "",
-                      .blockers = {}, .position = 1};
+    paused.last_pause =
+        model::PauseReceipt{.time = ago(6 * kMinute),
+                            .rule = model::Rule::Reclaim,
+                            .beneficiary = model::JobId{1047},
+                            .actor = "scheduler",
+                            .cost = {.unsaved_gpu_ms = 12'000, .restart_gpu_ms = 5'000},
+                            .deadline = ago(5 * kMinute),
+                            .stopped = ago(6 * kMinute - 12'400),
+                            .saved = true};
+    paused.verdict = {.job = paused.id,
+                      .reason = Reason::QuotaFair,
+                      .asks = base::gpus(1),
+                      .idle = base::gpus(1),
+                      .capacity = base::gpus(24),
+                      .used = base::gpus(3),
+                      .bound = base::gpus(3),
+                      .tasks_asked = 1,
+                      .scope = "lab",
+                      .detail = "",
+                      .blockers = {},
+                      .position = 1};
     paused.why = "lab holds 3 of its fair share of 3 GPUs and asks 1; 1 of 24 idle";
 }
 
@@ -152,8 +179,10 @@ void add_cluster(Sample& sample) {
         project.name = name;
         project.parent = parent;
         project.rights.quota = base::gpus(quota);
-        project.use.push_back({.pool = "default", .quota = base::gpus(quota),
-                               .fair_share = base::gpus(used), .used = base::gpus(used)});
+        project.use.push_back({.pool = "default",
+                               .quota = base::gpus(quota),
+                               .fair_share = base::gpus(used),
+                               .used = base::gpus(used)});
     };
     add("research", "", 12, 8);
     add("lab", "", 0, 1);
@@ -190,8 +219,11 @@ std::vector<model::Event> timeline() {
         model::JobStarting{id, 1, model::Rule::Allocate, job(1044).tasks},
         model::JobRunning{id},
         model::CheckpointSaved{id},
-        model::PauseRequested{.job = id, .beneficiary = model::JobId{1047}, .cost = {},
-                              .deadline = ago(5 * kMinute), .tasks = {}},
+        model::PauseRequested{.job = id,
+                              .beneficiary = model::JobId{1047},
+                              .cost = {},
+                              .deadline = ago(5 * kMinute),
+                              .tasks = {}},
         model::JobPaused{id, true},
         model::JobFinished{id, JobState::Failed, 137, "task 0 ended by signal KILL"},
     };
@@ -242,7 +274,8 @@ TEST_CASE("pages look as reviewed") {
         return job_table(s.jobs, s.names, kNow, style.glyphs(), Detail::Usual).render(style) +
                job_sums(s.jobs, style) + "\n";
     });
-    check_page("gpus", [&](const Style& style) { return gpu_table(s.nodes, s.names).render(style); });
+    check_page("gpus",
+               [&](const Style& style) { return gpu_table(s.nodes, s.names).render(style); });
     check_page("project_ls",
                [&](const Style& style) { return project_table(s.projects).render(style); });
     check_page("top", [&](const Style& style) {
@@ -285,7 +318,7 @@ TEST_CASE("events are told in words") {
 }
 
 TEST_CASE("bars show each GPU by one character") {
-    const std::vector<GpuLook> gpus{GpuLook::Busy, GpuLook::Busy, GpuLook::Shared,
+    const std::vector<GpuLook> gpus{GpuLook::Busy,     GpuLook::Busy, GpuLook::Shared,
                                     GpuLook::HeldIdle, GpuLook::Free, GpuLook::Unhealthy};
     CHECK(gpu_bar(gpus, {}) == "##%=.!");
     CHECK(gpu_bar(gpus, {.unicode = true}) == "■■▣□·!");

@@ -63,9 +63,9 @@ int show_help(Context& context, const Arguments& arguments) {
     }
     std::vector<std::string_view> known{"exit-codes"};
     for (const Verb* verb : context.verbs) known.push_back(verb->name);
-    return report(context, {kBadUsage, "no help on \"" + topic + "\"" +
-                                           codec::did_you_mean(topic, known),
-                            "berth help"});
+    return report(context,
+                  {kBadUsage, "no help on \"" + topic + "\"" + codec::did_you_mean(topic, known),
+                   "berth help"});
 }
 
 int show_version(Context&, const Arguments&) {
@@ -76,8 +76,9 @@ int show_version(Context&, const Arguments&) {
 }  // namespace
 
 std::string overview(std::span<const Verb* const> verbs, const Style& style) {
-    std::string text = "Berth shares GPUs between projects: what a project leaves idle is lent, and\n"
-                       "comes back when its owner returns - paused, not killed.\n";
+    std::string text =
+        "Berth shares GPUs between projects: what a project leaves idle is lent, and\n"
+        "comes back when its owner returns - paused, not killed.\n";
     for (const auto& [intent, title] : kGroups) {
         std::string_view heading = title;
         text += "\n";
@@ -89,8 +90,9 @@ std::string overview(std::span<const Verb* const> verbs, const Style& style) {
             heading = {};
         }
     }
-    text += "\nberth help VERB      flags and examples of one verb\n"
-            "berth help exit-codes\n";
+    text +=
+        "\nberth help VERB      flags and examples of one verb\n"
+        "berth help exit-codes\n";
     return text;
 }
 

@@ -70,7 +70,7 @@ class HttpConnection {
     ServerAddress address_;
     int interrupt_;
     int socket_ = -1;
-    std::string received_;                 // not yet consumed
+    std::string received_;  // not yet consumed
 };
 
 // `text` with everything but letters, digits and -._~ as %XX.

@@ -28,7 +28,7 @@ Interrupt::Interrupt() {
     BERTH_CHECK(wake_pipe[0] < 0, "one Interrupt at a time");
     BERTH_CHECK(::pipe2(wake_pipe, O_CLOEXEC | O_NONBLOCK) == 0, "a pipe can be made");
     signals_seen = 0;
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = note_signal;
     sigemptyset(&action.sa_mask);
     ::sigaction(SIGINT, &action, &old_interrupt_);

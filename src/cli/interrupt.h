@@ -23,8 +23,8 @@ class Interrupt {
     void clear();
 
   private:
-    struct sigaction old_interrupt_ {};
-    struct sigaction old_terminate_ {};
+    struct sigaction old_interrupt_{};
+    struct sigaction old_terminate_{};
 };
 
 }  // namespace berth::cli

@@ -27,8 +27,8 @@ Table job_table(std::span<const codec::JobView> jobs, const codec::NameTable& na
                 base::TimePoint now, const Glyphs& glyphs, Detail detail) {
     std::vector<Column> columns = usual_columns();
     if (detail == Detail::Wide) {
-        for (const char* title : {"USER", "KIND", "PRIORITY", "ATTEMPTS", "PAUSES", "CREATED",
-                                  "COMMAND"}) {
+        for (const char* title :
+             {"USER", "KIND", "PRIORITY", "ATTEMPTS", "PAUSES", "CREATED", "COMMAND"}) {
             columns.push_back({.title = title});
         }
     }
@@ -65,12 +65,12 @@ std::string job_sums(std::span<const codec::JobView> jobs, const Style& style) {
                                                           {"finished", 0}}};
     for (const codec::JobView& job : jobs) {
         const std::string_view word = state_word(job);
-        const std::size_t sum = word == "never"                         ? 4U
-                                : model::is_final(job.state)     ? 5U
-                                : word == "queued"                      ? 3U
-                                : word == "paused"                      ? 2U
-                                : word == "pausing"                     ? 1U
-                                                                        : 0U;
+        const std::size_t sum = word == "never"              ? 4U
+                                : model::is_final(job.state) ? 5U
+                                : word == "queued"           ? 3U
+                                : word == "paused"           ? 2U
+                                : word == "pausing"          ? 1U
+                                                             : 0U;
         ++sums[sum].second;
     }
     std::string text;

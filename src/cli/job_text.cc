@@ -45,9 +45,11 @@ std::string ending(const model::JobRecord& record) {
     return record.detail.empty() ? code : code + ": " + record.detail;
 }
 
-std::string running_note(const model::JobRecord& record, base::TimePoint now, std::string_view dot) {
+std::string running_note(const model::JobRecord& record, base::TimePoint now,
+                         std::string_view dot) {
     std::vector<std::string> notes;
-    if (record.last_checkpoint) notes.push_back("saved " + age(now - *record.last_checkpoint) + " ago");
+    if (record.last_checkpoint)
+        notes.push_back("saved " + age(now - *record.last_checkpoint) + " ago");
     if (record.attempts > 1) notes.push_back("attempt " + std::to_string(record.attempts));
     if (record.pauses > 0) {
         notes.push_back("paused " + std::to_string(record.pauses) +
@@ -158,7 +160,8 @@ std::string where_text(const std::vector<model::TaskPlacement>& tasks,
 std::string gpus_text(const model::JobRecord& job) { return codec::gpu_summary(job.spec); }
 
 std::string run_or_wait(const model::JobRecord& record, base::TimePoint now) {
-    if (record.finished) return age(*record.finished - record.first_start.value_or(*record.finished));
+    if (record.finished)
+        return age(*record.finished - record.first_start.value_or(*record.finished));
     if (record.state == JobState::Queued) return age(now - record.created);
     if (record.state == JobState::Paused && record.last_pause) {
         return age(now - record.last_pause->stopped.value_or(record.last_pause->time));
@@ -210,9 +213,9 @@ std::string ordinal(int number) {
     const int ones = number % 10;
     const bool is_regular = tens >= 11 && tens <= 13;
     const char* ending_of = is_regular || ones == 0 || ones > 3 ? "th"
-                            : ones == 1                          ? "st"
-                            : ones == 2                          ? "nd"
-                                                                 : "rd";
+                            : ones == 1                         ? "st"
+                            : ones == 2                         ? "nd"
+                                                                : "rd";
     return std::to_string(number) + ending_of;
 }
 

@@ -35,7 +35,8 @@ Outcome<JobAnswer> wait_for(Client& client, model::JobId id, const WaitGoal& goa
         const base::Duration left = goal.deadline - now;
         const base::Duration slice = std::clamp(left, base::Duration{0}, goal.poll);
         const auto job = client.wait_for_job(
-            id, {.until = goal.until, .since = 0, .at_most = silent_since ? base::Duration{0} : slice});
+            id,
+            {.until = goal.until, .since = 0, .at_most = silent_since ? base::Duration{0} : slice});
         if (job) {
             silent_since.reset();
             if (goal.on_news) goal.on_news(*job);

@@ -15,8 +15,8 @@ namespace {
 
 // What may stand before the verb.
 constexpr Flag kLeadingFlags[] = {{0, "version", "", "show the version"}};
-constexpr Verb kLeading{.synopsis = "VERB", .flags = kLeadingFlags,
-                        .tail = CommandTail::FromFirstWord};
+constexpr Verb kLeading{
+    .synopsis = "VERB", .flags = kLeadingFlags, .tail = CommandTail::FromFirstWord};
 
 struct Chosen {
     const Verb* verb = nullptr;
@@ -25,7 +25,8 @@ struct Chosen {
 
 Outcome<Chosen> choose_verb(const Context& context, const std::vector<std::string>& typed) {
     if (typed.size() > 1) {
-        if (const Verb* verb = find_verb(context, typed[0] + " " + typed[1])) return Chosen{verb, 2};
+        if (const Verb* verb = find_verb(context, typed[0] + " " + typed[1]))
+            return Chosen{verb, 2};
     }
     if (const Verb* verb = find_verb(context, typed[0])) return Chosen{verb, 1};
     std::vector<std::string_view> known;

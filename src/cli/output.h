@@ -16,14 +16,18 @@ namespace berth::cli {
 
 enum class Form { Table, Wide, Json, Name, Csv };
 
-inline constexpr Flag kListOutputFlag{'o', "output", "FORM", "table, wide, json, name or csv",
-                                      Completes::Choices, "table|wide|json|name|csv"};
-inline constexpr Flag kPageOutputFlag{'o', "output", "FORM", "text or json", Completes::Choices,
-                                      "text|json"};
+inline constexpr Flag kListOutputFlag{'o',
+                                      "output",
+                                      "FORM",
+                                      "table, wide, json, name or csv",
+                                      Completes::Choices,
+                                      "table|wide|json|name|csv"};
+inline constexpr Flag kPageOutputFlag{
+    'o', "output", "FORM", "text or json", Completes::Choices, "text|json"};
 inline constexpr Flag kJsonFlag{0, "json", "", "the same as -o json"};
 inline constexpr Flag kQuietFlag{'q', "quiet", "", "only names or numbers, one a line"};
-inline constexpr Flag kTimeFlag{0, "time", "FORM", "ago, or iso for absolute times with zone",
-                                Completes::Choices, "ago|iso"};
+inline constexpr Flag kTimeFlag{
+    0, "time", "FORM", "ago, or iso for absolute times with zone", Completes::Choices, "ago|iso"};
 
 // Of a verb with kListOutputFlag and kJsonFlag, and kQuietFlag when `has_quiet`.
 Form form_wanted(const Arguments& arguments, bool has_quiet);

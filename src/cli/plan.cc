@@ -62,9 +62,10 @@ const Verb plan_verb{.intent = Intent::Plan,
                      .synopsis = "--state FILE [--profile classic|berth] [-o json]",
                      .summary = "one decision on a cluster described in a file",
                      .flags = kFlags,
-                     .more = "  Every start, pause and reservation with its rule, every verdict.\n"
-                             "  A file that cannot be read ends with exit code 2 and one line:\n"
-                             "  file, line, field, what was wanted and what was found.\n",
+                     .more =
+                         "  Every start, pause and reservation with its rule, every verdict.\n"
+                         "  A file that cannot be read ends with exit code 2 and one line:\n"
+                         "  file, line, field, what was wanted and what was found.\n",
                      .run = show_plan};
 
 }  // namespace berth::cli

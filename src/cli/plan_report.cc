@@ -93,7 +93,8 @@ Table verdicts_of(const State& state, std::span<const model::Verdict> verdicts) 
         table.add_row({scenario::name_of(state, verdict.job),
                        codec::gpu_summary(state.jobs.at(verdict.job).spec),
                        {std::string(name(verdict.reason)), Tone::Warning},
-                       scheduling::explain_text(verdict), names_of(state, verdict.blockers)});
+                       scheduling::explain_text(verdict),
+                       names_of(state, verdict.blockers)});
     }
     return table;
 }
@@ -102,10 +103,10 @@ Table verdicts_of(const State& state, std::span<const model::Verdict> verdicts) 
 
 std::string plan_report(const State& state, const model::Plan& plan,
                         std::span<const model::Verdict> verdicts, const Style& style) {
-    std::string text = section("start now", starts_of(state, plan), style) +
-                       section("ask to save and pause", pauses_of(state, plan), style) +
-                       section("start when the pauses are done", reservations_of(state, plan),
-                               style);
+    std::string text =
+        section("start now", starts_of(state, plan), style) +
+        section("ask to save and pause", pauses_of(state, plan), style) +
+        section("start when the pauses are done", reservations_of(state, plan), style);
     if (!plan.dropped.empty()) {
         text += style.paint(Tone::Faint, "no longer held for") + "\n" +
                 printable(names_of(state, plan.dropped)) + "\n\n";

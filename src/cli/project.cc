@@ -23,8 +23,8 @@ constexpr Flag kRightsFlags[] = {
     {0, "limit", "GPUS", "never more than that; \"none\" lifts it"},
     {'w', "weight", "NUMBER", "share of what idles, against others; 1 unless said"},
     {0, "priority", "NUMBER", "higher is offered first what idles; 100 unless said"},
-    {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither",
-     Completes::Choices, "guaranteed|fixed"},
+    {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither", Completes::Choices,
+     "guaranteed|fixed"},
     {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
 };
 
@@ -66,8 +66,7 @@ Outcome<std::string> body_of(const Arguments& arguments) {
     return body;
 }
 
-Outcome<bool> is_known(Client& client, const std::string& name,
-                       std::vector<std::string>& names) {
+Outcome<bool> is_known(Client& client, const std::string& name, std::vector<std::string>& names) {
     const auto projects = client.projects();
     if (!projects) return tl::unexpected(projects.error());
     for (const codec::ProjectView& project : *projects) names.push_back(project.name);
@@ -96,7 +95,8 @@ int list_projects(Context& context, const Arguments& arguments) {
     print_table(context, project_table(*projects), form, names);
     const std::string mine = default_project();
     if (form == Form::Table && context.out.is_terminal && !mine.empty()) {
-        print(context.out.paint(Tone::Faint, "yours, unless you say -p: " + printable(mine) + "\n"));
+        print(
+            context.out.paint(Tone::Faint, "yours, unless you say -p: " + printable(mine) + "\n"));
     }
     return kDone;
 }
@@ -107,8 +107,10 @@ int change_project(Context& context, const Arguments& arguments, bool creates) {
     if (!body) return report(context, body.error());
     if (!creates && *body == "{}") {
         return report(context, {kBadUsage, "nothing to change",
-                                "berth project set " + name + " --quota 4   (your default project: "
-                                "berth project use " + name + ")"});
+                                "berth project set " + name +
+                                    " --quota 4   (your default project: "
+                                    "berth project use " +
+                                    name + ")"});
     }
     Client client(context);
     std::vector<std::string> names;
@@ -167,8 +169,9 @@ const Verb project_create_verb{.intent = Intent::Share,
                                .flags = kRightsFlags,
                                .words_min = 1,
                                .words_max = 1,
-                               .more = "  berth project create vision --quota 4\n"
-                                       "  berth project create lab --quota 0 --weight 0.5\n",
+                               .more =
+                                   "  berth project create vision --quota 4\n"
+                                   "  berth project create lab --quota 0 --weight 0.5\n",
                                .run = create_project};
 
 const Verb project_set_verb{.intent = Intent::Share,

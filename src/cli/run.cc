@@ -111,8 +111,7 @@ class Run {
         goal.deadline = give_up_;
         goal.poll = context_.err.is_terminal ? kRefresh : base::Duration{30'000};
         goal.is_reached = [this](const model::JobRecord& job) {
-            return model::is_final(job.state) ||
-                   (may_attach(job) && job.attempts > last_attempt_);
+            return model::is_final(job.state) || (may_attach(job) && job.attempts > last_attempt_);
         };
         goal.on_news = [&](const JobAnswer& answer) {
             if (!goal.is_reached(answer.job)) line.show(answer);
@@ -127,7 +126,8 @@ class Run {
         if (const Success done = client.steer(id_, "cancel", std::nullopt); !done) {
             return report(context_, done.error());
         }
-        print_notice("berth: job " + number() + (by_user ? " cancelled\n" : " did not start in time; cancelled\n"));
+        print_notice("berth: job " + number() +
+                     (by_user ? " cancelled\n" : " did not start in time; cancelled\n"));
         return by_user ? kJobCancelled : kGaveUpInQueue;
     }
 
@@ -136,8 +136,8 @@ class Run {
         Client client(context_);
         const auto place = client.attach(id_);
         if (!place) {  // it ended or was paused between two questions
-            const bool is_past = place.error().exit_code == kFailed ||
-                                 place.error().exit_code == kNoSuchThing;
+            const bool is_past =
+                place.error().exit_code == kFailed || place.error().exit_code == kNoSuchThing;
             if (!is_past) return report(context_, place.error());
         } else if (const auto ended = attach_to(place->socket)) {
             return ended;
@@ -191,8 +191,8 @@ class Run {
 
 int run_command(Context& context, const Arguments& arguments) {
     if (arguments.command.empty()) {
-        return report(context, {kBadUsage, "a command is missing",
-                                "berth run -g 2 -- python train.py"});
+        return report(context,
+                      {kBadUsage, "a command is missing", "berth run -g 2 -- python train.py"});
     }
     const auto max_wait = arguments.duration("max-wait", base::Duration{0});
     if (!max_wait) return report(context, max_wait.error());
@@ -225,11 +225,12 @@ const Verb run_verb{
     .summary = "run a command on GPUs as if here: terminal, Ctrl-C, exit code",
     .flags = kFlags,
     .tail = CommandTail::FromFirstWord,
-    .more = "  berth run -g 2 -p vision -- python train.py\n"
-            "  berth run -g 0.5 -- python -i             half of one GPU\n\n"
-            "  Ctrl-C while it waits cancels it; while it runs it goes to the command, and a second\n"
-            "  one within a second ends the job. When others need its GPUs it is paused, and this\n"
-            "  goes on with the next attempt.\n",
+    .more =
+        "  berth run -g 2 -p vision -- python train.py\n"
+        "  berth run -g 0.5 -- python -i             half of one GPU\n\n"
+        "  Ctrl-C while it waits cancels it; while it runs it goes to the command, and a second\n"
+        "  one within a second ends the job. When others need its GPUs it is paused, and this\n"
+        "  goes on with the next attempt.\n",
     .run = run_command};
 
 }  // namespace berth::cli

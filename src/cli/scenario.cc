@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // berth scenario: does the scheduler decide what these files expect?
-#include "scenario/run.h"
-
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "cli/text_file.h"
+#include "scenario/run.h"
 
 namespace berth::cli {
 namespace {

@@ -33,8 +33,8 @@ Outcome<JobAnswer> wait_until_free(Client& client, model::JobId id) {
     const base::TimePoint deadline = clock_now() + kWaitPatience;
     while (job && holds_gpus(job->job)) {
         if (clock_now() > deadline) return refuse(kWaitLimit, "it still holds its GPUs");
-        job = client.wait_for_job(id, {.until = "change", .since = 0,
-                                       .at_most = base::Duration{5'000}});
+        job = client.wait_for_job(
+            id, {.until = "change", .since = 0, .at_most = base::Duration{5'000}});
     }
     return job;
 }
@@ -72,8 +72,8 @@ int steer(Context& context, const Arguments& arguments, std::string_view verb, b
             result = report(context, done.error());
             continue;
         }
-        const auto job = can_wait && arguments.has("wait") ? wait_until_free(client, *id)
-                                                           : client.job(*id);
+        const auto job =
+            can_wait && arguments.has("wait") ? wait_until_free(client, *id) : client.job(*id);
         if (!job) {
             result = report(context, job.error());
         } else if (!arguments.has("quiet")) {

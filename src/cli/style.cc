@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/style.h"
 
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,7 +9,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
-#include <string.h>
 
 namespace berth::cli {
 namespace {
@@ -70,9 +70,9 @@ bool is_in(std::uint32_t point, const Range* begin, const Range* end) {
 // marks none. Good enough for names; a rare exception only shifts one row.
 int width_of(std::uint32_t point) {
     static constexpr Range kNone[] = {{0x300, 0x36F}, {0x200B, 0x200F}, {0xFE00, 0xFE0F}};
-    static constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},   {0x3041, 0xA4CF},
-                                      {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},   {0xFE30, 0xFE6F},
-                                      {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},   {0x1F300, 0x1F64F},
+    static constexpr Range kWide[] = {{0x1100, 0x115F},   {0x2E80, 0x303E},  {0x3041, 0xA4CF},
+                                      {0xAC00, 0xD7A3},   {0xF900, 0xFAFF},  {0xFE30, 0xFE6F},
+                                      {0xFF00, 0xFF60},   {0xFFE0, 0xFFE6},  {0x1F300, 0x1F64F},
                                       {0x1F900, 0x1F9FF}, {0x20000, 0x3FFFD}};
     if (is_in(point, std::begin(kNone), std::end(kNone))) return 0;
     return is_in(point, std::begin(kWide), std::end(kWide)) ? 2 : 1;
@@ -101,9 +101,8 @@ Style style_of(int descriptor, const StyleWishes& wishes) {
     Style style;
     const bool is_dumb = environment("TERM") == "dumb";
     style.is_terminal = isatty(descriptor) == 1;
-    style.colour = wishes.colour == "always" ||
-                   (wishes.colour != "never" && style.is_terminal && !is_dumb &&
-                    environment("NO_COLOR").empty());
+    style.colour = wishes.colour == "always" || (wishes.colour != "never" && style.is_terminal &&
+                                                 !is_dumb && environment("NO_COLOR").empty());
     style.unicode = !wishes.ascii && style.is_terminal && !is_dumb && is_utf8_locale();
     style.width = columns_of(descriptor);
     return style;

@@ -60,9 +60,9 @@ struct Spelling {
     std::string_view flag, field, other;
 };
 constexpr Spelling kSpellings[] = {
-    {"gpus", "gpus", ""},         {"project", "project", ""}, {"name", "name", ""},
+    {"gpus", "gpus", ""},         {"project", "project", ""},  {"name", "name", ""},
     {"kind", "kind", "type"},     {"nodes", "nodes", "tasks"}, {"tasks", "tasks", "nodes"},
-    {"cpus", "cpus", ""},         {"memory", "memory", ""},   {"workdir", "workdir", ""},
+    {"cpus", "cpus", ""},         {"memory", "memory", ""},    {"workdir", "workdir", ""},
     {"priority", "priority", ""},
 };
 
@@ -146,8 +146,9 @@ Outcome<model::Submission> submission_of(const Arguments& arguments, const std::
                                    !tree->find("run") && !tree->find("command");
         if (!needs_command) {  // so that an error names the file's own line
             const auto checked = codec::parse_job_file(*text, file, directory);
-            if (!checked) return tl::unexpected(Failure{kBadUsage, checked.error().message,
-                                                        "docs/reference/job-file.md"});
+            if (!checked)
+                return tl::unexpected(
+                    Failure{kBadUsage, checked.error().message, "docs/reference/job-file.md"});
         }
         job = std::move(*tree);
     }

@@ -16,19 +16,28 @@ inline constexpr Flag kGpusFlag{'g', "gpus", "REQUEST",
 inline constexpr Flag kProjectFlag{'p', "project", "PROJECT", "who pays with quota",
                                    Completes::Projects};
 inline constexpr Flag kNameFlag{'n', "name", "NAME", "of the job"};
-inline constexpr Flag kKindFlag{0, "kind", "KIND", "train, build (interactive) or inference",
-                                Completes::Choices, "train|build|inference"};
+inline constexpr Flag kKindFlag{0,
+                                "kind",
+                                "KIND",
+                                "train, build (interactive) or inference",
+                                Completes::Choices,
+                                "train|build|inference"};
 inline constexpr Flag kNodesFlag{0, "nodes", "N", "so many tasks, each with these GPUs"};
 inline constexpr Flag kTasksFlag{0, "tasks", "N", "a gang: 4, or 4..16"};
-inline constexpr Flag kCpusFlag{0, "cpus", "CORES", "of each task; else the GPUs' part of the node"};
+inline constexpr Flag kCpusFlag{0, "cpus", "CORES",
+                                "of each task; else the GPUs' part of the node"};
 inline constexpr Flag kMemoryFlag{0, "memory", "BYTES", "of each task: 64G"};
 inline constexpr Flag kWorkdirFlag{0, "workdir", "DIR", "where it runs; here unless said",
                                    Completes::Files};
 inline constexpr Flag kEnvFlag{0, "env", "NAME=VALUE", "added to your environment; repeatable"};
 inline constexpr Flag kPriorityFlag{0, "priority", "N", "higher goes first inside the project"};
 inline constexpr Flag kPoolFlag{0, "pool", "POOL", "in order of preference; repeatable"};
-inline constexpr Flag kSignalFlag{0, "pause-signal", "SIGNAL", "that asks it to save and stop",
-                                  Completes::Choices, "auto|TERM|INT|USR1|USR2|none"};
+inline constexpr Flag kSignalFlag{0,
+                                  "pause-signal",
+                                  "SIGNAL",
+                                  "that asks it to save and stop",
+                                  Completes::Choices,
+                                  "auto|TERM|INT|USR1|USR2|none"};
 inline constexpr Flag kGraceFlag{0, "grace", "TIME", "how long it may take to save: 120s"};
 inline constexpr Flag kCheckpointFlag{0, "checkpoint", "DIR", "kept over pauses, told to the job",
                                       Completes::Files};

@@ -47,11 +47,11 @@ std::string echo_line(const model::JobRecord& job, const Glyphs& glyphs) {
     const std::string dot = " " + std::string(glyphs.dot) + " ";
     std::string gpus = gpus_text(job);
     if (spec.request.is_whole() && spec.gpu_model.empty()) gpus += gpus == "1" ? " GPU" : " GPUs";
-    std::string text = gpus + dot + "project " + spec.project + dot +
-                       std::string(codec::word(spec.kind));
+    std::string text =
+        gpus + dot + "project " + spec.project + dot + std::string(codec::word(spec.kind));
     if (spec.tasks_min > 1) text += dot + std::to_string(spec.tasks_min) + " tasks at once";
-    text += dot + (spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs"
-                                    : std::string("CPUs")) +
+    text += dot +
+            (spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : std::string("CPUs")) +
             (spec.request.memory ? ", " + base::format(*spec.request.memory) : ", memory");
     if (!spec.request.cpu || !spec.request.memory) text += " by GPU share";
     return text + (spec.preemptible ? dot + "may be paused" : "");
@@ -100,8 +100,9 @@ int wait_for_end(const Context& context, const Arguments& arguments, model::JobI
 int submit_job(Context& context, const Arguments& arguments) {
     const std::string file = arguments.words.empty() ? "" : arguments.words[0];
     if (file.empty() && !arguments.has_command) {
-        return report(context, {kBadUsage, "a job file or a command is missing",
-                                "berth submit job.yaml   or   berth submit -g 2 -- python train.py"});
+        return report(context,
+                      {kBadUsage, "a job file or a command is missing",
+                       "berth submit job.yaml   or   berth submit -g 2 -- python train.py"});
     }
     auto submission = submission_of(arguments, file);
     if (!submission) return report(context, submission.error());
@@ -117,7 +118,8 @@ int submit_job(Context& context, const Arguments& arguments) {
     if (!job) return report(context, job.error());
     const model::JobId id = job->job.id;
     if (arguments.has("id-file")) {
-        const auto written = write_text_file(arguments.text("id-file"), std::to_string(id.value) + "\n");
+        const auto written =
+            write_text_file(arguments.text("id-file"), std::to_string(id.value) + "\n");
         if (!written) return report(context, Failure::from(written.error()));
     }
     if (wants_json(arguments)) {
@@ -126,8 +128,10 @@ int submit_job(Context& context, const Arguments& arguments) {
         print(std::to_string(id.value) + "\n");
     } else {
         print("job " + std::to_string(id.value) + " submitted\n");
-        print_notice("  " + context.err.paint(Tone::Faint, printable(
-                                echo_line(job->job, context.err.glyphs()))) + "\n");
+        print_notice(
+            "  " +
+            context.err.paint(Tone::Faint, printable(echo_line(job->job, context.err.glyphs()))) +
+            "\n");
     }
     return arguments.has("wait") ? wait_for_end(context, arguments, id) : int{kDone};
 }
@@ -145,9 +149,10 @@ const Verb submit_verb{
     .words_max = 1,
     .completes = Completes::Files,
     .tail = CommandTail::AfterDashes,
-    .more = "  berth submit -g 8 --nodes 2 -n llama -- torchrun train.py\n"
-            "  berth submit job.yaml --wait              its exit code becomes this one's\n"
-            "  berth submit job.yaml --key nightly-0412  safe to repeat\n",
+    .more =
+        "  berth submit -g 8 --nodes 2 -n llama -- torchrun train.py\n"
+        "  berth submit job.yaml --wait              its exit code becomes this one's\n"
+        "  berth submit job.yaml --key nightly-0412  safe to repeat\n",
     .run = submit_job};
 
 }  // namespace berth::cli

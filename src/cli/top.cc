@@ -50,9 +50,8 @@ int show_top(Context& context, const Arguments& arguments) {
             screen.close();
             return report(context, page.error());
         }
-        const std::string hint = context.out.is_terminal
-                                     ? context.out.paint(Tone::Faint, "q quits\n")
-                                     : std::string();
+        const std::string hint =
+            context.out.is_terminal ? context.out.paint(Tone::Faint, "q quits\n") : std::string();
         screen.show(*page + hint);
         screen.wait(kRefresh);
     }

@@ -14,9 +14,9 @@ std::int64_t HostUse::free(View view) const {
 }
 
 bool LaneKey::operator<(const LaneKey& other) const {
-    return std::tie(other.priority, stage, shape, ask, preemptible, multi_pool) <
+    return std::tie(other.priority, stage, shape, ask, preemptible, preference) <
            std::tie(priority, other.stage, other.shape, other.ask, other.preemptible,
-                    other.multi_pool);
+                    other.preference);
 }
 
 bool VictimKey::operator<(const VictimKey& other) const {

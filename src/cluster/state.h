@@ -119,7 +119,7 @@ struct LaneKey {
     ShapeId shape;
     int ask = 1;
     bool preemptible = true;
-    bool multi_pool = false;
+    int preference = 0;               // position of this pool in the jobs' list of pools
 
     // Higher priority first, then rule R3.
     bool operator<(const LaneKey& other) const;

@@ -9,12 +9,9 @@
 #include "codec/api_fields.h"
 #include "codec/event_fields.h"
 
-using namespace berth;
-
 namespace berth::codec {
 
-// Converts to every type, in thought only; outside the unnamed namespace, where clang would miss
-// a definition.
+// Not in the anonymous namespace: clang would ask where its conversions are defined.
 struct Anything {
     template <typename T>
     operator T() const;
@@ -22,9 +19,10 @@ struct Anything {
 
 }  // namespace berth::codec
 
-namespace {
-
+using namespace berth;
 using codec::Anything;
+
+namespace {
 
 // How many initialisers the aggregate takes.
 template <typename T, typename... Given>

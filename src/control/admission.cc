@@ -77,10 +77,8 @@ std::optional<Verdict> refusal_in_pool(Cluster& cluster, const model::Policy& po
     switch (verdict.reason) {
         case Reason::Invalid:
         case Reason::NeverFits:
-        case Reason::ModelMismatch:
-            return verdict;
-        default:
-            return refused;
+        case Reason::ModelMismatch: return verdict;
+        default: return refused;
     }
 }
 

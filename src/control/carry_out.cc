@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How does a plan become events, and committed events become effects?
+#include "lifecycle/carry_out.h"
+
 #include <algorithm>
 #include <chrono>
 
 #include "control/controller.h"
 #include "control/launch_order.h"
 #include "crash/crash_point.h"
-#include "lifecycle/carry_out.h"
 #include "scheduling/cycle.h"
 
 namespace berth::control {

@@ -82,6 +82,7 @@ std::string name_from(std::span<const std::string> command) {
     const std::vector<std::string> words = words_of(command);
     std::string name = "job";
     for (const std::string& word : words) {
+        if (word == "-c" && name != "job") break;  // what follows is no file
         if (word.empty() || word.front() == '-' || word.find('=') != std::string::npos) continue;
         name = base_name(word);
         if (!runs_a_script(name)) break;

@@ -108,8 +108,8 @@ base::Result<model::JobId> Controller::known_by_key(const Transaction& transacti
         id = *stored;
     }
     const model::JobRecord* live = transaction.find(id);
-    const auto first = live == nullptr ? ended_job(transaction, id)
-                                       : base::Result<model::JobRecord>(*live);
+    const auto first =
+        live == nullptr ? ended_job(transaction, id) : base::Result<model::JobRecord>(*live);
     if (first && first->spec == submission.spec &&
         first->command == command_text(submission.launch.command)) {
         return id;
@@ -170,8 +170,7 @@ base::Error Controller::no_such_job(const Transaction& transaction, model::JobId
 }
 
 base::Status Controller::take_pause(Transaction& transaction, model::JobId id,
-                                    const std::string& actor,
-                                    std::optional<base::Duration> grace) {
+                                    const std::string& actor, std::optional<base::Duration> grace) {
     const model::JobRecord* job = transaction.find(id);
     if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
     if (job->state == JobState::Cancelling) {
@@ -199,14 +198,17 @@ base::Status Controller::take_resume(Transaction& transaction, model::JobId id,
                                      const std::string& actor) {
     const model::JobRecord* job = transaction.find(id);
     if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
+    if (job->state == JobState::Cancelling) {
+        return base::fail(ErrorCode::Conflict, job_text(id) + " is being cancelled");
+    }
     if (job->held) return transaction.record(model::JobReleased{id}, actor);
     if (job->state == JobState::Paused || job->state == JobState::Pausing) {
         return base::fail(ErrorCode::Conflict,
                           job_text(id) + " was paused by the scheduler and resumes by itself");
     }
-    return base::fail(ErrorCode::Conflict, job_text(id) + " is " +
-                                               std::string(lifecycle::name(job->state)) +
-                                               ", not paused");
+    return base::fail(
+        ErrorCode::Conflict,
+        job_text(id) + " is " + std::string(lifecycle::name(job->state)) + ", not paused");
 }
 
 // Asked a second time with a grace, the attempt is hurried up.

@@ -20,9 +20,9 @@ constexpr bool kMovesCapacity =
     !std::is_same_v<T, model::CheckpointSaved>;
 
 template <typename T>
-constexpr bool kChangesRoom = std::is_same_v<T, model::NodeSet> ||
-                              std::is_same_v<T, model::PoolSet> ||
-                              std::is_same_v<T, model::ProjectSet>;
+constexpr bool kChangesRoom =
+    std::is_same_v<T, model::NodeSet> || std::is_same_v<T, model::PoolSet> ||
+    std::is_same_v<T, model::ProjectSet>;
 
 std::optional<model::TimePoint> earlier(std::optional<model::TimePoint> a,
                                         std::optional<model::TimePoint> b) {

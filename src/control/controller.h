@@ -60,7 +60,7 @@ struct Ports {
 struct Outlook {
     model::Verdict verdict;
     bool starts_now = false;
-    bool can_run = true;               // false: never, and the verdict says why
+    bool can_run = true;  // false: never, and the verdict says why
     std::vector<model::Pause> pauses;  // for its sake
 };
 
@@ -159,7 +159,7 @@ class Controller final : public ports::LauncherListener {
     std::optional<base::Error> failure_;
 
     bool needs_decision_ = true;
-    model::TimePoint decide_from_;      // not before, so that decisions leave room for the rest
+    model::TimePoint decide_from_;  // not before, so that decisions leave room for the rest
     std::optional<model::TimePoint> next_wakeup_;
     struct Stopping {
         StopOrder order;

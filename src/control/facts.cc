@@ -28,9 +28,8 @@ void Controller::on_running(ports::AttemptId attempt) {
 }
 
 void Controller::on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) {
-    queue([this, attempt, exit](Transaction& transaction) {
-        take_exit(transaction, attempt, exit);
-    });
+    queue(
+        [this, attempt, exit](Transaction& transaction) { take_exit(transaction, attempt, exit); });
 }
 
 void Controller::on_lost(ports::AttemptId attempt, const std::string& detail) {

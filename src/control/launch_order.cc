@@ -25,8 +25,8 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
     std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
     std::map<model::NodeId, int> on_node;
     for (const model::TaskPlacement& task : tasks) {
-        order.tasks.push_back({task.task, on_node[task.node]++,
-                               cluster.description(task.node).name, gpu_indices(task.gpu_mask)});
+        order.tasks.push_back({task.task, on_node[task.node]++, cluster.description(task.node).name,
+                               gpu_indices(task.gpu_mask)});
     }
     return order;
 }

@@ -17,10 +17,8 @@ bool may_have_processes(const model::JobRecord& job) {
         case model::JobState::Starting:
         case model::JobState::Running:
         case model::JobState::Pausing:
-        case model::JobState::Cancelling:
-            return true;
-        default:
-            return false;
+        case model::JobState::Cancelling: return true;
+        default: return false;
     }
 }
 
@@ -44,10 +42,10 @@ base::Status Controller::replay() {
             ++count;
             if (!wrong) return;
             if (event.sequence != state_.sequence + 1) {
-                wrong = base::fail(base::ErrorCode::Internal,
-                                   "the log continues with event " +
-                                       std::to_string(event.sequence) + " after " +
-                                       std::to_string(state_.sequence));
+                wrong =
+                    base::fail(base::ErrorCode::Internal,
+                               "the log continues with event " + std::to_string(event.sequence) +
+                                   " after " + std::to_string(state_.sequence));
                 return;
             }
             wrong = lifecycle::check(state_, event.body);

@@ -42,8 +42,8 @@ model::JobId Transaction::job_with_key(const std::string& key) const {
 
 const model::LaunchSpec* Transaction::launch_of(model::JobId job) const {
     // Ids were given in rising order.
-    const auto found = std::ranges::lower_bound(
-        batch_.launches, job, {}, &std::pair<model::JobId, model::LaunchSpec>::first);
+    const auto found = std::ranges::lower_bound(batch_.launches, job, {},
+                                                &std::pair<model::JobId, model::LaunchSpec>::first);
     if (found == batch_.launches.end() || found->first != job) return nullptr;
     return &found->second;
 }

@@ -14,14 +14,14 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
     if (job == nullptr || !job->placed.empty()) return {};
     // The decision was carried out already: on this very state it would be empty (I5).
     if (job->hold) return scheduling::explain(state.cluster, policy, {}, now, id);
-    const Likeness likeness{job->project,     job->shape,     job->priority,
-                            job->tasks_min,   job->tasks_max, job->preemptible,
-                            job->may_run,     job->last_start != model::TimePoint{},
-                            job->pools};
+    const Likeness likeness{
+        job->project,   job->shape,       job->priority, job->tasks_min,
+        job->tasks_max, job->preemptible, job->may_run,  job->last_start != model::TimePoint{},
+        job->pools};
     auto found = known_.find(likeness);
     if (found == known_.end()) {
-        found = known_.emplace(likeness,
-                               scheduling::explain(state.cluster, policy, {}, now, id)).first;
+        found =
+            known_.emplace(likeness, scheduling::explain(state.cluster, policy, {}, now, id)).first;
     }
     model::Verdict verdict = found->second;
     verdict.job = id;

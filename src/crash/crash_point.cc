@@ -29,7 +29,8 @@ Target read_target() {
 
 void crash_point(const char* name) {
     static const Target target = read_target();
-    if (target.name.empty()) [[likely]] return;
+    if (target.name.empty()) [[likely]]
+        return;
     if (target.name != name) return;
     static std::atomic<long> passages{0};
     if (++passages == target.passage) ::kill(::getpid(), SIGKILL);

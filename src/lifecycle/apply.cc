@@ -42,15 +42,17 @@ class Fold {
 
     void operator()(const model::JobStarting& starting) {
         JobRecord& record = settle(starting.job);
+        const bool grows = !record.tasks.empty();
         drop_hold(record);
         state_.cluster.place(starting.job, pool_of(starting.tasks), starting.tasks);
-        state_.cluster.set_started(starting.job, event_.time);
         record.tasks.insert(record.tasks.end(), starting.tasks.begin(), starting.tasks.end());
         record.attempts = starting.attempt;
+        record.state = JobState::Starting;
+        if (grows) return;  // what its other tasks have not saved is as old as before
+        state_.cluster.set_started(starting.job, event_.time);
         record.last_start = event_.time;
         record.last_checkpoint.reset();
         if (!record.first_start) record.first_start = event_.time;
-        record.state = JobState::Starting;
     }
 
     void operator()(const model::JobRunning& running) {
@@ -74,6 +76,7 @@ class Fold {
         state_.cluster.release(request.job, ranks);
         for (const int rank : ranks) record.releasing.push_back(rank);
         if (request.whole_job) record.state = JobState::Pausing;
+        drop_hold(record);  // nobody grows while it is asked to leave
         record.last_pause = model::PauseReceipt{event_.time,  request.rule, request.beneficiary,
                                                 event_.actor, request.cost, request.deadline,
                                                 {},           false};
@@ -96,7 +99,9 @@ class Fold {
     }
 
     void operator()(const model::JobHeld& held) {
-        settle(held.job).held = true;
+        JobRecord& record = settle(held.job);
+        record.held = true;
+        drop_hold(record);  // a promise to a job that may not run keeps GPUs idle
         state_.cluster.set_may_run(held.job, false);
     }
 

@@ -81,7 +81,7 @@ class Check {
 
     Status operator()(const model::JobStarting& starting) const {
         if (starting.tasks.empty()) return base::invalid("a start needs tasks");
-        return expect(starting.job, {JobState::Queued, JobState::Paused, JobState::Running});
+        return expect(starting.job, kMayGain);
     }
     Status operator()(const model::JobRunning& running) const {
         return expect(running.job, {JobState::Starting});
@@ -92,7 +92,7 @@ class Check {
         if (job != nullptr && !job->hold.empty()) {
             return conflict(*job, "has a reservation already");
         }
-        return expect(reserved.job, {JobState::Queued, JobState::Paused, JobState::Running});
+        return expect(reserved.job, kMayGain);
     }
     Status operator()(const model::ReservationDropped& dropped) const {
         const model::JobRecord* job = find(dropped.job);
@@ -140,6 +140,10 @@ class Check {
     }
 
   private:
+    // A job that starts or runs may grow: one plan can do both.
+    static constexpr std::initializer_list<JobState> kMayGain{
+        JobState::Queued, JobState::Paused, JobState::Starting, JobState::Running};
+
     const model::JobRecord* find(model::JobId job) const {
         const auto found = state_.jobs.find(job);
         return found == state_.jobs.end() ? nullptr : &found->second;

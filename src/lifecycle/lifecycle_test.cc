@@ -93,6 +93,23 @@ TEST_CASE("a lost attempt waits again and frees its GPUs") {
     CHECK(life.state.cluster.pool({0}).free_total[0] == base::gpus(2));
 }
 
+TEST_CASE("an elastic job grows while its first task still starts") {
+    Life life;
+    model::JobSpec spec;
+    spec.name = "elastic";
+    spec.project = "a";
+    spec.tasks_max = 2;
+    const model::JobId job{2};
+    life.happen(model::JobSubmitted{job, spec, "ann", "train"});
+    const model::TaskPlacement first{0, {0}, 1, base::kWholeGpu, {}, {}};
+    const model::TaskPlacement second{1, {0}, 2, base::kWholeGpu, {}, {}};
+    life.happen(model::JobStarting{job, 1, {}, {first}});
+    life.happen(model::JobStarting{job, 1, {}, {second}});
+    life.happen(model::JobRunning{job});
+    CHECK(life.state.jobs.at(job).tasks.size() == 2);
+    CHECK(life.state.jobs.at(job).attempts == 1);
+}
+
 TEST_CASE("events that the state does not allow are refused with the reason") {
     Life life;
     const auto refuses = [&](model::EventBody body, base::ErrorCode code) {

@@ -61,7 +61,7 @@ struct Plan {
     std::vector<Start> starts;
     std::vector<Pause> pauses;
     std::vector<Reservation> reservations;
-    std::vector<JobId> dropped;             // jobs whose hold ran out
+    std::vector<JobId> dropped;             // jobs whose hold ran out or is void
     std::optional<TimePoint> next_wakeup;   // decide again then, even if nothing happens
 
     bool is_empty() const {

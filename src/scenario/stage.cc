@@ -144,6 +144,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     const std::string& verb = command.verb;
     const std::string name = command.names.empty() ? "" : command.names[0];
     if (verb == "decide") return decide();
+    if (verb == "plan") return plan();
     if (verb == "settle") return settle();
     if (verb == "shares") return shares();
     if (verb == "jobs") return jobs();
@@ -176,7 +177,9 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
         return Lines{};
     }
     BERTH_TRY(job, job_named(name));
+    if (verb == "why") return why(job);
     Status status = base::invalid("unknown command \"" + verb + "\"");
+    if (verb == "pause") status = pause(job);
     if (verb == "left") status = leave(job);
     if (verb == "finish") status = happen(model::JobFinished{job, JobState::Succeeded, 0, {}});
     if (verb == "lose") status = happen(model::AttemptLost{job, {}});
@@ -210,20 +213,44 @@ Status Stage::carry_out(const model::Plan& plan) {
     return {};
 }
 
-std::vector<std::string> Stage::decide() {
+Status Stage::pause(model::JobId job) {
+    BERTH_TRY_VOID(happen(model::JobHeld{job}));
+    if (state_.cluster.job(job).active == 0) return {};
+    return happen(model::PauseRequested{
+        job, model::Rule::User, {}, {}, now_ + policy_.pause_grace, true, {}});
+}
+
+model::Plan Stage::decide_into(Lines& lines) {
     const std::string before = lifecycle::dump(state_.cluster);
-    const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_);
+    model::Plan plan = scheduling::decide(state_.cluster, policy_, now_);
     const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
-    Lines lines = render(state_, plan);
+    lines = render(state_, plan);
     for (const model::Verdict& verdict : verdicts) {
         if (verdict.reason != model::Reason::Starting) lines.push_back(render(state_, verdict));
     }
+    if (lines.empty()) lines.push_back("nothing");
     if (lifecycle::dump(state_.cluster) != before) lines.push_back("BROKEN deciding left a trace");
+    return plan;
+}
+
+std::vector<std::string> Stage::decide() {
+    Lines lines;
+    const model::Plan plan = decide_into(lines);
     if (const Status status = carry_out(plan); !status) {
         lines.push_back("BROKEN the plan cannot be carried out: " + status.error().message);
     }
-    if (lines.empty()) lines.push_back("nothing");
     return lines;
+}
+
+std::vector<std::string> Stage::plan() {
+    Lines lines;
+    decide_into(lines);
+    return lines;
+}
+
+Result<std::vector<std::string>> Stage::why(model::JobId job) {
+    if (!state_.jobs.at(job).tasks.empty()) return base::invalid("why: the job does not wait");
+    return Lines{render(state_, scheduling::explain(state_.cluster, policy_, {}, now_, job))};
 }
 
 Result<std::vector<std::string>> Stage::settle() {

@@ -9,6 +9,7 @@
 
 #include "lifecycle/apply.h"
 #include "model/description.h"
+#include "model/plan.h"
 #include "model/policy.h"
 #include "scenario/script.h"
 
@@ -32,6 +33,13 @@ class Stage {
     base::Result<model::JobId> job_named(const std::string& name) const;
 
     Lines decide();
+    // What would be decided now; nothing is carried out.
+    Lines plan();
+    // Decides and renders; `broken` lines say what no decision may do.
+    model::Plan decide_into(Lines& lines);
+    base::Result<Lines> why(model::JobId job);
+    // A user asks that the job shall not run: it is held, and asked to leave if it runs.
+    base::Status pause(model::JobId job);
     // Decides and lets everything asked happen at once, until nothing more is decided.
     base::Result<Lines> settle();
     base::Status carry_out(const model::Plan& plan);

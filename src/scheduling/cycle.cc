@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <set>
 
 #include "base/check.h"
 #include "scheduling/place.h"
@@ -25,158 +27,259 @@ void wake_at(Plan& plan, TimePoint time) {
     plan.next_wakeup = std::min(plan.next_wakeup.value_or(time), time);
 }
 
+// Whether one promised task could run this moment beside those who use the node or still leave it.
+bool could_run(const Cluster& cluster, const TaskPlacement& task) {
+    const cluster::NodeState& node = cluster.nodes()[task.node.index()];
+    for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+        if (!cluster.could_use(task.node, std::countr_zero(mask), task.share)) return false;
+    }
+    const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
+        return host.capacity == cluster::kUnaccounted ||
+               host.used + host.releasing + amount <= host.capacity;
+    };
+    return node.is_ready && is_free(node.cpu, task.cpu.value) &&
+           is_free(node.memory, task.memory.value);
+}
+
 // Whether the GPUs promised to the job have all been left by their holders: then, and only then,
-// taking the promise as used keeps every GPU within its bounds.
-bool is_ripe(const Cluster& cluster, const Job& job) {
-    for (const TaskPlacement& task : job.hold->tasks) {
-        const cluster::NodeState& node = cluster.nodes()[task.node.index()];
-        for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-            if (!cluster.could_use(task.node, std::countr_zero(mask), task.share)) return false;
-        }
-        const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
-            return host.capacity == cluster::kUnaccounted ||
-                   host.used + host.releasing + amount <= host.capacity;
-        };
-        if (!node.is_ready || !is_free(node.cpu, task.cpu.value) ||
-            !is_free(node.memory, task.memory.value)) {
-            return false;
-        }
-    }
-    return true;
+// taking the promise as used keeps every GPU within its bounds. Its tasks may share a GPU, so each
+// is asked with those before it in place.
+bool is_ripe(Cluster& cluster, JobId id) {
+    const cluster::Trial trial(cluster);
+    const std::vector<TaskPlacement> tasks = cluster.job(id).hold->tasks;
+    cluster.drop_hold(id);
+    return std::ranges::all_of(tasks, [&](const TaskPlacement& task) {
+        if (!could_run(cluster, task)) return false;
+        cluster.take(View::Idle, task);
+        return true;
+    });
 }
 
-// Stage 1: holds that are ripe start; holds that ran out, or whose node is gone, are dropped.
-void honour_holds(Cluster& cluster, TimePoint now, Plan& plan) {
-    std::vector<JobId> holders;
-    for (const JobId id : cluster.holders()) holders.push_back(id);
-    for (const JobId id : holders) {
-        const Job& job = cluster.job(id);
-        const base::PoolId pool = job.pool;
-        if (is_ripe(cluster, job)) {
-            const std::vector<TaskPlacement> tasks = job.hold->tasks;
-            cluster.drop_hold(id);
-            cluster.place(id, pool, tasks);
-            plan.starts.push_back({id, Rule::Hold, tasks});
-            continue;
-        }
-        const bool is_broken = std::ranges::any_of(job.hold->tasks, [&](const auto& task) {
-            return !cluster.nodes()[task.node.index()].is_ready;
-        });
-        if (is_broken || job.hold->deadline <= now) {
-            cluster.drop_hold(id);
-            plan.dropped.push_back(id);
-        } else {
-            wake_at(plan, job.hold->deadline);
-        }
-    }
-}
-
-class Stages {
+// One try at a whole decision, made on the cluster inside the caller's Trial.
+class Attempt {
   public:
-    Stages(const PoolView& view, Plan& plan) : view_(view), plan_(plan) {}
+    // Jobs of `stand_back` are given nothing; see decide().
+    Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now,
+            const std::set<JobId>& stand_back, bool is_last)
+        : cluster_(cluster), now_(now), stand_back_(stand_back), is_last_(is_last) {
+        honour_holds();
+        for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
+            views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
+        }
+    }
 
-    // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
-    void allocate() {
-        QueueOrder order(view_);
-        while (const auto next = order.next()) {
-            if (allocate(*next)) {
-                order.changed(next->project);
-            } else {
-                order.close(*next);
+    // Idle GPUs of every pool a job would take come before anybody is paused for it in one.
+    void run() {
+        do {
+            is_deferred_ = has_started_ = false;
+            for (PoolView& view : views_) allocate(view);
+        } while (is_deferred_ && has_started_);
+        for (int preference = 0; preference <= last_preference_; ++preference) {
+            for (const PoolView& view : views_) {
+                evict(view, Rule::Reclaim, preference);
+                evict(view, Rule::Preempt, preference);
             }
         }
     }
 
-    // Stages 3 and 4.
-    void evict(Rule rule) {
-        QueueOrder order(view_);
-        while (const auto next = order.next()) {
-            if (evict_for(*next, rule)) {
-                order.changed(next->project);
-            } else {
-                order.close(*next);
-            }
-        }
-    }
+    Plan take_plan() { return std::move(plan_); }
+    // Jobs that were given GPUs and then had to leave them within this very plan.
+    const std::set<JobId>& in_the_way() const { return in_the_way_; }
 
   private:
-    bool allocate(const Candidate& candidate) {
-        const Job& job = view_.cluster.job(candidate.job);
+    // Stage 1: holds that are ripe start; holds that ran out, or whose node is gone, are dropped.
+    void honour_holds() {
+        const std::set<JobId> holders = cluster_.holders();
+        for (const JobId id : holders) {
+            const Job& job = cluster_.job(id);
+            const bool is_broken = std::ranges::any_of(job.hold->tasks, [&](const auto& task) {
+                return !cluster_.nodes()[task.node.index()].is_ready;
+            });
+            if (stand_back_.contains(id)) {
+                drop_hold(id);
+            } else if (is_ripe(cluster_, id)) {
+                const base::PoolId pool = job.pool;
+                const std::vector<TaskPlacement> tasks = job.hold->tasks;
+                cluster_.drop_hold(id);
+                cluster_.place(id, pool, tasks);
+                add_start(id, Rule::Hold, tasks);
+            } else if (is_broken || job.hold->deadline <= now_) {
+                drop_hold(id);
+            } else {
+                wake_at(plan_, job.hold->deadline);
+            }
+        }
+    }
+
+    void drop_hold(JobId id) {
+        cluster_.drop_hold(id);
+        plan_.dropped.push_back(id);
+    }
+
+    // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
+    void allocate(PoolView& view) {
+        QueueOrder order(view);
+        while (const auto next = order.next()) {
+            if (allocate(view, *next)) {
+                order.changed(next->project);
+            } else {
+                order.close(*next);
+            }
+        }
+    }
+
+    bool allocate(PoolView& view, const Candidate& candidate) {
+        const Job& job = cluster_.job(candidate.job);
         const int tasks = candidate.lane.ask;
-        if (quota_gate(view_, job, ask_gpus(view_, job, tasks))) return false;
-        if (const auto places = place(view_, job, tasks, View::Idle)) {
-            start(job, *places);
+        if (stand_back_.contains(job.id)) return false;
+        if (quota_gate(view, job, ask_gpus(view, job, tasks))) return false;
+        last_preference_ = std::max(last_preference_, candidate.lane.preference);
+        if (candidate.lane.preference > 0 && fits_earlier(view, job)) {
+            is_deferred_ = true;
+            return false;
+        }
+        if (const auto places = place(view, job, tasks, View::Idle)) {
+            if (job.active == 0) view.fresh.insert(job.id);
+            cluster_.place(job.id, view.pool, *places);
+            add_start(job.id, Rule::Allocate, *places);
             return true;
         }
-        const auto& pool = view_.cluster.pool(view_.pool);
-        if (pool.free_total[0] == pool.free_total[1]) return false;  // nobody is leaving
-        if (const auto places = place(view_, job, tasks, View::Coming)) {
-            reserve(job, Rule::Allocate, *places);
-            return true;
+        return reserve_coming(view, job, tasks);
+    }
+
+    // Whether a pool that the job names before this one has room for it now. Should others take
+    // that room first, the job is looked at here again.
+    bool fits_earlier(const PoolView& here, const Job& job) const {
+        for (const base::PoolId pool : job.pools) {
+            if (pool == here.pool) return false;
+            const PoolView& view = views_[pool.index()];
+            const bool may = !quota_gate(view, job, ask_gpus(view, job, job.ask()));
+            if (may && place(view, job, job.ask(), View::Idle)) return true;
         }
         return false;
     }
 
-    bool evict_for(const Candidate& candidate, Rule rule) {
-        const Job& job = view_.cluster.job(candidate.job);
-        const Beneficiary beneficiary{job, candidate.lane.ask,
-                                      ask_gpus(view_, job, candidate.lane.ask), rule};
-        if (rule == Rule::Reclaim && !may_reclaim(view_, job, beneficiary.amount)) return false;
-        const Eviction eviction = find_victims(view_, beneficiary);
-        if (eviction.protected_until) wake_at(plan_, *eviction.protected_until);
-        if (eviction.pieces.empty()) return false;
-        for (const Piece& piece : eviction.pieces) pause(piece, rule, job.id);
-        reserve(job, rule, eviction.places);
+    // GPUs that somebody leaves anyway.
+    bool reserve_coming(const PoolView& view, const Job& job, int tasks) {
+        const auto& pool = cluster_.pool(view.pool);
+        if (pool.free_total[0] == pool.free_total[1]) return false;  // nobody is leaving
+        if (quota_gate(view, job, ask_gpus(view, job, tasks))) return false;
+        const auto places = place(view, job, tasks, View::Coming);
+        if (!places) return false;
+        reserve(view, job, Rule::Allocate, *places);
         return true;
     }
 
-    void start(const Job& job, const std::vector<TaskPlacement>& tasks) {
-        view_.cluster.place(job.id, view_.pool, tasks);
-        plan_.starts.push_back({job.id, Rule::Allocate, tasks});
+    // Stages 3 and 4, for the jobs that name this pool at the given place of their lists.
+    void evict(const PoolView& view, Rule rule, int preference) {
+        QueueOrder order(view);
+        while (const auto next = order.next()) {
+            const bool is_turn = next->lane.preference == preference;
+            if (!is_turn || !evict_for(view, *next, rule, order)) order.close(*next);
+        }
     }
 
-    void reserve(const Job& job, Rule rule, const std::vector<TaskPlacement>& tasks) {
-        const TimePoint deadline = view_.now + view_.policy.pause_grace + view_.policy.hold;
-        view_.cluster.hold(job.id, view_.pool, Hold{tasks, deadline, rule});
+    bool evict_for(const PoolView& view, const Candidate& candidate, Rule rule, QueueOrder& order) {
+        const Job& job = cluster_.job(candidate.job);
+        const Beneficiary beneficiary{job, candidate.lane.ask,
+                                      ask_gpus(view, job, candidate.lane.ask), rule};
+        if (stand_back_.contains(job.id)) return false;
+        // What an earlier pause of this plan left over is nobody's loss.
+        if (reserve_coming(view, job, beneficiary.tasks)) {
+            order.changed(job.project);
+            return true;
+        }
+        if (rule == Rule::Reclaim && !may_reclaim(view, job, beneficiary.amount)) return false;
+        const Eviction eviction = find_victims(view, beneficiary);
+        if (eviction.protected_until) wake_at(plan_, *eviction.protected_until);
+        if (eviction.pieces.empty() || takes_from_winners(eviction)) return false;
+        for (const Piece& piece : eviction.pieces) pause(piece, rule, job.id);
+        reserve(view, job, rule, eviction.places);
+        for (const Piece& piece : eviction.pieces) order.changed(piece.project);
+        order.changed(job.project);
+        return true;
+    }
+
+    // Nobody both gains and loses in one plan: who would is asked to stand back in the next
+    // attempt, or, in the last one, is left alone.
+    bool takes_from_winners(const Eviction& eviction) {
+        bool found = false;
+        for (const Piece& piece : eviction.pieces) {
+            if (!winners_.contains(piece.job)) continue;
+            found = true;
+            in_the_way_.insert(piece.job);
+        }
+        return found && is_last_;
+    }
+
+    void add_start(JobId job, Rule rule, const std::vector<TaskPlacement>& tasks) {
+        has_started_ = true;
+        winners_.insert(job);
+        const auto [position, is_new] = start_of_.try_emplace({job, rule}, plan_.starts.size());
+        if (is_new) {
+            plan_.starts.push_back({job, rule, tasks});
+            return;
+        }
+        std::vector<TaskPlacement>& known = plan_.starts[position->second].tasks;
+        known.insert(known.end(), tasks.begin(), tasks.end());
+    }
+
+    void reserve(const PoolView& view, const Job& job, Rule rule,
+                 const std::vector<TaskPlacement>& tasks) {
+        const TimePoint deadline = now_ + view.policy.pause_grace + view.policy.hold;
+        winners_.insert(job.id);
+        cluster_.hold(job.id, view.pool, Hold{tasks, deadline, rule});
         plan_.reservations.push_back({job.id, rule, tasks});
         wake_at(plan_, deadline);
     }
 
     void pause(const Piece& piece, Rule rule, JobId beneficiary) {
-        view_.cluster.release(piece.job, piece.ranks());
-        const auto known = std::ranges::find_if(plan_.pauses, [&](const model::Pause& other) {
-            return other.job == piece.job && other.beneficiary == beneficiary;
-        });
-        if (known == plan_.pauses.end()) {
+        // What it was promised by an earlier plan is void: nobody grows while asked to leave.
+        if (cluster_.job(piece.job).hold) drop_hold(piece.job);
+        cluster_.release(piece.job, piece.ranks());
+        if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
+            plan_.pauses.back().beneficiary != beneficiary) {
             plan_.pauses.push_back(
                 {piece.job, piece.ranks(), piece.takes_whole_job, rule, beneficiary, piece.cost});
             return;
         }
-        for (const int rank : piece.ranks()) known->tasks.push_back(rank);
-        known->whole_job |= piece.takes_whole_job;
-        known->cost.unsaved_gpu_ms += piece.cost.unsaved_gpu_ms;
-        known->cost.restart_gpu_ms += piece.cost.restart_gpu_ms;
+        model::Pause& known = plan_.pauses.back();
+        for (const int rank : piece.ranks()) known.tasks.push_back(rank);
+        known.whole_job |= piece.takes_whole_job;
+        known.cost.unsaved_gpu_ms += piece.cost.unsaved_gpu_ms;
+        known.cost.restart_gpu_ms += piece.cost.restart_gpu_ms;
     }
 
-    const PoolView& view_;
-    Plan& plan_;
+    Cluster& cluster_;
+    TimePoint now_;
+    const std::set<JobId>& stand_back_;
+    bool is_last_;
+    std::vector<PoolView> views_;
+    Plan plan_;
+    std::map<std::pair<JobId, Rule>, std::size_t> start_of_;  // position in plan_.starts
+    std::set<JobId> winners_;  // given something in this plan
+    std::set<JobId> in_the_way_;
+    bool is_deferred_ = false;  // a job waits for a pool it likes better
+    bool has_started_ = false;
+    int last_preference_ = 0;
 };
+
+// Each further attempt costs a whole decision; one is the rule, two are seen, more are rare.
+constexpr int kAttemptsMax = 4;
 
 }  // namespace
 
+// A job that takes idle GPUs in stage 2 can turn out to be in the way of an owner in stage 3.
+// Starting it to pause it at once would be a waste, so the decision is made again without it.
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
-    const cluster::Trial trial(cluster);
-    Plan plan;
-    honour_holds(cluster, now, plan);
-    for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
-        const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
-        const PoolView view = view_pool(cluster, policy, now, pool);
-        Stages stages(view, plan);
-        stages.allocate();
-        stages.evict(Rule::Reclaim);
-        stages.evict(Rule::Preempt);
+    std::set<JobId> stand_back;
+    for (int count = 1;; ++count) {
+        const cluster::Trial trial(cluster);
+        Attempt attempt(cluster, policy, now, stand_back, count == kAttemptsMax);
+        attempt.run();
+        if (attempt.in_the_way().empty() || count == kAttemptsMax) return attempt.take_plan();
+        stand_back.insert(attempt.in_the_way().begin(), attempt.in_the_way().end());
     }
-    return plan;
 }
 
 }  // namespace berth::scheduling

@@ -177,7 +177,7 @@ class Explainer {
             return with(Reason::QuotaFair, "set aside");
         }
         const bool is_fixed = view_.claim(denial.at).rights.kind == model::QuotaKind::Fixed;
-        add_holders(denial.at);
+        add_holders(denial.at, denial.gate == Gate::Quota);
         if (denial.gate == Gate::Quota) return with(Reason::QuotaHard, "quota");
         return with(Reason::QuotaHard, is_fixed ? "fixed quota" : "limit");
     }
@@ -205,19 +205,29 @@ class Explainer {
             return !node.is_ready && view_.cluster.allows(job_.shape, node.kind);
         });
         int missing = job_.ask() - verdict_.tasks_fit;
+        NodeId first;
         for (const NodeId node : away) {
-            const cluster::Shape& shape = view_.cluster.shape(job_.shape);
-            int free_gpus = 0;
-            for (int gpu = 0; gpu < view_.cluster.nodes()[node.index()].gpus; ++gpu) {
-                free_gpus +=
-                    view_.cluster.could_use(node, gpu, view_.cluster.share_on(job_.shape, node));
-            }
-            missing -= free_gpus / std::max(shape.request.gpus, 1);
+            const int slots = slots_when_back(node);
+            if (slots > 0 && !first.is_valid()) first = node;
+            missing -= slots;
         }
-        if (away.empty() || missing > 0) return false;
-        verdict_.scope = view_.cluster.description(away.front()).name;
+        if (!first.is_valid() || missing > 0) return false;
+        verdict_.scope = view_.cluster.description(first).name;
         with(Reason::Unhealthy);
         return true;
+    }
+
+    // How many tasks the GPUs of a node that is away would take beside what still runs there.
+    int slots_when_back(NodeId node) const {
+        const int gpus_each = view_.cluster.shape(job_.shape).request.gpus;
+        if (gpus_each == 0) return job_.ask();
+        const auto share = std::max(view_.cluster.share_on(job_.shape, node), MilliGpu{1});
+        std::int64_t parts = 0;
+        for (int gpu = 0; gpu < view_.cluster.nodes()[node.index()].gpus; ++gpu) {
+            const std::int64_t here = view_.cluster.unused(node, gpu).value / share.value;
+            parts += gpus_each == 1 ? here : std::min<std::int64_t>(here, 1);
+        }
+        return static_cast<int>(parts / gpus_each);
     }
 
     Verdict enough_but_apart() {
@@ -272,11 +282,12 @@ class Explainer {
         if (std::ranges::find(blockers, job) == blockers.end()) blockers.push_back(job);
     }
 
-    // Running jobs below this tree node, largest first.
-    void add_holders(ProjectId top) {
+    // Running jobs below this tree node, largest first; all or those that cannot be paused.
+    void add_holders(ProjectId top, bool not_preemptible_only = false) {
         std::vector<std::pair<std::int64_t, JobId>> holders;
         for (const auto& [id, job] : view_.cluster.jobs()) {
             if (job.placed.empty() || job.pool != view_.pool) continue;
+            if (not_preemptible_only && job.preemptible) continue;
             bool is_below = false;
             for (ProjectId at = job.project; at.is_valid(); at = view_.parent(at)) {
                 is_below |= at == top;
@@ -298,18 +309,32 @@ class Explainer {
     Verdict verdict_;
 };
 
-// Jobs that are still leaving GPUs promised elsewhere.
-std::vector<JobId> leaving_from(const Cluster& cluster, const std::vector<TaskPlacement>& hold) {
+bool overlaps(const TaskPlacement& task, const std::vector<TaskPlacement>& promised) {
+    return std::ranges::any_of(promised, [&](const TaskPlacement& other) {
+        return other.node == task.node && (other.gpu_mask & task.gpu_mask) != 0;
+    });
+}
+
+// Jobs that leave for this one, or leave what is promised to it.
+std::vector<JobId> leaving_for(const Cluster& cluster, const Plan& plan, JobId beneficiary,
+                               const std::vector<TaskPlacement>& promised) {
     std::vector<JobId> leaving;
+    const auto add = [&](JobId job) {
+        if (std::ranges::find(leaving, job) == leaving.end()) leaving.push_back(job);
+    };
+    for (const model::Pause& pause : plan.pauses) {
+        if (pause.beneficiary == beneficiary) add(pause.job);
+        for (const auto& task : cluster.job(pause.job).placed) {
+            const bool is_asked =
+                std::ranges::find(pause.tasks, task.place.task) != pause.tasks.end();
+            if (is_asked && overlaps(task.place, promised)) add(pause.job);
+        }
+    }
     for (const auto& [id, job] : cluster.jobs()) {
         if (!job.is_releasing()) continue;
-        const bool overlaps = std::ranges::any_of(job.placed, [&](const auto& task) {
-            return task.is_releasing && std::ranges::any_of(hold, [&](const auto& promised) {
-                       return promised.node == task.place.node &&
-                              (promised.gpu_mask & task.place.gpu_mask) != 0;
-                   });
-        });
-        if (overlaps) leaving.push_back(id);
+        for (const auto& task : job.placed) {
+            if (task.is_releasing && overlaps(task.place, promised)) add(id);
+        }
     }
     return leaving;
 }
@@ -335,10 +360,8 @@ std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, cons
     const bool keeps_hold =
         job.hold && std::ranges::find(plan.dropped, job.id) == plan.dropped.end();
     if (reserved != plan.reservations.end() || keeps_hold) {
-        for (const model::Pause& pause : plan.pauses) {
-            if (pause.beneficiary == job.id) verdict.blockers.push_back(pause.job);
-        }
-        if (keeps_hold) verdict.blockers = leaving_from(cluster, job.hold->tasks);
+        verdict.blockers =
+            leaving_for(cluster, plan, job.id, keeps_hold ? job.hold->tasks : reserved->tasks);
         if (verdict.blockers.size() > kBlockersMax) verdict.blockers.resize(kBlockersMax);
         return with(Reason::WaitingForPause);
     }

@@ -25,8 +25,10 @@ std::string quota_text(const Verdict& verdict) {
 
 std::string fair_text(const Verdict& verdict) {
     if (verdict.detail == "set aside") {
-        return gpus(verdict.idle) + " idle are set aside for the fixed quota of " + verdict.scope +
-               "; this asks " + base::format(verdict.asks) + " beyond what may be lent";
+        return base::format(verdict.used) + " of " + base::format(verdict.capacity) +
+               " set aside for fixed quotas such as that of " + verdict.scope + ", " +
+               base::format(verdict.bound) + " may be lent, this asks " +
+               base::format(verdict.asks);
     }
     return verdict.scope + " holds " + base::format(verdict.used) + " of its fair share of " +
            gpus(verdict.bound) + " and asks " + base::format(verdict.asks) + "; " +
@@ -80,7 +82,7 @@ std::string explain_text(const Verdict& verdict) {
                    std::to_string(verdict.tasks_asked) + " tasks fit at once";
         case Reason::Unhealthy:
             return "would fit if drained or failed nodes such as " + verdict.scope + " were back";
-        case Reason::Reserved: return idle_text(verdict) + ", kept for another job";
+        case Reason::Reserved: return idle_text(verdict) + " besides those kept for another job";
         case Reason::WaitingForPause:
             return "its " + gpus(verdict.asks) +
                    (verdict.asks == base::kWholeGpu ? " is" : " are") + " being freed";

@@ -9,6 +9,7 @@ namespace berth::scheduling {
 namespace {
 
 model::PauseCost cost_of(const PoolView& view, const cluster::Job& job, MilliGpu gpus) {
+    if (view.fresh.contains(job.id)) return {};
     const auto unsaved = std::max(view.now - job.last_saved, model::Duration{0});
     return {gpus.value * unsaved.count() / 1000, gpus.value * job.restart_cost.count() / 1000};
 }
@@ -85,13 +86,18 @@ Pieces legal_pieces(const PoolView& view, const Beneficiary& beneficiary,
         for (const cluster::VictimKey& key : view.claim(project).victims) {
             if (preempts && key.priority >= beneficiary.job.priority) break;
             const cluster::Job& job = view.cluster.job(key.job);
-            if (minimum_run && protected_until(view.policy, job) > view.now) {
-                const TimePoint until = protected_until(view.policy, job);
+            const bool is_fresh = view.fresh.contains(job.id);
+            const TimePoint until = protected_until(view.policy, job);
+            const bool is_protected = minimum_run && until > view.now && !is_fresh;
+            if (is_protected) {
                 pieces.protected_until = std::min(pieces.protected_until.value_or(until), until);
-                continue;
             }
             for (Piece& piece : pieces_of(view, job)) {
-                piece.return_gpu_ms = below.at(key.priority, piece.cost_gpu_ms());
+                // The minimum run is the core's; surplus was lent for as long as it idled.
+                if (is_protected && piece.takes_whole_job) break;
+                if (!is_fresh) {
+                    piece.return_gpu_ms = below.at(key.priority, piece.cost_gpu_ms());
+                }
                 pieces.list.push_back(std::move(piece));
             }
         }

@@ -5,6 +5,8 @@
 // GPUs between "held" and "wanted", and R1 divides by the sum of both.
 #pragma once
 
+#include <set>
+
 #include "cluster/cluster.h"
 #include "model/policy.h"
 #include "scheduling/fair_share.h"
@@ -23,6 +25,8 @@ struct PoolView {
     TimePoint now;
     PoolId pool;
     Shares shares;
+    // Jobs that the decision in progress starts: they have nothing to lose yet.
+    std::set<JobId> fresh = {};
 
     const cluster::Claim& claim(ProjectId project) const { return cluster.claim(pool, project); }
     MilliGpu allocated(ProjectId project) const { return claim(project).usage.allocated; }

@@ -33,20 +33,29 @@ void sum_set_aside(const PoolView& view, ProjectId parent, SetAside& sum) {
     }
 }
 
-}  // namespace
-
-MilliGpu set_aside(const PoolView& view) {
-    SetAside sum;
-    sum_set_aside(view, cluster::kRoot, sum);
-    return sum.total;
+// Within a fixed quota its own bound is all there is to share; outside, what the pool has.
+std::optional<Denial> set_aside_gate(const PoolView& view, ProjectId project, MilliGpu amount) {
+    if (is_fixed(view, project)) return {};  // its GPUs are the ones set aside
+    ProjectId roof = view.parent(project);
+    while (roof != cluster::kRoot && !is_fixed(view, roof)) roof = view.parent(roof);
+    SetAside aside;
+    sum_set_aside(view, roof, aside);
+    if (aside.total == MilliGpu{0}) return {};
+    const auto& pool = view.cluster.pool(view.pool);
+    const MilliGpu room = roof == cluster::kRoot
+                              ? pool.free_total[static_cast<std::size_t>(View::Coming)]
+                              : view.claim(roof).limit - view.allocated(roof);
+    const MilliGpu lendable = std::max(room - aside.total, MilliGpu{0});
+    if (amount <= lendable) return {};
+    return Denial{Gate::SetAside, aside.owner, aside.total, lendable};
 }
+
+}  // namespace
 
 std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount) {
     if (amount == MilliGpu{0}) return {};
-    bool within_fixed = false;
     for (ProjectId at = job.project; at != cluster::kRoot; at = view.parent(at)) {
         const cluster::Claim& claim = view.claim(at);
-        within_fixed |= is_fixed(view, at);
         if (claim.usage.allocated + amount > claim.limit) {
             return Denial{Gate::Limit, at, claim.usage.allocated, claim.limit};
         }
@@ -54,15 +63,7 @@ std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, 
             return Denial{Gate::Quota, at, claim.usage.not_preemptible, claim.quota};
         }
     }
-    if (within_fixed) return {};
-    SetAside aside;
-    sum_set_aside(view, cluster::kRoot, aside);
-    const MilliGpu allocated = view.allocated(cluster::kRoot);
-    const MilliGpu lendable = view.cluster.pool(view.pool).capacity - aside.total;
-    if (aside.total > MilliGpu{0} && allocated + amount > lendable) {
-        return Denial{Gate::SetAside, aside.owner, allocated, lendable};
-    }
-    return {};
+    return set_aside_gate(view, job.project, amount);
 }
 
 }  // namespace berth::scheduling

@@ -18,12 +18,9 @@ enum class Gate { Limit, Quota, SetAside };
 struct Denial {
     Gate gate = Gate::Limit;
     ProjectId at;          // the tree node that refuses; for SetAside the owner of most of it
-    MilliGpu used{0};      // there
-    MilliGpu bound{0};     // there
+    MilliGpu used{0};   // there; for SetAside all that is set aside
+    MilliGpu bound{0};  // there; for SetAside what may still be lent
 };
-
-// GPUs of the pool that fixed quotas keep idle for their owners.
-MilliGpu set_aside(const PoolView& view);
 
 // Nothing when `amount` more may be taken, else the first refusal from the project upwards.
 std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount);

@@ -20,6 +20,7 @@ bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount) {
 }
 
 bool may_reclaim(const PoolView& view, const cluster::Job& job, MilliGpu amount) {
+    if (amount == MilliGpu{0}) return false;
     const cluster::Claim& claim = view.claim(job.project);
     if (claim.usage.allocated + amount > view.shares.fair[job.project.index()]) return false;
     return job.preemptible || claim.usage.not_preemptible + amount <= claim.quota;

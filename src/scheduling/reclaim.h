@@ -3,7 +3,7 @@
 // WHOSE JOBS ARE PAUSED when a project wants back what it lent? Rule R6.
 //
 //   Who may ask:  the project stays within its fair share with the job; work that cannot be
-//                 paused also stays within the quota.
+//                 paused also stays within the quota. Work without GPUs has no claim on GPUs.
 //   Who may lose: at the first level where the two paths through the tree part, the other side,
 //                 as long as before each piece it still holds more than its allocatable share, or
 //                 more than its quota when the asking side stays within its own. So the last piece

@@ -73,6 +73,9 @@ namespace {
 // without looking at a single node.
 bool is_hopeless(const PoolView& view, const Beneficiary& beneficiary, const ReclaimLedger& ledger,
                  const std::vector<Piece>& pieces) {
+    // A request by memory may take less of a large GPU than the amount it counts as.
+    const model::TaskRequest& request = view.cluster.shape(beneficiary.job.shape).request;
+    if (request.gpu_memory > model::Bytes{0}) return false;
     std::map<std::optional<std::size_t>, std::pair<MilliGpu, MilliGpu>> sides;  // sum, largest
     std::map<std::optional<std::size_t>, ProjectId> member;
     for (const Piece& piece : pieces) {

@@ -22,21 +22,21 @@ inline constexpr std::size_t kFramePayloadMax = 64 * 1024;
 inline constexpr std::size_t kInputWindow = 64 * 1024;
 
 enum class FrameType : std::uint16_t {
-    Watch = 1,         // to the supervisor, from a server
-    Stop = 2,          //   StopRequest
-    Running = 3,       // to a server: all tasks were started
-    Exited = 4,        //   to a server or a client: the exit line of status_file.h
-    Attach = 16,       // to the supervisor, from a client: TerminalSize
-    Input = 17,        //   bytes for task 0
-    InputEnd = 18,     //   no more of them
-    WindowSize = 19,   //   TerminalSize
-    Signal = 20,       //   a signal number, for all tasks
-    OutputClosed = 21, //   the client's stdout (1) or stderr (2) takes no more
-    Output = 32,       // to a client: bytes of a task's stdout or terminal
+    Watch = 1,  // to the supervisor, from a server
+    Stop = 2,  //   StopRequest
+    Running = 3,  // to a server: all tasks were started
+    Exited = 4,  //   to a server or a client: the exit line of status_file.h
+    Attach = 16,  // to the supervisor, from a client: TerminalSize
+    Input = 17,  //   bytes for task 0
+    InputEnd = 18,  //   no more of them
+    WindowSize = 19,  //   TerminalSize
+    Signal = 20,  //   a signal number, for all tasks
+    OutputClosed = 21,  //   the client's stdout (1) or stderr (2) takes no more
+    Output = 32,  // to a client: bytes of a task's stdout or terminal
     ErrorOutput = 33,  //   bytes of a task's stderr
-    InputTaken = 34,   //   so many bytes of input were taken
+    InputTaken = 34,  //   so many bytes of input were taken
     InputClosed = 35,  //   task 0 has closed its stdin
-    Refused = 36,      //   why; the connection is then closed
+    Refused = 36,  //   why; the connection is then closed
 };
 
 struct Frame {
@@ -55,7 +55,7 @@ struct StopRequest {
 };
 
 struct TerminalSize {
-    int rows = 0;     // 0 = not known
+    int rows = 0;  // 0 = not known
     int columns = 0;
 };
 

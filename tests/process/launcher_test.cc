@@ -57,8 +57,7 @@ TEST_CASE("a command that cannot be run ends with 127 or 126 and its reason") {
     order.spec.workdir = "/no/such/place";
     const AttemptExit lost_way = world.run(order);
     CHECK(lost_way.exit_code == 126);
-    CHECK(lost_way.detail ==
-          "cannot enter workdir \"/no/such/place\": No such file or directory");
+    CHECK(lost_way.detail == "cannot enter workdir \"/no/such/place\": No such file or directory");
 
     CHECK(world.run(order_of(attempt(4), {"no-such-command"}, 3)).exit_code == 127);
     CHECK(world.run(order_of(attempt(5), {})).exit_code == 126);
@@ -114,11 +113,12 @@ TEST_CASE("each rank sees its own place and the user's environment") {
 TEST_CASE("a task sees no file, signal or process group of the server or its supervisor") {
     ScratchDirectory scratch;
     World world(scratch.path());
-    const AttemptExit exit = world.run(
-        shell(attempt(1), "ls /proc/self/fd | tr '\\n' ' '; "
-                          "python3 -c \"print(*[hex(int(line.split()[1], 16) & 0x7fffffff) for line "
-                          "in open('/proc/self/status') if line[:6] == 'SigBlk'])\"; "
-                          "python3 -c 'import os; print(os.getpgid(0) == os.getpid())'"));
+    const AttemptExit exit =
+        world.run(shell(attempt(1),
+                        "ls /proc/self/fd | tr '\\n' ' '; "
+                        "python3 -c \"print(*[hex(int(line.split()[1], 16) & 0x7fffffff) for line "
+                        "in open('/proc/self/status') if line[:6] == 'SigBlk'])\"; "
+                        "python3 -c 'import os; print(os.getpgid(0) == os.getpid())'"));
     CHECK(exit.exit_code == 0);
     // 3 is the directory that ls itself reads.
     CHECK(world.log(attempt(1)) == "0 1 2 3 0x0\nTrue\n");
@@ -127,8 +127,7 @@ TEST_CASE("a task sees no file, signal or process group of the server or its sup
 TEST_CASE("the first task that fails ends the gang and gives the exit code") {
     ScratchDirectory scratch;
     World world(scratch.path());
-    const AttemptExit exit =
-        world.run(shell(attempt(1), "[ $RANK = 2 ] && exit 7; sleep 600", 4));
+    const AttemptExit exit = world.run(shell(attempt(1), "[ $RANK = 2 ] && exit 7; sleep 600", 4));
     CHECK(exit.exit_code == 7);
     CHECK(exit.detail == "task 2 exited with 7");
     CHECK_FALSE(exit.killed);
@@ -138,10 +137,10 @@ TEST_CASE("what tasks leave behind is killed, however it tried to get away") {
     ScratchDirectory scratch;
     World world(scratch.path());
     const std::string pid_file = scratch.path() + "/pid";
-    const AttemptExit exit = world.run(
-        shell(attempt(1), "setsid bash -c 'trap \"\" TERM HUP; (echo $BASHPID >" + pid_file +
-                              "; exec sleep 600) & disown' & while [ ! -s " + pid_file +
-                              " ]; do sleep 0.01; done; exit 3"));
+    const AttemptExit exit =
+        world.run(shell(attempt(1), "setsid bash -c 'trap \"\" TERM HUP; (echo $BASHPID >" +
+                                        pid_file + "; exec sleep 600) & disown' & while [ ! -s " +
+                                        pid_file + " ]; do sleep 0.01; done; exit 3"));
     CHECK(exit.exit_code == 3);
     CHECK_FALSE(is_living(std::stoi(read_file(pid_file))));
 }

@@ -63,9 +63,9 @@ bool has_line(const World& world, AttemptId id, const std::string& start) {
 TEST_CASE("a killed server finds its running job, and its finished one, and what never began") {
     ScratchDirectory scratch;
     const std::string go = scratch.path() + "/go";
-    DoomedServer doomed(scratch.path(),
-                        {shell(attempt(1), "while [ ! -e " + go + " ]; do sleep 0.01; done; exit 5"),
-                         shell(attempt(2), "sleep 0.2; exit 6")});
+    DoomedServer doomed(scratch.path(), {shell(attempt(1), "while [ ! -e " + go +
+                                                               " ]; do sleep 0.01; done; exit 5"),
+                                         shell(attempt(2), "sleep 0.2; exit 6")});
     World world(scratch.path());
     REQUIRE(wait_for([&] { return has_line(world, attempt(2), "running"); }));
     doomed.kill();
@@ -85,9 +85,9 @@ TEST_CASE("a killed server finds its running job, and its finished one, and what
 TEST_CASE("a job can be paused by the server that took it up") {
     ScratchDirectory scratch;
     const AttemptId id = attempt(1);
-    DoomedServer doomed(scratch.path(),
-                        {shell(id, "trap 'echo saved; exit 0' TERM; echo ready; "
-                                   "while :; do sleep 0.02; done")});
+    DoomedServer doomed(scratch.path(), {shell(id,
+                                               "trap 'echo saved; exit 0' TERM; echo ready; "
+                                               "while :; do sleep 0.02; done")});
     World world(scratch.path());
     REQUIRE(wait_for([&] { return world.log(id) == "ready\n"; }));
     doomed.kill();
@@ -103,13 +103,13 @@ TEST_CASE("a stop that was asked for is completed without the server") {
     ScratchDirectory scratch;
     const AttemptId id = attempt(1);
     const std::string asked = scratch.path() + "/asked";
-    DoomedServer doomed(
-        scratch.path(),
-        {shell(id, "trap '' TERM; echo ready; while :; do sleep 0.02; done")}, [&](World& server) {
-            server.until([&] { return server.log(id) == "ready\n"; });
-            server.pause(id, 400);
-            std::ofstream(asked) << "yes";
-        });
+    DoomedServer doomed(scratch.path(),
+                        {shell(id, "trap '' TERM; echo ready; while :; do sleep 0.02; done")},
+                        [&](World& server) {
+                            server.until([&] { return server.log(id) == "ready\n"; });
+                            server.pause(id, 400);
+                            std::ofstream(asked) << "yes";
+                        });
     World world(scratch.path());
     REQUIRE(wait_for([&] { return std::filesystem::exists(asked); }));
     doomed.kill();
@@ -189,8 +189,8 @@ TEST_CASE("an attempt whose supervisor is killed is lost, and nothing of it runs
 TEST_CASE("what ran before the machine was restarted is lost, what had ended is not") {
     ScratchDirectory scratch;
     World world(scratch.path());
-    for (const std::int64_t job : {1, 2}) std::filesystem::create_directories(
-        world.directory(attempt(job)));
+    for (const std::int64_t job : {1, 2})
+        std::filesystem::create_directories(world.directory(attempt(job)));
     std::ofstream(world.directory(attempt(1)) + "/status") << "starting another-boot 17\n";
     std::ofstream(world.directory(attempt(2)) + "/status")
         << "starting another-boot 18\nrunning 19\nexit 4 0 0 0 task 0 exited with 4\n";

@@ -50,8 +50,10 @@ TEST_CASE("a rank that ends with an error while saving does not cut the others s
     ScratchDirectory scratch;
     World world(scratch.path());
     const AttemptId id = attempt(1);
-    world.start(shell(id, "trap '[ $RANK = 0 ] && exit 9; sleep 0.3; echo saved; exit 0' TERM; "
-                          "echo ready; while :; do sleep 0.02; done", 2));
+    world.start(shell(id,
+                      "trap '[ $RANK = 0 ] && exit 9; sleep 0.3; echo saved; exit 0' TERM; "
+                      "echo ready; while :; do sleep 0.02; done",
+                      2));
     REQUIRE(until_ready(world, id, 2));
     world.pause(id);
     const AttemptExit exit = world.exit_of(id);
@@ -94,11 +96,12 @@ TEST_CASE("a trainer below a shell saves although the shell is gone") {
     ScratchDirectory scratch;
     World world(scratch.path());
     const AttemptId id = attempt(1);
-    world.start(shell(id, "python3 -c 'import signal,sys,time\n"
-                          "def save(*_):\n  time.sleep(0.3); print(\"saved\", flush=True)\n"
-                          "  sys.exit(0)\n"
-                          "signal.signal(signal.SIGTERM, save)\n"
-                          "print(\"ready\", flush=True)\ntime.sleep(600)'; echo next command"));
+    world.start(shell(id,
+                      "python3 -c 'import signal,sys,time\n"
+                      "def save(*_):\n  time.sleep(0.3); print(\"saved\", flush=True)\n"
+                      "  sys.exit(0)\n"
+                      "signal.signal(signal.SIGTERM, save)\n"
+                      "print(\"ready\", flush=True)\ntime.sleep(600)'; echo next command"));
     REQUIRE(until_ready(world, id));
     world.pause(id);
     const AttemptExit exit = world.exit_of(id);
@@ -112,8 +115,9 @@ TEST_CASE("a handler's own children are left to it") {
     ScratchDirectory scratch;
     World world(scratch.path());
     const AttemptId id = attempt(1);
-    world.start(shell(id, "sleep 600 & child=$!; trap 'kill -0 $child && echo loader lives; "
-                          "exit 0' TERM; echo ready; while :; do wait $child; done"));
+    world.start(shell(id,
+                      "sleep 600 & child=$!; trap 'kill -0 $child && echo loader lives; "
+                      "exit 0' TERM; echo ready; while :; do wait $child; done"));
     REQUIRE(until_ready(world, id));
     world.pause(id);
     const AttemptExit exit = world.exit_of(id);

@@ -51,7 +51,8 @@ void SimulatedLauncher::end(ports::AttemptId attempt, bool stop_asked) {
 
 void SimulatedLauncher::end_due() {
     const Clock::time_point now = Clock::now();
-    while (!by_time_.empty() && by_time_.begin()->first <= now) end(by_time_.begin()->second, false);
+    while (!by_time_.empty() && by_time_.begin()->first <= now)
+        end(by_time_.begin()->second, false);
     wait_for_next();
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "app/berth/demo_jobs.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "api/access.h"
-
-#include <unistd.h>
 
 namespace berth::app {
 namespace {

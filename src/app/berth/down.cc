@@ -17,9 +17,11 @@ namespace berth::app {
 namespace {
 
 constexpr cli::Flag kFlags[] = {
-    {.name = "jobs", .value = "WHAT",
+    {.name = "jobs",
+     .value = "WHAT",
      .help = "keep: they go on and the next server takes them up; cancel: they end first",
-     .completes = cli::Completes::Choices, .choices = "keep|cancel"},
+     .completes = cli::Completes::Choices,
+     .choices = "keep|cancel"},
 };
 
 constexpr std::chrono::seconds kPatience{100};
@@ -48,19 +50,17 @@ int run_down(cli::Context& context, const cli::Arguments& arguments) {
         }
         std::this_thread::sleep_for(kLook);
     }
-    cli::print(jobs == "keep" ? "server ended; running jobs go on\n"
-                              : "server and jobs ended\n");
+    cli::print(jobs == "keep" ? "server ended; running jobs go on\n" : "server and jobs ended\n");
     return cli::kDone;
 }
 
 }  // namespace
 
-const cli::Verb down_verb{
-    .intent = cli::Intent::System,
-    .name = "down",
-    .synopsis = "[--jobs keep|cancel]",
-    .summary = "end the server; running jobs go on unless asked otherwise",
-    .flags = kFlags,
-    .run = run_down};
+const cli::Verb down_verb{.intent = cli::Intent::System,
+                          .name = "down",
+                          .synopsis = "[--jobs keep|cancel]",
+                          .summary = "end the server; running jobs go on unless asked otherwise",
+                          .flags = kFlags,
+                          .run = run_down};
 
 }  // namespace berth::app

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The program berth: the command line, and the verbs that need the server itself.
+#include "cli/main.h"
+
 #include <cstdio>
 #include <exception>
 
 #include "app/berth/up.h"
-#include "cli/main.h"
 
 int main(int argc, char** argv) {
     try {

@@ -35,6 +35,16 @@ void log_line(const std::string& text, model::TimePoint now) {
     std::fprintf(stderr, "%s %s\n", codec::format_time(now).c_str(), text.c_str());
 }
 
+// A node keeps its GPU count for ever: a machine that was changed goes on under a new name.
+std::string name_for(const cluster::Cluster& cluster, const model::Node& node) {
+    std::string name = node.name;
+    for (int number = 2;; ++number) {
+        const auto known = cluster.find_node(name);
+        if (!known.is_valid() || cluster.description(known).gpus == node.gpus) return name;
+        name = node.name + "-" + std::to_string(number);
+    }
+}
+
 // Clients and supervisors each take a descriptor.
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -51,7 +61,7 @@ struct Server::Parts {
     base::Status open();
     base::Status make_controller(const model::Policy& policy);
     base::Status listen(const std::string& token);
-    void set_up_cluster(const std::vector<model::Node>& nodes);
+    void set_up_cluster(std::vector<model::Node> nodes);
     void step_soon();
     void step();
     void set_timer();
@@ -93,24 +103,24 @@ base::Status Server::Parts::open() {
     BERTH_TRY(nodes, inventory.inventory->discover());
     BERTH_TRY(token, api::obtain_token(options.data_dir + "/token"));
     BERTH_TRY_VOID(make_controller(policy));
-    site = std::make_unique<api::Site>(api::Site{
-        .controller = *controller,
-        .store = *store,
-        .clock = clock,
-        .inventory = *inventory.inventory,
-        .facts = {.version = BERTH_VERSION,
-                  .cluster_id = cluster_id,
-                  .data_dir = options.data_dir,
-                  .profile = options.profile,
-                  .launcher = launcher.description,
-                  .gpus = inventory.description,
-                  .port = 0,
-                  .started = clock.now()},
-        .default_project = kDefaultProject,
-        .log_path = launcher.log_path,
-        .attach_address = launcher.attach_address,
-        .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
-        .waiting = {}});
+    site = std::make_unique<api::Site>(
+        api::Site{.controller = *controller,
+                  .store = *store,
+                  .clock = clock,
+                  .inventory = *inventory.inventory,
+                  .facts = {.version = BERTH_VERSION,
+                            .cluster_id = cluster_id,
+                            .data_dir = options.data_dir,
+                            .profile = options.profile,
+                            .launcher = launcher.description,
+                            .gpus = inventory.description,
+                            .port = 0,
+                            .started = clock.now()},
+                  .default_project = kDefaultProject,
+                  .log_path = launcher.log_path,
+                  .attach_address = launcher.attach_address,
+                  .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
+                  .waiting = {}});
     set_up_cluster(nodes);
     if (options.demo) submit_demo(*controller, options.program);
     controller->step();
@@ -132,17 +142,18 @@ base::Status Server::Parts::make_controller(const model::Policy& policy) {
 }
 
 // What this machine has, and a project to submit to without any set-up.
-void Server::Parts::set_up_cluster(const std::vector<model::Node>& nodes) {
+void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
     const auto note = [this](const base::Status& status) {
         if (!status && !set_up_error) set_up_error = status.error();
     };
     const cluster::Cluster& cluster = controller->state().cluster;
-    for (model::Node node : nodes) {
+    for (model::Node& node : nodes) {
+        node.name = name_for(cluster, node);
         const auto known = cluster.find_node(node.name);
         const bool is_drained =
             known.is_valid() && cluster.description(known).health == model::NodeHealth::Drained;
         if (is_drained) node.health = model::NodeHealth::Drained;
-        controller->set_node(std::move(node), note);
+        controller->set_node(node, note);
     }
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         model::Node gone = cluster.description({static_cast<model::NodeId::Rep>(i)});
@@ -285,9 +296,9 @@ std::string Server::banner() const {
         const model::Project& project = cluster.projects()[i].project;
         const auto quota = project.rights.quota.value_or(model::MilliGpu{0});
         projects += projects.empty() ? "" : ", ";
-        projects += project.name +
-                    (quota == model::MilliGpu{0} ? " (no quota: runs on what idles)"
-                                                 : " (guaranteed " + base::format(quota) + ")");
+        projects += project.name + (quota == model::MilliGpu{0}
+                                        ? " (no quota: runs on what idles)"
+                                        : " (guaranteed " + base::format(quota) + ")");
     }
     const std::string live = std::to_string(parts.controller->state().jobs.size());
     std::string text = "Berth " BERTH_VERSION "  profile " + parts.options.profile + "  data " +
@@ -295,11 +306,12 @@ std::string Server::banner() const {
     text += "  GPUs      " + base::format(ready) + ", " + parts.inventory.description + "\n";
     text += "  Jobs      " + live + " live, run as " + parts.launcher.description + "\n";
     text += "  Projects  " + projects + "\n";
-    text += "  API       " + parts.options.data_dir + "/berth.sock, http://127.0.0.1:" +
-            std::to_string(parts.site->facts.port) + " with the token in " +
-            parts.options.data_dir + "/token\n";
-    text += "  Try       berth run -- env | grep CUDA      berth ls      berth project create "
-            "vision --quota 4\n";
+    text += "  API       " + parts.options.data_dir +
+            "/berth.sock, http://127.0.0.1:" + std::to_string(parts.site->facts.port) +
+            " with the token in " + parts.options.data_dir + "/token\n";
+    text +=
+        "  Try       berth run -- env | grep CUDA      berth ls      berth project create "
+        "vision --quota 4\n";
     return text;
 }
 

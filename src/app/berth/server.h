@@ -18,11 +18,11 @@ inline constexpr const char* kDefaultProject = "default";
 
 struct ServerOptions {
     std::string data_dir;               // absolute
-    std::string gpus = "auto";          // auto | sim:NODESxGPUSxMEMORY, as the inventory reads it
+    std::string gpus = "auto";  // auto | sim:NODESxGPUSxMEMORY, as the inventory reads it
     std::string profile = "berth";
-    std::string launcher = "process";   // process | simulated:TIME
-    std::string program;                // path of this executable: its siblings are found by it
-    std::optional<int> port;            // none = kDefaultPort, or any when that is taken
+    std::string launcher = "process";  // process | simulated:TIME
+    std::string program;  // path of this executable: its siblings are found by it
+    std::optional<int> port;  // none = kDefaultPort, or any when that is taken
     std::optional<base::Duration> min_run;
     std::optional<base::Duration> grace;
     bool demo = false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 #include <chrono>
+
 #include "ports/clock.h"
 #include "ports/gpu_inventory.h"
 namespace berth::app {
@@ -8,7 +9,8 @@ class WallClock final : public ports::Clock {
   public:
     base::TimePoint now() const override {
         using namespace std::chrono;
-        return base::at_ms(duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
+        return base::at_ms(
+            duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
     }
 };
 class PlainInventory final : public ports::GpuInventory {
@@ -16,7 +18,12 @@ class PlainInventory final : public ports::GpuInventory {
     explicit PlainInventory(const std::string& text) {
         // [NODESx]GPUSxMEM
         std::vector<std::string> parts(1);
-        for (char c : text) { if (c == 'x') parts.emplace_back(); else parts.back() += c; }
+        for (char c : text) {
+            if (c == 'x')
+                parts.emplace_back();
+            else
+                parts.back() += c;
+        }
         int nodes = parts.size() == 3 ? std::stoi(parts[0]) : 1;
         int gpus = std::stoi(parts[parts.size() - 2]);
         for (int i = 0; i < nodes; ++i) {
@@ -29,7 +36,10 @@ class PlainInventory final : public ports::GpuInventory {
         }
     }
     base::Result<std::vector<model::Node>> discover() override { return nodes_; }
-    base::Result<std::vector<ports::GpuReading>> read() override { return std::vector<ports::GpuReading>{}; }
+    base::Result<std::vector<ports::GpuReading>> read() override {
+        return std::vector<ports::GpuReading>{};
+    }
+
   private:
     std::vector<model::Node> nodes_;
 };

@@ -27,8 +27,11 @@ using cli::Outcome;
 
 constexpr cli::Flag kFlags[] = {
     {.name = "gpus", .value = "WHAT", .help = "auto, or simulated ones: sim:8x80G, sim:2x4x80G"},
-    {.name = "profile", .value = "NAME", .help = "rules of sharing: berth or classic",
-     .completes = cli::Completes::Choices, .choices = "berth|classic"},
+    {.name = "profile",
+     .value = "NAME",
+     .help = "rules of sharing: berth or classic",
+     .completes = cli::Completes::Choices,
+     .choices = "berth|classic"},
     {.name = "port", .value = "PORT", .help = "loopback TCP port; 0 = any free one"},
     {.name = "min-run", .value = "TIME", .help = "a started job is left alone so long, if it can"},
     {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
@@ -171,9 +174,10 @@ const cli::Verb up_verb{
     .synopsis = "[flags]",
     .summary = "start the server for this machine; no root, no configuration",
     .flags = kFlags,
-    .more = "  berth up                      real GPUs if there are any, else 8 simulated ones\n"
-            "  berth up --gpus sim:2x4x80G   two nodes with four simulated GPUs each\n"
-            "  berth up --demo               with projects and jobs to look at\n",
+    .more =
+        "  berth up                      real GPUs if there are any, else 8 simulated ones\n"
+        "  berth up --gpus sim:2x4x80G   two nodes with four simulated GPUs each\n"
+        "  berth up --demo               with projects and jobs to look at\n",
     .run = run_up};
 
 }  // namespace berth::app

@@ -19,13 +19,13 @@ using namespace berth;
 using supervision::Descriptor;
 
 std::string read_order(const Descriptor& file) {
-    struct stat about {};
+    struct stat about{};
     if (::fstat(file.get(), &about) != 0 || about.st_size <= 0) return {};
     std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
     std::size_t have = 0;
     while (have < bytes.size()) {
-        const ssize_t size = ::pread(file.get(), bytes.data() + have, bytes.size() - have,
-                                     static_cast<off_t>(have));
+        const ssize_t size =
+            ::pread(file.get(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
         if (size <= 0) return {};
         have += static_cast<std::size_t>(size);
     }

@@ -67,6 +67,7 @@ class Supervisor {
     void handle(Connection& peer, const supervision::Frame& frame);
     void attach(Connection& peer, supervision::TerminalSize size);
     void drop_lost_peers();
+    bool wants_output();
     void open_listener();
     Connection* client();
     Relay::Sink sink();
@@ -98,6 +99,7 @@ class Supervisor {
     // Milliseconds on the monotonic clock; none = not awaited.
     std::optional<std::int64_t> attach_deadline_;
     std::optional<std::int64_t> stop_deadline_;
+    std::optional<std::int64_t> stall_deadline_;     // of a client that holds up the saving
     std::optional<std::int64_t> gang_deadline_;      // a task failed, the others were asked to end
     std::optional<std::int64_t> leftover_deadline_;  // all tasks ended, something still runs
     std::optional<std::int64_t> kill_again_;

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A busy cluster over time: ten jobs for each node, a third of them running, 50 projects in 10
+// departments, 20 shapes of job. Each sample is one event (a job arrives, a job ends, paused tasks
+// have left) with everything it sets off: the event is applied, a decision is taken, and its plan
+// is applied.
+#include <array>
+
+#include "base/rng.h"
+#include "bench/decide/measure.h"
+#include "bench/decide/world.h"
+#include "scheduling/cycle.h"
+
+namespace berth::bench {
+namespace {
+
+constexpr int kProjects = 50;
+constexpr int kDepartments = 10;
+constexpr int kEvents = 2000;
+constexpr int kWarmUp = 300;
+constexpr std::int64_t kBetweenEventsMs = 200;
+
+struct JobShape {
+    int weight;  // how often it occurs
+    int gpus;
+    std::int64_t share;
+    int tasks;
+    int tasks_max;
+    model::JobKind kind = model::JobKind::Train;
+};
+
+// Mostly one GPU, some shares, a long tail of gangs: the mix that published traces show.
+constexpr std::array<JobShape, 20> kShapes{{
+    {30, 1, 1000, 1, 1},
+    {8, 1, 1000, 1, 4},
+    {10, 2, 1000, 1, 1},
+    {10, 4, 1000, 1, 1},
+    {10, 8, 1000, 1, 1},
+    {3, 8, 1000, 2, 2},
+    {2, 8, 1000, 4, 4},
+    {1, 8, 1000, 8, 8},
+    {1, 8, 1000, 16, 16},
+    {2, 4, 1000, 2, 2},
+    {2, 2, 1000, 4, 4},
+    {2, 1, 1000, 8, 8},
+    {1, 1, 1000, 16, 32},
+    {4, 1, 500, 1, 1},
+    {4, 1, 250, 1, 1},
+    {2, 1, 100, 1, 1},
+    {3, 1, 1000, 1, 1, model::JobKind::Build},
+    {2, 1, 500, 1, 1, model::JobKind::Build},
+    {1, 2, 1000, 1, 1, model::JobKind::Inference},
+    {2, 1, 1000, 4, 4, model::JobKind::Inference},
+}};
+
+class Busy {
+  public:
+    explicit Busy(Run& run) : run_(run), world_(run.nodes) {
+        const std::int64_t capacity = std::int64_t{run.nodes} * kGpusPerNode;
+        for (int i = 0; i < kDepartments; ++i) world_.add_project(department(i), capacity / 10);
+        for (int i = 0; i < kProjects; ++i) {
+            world_.add_project(project(i), capacity / kProjects, department(i % kDepartments));
+        }
+        for (const JobShape& shape : kShapes) weights_ += shape.weight;
+        for (int i = 0; i < run.nodes * 10; ++i) arrive(dice_.between(0, kNowMs / 2));
+        now_ms_ = kNowMs / 2;
+        decide();
+        // Those who run have done so for a while: minimum runs are over, work is unsaved.
+        now_ms_ = kNowMs;
+        for (int i = 0; i < kWarmUp; ++i) step();
+    }
+
+    void measure() {
+        std::vector<std::int64_t> samples;
+        const int events = run_.samples_max > 0 ? run_.samples_max : kEvents;
+        for (int i = 0; i < events; ++i) samples.push_back(run_.timed([this] { step(); }));
+        run_.print_times("one event", 1, samples);
+        run_.print_number("jobs", "jobs", std::ssize(world_.state.jobs));
+        run_.print_number("starts", "jobs", starts_);
+        run_.print_number("pauses", "jobs", pauses_);
+        const auto& pool = world_.state.cluster.pool({0});
+        run_.print_number("idle", "GPUs", pool.free_total[0].value / 1000);
+    }
+
+  private:
+    static std::string department(int i) { return "department" + std::to_string(i); }
+    static std::string project(int i) { return "project" + std::to_string(i); }
+
+    // A few projects submit most of the work.
+    int busy_project() { return static_cast<int>(dice_.index(1 + dice_.index(kProjects))); }
+
+    const JobShape& any_shape() {
+        std::int64_t at = dice_.between(1, weights_);
+        for (const JobShape& shape : kShapes) {
+            if ((at -= shape.weight) <= 0) return shape;
+        }
+        return kShapes[0];
+    }
+
+    void arrive(std::int64_t time_ms) {
+        const JobShape& shape = any_shape();
+        model::JobSpec spec = world_.spec(project(busy_project()), shape.gpus, shape.tasks);
+        spec.tasks_max = shape.tasks_max;
+        spec.request.share = model::MilliGpu{shape.share};
+        spec.kind = shape.kind;
+        spec.priority = model::default_priority(shape.kind);
+        spec.preemptible = shape.kind == model::JobKind::Train;
+        world_.submit(spec, time_ms);
+    }
+
+    void decide() {
+        const model::TimePoint now = base::at_ms(now_ms_);
+        const model::Plan plan = scheduling::decide(world_.state.cluster, run_.policy, now);
+        world_.carry_out(plan, run_.policy, now);
+        for (const model::Start& start : plan.starts) running_.push_back(start.job);
+        for (const model::Pause& pause : plan.pauses) leaving_.push_back(pause.job);
+        starts_ += std::ssize(plan.starts);
+        pauses_ += std::ssize(plan.pauses);
+    }
+
+    // A job that runs and is not leaving; those that are not are forgotten on the way.
+    model::JobId take_running() {
+        while (true) {
+            const std::size_t at = dice_.index(running_.size());
+            const model::JobId id = running_[at];
+            running_[at] = running_.back();
+            running_.pop_back();
+            const auto found = world_.state.jobs.find(id);
+            if (found != world_.state.jobs.end() &&
+                found->second.state == model::JobState::Running) {
+                return id;
+            }
+        }
+    }
+
+    void step() {
+        now_ms_ += kBetweenEventsMs;
+        const model::TimePoint now = base::at_ms(now_ms_);
+        if (!leaving_.empty()) {
+            const model::JobId id = leaving_.back();
+            leaving_.pop_back();
+            const auto found = world_.state.jobs.find(id);
+            if (found == world_.state.jobs.end() || found->second.releasing.empty()) return;
+            world_.apply(now, model::JobPaused{id, true});
+        } else if (turn_ = !turn_; turn_) {
+            arrive(now_ms_);
+        } else {
+            world_.apply(now,
+                         model::JobFinished{take_running(), model::JobState::Succeeded, 0, {}});
+        }
+        decide();
+    }
+
+    Run& run_;
+    World world_;
+    base::Rng dice_{11};
+    int weights_ = 0;
+    std::int64_t now_ms_ = 0;
+    bool turn_ = false;
+    std::vector<model::JobId> running_;
+    std::vector<model::JobId> leaving_;
+    std::int64_t starts_ = 0;
+    std::int64_t pauses_ = 0;
+};
+
+void steady_state(Run& run) { Busy(run).measure(); }
+
+}  // namespace
+
+void add_steady_state(std::map<std::string, Scenario>& scenarios) {
+    scenarios["steady-state"] = steady_state;
+}
+
+}  // namespace berth::bench
