@@ -11,8 +11,11 @@ import multiprocessing
 import os
 import re
 import socket
+import pathlib
+import sys
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/support"))
 from berth_server import Server, submission
 
 NUMBER = re.compile(rb'"id":(\d+)')

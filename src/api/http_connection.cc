@@ -48,6 +48,7 @@ void HttpConnection::close() {
 
 bool HttpConnection::is_stale(Clock::time_point now) const {
     const auto quiet = now - last_progress_;
+    if (is_draining_) return quiet > kDrainMax;
     const bool is_stalled = is_writing_ || parser_->has_begun;
     if (is_stalled) return quiet > kStalledMax;
     // A client that waits for a parked answer has every right to be quiet.
@@ -55,7 +56,7 @@ bool HttpConnection::is_stale(Clock::time_point now) const {
 }
 
 void HttpConnection::read_more() {
-    if (is_reading_ || closes_ || !socket_.is_open()) return;
+    if (is_reading_ || (closes_ && !is_draining_) || !socket_.is_open()) return;
     if (answers_.size() >= kPipelinedMax || unsent_.size() >= kUnsentBytesMax) return;
     is_reading_ = true;
     inbox_.erase(0, parsed_);
@@ -74,8 +75,18 @@ void HttpConnection::read_more() {
 }
 
 void HttpConnection::on_bytes(std::size_t size) {
-    if (size > 0) last_progress_ = Clock::now();
-    if (parse()) read_more();
+    if (size > 0 && !is_draining_) last_progress_ = Clock::now();
+    if (is_draining_) parsed_ = inbox_.size();
+    if (is_draining_ || parse()) read_more();
+}
+
+// Closing while the client still sends would take back an answer that it has not read yet.
+void HttpConnection::drain() {
+    boost::system::error_code ignored;
+    socket_.shutdown(Socket::shutdown_send, ignored);
+    is_draining_ = true;
+    parsed_ = inbox_.size();
+    read_more();
 }
 
 bool HttpConnection::parse() {
@@ -173,7 +184,7 @@ void HttpConnection::flush() {
                           if (error) return self->close();
                           self->flush();
                           if (self->is_writing_) return;
-                          if (self->closes_ && self->answers_.empty()) return self->close();
+                          if (self->closes_ && self->answers_.empty()) return self->drain();
                           // While a read is under way the inbox belongs to it.
                           if (!self->is_reading_ && self->parse()) self->read_more();
                       });

@@ -35,6 +35,16 @@ void log_line(const std::string& text, model::TimePoint now) {
     std::fprintf(stderr, "%s %s\n", codec::format_time(now).c_str(), text.c_str());
 }
 
+// A node keeps its GPU count for ever: a machine that was changed goes on under a new name.
+std::string name_for(const cluster::Cluster& cluster, const model::Node& node) {
+    std::string name = node.name;
+    for (int number = 2;; ++number) {
+        const auto known = cluster.find_node(name);
+        if (!known.is_valid() || cluster.description(known).gpus == node.gpus) return name;
+        name = node.name + "-" + std::to_string(number);
+    }
+}
+
 // Clients and supervisors each take a descriptor.
 void raise_descriptor_limit() {
     rlimit limit{};
@@ -51,7 +61,7 @@ struct Server::Parts {
     base::Status open();
     base::Status make_controller(const model::Policy& policy);
     base::Status listen(const std::string& token);
-    void set_up_cluster(const std::vector<model::Node>& nodes);
+    void set_up_cluster(std::vector<model::Node> nodes);
     void step_soon();
     void step();
     void set_timer();
@@ -132,17 +142,18 @@ base::Status Server::Parts::make_controller(const model::Policy& policy) {
 }
 
 // What this machine has, and a project to submit to without any set-up.
-void Server::Parts::set_up_cluster(const std::vector<model::Node>& nodes) {
+void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
     const auto note = [this](const base::Status& status) {
         if (!status && !set_up_error) set_up_error = status.error();
     };
     const cluster::Cluster& cluster = controller->state().cluster;
-    for (model::Node node : nodes) {
+    for (model::Node& node : nodes) {
+        node.name = name_for(cluster, node);
         const auto known = cluster.find_node(node.name);
         const bool is_drained =
             known.is_valid() && cluster.description(known).health == model::NodeHealth::Drained;
         if (is_drained) node.health = model::NodeHealth::Drained;
-        controller->set_node(std::move(node), note);
+        controller->set_node(node, note);
     }
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         model::Node gone = cluster.description({static_cast<model::NodeId::Rep>(i)});
