@@ -63,8 +63,11 @@ int answer_for(const Context& context, const model::JobRecord& record) {
     if (code == kJobAbove99) {
         const bool by_signal = record.exit_code > 128 && record.exit_code <= 128 + 64;
         std::string text = "ended with exit code " + std::to_string(record.exit_code);
-        if (by_signal) text += " (" + signal_name(record.exit_code - 128) + ")";
-        if (!record.detail.empty()) text += ": " + record.detail;
+        if (!record.detail.empty()) {
+            text += ": " + record.detail;
+        } else if (by_signal) {
+            text += " (" + signal_name(record.exit_code - 128) + ")";
+        }
         notice(context, record, text);
     }
     return code;
