@@ -79,7 +79,8 @@ class Demo {
         submission.spec.name = project + "-" + std::to_string(number);
         submission.spec.project = project;
         submission.launch.command = {server_.sibling("berth-trainer"), "--steps",
-                                     std::to_string(steps), "--step-ms", std::to_string(kStepMs)};
+                                     std::to_string(steps), "--step-time",
+                                     std::to_string(kStepMs) + "ms", "--print-every", "1"};
         submission.launch.workdir = server_.context().data_dir;
         const char* path = std::getenv("PATH");
         submission.launch.environment = {std::string("PATH=") + (path ? path : "/usr/bin:/bin")};

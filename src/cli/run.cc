@@ -38,6 +38,7 @@ constexpr Flag kFlags[] = {
 };
 
 constexpr base::Duration kRefresh{1000};
+constexpr base::Duration kWorthTelling{500};  // a shorter wait is not mentioned in a log
 
 // What stands on standard error while the job waits: one line that is rewritten on a terminal,
 // said once elsewhere.
@@ -58,7 +59,8 @@ class WaitLine {
         if (!why.empty()) text += ": " + why;
         text = printable(text);
         if (!style_.is_terminal) {
-            if (!is_shown_) print_notice("berth: " + text + "\n");
+            if (is_shown_ || clock_now() - begun_ < kWorthTelling) return;
+            print_notice("berth: " + text + "\n");
         } else {
             const int room = style_.width - 8;
             print_notice("\r\x1b[K" + style_.paint(Tone::Warning, "berth:") + " " +
@@ -74,6 +76,7 @@ class WaitLine {
 
   private:
     const Style& style_;
+    base::TimePoint begun_ = clock_now();
     bool is_shown_ = false;
 };
 
@@ -91,9 +94,9 @@ class Run {
             const auto job = wait_for_start();
             if (!job) return wait_failed(job.error());
             if (model::is_final(job->job.state)) return answer_for(context_, job->job);
+            last_attempt_ = job->job.attempts;
             const auto code = stand_in();
             if (code) return *code;
-            last_attempt_ = job->job.attempts;
             give_up_ = base::TimePoint::max();
         }
     }
@@ -109,7 +112,7 @@ class Run {
         WaitGoal goal;
         goal.until = "running";
         goal.deadline = give_up_;
-        goal.poll = context_.err.is_terminal ? kRefresh : base::Duration{30'000};
+        goal.poll = kRefresh;
         goal.is_reached = [this](const model::JobRecord& job) {
             return model::is_final(job.state) || (may_attach(job) && job.attempts > last_attempt_);
         };
@@ -170,9 +173,11 @@ class Run {
     // What the server knows once the processes are gone.
     std::optional<int> settle(Client& client) {
         WaitGoal goal;
-        goal.until = "final";
-        goal.poll = base::Duration{1000};
-        goal.is_reached = [](const model::JobRecord& job) { return !may_attach(job); };
+        goal.until = "change";
+        goal.poll = kRefresh;
+        goal.is_reached = [this](const model::JobRecord& job) {
+            return !may_attach(job) || job.attempts > last_attempt_;
+        };
         const auto job = wait_for(client, id_, goal);
         if (job && model::is_final(job->job.state)) return answer_for(context_, job->job);
         if (job) return std::nullopt;

@@ -39,10 +39,11 @@ base::Result<Descriptor> create_status(const std::string& jobs_dir, ports::Attem
                           "cannot make \"" + path + "\": " + ::strerror(errno));
     // A locked file has a supervisor, one with something in it had one. Empty and free, it was left
     // by a server that died before it came to start anything, and is as good as new.
-    struct stat status {};
+    struct stat status{};
     const bool is_free = ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
     if (!is_free || ::fstat(file.get(), &status) != 0 || status.st_size != 0)
-        return base::fail(base::ErrorCode::Exists, "\"" + path + "\" is of an attempt begun before");
+        return base::fail(base::ErrorCode::Exists,
+                          "\"" + path + "\" is of an attempt begun before");
     return file;
 }
 

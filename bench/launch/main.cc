@@ -4,7 +4,7 @@
 // processes, at most WIDTH at a time, waits for every exit and prints one JSON line: jobs per
 // second, CPU time per job of this process and of all processes together, and the time from
 // start() to on_running and to on_exit.
-//   bench_launch SUPERVISOR [COUNT [WIDTH [COMMAND...]]]
+//   berth-bench-launch SUPERVISOR [COUNT [WIDTH [COMMAND...]]]
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -131,7 +131,7 @@ class Bench final : public ports::LauncherListener {
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        std::fprintf(stderr, "usage: bench_launch SUPERVISOR [COUNT [WIDTH [COMMAND...]]]\n");
+        std::fprintf(stderr, "usage: berth-bench-launch SUPERVISOR [COUNT [WIDTH [COMMAND...]]]\n");
         return 124;
     }
     const int count = argc > 2 ? std::atoi(argv[2]) : 2000;
