@@ -62,8 +62,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     ChosenLauncher chosen;
     const std::string jobs_dir = options.data_dir + "/jobs";
     chosen.log_path = [jobs_dir](ports::AttemptId attempt, int task) {
-        return process::attempt_directory(jobs_dir, attempt) + "/task-" + std::to_string(task) +
-               ".log";
+        return process::log_path(jobs_dir, attempt, task);
     };
     if (options.launcher.starts_with(kSimulatedLauncher)) {
         const std::string time = options.launcher.substr(kSimulatedLauncher.size());
