@@ -21,11 +21,11 @@ TEST_CASE("only the whole token behind its scheme opens the door") {
 }
 
 TEST_CASE("a token is made once, for its owner only") {
-    const auto path = std::filesystem::temp_directory_path() /
-                      ("berth-token-" + std::to_string(::getpid()));
+    const auto path =
+        std::filesystem::temp_directory_path() / ("berth-token-" + std::to_string(::getpid()));
     const auto first = obtain_token(path);
     const auto second = obtain_token(path);
-    struct stat status {};
+    struct stat status{};
     REQUIRE(::stat(path.c_str(), &status) == 0);
     std::filesystem::remove(path);
     REQUIRE(first.has_value());

@@ -37,8 +37,9 @@ TEST_CASE("an answer carries its length, its headers and whether more may follow
     response.headers = {{"Location", "/x"}};
     std::string text;
     append_response(text, response, false);
-    CHECK(text == "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
-                  "Location: /x\r\n\r\n{}");
+    CHECK(text ==
+          "HTTP/1.1 201 Created\r\nContent-Type: application/json\r\nContent-Length: 2\r\n"
+          "Location: /x\r\n\r\n{}");
     text.clear();
     append_response(text, {}, true);
     CHECK(text.find("\r\nConnection: close\r\n") != std::string::npos);

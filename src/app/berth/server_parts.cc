@@ -43,9 +43,8 @@ base::Result<ChosenInventory> choose_inventory(const std::string& gpus) {
     }
     auto real = std::make_unique<nvml::NvmlGpus>(host_name());
     const auto nodes = real->discover();
-    const bool has_gpus = nodes && std::ranges::any_of(*nodes, [](const model::Node& node) {
-        return node.gpus > 0;
-    });
+    const bool has_gpus =
+        nodes && std::ranges::any_of(*nodes, [](const model::Node& node) { return node.gpus > 0; });
     if (!has_gpus) {
         return simulated(kWhenNoGpu, nodes ? ", no GPU was found" : ", no NVIDIA driver was found");
     }
