@@ -52,9 +52,13 @@ std::string headline(std::string sentence, const std::string& tag, const Style& 
     const std::string last = sentence.substr(start);
     text += style.paint(Tone::Strong, last);
     if (tag.empty()) return text + "\n";
-    const int gap = static_cast<int>(width) - display_width(last) - display_width(tag);
-    text += gap >= 2 ? std::string(static_cast<std::size_t>(gap), ' ') : "\n";
-    return text + style.paint(Tone::Warning, tag) + "\n";
+    int gap = static_cast<int>(width) - display_width(last) - display_width(tag);
+    if (gap < 2) {
+        text += "\n";
+        gap = static_cast<int>(width) - display_width(tag);
+    }
+    return text + std::string(static_cast<std::size_t>(std::max(gap, 0)), ' ') +
+           style.paint(Tone::Warning, tag) + "\n";
 }
 
 std::string sentence_of(std::string text) {
@@ -107,15 +111,15 @@ std::string waits_for(const model::Verdict& verdict) {
         case Reason::ModelMismatch: return "a change of the cluster or of the job";
         case Reason::QuotaHard: return "a job of " + verdict.scope + " to end, or a larger quota";
         case Reason::QuotaFair: return "GPUs that nobody entitled to them asks for";
-        case Reason::WaitingForPause: return "the jobs above to save and stop";
-        case Reason::Reserved: return "the job above to start, or GPUs of other jobs";
-        case Reason::PriorityAhead: return "the jobs above to start";
+        case Reason::WaitingForPause: return "these jobs to save and stop";
+        case Reason::Reserved: return "that job to start, or GPUs of others";
+        case Reason::PriorityAhead: return "these jobs to start";
         case Reason::Unhealthy: return "a node to come back";
         case Reason::Starting: return "its own processes";
         case Reason::NotYetEvaluated: return "the next decision, due at once";
         default: break;
     }
-    return verdict.blockers.empty() ? "GPUs to become idle" : "one of the jobs above to end or pause";
+    return verdict.blockers.empty() ? "GPUs to become idle" : "one of these jobs to end or pause";
 }
 
 std::string verdict_lines(const codec::JobView& job, const codec::NameTable& names,
@@ -126,11 +130,11 @@ std::string verdict_lines(const codec::JobView& job, const codec::NameTable& nam
     if (verdict.bound.value > 0 || verdict.used.value > 0) {
         text += line("quota", bound_text(verdict), style);
     }
-    std::string_view label = "in the way";
+    std::string blockers;
     for (const model::JobId blocker : verdict.blockers) {
-        text += line(label, named(blocker, names), style);
-        label = "";
+        blockers += (blockers.empty() ? "" : ", ") + named(blocker, names);
     }
+    if (!blockers.empty()) text += line("in the way", blockers, style);
     if (verdict.position > 0) {
         text += line("position", ordinal(verdict.position) + " of " + job.spec.project, style);
     }

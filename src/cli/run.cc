@@ -33,7 +33,7 @@ constexpr Flag kFlags[] = {
     kSignalFlag,
     kGraceFlag,
     kCheckpointFlag,
-    {'d', "detach", "", "print its number and go on; the job runs without this terminal"},
+    {'d', "detach", "", "print its number and go on without it"},
     {0, "max-wait", "TIME", "give up (111) when it has not started by then"},
 };
 
@@ -227,7 +227,7 @@ const Verb run_verb{
     .intent = Intent::Run,
     .name = "run",
     .synopsis = "[flags] [--] COMMAND...",
-    .summary = "run a command on GPUs as if here: terminal, Ctrl-C, exit code",
+    .summary = "run a command on GPUs as if it ran here",
     .flags = kFlags,
     .tail = CommandTail::FromFirstWord,
     .more =
