@@ -284,7 +284,9 @@ class Replay {
         }
     }
 
-    // When nobody is paused, no waiting job may have a legal set of victims.
+    // When nobody is paused, no waiting job may have a legal set of victims. Jobs that this plan
+    // starts are left out: a side can come to hold more than its due by starting them, and then
+    // lose more than them. The next decision is asked about that.
     void check_refusals(base::PoolId pool) {
         const Judge judge = this->judge(pool);
         const Room room = judge.room(View::Coming);
@@ -305,7 +307,8 @@ class Replay {
     }
 
     bool has_legal_set(const Judge& judge, const Room& room, const Want& want) const {
-        const std::vector<JudgedPiece> all = judge.pieces(want);
+        std::vector<JudgedPiece> all = judge.pieces(want);
+        std::erase_if(all, [&](const JudgedPiece& piece) { return fresh_.contains(piece.job); });
         if (all.size() <= kPiecesAll) {
             return any_set(all, [&](const std::vector<JudgedPiece>& taken) {
                 return !judge.objection(room, want, taken) && judge.helps(room, want, taken);
