@@ -22,8 +22,12 @@ set(berth_modules
     6  adapters/nvml                 effects
     6  adapters/simulated_gpu        effects
     6  adapters/system_clock         effects
+    6  adapters/simulated_launcher   effects
+    6  attach                        effects
     7  api                           effects
     7  cli                           effects
+    7  app/supervisor                effects
+    7  app/trainer                   effects
     8  app                           effects
 )
 

@@ -41,7 +41,8 @@ std::string seconds_text(base::Duration wait) {
 
 template <typename T>
 tl::unexpected<Failure> unreadable(const base::Result<T>& answer) {
-    return refuse(kServerUnreachable, "the server's answer cannot be read: " + answer.error().message,
+    return refuse(kServerUnreachable,
+                  "the server's answer cannot be read: " + answer.error().message,
                   "berth version; berth status");
 }
 
@@ -180,6 +181,8 @@ Outcome<AttachPlace> Client::attach(model::JobId id) {
     if (!tree) return tl::unexpected(tree.error());
     AttachPlace place;
     place.socket = text_of(*tree, "socket");
+    // Abstract sockets are shown with an @ in front, which is no part of the name.
+    if (place.socket.starts_with('@')) place.socket.erase(0, 1);
     const std::string attempt = text_of(*tree, "attempt");
     std::from_chars(attempt.data(), attempt.data() + attempt.size(), place.attempt);
     return place;
@@ -227,6 +230,13 @@ Outcome<ServerStatus> Client::status() {
     auto tree = get_tree(target_of("status"));
     if (!tree) return tl::unexpected(tree.error());
     return read_server_status(*tree);
+}
+
+Success Client::shut_down(const std::string& jobs) {
+    auto response = send(
+        {.method = "POST", .target = target_of("shutdown"), .body = R"({"jobs":")" + jobs + "\"}"});
+    if (!response) return tl::unexpected(response.error());
+    return {};
 }
 
 Outcome<model::JobId> Client::resolve(const std::string& text) {

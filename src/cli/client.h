@@ -90,6 +90,8 @@ class Client {
     Outcome<std::vector<codec::ProjectView>> projects();
     Success set_project(const std::string& name, const std::string& body);
     Outcome<ServerStatus> status();
+    // "keep" or "cancel": what becomes of the jobs.
+    Success shut_down(const std::string& jobs);
 
     // "12", a name, or project/name to the job's id; the newest that lives wins, then the newest.
     Outcome<model::JobId> resolve(const std::string& text);

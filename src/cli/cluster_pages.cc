@@ -18,9 +18,7 @@ GpuLook look_of(const codec::NodeView& node, const codec::GpuView& gpu) {
     return gpu.utilization_percent == 0 ? GpuLook::HeldIdle : GpuLook::Busy;
 }
 
-std::string percent(std::optional<int> value) {
-    return value ? std::to_string(*value) + "%" : "-";
-}
+std::string percent(std::optional<int> value) { return value ? std::to_string(*value) + "%" : "-"; }
 
 std::string used_memory(const codec::NodeView& node, const codec::GpuView& gpu) {
     const std::string all = node.gpu_memory.value > 0 ? base::format(node.gpu_memory) : "-";
@@ -78,13 +76,13 @@ void add_children(std::span<const codec::ProjectView> projects, std::string_view
     }
 }
 
-// What it uses above its quota is borrowed; what it leaves of it may be lent.
+// What it uses above its quota is borrowed; what it leaves of it is spare, and lent to who asks.
 Cell lending_cell(const Sums& sums, model::QuotaKind kind) {
     if (sums.used > sums.quota) {
         return {"borrows " + base::format(sums.used - sums.quota), Tone::Warning};
     }
     if (sums.used < sums.quota && kind == model::QuotaKind::Guaranteed) {
-        return {"can lend " + base::format(sums.quota - sums.used)};
+        return {"spare " + base::format(sums.quota - sums.used)};
     }
     return {};
 }
@@ -117,8 +115,8 @@ std::string first_lines(const std::string& text, int lines_max) {
     std::size_t end = 0;
     for (int kept = 0; end < text.size(); ++kept) {
         if (kept == lines_max) {
-            const auto rest = std::count(text.begin() + static_cast<std::ptrdiff_t>(end),
-                                         text.end(), '\n');
+            const auto rest =
+                std::count(text.begin() + static_cast<std::ptrdiff_t>(end), text.end(), '\n');
             return text.substr(0, end) + "and " + std::to_string(rest) + " more\n";
         }
         end = text.find('\n', end) + 1;
@@ -133,15 +131,15 @@ int count_lines(std::string_view text) {
 }  // namespace
 
 Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& names) {
-    Table table({{.title = "NODE", .flex = 1, .width_min = 6},
+    Table table({{.title = "NODE", .worth = 2, .width_min = 6},
                  {.title = "GPU", .align = Align::Right},
-                 {.title = "MODEL", .flex = 2, .width_min = 5},
+                 {.title = "MODEL", .worth = 1, .width_min = 5},
                  {.title = "STATE"},
                  {.title = "HELD", .align = Align::Right},
                  {.title = "BUSY", .align = Align::Right},
                  {.title = "MEMORY", .align = Align::Right},
                  {.title = "POWER", .align = Align::Right},
-                 {.title = "JOBS", .flex = 3, .width_min = 10}});
+                 {.title = "JOBS", .worth = 3, .width_min = 10}});
     for (const codec::NodeView& node : nodes) {
         for (const codec::GpuView& gpu : node.devices) {
             table.add_row({node.name, std::to_string(gpu.index),
@@ -156,7 +154,7 @@ Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& 
 }
 
 Table project_table(std::span<const codec::ProjectView> projects) {
-    Table table({{.title = "PROJECT", .flex = 1, .width_min = 10},
+    Table table({{.title = "PROJECT", .worth = 1, .width_min = 10},
                  {.title = "QUOTA", .align = Align::Right},
                  {.title = "KIND"},
                  {.title = "LIMIT", .align = Align::Right},
@@ -186,15 +184,14 @@ std::string status_page(const ServerStatus& status, base::TimePoint now, const S
         return "  " + style.paint(Tone::Faint, padded) + printable(text) + "\n";
     };
     const std::string separator = " " + std::string(style.glyphs().dot) + " ";
-    std::string text = style.paint(Tone::Strong, "Berth " + status.version) +
-                       "  up " + age(now - status.started) + ", process " +
-                       std::to_string(status.pid) + "\n";
-    text += row("gpus", base::format(status.total) + separator + base::format(status.used) +
-                            " used" + separator + base::format(status.idle) + " idle" +
-                            (status.ready < status.total
-                                 ? separator + base::format(status.total - status.ready) +
-                                       " not ready"
-                                 : std::string()));
+    std::string text = style.paint(Tone::Strong, "Berth " + status.version) + "  up " +
+                       age(now - status.started) + ", process " + std::to_string(status.pid) + "\n";
+    text +=
+        row("gpus", base::format(status.total) + separator + base::format(status.used) + " used" +
+                        separator + base::format(status.idle) + " idle" +
+                        (status.ready < status.total
+                             ? separator + base::format(status.total - status.ready) + " not ready"
+                             : std::string()));
     std::string jobs;
     for (const auto& [state, count] : status.jobs) {
         if (count == 0) continue;
@@ -223,9 +220,11 @@ std::string node_bars(std::span<const codec::NodeView> nodes, const codec::NameT
         line += gpu_bar(sums.looks, style);
         line.append(static_cast<std::size_t>(bar_width) - sums.looks.size() + 2, ' ');
         std::string numbers = base::format(sums.held) + "/" + std::to_string(sums.looks.size());
-        if (sums.measured > 0) numbers += "  " + percent(sums.utilization / sums.measured) + " busy";
+        if (sums.measured > 0)
+            numbers += "  " + percent(sums.utilization / sums.measured) + " busy";
         std::string who;
-        for (const model::JobId job : sums.jobs) who += (who.empty() ? "" : ", ") + named(job, names);
+        for (const model::JobId job : sums.jobs)
+            who += (who.empty() ? "" : ", ") + named(job, names);
         const int room = style.width - name_width - bar_width - display_width(numbers) - 6;
         line += numbers;
         if (!who.empty()) {
@@ -236,8 +235,7 @@ std::string node_bars(std::span<const codec::NodeView> nodes, const codec::NameT
     return text;
 }
 
-std::string top_page(const TopInput& input, base::TimePoint now, int rows_max,
-                     const Style& style) {
+std::string top_page(const TopInput& input, base::TimePoint now, int rows_max, const Style& style) {
     model::MilliGpu held{0};
     std::size_t gpus = 0;
     for (const codec::NodeView& node : input.nodes) {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "cli/job_text.h"
+#include "cli/server_status.h"
 #include "cli/style.h"
 #include "cli/table.h"
-#include "cli/server_status.h"
 #include "codec/json_api.h"
 
 namespace berth::cli {

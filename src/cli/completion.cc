@@ -17,7 +17,8 @@
 namespace berth::cli {
 namespace {
 
-constexpr std::string_view kBash = R"sh(# bash completion for berth; load with: source <(berth completion bash)
+constexpr std::string_view kBash =
+    R"sh(# bash completion for berth; load with: source <(berth completion bash)
 _berth() {
     local IFS=$'\n' line prefix="${COMP_LINE:0:$COMP_POINT}" cur
     cur="${COMP_WORDS[COMP_CWORD]}"
@@ -85,8 +86,8 @@ void add_from_server(const Context& context, Completes kind, Candidates& candida
         const auto jobs = client.jobs({.finished = 20});
         if (!jobs) return;
         for (const model::JobRecord& job : jobs->jobs) {
-            const std::string note = job.spec.project + "/" + job.spec.name + " " +
-                                     std::string(codec::word(job.state));
+            const std::string note =
+                job.spec.project + "/" + job.spec.name + " " + std::string(codec::word(job.state));
             candidates.emplace_back(std::to_string(job.id.value), note);
             if (!job.spec.name.empty()) candidates.emplace_back(job.spec.name, "job " + note);
         }
@@ -226,13 +227,14 @@ const Verb completion_verb{
     .intent = Intent::System,
     .name = "completion",
     .synopsis = "bash|zsh|fish",
-    .summary = "a script that completes verbs, flags, jobs and projects",
+    .summary = "let your shell complete verbs, flags, jobs, projects",
     .words_min = 1,
     .words_max = 1,
     .completes = Completes::Choices,
     .choices = "bash|zsh|fish",
-    .more = "  source <(berth completion bash)                        now, in this shell\n"
-            "  berth completion bash > ~/.local/share/bash-completion/completions/berth\n",
+    .more =
+        "  source <(berth completion bash)                        now, in this shell\n"
+        "  berth completion bash > ~/.local/share/bash-completion/completions/berth\n",
     .run = print_script};
 
 const Verb complete_verb{.name = "__complete",

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "codec/event_log.h"
 #include "codec/gpu_request.h"
 #include "codec/words.h"
 
@@ -33,18 +34,19 @@ struct Phrase {
     }
     std::string operator()(const model::JobStarting& event) const {
         return "attempt " + std::to_string(event.attempt) + " starts on " +
-               where_text(event.tasks, names) + ", by " + std::string(rule_word(event.rule));
+               where_text(event.tasks, names) + " (" + std::string(rule_word(event.rule)) + ")";
     }
     std::string operator()(const model::JobRunning&) const { return "runs"; }
     std::string operator()(const model::JobReserved& event) const {
-        return "is promised " + where_text(event.tasks, names) + ", by " +
-               std::string(rule_word(event.rule));
+        return "is promised " + where_text(event.tasks, names) + " (" +
+               std::string(rule_word(event.rule)) + ")";
     }
     std::string operator()(const model::ReservationDropped&) const { return "is promised no more"; }
     std::string operator()(const model::PauseRequested& event) const {
-        const std::string what = event.whole_job ? "is asked to save and pause" : "is asked to shrink";
-        return what + for_whom(event.beneficiary, names) + ", by " +
-               std::string(rule_word(event.rule));
+        const std::string what =
+            event.whole_job ? "is asked to save and pause" : "is asked to shrink";
+        return what + for_whom(event.beneficiary, names) + " (" +
+               std::string(rule_word(event.rule)) + ")";
     }
     std::string operator()(const model::JobPaused& event) const {
         return event.saved ? "paused, saved" : "paused, killed before it had saved";
@@ -52,7 +54,9 @@ struct Phrase {
     std::string operator()(const model::JobHeld&) const { return "is held: shall not run"; }
     std::string operator()(const model::JobReleased&) const { return "may run again"; }
     std::string operator()(const model::CheckpointSaved&) const { return "saved a checkpoint"; }
-    std::string operator()(const model::CancelRequested&) const { return "is asked to stop for good"; }
+    std::string operator()(const model::CancelRequested&) const {
+        return "is asked to stop for good";
+    }
     std::string operator()(const model::JobFinished& event) const {
         std::string text(codec::word(event.state));
         text += ", exit " + std::to_string(event.exit_code);
@@ -69,23 +73,11 @@ std::string event_text(const model::Event& event, const codec::NameTable& names)
     return std::visit(Phrase{names}, event.body);
 }
 
-model::JobId job_of(const model::Event& event) {
-    return std::visit(
-        [](const auto& body) {
-            if constexpr (requires { body.job; }) {
-                return body.job;
-            } else {
-                return model::JobId{};
-            }
-        },
-        event.body);
-}
-
 std::string event_line(const model::Event& event, const codec::NameTable& names,
                        base::TimePoint now, TimeForm form, const Style& style) {
     const std::string when =
         form == TimeForm::Iso ? moment(event.time, now, form) : clock_time(event.time);
-    const model::JobId job = job_of(event);
+    const model::JobId job = codec::job_of(event.body);
     std::string text = job.is_valid() ? named(job, names) + " " : std::string();
     text = printable(text + event_text(event, names));
     const std::string actor = printable(event.actor);

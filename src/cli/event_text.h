@@ -10,11 +10,8 @@
 
 namespace berth::cli {
 
-// "attempt 2 starts on n1:0-3, by reclaim"; without the job's name.
+// "attempt 2 starts on n1:0-3 (reclaim)"; without the job's name.
 std::string event_text(const model::Event& event, const codec::NameTable& names);
-
-// The job it is about; not valid when it is about something else.
-model::JobId job_of(const model::Event& event);
 
 // One line: time, job, what, by whom.
 std::string event_line(const model::Event& event, const codec::NameTable& names,

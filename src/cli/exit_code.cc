@@ -31,7 +31,7 @@ std::string exit_code_help() {
 
   every verb
     0      done
-    1      not done: the thing is in a state that does not allow it, or a check failed
+    1      not done: the state of the thing does not allow it, or a check failed
     124    bad usage: the command line or a job file cannot be understood
     125    the server does not answer, or Berth itself failed
     126    not permitted
@@ -39,7 +39,7 @@ std::string exit_code_help() {
 
   berth run, berth submit --wait
     0-99   the job's own exit code
-    100    the job was ended by a signal or with a code above 99 (berth show has the true code)
+    100    a signal ended the job, or its code is above 99 (berth show tells)
     101    out of GPU or host memory
     102    the job was cancelled
     103    its time limit was reached
@@ -51,7 +51,7 @@ std::string exit_code_help() {
 
   berth plan, berth scenario
     1      a scenario does not hold
-    2      a file cannot be read: one line says file, line, field, what was wanted and found
+    2      a file cannot be read; one line says where and why
 )";
 }
 

@@ -17,7 +17,7 @@ constexpr std::array<std::pair<Intent, std::string_view>, 6> kGroups{{
     {Intent::Run, "Run"},
     {Intent::Look, "Look"},
     {Intent::Steer, "Steer"},
-    {Intent::Plan, "Ask ahead"},
+    {Intent::Plan, "Ask"},
     {Intent::Share, "Share"},
     {Intent::System, "System"},
 }};
@@ -77,14 +77,14 @@ int show_version(Context&, const Arguments&) {
 
 std::string overview(std::span<const Verb* const> verbs, const Style& style) {
     std::string text =
-        "Berth shares GPUs between projects: what a project leaves idle is lent, and "
-        "comes back\nwhen its owner returns - paused, not killed.\n";
+        "Berth shares GPUs between projects: what a project leaves idle is lent, and\n"
+        "comes back when its owner returns - paused, not killed.\n";
     for (const auto& [intent, title] : kGroups) {
         std::string_view heading = title;
         text += "\n";
         for (const Verb* verb : verbs) {
             if (verb->intent != intent) continue;
-            text += style.paint(Tone::Faint, padded(heading, 11)) +
+            text += style.paint(Tone::Faint, padded(heading, 8)) +
                     style.paint(Tone::Strong, padded(verb->name, 16)) + std::string(verb->summary) +
                     "\n";
             heading = {};

@@ -56,7 +56,8 @@ base::Result<int> connect_unix(const std::string& path) {
     if (error == 0) return file;
     ::close(file);
     const ErrorCode code = error == EACCES ? ErrorCode::Forbidden : ErrorCode::Unavailable;
-    return fail(code, "no server answers at " + path + " (" + reason_of(error) + ")");
+    return fail(code, "the server is not running: nothing answers at " + path + " (" +
+                          reason_of(error) + ")");
 }
 
 base::Result<int> connect_tcp(const std::string& host, const std::string& port) {
@@ -80,8 +81,8 @@ base::Result<int> connect_tcp(const std::string& host, const std::string& port) 
         if (file >= 0) ::close(file);
     }
     ::freeaddrinfo(found);
-    return fail(ErrorCode::Unavailable,
-                "no server answers at " + place + " (" + reason_of(last_error) + ")");
+    return fail(ErrorCode::Unavailable, "the server is not running: nothing answers at " + place +
+                                            " (" + reason_of(last_error) + ")");
 }
 
 std::string lower_case(std::string_view text) {

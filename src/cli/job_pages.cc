@@ -14,13 +14,28 @@ using model::Reason;
 
 constexpr int kLabelWidth = 12;
 
-// "  asks        text", cut to the style's width; further lines of text are indented.
+// Where a line of at most `room` bytes that begins at `start` ends: at a space when there is one.
+std::size_t line_end(const std::string& text, std::size_t start, std::size_t room) {
+    if (text.size() - start <= room) return text.size();
+    const std::size_t space = text.rfind(' ', start + room);
+    return space == std::string::npos || space <= start ? start + room : space;
+}
+
+// "  asks        text"; a long text goes on below, at words, so that nothing is lost.
 std::string line(std::string_view label, const std::string& text, const Style& style) {
     std::string padded(label);
     padded.resize(std::max<std::size_t>(padded.size() + 2, kLabelWidth), ' ');
-    const int room = std::max(20, style.width - static_cast<int>(padded.size()) - 2);
-    return "  " + style.paint(Tone::Faint, padded) +
-           truncated(printable(text), room, style.glyphs().ellipsis) + "\n";
+    const std::string clean = printable(text);
+    const auto room = static_cast<std::size_t>(
+        std::max(20, std::min(style.width, kTableWidth) - static_cast<int>(padded.size()) - 2));
+    std::string out = "  " + style.paint(Tone::Faint, padded);
+    for (std::size_t start = 0;;) {
+        const std::size_t end = line_end(clean, start, room);
+        out += clean.substr(start, end - start) + "\n";
+        start = end < clean.size() && clean[end] == ' ' ? end + 1 : end;
+        if (start >= clean.size()) return out;
+        out.append(padded.size() + 2, ' ');
+    }
 }
 
 // `sentence` with `tag` flush right when there is room, wrapped at words otherwise.
@@ -30,10 +45,9 @@ std::string headline(std::string sentence, const std::string& tag, const Style& 
     std::size_t start = 0;
     const auto width = static_cast<std::size_t>(std::max(40, std::min(style.width, kTableWidth)));
     while (sentence.size() - start > width) {
-        std::size_t cut = sentence.rfind(' ', start + width);
-        if (cut == std::string::npos || cut <= start) break;
-        text += style.paint(Tone::Strong, sentence.substr(start, cut - start)) + "\n";
-        start = cut + 1;
+        const std::size_t end = line_end(sentence, start, width);
+        text += style.paint(Tone::Strong, sentence.substr(start, end - start)) + "\n";
+        start = sentence[end] == ' ' ? end + 1 : end;
     }
     const std::string last = sentence.substr(start);
     text += style.paint(Tone::Strong, last);
@@ -256,7 +270,7 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
 }
 
 std::string show_page(const codec::JobView& job, const codec::NameTable& names,
-                      std::span<const model::Event> timeline, base::TimePoint now, TimeForm form,
+                      const Timeline& timeline, base::TimePoint now, TimeForm form,
                       const Style& style) {
     std::string text = page_title(job, now, style);
     if (const std::string note = progress_text(job, names, now, style.glyphs()); !note.empty()) {
@@ -265,11 +279,11 @@ std::string show_page(const codec::JobView& job, const codec::NameTable& names,
     text += line("command", job.command, style) + request_lines(job, style) +
             task_lines(job, names, style) + history_lines(job, now, form, style);
     if (job.last_pause) text += "\n" + receipt_page(job, names, now, style);
-    if (!timeline.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
-    for (const model::Event& event : timeline) {
+    if (!timeline.events.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
+    for (const model::Event& event : timeline.events) {
         const std::string when = form == TimeForm::Iso ? moment(event.time, now, form)
                                                        : clock_time(event.time);
-        text += line(when, event_text(event, names) + "  (" + event.actor + ")", style);
+        text += line(when, event_text(event, timeline.names) + ", by " + event.actor, style);
     }
     return text;
 }

@@ -22,9 +22,15 @@ std::string why_page(const codec::JobView& job, const codec::NameTable& names, b
 std::string receipt_page(const model::JobRecord& job, const codec::NameTable& names,
                          base::TimePoint now, const Style& style);
 
+// The events of a life, with the names of their own list.
+struct Timeline {
+    std::span<const model::Event> events;
+    const codec::NameTable& names;
+};
+
 // Everything, with the events of its life.
 std::string show_page(const codec::JobView& job, const codec::NameTable& names,
-                      std::span<const model::Event> timeline, base::TimePoint now, TimeForm form,
+                      const Timeline& timeline, base::TimePoint now, TimeForm form,
                       const Style& style);
 
 }  // namespace berth::cli

@@ -12,13 +12,13 @@ namespace {
 
 std::vector<Column> usual_columns() {
     return {{.title = "ID", .align = Align::Right},
-            {.title = "NAME", .flex = 3, .width_min = 10},
-            {.title = "PROJECT", .flex = 1, .width_min = 7},
+            {.title = "NAME", .worth = 2, .width_min = 8},
+            {.title = "PROJECT", .worth = 2, .width_min = 7},
             {.title = "GPUS"},
             {.title = "STATE"},
-            {.title = "WHERE", .flex = 2, .width_min = 7},
+            {.title = "WHERE", .worth = 2, .width_min = 7},
             {.title = "RUN/WAIT", .align = Align::Right},
-            {.title = "WHY / PROGRESS", .flex = 4, .width_min = 14}};
+            {.title = "WHY / PROGRESS", .worth = 7, .width_min = 14}};
 }
 
 }  // namespace
@@ -27,8 +27,8 @@ Table job_table(std::span<const codec::JobView> jobs, const codec::NameTable& na
                 base::TimePoint now, const Glyphs& glyphs, Detail detail) {
     std::vector<Column> columns = usual_columns();
     if (detail == Detail::Wide) {
-        for (const char* title : {"USER", "KIND", "PRIORITY", "ATTEMPTS", "PAUSES", "CREATED",
-                                  "COMMAND"}) {
+        for (const char* title :
+             {"USER", "KIND", "PRIORITY", "ATTEMPTS", "PAUSES", "CREATED", "COMMAND"}) {
             columns.push_back({.title = title});
         }
     }
@@ -65,12 +65,12 @@ std::string job_sums(std::span<const codec::JobView> jobs, const Style& style) {
                                                           {"finished", 0}}};
     for (const codec::JobView& job : jobs) {
         const std::string_view word = state_word(job);
-        const std::size_t sum = word == "never"                         ? 4U
-                                : model::is_final(job.state)     ? 5U
-                                : word == "queued"                      ? 3U
-                                : word == "paused"                      ? 2U
-                                : word == "pausing"                     ? 1U
-                                                                        : 0U;
+        const std::size_t sum = word == "never"              ? 4U
+                                : model::is_final(job.state) ? 5U
+                                : word == "queued"           ? 3U
+                                : word == "paused"           ? 2U
+                                : word == "pausing"          ? 1U
+                                                             : 0U;
         ++sums[sum].second;
     }
     std::string text;

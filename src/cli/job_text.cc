@@ -45,9 +45,11 @@ std::string ending(const model::JobRecord& record) {
     return record.detail.empty() ? code : code + ": " + record.detail;
 }
 
-std::string running_note(const model::JobRecord& record, base::TimePoint now, std::string_view dot) {
+std::string running_note(const model::JobRecord& record, base::TimePoint now,
+                         std::string_view dot) {
     std::vector<std::string> notes;
-    if (record.last_checkpoint) notes.push_back("saved " + age(now - *record.last_checkpoint) + " ago");
+    if (record.last_checkpoint)
+        notes.push_back("saved " + age(now - *record.last_checkpoint) + " ago");
     if (record.attempts > 1) notes.push_back("attempt " + std::to_string(record.attempts));
     if (record.pauses > 0) {
         notes.push_back("paused " + std::to_string(record.pauses) +
@@ -59,6 +61,17 @@ std::string running_note(const model::JobRecord& record, base::TimePoint now, st
         text += note;
     }
     return text;
+}
+
+// "PoolFull" as "pool full".
+std::string reason_words(model::Reason reason) {
+    std::string words;
+    for (const char c : name(reason)) {
+        const bool is_upper = c >= 'A' && c <= 'Z';
+        if (is_upper && !words.empty()) words += ' ';
+        words += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
+    }
+    return words;
 }
 
 }  // namespace
@@ -147,7 +160,8 @@ std::string where_text(const std::vector<model::TaskPlacement>& tasks,
 std::string gpus_text(const model::JobRecord& job) { return codec::gpu_summary(job.spec); }
 
 std::string run_or_wait(const model::JobRecord& record, base::TimePoint now) {
-    if (record.finished) return age(*record.finished - record.first_start.value_or(*record.finished));
+    if (record.finished)
+        return age(*record.finished - record.first_start.value_or(*record.finished));
     if (record.state == JobState::Queued) return age(now - record.created);
     if (record.state == JobState::Paused && record.last_pause) {
         return age(now - record.last_pause->stopped.value_or(record.last_pause->time));
@@ -159,7 +173,7 @@ std::string progress_text(const codec::JobView& job, const codec::NameTable& nam
                           base::TimePoint now, const Glyphs& glyphs) {
     if (model::is_final(job.state)) return ending(job);
     if (is_waiting(job)) {
-        if (job.verdict) return job.why;
+        if (job.verdict) return reason_words(job.verdict->reason) + ": " + job.why;
         return job.held ? "held by a user" : "";
     }
     if (job.state == JobState::Pausing && job.last_pause) {
@@ -187,8 +201,10 @@ std::string gpu_count(model::MilliGpu amount) {
 }
 
 std::string gpu_time(std::int64_t gpu_ms) {
-    constexpr std::int64_t kHour = 3'600'000;
-    if (gpu_ms < kHour) return std::to_string(gpu_ms / 1000) + " GPU-s";
+    constexpr std::int64_t kMinute = 60'000;
+    constexpr std::int64_t kHour = 60 * kMinute;
+    if (gpu_ms < 10 * kMinute) return std::to_string(gpu_ms / 1000) + " GPU-s";
+    if (gpu_ms < kHour) return std::to_string(gpu_ms / kMinute) + " GPU-min";
     return base::format_thousandths(gpu_ms / (kHour / 10) * 100) + " GPU-h";
 }
 
@@ -197,9 +213,9 @@ std::string ordinal(int number) {
     const int ones = number % 10;
     const bool is_regular = tens >= 11 && tens <= 13;
     const char* ending_of = is_regular || ones == 0 || ones > 3 ? "th"
-                            : ones == 1                          ? "st"
-                            : ones == 2                          ? "nd"
-                                                                 : "rd";
+                            : ones == 1                         ? "st"
+                            : ones == 2                         ? "nd"
+                                                                : "rd";
     return std::to_string(number) + ending_of;
 }
 

@@ -68,9 +68,9 @@ void print_list(const Context& context, const JobList& list, Form form) {
     print_table(context, table, form, ids);
     if (form == Form::Table && context.out.is_terminal) {
         const std::string sums = job_sums(list.jobs, context.out);
-        print(context.out.paint(Tone::Faint,
-                                sums.empty() ? "no job runs or waits; finished ones: berth ls -a"
-                                             : sums) +
+        print(context.out.paint(
+                  Tone::Faint,
+                  sums.empty() ? "no job runs or waits; finished ones: berth ls -a" : sums) +
               "\n");
     }
 }
@@ -113,9 +113,10 @@ const Verb list_verb{.intent = Intent::Look,
                      .synopsis = "[-a] [-p PROJECT] [-u me] [--state STATE] [-w]",
                      .summary = "the jobs: where they run, or why they wait",
                      .flags = kFlags,
-                     .more = "  berth ls -u me -a                  yours, finished ones too\n"
-                             "  berth ls -q --state queued         numbers, for scripts\n"
-                             "  berth ls -o json | jq .items[].id\n",
+                     .more =
+                         "  berth ls -u me -a                  yours, finished ones too\n"
+                         "  berth ls -q --state queued         numbers, for scripts\n"
+                         "  berth ls -o json | jq .items[].id\n",
                      .run = list_jobs};
 
 }  // namespace berth::cli

@@ -106,7 +106,9 @@ int show_log(Context& context, const Arguments& arguments) {
     if (!job) return report(context, job.error());
     const bool follows = arguments.has("follow");
     const int newest = std::max(1, job->job.attempts);
-    Follower follower{client, context, *id,
+    Follower follower{client,
+                      context,
+                      *id,
                       {.attempt = static_cast<int>(*attempt > 0 ? *attempt : newest),
                        .task = static_cast<int>(*rank)}};
     if (job->job.attempts == 0 && !follows) {

@@ -1,7 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/output.h"
 
+#include <algorithm>
+
 namespace berth::cli {
+namespace {
+
+constexpr std::size_t kInlineMax = 72;
+
+// Behind the closing quote of the string that starts at `start`.
+std::size_t string_end(std::string_view json, std::size_t start) {
+    std::size_t i = start + 1;
+    while (i < json.size() && json[i] != '"') i += json[i] == '\\' ? 2 : 1;
+    return std::min(i + 1, json.size());
+}
+
+// Behind the bracket that closes the one at `start`, when nothing is nested in it and it is short
+// enough for one line; else npos.
+std::size_t short_end(std::string_view json, std::size_t start) {
+    for (std::size_t i = start + 1; i < json.size() && i - start < kInlineMax;) {
+        const char c = json[i];
+        if (c == '{' || c == '[') return json.npos;
+        if (c == '}' || c == ']') return i + 1;
+        i = c == '"' ? string_end(json, i) : i + 1;
+    }
+    return json.npos;
+}
+
+// Flat JSON on one line, a space behind each comma and colon.
+std::string spaced(std::string_view json) {
+    std::string out;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        if (json[i] == '"') {
+            const std::size_t end = string_end(json, i);
+            out += json.substr(i, end - i);
+            i = end - 1;
+        } else if (json[i] > ' ') {
+            out += json[i];
+            if (json[i] == ',' || json[i] == ':') out += ' ';
+        }
+    }
+    return out;
+}
+
+}  // namespace
 
 Form form_wanted(const Arguments& arguments, bool has_quiet) {
     const std::string form = arguments.text("output");
@@ -36,45 +78,33 @@ void print_json(std::string_view json) { print(indented_json(json)); }
 std::string indented_json(std::string_view json) {
     std::string out;
     std::size_t depth = 0;
-    bool in_string = false;
     const auto new_line = [&] { out += "\n" + std::string(depth * 2, ' '); };
     for (std::size_t i = 0; i < json.size(); ++i) {
         const char c = json[i];
-        if (in_string) {
-            out += c;
-            if (c == '\\' && i + 1 < json.size()) out += json[++i];
-            in_string = c != '"';
-            continue;
-        }
-        switch (c) {
-            case ' ':
-            case '\t':
-            case '\r':
-            case '\n': break;
-            case '"': out += c, in_string = true; break;
-            case ',': out += c, new_line(); break;
-            case ':': out += ": "; break;
-            case '{':
-            case '[': {
-                const std::size_t next = json.find_first_not_of(" \t\r\n", i + 1);
-                const bool is_empty = next != json.npos && (json[next] == '}' || json[next] == ']');
-                out += c;
-                if (is_empty) {
-                    out += json[next];
-                    i = next;
-                } else {
-                    ++depth;
-                    new_line();
-                }
-                break;
+        if (c == '"') {
+            const std::size_t end = string_end(json, i);
+            out += json.substr(i, end - i);
+            i = end - 1;
+        } else if (c == '{' || c == '[') {
+            if (const std::size_t end = short_end(json, i); end != json.npos) {
+                out += spaced(json.substr(i, end - i));
+                i = end - 1;
+                continue;
             }
-            case '}':
-            case ']':
-                if (depth > 0) --depth;
-                new_line();
-                out += c;
-                break;
-            default: out += c;
+            out += c;
+            ++depth;
+            new_line();
+        } else if (c == '}' || c == ']') {
+            if (depth > 0) --depth;
+            new_line();
+            out += c;
+        } else if (c == ',') {
+            out += c;
+            new_line();
+        } else if (c == ':') {
+            out += ": ";
+        } else if (c > ' ') {
+            out += c;
         }
     }
     return out + "\n";

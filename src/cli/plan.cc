@@ -22,8 +22,10 @@ constexpr Flag kFlags[] = {
     kJsonFlag,
 };
 
-int refuse_input(const Context& context, const std::string& line) {
-    return report(context, {kBadInput, line, "docs/reference/state-file.md"});
+// One line and nothing else, as compilers do: editors jump to it.
+int refuse_input(const std::string& line) {
+    print_notice(printable(line) + "\n");
+    return kBadInput;
 }
 
 int show_plan(Context& context, const Arguments& arguments) {
@@ -32,11 +34,11 @@ int show_plan(Context& context, const Arguments& arguments) {
         return report(context, {kBadUsage, "--state FILE is missing", "berth help plan"});
     }
     const auto text = read_text_file(file);
-    if (!text) return refuse_input(context, text.error().message);
+    if (!text) return refuse_input(text.error().message);
     const auto description = codec::parse_state(*text, file);
-    if (!description) return refuse_input(context, description.error().message);
+    if (!description) return refuse_input(description.error().message);
     auto state = lifecycle::from_description(*description);
-    if (!state) return refuse_input(context, file + ": " + state.error().message);
+    if (!state) return refuse_input(file + ": " + state.error().message);
     const auto policy = model::policy_named(arguments.text("profile", "berth"));
     if (!policy) return report(context, Failure::from(policy.error()));
 
@@ -44,7 +46,7 @@ int show_plan(Context& context, const Arguments& arguments) {
     const model::Plan plan = scheduling::decide(state->cluster, *policy, now);
     const auto verdicts = scheduling::explain_all(state->cluster, *policy, plan, now);
     if (wants_json(arguments)) {
-        print_json(plan_json(*state, plan, verdicts));
+        print_json(plan_document(*state, plan, verdicts));
     } else {
         print(plan_report(*state, plan, verdicts, context.out));
     }
@@ -58,7 +60,7 @@ extern const Verb plan_verb;
 const Verb plan_verb{.intent = Intent::Plan,
                      .name = "plan",
                      .synopsis = "--state FILE [--profile classic|berth] [-o json]",
-                     .summary = "one decision on a cluster described in a file, as a dry run",
+                     .summary = "one decision on a cluster described in a file",
                      .flags = kFlags,
                      .more =
                          "  Every start, pause and reservation with its rule, every verdict.\n"

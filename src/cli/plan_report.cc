@@ -7,9 +7,7 @@
 #include "cli/job_text.h"
 #include "cli/table.h"
 #include "codec/gpu_request.h"
-#include "codec/json_writer.h"
-#include "codec/timestamp.h"
-#include "codec/words.h"
+#include "codec/json_api.h"
 #include "scenario/render.h"
 #include "scheduling/explain.h"
 
@@ -42,9 +40,9 @@ std::string section(std::string_view title, const Table& table, const Style& sty
 }
 
 Table starts_of(const State& state, const model::Plan& plan) {
-    Table table({{.title = "JOB", .flex = 2, .width_min = 10},
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
                  {.title = "GPUS"},
-                 {.title = "WHERE", .flex = 1, .width_min = 10},
+                 {.title = "WHERE", .worth = 2, .width_min = 10},
                  {.title = "RULE"}});
     for (const model::Start& start : plan.starts) {
         table.add_row({scenario::name_of(state, start.job),
@@ -55,10 +53,10 @@ Table starts_of(const State& state, const model::Plan& plan) {
 }
 
 Table pauses_of(const State& state, const model::Plan& plan) {
-    Table table({{.title = "JOB", .flex = 2, .width_min = 10},
-                 {.title = "LEAVES", .flex = 1, .width_min = 10},
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
+                 {.title = "LEAVES", .worth = 2, .width_min = 10},
                  {.title = "RULE"},
-                 {.title = "FOR", .flex = 2, .width_min = 10},
+                 {.title = "FOR", .worth = 2, .width_min = 10},
                  {.title = "UNSAVED", .align = Align::Right},
                  {.title = "RESTART", .align = Align::Right}});
     for (const model::Pause& pause : plan.pauses) {
@@ -72,9 +70,9 @@ Table pauses_of(const State& state, const model::Plan& plan) {
 }
 
 Table reservations_of(const State& state, const model::Plan& plan) {
-    Table table({{.title = "JOB", .flex = 2, .width_min = 10},
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
                  {.title = "GPUS"},
-                 {.title = "WILL START ON", .flex = 1, .width_min = 13},
+                 {.title = "WILL START ON", .worth = 2, .width_min = 13},
                  {.title = "RULE"}});
     for (const model::Reservation& reservation : plan.reservations) {
         table.add_row({scenario::name_of(state, reservation.job),
@@ -86,11 +84,11 @@ Table reservations_of(const State& state, const model::Plan& plan) {
 }
 
 Table verdicts_of(const State& state, std::span<const model::Verdict> verdicts) {
-    Table table({{.title = "JOB", .flex = 2, .width_min = 10},
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
                  {.title = "GPUS"},
                  {.title = "REASON"},
-                 {.title = "WHY", .flex = 4, .width_min = 20},
-                 {.title = "IN THE WAY", .flex = 3, .width_min = 10}});
+                 {.title = "WHY", .worth = 5, .width_min = 20},
+                 {.title = "IN THE WAY", .worth = 2, .width_min = 10}});
     for (const model::Verdict& verdict : verdicts) {
         table.add_row({scenario::name_of(state, verdict.job),
                        codec::gpu_summary(state.jobs.at(verdict.job).spec),
@@ -99,85 +97,6 @@ Table verdicts_of(const State& state, std::span<const model::Verdict> verdicts) 
                        names_of(state, verdict.blockers)});
     }
     return table;
-}
-
-// --- JSON
-
-void write_job(codec::JsonWriter& json, const State& state, model::JobId job) {
-    const model::JobSpec& spec = state.jobs.at(job).spec;
-    json.begin_object();
-    json.key("id"), json.number(job.value);
-    json.key("project"), json.string(spec.project);
-    json.key("name"), json.string(spec.name);
-    json.end_object();
-}
-
-void write_tasks(codec::JsonWriter& json, const State& state,
-                 std::span<const model::TaskPlacement> tasks) {
-    json.key("tasks");
-    json.begin_array();
-    for (const model::TaskPlacement& task : tasks) {
-        json.begin_object();
-        json.key("task"), json.number(task.task);
-        json.key("node"), json.string(state.cluster.description(task.node).name);
-        json.key("gpus");
-        json.begin_array();
-        for (int gpu = 0; gpu < model::kGpusPerNodeMax; ++gpu) {
-            if ((task.gpu_mask >> gpu & 1U) != 0) json.number(gpu);
-        }
-        json.end_array();
-        json.key("share"), json.raw(base::format(task.share));
-        json.end_object();
-    }
-    json.end_array();
-}
-
-void write_pause(codec::JsonWriter& json, const State& state, const model::Pause& pause) {
-    json.begin_object();
-    json.key("job"), write_job(json, state, pause.job);
-    json.key("rule"), json.string(rule_word(pause.rule));
-    json.key("beneficiary"), write_job(json, state, pause.beneficiary);
-    json.key("whole_job"), json.boolean(pause.whole_job);
-    json.key("cost");
-    json.begin_object();
-    json.key("unsaved_gpu_seconds"), json.raw(base::format_thousandths(pause.cost.unsaved_gpu_ms));
-    json.key("restart_gpu_seconds"), json.raw(base::format_thousandths(pause.cost.restart_gpu_ms));
-    json.end_object();
-    write_tasks(json, state, tasks_leaving(state, pause));
-    json.end_object();
-}
-
-// Starts and reservations alike.
-template <typename Placed>
-void write_placed(codec::JsonWriter& json, const State& state, const Placed& placed) {
-    json.begin_object();
-    json.key("job"), write_job(json, state, placed.job);
-    json.key("rule"), json.string(rule_word(placed.rule));
-    write_tasks(json, state, placed.tasks);
-    json.end_object();
-}
-
-void write_verdict(codec::JsonWriter& json, const State& state, const model::Verdict& verdict) {
-    json.begin_object();
-    json.key("job"), write_job(json, state, verdict.job);
-    json.key("reason"), json.string(name(verdict.reason));
-    json.key("text"), json.string(scheduling::explain_text(verdict));
-    const auto gpus = [&](std::string_view key, model::MilliGpu amount) {
-        json.key(key), json.raw(base::format(amount));
-    };
-    gpus("asks", verdict.asks), gpus("idle", verdict.idle), gpus("capacity", verdict.capacity);
-    gpus("used", verdict.used), gpus("bound", verdict.bound);
-    gpus("largest_free", verdict.largest_free);
-    json.key("tasks_asked"), json.number(verdict.tasks_asked);
-    json.key("tasks_fit"), json.number(verdict.tasks_fit);
-    json.key("scope"), json.string(verdict.scope);
-    json.key("detail"), json.string(verdict.detail);
-    json.key("position"), json.number(verdict.position);
-    json.key("blockers");
-    json.begin_array();
-    for (const model::JobId blocker : verdict.blockers) write_job(json, state, blocker);
-    json.end_array();
-    json.end_object();
 }
 
 }  // namespace
@@ -198,32 +117,12 @@ std::string plan_report(const State& state, const model::Plan& plan,
     return text;
 }
 
-std::string plan_json(const State& state, const model::Plan& plan,
-                      std::span<const model::Verdict> verdicts) {
-    std::string out;
-    codec::JsonWriter json(out);
-    json.begin_object();
-    json.key("apiVersion"), json.string("berth/v1");
-    json.key("kind"), json.string("Plan");
-    const auto list = [&](std::string_view key, const auto& items, const auto& write) {
-        json.key(key);
-        json.begin_array();
-        for (const auto& item : items) write(json, state, item);
-        json.end_array();
-    };
-    list("starts", plan.starts, write_placed<model::Start>);
-    list("pauses", plan.pauses, write_pause);
-    list("reservations", plan.reservations, write_placed<model::Reservation>);
-    list("dropped", plan.dropped, write_job);
-    list("verdicts", verdicts, write_verdict);
-    json.key("next_wakeup");
-    if (plan.next_wakeup) {
-        json.string(codec::format_time(*plan.next_wakeup));
-    } else {
-        json.null();
-    }
-    json.end_object();
-    return out;
+std::string plan_document(const State& state, const model::Plan& plan,
+                          std::span<const model::Verdict> verdicts) {
+    const codec::NameSource names{
+        .node = [&](model::NodeId node) { return state.cluster.description(node).name; },
+        .job = [&](model::JobId job) { return scenario::name_of(state, job); }};
+    return codec::plan_json({plan, {verdicts.begin(), verdicts.end()}}, names);
 }
 
 }  // namespace berth::cli

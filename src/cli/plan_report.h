@@ -16,9 +16,8 @@ namespace berth::cli {
 std::string plan_report(const lifecycle::State& state, const model::Plan& plan,
                         std::span<const model::Verdict> verdicts, const Style& style);
 
-// {"apiVersion":"berth/v1","kind":"Plan","starts":[...],"pauses":[...],"reservations":[...],
-//  "dropped":[...],"verdicts":[...]}; nodes and jobs by name, GPUs by index.
-std::string plan_json(const lifecycle::State& state, const model::Plan& plan,
-                      std::span<const model::Verdict> verdicts);
+// The same as the API's document of kind Plan.
+std::string plan_document(const lifecycle::State& state, const model::Plan& plan,
+                          std::span<const model::Verdict> verdicts);
 
 }  // namespace berth::cli

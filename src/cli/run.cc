@@ -5,10 +5,8 @@
 // it waits and takes up the next attempt.
 #include <unistd.h>
 
-#include <csignal>
-
+#include "attach/attach.h"
 #include "cli/arguments.h"
-#include "cli/attach.h"
 #include "cli/client.h"
 #include "cli/context.h"
 #include "cli/interrupt.h"
@@ -40,6 +38,7 @@ constexpr Flag kFlags[] = {
 };
 
 constexpr base::Duration kRefresh{1000};
+constexpr base::Duration kWorthTelling{500};  // a shorter wait is not mentioned in a log
 
 // What stands on standard error while the job waits: one line that is rewritten on a terminal,
 // said once elsewhere.
@@ -60,7 +59,8 @@ class WaitLine {
         if (!why.empty()) text += ": " + why;
         text = printable(text);
         if (!style_.is_terminal) {
-            if (!is_shown_) print_notice("berth: " + text + "\n");
+            if (is_shown_ || clock_now() - begun_ < kWorthTelling) return;
+            print_notice("berth: " + text + "\n");
         } else {
             const int room = style_.width - 8;
             print_notice("\r\x1b[K" + style_.paint(Tone::Warning, "berth:") + " " +
@@ -76,6 +76,7 @@ class WaitLine {
 
   private:
     const Style& style_;
+    base::TimePoint begun_ = clock_now();
     bool is_shown_ = false;
 };
 
@@ -85,17 +86,17 @@ bool may_attach(const model::JobRecord& job) {
 
 class Run {
   public:
-    Run(const Context& context, model::JobId id, base::TimePoint give_up)
-        : context_(context), id_(id), give_up_(give_up) {}
+    Run(const Context& context, model::JobId id, base::TimePoint give_up, bool is_terminal)
+        : context_(context), id_(id), give_up_(give_up), is_terminal_(is_terminal) {}
 
     int follow() {
         for (;;) {
             const auto job = wait_for_start();
             if (!job) return wait_failed(job.error());
             if (model::is_final(job->job.state)) return answer_for(context_, job->job);
-            const auto code = stand_in(job->job.attempts);
-            if (code) return *code;
             last_attempt_ = job->job.attempts;
+            const auto code = stand_in();
+            if (code) return *code;
             give_up_ = base::TimePoint::max();
         }
     }
@@ -111,10 +112,9 @@ class Run {
         WaitGoal goal;
         goal.until = "running";
         goal.deadline = give_up_;
-        goal.poll = context_.err.is_terminal ? kRefresh : base::Duration{30'000};
+        goal.poll = kRefresh;
         goal.is_reached = [this](const model::JobRecord& job) {
-            return model::is_final(job.state) ||
-                   (may_attach(job) && job.attempts > last_attempt_);
+            return model::is_final(job.state) || (may_attach(job) && job.attempts > last_attempt_);
         };
         goal.on_news = [&](const JobAnswer& answer) {
             if (!goal.is_reached(answer.job)) line.show(answer);
@@ -129,48 +129,75 @@ class Run {
         if (const Success done = client.steer(id_, "cancel", std::nullopt); !done) {
             return report(context_, done.error());
         }
-        print_notice("berth: job " + number() + (by_user ? " cancelled\n" : " did not start in time; cancelled\n"));
+        print_notice("berth: job " + number() +
+                     (by_user ? " cancelled\n" : " did not start in time; cancelled\n"));
         return by_user ? kJobCancelled : kGaveUpInQueue;
     }
 
     // Attaches to the attempt. None when the job was paused or lost and waits again.
-    std::optional<int> stand_in(int attempt) {
+    std::optional<int> stand_in() {
         Client client(context_);
         const auto place = client.attach(id_);
         if (!place) {  // it ended or was paused between two questions
-            const bool is_past = place.error().exit_code == kFailed ||
-                                 place.error().exit_code == kNoSuchThing;
+            const bool is_past =
+                place.error().exit_code == kFailed || place.error().exit_code == kNoSuchThing;
             if (!is_past) return report(context_, place.error());
-        } else if (const auto ended = attach_to(*place, attempt)) {
+        } else if (const auto ended = attach_to(place->socket)) {
             return ended;
         }
         return settle(client);
     }
 
-    std::optional<int> attach_to(const AttachPlace& place, int attempt);
+    // An exit code when this is over: the terminal went away, or no server can tell how it ended.
+    std::optional<int> attach_to(const std::string& socket) {
+        attach::AttachOptions options;
+        options.terminal = is_terminal_;
+        options.on_insistence = [this] {
+            Client client(context_);
+            [[maybe_unused]] const Success asked = client.steer(id_, "cancel", std::nullopt);
+        };
+        const auto attached = attach::attach(socket, options);
+        if (!attached) {
+            // Gone before we came: the server knows how it ended.
+            const bool is_gone = attached.error().code == base::ErrorCode::Unavailable;
+            if (!is_gone) return report(context_, Failure::from(attached.error()));
+            return std::nullopt;
+        }
+        if (attached->end == attach::AttachEnd::Detached) return kDetached;
+        last_exit_ = attached->end == attach::AttachEnd::Exited
+                         ? std::optional(attached->exit)
+                         : std::nullopt;
+        return std::nullopt;
+    }
 
     // What the server knows once the processes are gone.
     std::optional<int> settle(Client& client) {
         WaitGoal goal;
-        goal.until = "final";
-        goal.poll = base::Duration{1000};
-        goal.is_reached = [](const model::JobRecord& job) { return !may_attach(job); };
+        goal.until = "change";
+        goal.poll = kRefresh;
+        goal.is_reached = [this](const model::JobRecord& job) {
+            return !may_attach(job) || job.attempts > last_attempt_;
+        };
         const auto job = wait_for(client, id_, goal);
-        if (!job) return report(context_, job.error());
-        if (model::is_final(job->job.state)) return answer_for(context_, job->job);
-        return std::nullopt;
+        if (job && model::is_final(job->job.state)) return answer_for(context_, job->job);
+        if (job) return std::nullopt;
+        // Without a server the supervisor's word is the last one, unless it was only a pause.
+        const bool is_known = last_exit_ && !last_exit_->stop_asked;
+        return is_known ? exit_code_of_job(last_exit_->exit_code) : report(context_, job.error());
     }
 
     const Context& context_;
     model::JobId id_;
     base::TimePoint give_up_;
+    bool is_terminal_;
     int last_attempt_ = 0;
+    std::optional<supervision::ExitReport> last_exit_;
 };
 
 int run_command(Context& context, const Arguments& arguments) {
     if (arguments.command.empty()) {
-        return report(context, {kBadUsage, "a command is missing",
-                                "berth run -g 2 -- python train.py"});
+        return report(context,
+                      {kBadUsage, "a command is missing", "berth run -g 2 -- python train.py"});
     }
     const auto max_wait = arguments.duration("max-wait", base::Duration{0});
     if (!max_wait) return report(context, max_wait.error());
@@ -189,7 +216,7 @@ int run_command(Context& context, const Arguments& arguments) {
     }
     const base::TimePoint give_up =
         max_wait->count() > 0 ? clock_now() + *max_wait : base::TimePoint::max();
-    return Run(context, job->job.id, give_up).follow();
+    return Run(context, job->job.id, give_up, submission->launch.terminal).follow();
 }
 
 }  // namespace
@@ -203,11 +230,12 @@ const Verb run_verb{
     .summary = "run a command on GPUs as if here: terminal, Ctrl-C, exit code",
     .flags = kFlags,
     .tail = CommandTail::FromFirstWord,
-    .more = "  berth run -g 2 -p vision -- python train.py\n"
-            "  berth run -g 0.5 -- python -i             half of one GPU\n\n"
-            "  Ctrl-C while it waits cancels it; while it runs it goes to the command, and a second\n"
-            "  one within a second ends the job. When others need its GPUs it is paused, and this\n"
-            "  goes on with the next attempt.\n",
+    .more =
+        "  berth run -g 2 -p vision -- python train.py\n"
+        "  berth run -g 0.5 -- python -i             half of one GPU\n\n"
+        "  Ctrl-C while it waits cancels it; while it runs it goes to the command, and a second\n"
+        "  one within a second ends the job. When others need its GPUs it is paused, and this\n"
+        "  goes on with the next attempt.\n",
     .run = run_command};
 
 }  // namespace berth::cli

@@ -39,7 +39,8 @@ ServerStatus read_server_status(const codec::Value& value) {
     status.pid = number_of(text_of(value, "pid"));
     status.port = number_of(text_of(value, "port"));
     status.sequence = number_of(text_of(value, "sequence"));
-    if (const auto started = codec::parse_time(text_of(value, "started"))) status.started = *started;
+    if (const auto started = codec::parse_time(text_of(value, "started")))
+        status.started = *started;
     if (const codec::Value* gpus = value.find("gpus")) {
         status.total = gpus_of(*gpus, "total");
         status.ready = gpus_of(*gpus, "ready");

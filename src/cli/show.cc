@@ -46,7 +46,8 @@ int show_job(Context& context, const Arguments& arguments) {
         if (!timeline) return report(context, timeline.error());
         const TimeForm form = arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago;
         if (&word != &arguments.words.front()) print("\n");
-        print(show_page(job->job, job->names, timeline->events, clock_now(), form, context.out));
+        print(show_page(job->job, job->names, {timeline->events, timeline->names}, clock_now(),
+                        form, context.out));
     }
     return result;
 }
@@ -78,7 +79,7 @@ extern const Verb show_verb, why_verb;
 const Verb show_verb{.intent = Intent::Look,
                      .name = "show",
                      .synopsis = "JOB... [--time iso] [-o json]",
-                     .summary = "everything about a job: request, places, attempts, timeline",
+                     .summary = "everything about a job, with its timeline",
                      .flags = kShowFlags,
                      .words_min = 1,
                      .words_max = -1,
@@ -89,7 +90,7 @@ const Verb show_verb{.intent = Intent::Look,
 const Verb why_verb{.intent = Intent::Look,
                     .name = "why",
                     .synopsis = "JOB [--paused] [-o json]",
-                    .summary = "why a job waits or was paused: the numbers, who is in the way",
+                    .summary = "why a job waits or was paused, with the numbers",
                     .flags = kWhyFlags,
                     .words_min = 1,
                     .words_max = 1,

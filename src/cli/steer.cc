@@ -39,12 +39,18 @@ Outcome<JobAnswer> wait_until_free(Client& client, model::JobId id) {
     return job;
 }
 
+// What is to be expected of a job that does not run.
+std::string standing(const model::JobRecord& job) {
+    if (job.state != model::JobState::Queued && job.state != model::JobState::Paused) return "";
+    return job.held ? " until it is resumed" : ", goes on when GPUs are idle for it";
+}
+
 // One sentence on what was done.
 std::string told(const model::JobRecord& record) {
     std::string text = "job " + std::to_string(record.id.value);
     if (!record.spec.name.empty()) text += " " + printable(record.spec.name);
     return text + " is " + std::string(codec::word(record.state)) +
-           (record.state == model::JobState::Queued && record.held ? ", held" : "") + "\n";
+           standing(record) + "\n";
 }
 
 int steer(Context& context, const Arguments& arguments, std::string_view verb, bool can_wait) {

@@ -36,12 +36,13 @@ Value list_value(const std::vector<std::string>& texts) {
 }
 
 void remove(Value& map, std::string_view name) {
-    std::erase_if(map.members, [&](const auto& member) { return member.first == name; });
+    std::erase_if(map.members, [&](const auto& member) { return member.name == name; });
 }
 
 Value& set(Value& map, std::string_view name, Value value) {
     remove(map, name);
-    return map.members.emplace_back(name, std::move(value)).second;
+    map.members.push_back({std::string(name), std::move(value)});
+    return map.members.back().value;
 }
 
 // The member of that name, made a map when it is none.

@@ -34,7 +34,7 @@ constexpr Flag kFlags[] = {
     {0, "wait", "", "return when it has ended, with its exit code"},
     {0, "timeout", "TIME", "with --wait: return 120 then, the job goes on"},
     {0, "dry-run", "", "say what would happen; submit nothing"},
-    {0, "key", "KEY", "submitting again with the same key gives the same job"},
+    {0, "key", "KEY", "a repeated key gives the same job"},
     {0, "id-file", "FILE", "write the number there", Completes::Files},
     kPageOutputFlag,
     kJsonFlag,
@@ -47,14 +47,36 @@ std::string echo_line(const model::JobRecord& job, const Glyphs& glyphs) {
     const std::string dot = " " + std::string(glyphs.dot) + " ";
     std::string gpus = gpus_text(job);
     if (spec.request.is_whole() && spec.gpu_model.empty()) gpus += gpus == "1" ? " GPU" : " GPUs";
-    std::string text = gpus + dot + "project " + spec.project + dot +
-                       std::string(codec::word(spec.kind));
+    std::string text =
+        gpus + dot + "project " + spec.project + dot + std::string(codec::word(spec.kind));
     if (spec.tasks_min > 1) text += dot + std::to_string(spec.tasks_min) + " tasks at once";
-    text += dot + (spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs"
-                                    : std::string("CPUs")) +
+    text += dot +
+            (spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : std::string("CPUs")) +
             (spec.request.memory ? ", " + base::format(*spec.request.memory) : ", memory");
     if (!spec.request.cpu || !spec.request.memory) text += " by GPU share";
     return text + (spec.preemptible ? dot + "may be paused" : "");
+}
+
+// What would become of a submission, in words.
+std::string outlook_text(const std::string& json) {
+    const auto tree = codec::parse_json(json, "answer");
+    codec::NameTable names;
+    const auto plan = codec::parse_plan(json, names);
+    if (!tree || !plan) return indented_json(json);
+    const codec::Value* starts_now = tree->find("starts_now");
+    const codec::Value* why = tree->find("text");
+    std::string text = "would wait";
+    if (starts_now && starts_now->text == "true") {
+        text = "would start now";
+    } else if (!plan->plan.pauses.empty()) {
+        text = "would start when these have saved and paused:";
+        for (const model::Pause& pause : plan->plan.pauses) {
+            text += "\n  " + named(pause.job, names) + ", by " + std::string(rule_word(pause.rule));
+        }
+    } else if (why && !why->text.empty()) {
+        text += ": " + why->text;
+    }
+    return text + "\n";
 }
 
 int wait_for_end(const Context& context, const Arguments& arguments, model::JobId id) {
@@ -78,8 +100,9 @@ int wait_for_end(const Context& context, const Arguments& arguments, model::JobI
 int submit_job(Context& context, const Arguments& arguments) {
     const std::string file = arguments.words.empty() ? "" : arguments.words[0];
     if (file.empty() && !arguments.has_command) {
-        return report(context, {kBadUsage, "a job file or a command is missing",
-                                "berth submit job.yaml   or   berth submit -g 2 -- python train.py"});
+        return report(context,
+                      {kBadUsage, "a job file or a command is missing",
+                       "berth submit job.yaml   or   berth submit -g 2 -- python train.py"});
     }
     auto submission = submission_of(arguments, file);
     if (!submission) return report(context, submission.error());
@@ -88,14 +111,15 @@ int submit_job(Context& context, const Arguments& arguments) {
     if (arguments.has("dry-run")) {
         const auto answer = client.try_submission(*submission);
         if (!answer) return report(context, answer.error());
-        print_json(*answer);
+        print(wants_json(arguments) ? indented_json(*answer) : outlook_text(*answer));
         return kDone;
     }
     const auto job = client.submit(*submission);
     if (!job) return report(context, job.error());
     const model::JobId id = job->job.id;
     if (arguments.has("id-file")) {
-        const auto written = write_text_file(arguments.text("id-file"), std::to_string(id.value) + "\n");
+        const auto written =
+            write_text_file(arguments.text("id-file"), std::to_string(id.value) + "\n");
         if (!written) return report(context, Failure::from(written.error()));
     }
     if (wants_json(arguments)) {
@@ -104,8 +128,10 @@ int submit_job(Context& context, const Arguments& arguments) {
         print(std::to_string(id.value) + "\n");
     } else {
         print("job " + std::to_string(id.value) + " submitted\n");
-        print_notice("  " + context.err.paint(Tone::Faint, printable(
-                                echo_line(job->job, context.err.glyphs()))) + "\n");
+        print_notice(
+            "  " +
+            context.err.paint(Tone::Faint, printable(echo_line(job->job, context.err.glyphs()))) +
+            "\n");
     }
     return arguments.has("wait") ? wait_for_end(context, arguments, id) : int{kDone};
 }
@@ -118,14 +144,15 @@ const Verb submit_verb{
     .intent = Intent::Run,
     .name = "submit",
     .synopsis = "[FILE] [flags] [-- COMMAND...]",
-    .summary = "hand in a job, from a file or a command line, and go on",
+    .summary = "hand in a job, from a file or a command line",
     .flags = kFlags,
     .words_max = 1,
     .completes = Completes::Files,
     .tail = CommandTail::AfterDashes,
-    .more = "  berth submit -g 8 --nodes 2 -n llama -- torchrun train.py\n"
-            "  berth submit job.yaml --wait              its exit code becomes this one's\n"
-            "  berth submit job.yaml --key nightly-0412  safe to repeat\n",
+    .more =
+        "  berth submit -g 8 --nodes 2 -n llama -- torchrun train.py\n"
+        "  berth submit job.yaml --wait              its exit code becomes this one's\n"
+        "  berth submit job.yaml --key nightly-0412  safe to repeat\n",
     .run = submit_job};
 
 }  // namespace berth::cli

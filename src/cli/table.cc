@@ -22,8 +22,11 @@ std::string csv_field(const std::string& text) {
 std::string csv_title(std::string_view title) {
     std::string name;
     for (const char c : title) {
-        const bool is_upper = c >= 'A' && c <= 'Z';
-        name += is_upper ? static_cast<char>(c - 'A' + 'a') : c == ' ' ? '_' : c;
+        if (c >= 'A' && c <= 'Z') {
+            name += static_cast<char>(c - 'A' + 'a');
+        } else if (!name.ends_with('_')) {
+            name += '_';
+        }
     }
     return name;
 }
@@ -45,18 +48,17 @@ std::vector<int> Table::layout(int width) const {
     }
     const int gaps = kGap * (static_cast<int>(columns_.size()) - 1);
     int excess = std::accumulate(widths.begin(), widths.end(), gaps) - width;
-    std::vector<std::size_t> order(columns_.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return columns_[a].flex > columns_[b].flex;
-    });
-    for (const std::size_t c : order) {
-        if (excess <= 0 || columns_[c].flex == 0) break;
-        const int least =
-            std::min(widths[c], std::max(columns_[c].width_min, display_width(columns_[c].title)));
-        const int cut = std::min(excess, widths[c] - least);
-        widths[c] -= cut;
-        excess -= cut;
+    while (excess-- > 0) {
+        std::size_t cut = columns_.size();  // the column with most width for its worth
+        for (std::size_t c = 0; c < columns_.size(); ++c) {
+            const int least = std::max(columns_[c].width_min, display_width(columns_[c].title));
+            if (columns_[c].worth == 0 || widths[c] <= least) continue;
+            const bool is_better = cut == columns_.size() || widths[c] * columns_[cut].worth >
+                                                                 widths[cut] * columns_[c].worth;
+            if (is_better) cut = c;
+        }
+        if (cut == columns_.size()) break;
+        --widths[cut];
     }
     return widths;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How are rows laid out? Columns as wide as needed; when the sum is above the style's width the
-// flexible columns are cut, most flexible first, down to their least width. A row never wraps.
-// The same table is written as CSV with full values.
+// columns that may be cut share what is left in proportion to what they are worth, none below its
+// least width, none wider than it needs. A row never wraps. The same table is written as CSV with
+// full values.
 #pragma once
 
 #include <string>
@@ -18,8 +19,8 @@ enum class Align { Left, Right };
 struct Column {
     std::string_view title;
     Align align = Align::Left;
-    int flex = 0;         // 0 = never cut; higher is cut earlier
-    int width_min = 4;    // of a flexible column
+    int worth = 0;        // 0 = never cut; else its weight when room is short
+    int width_min = 4;    // of a column that may be cut
 };
 
 struct Cell {

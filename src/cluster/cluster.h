@@ -90,8 +90,8 @@ class Cluster {
     struct Undo {
         enum class What { Place, Release, Hold, DropHold, Take } what;
         JobId job;
-        PoolId pool;                  // the job's pool before
-        std::size_t first = 0;        // in undo_ranks_ or undo_tasks_ or undo_holds_
+        PoolId pool;  // the job's pool before
+        std::size_t first = 0;  // in undo_ranks_ or undo_tasks_
         std::size_t count = 0;
         View view = View::Idle;
     };
@@ -106,6 +106,7 @@ class Cluster {
     void add_usage(PoolId pool, ProjectId project, const Usage& amount, std::int64_t sign);
     void add_allocated(const Job& job, MilliGpu amount, std::int64_t sign);
     void set_releasing(Job& job, PlacedTask& task, bool releasing);
+    void undo_release(Job& job, const Undo& entry);
 
     void change_capacity(const TaskPlacement& task, Kind kind, std::int64_t sign);
     void change_gpu(NodeState& node, NodeId id, int gpu, Kind kind, MilliGpu amount);
@@ -130,11 +131,11 @@ class Cluster {
     std::vector<NodeState> nodes_;
     std::vector<model::Node> descriptions_;
     std::vector<GpuUse> gpu_uses_;
-    std::vector<model::Node> kind_examples_;             // one node of each kind
+    std::vector<model::Node> kind_examples_;  // one node of each kind
     std::vector<PoolState> pools_;
     std::vector<ProjectState> projects_;
     std::vector<Shape> shapes_;
-    std::vector<std::vector<bool>> allowed_;             // [shape][node kind]
+    std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     std::map<JobId, Job> jobs_;
     std::set<JobId> holders_;
     std::map<std::string, NodeId, std::less<>> node_names_;

@@ -18,6 +18,26 @@ MilliGpu gpus_of(std::span<const TaskPlacement> tasks) {
     return total;
 }
 
+// Which ranks of a gang are meant; asked once for each of its tasks.
+class RankSet {
+  public:
+    explicit RankSet(std::span<const int> ranks) : ranks_(ranks) {
+        if (ranks.size() <= kFew) return;
+        has_.resize(static_cast<std::size_t>(*std::ranges::max_element(ranks)) + 1);
+        for (const int rank : ranks) has_[static_cast<std::size_t>(rank)] = true;
+    }
+
+    bool contains(int rank) const {
+        if (ranks_.size() <= kFew) return std::ranges::find(ranks_, rank) != ranks_.end();
+        return static_cast<std::size_t>(rank) < has_.size() && has_[static_cast<std::size_t>(rank)];
+    }
+
+  private:
+    static constexpr std::size_t kFew = 8;
+    std::span<const int> ranks_;
+    std::vector<bool> has_;
+};
+
 LaneKey lane_of(const Job& job, PoolId pool) {
     const auto position = std::ranges::find(job.pools, pool);
     const bool is_open = job.active == 0 && position != job.pools.end();
@@ -158,9 +178,10 @@ void Cluster::set_saved(JobId id, TimePoint time) { mutable_job(id).last_saved =
 
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
     BERTH_CHECK(open_trials_ == 0, "tasks do not end inside a trial");
+    const RankSet leaving(ranks);
     change(id, [&](Job& job) {
         std::erase_if(job.placed, [&](const PlacedTask& task) {
-            if (std::ranges::find(ranks, task.place.task) == ranks.end()) return false;
+            if (!leaving.contains(task.place.task)) return false;
             change_capacity(task.place, task.is_releasing ? Kind::Releasing : Kind::Used, -1);
             if (!task.is_releasing) {
                 add_allocated(job, gpus_of(task.place), -1);
@@ -186,17 +207,25 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
 }
 
 void Cluster::release(JobId id, std::span<const int> ranks) {
+    const RankSet leaving(ranks);
     const std::size_t first = undo_ranks_.size();
     change(id, [&](Job& job) {
         for (PlacedTask& task : job.placed) {
-            if (task.is_releasing || std::ranges::find(ranks, task.place.task) == ranks.end()) {
-                continue;
-            }
+            if (task.is_releasing || !leaving.contains(task.place.task)) continue;
             set_releasing(job, task, true);
             if (open_trials_ > 0) undo_ranks_.push_back(task.place.task);
         }
     });
-    record({Undo::What::Release, id, {}, first, undo_ranks_.size() - first, View::Idle});
+    record({Undo::What::Release, id, job(id).pool, first, undo_ranks_.size() - first, View::Idle});
+}
+
+void Cluster::undo_release(Job& job, const Undo& entry) {
+    const std::span<const int> ranks(undo_ranks_);
+    const RankSet staying(ranks.subspan(entry.first, entry.count));
+    for (PlacedTask& task : job.placed) {
+        if (staying.contains(task.place.task)) set_releasing(job, task, false);
+    }
+    undo_ranks_.resize(entry.first);
 }
 
 void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
@@ -248,15 +277,7 @@ void Cluster::undo(const Undo& entry) {
                 }
                 job.pool = entry.pool;
                 break;
-            case Undo::What::Release:
-                for (PlacedTask& task : job.placed) {
-                    const auto ranks = std::span(undo_ranks_).subspan(entry.first, entry.count);
-                    if (std::ranges::find(ranks, task.place.task) != ranks.end()) {
-                        set_releasing(job, task, false);
-                    }
-                }
-                undo_ranks_.resize(entry.first);
-                break;
+            case Undo::What::Release: undo_release(job, entry); break;
             case Undo::What::Hold:
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_capacity(task, Kind::Held, -1);

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -49,6 +50,9 @@ struct AttemptExit {
     std::string detail;                 // for people: "task 3 exited with 1"
 };
 
+// The detail of on_lost() for an attempt that was ordered and of which nothing was ever run.
+inline constexpr std::string_view kNeverStarted = "never started";
+
 class LauncherListener {
   public:
     virtual ~LauncherListener() = default;
@@ -69,7 +73,7 @@ class Launcher {
     virtual void stop(AttemptId attempt, StopReason reason, base::Duration grace) = 0;
     // After a restart of the server: takes up every attempt that the log says was starting or
     // running. Each is answered by on_running, on_exit or on_lost; what had never been started is
-    // answered by on_lost with detail "never started".
+    // answered by on_lost with kNeverStarted.
     virtual void recover(std::span<const AttemptId> attempts) = 0;
 };
 

@@ -17,12 +17,11 @@ struct Address {
     socklen_t length = 0;
 };
 
-base::Result<Address> address_of(const AttemptName& name) {
-    if (name.cluster.size() > kClusterNameMax)
-        return base::invalid("cluster id \"" + name.cluster + "\" is too long for a socket");
-    const std::string text = "berth-" + name.cluster + '-' + std::to_string(name.job) + '-' +
-                             std::to_string(name.attempt);
+base::Result<Address> address_of(const std::string& text) {
     Address address;
+    if (text.size() + 1 > sizeof address.raw.sun_path)
+        return base::invalid("the socket name \"" + text + "\" is too long; at most " +
+                             std::to_string(sizeof address.raw.sun_path - 1) + " bytes fit");
     address.raw.sun_family = AF_UNIX;
     ::memcpy(address.raw.sun_path + 1, text.data(), text.size());
     address.length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
@@ -38,8 +37,13 @@ base::Result<Descriptor> open_socket() {
 
 }  // namespace
 
+std::string socket_of(const AttemptName& name) {
+    return "berth-" + name.cluster + '-' + std::to_string(name.job) + '-' +
+           std::to_string(name.attempt);
+}
+
 base::Result<Descriptor> listen_as(const AttemptName& name) {
-    BERTH_TRY(address, address_of(name));
+    BERTH_TRY(address, address_of(socket_of(name)));
     BERTH_TRY(fd, open_socket());
     if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address.raw), address.length) != 0 ||
         ::listen(fd.get(), 16) != 0)
@@ -48,15 +52,14 @@ base::Result<Descriptor> listen_as(const AttemptName& name) {
     return std::move(fd);
 }
 
-base::Result<Descriptor> connect_to(const AttemptName& name) {
-    BERTH_TRY(address, address_of(name));
+base::Result<Descriptor> connect_to(const std::string& socket) {
+    BERTH_TRY(address, address_of(socket));
     BERTH_TRY(fd, open_socket());
     if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address.raw), address.length) != 0)
         return base::fail(ErrorCode::Unavailable, std::string("connect: ") + ::strerror(errno));
     if (!is_peer_trusted(fd.get()))
-        return base::fail(
-            ErrorCode::Forbidden,
-            "the control socket of job " + std::to_string(name.job) + " is held by another user");
+        return base::fail(ErrorCode::Forbidden,
+                          "the control socket \"" + socket + "\" is held by another user");
     return std::move(fd);
 }
 

@@ -21,12 +21,15 @@ struct AttemptName {
     int attempt = 1;
 };
 
-// Errors: Exists (another process has the name), Exhausted, Internal.
+// Errors: Exists (another process has the name), Exhausted, Invalid, Internal.
 base::Result<Descriptor> listen_as(const AttemptName& name);
 
+// The name of the socket, without the zero byte that makes it abstract.
+std::string socket_of(const AttemptName& name);
+
 // A connection, not blocking. Errors: Unavailable (nobody listens, or too many wait),
-// Forbidden (someone of another user listens there).
-base::Result<Descriptor> connect_to(const AttemptName& name);
+// Forbidden (someone of another user listens there), Invalid (the name is too long).
+base::Result<Descriptor> connect_to(const std::string& socket);
 
 // The process at the other end of a connected socket is of our user, or root.
 bool is_peer_trusted(int socket);

@@ -2,8 +2,9 @@
 //
 // What is a supervisor to run? One attempt of one job: the whole gang, complete before the
 // supervisor starts, so that nothing more is needed from a server that may die at any moment.
-// It arrives as file descriptor kOrderDescriptor; the locked status file as
-// kStatusDescriptor; a socket to the server as kChannelDescriptor.
+// It arrives as an anonymous file, passed (passing.h) over the socket kSpawnerDescriptor to the
+// spawner process, which forks a supervisor for it, together with two more: the locked status file
+// and a socket to the server.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +15,9 @@
 
 namespace berth::supervision {
 
-inline constexpr int kStatusDescriptor = 3;
-inline constexpr int kChannelDescriptor = 4;
-inline constexpr int kOrderDescriptor = 5;
-inline constexpr int kFirstFreeDescriptor = 6;
+inline constexpr int kSpawnerDescriptor = 3;
+// The order of the files in a message to the spawner.
+enum PassedFile { kPassedStatus, kPassedChannel, kPassedOrder, kPassedCount };
 
 struct TaskOrder {
     int rank = 0;

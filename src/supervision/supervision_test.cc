@@ -105,11 +105,12 @@ TEST_CASE("a frame that claims to be larger than any breaks the stream") {
 
 TEST_CASE("a supervisor's address is found while it listens, and only one can have it") {
     const AttemptName name{"test-" + std::to_string(::getpid()), 5, 2};
-    CHECK(connect_to(name).error().code == berth::base::ErrorCode::Unavailable);
+    CHECK(connect_to(socket_of(name)).error().code == berth::base::ErrorCode::Unavailable);
     auto listener = listen_as(name);
     REQUIRE(listener.has_value());
     CHECK(listen_as(name).error().code == berth::base::ErrorCode::Exists);
-    CHECK(connect_to(name).has_value());
+    CHECK(connect_to(socket_of(name)).has_value());
+    CHECK(connect_to(std::string(200, 'x')).error().code == berth::base::ErrorCode::Invalid);
     listener->reset();
-    CHECK_FALSE(connect_to(name).has_value());
+    CHECK_FALSE(connect_to(socket_of(name)).has_value());
 }

@@ -33,15 +33,17 @@ base::Result<Descriptor> create_status(const std::string& jobs_dir, ports::Attem
     const std::string directory = attempt_directory(jobs_dir, id);
     BERTH_TRY_VOID(make_directory(directory));
     const std::string path = directory + "/status";
-    Descriptor file(
-        ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666));
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!file.is_open())
-        return base::fail(
-            errno == EEXIST ? base::ErrorCode::Exists : base::ErrorCode::Unavailable,
-            "cannot make \"" + path + "\": " + ::strerror(errno));
-    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
         return base::fail(base::ErrorCode::Unavailable,
-                          "cannot lock \"" + path + "\": " + ::strerror(errno));
+                          "cannot make \"" + path + "\": " + ::strerror(errno));
+    // A locked file has a supervisor, one with something in it had one. Empty and free, it was left
+    // by a server that died before it came to start anything, and is as good as new.
+    struct stat status{};
+    const bool is_free = ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+    if (!is_free || ::fstat(file.get(), &status) != 0 || status.st_size != 0)
+        return base::fail(base::ErrorCode::Exists,
+                          "\"" + path + "\" is of an attempt begun before");
     return file;
 }
 

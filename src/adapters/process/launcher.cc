@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/process/launcher.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 
 #include <array>
 #include <boost/asio/local/stream_protocol.hpp>
@@ -16,7 +12,6 @@
 
 #include "adapters/process/attempt_files.h"
 #include "adapters/process/leftovers.h"
-#include "adapters/process/spawn_supervisor.h"
 #include "crash/crash_point.h"
 #include "supervision/address.h"
 #include "supervision/frame.h"
@@ -37,31 +32,27 @@ struct ProcessLauncher::Attempt {
     stream_protocol::socket socket;
     asio::steady_timer timer;            // until the next look at one that cannot be reached yet
     std::chrono::milliseconds pause{1};
-    pid_t supervisor = -1;               // when it is a child of this process
     bool is_running_told = false;
     std::string stop_frame;              // to be sent as soon as there is a connection
     supervision::FrameReader reader;
     std::array<char, 1024> inbox;
 };
 
-// Supervisors that have ended, or are about to, and that we started: to be waited for.
-struct ProcessLauncher::Reaping {
-    explicit Reaping(asio::io_context& loop) : timer(loop) {}
-    asio::steady_timer timer;
-    bool is_timed = false;
-    std::vector<pid_t> pids;
-};
-
 ProcessLauncher::ProcessLauncher(asio::io_context& loop, ProcessLauncherOptions options)
-    : loop_(loop), options_(std::move(options)), reaping_(std::make_unique<Reaping>(loop)),
+    : loop_(loop),
+      machine_{std::move(options.cluster), options.data_dir + "/jobs", {}},
+      spawner_(std::move(options.supervisor)),
       alive_(std::make_shared<bool>(true)) {
-    jobs_dir_ = options_.data_dir + "/jobs";
-    ::mkdir(jobs_dir_.c_str(), 0777);
-    null_.reset(::open("/dev/null", O_RDWR | O_CLOEXEC));
-    std::ifstream("/proc/sys/kernel/random/boot_id") >> boot_;
+    ::mkdir(machine_.jobs_dir.c_str(), 0777);
+    std::ifstream("/proc/sys/kernel/random/boot_id") >> machine_.boot;
 }
 
-ProcessLauncher::~ProcessLauncher() { *alive_ = false; }
+ProcessLauncher::~ProcessLauncher() {
+    *alive_ = false;
+    // The loop may live on and with it the reads under way; supervisors shall know we are gone.
+    boost::system::error_code ignored;
+    for (const auto& [id, attempt] : attempts_) attempt->socket.close(ignored);
+}
 
 ProcessLauncher::AttemptRef ProcessLauncher::add(AttemptId id) {
     AttemptRef& attempt = attempts_[id];
@@ -70,7 +61,6 @@ ProcessLauncher::AttemptRef ProcessLauncher::add(AttemptId id) {
 }
 
 void ProcessLauncher::start(const ports::LaunchOrder& order) {
-    reap();
     if (attempts_.contains(order.attempt)) return;
     const AttemptRef attempt = add(order.attempt);
     const base::Status spawned = spawn(order, *attempt);
@@ -83,11 +73,9 @@ void ProcessLauncher::start(const ports::LaunchOrder& order) {
 }
 
 base::Status ProcessLauncher::spawn(const ports::LaunchOrder& order, Attempt& attempt) {
-    BERTH_TRY(status, create_status(jobs_dir_, order.attempt));
+    BERTH_TRY(status, create_status(machine_.jobs_dir, order.attempt));
     crash::crash_point("before-spawn");
-    auto spawned = spawn_supervisor(
-        {options_.supervisor, options_.cluster, jobs_dir_, boot_, null_.get()}, order,
-        status.get());
+    auto spawned = spawner_.spawn(make_order(machine_, order), status.get());
     if (!spawned) {
         const std::string line =
             supervision::exit_line({126, 0, false, false, spawned.error().message});
@@ -95,9 +83,8 @@ base::Status ProcessLauncher::spawn(const ports::LaunchOrder& order, Attempt& at
         return tl::unexpected(spawned.error());
     }
     crash::crash_point("after-spawn");
-    attempt.supervisor = spawned->pid;
     boost::system::error_code error;
-    attempt.socket.assign(stream_protocol(), spawned->channel.release(), error);
+    attempt.socket.assign(stream_protocol(), spawned->release(), error);
     return {};
 }
 
@@ -162,18 +149,19 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
 
 // Asks the disk what has become of an attempt that we have no connection to.
 void ProcessLauncher::look(const AttemptRef& attempt) {
-    const AttemptState state = read_attempt(jobs_dir_, attempt->id);
+    const AttemptState state = read_attempt(machine_.jobs_dir, attempt->id);
     if (state.is_supervised) {
         auto socket = supervision::connect_to(
-            {options_.cluster, attempt->id.job.value, attempt->id.attempt});
+            supervision::socket_of({machine_.cluster, attempt->id.job.value, attempt->id.attempt}));
         return socket ? take_up(attempt, std::move(*socket)) : look_later(attempt);
     }
     if (const auto& exit = state.status.exit)
-        return report_exit(attempt, {exit->exit_code, exit->signal, exit->stop_asked,
-                                     exit->killed, exit->detail});
+        return report_exit(
+            attempt, {exit->exit_code, exit->signal, exit->stop_asked, exit->killed, exit->detail});
     if (!state.status.started) return report_lost(attempt, "never started");
-    if (state.status.boot != boot_) return report_lost(attempt, "the machine was restarted");
-    kill_leftovers(options_.cluster, attempt->id);
+    if (state.status.boot != machine_.boot)
+        return report_lost(attempt, "the machine was restarted");
+    kill_leftovers(machine_.cluster, attempt->id);
     report_lost(attempt, "its supervisor was killed");
 }
 
@@ -215,29 +203,6 @@ void ProcessLauncher::finish(const AttemptRef& attempt) {
     boost::system::error_code ignored;
     attempt->socket.close(ignored);
     attempts_.erase(attempt->id);
-    if (attempt->supervisor < 0) return;
-    reaping_->pids.push_back(attempt->supervisor);
-    reap_later();
-}
-
-// A supervisor that has said its last word is gone within a millisecond, unless a slow client
-// still reads its output: it is waited for by and by, which needs no signal handler.
-void ProcessLauncher::reap() {
-    std::erase_if(reaping_->pids,
-                  [](pid_t pid) { return ::waitpid(pid, nullptr, WNOHANG) != 0; });
-}
-
-void ProcessLauncher::reap_later() {
-    if (reaping_->is_timed) return;
-    reaping_->is_timed = true;
-    reaping_->timer.expires_after(std::chrono::milliseconds(100));
-    reaping_->timer.async_wait(
-        [this, alive = alive_](const boost::system::error_code& error) {
-            if (!*alive || error) return;
-            reaping_->is_timed = false;
-            reap();
-            if (!reaping_->pids.empty()) reap_later();
-        });
 }
 
 }  // namespace berth::process

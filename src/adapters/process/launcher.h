@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "adapters/process/make_order.h"
+#include "adapters/process/spawner.h"
 #include "ports/launcher.h"
 #include "supervision/descriptor.h"
 
@@ -51,18 +53,12 @@ class ProcessLauncher final : public ports::Launcher {
     void report_exit(const AttemptRef& attempt, const ports::AttemptExit& exit);
     void report_lost(const AttemptRef& attempt, const std::string& detail);
     void finish(const AttemptRef& attempt);
-    void reap();
-    void reap_later();
 
     boost::asio::io_context& loop_;
-    ProcessLauncherOptions options_;
     ports::LauncherListener* listener_ = nullptr;
-    std::string jobs_dir_;
-    std::string boot_;
-    supervision::Descriptor null_;
+    Machine machine_;
+    Spawner spawner_;
     std::map<ports::AttemptId, AttemptRef> attempts_;
-    struct Reaping;
-    std::unique_ptr<Reaping> reaping_;
     std::shared_ptr<bool> alive_;  // false once destroyed; held by what was posted
 };
 

@@ -24,8 +24,8 @@ void Connection::send(supervision::FrameType type, std::string_view payload, int
 
 bool Connection::flush() {
     while (sent_ < out_.size()) {
-        const ssize_t size = ::send(fd(), out_.data() + sent_, out_.size() - sent_,
-                                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        const ssize_t size =
+            ::send(fd(), out_.data() + sent_, out_.size() - sent_, MSG_NOSIGNAL | MSG_DONTWAIT);
         if (size < 0) {
             if (errno == EINTR) continue;
             return errno == EAGAIN;

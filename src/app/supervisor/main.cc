@@ -1,52 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// berth-supervisor: runs one attempt of one job. Started by the server only, with three inherited
-// files (supervision/order.h); not meant to be called by hand.
+// berth-supervisor: forks a supervisor for every order that its server passes to it. One process
+// is started once and forked for each attempt, because a fork of a small process costs a tenth of
+// an exec. It ends with its server; the supervisors do not.
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/supervisor/supervisor.h"
+#include "supervision/passing.h"
 
 namespace {
 
-using berth::supervision::Descriptor;
+using namespace berth;
+using supervision::Descriptor;
 
-std::string read_order() {
-    const Descriptor file(berth::supervision::kOrderDescriptor);
-    struct stat about {};
+std::string read_order(const Descriptor& file) {
+    struct stat about{};
     if (::fstat(file.get(), &about) != 0 || about.st_size <= 0) return {};
     std::string bytes(static_cast<std::size_t>(about.st_size), '\0');
     std::size_t have = 0;
     while (have < bytes.size()) {
-        const ssize_t size = ::pread(file.get(), bytes.data() + have, bytes.size() - have,
-                                     static_cast<off_t>(have));
+        const ssize_t size =
+            ::pread(file.get(), bytes.data() + have, bytes.size() - have, static_cast<off_t>(have));
         if (size <= 0) return {};
         have += static_cast<std::size_t>(size);
     }
     return bytes;
 }
 
-}  // namespace
+// What ps shows, in the place that the server left for it.
+void show_title(char* place, const supervision::Order& order) {
+    if (place == nullptr) return;
+    const std::size_t room = ::strlen(place);
+    const std::string title = "job " + std::to_string(order.job) + '.' +
+                              std::to_string(order.attempt) + ' ' + order.job_name;
+    ::memset(place, 0, room);
+    ::memcpy(place, title.data(), std::min(room, title.size()));
+}
 
-int main() {
-    using namespace berth;
-    if (::fcntl(supervision::kStatusDescriptor, F_SETFD, FD_CLOEXEC) != 0 ||
-        ::fcntl(supervision::kChannelDescriptor, F_SETFD, FD_CLOEXEC) != 0) {
-        ::fputs("berth-supervisor is started by the berth server, not by hand\n", stderr);
-        return 124;
-    }
-    Descriptor status(supervision::kStatusDescriptor);
-    Descriptor channel(supervision::kChannelDescriptor);
-    std::optional<supervision::Order> order = supervision::unpack_order(read_order());
+[[noreturn]] void supervise(std::vector<Descriptor> files, char* title_place) {
+    ::setsid();
+    Descriptor& status = files[supervision::kPassedStatus];
+    std::optional<supervision::Order> order =
+        supervision::unpack_order(read_order(files[supervision::kPassedOrder]));
+    files[supervision::kPassedOrder].reset();
     if (!order) {
         const std::string line = supervision::exit_line(
             {126, 0, false, false, "the server and berth-supervisor are of different versions"});
         [[maybe_unused]] const ssize_t size = ::write(status.get(), line.data(), line.size());
-        return 0;
+        ::_exit(0);
     }
-    supervisor::Supervisor(std::move(*order), std::move(status), std::move(channel)).run();
+    show_title(title_place, *order);
+    supervisor::Supervisor(std::move(*order), std::move(status),
+                           std::move(files[supervision::kPassedChannel]))
+        .run();
     // Nothing is worth the time of an orderly exit.
     ::_exit(0);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (::fcntl(supervision::kSpawnerDescriptor, F_SETFD, FD_CLOEXEC) != 0) {
+        ::fputs("berth-supervisor is started by the berth server, not by hand\n", stderr);
+        return 124;
+    }
+    Descriptor server(supervision::kSpawnerDescriptor);
+    ::signal(SIGCHLD, SIG_IGN);  // supervisors write down their own end
+    while (true) {
+        std::vector<Descriptor> files = supervision::receive_descriptors(server.get());
+        if (files.empty()) return 0;
+        // When there is no process to be had, closing the files tells the server so.
+        if (files.size() != supervision::kPassedCount || ::fork() != 0) continue;
+        server.reset();
+        supervise(std::move(files), argc > 1 ? argv[1] : nullptr);
+    }
 }

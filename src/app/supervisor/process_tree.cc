@@ -69,8 +69,8 @@ std::uint64_t caught_signals(pid_t pid) {
     return ::strtoull(status.c_str() + at + ::strlen("\nSigCgt:"), nullptr, 16);
 }
 
-int ask_to_stop(pid_t root, int signal) {
-    int handlers = 0;
+std::vector<pid_t> ask_to_stop(pid_t root, int signal) {
+    std::vector<pid_t> handlers;
     std::set<pid_t> below_handler;
     std::vector<pid_t> targets;
     for (const Process& process : descendants_of(root)) {
@@ -80,13 +80,15 @@ int ask_to_stop(pid_t root, int signal) {
         }
         if (is_caught(caught_signals(process.pid), signal)) {
             below_handler.insert(process.pid);
-            ++handlers;
+            handlers.push_back(process.pid);
         }
         targets.push_back(process.pid);
     }
     for (const pid_t pid : targets) ::kill(pid, signal);
     return handlers;
 }
+
+bool is_living(pid_t pid) { return living_parent(pid) > 0; }
 
 void kill_descendants(pid_t root) {
     constexpr int kRoundsMax = 50;

@@ -30,9 +30,11 @@ constexpr bool is_caught(std::uint64_t mask, int signal) {
 
 // Sends `signal` down every branch as far as the first process that handles it: a launcher that
 // handles it passes it on in its own way, and its data loaders are not disturbed while it saves;
-// a shell that does not is ended, so that it cannot go on to its next command. Answers how many
-// processes handle it.
-int ask_to_stop(pid_t root, int signal);
+// a shell that does not is ended, so that it cannot go on to its next command. Answers which
+// processes handle it and may now be saving.
+std::vector<pid_t> ask_to_stop(pid_t root, int signal);
+
+bool is_living(pid_t pid);
 
 // Ends every descendant at once. They are first all stopped, so that none forks out of sight.
 void kill_descendants(pid_t root);

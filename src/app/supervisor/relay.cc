@@ -85,7 +85,8 @@ void Relay::collect(std::vector<pollfd>& polls, bool wants_output) const {
     }
     // Without pending input this still reports that task 0 has closed its end.
     if (input_.is_open())
-        polls.push_back({input_.get(), static_cast<short>(pending_input_.empty() ? 0 : POLLOUT), 0});
+        polls.push_back(
+            {input_.get(), static_cast<short>(pending_input_.empty() ? 0 : POLLOUT), 0});
 }
 
 void Relay::serve(const std::vector<pollfd>& polls, const Sink& sink) {

@@ -33,8 +33,8 @@ class Relay {
 
     // Failures: an empty result says none, else what could not be made.
     std::string open_pipes(int task, supervision::Descriptor log, TaskEnds& ends);
-    std::string open_terminal(int task, supervision::Descriptor log,
-                              supervision::TerminalSize size, TaskEnds& ends);
+    std::string open_terminal(int task, supervision::Descriptor log, supervision::TerminalSize size,
+                              TaskEnds& ends);
 
     // Appends what poll() should watch.
     void collect(std::vector<pollfd>& polls, bool wants_output) const;
@@ -71,8 +71,8 @@ class Relay {
 
     std::vector<Stream> streams_;
     std::vector<supervision::Descriptor> logs_;
-    supervision::Descriptor input_;    // a pipe to task 0
-    int terminal_ = -1;                // borrowed from its stream
+    supervision::Descriptor input_;  // a pipe to task 0
+    int terminal_ = -1;  // borrowed from its stream
     std::string pending_input_;
     bool input_ends_ = false;
     bool input_closed_ = false;

@@ -14,17 +14,17 @@ namespace berth::supervisor {
 struct SpawnPlan {
     const std::vector<std::string>* command = nullptr;
     const std::vector<std::string>* environment = nullptr;
-    std::string workdir;         // empty = the root directory
-    int input = -1;              // -1 = leave the supervisor's, which is /dev/null
+    std::string workdir;  // empty = the root directory
+    int input = -1;  // -1 = leave the supervisor's, which is /dev/null
     int output = -1;
     int error_output = -1;
-    std::string terminal;        // path of a terminal to take over instead of the three above
+    std::string terminal;  // path of a terminal to take over instead of the three above
 };
 
 struct Spawned {
     pid_t pid = -1;
-    int exit_code = 0;           // 126 or 127 when it could not be started
-    std::string failure;         // for people; empty when it runs
+    int exit_code = 0;  // 126 or 127 when it could not be started
+    std::string failure;  // for people; empty when it runs
 };
 
 // The process leads a group of its own, or a session when it has a terminal; it dies with the

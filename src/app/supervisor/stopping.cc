@@ -46,9 +46,16 @@ void Supervisor::stop(StopRequest request) {
 }
 
 void Supervisor::ask_all(int signal) {
-    const int handlers = ask_to_stop(::getpid(), signal);
-    if (stop_asked_ && handlers == 0)
+    const std::vector<pid_t> handlers = ask_to_stop(::getpid(), signal);
+    if (!stop_asked_) return;
+    saving_.insert(saving_.end(), handlers.begin(), handlers.end());
+    if (saving_.empty())
         stop_note_ = "no process handled " + signal_name(signal) + ", nothing was saved";
+}
+
+bool Supervisor::is_saving() {
+    std::erase_if(saving_, [](pid_t pid) { return !is_living(pid); });
+    return !saving_.empty();
 }
 
 void Supervisor::kill_all() {

@@ -96,8 +96,7 @@ void Supervisor::start_tasks() {
 
 Spawned Supervisor::start_task(std::size_t index, int port) {
     const supervision::TaskOrder& task = order_.tasks[index];
-    const std::string log_path =
-        order_.directory + "/task-" + std::to_string(task.rank) + ".log";
+    const std::string log_path = order_.directory + "/task-" + std::to_string(task.rank) + ".log";
     Descriptor log(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!log.is_open())
         return {-1, 126, "cannot open log \"" + log_path + "\": " + ::strerror(errno)};
@@ -138,10 +137,10 @@ Spawned Supervisor::start_attached_task(const SpawnPlan& plan, std::size_t index
 
 void Supervisor::fail_to_start(std::size_t index, const Spawned& spawned) {
     const int rank = order_.tasks.empty() ? 0 : order_.tasks[index].rank;
-    first_failure_ = ExitReport{spawned.exit_code, 0, false, false,
-                                tasks_.size() > 1
-                                    ? "task " + std::to_string(rank) + ": " + spawned.failure
-                                    : spawned.failure};
+    first_failure_ =
+        ExitReport{spawned.exit_code, 0, false, false,
+                   tasks_.size() > 1 ? "task " + std::to_string(rank) + ": " + spawned.failure
+                                     : spawned.failure};
     tell(Role::Client, FrameType::ErrorOutput, "berth: " + spawned.failure + '\n');
     if (has_children_)
         kill_all();
@@ -187,14 +186,15 @@ void Supervisor::consider_end() {
     if (phase_ != Phase::Running || running_tasks_ > 0) return;
     if (!has_children_) {
         end(describe_end());
-    } else if (!stop_asked_ && !is_killing_ && !leftover_deadline_) {
+    } else if (!is_killing_ && !leftover_deadline_) {
         leftover_deadline_ = monotonic_ms() + kLeftoverGraceMs;
     }
 }
 
 void Supervisor::end(ExitReport report) {
     phase_ = Phase::Ended;
-    attach_deadline_ = stop_deadline_ = gang_deadline_ = leftover_deadline_ = kill_again_ = {};
+    attach_deadline_ = stop_deadline_ = stall_deadline_ = {};
+    gang_deadline_ = leftover_deadline_ = kill_again_ = {};
     exit_text_ = supervision::exit_line(report);
     write_status(exit_text_);
     tell(Role::Server, FrameType::Exited, exit_text_);
@@ -207,12 +207,19 @@ void Supervisor::on_deadline() {
     const auto is_over = [now](const std::optional<std::int64_t>& deadline) {
         return deadline && *deadline <= now;
     };
+    if (is_over(stall_deadline_)) {
+        stall_deadline_.reset();
+        if (Connection* peer = client()) peer->lose();
+    }
     if (is_over(attach_deadline_)) return start_tasks();  // nobody came: its log still tells
     if (is_over(stop_deadline_)) {
         stop_deadline_.reset();
-        killed_ = true;
+        killed_ = running_tasks_ > 0 || is_saving();
         kill_all();
     }
+    // The tasks are gone, yet below them someone still saves: the whole grace is theirs.
+    if (is_over(leftover_deadline_) && stop_deadline_ && is_saving())
+        leftover_deadline_ = now + kLeftoverGraceMs;
     if (is_over(gang_deadline_) || is_over(leftover_deadline_)) {
         gang_deadline_.reset();
         leftover_deadline_.reset();

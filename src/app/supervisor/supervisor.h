@@ -56,6 +56,7 @@ class Supervisor {
     // stopping.cc: how it is asked to stop and how it is ended
     void stop(supervision::StopRequest request);
     void ask_all(int signal);
+    bool is_saving();
     void kill_all();
     supervision::ExitReport describe_end() const;
 
@@ -66,6 +67,7 @@ class Supervisor {
     void handle(Connection& peer, const supervision::Frame& frame);
     void attach(Connection& peer, supervision::TerminalSize size);
     void drop_lost_peers();
+    bool wants_output();
     void open_listener();
     Connection* client();
     Relay::Sink sink();
@@ -90,13 +92,15 @@ class Supervisor {
     std::optional<supervision::ExitReport> first_failure_;
     bool stop_asked_ = false;
     int stop_signal_ = 0;
+    std::vector<pid_t> saving_;        // handled the signal and have not ended since
     std::string stop_note_;            // nobody handled the signal
     bool killed_ = false;
     bool is_killing_ = false;
     // Milliseconds on the monotonic clock; none = not awaited.
     std::optional<std::int64_t> attach_deadline_;
     std::optional<std::int64_t> stop_deadline_;
-    std::optional<std::int64_t> gang_deadline_;      // a task failed, the others were asked to end
+    std::optional<std::int64_t> stall_deadline_;     // of a client that holds up the saving
+    std::optional<std::int64_t> gang_deadline_;  // a task failed, the others were asked to end
     std::optional<std::int64_t> leftover_deadline_;  // all tasks ended, something still runs
     std::optional<std::int64_t> kill_again_;
     std::int64_t kill_pause_ms_ = 10;

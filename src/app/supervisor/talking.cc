@@ -40,7 +40,7 @@ sigset_t take_signals() {
     ::sigaddset(&blocked, SIGTERM);
     sigset_t before;
     ::sigprocmask(SIG_BLOCK, &blocked, &before);
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = on_child;
     ::sigaction(SIGCHLD, &action, nullptr);
     action.sa_handler = on_terminate;
@@ -64,22 +64,20 @@ timespec until(std::int64_t deadline) {
 void Supervisor::wait_and_serve() {
     std::vector<pollfd> polls;
     for (const Connection& peer : peers_)
-        polls.push_back({peer.fd(), static_cast<short>(peer.backlog() > 0 ? POLLIN | POLLOUT
-                                                                          : POLLIN), 0});
+        polls.push_back(
+            {peer.fd(), static_cast<short>(peer.backlog() > 0 ? POLLIN | POLLOUT : POLLIN), 0});
     const std::size_t listener_at = polls.size();
     polls.push_back({listener_.get(), POLLIN, 0});
     const std::size_t relay_at = polls.size();
-    const bool wants_output = client() == nullptr || client()->backlog() < kClientBacklogMax;
-    relay_.collect(polls, wants_output);
+    relay_.collect(polls, wants_output());
 
     std::optional<std::int64_t> deadline;
-    for (const auto& candidate :
-         {attach_deadline_, stop_deadline_, gang_deadline_, leftover_deadline_, kill_again_}) {
+    for (const auto& candidate : {attach_deadline_, stop_deadline_, stall_deadline_, gang_deadline_,
+                                  leftover_deadline_, kill_again_}) {
         if (candidate) deadline = std::min(deadline.value_or(*candidate), *candidate);
     }
     const timespec wait = deadline ? until(*deadline) : timespec{};
-    const int count =
-        ::ppoll(polls.data(), polls.size(), deadline ? &wait : nullptr, &sleep_mask_);
+    const int count = ::ppoll(polls.data(), polls.size(), deadline ? &wait : nullptr, &sleep_mask_);
 
     if (count > 0) {
         std::size_t at = 0;
@@ -92,8 +90,7 @@ void Supervisor::wait_and_serve() {
         relay_.serve(relayed, sink());
     }
     if (std::exchange(child_ended, 0) != 0) reap();
-    if (std::exchange(machine_stops, 0) != 0)
-        stop({supervision::StopKind::Pause, order_.grace_ms});
+    if (std::exchange(machine_stops, 0) != 0) stop({supervision::StopKind::Pause, order_.grace_ms});
     on_deadline();
     if (Connection* peer = client()) {
         if (const std::int64_t taken = relay_.take_acknowledged(); taken > 0)
@@ -102,6 +99,18 @@ void Supervisor::wait_and_serve() {
         if (!peer->flush()) peer->lose();
     }
     drop_lost_peers();
+}
+
+// A client that does not read holds up the job, as a terminal would; but one that is asked to save
+// must not lose its grace to a client that has stopped reading.
+bool Supervisor::wants_output() {
+    constexpr std::int64_t kStallMaxMs = 2'000;
+    if (client() == nullptr || client()->backlog() < kClientBacklogMax) {
+        stall_deadline_.reset();
+        return true;
+    }
+    if (stop_asked_ && !stall_deadline_) stall_deadline_ = monotonic_ms() + kStallMaxMs;
+    return false;
 }
 
 void Supervisor::accept_peer() {
@@ -205,9 +214,8 @@ Connection* Supervisor::client() {
 Relay::Sink Supervisor::sink() {
     Connection* peer = client();
     if (peer == nullptr) return {};
-    return [peer](FrameType type, std::string_view bytes, int task) {
-        peer->send(type, bytes, task);
-    };
+    return
+        [peer](FrameType type, std::string_view bytes, int task) { peer->send(type, bytes, task); };
 }
 
 void Supervisor::tell(Role role, FrameType type, std::string_view payload) {

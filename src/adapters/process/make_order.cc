@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/process/make_order.h"
+
+#include <algorithm>
+
+#include "adapters/process/attempt_files.h"
+
+namespace berth::process {
+namespace {
+
+using supervision::Order;
+using supervision::TaskOrder;
+
+std::vector<TaskOrder> make_tasks(const std::vector<ports::TaskLaunch>& launches) {
+    std::vector<std::string> nodes;  // in order of appearance, which is the order of ranks
+    std::vector<TaskOrder> tasks;
+    for (const ports::TaskLaunch& launch : launches) {
+        const auto node = std::find(nodes.begin(), nodes.end(), launch.node);
+        TaskOrder task;
+        task.rank = launch.rank;
+        task.local_rank = launch.local_rank;
+        task.node_rank = static_cast<int>(node - nodes.begin());
+        task.local_tasks = static_cast<int>(
+            std::count_if(launches.begin(), launches.end(),
+                          [&](const auto& other) { return other.node == launch.node; }));
+        for (const int index : launch.gpu_indices)
+            task.gpu_indices += (task.gpu_indices.empty() ? "" : ",") + std::to_string(index);
+        if (node == nodes.end()) nodes.push_back(launch.node);
+        tasks.push_back(std::move(task));
+    }
+    return tasks;
+}
+
+}  // namespace
+
+Order make_order(const Machine& machine, const ports::LaunchOrder& launch) {
+    Order order;
+    order.cluster = machine.cluster;
+    order.job = launch.attempt.job.value;
+    order.attempt = launch.attempt.attempt;
+    order.job_name = launch.job_name;
+    order.project = launch.project;
+    order.resumes = launch.resumes;
+    order.boot = machine.boot;
+    order.directory = attempt_directory(machine.jobs_dir, launch.attempt);
+    order.checkpoint_dir = launch.spec.checkpoint_dir;
+    if (order.checkpoint_dir.empty())
+        order.checkpoint_dir = job_directory(machine.jobs_dir, launch.attempt.job) + "/checkpoint";
+    order.workdir = launch.spec.workdir;
+    order.pause_signal = launch.spec.pause.signal;
+    order.grace_ms = launch.spec.pause.grace.count();
+    order.terminal = launch.spec.terminal;
+    order.attached = launch.spec.attached;
+    order.command = launch.spec.command;
+    order.environment = launch.spec.environment;
+    order.tasks = make_tasks(launch.tasks);
+    return order;
+}
+
+}  // namespace berth::process

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is the supervisor of an attempt told? A translation, with the places on disk and each
+// task's place in the gang worked out.
+#pragma once
+
+#include <string>
+
+#include "ports/launcher.h"
+#include "supervision/order.h"
+
+namespace berth::process {
+
+struct Machine {
+    std::string cluster;
+    std::string jobs_dir;
+    std::string boot;
+};
+
+supervision::Order make_order(const Machine& machine, const ports::LaunchOrder& launch);
+
+}  // namespace berth::process

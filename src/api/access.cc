@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/access.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace berth::api {
+namespace {
+
+constexpr std::string_view kScheme = "Bearer ";
+
+bool equal_in_constant_time(std::string_view shown, std::string_view secret) {
+    // The length of the secret is public; its bytes are not.
+    if (shown.size() != secret.size()) return false;
+    volatile unsigned char difference = 0;
+    for (std::size_t i = 0; i < secret.size(); ++i) {
+        difference = static_cast<unsigned char>(difference | (shown[i] ^ secret[i]));
+    }
+    return difference == 0;
+}
+
+tl::unexpected<base::Error> unavailable(const std::string& path) {
+    return base::fail(base::ErrorCode::Unavailable,
+                      "token file \"" + path + "\": " + strerror(errno));
+}
+
+std::string random_token() {
+    std::array<std::uint8_t, 24> bytes{};
+    std::size_t filled = 0;
+    while (filled < bytes.size()) {
+        const ssize_t got = ::getrandom(bytes.data() + filled, bytes.size() - filled, 0);
+        if (got > 0) filled += static_cast<std::size_t>(got);
+    }
+    std::string token = "bth_";
+    for (const std::uint8_t byte : bytes) {
+        token += "0123456789abcdef"[byte >> 4];
+        token += "0123456789abcdef"[byte & 15];
+    }
+    return token;
+}
+
+}  // namespace
+
+Peer unix_peer(int socket) {
+    ucred credentials{};
+    socklen_t size = sizeof credentials;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
+    const bool is_trusted = credentials.uid == ::geteuid() || credentials.uid == 0;
+    return {true, is_trusted, user_name(credentials.uid)};
+}
+
+Peer network_peer() { return {false, false, user_name(::geteuid())}; }
+
+bool shows_token(std::string_view authorization, std::string_view token) {
+    if (token.empty() || !authorization.starts_with(kScheme)) return false;
+    return equal_in_constant_time(authorization.substr(kScheme.size()), token);
+}
+
+base::Result<std::string> obtain_token(const std::string& path) {
+    int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (file < 0 && errno != ENOENT) return unavailable(path);
+    if (file >= 0) {
+        std::array<char, 256> buffer{};
+        const ssize_t size = ::read(file, buffer.data(), buffer.size());
+        ::close(file);
+        if (size < 0) return unavailable(path);
+        std::string token(buffer.data(), static_cast<std::size_t>(size));
+        while (!token.empty() && token.back() == '\n') token.pop_back();
+        if (!token.empty()) return token;
+    }
+    const std::string token = random_token();
+    file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) return unavailable(path);
+    const std::string line = token + "\n";
+    const ssize_t written = ::write(file, line.data(), line.size());
+    const bool is_whole = written == static_cast<ssize_t>(line.size()) && ::fchmod(file, 0600) == 0;
+    ::close(file);
+    if (!is_whole) return unavailable(path);
+    return token;
+}
+
+std::string user_name(uid_t uid) {
+    passwd entry{};
+    passwd* found = nullptr;
+    std::vector<char> buffer(4096);
+    if (::getpwuid_r(uid, &entry, buffer.data(), buffer.size(), &found) == 0 && found != nullptr) {
+        return entry.pw_name;
+    }
+    return std::to_string(uid);
+}
+
+}  // namespace berth::api

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is at the other end, and may they ask? On the Unix socket the kernel tells the user: the
+// server's own and root may. On TCP the bearer token of the data directory must be shown; whoever
+// can read that file is the server's user.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace berth::api {
+
+struct Peer {
+    bool is_local = false;             // on the Unix socket
+    bool is_trusted = false;           // needs no token
+    std::string user;
+};
+
+// Of a connected Unix socket.
+Peer unix_peer(int socket);
+// Of a TCP socket: nobody before a token is shown.
+Peer network_peer();
+
+// Whether the header is "Bearer TOKEN". Takes as long for a wrong token as for the right one.
+bool shows_token(std::string_view authorization, std::string_view token);
+
+// The token in the file, made (mode 0600) when it is missing. Errors: Unavailable.
+base::Result<std::string> obtain_token(const std::string& path);
+
+// The login name, or the number when it has none.
+std::string user_name(uid_t uid);
+
+}  // namespace berth::api

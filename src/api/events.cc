@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happened? Events from the log, all or those of one job, with a long poll for the next ones.
+#include <algorithm>
+
+#include "api/job_views.h"
+#include "api/problem.h"
+#include "api/routes.h"
+#include "codec/event_log.h"
+
+namespace berth::api {
+namespace {
+
+constexpr std::int64_t kEventsMax = 1'000;
+// One job's events are looked for among so many at a time, so that no request reads a whole log.
+constexpr std::int64_t kEventsSearched = 50'000;
+
+struct EventQuery {
+    std::int64_t after = 0;
+    std::int64_t limit = kEventsMax;
+    model::JobId job;                  // not valid = all
+};
+
+struct Found {
+    codec::Page<model::Event> page;
+    std::int64_t searched_to = 0;      // everything up to here was looked at
+};
+
+base::Result<Found> find_events(Site& site, const EventQuery& query) {
+    Found found;
+    found.searched_to = query.after;
+    const std::int64_t many = query.job.is_valid() ? kEventsSearched : query.limit;
+    BERTH_TRY_VOID(site.store.read_events(query.after, many, [&](model::Event&& event) {
+        if (std::ssize(found.page.items) >= query.limit) return;
+        found.searched_to = event.sequence;
+        if (query.job.is_valid() && codec::job_of(event.body) != query.job) return;
+        found.page.items.push_back(std::move(event));
+    }));
+    if (found.searched_to < site.controller.state().sequence) {
+        found.page.next = std::to_string(found.searched_to);
+    }
+    return found;
+}
+
+void respond_with_events(Site& site, const Respond& respond, const base::Result<Found>& found) {
+    if (!found) return respond(problem(found.error()));
+    respond(json_response(codec::event_list_json(found->page, names(site))));
+}
+
+}  // namespace
+
+void get_events(Site& site, Call call) {
+    const auto after = call.number("after", 0);
+    const auto limit = call.number("limit", kEventsMax);
+    const auto job = call.number("job", model::JobId{}.value);
+    const auto wait = call.wait();
+    if (!after) return call.respond(problem(after.error()));
+    if (!limit) return call.respond(problem(limit.error()));
+    if (!job) return call.respond(problem(job.error()));
+    if (!wait) return call.respond(problem(wait.error()));
+    const EventQuery query{*after, std::clamp<std::int64_t>(*limit, 1, kEventsMax), {*job}};
+    const auto found = find_events(site, query);
+    const bool parks = wait->count() > 0 && found && found->page.items.empty() &&
+                       found->page.next.empty() && !site.waiting.is_full();
+    if (!parks) return respond_with_events(site, call.respond, found);
+    site.waiting.park_for_events(
+        site.clock.now() + *wait,
+        [&site, query, respond = call.respond, seen = found->searched_to](bool is_last) mutable {
+            EventQuery rest = query;
+            rest.after = std::max(seen, query.after);
+            const auto next = find_events(site, rest);
+            if (next) seen = next->searched_to;
+            if (next && next->page.items.empty() && !is_last) return false;
+            respond_with_events(site, respond, next);
+            return true;
+        });
+}
+
+}  // namespace berth::api

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is asked over HTTP and what is answered, as plain data: the sockets (http_server.h) know
+// nothing of jobs, the answers (api.h) nothing of sockets.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace berth::api {
+
+struct Request {
+    std::string method;
+    std::string path;                  // percent-decoded: "/api/v1/jobs/3"
+    std::vector<std::pair<std::string, std::string>> query;  // decoded
+    std::string body;
+    std::string idempotency_key;
+    std::string user;                  // who asks, after authentication
+
+    // The first value of that name, or nothing.
+    const std::string* find(std::string_view name) const;
+};
+
+struct Response {
+    int status = 200;
+    std::string body;
+    std::string content_type = "application/json";
+    std::vector<std::pair<std::string, std::string>> headers;
+};
+
+// Called once, now or later; does nothing when the client has gone.
+using Respond = std::function<void(Response)>;
+using Handler = std::function<void(Request, Respond)>;
+
+// Splits "/a%20b?x=1&y" into a decoded path and decoded query. False when an escape is broken.
+bool parse_target(std::string_view target, Request& request);
+
+std::string_view status_text(int status);
+
+// Appends status line, headers and body.
+void append_response(std::string& out, const Response& response, bool closes);
+
+}  // namespace berth::api

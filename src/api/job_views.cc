@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/job_views.h"
+
+#include <algorithm>
+
+#include "api/problem.h"
+#include "api/routes.h"
+#include "codec/json_writer.h"
+#include "codec/words.h"
+#include "scheduling/explain.h"
+
+namespace berth::api {
+namespace {
+
+constexpr std::int64_t kListMax = 10'000;
+constexpr std::int64_t kFinishedShown = 20;
+// Ended jobs of one user are looked for among so many.
+constexpr std::int64_t kFinishedSearched = 2'000;
+
+bool is_waiting(const model::JobRecord& record) {
+    return record.state == model::JobState::Queued || record.state == model::JobState::Paused;
+}
+
+struct Filter {
+    std::string project;
+    std::string user;
+    std::vector<model::JobState> states;  // empty = all
+
+    bool accepts(const model::JobRecord& record) const {
+        return (project.empty() || record.spec.project == project) &&
+               (user.empty() || record.user == user) &&
+               (states.empty() || std::ranges::find(states, record.state) != states.end());
+    }
+};
+
+// "running,queued" -> states. Errors: Invalid.
+base::Result<std::vector<model::JobState>> parse_states(std::string_view text) {
+    std::vector<model::JobState> states;
+    while (!text.empty()) {
+        const std::size_t comma = std::min(text.find(','), text.size());
+        const auto state = codec::from_word<model::JobState>(text.substr(0, comma));
+        if (!state) {
+            return base::invalid(
+                "state: wanted " + codec::listed(codec::kWords<model::JobState>) + ", found \"" +
+                std::string(text.substr(0, comma)) + "\"" +
+                codec::did_you_mean(text.substr(0, comma), codec::kWords<model::JobState>));
+        }
+        states.push_back(*state);
+        text.remove_prefix(std::min(comma + 1, text.size()));
+    }
+    return states;
+}
+
+// What a long poll on one job waits for.
+struct Goal {
+    std::string until = "change";
+    std::int64_t since = 0;
+};
+
+bool is_reached(const Goal& goal, const model::JobRecord& record) {
+    if (model::is_final(record.state)) return true;
+    if (goal.until != "running") return false;
+    return record.state == model::JobState::Starting || record.state == model::JobState::Running;
+}
+
+base::Result<Goal> goal_of(const Call& call) {
+    Goal goal;
+    if (const std::string* until = call.request.find("until")) goal.until = *until;
+    if (goal.until != "change" && goal.until != "running" && goal.until != "final") {
+        return base::invalid("until: wanted change, running or final, found \"" + goal.until +
+                             "\"");
+    }
+    BERTH_TRY(since, call.number("since", 0));
+    goal.since = since;
+    return goal;
+}
+
+void respond_with_job(Site& site, const Respond& respond, model::JobId job) {
+    const auto view = view_of(site, job);
+    if (!view) return respond(problem(view.error(), "berth ls -a"));
+    respond(json_response(codec::job_json(*view, names(site))));
+}
+
+base::Result<std::vector<model::JobRecord>> ended_jobs(Site& site, const Filter& filter,
+                                                       std::int64_t count) {
+    if (count == 0) return std::vector<model::JobRecord>{};
+    const bool is_narrow = !filter.user.empty() || !filter.states.empty();
+    ports::FinishedQuery query;
+    query.project = filter.project;
+    query.limit = static_cast<int>(is_narrow ? kFinishedSearched : count);
+    BERTH_TRY(found, site.store.finished_jobs(query));
+    std::erase_if(found, [&](const auto& record) { return !filter.accepts(record); });
+    if (std::ssize(found) > count) found.resize(static_cast<std::size_t>(count));
+    return std::move(found);
+}
+
+base::Result<codec::Page<codec::JobView>> list_jobs(Site& site, const Call& call) {
+    BERTH_TRY(states, parse_states(call.text("state")));
+    BERTH_TRY(limit, call.number("limit", kListMax));
+    BERTH_TRY(finished, call.number("finished", kFinishedShown));
+    const Filter filter{call.text("project"), call.text("user"), states};
+    codec::Page<codec::JobView> page;
+    for (const auto& [id, record] : site.controller.state().jobs) {
+        if (std::ssize(page.items) >= std::min(limit, kListMax)) break;
+        if (filter.accepts(record)) page.items.push_back(view_of(site, record));
+    }
+    BERTH_TRY(ended, ended_jobs(site, filter, std::min(finished, kListMax)));
+    for (const model::JobRecord& record : ended) page.items.push_back({record, {}, {}});
+    std::ranges::sort(page.items, {}, [](const model::JobRecord& record) { return record.id; });
+    return page;
+}
+
+}  // namespace
+
+codec::JobView view_of(Site& site, const model::JobRecord& record) {
+    codec::JobView view{record, {}, {}};
+    if (!is_waiting(record)) return view;
+    view.verdict = site.controller.why(record.id);
+    if (view.verdict) view.why = scheduling::explain_text(*view.verdict);
+    return view;
+}
+
+base::Result<model::JobRecord> record_of(Site& site, model::JobId job) {
+    const auto& live = site.controller.state().jobs;
+    if (const auto found = live.find(job); found != live.end()) return found->second;
+    auto ended = site.store.finished_job(job);
+    if (ended || ended.error().code != base::ErrorCode::NotFound) return ended;
+    return base::fail(base::ErrorCode::NotFound,
+                      "job " + std::to_string(job.value) + " does not exist");
+}
+
+base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
+    BERTH_TRY(record, record_of(site, job));
+    return view_of(site, record);
+}
+
+codec::NameSource names(Site& site) {
+    codec::NameSource source;
+    source.node = [&site](model::NodeId node) {
+        return site.controller.state().cluster.description(node).name;
+    };
+    source.job = [&site](model::JobId job) -> std::string {
+        const auto& live = site.controller.state().jobs;
+        if (const auto found = live.find(job); found != live.end()) {
+            return found->second.spec.project + "/" + found->second.spec.name;
+        }
+        const auto ended = site.store.finished_job(job);
+        return ended ? ended->spec.project + "/" + ended->spec.name : std::string();
+    };
+    return source;
+}
+
+Response json_response(std::string body, int status) {
+    Response response;
+    response.status = status;
+    response.body = std::move(body);
+    return response;
+}
+
+void add_member(std::string& object, std::string_view name, std::string_view json) {
+    object.pop_back();
+    object += ",\"";
+    object += name;
+    object += "\":";
+    object += json;
+    object += '}';
+}
+
+void get_jobs(Site& site, Call call) {
+    const auto page = list_jobs(site, call);
+    if (!page) return call.respond(problem(page.error()));
+    call.respond(json_response(codec::job_list_json(*page, names(site))));
+}
+
+void get_job(Site& site, Call call) {
+    const auto job = call.job();
+    const auto wait = call.wait();
+    const auto goal = goal_of(call);
+    if (!job) return call.respond(problem(job.error()));
+    if (!wait) return call.respond(problem(wait.error()));
+    if (!goal) return call.respond(problem(goal.error()));
+    const auto& live = site.controller.state().jobs;
+    const auto found = live.find(*job);
+    const bool is_stale = goal->since > 0 && goal->since < site.controller.state().sequence &&
+                          goal->until == "change";
+    const bool parks = wait->count() > 0 && found != live.end() && !is_stale &&
+                       !is_reached(*goal, found->second) && !site.waiting.is_full();
+    if (!parks) return respond_with_job(site, call.respond, *job);
+    site.waiting.park(*job, site.clock.now() + *wait,
+                      [&site, id = *job, goal = *goal, respond = call.respond](bool is_last) {
+                          const auto& jobs = site.controller.state().jobs;
+                          const auto now = jobs.find(id);
+                          const bool is_over =
+                              now == jobs.end() || is_last || goal.until == "change";
+                          if (!is_over && !is_reached(goal, now->second)) return false;
+                          respond_with_job(site, respond, id);
+                          return true;
+                      });
+}
+
+void get_why(Site& site, Call call) {
+    const auto job = call.job();
+    if (!job) return call.respond(problem(job.error()));
+    const auto view = view_of(site, *job);
+    if (!view) return call.respond(problem(view.error(), "berth ls -a"));
+    if (!view->verdict) {
+        return call.respond(problem(409, "job " + std::to_string(job->value) + " is " +
+                                             std::string(codec::word(view->state)) +
+                                             " and waits for nothing"));
+    }
+    std::string body = codec::verdict_json(*view->verdict, names(site));
+    std::string text;
+    codec::append_json_string(text, view->why);
+    add_member(body, "text", text);
+    call.respond(json_response(std::move(body)));
+}
+
+}  // namespace berth::api

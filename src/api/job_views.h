@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is a job shown? Its record with the reason why it waits, and what the ids in it are called.
+#pragma once
+
+#include "api/site.h"
+#include "codec/json_api.h"
+
+namespace berth::api {
+
+// The job, live or ended. Errors: NotFound.
+base::Result<model::JobRecord> record_of(Site& site, model::JobId job);
+base::Result<codec::JobView> view_of(Site& site, model::JobId job);
+codec::JobView view_of(Site& site, const model::JobRecord& record);
+
+// Valid while the site is.
+codec::NameSource names(Site& site);
+
+// Appends one more member to a finished JSON object that has some.
+void add_member(std::string& object, std::string_view name, std::string_view json);
+
+Response json_response(std::string body, int status = 200);
+
+}  // namespace berth::api

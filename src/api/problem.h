@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is "no" said over HTTP? As application/problem+json, with the status that fits the error
+// and, where one exists, the command that helps.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "api/http.h"
+#include "base/result.h"
+
+namespace berth::api {
+
+int status_of(base::ErrorCode code);
+
+Response problem(const base::Error& error, std::string_view hint = "");
+Response problem(int status, std::string detail, std::string_view hint = "");
+
+}  // namespace berth::api

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is the server, and ending it.
+#include <unistd.h>
+
+#include <map>
+
+#include "api/job_views.h"
+#include "api/problem.h"
+#include "api/routes.h"
+#include "codec/json.h"
+#include "codec/json_writer.h"
+#include "codec/timestamp.h"
+#include "codec/words.h"
+
+namespace berth::api {
+namespace {
+
+void write_gpus(codec::JsonWriter& json, const cluster::Cluster& cluster) {
+    model::MilliGpu total{0}, ready{0}, idle{0};
+    for (const cluster::NodeState& node : cluster.nodes()) total += base::gpus(node.gpus);
+    for (const cluster::PoolState& pool : cluster.pools()) {
+        ready += pool.capacity;
+        idle += pool.free_total[static_cast<std::size_t>(cluster::View::Idle)];
+    }
+    json.key("gpus"), json.begin_object();
+    json.key("total"), json.raw(base::format(total));
+    json.key("ready"), json.raw(base::format(ready));
+    json.key("used"), json.raw(base::format(ready - idle));
+    json.key("idle"), json.raw(base::format(idle));
+    json.end_object();
+}
+
+void write_jobs(codec::JsonWriter& json, const lifecycle::State& state) {
+    std::map<std::string_view, std::int64_t> counts;
+    for (const auto& [id, job] : state.jobs) ++counts[codec::word(job.state)];
+    json.key("jobs"), json.begin_object();
+    for (const auto& [name, count] : counts) json.key(name), json.number(count);
+    json.end_object();
+}
+
+}  // namespace
+
+void get_status(Site& site, Call call) {
+    const ServerFacts& facts = site.facts;
+    const lifecycle::State& state = site.controller.state();
+    std::string body;
+    codec::JsonWriter json(body);
+    json.begin_object();
+    json.key("version"), json.string(facts.version);
+    json.key("cluster_id"), json.string(facts.cluster_id);
+    json.key("pid"), json.number(::getpid());
+    json.key("started"), json.string(codec::format_time(facts.started));
+    json.key("data_dir"), json.string(facts.data_dir);
+    json.key("port"), json.number(facts.port);
+    json.key("profile"), json.string(facts.profile);
+    json.key("launcher"), json.string(facts.launcher);
+    json.key("inventory"), json.string(facts.gpus);
+    json.key("default_project"), json.string(site.default_project);
+    write_gpus(json, state.cluster);
+    write_jobs(json, state);
+    json.key("last_job"), json.number(state.last_job.value);
+    json.key("sequence"), json.number(state.sequence);
+    json.end_object();
+    call.respond(json_response(std::move(body)));
+}
+
+void post_shutdown(Site& site, Call call) {
+    JobsAtShutdown jobs = JobsAtShutdown::Keep;
+    if (!call.request.body.empty()) {
+        const auto tree = codec::parse_json(call.request.body, "body");
+        if (!tree) return call.respond(problem(tree.error()));
+        const codec::Value* wish = tree->find("jobs");
+        if (wish != nullptr && wish->text == "cancel") {
+            jobs = JobsAtShutdown::Cancel;
+        } else if (wish != nullptr && wish->text != "keep") {
+            return call.respond(
+                problem(400, "jobs: wanted keep or cancel, found " + wish->described()));
+        }
+    }
+    call.respond(json_response("{}"));
+    site.shut_down(jobs);
+}
+
+}  // namespace berth::api

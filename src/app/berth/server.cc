@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "app/berth/server.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <cstdio>
+#include <fstream>
+
+#include "adapters/sqlite/sqlite_store.h"
+#include "api/http_server.h"
+#include "api/routes.h"
+#include "app/berth/demo_jobs.h"
+#include "app/berth/server_parts.h"
+#include "app/berth/stand_ins.h"
+#include "codec/timestamp.h"
+
+namespace berth::app {
+
+namespace asio = boost::asio;
+
+namespace {
+
+// Cancelled jobs get so long to be gone before the server ends without them.
+constexpr std::chrono::seconds kCancelPatience{90};
+// Answers under way get so long to leave.
+constexpr std::chrono::milliseconds kFarewell{50};
+
+void log_line(const std::string& text, model::TimePoint now) {
+    std::fprintf(stderr, "%s %s\n", codec::format_time(now).c_str(), text.c_str());
+}
+
+// A node keeps its GPU count for ever: a machine that was changed goes on under a new name.
+std::string name_for(const cluster::Cluster& cluster, const model::Node& node) {
+    std::string name = node.name;
+    for (int number = 2;; ++number) {
+        const auto known = cluster.find_node(name);
+        if (!known.is_valid() || cluster.description(known).gpus == node.gpus) return name;
+        name = node.name + "-" + std::to_string(number);
+    }
+}
+
+// Clients and supervisors each take a descriptor.
+void raise_descriptor_limit() {
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65'536);
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+}  // namespace
+
+struct Server::Parts {
+    explicit Parts(ServerOptions its_options) : options(std::move(its_options)) {}
+
+    base::Status open();
+    base::Status make_controller(const model::Policy& policy);
+    base::Status listen(const std::string& token);
+    void set_up_cluster(std::vector<model::Node> nodes);
+    void step_soon();
+    void step();
+    void set_timer();
+    void tick();
+    void begin_end(api::JobsAtShutdown jobs);
+    void end_when_idle();
+    void end();
+
+    ServerOptions options;
+    asio::io_context loop{1};
+    WallClock clock;
+    std::unique_ptr<ports::Store> store;
+    ChosenInventory inventory;
+    ChosenLauncher launcher;
+    std::unique_ptr<control::Controller> controller;
+    std::unique_ptr<api::Site> site;
+    std::unique_ptr<api::HttpServer> http;
+    asio::steady_timer deadline{loop};
+    asio::steady_timer ticker{loop};
+    asio::steady_timer farewell{loop};
+    asio::signal_set signals{loop, SIGTERM, SIGINT};
+    std::optional<base::Error> set_up_error;
+    bool will_step = false;
+    bool is_ticking = false;
+    bool is_ending = false;
+    bool waits_for_jobs = false;
+    int exit_code = 0;
+};
+
+base::Status Server::Parts::open() {
+    BERTH_TRY(policy, choose_policy(options));
+    BERTH_TRY(chosen_inventory, choose_inventory(options.gpus));
+    inventory = std::move(chosen_inventory);
+    BERTH_TRY(opened, adapters::sqlite::open_store(options.data_dir));
+    store = std::move(opened);
+    BERTH_TRY(cluster_id, obtain_cluster_id(options.data_dir));
+    BERTH_TRY(chosen_launcher, choose_launcher(loop, options, cluster_id));
+    launcher = std::move(chosen_launcher);
+    BERTH_TRY(nodes, inventory.inventory->discover());
+    BERTH_TRY(token, api::obtain_token(options.data_dir + "/token"));
+    BERTH_TRY_VOID(make_controller(policy));
+    site = std::make_unique<api::Site>(
+        api::Site{.controller = *controller,
+                  .store = *store,
+                  .clock = clock,
+                  .inventory = *inventory.inventory,
+                  .facts = {.version = BERTH_VERSION,
+                            .cluster_id = cluster_id,
+                            .data_dir = options.data_dir,
+                            .profile = options.profile,
+                            .launcher = launcher.description,
+                            .gpus = inventory.description,
+                            .port = 0,
+                            .started = clock.now()},
+                  .default_project = kDefaultProject,
+                  .log_path = launcher.log_path,
+                  .attach_address = launcher.attach_address,
+                  .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
+                  .waiting = {}});
+    set_up_cluster(nodes);
+    if (options.demo) submit_demo(*controller, options.program);
+    controller->step();
+    if (set_up_error) return tl::unexpected(*set_up_error);
+    if (controller->has_failed()) return tl::unexpected(*controller->failure());
+    return listen(token);
+}
+
+base::Status Server::Parts::make_controller(const model::Policy& policy) {
+    control::Settings settings;
+    settings.policy = policy;
+    settings.snapshot_events = options.snapshot_events.value_or(settings.snapshot_events);
+    settings.wake = [this] { step_soon(); };
+    settings.committed = [this](std::span<const model::Event> events) {
+        if (site) site->waiting.on_events(events);
+    };
+    controller = std::make_unique<control::Controller>(
+        std::move(settings), control::Ports{clock, *store, *launcher.launcher});
+    return controller->recover();
+}
+
+// What this machine has, and a project to submit to without any set-up.
+void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
+    const auto note = [this](const base::Status& status) {
+        if (!status && !set_up_error) set_up_error = status.error();
+    };
+    const cluster::Cluster& cluster = controller->state().cluster;
+    for (model::Node& node : nodes) {
+        node.name = name_for(cluster, node);
+        const auto known = cluster.find_node(node.name);
+        const bool is_drained =
+            known.is_valid() && cluster.description(known).health == model::NodeHealth::Drained;
+        if (is_drained) node.health = model::NodeHealth::Drained;
+        controller->set_node(node, note);
+    }
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        model::Node gone = cluster.description({static_cast<model::NodeId::Rep>(i)});
+        const bool is_here = std::ranges::find(nodes, gone.name, &model::Node::name) != nodes.end();
+        if (is_here) continue;
+        gone.health = model::NodeHealth::Down;
+        controller->set_node(std::move(gone), note);
+    }
+    if (cluster.find_project(kDefaultProject).is_valid()) return;
+    model::Project project;
+    project.name = kDefaultProject;
+    project.rights.quota = model::MilliGpu{0};
+    controller->set_project(std::move(project), "machine", note);
+}
+
+base::Status Server::Parts::listen(const std::string& token) {
+    http = std::make_unique<api::HttpServer>(
+        loop, api::HttpSettings{[this](api::Request request, api::Respond respond) {
+                                    api::answer(*site, std::move(request), std::move(respond));
+                                    tick();
+                                },
+                                token});
+    BERTH_TRY_VOID(http->listen_unix(options.data_dir + "/berth.sock"));
+    auto port = http->listen_tcp(options.port.value_or(kDefaultPort));
+    if (!port && !options.port) port = http->listen_tcp(0);
+    if (!port) return tl::unexpected(port.error());
+    site->facts.port = *port;
+    std::ofstream(options.data_dir + "/port") << *port << '\n';
+    return {};
+}
+
+// Requests that are ready at the same time are read first, so that they share one step.
+void Server::Parts::step_soon() {
+    if (will_step) return;
+    will_step = true;
+    asio::post(loop, [this] {
+        asio::post(loop, [this] {
+            will_step = false;
+            step();
+        });
+    });
+}
+
+void Server::Parts::step() {
+    if (controller->has_failed()) return;
+    controller->step();
+    if (!controller->has_failed()) return set_timer();
+    log_line("berth ends: " + controller->failure()->message, clock.now());
+    exit_code = 1;
+    end();
+}
+
+void Server::Parts::set_timer() {
+    const auto next = controller->next_deadline();
+    if (!next) return;
+    deadline.expires_after(std::max(*next - clock.now(), base::Duration{0}));
+    deadline.async_wait([this](const boost::system::error_code& error) {
+        if (!error) step_soon();
+    });
+}
+
+void Server::Parts::tick() {
+    if (is_ticking || site->waiting.is_empty()) return;
+    is_ticking = true;
+    ticker.expires_after(api::kTick);
+    ticker.async_wait([this](const boost::system::error_code& error) {
+        is_ticking = false;
+        if (error) return;
+        site->waiting.on_tick(clock.now());
+        tick();
+    });
+}
+
+void Server::Parts::begin_end(api::JobsAtShutdown jobs) {
+    if (is_ending) return;
+    is_ending = true;
+    if (jobs == api::JobsAtShutdown::Keep) return end();
+    for (const auto& [id, job] : controller->state().jobs) {
+        controller->cancel(id, "machine", {}, [](const base::Status&) {});
+    }
+    waits_for_jobs = true;
+    farewell.expires_after(kCancelPatience);
+    farewell.async_wait([this](const boost::system::error_code&) { waits_for_jobs = false; });
+    end_when_idle();
+}
+
+void Server::Parts::end_when_idle() {
+    if (!waits_for_jobs || controller->state().jobs.empty()) return end();
+    deadline.expires_after(api::kTick);
+    deadline.async_wait([this](const boost::system::error_code&) {
+        controller->step();
+        end_when_idle();
+    });
+}
+
+void Server::Parts::end() {
+    if (http) http->stop_accepting();
+    site->waiting.answer_all();
+    farewell.expires_after(kFarewell);
+    farewell.async_wait([this](const boost::system::error_code&) { loop.stop(); });
+}
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+Server::~Server() = default;
+
+base::Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
+    raise_descriptor_limit();
+    auto parts = std::make_unique<Parts>(options);
+    BERTH_TRY_VOID(parts->open());
+    return std::unique_ptr<Server>(new Server(std::move(parts)));
+}
+
+int Server::run() {
+    Parts& parts = *parts_;
+    parts.signals.async_wait([&parts](const boost::system::error_code& error, int) {
+        if (!error) parts.begin_end(api::JobsAtShutdown::Keep);
+    });
+    log_line("berth " BERTH_VERSION " serves " + parts.options.data_dir, parts.clock.now());
+    parts.set_timer();
+    parts.loop.run();
+    parts.http.reset();
+    if (parts.exit_code == 0) {
+        if (const auto written = parts.controller->write_snapshot(); !written) {
+            log_line("no snapshot: " + written.error().message, parts.clock.now());
+        }
+    }
+    ::unlink((parts.options.data_dir + "/berth.sock").c_str());
+    ::unlink((parts.options.data_dir + "/port").c_str());
+    log_line("berth ended", parts.clock.now());
+    return parts.exit_code;
+}
+
+std::string Server::banner() const {
+    const Parts& parts = *parts_;
+    const cluster::Cluster& cluster = parts.controller->state().cluster;
+    base::MilliGpu ready{0};
+    for (const cluster::PoolState& pool : cluster.pools()) ready += pool.capacity;
+    std::string projects;
+    for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
+        const model::Project& project = cluster.projects()[i].project;
+        const auto quota = project.rights.quota.value_or(model::MilliGpu{0});
+        projects += projects.empty() ? "" : ", ";
+        projects += project.name + (quota == model::MilliGpu{0}
+                                        ? " (no quota: runs on what idles)"
+                                        : " (guaranteed " + base::format(quota) + ")");
+    }
+    const std::string live = std::to_string(parts.controller->state().jobs.size());
+    std::string text = "Berth " BERTH_VERSION "  profile " + parts.options.profile + "  data " +
+                       parts.options.data_dir + "\n";
+    text += "  GPUs      " + base::format(ready) + ", " + parts.inventory.description + "\n";
+    text += "  Jobs      " + live + " live, run as " + parts.launcher.description + "\n";
+    text += "  Projects  " + projects + "\n";
+    text += "  API       " + parts.options.data_dir +
+            "/berth.sock, http://127.0.0.1:" + std::to_string(parts.site->facts.port) +
+            " with the token in " + parts.options.data_dir + "/token\n";
+    text +=
+        "  Try       berth run -- env | grep CUDA      berth ls      berth project create "
+        "vision --quota 4\n";
+    return text;
+}
+
+}  // namespace berth::app

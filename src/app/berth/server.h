@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is a running server made of? The one place where the control loop, the API, the event log,
+// the launcher and the GPUs of this machine come together on one thread.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/quantity.h"
+#include "base/result.h"
+
+namespace berth::app {
+
+inline constexpr int kDefaultPort = 7421;
+inline constexpr const char* kDefaultProject = "default";
+
+struct ServerOptions {
+    std::string data_dir;               // absolute
+    std::string gpus = "auto";  // auto | sim:NODESxGPUSxMEMORY, as the inventory reads it
+    std::string profile = "berth";
+    std::string launcher = "process";  // process | simulated:TIME
+    std::string program;  // path of this executable: its siblings are found by it
+    std::optional<int> port;  // none = kDefaultPort, or any when that is taken
+    std::optional<base::Duration> min_run;
+    std::optional<base::Duration> grace;
+    std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events
+    bool demo = false;
+};
+
+class Server {
+  public:
+    // Everything up to the first decision; answers clients from run() on.
+    // Errors: Conflict (another server has the data directory), Invalid, Unavailable.
+    static base::Result<std::unique_ptr<Server>> open(const ServerOptions& options);
+    ~Server();
+
+    // What people read when it is ready.
+    std::string banner() const;
+    // Until it is told to end. Returns the exit code of the process.
+    int run();
+
+  private:
+    struct Parts;
+    explicit Server(std::unique_ptr<Parts> parts);
+    std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace berth::app

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which concrete thing stands behind each port of this server? Chosen once, from the options.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "app/berth/server.h"
+#include "model/policy.h"
+#include "ports/gpu_inventory.h"
+#include "ports/launcher.h"
+
+namespace berth::app {
+
+struct ChosenInventory {
+    std::unique_ptr<ports::GpuInventory> inventory;
+    std::string description;            // "8 simulated (sim:8x80G)"
+};
+
+// "auto": what the driver shows, else eight simulated GPUs. Errors: Invalid.
+base::Result<ChosenInventory> choose_inventory(const std::string& gpus);
+
+struct ChosenLauncher {
+    std::unique_ptr<ports::Launcher> launcher;
+    std::string description;            // "processes", or what is simulated
+    std::function<std::string(ports::AttemptId, int task)> log_path;
+    std::function<std::string(ports::AttemptId)> attach_address;
+};
+
+// Errors: Invalid; Unavailable when the supervisor program is not beside this one.
+base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
+                                             const ServerOptions& options,
+                                             const std::string& cluster_id);
+
+// Errors: Invalid, an unknown profile.
+base::Result<model::Policy> choose_policy(const ServerOptions& options);
+
+// Names this server's processes and sockets; made once for a data directory. Errors: Unavailable.
+base::Result<std::string> obtain_cluster_id(const std::string& data_dir);
+
+}  // namespace berth::app

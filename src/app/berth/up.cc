@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth up: starts the server, in the background unless asked otherwise, and returns when it is
+// ready. The parent waits on a pipe for the one text it is to show: the banner, or what is wrong.
+#include "app/berth/up.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "app/berth/server.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+
+namespace berth::app {
+namespace {
+
+using cli::Arguments;
+using cli::Context;
+using cli::Failure;
+using cli::Outcome;
+
+constexpr cli::Flag kFlags[] = {
+    {.name = "gpus", .value = "WHAT", .help = "auto, or simulated ones: sim:8x80G, sim:2x4x80G"},
+    {.name = "profile",
+     .value = "NAME",
+     .help = "rules of sharing: berth or classic",
+     .completes = cli::Completes::Choices,
+     .choices = "berth|classic"},
+    {.name = "port", .value = "PORT", .help = "loopback TCP port; 0 = any free one"},
+    {.name = "min-run", .value = "TIME", .help = "a started job is left alone so long, if it can"},
+    {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
+    {.name = "launcher", .value = "HOW", .help = "process, or simulated:100ms to measure Berth"},
+    {.name = "snapshot-events", .value = "NUMBER", .help = "write a snapshot after so many events"},
+    {.name = "demo", .help = "with three projects and some jobs to look at"},
+    {.name = "foreground", .help = "stay here until Ctrl-C"},
+};
+
+Failure failure_of(const base::Error& error) {
+    Failure failure = Failure::from(error);
+    if (error.code == base::ErrorCode::Conflict) failure.remedy = "berth status";
+    return failure;
+}
+
+std::string own_path() {
+    std::error_code error;
+    const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
+    return error ? std::string("berth") : path.string();
+}
+
+Outcome<ServerOptions> options_of(const Context& context, const Arguments& arguments) {
+    ServerOptions options;
+    options.data_dir = context.data_dir;
+    options.program = own_path();
+    options.gpus = arguments.text("gpus", options.gpus);
+    options.profile = arguments.text("profile", options.profile);
+    options.launcher = arguments.text("launcher", options.launcher);
+    options.demo = arguments.has("demo");
+    if (arguments.has("port")) {
+        const auto port = arguments.number("port", 0);
+        if (!port) return tl::unexpected(port.error());
+        if (*port < 0 || *port > 65'535) return cli::bad_usage("--port: wanted 0 to 65535");
+        options.port = static_cast<int>(*port);
+    }
+    if (arguments.has("snapshot-events")) {
+        const auto events = arguments.number("snapshot-events", 0);
+        if (!events) return tl::unexpected(events.error());
+        options.snapshot_events = *events;
+    }
+    for (const auto& [flag, place] :
+         {std::pair{"min-run", &options.min_run}, std::pair{"grace", &options.grace}}) {
+        if (!arguments.has(flag)) continue;
+        const auto time = arguments.duration(flag, base::Duration{0});
+        if (!time) return tl::unexpected(time.error());
+        *place = *time;
+    }
+    return options;
+}
+
+int serve(Server& server) { return server.run(); }
+
+// Lets go of the terminal. Standard error becomes the server's log.
+void detach(const std::string& data_dir) {
+    ::setsid();
+    [[maybe_unused]] const int moved = ::chdir("/");
+    const int null = ::open("/dev/null", O_RDWR);
+    const std::string path = data_dir + "/server.log";
+    const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    ::dup2(null, STDIN_FILENO);
+    ::dup2(log >= 0 ? log : null, STDOUT_FILENO);
+    ::dup2(log >= 0 ? log : null, STDERR_FILENO);
+    if (null > STDERR_FILENO) ::close(null);
+    if (log > STDERR_FILENO) ::close(log);
+}
+
+void write_all(int file, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t size = ::write(file, text.data(), text.size());
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) return;
+        text.remove_prefix(static_cast<std::size_t>(size));
+    }
+}
+
+std::string read_all(int file) {
+    std::string text;
+    char buffer[4096];
+    while (true) {
+        const ssize_t size = ::read(file, buffer, sizeof buffer);
+        if (size < 0 && errno == EINTR) continue;
+        if (size <= 0) return text;
+        text.append(buffer, static_cast<std::size_t>(size));
+    }
+}
+
+// Runs in the child: the first byte tells whether it is ready, the rest is for people.
+[[noreturn]] void serve_in_background(const ServerOptions& options, int report) {
+    auto server = Server::open(options);
+    if (!server) {
+        write_all(report, std::to_string(static_cast<int>(server.error().code)) + "\n" +
+                              server.error().message);
+        ::_exit(1);
+    }
+    detach(options.data_dir);
+    write_all(report, "ready\n" + (*server)->banner());
+    ::close(report);
+    ::_exit(serve(**server));
+}
+
+int start_in_background(const Context& context, const ServerOptions& options) {
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) {
+        return cli::report(context, {cli::kServerUnreachable, ::strerror(errno), ""});
+    }
+    const pid_t child = ::fork();
+    if (child < 0) return cli::report(context, {cli::kServerUnreachable, ::strerror(errno), ""});
+    if (child == 0) {
+        ::close(ends[0]);
+        serve_in_background(options, ends[1]);
+    }
+    ::close(ends[1]);
+    const std::string told = read_all(ends[0]);
+    ::close(ends[0]);
+    const std::size_t line = told.find('\n');
+    const std::string head = told.substr(0, line);
+    const std::string text = line == std::string::npos ? "" : told.substr(line + 1);
+    if (head == "ready") {
+        cli::print(text);
+        return cli::kDone;
+    }
+    ::waitpid(child, nullptr, 0);
+    if (head.empty()) {
+        return cli::report(context, {cli::kServerUnreachable, "the server ended while it started",
+                                     "berth up --foreground"});
+    }
+    const auto code = static_cast<base::ErrorCode>(head.front() - '0');
+    return cli::report(context, failure_of({code, text}));
+}
+
+int run_up(Context& context, const Arguments& arguments) {
+    const auto options = options_of(context, arguments);
+    if (!options) return cli::report(context, options.error());
+    if (!arguments.has("foreground")) return start_in_background(context, *options);
+    auto server = Server::open(*options);
+    if (!server) return cli::report(context, failure_of(server.error()));
+    cli::print((*server)->banner());
+    return serve(**server);
+}
+
+}  // namespace
+
+const cli::Verb up_verb{
+    .intent = cli::Intent::System,
+    .name = "up",
+    .synopsis = "[flags]",
+    .summary = "start the server for this machine; no root, no configuration",
+    .flags = kFlags,
+    .more =
+        "  berth up                      real GPUs if there are any, else 8 simulated ones\n"
+        "  berth up --gpus sim:2x4x80G   two nodes with four simulated GPUs each\n"
+        "  berth up --demo               with projects and jobs to look at\n",
+    .run = run_up};
+
+}  // namespace berth::app

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The decisions of a supervisor; tests/process runs it whole.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "app/supervisor/environment.h"
+#include "app/supervisor/pause_signal.h"
+#include "app/supervisor/process_tree.h"
+
+using namespace berth;
+using namespace berth::supervisor;
+
+namespace {
+
+constexpr std::uint64_t caught(std::initializer_list<int> signals) {
+    std::uint64_t mask = 0;
+    for (const int signal : signals) mask |= std::uint64_t{1} << (signal - 1);
+    return mask;
+}
+
+}  // namespace
+
+TEST_CASE("auto guesses a signal only where someone listens to it") {
+    const std::vector<std::string> submitit = {"SUBMITIT_EXECUTOR=slurm"};
+    const std::vector<std::string> slurm = {"SLURM_NTASKS=4"};
+    CHECK(choose_pause_signal("auto", {}, caught({SIGUSR1, SIGUSR2})) == SIGTERM);
+    CHECK(choose_pause_signal("auto", submitit, caught({SIGUSR2})) == SIGUSR2);
+    CHECK(choose_pause_signal("auto", submitit, caught({SIGUSR1})) == SIGTERM);
+    CHECK(choose_pause_signal("auto", slurm, caught({SIGUSR1})) == SIGUSR1);
+    CHECK(choose_pause_signal("auto", slurm, 0) == SIGTERM);
+}
+
+TEST_CASE("a named signal is taken with and without SIG") {
+    CHECK(choose_pause_signal("USR1", {}, 0) == SIGUSR1);
+    CHECK(choose_pause_signal("SIGINT", {}, 0) == SIGINT);
+    CHECK(choose_pause_signal("none", {}, caught({SIGTERM})) == kKillAtOnce);
+    CHECK(choose_pause_signal("whatever", {}, 0) == SIGTERM);
+}
+
+TEST_CASE("what Berth decides replaces what the user's environment said") {
+    supervision::Order order;
+    order.job = 4;
+    order.tasks.resize(2);
+    order.environment = {"RANK=9", "BERTH_RESUME=1", "RANKS=kept", "CUDA_VISIBLE_DEVICES=0,1,2"};
+    const std::vector<std::string> result = task_environment(order, {1, 1, 2, 0, "5"}, 20'001);
+    CHECK(value_of(result, "RANK") == "1");
+    CHECK(value_of(result, "RANKS") == "kept");
+    CHECK(value_of(result, "CUDA_VISIBLE_DEVICES") == "5");
+    CHECK(value_of(result, "BERTH_RESUME") == "");
+    CHECK(value_of(result, "MASTER_PORT") == "20001");
+    const auto is_rank = [](const std::string& text) { return text.starts_with("RANK="); };
+    CHECK(std::count_if(result.begin(), result.end(), is_rank) == 1);
+}
+
+TEST_CASE("jobs that start together get ports of their own") {
+    supervision::Order first;
+    supervision::Order second;
+    first.job = 1;
+    second.job = 2;
+    CHECK(choose_port(first) != choose_port(second));
+    CHECK(choose_port(first) >= 20'000);
+    CHECK(choose_port(first) < 32'000);
+}
+
+TEST_CASE("the handlers of a process are read from the system") {
+    ::signal(SIGUSR2, [](int) {});
+    CHECK(is_caught(caught_signals(::getpid()), SIGUSR2));
+    ::signal(SIGUSR2, SIG_DFL);
+    CHECK_FALSE(is_caught(caught_signals(::getpid()), SIGUSR2));
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What do the pages look like, plain, at 80 and 100 columns? One small cluster, every page, each
+// compared with a file in tests/golden/cli. BERTH_UPDATE_GOLDEN=1 rewrites the files for review.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "cli/arguments.h"
+#include "cli/cluster_pages.h"
+#include "cli/event_text.h"
+#include "cli/exit_code.h"
+#include "cli/gpu_bar.h"
+#include "cli/help.h"
+#include "cli/job_pages.h"
+#include "cli/job_table.h"
+#include "cli/verbs.h"
+
+namespace berth::cli {
+namespace {
+
+using base::at_ms;
+using model::JobState;
+using model::Reason;
+
+constexpr std::int64_t kMinute = 60'000;
+constexpr base::TimePoint kNow = at_ms(1'800'000'000'000);
+
+base::TimePoint ago(std::int64_t ms) { return kNow - base::Duration{ms}; }
+
+struct Sample {
+    codec::NameTable names;
+    std::vector<codec::JobView> jobs;
+    std::vector<codec::NodeView> nodes;
+    std::vector<codec::ProjectView> projects;
+
+    codec::JobView& add_job(std::int64_t id, const char* name, const char* project, int gpus) {
+        codec::JobView& job = jobs.emplace_back();
+        job.id = model::JobId{id};
+        job.spec.name = name;
+        job.spec.project = project;
+        job.spec.request.gpus = gpus;
+        job.user = "maria";
+        job.command = "python train.py --config conf/" + std::string(name) + ".yaml";
+        job.created = ago(200 * kMinute);
+        names.jobs[job.id] = std::string(project) + "/" + name;
+        return job;
+    }
+
+    void run_on(codec::JobView& job, const char* node, std::uint64_t mask, std::int64_t since) {
+        job.state = JobState::Running;
+        job.attempts = std::max(job.attempts, 1);
+        job.first_start = job.last_start = ago(since);
+        job.tasks.push_back({.task = static_cast<int>(job.tasks.size()),
+                             .node = names.node_id(node),
+                             .gpu_mask = mask,
+                             .share = base::kWholeGpu});
+    }
+};
+
+void add_running(Sample& sample) {
+    auto& llama = sample.add_job(1042, "llama-ft", "nlp", 8);
+    llama.spec.gpu_model = "H100";
+    sample.run_on(llama, "n1", 0xFF, 192 * kMinute);
+    llama.last_checkpoint = ago(4 * kMinute);
+    auto& half = sample.add_job(1044, "nb-maria", "lab", 1);
+    half.spec.request.share = model::MilliGpu{500};
+    sample.run_on(half, "n2", 1, 52 * kMinute);
+    half.tasks[0].share = model::MilliGpu{500};
+    auto& gang = sample.add_job(1045, "llama-70b-continued-pretraining-v2", "nlp", 4);
+    gang.spec.tasks_min = gang.spec.tasks_max = 2;
+    gang.attempts = 3;
+    gang.pauses = 2;
+    sample.run_on(gang, "n2", 0x1E, 7'000);
+    sample.run_on(gang, "n3", 0x0F, 7'000);
+}
+
+void add_waiting(Sample& sample) {
+    auto& big = sample.add_job(1047, "bert-large", "vision", 8);
+    big.spec.tasks_min = big.spec.tasks_max = 2;
+    big.created = ago(18 * kMinute);
+    big.verdict = {.job = big.id,
+                   .reason = Reason::Fragmented,
+                   .asks = base::gpus(16),
+                   .idle = base::gpus(21),
+                   .capacity = base::gpus(40),
+                   .used = base::gpus(5),
+                   .bound = base::gpus(24),
+                   .tasks_asked = 2,
+                   .tasks_fit = 1,
+                   .largest_free = base::gpus(8),
+                   .scope = "vision",
+                   .detail = "",
+                   .blockers = {model::JobId{1044}, model::JobId{1045}},
+                   .position = 2};
+    big.why = "asks 16 GPUs; 21 of 40 idle, but at most 8 together on one node";
+    auto& never = sample.add_job(1048, "bigone", "lab", 64);
+    never.created = ago(2 * kMinute);
+    never.verdict = {.job = never.id,
+                     .reason = Reason::NeverFits,
+                     .asks = base::gpus(64),
+                     .capacity = base::gpus(40),
+                     .tasks_asked = 1,
+                     .scope = "lab",
+                     .detail = "node size",
+                     .blockers = {}};
+    never.why = "no node has the GPUs one task of this asks";
+    auto& paused = sample.add_job(1043, "sweep-7", "lab", 1);
+    paused.state = JobState::Paused;
+    paused.attempts = paused.pauses = 1;
+    paused.first_start = paused.last_start = ago(41 * kMinute);
+    paused.attained_gpu_ms = 35 * kMinute;
+    paused.last_pause =
+        model::PauseReceipt{.time = ago(6 * kMinute),
+                            .rule = model::Rule::Reclaim,
+                            .beneficiary = model::JobId{1047},
+                            .actor = "scheduler",
+                            .cost = {.unsaved_gpu_ms = 12'000, .restart_gpu_ms = 5'000},
+                            .deadline = ago(5 * kMinute),
+                            .stopped = ago(6 * kMinute - 12'400),
+                            .saved = true};
+    paused.verdict = {.job = paused.id,
+                      .reason = Reason::QuotaFair,
+                      .asks = base::gpus(1),
+                      .idle = base::gpus(1),
+                      .capacity = base::gpus(24),
+                      .used = base::gpus(3),
+                      .bound = base::gpus(3),
+                      .tasks_asked = 1,
+                      .scope = "lab",
+                      .detail = "",
+                      .blockers = {},
+                      .position = 1};
+    paused.why = "lab holds 3 of its fair share of 3 GPUs and asks 1; 1 of 24 idle";
+}
+
+void add_ended(Sample& sample) {
+    auto& failed = sample.add_job(1039, "eval", "vision", 1);
+    failed.state = JobState::Failed;
+    failed.exit_code = 1;
+    failed.detail = "task 3 exited with 1";
+    failed.first_start = ago(30 * kMinute);
+    failed.finished = ago(29 * kMinute);
+    auto& done = sample.add_job(1038, "prepare", "vision", 0);
+    done.state = JobState::Succeeded;
+    done.first_start = ago(90 * kMinute);
+    done.finished = ago(20 * kMinute);
+}
+
+void add_cluster(Sample& sample) {
+    for (const char* name : {"n1", "n2", "n3"}) {
+        codec::NodeView& node = sample.nodes.emplace_back();
+        node.name = name;
+        node.gpus = 8;
+        node.gpu_model = "H100";
+        node.gpu_memory = *base::parse_bytes("80G");
+        for (int index = 0; index < 8; ++index) {
+            codec::GpuView& gpu = node.devices.emplace_back();
+            gpu.index = index;
+            for (const auto& job : sample.jobs) {
+                for (const auto& task : job.tasks) {
+                    const bool is_here = sample.names.nodes[task.node.index()] == node.name;
+                    if (!is_here || (task.gpu_mask >> index & 1U) == 0) continue;
+                    gpu.jobs.push_back(job.id);
+                    gpu.used += task.share;
+                }
+            }
+        }
+    }
+    sample.nodes[0].devices[2].utilization_percent = 71;
+    sample.nodes[0].devices[2].memory_used = *base::parse_bytes("61G");
+    sample.nodes[0].devices[2].power_watts = 640;
+    sample.nodes[2].devices[7].healthy = false;
+    const auto add = [&](const char* name, const char* parent, int quota, int used) {
+        codec::ProjectView& project = sample.projects.emplace_back();
+        project.name = name;
+        project.parent = parent;
+        project.rights.quota = base::gpus(quota);
+        project.use.push_back({.pool = "default",
+                               .quota = base::gpus(quota),
+                               .fair_share = base::gpus(used),
+                               .used = base::gpus(used)});
+    };
+    add("research", "", 12, 8);
+    add("lab", "", 0, 1);
+    add("nlp", "research", 8, 16);
+    add("vision", "research", 4, 0);
+    sample.projects[1].rights.kind = model::QuotaKind::Fixed;
+    sample.projects[2].rights.limit = base::gpus(16);
+    sample.projects[3].use[0].waiting = base::gpus(16);
+}
+
+const Sample& sample() {
+    static const Sample whole = [] {
+        Sample made;
+        add_running(made);
+        add_waiting(made);
+        add_ended(made);
+        add_cluster(made);
+        return made;
+    }();
+    return whole;
+}
+
+const codec::JobView& job(std::int64_t id) {
+    for (const codec::JobView& one : sample().jobs) {
+        if (one.id.value == id) return one;
+    }
+    std::abort();
+}
+
+std::vector<model::Event> timeline() {
+    const model::JobId id{1043};
+    std::vector<model::EventBody> bodies{
+        model::JobSubmitted{id, job(1043).spec, "maria", "python train.py"},
+        model::JobStarting{id, 1, model::Rule::Allocate, job(1044).tasks},
+        model::JobRunning{id},
+        model::CheckpointSaved{id},
+        model::PauseRequested{.job = id,
+                              .beneficiary = model::JobId{1047},
+                              .cost = {},
+                              .deadline = ago(5 * kMinute),
+                              .tasks = {}},
+        model::JobPaused{id, true},
+        model::JobFinished{id, JobState::Failed, 137, "task 0 ended by signal KILL"},
+    };
+    std::vector<model::Event> events;
+    std::int64_t sequence = 0;
+    for (auto& body : bodies) {
+        ++sequence;
+        events.push_back({sequence, ago((10 - sequence) * kMinute), "scheduler", std::move(body)});
+    }
+    return events;
+}
+
+void compare(const std::string& name, const std::string& found) {
+    const auto path = std::filesystem::path(BERTH_SOURCE_DIR) / "tests/golden/cli" / name;
+    if (std::getenv("BERTH_UPDATE_GOLDEN")) {
+        std::filesystem::create_directories(path.parent_path());
+        std::ofstream(path) << found;
+    }
+    std::ifstream file(path);
+    std::ostringstream expected;
+    expected << file.rdbuf();
+    INFO(path.string());
+    CHECK(found == expected.str());
+}
+
+// The page at both widths; nothing in it may be wider or end in blanks.
+template <typename Render>
+void check_page(const std::string& name, const Render& render) {
+    for (const int width : {80, 100}) {
+        const Style style{.width = width};
+        const std::string page = render(style);
+        std::istringstream lines(page);
+        for (std::string line; std::getline(lines, line);) {
+            INFO(name << ": " << line);
+            CHECK(display_width(line) <= width);
+            CHECK_FALSE(line.ends_with(' '));
+        }
+        compare(name + "_" + std::to_string(width) + ".txt", page);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("pages look as reviewed") {
+    ::setenv("TZ", "UTC", 1);
+    const Sample& s = sample();
+    check_page("ls", [&](const Style& style) {
+        return job_table(s.jobs, s.names, kNow, style.glyphs(), Detail::Usual).render(style) +
+               job_sums(s.jobs, style) + "\n";
+    });
+    check_page("gpus",
+               [&](const Style& style) { return gpu_table(s.nodes, s.names).render(style); });
+    check_page("project_ls",
+               [&](const Style& style) { return project_table(s.projects).render(style); });
+    check_page("top", [&](const Style& style) {
+        return top_page({s.nodes, s.projects, s.jobs, s.names, s.names}, kNow, 1000, style);
+    });
+    for (const std::int64_t id : {1042, 1045, 1043, 1047, 1048, 1039}) {
+        check_page("why_" + std::to_string(id),
+                   [&](const Style& style) { return why_page(job(id), s.names, kNow, style); });
+    }
+    for (const std::int64_t id : {1043, 1045}) {
+        check_page("show_" + std::to_string(id), [&](const Style& style) {
+            return show_page(job(id), s.names, {timeline(), s.names}, kNow, TimeForm::Ago, style);
+        });
+    }
+    check_page("help", [&](const Style& style) { return overview(all_verbs({}), style); });
+    check_page("exit_codes", [](const Style&) { return exit_code_help(); });
+    for (const Verb* verb : all_verbs({})) {
+        std::string name(verb->name);
+        std::replace(name.begin(), name.end(), ' ', '_');
+        if (verb->intent == Intent::Hidden) continue;
+        check_page("help_" + name, [&](const Style& style) { return verb_help(*verb, style); });
+    }
+}
+
+TEST_CASE("csv and wide forms have everything") {
+    ::setenv("TZ", "UTC", 1);
+    const Sample& s = sample();
+    const Table table = job_table(s.jobs, s.names, kNow, Style{}.glyphs(), Detail::Wide);
+    compare("ls.csv", table.csv());
+    compare("ls_wide.txt", table.render_unbounded({}));
+}
+
+TEST_CASE("events are told in words") {
+    ::setenv("TZ", "UTC", 1);
+    std::string text;
+    for (const model::Event& event : timeline()) {
+        text += event_line(event, sample().names, kNow, TimeForm::Iso, {});
+    }
+    compare("events.txt", text);
+}
+
+TEST_CASE("bars show each GPU by one character") {
+    const std::vector<GpuLook> gpus{GpuLook::Busy,     GpuLook::Busy, GpuLook::Shared,
+                                    GpuLook::HeldIdle, GpuLook::Free, GpuLook::Unhealthy};
+    CHECK(gpu_bar(gpus, {}) == "##%=.!");
+    CHECK(gpu_bar(gpus, {.unicode = true}) == "■■▣□·!");
+}
+
+}  // namespace berth::cli

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/admission.h"
+
+#include <cstring>
+
+#include "scheduling/explain.h"
+
+namespace berth::control {
+namespace {
+
+using cluster::Cluster;
+using model::Reason;
+using model::Verdict;
+
+constexpr std::size_t kRememberedMax = 10'000;
+
+void append(std::string& key, std::int64_t number) {
+    char bytes[sizeof number];
+    std::memcpy(bytes, &number, sizeof number);
+    key.append(bytes, sizeof bytes);
+}
+
+void append(std::string& key, const std::string& text) {
+    append(key, static_cast<std::int64_t>(text.size()));
+    key += text;
+}
+
+// All that the answer depends on.
+void write_key(std::string& key, const model::JobSpec& spec) {
+    key.clear();
+    append(key, spec.project);
+    append(key, spec.preemptible ? 1 : 0);
+    append(key, spec.tasks_min);
+    append(key, spec.request.gpus);
+    append(key, spec.request.share.value);
+    append(key, spec.request.gpu_memory.value);
+    append(key, spec.request.cpu.value_or(model::MilliCpu{-1}).value);
+    append(key, spec.request.memory.value_or(model::Bytes{-1}).value);
+    append(key, spec.gpu_model);
+    for (const std::string& pool : spec.pools) append(key, pool);
+    append(key, -1);
+    for (const auto& [name, value] : spec.node_labels) {
+        append(key, name);
+        append(key, value);
+    }
+}
+
+// The bound of the project, or of one above it, that the request alone exceeds.
+std::optional<Verdict> above_bounds(const Cluster& cluster, const cluster::Job& job,
+                                    Verdict verdict) {
+    const base::PoolId pool = job.pools.front();
+    const base::MilliGpu asks = cluster.demand(job.shape, pool) * job.tasks_min;
+    for (base::ProjectId at = job.project; at != cluster::kRoot;
+         at = cluster.projects()[at.index()].parent) {
+        const cluster::Claim& claim = cluster.claim(pool, at);
+        const bool above_quota = !job.preemptible && asks > claim.quota;
+        if (asks <= claim.limit && !above_quota) continue;
+        const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;
+        verdict.reason = Reason::QuotaHard;
+        verdict.detail = asks <= claim.limit ? "quota" : is_fixed ? "fixed quota" : "limit";
+        verdict.scope = cluster.projects()[at.index()].project.name;
+        verdict.used = asks <= claim.limit ? claim.usage.not_preemptible : claim.usage.allocated;
+        verdict.bound = asks <= claim.limit ? claim.quota : claim.limit;
+        verdict.asks = asks;
+        return verdict;
+    }
+    return {};
+}
+
+std::optional<Verdict> refusal_in_pool(Cluster& cluster, const model::Policy& policy,
+                                       model::TimePoint now, model::JobId id,
+                                       const model::JobSpec& spec) {
+    cluster.add_job(id, spec, now);
+    const Verdict verdict = scheduling::explain(cluster, policy, {}, now, id);
+    auto refused = above_bounds(cluster, cluster.job(id), verdict);
+    cluster.remove_job(id);
+    switch (verdict.reason) {
+        case Reason::Invalid:
+        case Reason::NeverFits:
+        case Reason::ModelMismatch: return verdict;
+        default: return refused;
+    }
+}
+
+}  // namespace
+
+std::optional<Verdict> Admission::refusal(Cluster& cluster, const model::Policy& policy,
+                                          model::TimePoint now, model::JobId id,
+                                          const model::JobSpec& spec) {
+    write_key(key_, spec);
+    if (accepted_.contains(key_)) return {};
+    std::optional<Verdict> first;
+    model::JobSpec one_pool = spec;
+    for (std::size_t i = 0; i < std::max<std::size_t>(spec.pools.size(), 1); ++i) {
+        if (!spec.pools.empty()) one_pool.pools = {spec.pools[i]};
+        const auto refused = refusal_in_pool(cluster, policy, now, id, one_pool);
+        if (!refused) {
+            if (accepted_.size() >= kRememberedMax) accepted_.clear();
+            accepted_.insert(key_);
+            return {};
+        }
+        if (!first) first = refused;
+    }
+    return first;
+}
+
+}  // namespace berth::control

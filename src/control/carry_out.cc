@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does a plan become events, and committed events become effects?
+#include "lifecycle/carry_out.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "control/controller.h"
+#include "control/launch_order.h"
+#include "crash/crash_point.h"
+#include "scheduling/cycle.h"
+
+namespace berth::control {
+
+// Not after every command: when decisions take long, as long a time is left to everything else.
+void Controller::decide(Transaction& transaction) {
+    const model::TimePoint now = transaction.now();
+    if (next_wakeup_ && *next_wakeup_ <= now) needs_decision_ = true;
+    if (!needs_decision_ || now < decide_from_) return;
+    const model::TimePoint began = ports_.clock.now();
+    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now);
+    decide_from_ = now + (ports_.clock.now() - began);
+    needs_decision_ = false;
+    next_wakeup_ = plan.next_wakeup;
+    carry_out(transaction, plan);
+}
+
+void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
+    auto events = lifecycle::events_of(state_, plan, settings_.policy, transaction.now());
+    for (model::EventBody& event : events) {
+        if (auto* pause = std::get_if<model::PauseRequested>(&event)) {
+            carry_out(transaction, std::move(*pause));
+            continue;
+        }
+        const auto* starting = std::get_if<model::JobStarting>(&event);
+        const model::JobId started = starting != nullptr ? starting->job : model::JobId{};
+        transaction.note(std::move(event), kScheduler);
+        if (started.is_valid()) transaction.start(started);
+    }
+}
+
+// Two jobs can each need a part of the same victim; it is asked once. A job's own grace counts.
+void Controller::carry_out(Transaction& transaction, model::PauseRequested request) {
+    const model::JobRecord* job = transaction.find(request.job);
+    if (job->state == model::JobState::Pausing) return;
+    const base::Duration grace = grace_for(transaction, request.job, {});
+    request.deadline = transaction.now() + grace;
+    transaction.note(std::move(request), kScheduler);
+    request_stop(transaction, *job, ports::StopReason::Pause, grace);
+}
+
+base::Duration Controller::grace_of(const model::LaunchSpec& launch) const {
+    if (launch.pause.signal == "none") return base::Duration{0};
+    return std::clamp(launch.pause.grace, base::Duration{0}, kGraceMax);
+}
+
+base::Duration Controller::grace_for(const Transaction& transaction, model::JobId job,
+                                     std::optional<base::Duration> wanted) {
+    if (wanted) return std::clamp(*wanted, base::Duration{0}, kGraceMax);
+    if (const model::LaunchSpec* launch = transaction.launch_of(job)) return grace_of(*launch);
+    const auto stored = ports_.store.launch_of(job);
+    return stored ? grace_of(*stored) : settings_.policy.pause_grace;
+}
+
+void Controller::request_stop(Transaction& transaction, const model::JobRecord& job,
+                              ports::StopReason reason, base::Duration grace) {
+    const StopOrder order{{job.id, job.attempts}, reason, grace};
+    stopping_[job.id] = {order, transaction.now() + grace};
+    transaction.stop(order);
+}
+
+// The launcher kills what outstays its grace; this is for the order that got lost on the way.
+void Controller::repeat_stops(Transaction& transaction) {
+    for (auto& [job, stopping] : stopping_) {
+        if (transaction.now() < stopping.deadline + kStopPatience) continue;
+        stopping.order.grace = base::Duration{0};
+        stopping.deadline = transaction.now();
+        transaction.stop(stopping.order);
+    }
+}
+
+void Controller::run_effects(const Transaction& transaction) {
+    for (const model::JobId job : transaction.starts()) {
+        launch(transaction, job);
+        crash::crash_point("after-launch");
+    }
+    for (const StopOrder& stop : transaction.stops()) {
+        ports_.launcher.stop(stop.attempt, stop.reason, stop.grace);
+        crash::crash_point("after-stop");
+    }
+    const auto live = static_cast<std::int64_t>(state_.jobs.size());
+    if (events_since_snapshot_ < std::max(settings_.snapshot_events, live)) return;
+    // The log is complete without it: try again after as many events more.
+    if (const base::Status written = write_snapshot(); !written) events_since_snapshot_ = 0;
+}
+
+void Controller::launch(const Transaction& transaction, model::JobId id) {
+    const model::JobRecord* job = transaction.find(id);
+    if (job == nullptr || job->tasks.empty()) return;
+    if (const model::LaunchSpec* launch = transaction.launch_of(id)) {
+        ports_.launcher.start(launch_order(state_.cluster, *job, *launch));
+        return;
+    }
+    const auto stored = ports_.store.launch_of(id);
+    if (stored) {
+        ports_.launcher.start(launch_order(state_.cluster, *job, *stored));
+        return;
+    }
+    on_exit({id, job->attempts},
+            {.exit_code = 126, .detail = "its command cannot be read: " + stored.error().message});
+}
+
+}  // namespace berth::control

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What people ask for, as events.
+#include <algorithm>
+#include <bit>
+
+#include "control/command_text.h"
+#include "control/controller.h"
+
+namespace berth::control {
+namespace {
+
+using base::ErrorCode;
+using model::JobState;
+
+std::string job_text(model::JobId job) { return "job " + std::to_string(job.value); }
+
+// What stopping it now destroys: the work since it started or last saved.
+model::PauseCost pause_cost(const model::JobRecord& job, model::TimePoint now) {
+    const model::TimePoint saved =
+        std::max(job.last_start.value_or(now), job.last_checkpoint.value_or(model::TimePoint{}));
+    std::int64_t milli = 0;
+    for (const model::TaskPlacement& task : job.tasks) {
+        milli += task.share.value * std::popcount(task.gpu_mask);
+    }
+    return {milli * std::max<std::int64_t>((now - saved).count(), 0) / 1000,
+            milli * job.spec.restart_cost.count() / 1000};
+}
+
+// With everything the server fills in, so that the same submission twice is the same job.
+void complete(model::Submission& submission) {
+    if (submission.spec.name.empty()) submission.spec.name = name_from(submission.launch.command);
+    // A gang that grows while it runs would have to be restarted; until it can, it keeps its size.
+    submission.spec.tasks_max = submission.spec.tasks_min;
+}
+
+bool holds_gpus(const model::JobRecord& job) {
+    return job.state == JobState::Starting || job.state == JobState::Running;
+}
+
+}  // namespace
+
+void Controller::submit(model::Submission submission, SubmitDone done) {
+    queue([this, submission = std::move(submission),
+           done = std::move(done)](Transaction& transaction) mutable {
+        take_submission(transaction, submission, done);
+    });
+}
+
+void Controller::pause(model::JobId job, std::string actor, std::optional<base::Duration> grace,
+                       Done done) {
+    queue([=, this, actor = std::move(actor), done = std::move(done)](Transaction& transaction) {
+        answer(transaction, done, take_pause(transaction, job, actor, grace));
+    });
+}
+
+void Controller::resume(model::JobId job, std::string actor, Done done) {
+    queue([=, this, actor = std::move(actor), done = std::move(done)](Transaction& transaction) {
+        answer(transaction, done, take_resume(transaction, job, actor));
+    });
+}
+
+void Controller::cancel(model::JobId job, std::string actor, std::optional<base::Duration> grace,
+                        Done done) {
+    queue([=, this, actor = std::move(actor), done = std::move(done)](Transaction& transaction) {
+        answer(transaction, done, take_cancel(transaction, job, actor, grace));
+    });
+}
+
+void Controller::set_project(model::Project project, std::string actor, Done done) {
+    queue([this, project = std::move(project), actor = std::move(actor),
+           done = std::move(done)](Transaction& transaction) {
+        const auto& projects = state_.cluster.projects();
+        const auto known = state_.cluster.find_project(project.name);
+        model::Project next = project;
+        next.order = known.is_valid() ? projects[known.index()].project.order
+                                      : static_cast<std::int64_t>(projects.size());
+        const bool is_same = known.is_valid() && projects[known.index()].project == next;
+        answer(transaction, done,
+               is_same ? base::Status{}
+                       : transaction.record(model::ProjectSet{std::move(next)}, actor));
+    });
+}
+
+void Controller::set_node(model::Node node, Done done) {
+    queue([this, node = std::move(node), done = std::move(done)](Transaction& transaction) {
+        const auto known = state_.cluster.find_node(node.name);
+        const bool is_same = known.is_valid() && state_.cluster.description(known) == node;
+        answer(transaction, done,
+               is_same ? base::Status{} : transaction.record(model::NodeSet{node}, kMachine));
+    });
+}
+
+void Controller::answer(Transaction& transaction, Done done, base::Status status) {
+    transaction.acknowledge(
+        [done = std::move(done), status = std::move(status)](const base::Error* failure) {
+            done(failure == nullptr ? status : base::Status(tl::unexpected(*failure)));
+        });
+}
+
+// A repeated key answers with the first job. Errors: NotFound (the key is new), Conflict.
+base::Result<model::JobId> Controller::known_by_key(const Transaction& transaction,
+                                                    const model::Submission& submission) {
+    model::JobId id = transaction.job_with_key(submission.key);
+    if (!id.is_valid()) {
+        BERTH_TRY(stored, ports_.store.job_with_key(submission.key));
+        if (!stored) return base::fail(ErrorCode::NotFound, "a new key");
+        id = *stored;
+    }
+    const model::JobRecord* live = transaction.find(id);
+    const auto first =
+        live == nullptr ? ended_job(transaction, id) : base::Result<model::JobRecord>(*live);
+    if (first && first->spec == submission.spec &&
+        first->command == command_text(submission.launch.command)) {
+        return id;
+    }
+    return base::fail(ErrorCode::Conflict, "idempotency key \"" + submission.key +
+                                               "\" was used for " + job_text(id) +
+                                               ", which asks for something else");
+}
+
+void Controller::take_submission(Transaction& transaction, model::Submission& submission,
+                                 const SubmitDone& done) {
+    const auto tell = [&](tl::expected<model::JobId, Refusal> outcome) {
+        transaction.acknowledge([done, outcome = std::move(outcome)](const base::Error* failure) {
+            if (failure == nullptr) return done(outcome);
+            done(tl::unexpected(Refusal{*failure, {}}));
+        });
+    };
+    complete(submission);
+    if (!submission.key.empty()) {
+        const auto known = known_by_key(transaction, submission);
+        if (known) return tell(*known);
+        if (known.error().code != ErrorCode::NotFound) {
+            return tell(tl::unexpected(Refusal{known.error(), {}}));
+        }
+    }
+    const model::JobId id{state_.last_job.value + 1};
+    model::JobSubmitted submitted{id, std::move(submission.spec), submission.launch.user,
+                                  command_text(submission.launch.command)};
+    if (const auto possible = lifecycle::check(state_, submitted); !possible) {
+        return tell(tl::unexpected(Refusal{possible.error(), {}}));
+    }
+    if (auto never = admission_.refusal(state_.cluster, settings_.policy, transaction.now(), id,
+                                        submitted.spec)) {
+        return tell(tl::unexpected(
+            Refusal{{ErrorCode::Invalid, "this job can never run here"}, std::move(never)}));
+    }
+    transaction.note(std::move(submitted), submission.launch.user);
+    if (!submission.key.empty()) transaction.keep_key(submission.key, id);
+    transaction.keep_launch(id, std::move(submission.launch));
+    tell(id);
+}
+
+// One that ended in this very turn is not in the store yet.
+base::Result<model::JobRecord> Controller::ended_job(const Transaction& transaction,
+                                                     model::JobId job) {
+    const auto& now = transaction.batch().finished;
+    const auto found = std::ranges::find(now, job, &model::JobRecord::id);
+    if (found != now.end()) return *found;
+    return ports_.store.finished_job(job);
+}
+
+base::Error Controller::no_such_job(const Transaction& transaction, model::JobId job) {
+    if (const auto ended = ended_job(transaction, job)) {
+        return {ErrorCode::Conflict,
+                job_text(job) + " has ended: " + std::string(lifecycle::name(ended->state))};
+    }
+    return {ErrorCode::NotFound, job_text(job) + " does not exist"};
+}
+
+base::Status Controller::take_pause(Transaction& transaction, model::JobId id,
+                                    const std::string& actor, std::optional<base::Duration> grace) {
+    const model::JobRecord* job = transaction.find(id);
+    if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
+    if (job->state == JobState::Cancelling) {
+        return base::fail(ErrorCode::Conflict, job_text(id) + " is being cancelled");
+    }
+    if (job->held) return {};
+    if (!job->hold.empty()) transaction.note(model::ReservationDropped{id}, actor);
+    if (holds_gpus(*job)) {
+        const base::Duration wait = grace_for(transaction, id, grace);
+        transaction.note(model::PauseRequested{.job = id,
+                                               .rule = model::Rule::User,
+                                               .beneficiary = {},
+                                               .cost = pause_cost(*job, transaction.now()),
+                                               .deadline = transaction.now() + wait,
+                                               .whole_job = true,
+                                               .tasks = {}},
+                         actor);
+        request_stop(transaction, *job, ports::StopReason::Pause, wait);
+    }
+    transaction.note(model::JobHeld{id}, actor);
+    return {};
+}
+
+base::Status Controller::take_resume(Transaction& transaction, model::JobId id,
+                                     const std::string& actor) {
+    const model::JobRecord* job = transaction.find(id);
+    if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
+    if (job->state == JobState::Cancelling) {
+        return base::fail(ErrorCode::Conflict, job_text(id) + " is being cancelled");
+    }
+    if (job->held) return transaction.record(model::JobReleased{id}, actor);
+    if (job->state == JobState::Paused || job->state == JobState::Pausing) {
+        return base::fail(ErrorCode::Conflict,
+                          job_text(id) + " was paused by the scheduler and resumes by itself");
+    }
+    return base::fail(
+        ErrorCode::Conflict,
+        job_text(id) + " is " + std::string(lifecycle::name(job->state)) + ", not paused");
+}
+
+// Asked a second time with a grace, the attempt is hurried up.
+base::Status Controller::take_cancel(Transaction& transaction, model::JobId id,
+                                     const std::string& actor,
+                                     std::optional<base::Duration> grace) {
+    const model::JobRecord* job = transaction.find(id);
+    if (job == nullptr) return tl::unexpected(no_such_job(transaction, id));
+    if (job->state == JobState::Cancelling) {
+        if (grace) request_stop(transaction, *job, ports::StopReason::Cancel, *grace);
+        return {};
+    }
+    if (job->tasks.empty()) {
+        transaction.note(model::JobFinished{.job = id,
+                                            .state = JobState::Cancelled,
+                                            .exit_code = 0,
+                                            .detail = "cancelled while it waited"},
+                         actor);
+        return {};
+    }
+    const base::Duration wait = grace_for(transaction, id, grace);
+    transaction.note(model::CancelRequested{id, transaction.now() + wait}, actor);
+    request_stop(transaction, *job, ports::StopReason::Cancel, wait);
+    return {};
+}
+
+}  // namespace berth::control

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who turns wishes and facts into what happens? The loop:
+//
+//   commands and facts -> events -> state -> decide -> events -> one group commit -> effects
+//
+// Commands and facts only queue up; step() takes all of them at once, so that any number of
+// submissions and the starts they lead to share one durable write. It does no I/O but through its
+// ports and starts no timer: it is called when `wake` was, or when next_deadline() has come.
+//
+// Guarantees: 1. nothing is acknowledged, started or stopped before its event is durable;
+// 2. after a crash at any moment recover() continues from the log: acknowledged jobs are there, ids
+// are never used twice, what was ordered and not done is ordered again; 3. after a failed commit
+// nothing more happens (has_failed()): memory is ahead of the log, a restart is the recovery.
+// One thread.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "control/admission.h"
+#include "control/submission.h"
+#include "control/transaction.h"
+#include "control/verdicts.h"
+#include "lifecycle/apply.h"
+#include "model/policy.h"
+#include "ports/clock.h"
+#include "ports/launcher.h"
+#include "ports/store.h"
+
+namespace berth::control {
+
+inline constexpr base::Duration kGraceMax{600 * 1000};
+// A job whose attempts were lost this often beyond its pauses is given up.
+inline constexpr int kLostAttemptsMax = 5;
+// An attempt that should have been killed by now is asked again after this.
+inline constexpr base::Duration kStopPatience{5 * 1000};
+
+struct Settings {
+    model::Policy policy;
+    // A snapshot is written after so many events, or as many as there are live jobs.
+    std::int64_t snapshot_events = 20'000;
+    // Something was queued: step() should be called soon.
+    std::function<void()> wake = [] {};
+    // These events are durable now; the state includes them.
+    std::function<void(std::span<const model::Event>)> committed = [](auto) {};
+};
+
+struct Ports {
+    const ports::Clock& clock;
+    ports::Store& store;
+    ports::Launcher& launcher;
+};
+
+// What would become of a submission.
+struct Outlook {
+    model::Verdict verdict;
+    bool starts_now = false;
+    bool can_run = true;  // false: never, and the verdict says why
+    std::vector<model::Pause> pauses;  // for its sake
+};
+
+class Controller final : public ports::LauncherListener {
+  public:
+    Controller(Settings settings, Ports ports);
+
+    // Called once, first. Errors: the log cannot be read or contradicts itself.
+    base::Status recover();
+
+    // --- commands; each is answered once, from step()
+    // The name may be empty, then one is made from the command.
+    void submit(model::Submission submission, SubmitDone done);
+    void pause(model::JobId job, std::string actor, std::optional<base::Duration> grace, Done done);
+    void resume(model::JobId job, std::string actor, Done done);
+    void cancel(model::JobId job, std::string actor, std::optional<base::Duration> grace,
+                Done done);
+    // An unchanged project or node is answered without an event.
+    void set_project(model::Project project, std::string actor, Done done);
+    void set_node(model::Node node, Done done);
+
+    // --- facts
+    void on_running(ports::AttemptId attempt) override;
+    void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
+    void on_lost(ports::AttemptId attempt, const std::string& detail) override;
+
+    // --- the loop
+    void step();
+    // When step() is to be called although nothing is queued.
+    std::optional<model::TimePoint> next_deadline() const;
+    bool has_failed() const { return failure_.has_value(); }
+    const std::optional<base::Error>& failure() const { return failure_; }
+    // For an orderly end: the next start reads the snapshot alone.
+    base::Status write_snapshot();
+
+    // --- questions
+    const lifecycle::State& state() const { return state_; }
+    const model::Policy& policy() const { return settings_.policy; }
+    // Why a job waits; none when it waits for nothing.
+    std::optional<model::Verdict> why(model::JobId job);
+    Outlook outlook(const model::Submission& submission);
+    // How long the job may take to save when it is asked to stop.
+    base::Duration grace_of(const model::LaunchSpec& launch) const;
+
+  private:
+    // A command or fact, in the order of arrival.
+    using Turn = std::function<void(Transaction&)>;
+    void queue(Turn turn);
+
+    // commands.cc
+    void take_submission(Transaction& transaction, model::Submission& submission,
+                         const SubmitDone& done);
+    base::Result<model::JobId> known_by_key(const Transaction& transaction,
+                                            const model::Submission& submission);
+    base::Status take_pause(Transaction& transaction, model::JobId job, const std::string& actor,
+                            std::optional<base::Duration> grace);
+    base::Status take_resume(Transaction& transaction, model::JobId job, const std::string& actor);
+    base::Status take_cancel(Transaction& transaction, model::JobId job, const std::string& actor,
+                             std::optional<base::Duration> grace);
+    void answer(Transaction& transaction, Done done, base::Status status);
+    base::Result<model::JobRecord> ended_job(const Transaction& transaction, model::JobId job);
+    base::Error no_such_job(const Transaction& transaction, model::JobId job);
+
+    // facts.cc
+    void take_running(Transaction& transaction, ports::AttemptId attempt);
+    void take_exit(Transaction& transaction, ports::AttemptId attempt,
+                   const ports::AttemptExit& exit);
+    void take_lost(Transaction& transaction, ports::AttemptId attempt, const std::string& detail);
+    void requeue(Transaction& transaction, const model::JobRecord& job, const std::string& detail);
+
+    // carry_out.cc
+    void decide(Transaction& transaction);
+    void carry_out(Transaction& transaction, const model::Plan& plan);
+    void carry_out(Transaction& transaction, model::PauseRequested request);
+    void request_stop(Transaction& transaction, const model::JobRecord& job,
+                      ports::StopReason reason, base::Duration grace);
+    void repeat_stops(Transaction& transaction);
+    void run_effects(const Transaction& transaction);
+    void launch(const Transaction& transaction, model::JobId job);
+    base::Duration grace_for(const Transaction& transaction, model::JobId job,
+                             std::optional<base::Duration> wanted);
+
+    // recovery.cc
+    base::Status replay();
+    void take_up_attempts();
+
+    void note_change(const model::EventBody& body);
+    bool commit(const Transaction& transaction);
+
+    Settings settings_;
+    Ports ports_;
+    lifecycle::State state_;
+    Admission admission_;
+    Verdicts verdicts_;
+    std::vector<Turn> queue_;
+    std::optional<base::Error> failure_;
+
+    bool needs_decision_ = true;
+    model::TimePoint decide_from_;  // not before, so that decisions leave room for the rest
+    std::optional<model::TimePoint> next_wakeup_;
+    struct Stopping {
+        StopOrder order;
+        model::TimePoint deadline;
+    };
+    std::map<model::JobId, Stopping> stopping_;  // asked to stop, not yet gone
+    std::int64_t events_since_snapshot_ = 0;
+};
+
+}  // namespace berth::control

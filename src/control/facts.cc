@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What launchers report, as events. A report about an attempt that is not the job's newest one, or
+// about a job that has ended, is old news and changes nothing.
+#include "control/controller.h"
+
+namespace berth::control {
+namespace {
+
+using model::JobState;
+
+// The record, when the report is about its newest attempt and it has one.
+const model::JobRecord* current(const Transaction& transaction, ports::AttemptId attempt) {
+    const model::JobRecord* job = transaction.find(attempt.job);
+    if (job == nullptr || job->attempts != attempt.attempt || job->tasks.empty()) return nullptr;
+    return job;
+}
+
+model::JobFinished finished(const model::JobRecord& job, JobState state, int exit_code,
+                            std::string detail) {
+    return {.job = job.id, .state = state, .exit_code = exit_code, .detail = std::move(detail)};
+}
+
+}  // namespace
+
+void Controller::on_running(ports::AttemptId attempt) {
+    queue([this, attempt](Transaction& transaction) { take_running(transaction, attempt); });
+}
+
+void Controller::on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) {
+    queue(
+        [this, attempt, exit](Transaction& transaction) { take_exit(transaction, attempt, exit); });
+}
+
+void Controller::on_lost(ports::AttemptId attempt, const std::string& detail) {
+    queue([this, attempt, detail](Transaction& transaction) {
+        take_lost(transaction, attempt, detail);
+    });
+}
+
+void Controller::take_running(Transaction& transaction, ports::AttemptId attempt) {
+    const model::JobRecord* job = current(transaction, attempt);
+    if (job == nullptr || job->state != JobState::Starting) return;
+    transaction.note(model::JobRunning{job->id}, kMachine);
+}
+
+void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
+                           const ports::AttemptExit& exit) {
+    const model::JobRecord* job = current(transaction, attempt);
+    if (job == nullptr) return;
+    stopping_.erase(job->id);
+    switch (job->state) {
+        case JobState::Cancelling:
+            transaction.note(finished(*job, JobState::Cancelled, exit.exit_code, exit.detail),
+                             kMachine);
+            return;
+        case JobState::Pausing:
+            // One that had ended before it was asked has done its work.
+            if (!exit.stop_asked) break;
+            transaction.note(
+                model::JobPaused{.job = job->id, .saved = !exit.killed && exit.signal == 0},
+                kMachine);
+            return;
+        default:
+            // Somebody else asked it to stop: the machine is going down.
+            if (exit.stop_asked) return requeue(transaction, *job, exit.detail);
+            break;
+    }
+    transaction.note(finished(*job, exit.exit_code == 0 ? JobState::Succeeded : JobState::Failed,
+                              exit.exit_code, exit.detail),
+                     kMachine);
+}
+
+void Controller::take_lost(Transaction& transaction, ports::AttemptId attempt,
+                           const std::string& detail) {
+    const model::JobRecord* job = current(transaction, attempt);
+    if (job == nullptr) return;
+    const bool never_started = detail == ports::kNeverStarted;
+    stopping_.erase(job->id);
+    if (job->state == JobState::Cancelling) {
+        transaction.note(finished(*job, JobState::Cancelled, 0, detail), kMachine);
+    } else if (job->state == JobState::Pausing) {
+        transaction.note(model::JobPaused{.job = job->id, .saved = never_started}, kMachine);
+    } else if (never_started && job->state == JobState::Starting) {
+        // The crash fell between the commit and the start: the order still stands.
+        transaction.start(job->id);
+    } else {
+        requeue(transaction, *job, detail);
+    }
+}
+
+// The attempt ended through no doing of the job's: it waits again, a bounded number of times.
+void Controller::requeue(Transaction& transaction, const model::JobRecord& job,
+                         const std::string& detail) {
+    if (job.attempts - job.pauses > kLostAttemptsMax) {
+        transaction.note(finished(job, JobState::Failed, 1,
+                                  "lost " + std::to_string(job.attempts - job.pauses) +
+                                      " attempts, the last one: " + detail),
+                         kMachine);
+        return;
+    }
+    transaction.note(model::AttemptLost{.job = job.id, .detail = detail}, kMachine);
+}
+
+}  // namespace berth::control

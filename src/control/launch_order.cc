@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/launch_order.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+
+namespace berth::control {
+
+std::vector<int> gpu_indices(std::uint64_t mask) {
+    std::vector<int> indices;
+    for (; mask != 0; mask &= mask - 1) indices.push_back(std::countr_zero(mask));
+    return indices;
+}
+
+ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::JobRecord& record,
+                                const model::LaunchSpec& spec) {
+    ports::LaunchOrder order;
+    order.attempt = {record.id, record.attempts};
+    order.job_name = record.spec.name;
+    order.project = record.spec.project;
+    order.spec = spec;
+    order.resumes = record.attempts > 1;
+    std::vector<model::TaskPlacement> tasks = record.tasks;
+    std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
+    std::map<model::NodeId, int> on_node;
+    for (const model::TaskPlacement& task : tasks) {
+        order.tasks.push_back({task.task, on_node[task.node]++, cluster.description(task.node).name,
+                               gpu_indices(task.gpu_mask)});
+    }
+    return order;
+}
+
+}  // namespace berth::control

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does a started job become an order to a launcher? Places become node names, ranks on the
+// node and GPU indices. Trusts: the record has tasks, placed on nodes of the cluster.
+#pragma once
+
+#include "cluster/cluster.h"
+#include "model/record.h"
+#include "ports/launcher.h"
+
+namespace berth::control {
+
+ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::JobRecord& record,
+                                const model::LaunchSpec& spec);
+
+// The GPUs of a mask, lowest first.
+std::vector<int> gpu_indices(std::uint64_t mask);
+
+}  // namespace berth::control

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does a server continue where the last one ended? The newest snapshot and the events behind
+// it give the state; then every attempt that may still run is taken up, and every stop that was
+// ordered is ordered again.
+#include <algorithm>
+
+#include "control/controller.h"
+
+namespace berth::control {
+namespace {
+
+constexpr std::int64_t kEventsAtOnce = 10'000;
+
+bool may_have_processes(const model::JobRecord& job) {
+    switch (job.state) {
+        case model::JobState::Starting:
+        case model::JobState::Running:
+        case model::JobState::Pausing:
+        case model::JobState::Cancelling: return true;
+        default: return false;
+    }
+}
+
+}  // namespace
+
+base::Status Controller::recover() {
+    BERTH_TRY(snapshot, ports_.store.latest_snapshot());
+    if (snapshot) state_ = lifecycle::restore(*snapshot);
+    BERTH_TRY_VOID(replay());
+    needs_decision_ = true;
+    ports_.launcher.set_listener(this);
+    take_up_attempts();
+    return {};
+}
+
+base::Status Controller::replay() {
+    for (bool is_done = false; !is_done;) {
+        base::Status wrong;
+        std::int64_t count = 0;
+        const auto fold = [&](model::Event&& event) {
+            ++count;
+            if (!wrong) return;
+            if (event.sequence != state_.sequence + 1) {
+                wrong =
+                    base::fail(base::ErrorCode::Internal,
+                               "the log continues with event " + std::to_string(event.sequence) +
+                                   " after " + std::to_string(state_.sequence));
+                return;
+            }
+            wrong = lifecycle::check(state_, event.body);
+            if (wrong) lifecycle::apply(state_, event);
+        };
+        BERTH_TRY_VOID(ports_.store.read_events(state_.sequence, kEventsAtOnce, fold));
+        if (!wrong) {
+            return base::fail(base::ErrorCode::Internal,
+                              "event " + std::to_string(state_.sequence + 1) +
+                                  " of the log is impossible: " + wrong.error().message);
+        }
+        events_since_snapshot_ += count;
+        is_done = count < kEventsAtOnce;
+    }
+    return {};
+}
+
+void Controller::take_up_attempts() {
+    const model::TimePoint now = std::max(ports_.clock.now(), state_.time);
+    std::vector<ports::AttemptId> attempts;
+    for (const auto& [id, job] : state_.jobs) {
+        if (may_have_processes(job)) attempts.push_back({id, job.attempts});
+    }
+    ports_.launcher.recover(attempts);
+    for (const auto& [id, job] : state_.jobs) {
+        const bool pauses = job.state == model::JobState::Pausing;
+        if (!pauses && job.state != model::JobState::Cancelling) continue;
+        const model::TimePoint deadline = pauses && job.last_pause
+                                              ? job.last_pause->deadline
+                                              : now + settings_.policy.pause_grace;
+        const base::Duration grace = std::max(deadline - now, base::Duration{0});
+        const StopOrder order{{id, job.attempts},
+                              pauses ? ports::StopReason::Pause : ports::StopReason::Cancel,
+                              grace};
+        stopping_[id] = {order, now + grace};
+        ports_.launcher.stop(order.attempt, order.reason, order.grace);
+    }
+}
+
+}  // namespace berth::control

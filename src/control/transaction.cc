@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/transaction.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+
+namespace berth::control {
+
+const model::JobRecord* Transaction::find(model::JobId job) const {
+    const auto found = state_.jobs.find(job);
+    return found == state_.jobs.end() ? nullptr : &found->second;
+}
+
+base::Status Transaction::record(model::EventBody body, std::string_view actor) {
+    BERTH_TRY_VOID(lifecycle::check(state_, body));
+    batch_.events.push_back({state_.sequence + 1, now_, std::string(actor), std::move(body)});
+    if (auto ended = lifecycle::apply(state_, batch_.events.back())) {
+        batch_.finished.push_back(std::move(*ended));
+    }
+    return {};
+}
+
+void Transaction::note(model::EventBody body, std::string_view actor) {
+    const base::Status possible = record(std::move(body), actor);
+    BERTH_CHECK(possible.has_value(), "the loop records only what is possible");
+}
+
+void Transaction::keep_launch(model::JobId job, model::LaunchSpec launch) {
+    batch_.launches.emplace_back(job, std::move(launch));
+}
+
+void Transaction::keep_key(const std::string& key, model::JobId job) {
+    batch_.keys.emplace_back(key, job);
+    keys_.emplace(key, job);
+}
+
+model::JobId Transaction::job_with_key(const std::string& key) const {
+    const auto found = keys_.find(key);
+    return found == keys_.end() ? model::JobId{} : found->second;
+}
+
+const model::LaunchSpec* Transaction::launch_of(model::JobId job) const {
+    // Ids were given in rising order.
+    const auto found = std::ranges::lower_bound(batch_.launches, job, {},
+                                                &std::pair<model::JobId, model::LaunchSpec>::first);
+    if (found == batch_.launches.end() || found->first != job) return nullptr;
+    return &found->second;
+}
+
+}  // namespace berth::control

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does one turn of the loop write down, and what may happen only once that is durable?
+// Events are checked, applied to the state and collected into one batch; acknowledgements and
+// orders to the launcher wait until the batch is committed.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lifecycle/apply.h"
+#include "ports/launcher.h"
+#include "ports/store.h"
+
+namespace berth::control {
+
+inline constexpr std::string_view kScheduler = "scheduler";
+inline constexpr std::string_view kMachine = "machine";
+
+struct StopOrder {
+    ports::AttemptId attempt;
+    ports::StopReason reason = ports::StopReason::Pause;
+    base::Duration grace{0};
+};
+
+class Transaction {
+  public:
+    // Told null when all is durable, else why it is not.
+    using Acknowledgement = std::function<void(const base::Error* failure)>;
+
+    Transaction(lifecycle::State& state, model::TimePoint now) : state_(state), now_(now) {}
+
+    const lifecycle::State& state() const { return state_; }
+    model::TimePoint now() const { return now_; }
+    // Null when unknown or ended.
+    const model::JobRecord* find(model::JobId job) const;
+
+    // Makes it an event, if it is possible now. Errors: those of lifecycle::check.
+    base::Status record(model::EventBody body, std::string_view actor);
+    // The same for what our own logic has shown to be possible.
+    void note(model::EventBody body, std::string_view actor);
+
+    void keep_launch(model::JobId job, model::LaunchSpec launch);
+    void keep_key(const std::string& key, model::JobId job);
+    // The job submitted under that key in this very turn; not valid when none was.
+    model::JobId job_with_key(const std::string& key) const;
+
+    void acknowledge(Acknowledgement tell) { acknowledgements_.push_back(std::move(tell)); }
+    void start(model::JobId job) { starts_.push_back(job); }
+    void stop(StopOrder order) { stops_.push_back(order); }
+
+    const ports::Batch& batch() const { return batch_; }
+    // The command of a job submitted in this turn, else null.
+    const model::LaunchSpec* launch_of(model::JobId job) const;
+    const std::vector<Acknowledgement>& acknowledgements() const { return acknowledgements_; }
+    const std::vector<model::JobId>& starts() const { return starts_; }
+    const std::vector<StopOrder>& stops() const { return stops_; }
+
+  private:
+    lifecycle::State& state_;
+    model::TimePoint now_;
+    ports::Batch batch_;
+    std::unordered_map<std::string, model::JobId> keys_;
+    std::vector<Acknowledgement> acknowledgements_;
+    std::vector<model::JobId> starts_;
+    std::vector<StopOrder> stops_;
+};
+
+}  // namespace berth::control

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "control/verdicts.h"
+
+#include <algorithm>
+
+#include "scheduling/explain.h"
+
+namespace berth::control {
+
+std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model::Policy& policy,
+                                            model::TimePoint now, model::JobId id) {
+    if (sequence_ != state.sequence) renew(state);
+    const cluster::Job* job = state.cluster.find_job(id);
+    if (job == nullptr || !job->placed.empty()) return {};
+    // The decision was carried out already: on this very state it would be empty (I5).
+    if (job->hold) return scheduling::explain(state.cluster, policy, {}, now, id);
+    const Likeness likeness{
+        job->project,   job->shape,       job->priority, job->tasks_min,
+        job->tasks_max, job->preemptible, job->may_run,  job->last_start != model::TimePoint{},
+        job->pools};
+    auto found = known_.find(likeness);
+    if (found == known_.end()) {
+        found =
+            known_.emplace(likeness, scheduling::explain(state.cluster, policy, {}, now, id)).first;
+    }
+    model::Verdict verdict = found->second;
+    verdict.job = id;
+    verdict.position = job->is_waiting() ? position(state.cluster, *job) : 0;
+    return verdict;
+}
+
+void Verdicts::renew(const lifecycle::State& state) {
+    sequence_ = state.sequence;
+    known_.clear();
+    positions_.clear();
+}
+
+// Counts the whole line of the job's project at once: the next question is about its neighbour.
+int Verdicts::position(const cluster::Cluster& cluster, const cluster::Job& job) {
+    if (const auto known = positions_.find(job.id); known != positions_.end()) {
+        return known->second;
+    }
+    const auto& lanes = cluster.claim(job.pools.front(), job.project).lanes;
+    int ahead = 0;
+    for (auto lane = lanes.begin(); lane != lanes.end();) {
+        std::vector<std::pair<model::TimePoint, model::JobId>> rank;
+        const cluster::LaneKey first = lane->first;
+        for (; lane != lanes.end() && lane->first.priority == first.priority &&
+               lane->first.stage == first.stage;
+             ++lane) {
+            rank.insert(rank.end(), lane->second.begin(), lane->second.end());
+        }
+        std::ranges::sort(rank);
+        for (const auto& [created, id] : rank) positions_.emplace(id, ++ahead);
+    }
+    return positions_[job.id];
+}
+
+}  // namespace berth::control

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why do these jobs wait? Verdicts on demand, remembered until the next event. Jobs that stand in
+// the same line for the same thing share one explanation and differ in their position only, so
+// that a list of ten thousand waiting jobs costs a handful of explanations.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lifecycle/apply.h"
+#include "model/policy.h"
+#include "model/verdict.h"
+
+namespace berth::control {
+
+class Verdicts {
+  public:
+    // None when the job is unknown, has ended, or holds its GPUs and waits for nothing.
+    std::optional<model::Verdict> why(lifecycle::State& state, const model::Policy& policy,
+                                      model::TimePoint now, model::JobId job);
+
+  private:
+    // What an explanation depends on besides the position.
+    struct Likeness {
+        base::ProjectId project;
+        base::ShapeId shape;
+        int priority = 0;
+        int tasks_min = 1;
+        int tasks_max = 1;
+        bool preemptible = true;
+        bool may_run = true;
+        bool ran_before = false;
+        std::vector<base::PoolId> pools;
+
+        auto operator<=>(const Likeness&) const = default;
+    };
+
+    void renew(const lifecycle::State& state);
+    int position(const cluster::Cluster& cluster, const cluster::Job& job);
+
+    std::int64_t sequence_ = -1;
+    std::map<Likeness, model::Verdict> known_;
+    std::unordered_map<model::JobId, int> positions_;
+};
+
+}  // namespace berth::control

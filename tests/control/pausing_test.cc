@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "control/world.h"
+
+using berth::base::ErrorCode;
+using berth::model::JobId;
+using berth::model::JobState;
+using berth::model::Rule;
+using berth::ports::StopReason;
+using berth::tests::saved_and_left;
+using berth::tests::World;
+using namespace std::chrono_literals;
+
+TEST_CASE("a user pauses and resumes: the job keeps its number and starts its second attempt") {
+    World world;
+    const JobId job = world.run("a", 4);
+    REQUIRE(world.pause(job));
+    CHECK(world.state(job) == JobState::Pausing);
+    REQUIRE(world.launcher->stops.size() == 1);
+    CHECK(world.launcher->stops[0].reason == StopReason::Pause);
+    CHECK(world.launcher->stops[0].grace == 60s);
+    CHECK(world.pause(job));  // asked again: nothing more to do
+    CHECK(world.launcher->stops.size() == 1);
+    world.exits(job, saved_and_left());
+    CHECK(world.state(job) == JobState::Paused);
+    CHECK(world.job(job).last_pause->saved);
+    CHECK(world.launcher->starts.size() == 1);
+    REQUIRE(world.resume(job));
+    REQUIRE(world.launcher->starts.size() == 2);
+    CHECK(world.launcher->starts[1].attempt.attempt == 2);
+    CHECK(world.launcher->starts[1].resumes);
+    CHECK_FALSE(world.launcher->starts[0].resumes);
+}
+
+TEST_CASE("an owner's job takes back lent GPUs: pause, hold, start, and resume by itself") {
+    World world;
+    const JobId susan1 = world.run("b", 4);
+    world.clock.advance(1s);
+    const JobId susan2 = world.run("b", 4);
+    const auto joe = world.submit(World::job_of("a", 4));
+    world.step();
+    CHECK(world.state(susan2) == JobState::Pausing);
+    CHECK(world.state(susan1) == JobState::Running);
+    CHECK(world.job(susan2).last_pause->rule == Rule::Reclaim);
+    CHECK(world.job(susan2).last_pause->beneficiary == joe->job);
+    CHECK(world.state(joe->job) == JobState::Queued);
+    CHECK_FALSE(world.job(joe->job).hold.empty());
+    world.clock.advance(2s);
+    world.exits(susan2, saved_and_left());
+    CHECK(world.state(joe->job) == JobState::Starting);
+    CHECK(world.state(susan2) == JobState::Paused);
+    CHECK(world.resume(susan2).error().code == ErrorCode::Conflict);
+    world.running(joe->job);
+    world.exits(joe->job, {});
+    CHECK(world.state(susan2) == JobState::Starting);
+    CHECK(world.job(susan2).attempts == 2);
+}
+
+TEST_CASE("a job killed at the end of its grace, or dead of the signal, has not saved") {
+    World world;
+    for (const berth::ports::AttemptExit& exit :
+         {berth::ports::AttemptExit{
+              .exit_code = 137, .signal = 9, .stop_asked = true, .killed = true, .detail = {}},
+          berth::ports::AttemptExit{
+              .exit_code = 143, .signal = 15, .stop_asked = true, .detail = {}}}) {
+        const JobId job = world.run("a", 4);
+        world.clock.advance(10s);
+        REQUIRE(world.pause(job));
+        world.exits(job, exit);
+        CHECK(world.state(job) == JobState::Paused);
+        CHECK_FALSE(world.job(job).last_pause->saved);
+        CHECK(world.job(job).lost_gpu_ms == 40'000);
+        REQUIRE(world.cancel(job));
+    }
+}
+
+TEST_CASE("an attempt that ended before it was asked has done its work") {
+    World world;
+    const JobId job = world.run("a", 4);
+    REQUIRE(world.pause(job));
+    world.exits(job, {});
+    CHECK(world.state(job) == JobState::Succeeded);
+}
+
+TEST_CASE("a stop that the machine ordered is no end: the job waits again") {
+    World world;
+    const JobId job = world.run("a", 4);
+    world.exits(job, saved_and_left());
+    CHECK(world.state(job) == JobState::Starting);
+    CHECK(world.job(job).attempts == 2);
+    CHECK(world.count("attempt_lost") == 1);
+}
+
+TEST_CASE("a paused job that was promised GPUs gives the promise back") {
+    World world;
+    world.run("b", 4);
+    world.clock.advance(1s);
+    const JobId victim = world.run("b", 4);
+    const auto joe = world.submit(World::job_of("a", 4));
+    world.step();
+    REQUIRE_FALSE(world.job(joe->job).hold.empty());
+    REQUIRE(world.pause(joe->job));
+    CHECK(world.job(joe->job).hold.empty());
+    world.exits(victim, saved_and_left());
+    CHECK(world.state(joe->job) == JobState::Queued);
+    CHECK(world.state(victim) == JobState::Starting);
+}
+
+TEST_CASE("a stop whose outcome never comes is ordered again without grace") {
+    World world;
+    const JobId job = world.run("a", 4);
+    REQUIRE(world.pause(job));
+    const auto deadline = world.controller->next_deadline();
+    REQUIRE(deadline.has_value());
+    world.clock.advance(*deadline - world.clock.now());
+    world.step();
+    REQUIRE(world.launcher->stops.size() == 2);
+    CHECK(world.launcher->stops[1].grace == 0ms);
+    world.step();
+    CHECK(world.launcher->stops.size() == 2);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "control/world.h"
+
+using berth::base::ErrorCode;
+using berth::model::JobId;
+using berth::model::JobState;
+using berth::model::Reason;
+using berth::tests::World;
+
+TEST_CASE("nothing is acknowledged or started before it is on the disk") {
+    World world;
+    std::size_t events_at_start = 0;
+    world.launcher->on_order = [&] { events_at_start = world.disk.events.size(); };
+    const auto answer = world.submit(World::job_of("a", 2));
+    CHECK_FALSE(answer->is_told);
+    CHECK(world.disk.launches.empty());
+    world.step();
+    CHECK(answer->job == JobId{1});
+    CHECK(world.disk.launches.contains(JobId{1}));
+    CHECK(world.launcher->starts.size() == 1);
+    CHECK(events_at_start == world.disk.events.size());
+    CHECK(world.count("job_submitted") == 1);
+    CHECK(world.count("job_starting") == 1);
+}
+
+TEST_CASE("many submissions share one step and keep their order") {
+    World world;
+    std::vector<std::shared_ptr<World::Answer>> answers;
+    for (int i = 0; i < 20; ++i) answers.push_back(world.submit(World::job_of("a", 1)));
+    world.step();
+    for (int i = 0; i < 20; ++i) CHECK(answers[static_cast<std::size_t>(i)]->job == JobId{i + 1});
+    CHECK(world.launcher->starts.size() == 8);
+}
+
+TEST_CASE("a failed commit refuses everybody, starts nothing and ends the controller") {
+    World world;
+    world.store.set_failing(true);
+    const auto answer = world.submit(World::job_of("a", 1));
+    world.step();
+    REQUIRE(answer->refusal.has_value());
+    CHECK(answer->refusal->error.code == ErrorCode::Unavailable);
+    CHECK(world.launcher->starts.empty());
+    CHECK(world.controller->has_failed());
+    world.store.set_failing(false);
+    world.submit(World::job_of("a", 1));
+    world.step();
+    CHECK(world.launcher->starts.empty());
+    world.restart();
+    CHECK(world.controller->state().jobs.empty());
+}
+
+TEST_CASE("a job that can never run is refused with its verdict and leaves no trace") {
+    World world;
+    const std::string before = world.dump();
+    const auto answer = world.submit(World::job_of("a", 5));
+    world.step();
+    REQUIRE(answer->refusal.has_value());
+    REQUIRE(answer->refusal->verdict.has_value());
+    CHECK(answer->refusal->verdict->reason == Reason::NeverFits);
+    CHECK(world.dump() == before);
+    const auto next = world.submit(World::job_of("a", 4));
+    world.step();
+    CHECK(next->job == JobId{1});
+}
+
+TEST_CASE("work that cannot be paused is refused above its project's quota") {
+    World world;
+    auto submission = World::job_of("a", 4);
+    submission.spec.preemptible = false;
+    submission.spec.tasks_min = submission.spec.tasks_max = 2;
+    const auto answer = world.submit(submission);
+    world.step();
+    REQUIRE(answer->refusal.has_value());
+    REQUIRE(answer->refusal->verdict.has_value());
+    CHECK(answer->refusal->verdict->reason == Reason::QuotaHard);
+    REQUIRE(world.set_project("a", 8));
+    const auto again = world.submit(submission);
+    world.step();
+    CHECK(again->job.is_valid());
+}
+
+TEST_CASE("an unknown project is an error without a verdict") {
+    World world;
+    const auto answer = world.submit(World::job_of("c", 1));
+    world.step();
+    REQUIRE(answer->refusal.has_value());
+    CHECK(answer->refusal->error.code == ErrorCode::NotFound);
+    CHECK_FALSE(answer->refusal->verdict.has_value());
+}
+
+TEST_CASE("the same key answers with the first job, in one step, later, ended and recovered") {
+    World world;
+    auto submission = World::job_of("a", 1);
+    submission.key = "nightly";
+    const auto first = world.submit(submission);
+    const auto second = world.submit(submission);
+    world.step();
+    CHECK(first->job == JobId{1});
+    CHECK(second->job == JobId{1});
+    world.running(first->job);
+    world.exits(first->job, {});
+    CHECK(world.state(first->job) == JobState::Succeeded);
+    world.restart();
+    const auto third = world.submit(submission);
+    world.step();
+    CHECK(third->job == JobId{1});
+    CHECK(world.count("job_submitted") == 1);
+    submission.spec.request.gpus = 2;
+    const auto other = world.submit(submission);
+    world.step();
+    REQUIRE(other->refusal.has_value());
+    CHECK(other->refusal->error.code == ErrorCode::Conflict);
+}
+
+TEST_CASE("an outlook tells what would happen and changes nothing") {
+    World world;
+    world.run("b", 4);
+    world.run("b", 4);
+    const std::string before = world.dump();
+    CHECK_FALSE(world.controller->outlook(World::job_of("a", 1)).starts_now);
+    world.clock.advance(std::chrono::hours(1));
+    const auto outlook = world.controller->outlook(World::job_of("a", 4));
+    CHECK(outlook.can_run);
+    CHECK_FALSE(outlook.pauses.empty());
+    CHECK_FALSE(world.controller->outlook(World::job_of("a", 5)).can_run);
+    CHECK(world.dump() == before);
+}
+
+TEST_CASE("waiting jobs have verdicts with their place in line") {
+    World world;
+    world.run("a", 4);
+    world.run("b", 4);
+    std::vector<std::shared_ptr<World::Answer>> waiting;
+    for (int i = 0; i < 3; ++i) waiting.push_back(world.submit(World::job_of("a", 2)));
+    world.step();
+    for (std::size_t i = 0; i < waiting.size(); ++i) {
+        const auto verdict = world.controller->why(waiting[i]->job);
+        REQUIRE(verdict.has_value());
+        CHECK(verdict->job == waiting[i]->job);
+        CHECK(verdict->position == static_cast<int>(i) + 1);
+        CHECK(verdict->reason != Reason::NotYetEvaluated);
+    }
+    CHECK_FALSE(world.controller->why(JobId{1}).has_value());
+}

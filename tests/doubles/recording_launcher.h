@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A Launcher that runs nothing: it notes what it was asked and lets the test tell what happened.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "ports/launcher.h"
+
+namespace berth::tests {
+
+class RecordingLauncher final : public ports::Launcher {
+  public:
+    struct Stop {
+        ports::AttemptId attempt;
+        ports::StopReason reason;
+        base::Duration grace;
+    };
+
+    void set_listener(ports::LauncherListener* listener) override { listener_ = listener; }
+    void start(const ports::LaunchOrder& order) override {
+        if (on_order) on_order();
+        starts.push_back(order);
+    }
+    void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override {
+        if (on_order) on_order();
+        stops.push_back({attempt, reason, grace});
+    }
+    void recover(std::span<const ports::AttemptId> attempts) override {
+        recovered.assign(attempts.begin(), attempts.end());
+    }
+
+    // How often the attempt was started.
+    std::ptrdiff_t starts_of(ports::AttemptId attempt) const {
+        return std::ranges::count(starts, attempt, &ports::LaunchOrder::attempt);
+    }
+    ports::LauncherListener& listener() { return *listener_; }
+
+    std::vector<ports::LaunchOrder> starts;
+    std::vector<Stop> stops;
+    std::vector<ports::AttemptId> recovered;
+    std::function<void()> on_order;  // called at every start and stop
+
+  private:
+    ports::LauncherListener* listener_ = nullptr;
+};
+
+}  // namespace berth::tests

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A process launcher over a data directory of its own, and what it reported: the stage on which
+// the tests of this folder run real processes.
+#pragma once
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <boost/asio/io_context.hpp>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "adapters/process/launcher.h"
+
+namespace berth::process_test {
+
+using ports::AttemptExit;
+using ports::AttemptId;
+
+// A directory that is removed at the end.
+class ScratchDirectory {
+  public:
+    ScratchDirectory() {
+        char name[] = "/tmp/berth-test-XXXXXX";
+        path_ = ::mkdtemp(name);
+    }
+    ~ScratchDirectory() {
+        std::error_code ignored;
+        std::filesystem::remove_all(path_, ignored);
+    }
+    const std::string& path() const { return path_; }
+
+  private:
+    std::string path_;
+};
+
+inline std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+// Waits for something that no event tells, such as a file that a job writes.
+inline bool wait_for(const std::function<bool()>& condition) {
+    for (int tries = 0; tries < 10'000; ++tries) {
+        if (condition()) return true;
+        ::usleep(2'000);
+    }
+    return false;
+}
+
+inline bool is_living(int pid) {
+    const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
+    return !stat.empty() && stat.find(") Z ") == std::string::npos;
+}
+
+inline AttemptId attempt(std::int64_t job, int number = 1) { return {model::JobId{job}, number}; }
+
+inline ports::LaunchOrder order_of(AttemptId id, std::vector<std::string> command, int tasks = 1) {
+    ports::LaunchOrder order;
+    order.attempt = id;
+    order.job_name = "test";
+    order.project = "lab";
+    order.spec.command = std::move(command);
+    order.spec.workdir = "/";
+    order.spec.environment = {"PATH=/usr/bin:/bin", "MARK=set by the user", "RANK=77"};
+    for (int rank = 0; rank < tasks; ++rank) order.tasks.push_back({rank, rank, "n0", {rank}});
+    return order;
+}
+
+inline ports::LaunchOrder shell(AttemptId id, const std::string& script, int tasks = 1) {
+    return order_of(id, {"/bin/bash", "-c", script}, tasks);
+}
+
+class World final : public ports::LauncherListener {
+  public:
+    explicit World(std::string data_dir, std::string supervisor = BERTH_SUPERVISOR)
+        : data_dir_(std::move(data_dir)),
+          launcher_(std::make_unique<process::ProcessLauncher>(
+              loop_, process::ProcessLauncherOptions{data_dir_, std::move(supervisor),
+                                                     cluster_of(data_dir_)})) {
+        launcher_->set_listener(this);
+    }
+
+    static std::string cluster_of(const std::string& data_dir) {
+        return std::filesystem::path(data_dir).filename();
+    }
+
+    void on_running(AttemptId id) override { running.insert(id); }
+    void on_exit(AttemptId id, const AttemptExit& exit) override {
+        exits[id] = exit;
+        ++reports;
+    }
+    void on_lost(AttemptId id, const std::string& detail) override {
+        lost[id] = detail;
+        ++reports;
+    }
+
+    std::string cluster() const { return cluster_of(data_dir_); }
+    process::ProcessLauncher& launcher() { return *launcher_; }
+    void drop_launcher() { launcher_.reset(); }
+    void start(const ports::LaunchOrder& order) { launcher_->start(order); }
+    void recover(std::vector<AttemptId> attempts) { launcher_->recover(attempts); }
+    void pause(AttemptId id, int grace_ms = 10'000) {
+        launcher_->stop(id, ports::StopReason::Pause, base::Duration{grace_ms});
+    }
+
+    // Runs the loop until the condition holds; false after 30 s.
+    bool until(const std::function<bool()>& condition) {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        while (!condition()) {
+            if (std::chrono::steady_clock::now() > deadline) return false;
+            loop_.restart();
+            if (loop_.run_one_for(std::chrono::milliseconds(20)) == 0) ::usleep(1'000);
+        }
+        return true;
+    }
+    bool until_running(AttemptId id) {
+        return until([&] { return running.contains(id) || is_over(id); }) && running.contains(id);
+    }
+    bool is_over(AttemptId id) const { return exits.contains(id) || lost.contains(id); }
+    // The exit of an attempt; code -1 when it did not come.
+    AttemptExit exit_of(AttemptId id) {
+        if (!until([&] { return is_over(id); }) || !exits.contains(id))
+            return {-1, 0, false, false, lost[id]};
+        return exits[id];
+    }
+    AttemptExit run(const ports::LaunchOrder& order) {
+        start(order);
+        return exit_of(order.attempt);
+    }
+
+    std::string directory(AttemptId id) const {
+        return data_dir_ + "/jobs/" + std::to_string(id.job.value) + '/' +
+               std::to_string(id.attempt);
+    }
+    std::string log(AttemptId id, int rank = 0) const {
+        return read_file(directory(id) + "/task-" + std::to_string(rank) + ".log");
+    }
+    std::string status(AttemptId id) const { return read_file(directory(id) + "/status"); }
+
+    int supervisor_of(AttemptId id) const {
+        std::istringstream words(status(id));
+        std::string word;
+        int pid = 0;
+        words >> word >> word >> pid;
+        return pid;
+    }
+
+    std::set<AttemptId> running;
+    std::map<AttemptId, AttemptExit> exits;
+    std::map<AttemptId, std::string> lost;
+    int reports = 0;
+
+  private:
+    boost::asio::io_context loop_;
+    std::string data_dir_;
+    std::unique_ptr<process::ProcessLauncher> launcher_;
+};
+
+}  // namespace berth::process_test
