@@ -119,10 +119,10 @@ Promise owners_served(const DemoStory& story, const DemoFacts& facts) {
         if (in_time) ++served;
         longest = std::max(longest, job.wait);
     }
-    return {jobs > 0 && served == jobs,
-            "the owners' " + std::to_string(served) + " of " + std::to_string(jobs) +
-                " jobs ran within one decision plus grace: at most " + ms(longest) +
-                " from submit to running"};
+    return {jobs > 0 && served == jobs, "the owners' " + std::to_string(served) + " of " +
+                                            std::to_string(jobs) +
+                                            " jobs ran within one decision plus grace: at most " +
+                                            ms(longest) + " from submit to running"};
 }
 
 Promise paused_not_killed(const DemoStory& story, const DemoFacts& facts) {
@@ -141,7 +141,8 @@ Promise paused_not_killed(const DemoStory& story, const DemoFacts& facts) {
 
 Promise guarantee_held(const DemoStory& story, const DemoFacts& facts) {
     const auto lowest = facts.held_min.find(story.borrower);
-    const model::MilliGpu held = lowest == facts.held_min.end() ? model::MilliGpu{0} : lowest->second;
+    const model::MilliGpu held =
+        lowest == facts.held_min.end() ? model::MilliGpu{0} : lowest->second;
     return {held >= story.quota, story.borrower + " never held fewer than " + base::format(held) +
                                      " GPUs while she wanted more (guaranteed " +
                                      base::format(story.quota) + ")"};
@@ -185,7 +186,8 @@ StepFacts steps_in(std::span<const std::string> logs) {
             if (!line.starts_with(kWord)) continue;
             int step = 0;
             const char* digits = line.data() + kWord.size();
-            if (std::from_chars(digits, line.data() + line.size(), step).ec != std::errc()) continue;
+            if (std::from_chars(digits, line.data() + line.size(), step).ec != std::errc())
+                continue;
             if (!seen.insert(step).second) ++facts.repeated;
             facts.last = std::max(facts.last, step);
         }
@@ -214,10 +216,10 @@ std::vector<Promise> judge(const DemoStory& story, const DemoFacts& facts,
         paused_not_killed(story, facts),
         guarantee_held(story, facts),
         nothing_lost(story, facts, steps),
-        {all > 0 && succeeded == all,
-         std::to_string(succeeded) + " of " + std::to_string(all) +
-             " jobs finished; longest wait to start " + ms(longest_wait) +
-             ", longest pause " + seconds(longest_away)},
+        {all > 0 && succeeded == all, std::to_string(succeeded) + " of " + std::to_string(all) +
+                                          " jobs finished; longest wait to start " +
+                                          ms(longest_wait) + ", longest pause " +
+                                          seconds(longest_away)},
     };
 }
 

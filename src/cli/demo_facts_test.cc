@@ -49,10 +49,17 @@ class Log {
 
 TEST_CASE("waits, pauses and who held what are read from the events") {
     const DemoFacts facts = Log()
-                                .submit(1, "susan").submit(2, "susan")
-                                .start(1, 0).start(2, 1)
-                                .submit(3, "joe").pause(2).start(3, 1).end(3)
-                                .start(2, 1, 2).end(1).end(2)
+                                .submit(1, "susan")
+                                .submit(2, "susan")
+                                .start(1, 0)
+                                .start(2, 1)
+                                .submit(3, "joe")
+                                .pause(2)
+                                .start(3, 1)
+                                .end(3)
+                                .start(2, 1, 2)
+                                .end(1)
+                                .end(2)
                                 .facts();
     CHECK(facts.held_max == base::gpus(2));
     CHECK(facts.gpu_held_max == base::kWholeGpu);
@@ -70,7 +77,8 @@ TEST_CASE("a GPU given to two jobs at once does not go unnoticed") {
 }
 
 TEST_CASE("steps done twice and steps left out are counted") {
-    const std::vector<std::string> whole{"step 1 loss 2\nstep 2 loss 1\nsaved\n", "step 3\nstep 4\n"};
+    const std::vector<std::string> whole{"step 1 loss 2\nstep 2 loss 1\nsaved\n",
+                                         "step 3\nstep 4\n"};
     CHECK(steps_in(whole).done == 4);
     CHECK(steps_in(whole).repeated == 0);
     CHECK(steps_in(whole).missing == 0);
@@ -81,11 +89,21 @@ TEST_CASE("steps done twice and steps left out are counted") {
 }
 
 TEST_CASE("a broken promise is told as broken") {
-    DemoStory story{.borrower = "susan", .owners = {"joe"}, .quota = base::gpus(1),
-                    .gpus = base::gpus(2), .steps = 2, .grace = base::Duration{1000}};
+    DemoStory story{.borrower = "susan",
+                    .owners = {"joe"},
+                    .quota = base::gpus(1),
+                    .gpus = base::gpus(2),
+                    .steps = 2,
+                    .grace = base::Duration{1000}};
     const DemoFacts facts = Log()
-                                .submit(1, "susan").submit(2, "joe").start(1, 0)
-                                .pause(1, false).start(2, 0).end(2).start(1, 0, 2).end(1)
+                                .submit(1, "susan")
+                                .submit(2, "joe")
+                                .start(1, 0)
+                                .pause(1, false)
+                                .start(2, 0)
+                                .end(2)
+                                .start(1, 0, 2)
+                                .end(1)
                                 .facts();
     const std::vector<std::string> logs{"step 1\n", "step 1\nstep 2\n"};
     const auto promises = judge(story, facts, {{JobId{1}, steps_in(logs)}});

@@ -168,35 +168,38 @@ std::string request_lines(const model::JobRecord& job, const Style& style) {
     std::string text = line("asks", asks_text(job), style);
     const std::string cpu =
         spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : "CPUs by GPU share";
-    const std::string memory =
-        spec.request.memory ? base::format(*spec.request.memory) + " memory" : "memory by GPU share";
+    const std::string memory = spec.request.memory ? base::format(*spec.request.memory) + " memory"
+                                                   : "memory by GPU share";
     text += line("host", cpu + ", " + memory + (spec.tasks_max > 1 ? " for each task" : ""), style);
-    text += line("kind", std::string(codec::word(spec.kind)) + ", priority " +
-                             std::to_string(spec.priority) +
-                             (spec.preemptible ? ", may be paused" : ", is not paused for others"),
-                 style);
+    text +=
+        line("kind",
+             std::string(codec::word(spec.kind)) + ", priority " + std::to_string(spec.priority) +
+                 (spec.preemptible ? ", may be paused" : ", is not paused for others"),
+             style);
     return text;
 }
 
 std::string history_lines(const model::JobRecord& record, base::TimePoint now, TimeForm form,
                           const Style& style) {
-    std::string text = line("submitted", moment(record.created, now, form) + " by " + record.user,
-                            style);
+    std::string text =
+        line("submitted", moment(record.created, now, form) + " by " + record.user, style);
     if (record.first_start) {
-        text += line("started", moment(*record.first_start, now, form) + ", after waiting " +
-                                    age(*record.first_start - record.created),
+        text += line("started",
+                     moment(*record.first_start, now, form) + ", after waiting " +
+                         age(*record.first_start - record.created),
                      style);
     }
     if (record.last_checkpoint) {
         text += line("saved", moment(*record.last_checkpoint, now, form), style);
     }
     if (record.finished) text += line("ended", moment(*record.finished, now, form), style);
-    text += line("attempts", std::to_string(record.attempts) + ", paused " +
-                                 std::to_string(record.pauses) +
-                                 (record.pauses == 1 ? " time" : " times"),
+    text += line("attempts",
+                 std::to_string(record.attempts) + ", paused " + std::to_string(record.pauses) +
+                     (record.pauses == 1 ? " time" : " times"),
                  style);
-    return text + line("used", gpu_time(record.attained_gpu_ms) + ", lost to pauses " +
-                                   gpu_time(record.lost_gpu_ms),
+    return text + line("used",
+                       gpu_time(record.attained_gpu_ms) + ", lost to pauses " +
+                           gpu_time(record.lost_gpu_ms),
                        style);
 }
 
@@ -219,7 +222,8 @@ std::string why_page(const codec::JobView& job, const codec::NameTable& names, b
         const bool is_paused = job.state == JobState::Paused;
         const std::string sentence =
             title + (is_paused ? " is paused and waits: " : " waits: ") + job.why;
-        std::string text = headline(sentence_of(sentence), tag, style) + verdict_lines(job, names, style);
+        std::string text =
+            headline(sentence_of(sentence), tag, style) + verdict_lines(job, names, style);
         if (is_paused) text += receipt_page(job, names, now, style);
         return text;
     }
@@ -239,15 +243,17 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
     if (!job.last_pause) return {};
     const model::PauseReceipt& receipt = *job.last_pause;
     const bool by_user = !receipt.beneficiary.is_valid();
-    const std::string title = "paused " + clock_time(receipt.time) +
-                              (by_user ? " by " + receipt.actor : " for " + named(receipt.beneficiary, names)) + ", " +
-                              age(now - receipt.time) + " ago";
+    const std::string title =
+        "paused " + clock_time(receipt.time) +
+        (by_user ? " by " + receipt.actor : " for " + named(receipt.beneficiary, names)) + ", " +
+        age(now - receipt.time) + " ago";
     std::string text = style.paint(Tone::Strong, printable(title)) + "\n";
     const char* meaning = receipt.rule == model::Rule::Reclaim
                               ? ": a project under its quota took back what it had lent"
                           : receipt.rule == model::Rule::Preempt
                               ? ": a job of higher priority in the same project goes first"
-                              : "";
+                          : by_user ? ": somebody asked for it"
+                                    : "";
     text += line("rule", std::string(rule_word(receipt.rule)) + meaning, style);
     const std::string arrow = " " + std::string(style.glyphs().arrow) + " ";
     std::string notice = "asked " + clock_time(receipt.time) + " (time until " +
@@ -255,19 +261,21 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
     if (!receipt.stopped) {
         notice += "saving now";
     } else {
-        notice += "stopped " + clock_time(*receipt.stopped) + " after " +
-                  base::format(*receipt.stopped - receipt.time) + arrow +
-                  (receipt.saved ? "it saved and left by itself" : "it did not leave and was killed");
+        notice +=
+            "stopped " + clock_time(*receipt.stopped) + " after " +
+            base::format(*receipt.stopped - receipt.time) + arrow +
+            (receipt.saved ? "it saved and left by itself" : "it did not leave and was killed");
     }
     text += line("notice", notice, style);
     const std::int64_t lost = receipt.stopped && receipt.saved ? 0 : receipt.cost.unsaved_gpu_ms;
-    text += line("cost", gpu_time(lost) + " of work lost, " +
-                             gpu_time(receipt.cost.restart_gpu_ms) + " to start again",
+    text += line("cost",
+                 gpu_time(lost) + " of work lost, " + gpu_time(receipt.cost.restart_gpu_ms) +
+                     " to start again",
                  style);
     if (job.state == JobState::Paused) {
-        text += line("resumes", job.held
-                                    ? "berth resume " + std::to_string(job.id.value)
-                                    : std::string("by itself, as soon as GPUs are idle for it"),
+        text += line("resumes",
+                     job.held ? "berth resume " + std::to_string(job.id.value)
+                              : std::string("by itself, as soon as GPUs are idle for it"),
                      style);
     }
     return text;
@@ -278,15 +286,15 @@ std::string show_page(const codec::JobView& job, const codec::NameTable& names,
                       const Style& style) {
     std::string text = page_title(job, now, style);
     if (const std::string note = progress_text(job, names, now, style.glyphs()); !note.empty()) {
-        text += line("now", note, style);
+        text += line(model::is_final(job.state) ? "result" : "now", note, style);
     }
     text += line("command", job.command, style) + request_lines(job, style) +
             task_lines(job, names, style) + history_lines(job, now, form, style);
     if (job.last_pause) text += "\n" + receipt_page(job, names, now, style);
     if (!timeline.events.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
     for (const model::Event& event : timeline.events) {
-        const std::string when = form == TimeForm::Iso ? moment(event.time, now, form)
-                                                       : clock_time(event.time);
+        const std::string when =
+            form == TimeForm::Iso ? moment(event.time, now, form) : clock_time(event.time);
         text += line(when, event_text(event, timeline.names) + ", by " + event.actor, style);
     }
     return text;

@@ -164,9 +164,8 @@ class Run {
             return std::nullopt;
         }
         if (attached->end == attach::AttachEnd::Detached) return kDetached;
-        last_exit_ = attached->end == attach::AttachEnd::Exited
-                         ? std::optional(attached->exit)
-                         : std::nullopt;
+        last_exit_ = attached->end == attach::AttachEnd::Exited ? std::optional(attached->exit)
+                                                                : std::nullopt;
         return std::nullopt;
     }
 
@@ -233,9 +232,10 @@ const Verb run_verb{
     .more =
         "  berth run -g 2 -p vision -- python train.py\n"
         "  berth run -g 0.5 -- python -i             half of one GPU\n\n"
-        "  Ctrl-C while it waits cancels it; while it runs it goes to the command, and a second\n"
-        "  one within a second ends the job. When others need its GPUs it is paused, and this\n"
-        "  goes on with the next attempt.\n",
+        "  Terminal, input, output, Ctrl-C and exit code are those of the command. While\n"
+        "  it waits, one line says why, and Ctrl-C cancels it; while it runs, a second\n"
+        "  Ctrl-C within a second ends the job. When others need its GPUs it is paused, and\n"
+        "  this goes on with the next attempt. Codes above 99: berth help exit-codes.\n",
     .run = run_command};
 
 }  // namespace berth::cli
