@@ -158,6 +158,11 @@ function(berth_program program)
     target_link_libraries(${program} PRIVATE berth_flags ${uses} ${arg_LIBS})
     set_target_properties(${program} PROPERTIES
         RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+    # They start each other from bin/, so whoever runs one builds all: --target programs.
+    if(NOT TARGET programs)
+        add_custom_target(programs)
+    endif()
+    add_dependencies(programs ${program})
 endfunction()
 
 # A doctest executable below tests/, which may use every module: contract tests and the like. Each

@@ -61,7 +61,7 @@ def submission(index, duration_s, gpus, berth, folder):
         command = ["sleep", f"{duration_s:.3f}"]
     else:
         steps = max(1, round(duration_s / 0.1))
-        command = [berth, "trainer", "--steps", str(steps), "--step-time", "100ms"]
+        command = [berth + "-trainer", "--steps", str(steps), "--step-time", "100ms"]
     return {
         "spec": {"name": f"philly-{index}", "project": project_of(index), "tasks_min": tasks,
                  "tasks_max": tasks, "request": {"gpus": gpus // tasks}},

@@ -30,10 +30,10 @@ void notice(const Context& context, const model::JobRecord& job, const std::stri
 
 Outcome<JobAnswer> wait_for(Client& client, model::JobId id, const WaitGoal& goal) {
     std::optional<base::TimePoint> silent_since;
-    for (;;) {
+    for (base::Duration poll{0};; poll = goal.poll) {  // looks at once, then waits
         const base::TimePoint now = clock_now();
         const base::Duration left = goal.deadline - now;
-        const base::Duration slice = std::clamp(left, base::Duration{0}, goal.poll);
+        const base::Duration slice = std::clamp(left, base::Duration{0}, poll);
         const auto job = client.wait_for_job(
             id,
             {.until = goal.until, .since = 0, .at_most = silent_since ? base::Duration{0} : slice});

@@ -44,9 +44,10 @@ int run_verb(Context& context, const Arguments& leading, const Chosen& chosen) {
     const std::vector<std::string> typed(
         leading.command.begin() + static_cast<std::ptrdiff_t>(chosen.words), leading.command.end());
     const Outcome<Arguments> arguments = parse_arguments(*chosen.verb, typed);
+    const std::string colour =
+        arguments ? arguments->text("color", leading.text("color", "auto")) : "auto";
     const StyleWishes wishes{
-        .colour = arguments ? arguments->text("color", leading.text("color", "auto")) : "auto",
-        .ascii = leading.has("ascii") || (arguments && arguments->has("ascii"))};
+        .colour = colour, .ascii = leading.has("ascii") || (arguments && arguments->has("ascii"))};
     context.out = style_of(1, wishes);
     context.err = style_of(2, wishes);
     if (!arguments) return report(context, arguments.error());

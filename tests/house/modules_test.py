@@ -39,7 +39,7 @@ class Modules(fixture.TreeTest):
         self.write("src/app/CMakeLists.txt",
                    "berth_program(berth SOURCES main.cc USES adapters/sqlite)\n")
         self.write("src/app/main.cc", "int store();\nint main() { return store(); }\n")
-        self.assert_passes(self.build("berth"))
+        self.assert_passes(self.build("programs"))
         self.assert_passes(self.run_command("build/bin/berth"))
 
     def test_tests_above_the_modules_may_use_several_adapters(self):

@@ -132,6 +132,7 @@ base::Status Server::Parts::open() {
 base::Status Server::Parts::make_controller(const model::Policy& policy) {
     control::Settings settings;
     settings.policy = policy;
+    settings.snapshot_events = options.snapshot_events.value_or(settings.snapshot_events);
     settings.wake = [this] { step_soon(); };
     settings.committed = [this](std::span<const model::Event> events) {
         if (site) site->waiting.on_events(events);

@@ -36,6 +36,7 @@ constexpr cli::Flag kFlags[] = {
     {.name = "min-run", .value = "TIME", .help = "a started job is left alone so long, if it can"},
     {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
     {.name = "launcher", .value = "HOW", .help = "process, or simulated:100ms to measure Berth"},
+    {.name = "snapshot-events", .value = "NUMBER", .help = "write a snapshot after so many events"},
     {.name = "demo", .help = "with three projects and some jobs to look at"},
     {.name = "foreground", .help = "stay here until Ctrl-C"},
 };
@@ -65,6 +66,11 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
         if (!port) return tl::unexpected(port.error());
         if (*port < 0 || *port > 65'535) return cli::bad_usage("--port: wanted 0 to 65535");
         options.port = static_cast<int>(*port);
+    }
+    if (arguments.has("snapshot-events")) {
+        const auto events = arguments.number("snapshot-events", 0);
+        if (!events) return tl::unexpected(events.error());
+        options.snapshot_events = *events;
     }
     for (const auto& [flag, place] :
          {std::pair{"min-run", &options.min_run}, std::pair{"grace", &options.grace}}) {

@@ -49,7 +49,7 @@ base::Result<std::optional<State>> load(const std::string& path) {
     int end = 0;
     if (size == 0 || ::sscanf(text, kPattern, &state.step, &state.loss, &state.dice, &end) != 3 ||
         end == 0)
-        return base::invalid("\"" + path + "\" is no checkpoint of berth trainer; remove it");
+        return base::invalid("\"" + path + "\" is no checkpoint of berth-trainer; remove it");
     return std::optional(state);
 }
 

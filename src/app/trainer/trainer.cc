@@ -207,7 +207,7 @@ class Trainer {
     }
 
     static bool complain(const base::Error& error) {
-        ::fprintf(stderr, "berth trainer: %s\n", error.message.c_str());
+        ::fprintf(stderr, "berth-trainer: %s\n", error.message.c_str());
         return false;
     }
 
@@ -225,7 +225,7 @@ int run_trainer(const std::vector<std::string>& arguments) {
     const base::Result<Settings> settings = read_settings(arguments);
     if (!settings) {
         ::fprintf(stderr,
-                  "berth trainer: %s\nusage: berth trainer [--steps N] [--step-time TIME] "
+                  "berth-trainer: %s\nusage: berth-trainer [--steps N] [--step-time TIME] "
                   "[--checkpoint-every K] [--print-every K] [--seed S]\n",
                   settings.error().message.c_str());
         return kBadUsage;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does `berth trainer` do? It runs steps of a fixed length, each of which lowers a noisy loss,
+// What does `berth-trainer` do? It runs steps of a fixed length, each of which lowers a noisy loss,
 // and prints some of them. On SIGTERM it saves the last whole step under $BERTH_CHECKPOINT_DIR and
 // ends with 0; started again it says "resumed at step N" and does step N+1 next. The loss of a run
 // that was paused is bit for bit that of one that was not.
@@ -16,7 +16,7 @@
 
 namespace berth::trainer {
 
-// The arguments after "trainer". Answers the exit code: 0 done or saved, 1 could not save or
+// The arguments after the name of the program. Answers the exit code: 0 done or saved, 1 could not save or
 // resume, 124 bad usage, 130 ended by SIGINT (saved as well).
 int run_trainer(const std::vector<std::string>& arguments);
 

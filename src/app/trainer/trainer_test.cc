@@ -157,6 +157,6 @@ TEST_CASE("what it does not understand it says") {
         const Ended ended = train(scratch, {bad});
         CAPTURE(bad);
         CHECK(ended.code == 124);
-        CHECK(ended.output.find("usage: berth trainer") != std::string::npos);
+        CHECK(ended.output.find("usage: berth-trainer") != std::string::npos);
     }
 }
