@@ -234,8 +234,8 @@ const Verb run_verb{
         "  berth run -g 0.5 -- python -i             half of one GPU\n\n"
         "  Terminal, input, output, Ctrl-C and exit code are those of the command. While\n"
         "  it waits, one line says why, and Ctrl-C cancels it; while it runs, a second\n"
-        "  Ctrl-C within a second ends the job. When others need its GPUs it is paused, and\n"
-        "  this goes on with the next attempt. Codes above 99: berth help exit-codes.\n",
+        "  Ctrl-C within a second ends the job. When others need its GPUs it is paused,\n"
+        "  and this goes on with the next attempt. Codes above 99: berth help exit-codes.\n",
     .run = run_command};
 
 }  // namespace berth::cli
