@@ -67,7 +67,6 @@ struct Server::Parts {
     void set_timer();
     void tick();
     void begin_end(api::JobsAtShutdown jobs);
-    void end_when_idle();
     void end();
 
     ServerOptions options;
@@ -201,7 +200,10 @@ void Server::Parts::step_soon() {
 void Server::Parts::step() {
     if (controller->has_failed()) return;
     controller->step();
-    if (!controller->has_failed()) return set_timer();
+    if (!controller->has_failed()) {
+        if (waits_for_jobs && controller->state().jobs.empty()) return end();
+        return set_timer();
+    }
     log_line("berth ends: " + controller->failure()->message, clock.now());
     exit_code = 1;
     end();
@@ -237,24 +239,21 @@ void Server::Parts::begin_end(api::JobsAtShutdown jobs) {
     }
     waits_for_jobs = true;
     farewell.expires_after(kCancelPatience);
-    farewell.async_wait([this](const boost::system::error_code&) { waits_for_jobs = false; });
-    end_when_idle();
-}
-
-void Server::Parts::end_when_idle() {
-    if (!waits_for_jobs || controller->state().jobs.empty()) return end();
-    deadline.expires_after(api::kTick);
-    deadline.async_wait([this](const boost::system::error_code&) {
-        controller->step();
-        end_when_idle();
+    farewell.async_wait([this](const boost::system::error_code& error) {
+        if (!error) end();
     });
+    step_soon();
 }
 
 void Server::Parts::end() {
+    is_ending = true;
+    waits_for_jobs = false;
     if (http) http->stop_accepting();
     site->waiting.answer_all();
     farewell.expires_after(kFarewell);
-    farewell.async_wait([this](const boost::system::error_code&) { loop.stop(); });
+    farewell.async_wait([this](const boost::system::error_code& error) {
+        if (!error) loop.stop();
+    });
 }
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
