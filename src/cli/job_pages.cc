@@ -2,6 +2,7 @@
 #include "cli/job_pages.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "cli/event_text.h"
 #include "codec/words.h"
@@ -179,6 +180,17 @@ std::string request_lines(const model::JobRecord& job, const Style& style) {
     return text;
 }
 
+// The record counts an attempt when it is over; what runs now is added here.
+std::int64_t used_gpu_ms(const model::JobRecord& record, base::TimePoint now) {
+    std::int64_t used = record.attained_gpu_ms;
+    if (!record.last_start) return used;
+    const std::int64_t ms = std::max<std::int64_t>(0, (now - *record.last_start).count());
+    for (const model::TaskPlacement& task : record.tasks) {
+        used += task.share.value * std::popcount(task.gpu_mask) * ms / base::kWholeGpu.value;
+    }
+    return used;
+}
+
 std::string history_lines(const model::JobRecord& record, base::TimePoint now, TimeForm form,
                           const Style& style) {
     std::string text =
@@ -198,7 +210,7 @@ std::string history_lines(const model::JobRecord& record, base::TimePoint now, T
                      (record.pauses == 1 ? " time" : " times"),
                  style);
     return text + line("used",
-                       gpu_time(record.attained_gpu_ms) + ", lost to pauses " +
+                       gpu_time(used_gpu_ms(record, now)) + ", lost to pauses " +
                            gpu_time(record.lost_gpu_ms),
                        style);
 }
@@ -230,6 +242,8 @@ std::string why_page(const codec::JobView& job, const codec::NameTable& names, b
     std::string sentence = title + " is " + std::string(codec::word(job.state));
     if (model::is_final(job.state)) {
         sentence = title + " has ended: " + progress_text(job, names, now, style.glyphs());
+    } else if (job.state == JobState::Pausing) {
+        sentence = title + " " + progress_text(job, names, now, style.glyphs());
     } else if (!job.tasks.empty()) {
         sentence += " on " + where_text(job.tasks, names) + "; it does not wait";
     }
