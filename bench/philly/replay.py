@@ -145,7 +145,7 @@ def main():
             client = wait_for_server(data, server)
             for name, (_, quota) in PROJECTS.items():
                 client.call("PUT", f"/api/v1/projects/{name}",
-                            {"name": name, "rights": {"quota": quota}})
+                            {"name": name, "quota": quota})
             started = submit_in_time(client, trace, options.scale, berth, folder)
             drained = drain(client, options.patience)
             makespan = time.monotonic() - started

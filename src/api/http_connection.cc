@@ -34,8 +34,11 @@ struct HttpConnection::Parser {
 };
 
 HttpConnection::HttpConnection(Socket socket, Peer peer, const HttpSettings& settings)
-    : socket_(std::move(socket)), peer_(std::move(peer)), settings_(settings),
-      parser_(std::make_unique<Parser>()), last_progress_(Clock::now()) {}
+    : socket_(std::move(socket)),
+      peer_(std::move(peer)),
+      settings_(settings),
+      parser_(std::make_unique<Parser>()),
+      last_progress_(Clock::now()) {}
 
 HttpConnection::~HttpConnection() = default;
 
@@ -63,15 +66,14 @@ void HttpConnection::read_more() {
     parsed_ = 0;
     const std::size_t size = inbox_.size();
     inbox_.resize(size + kReadBytes);
-    socket_.async_read_some(
-        asio::buffer(inbox_.data() + size, kReadBytes),
-        [self = shared_from_this(), size](const boost::system::error_code& error,
-                                          std::size_t count) {
-            self->is_reading_ = false;
-            self->inbox_.resize(size + count);
-            if (error) return self->close();
-            self->on_bytes(count);
-        });
+    socket_.async_read_some(asio::buffer(inbox_.data() + size, kReadBytes),
+                            [self = shared_from_this(), size](
+                                const boost::system::error_code& error, std::size_t count) {
+                                self->is_reading_ = false;
+                                self->inbox_.resize(size + count);
+                                if (error) return self->close();
+                                self->on_bytes(count);
+                            });
 }
 
 void HttpConnection::on_bytes(std::size_t size) {
@@ -94,7 +96,8 @@ bool HttpConnection::parse() {
         boost::system::error_code error;
         auto& request = parser_->request;
         parser_->has_begun = true;
-        parsed_ += request.put(asio::buffer(inbox_.data() + parsed_, inbox_.size() - parsed_), error);
+        parsed_ +=
+            request.put(asio::buffer(inbox_.data() + parsed_, inbox_.size() - parsed_), error);
         if (error == http::error::need_more) {
             if (request.is_header_done() && !parser_->was_continued &&
                 request.get()[http::field::expect] == "100-continue") {
@@ -105,7 +108,8 @@ bool HttpConnection::parse() {
             return true;
         }
         if (error == http::error::body_limit) return refuse(413, "the body is too large"), false;
-        if (error == http::error::header_limit) return refuse(431, "the header is too large"), false;
+        if (error == http::error::header_limit)
+            return refuse(431, "the header is too large"), false;
         if (error) return refuse(400, "this is not HTTP: " + error.message()), false;
         if (!request.is_done()) continue;
         dispatch();
@@ -124,8 +128,9 @@ void HttpConnection::dispatch() {
     }
     if (!peer_.is_trusted &&
         !shows_token(text_of(message[http::field::authorization]), settings_.token)) {
-        return answer(slot, problem(401, "wanted \"Authorization: Bearer TOKEN\" with the token "
-                                         "in the server's data directory"));
+        return answer(slot, problem(401,
+                                    "wanted \"Authorization: Bearer TOKEN\" with the token "
+                                    "in the server's data directory"));
     }
     Request request;
     if (!parse_target(text_of(message.target()), request)) {
@@ -135,10 +140,9 @@ void HttpConnection::dispatch() {
     request.idempotency_key = text_of(message["Idempotency-Key"]);
     request.user = peer_.user;
     request.body = std::move(message.body());
-    settings_.handler(std::move(request),
-                      [weak = weak_from_this(), slot](Response response) {
-                          if (const auto self = weak.lock()) self->answer(slot, std::move(response));
-                      });
+    settings_.handler(std::move(request), [weak = weak_from_this(), slot](Response response) {
+        if (const auto self = weak.lock()) self->answer(slot, std::move(response));
+    });
 }
 
 // Nothing behind a request that cannot be read can be read either.
@@ -176,18 +180,18 @@ void HttpConnection::flush() {
     last_progress_ = Clock::now();
     sending_.clear();
     sending_.swap(unsent_);
-    asio::async_write(socket_, asio::buffer(sending_),
-                      [self = shared_from_this()](const boost::system::error_code& error,
-                                                  std::size_t) {
-                          self->is_writing_ = false;
-                          self->last_progress_ = Clock::now();
-                          if (error) return self->close();
-                          self->flush();
-                          if (self->is_writing_) return;
-                          if (self->closes_ && self->answers_.empty()) return self->drain();
+    asio::async_write(
+        socket_, asio::buffer(sending_),
+        [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+            self->is_writing_ = false;
+            self->last_progress_ = Clock::now();
+            if (error) return self->close();
+            self->flush();
+            if (self->is_writing_) return;
+            if (self->closes_ && self->answers_.empty()) return self->drain();
                           // While a read is under way the inbox belongs to it.
-                          if (!self->is_reading_ && self->parse()) self->read_more();
-                      });
+            if (!self->is_reading_ && self->parse()) self->read_more();
+        });
 }
 
 }  // namespace berth::api

@@ -150,7 +150,9 @@ class Attempt {
             add_start(job.id, Rule::Allocate, *places);
             return true;
         }
-        return reserve_coming(view, job);
+        const auto& pool = cluster_.pool(view.pool);
+        const bool somebody_leaves = pool.free_total[0] != pool.free_total[1];
+        return somebody_leaves && reserve_coming(view, job);
     }
 
     // Serves those who would only take away again what the job is about to be given. Returns
@@ -189,8 +191,6 @@ class Attempt {
 
     // GPUs that somebody leaves anyway.
     bool reserve_coming(const PoolView& view, const Job& job) {
-        const auto& pool = cluster_.pool(view.pool);
-        if (pool.free_total[0] == pool.free_total[1]) return false;  // nobody is leaving
         if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
         const auto places = place(view, job, job.ask(), View::Coming);
         if (!places) return false;
@@ -211,8 +211,9 @@ class Attempt {
 
     bool evict_for(const PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
         const Beneficiary beneficiary{job, job.ask(), ask_gpus(view, job, job.ask()), rule};
-        // What an earlier pause of this plan left over is nobody's loss.
-        if (reserve_coming(view, job)) {
+        // What an earlier pause of this plan left over, of GPUs, of the CPU beside them or under a
+        // limit, is nobody's loss.
+        if (!plan_.pauses.empty() && reserve_coming(view, job)) {
             order.changed(job.project);
             return true;
         }

@@ -93,7 +93,8 @@ class Verbs(ServerCase):
         self.assertIn(f"{holder} default/holder", text)
         answer = json.loads(self.out("why", str(job), "-o", "json"))
         self.assertEqual((answer["reason"], answer["asks"]), ("PoolFull", 2))
-        self.assertRegex(self.out("why", "holder"), r"^holder is running on sim1:0-7; it does not wait")
+        self.assertRegex(self.out("why", "holder"),
+                         r"^holder is running on sim1:0-7; it does not wait")
         self.assertIn("never paused", self.berth("why", "holder", "--paused", code=1).stderr)
 
     def test_show_has_the_life_of_a_job(self):
@@ -163,9 +164,11 @@ class Verbs(ServerCase):
                          f"job {job} steered is paused until it is resumed\n")
         self.assertIn("it saved and", self.out("why", "steered", "--paused"))
         self.assertRegex(self.out("why", "steered"), r"\[Paused\]")
-        self.assertRegex(self.out("resume", "steered"), rf"job {job} steered is (starting|running|paused, goes on)")
+        self.assertRegex(self.out("resume", "steered"),
+                         rf"job {job} steered is (starting|running|paused, goes on)")
         self.server.wait_for_state(job, "running")
-        self.assertEqual(self.out("cancel", "steered", "--wait"), f"job {job} steered is cancelled\n")
+        self.assertEqual(self.out("cancel", "steered", "--wait"),
+                         f"job {job} steered is cancelled\n")
         self.assertIn("cancelled", self.berth("cancel", "steered", code=1).stderr)
 
     def test_several_at_once_and_the_first_failure_counts(self):
@@ -210,7 +213,8 @@ class Verbs(ServerCase):
     def test_a_dry_run_says_what_would_happen(self):
         self.assertEqual(self.out("submit", "--dry-run", "--", "true"), "would start now\n")
         self.submit("-g", "8", "--", "sleep", "60")
-        self.assertRegex(self.out("submit", "--dry-run", "--", "true"), r"^would wait: .*0 of 8 idle")
+        self.assertRegex(self.out("submit", "--dry-run", "--", "true"),
+                         r"^would wait: .*0 of 8 idle")
         self.assertEqual(json.loads(self.out("submit", "--dry-run", "-o", "json", "--", "true"))
                          ["starts_now"], False)
         self.assertEqual(self.out("ls", "-q"), "1\n")

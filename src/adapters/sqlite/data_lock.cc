@@ -2,12 +2,15 @@
 #include "adapters/sqlite/data_lock.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 
@@ -40,6 +43,22 @@ base::Status make_directory(const std::string& directory) {
                       "cannot make the data directory \"" + directory + "\": " + error.message());
 }
 
+// Whether the lock could be had. When its holder was killed just now, a child that it had begun to
+// start may keep it open for a moment longer, until it becomes the program that it is to be.
+bool lock_soon(int file) {
+    constexpr int kTries = 200;
+    constexpr timespec kPause{0, 5'000'000};
+    for (int tries = 0; tries < kTries; ++tries) {
+        if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+        if (errno != EWOULDBLOCK) return false;
+        const long holder = std::atol(holder_of(file).c_str());
+        if (holder <= 0 || ::kill(static_cast<pid_t>(holder), 0) == 0 || errno != ESRCH) break;
+        ::nanosleep(&kPause, nullptr);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
 }  // namespace
 
 base::Result<DataLock> DataLock::take(const std::string& directory) {
@@ -48,7 +67,7 @@ base::Result<DataLock> DataLock::take(const std::string& directory) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return unavailable("cannot open", path);
     DataLock lock(file);
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock_soon(file)) {
         if (errno != EWOULDBLOCK) return unavailable("cannot lock", path);
         return base::fail(base::ErrorCode::Conflict,
                           "data directory \"" + directory +

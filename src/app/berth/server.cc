@@ -13,11 +13,11 @@
 #include <fstream>
 
 #include "adapters/sqlite/sqlite_store.h"
+#include "adapters/system_clock/system_clock.h"
 #include "api/http_server.h"
 #include "api/routes.h"
 #include "app/berth/demo_jobs.h"
 #include "app/berth/server_parts.h"
-#include "app/berth/stand_ins.h"
 #include "codec/timestamp.h"
 
 namespace berth::app {
@@ -72,7 +72,7 @@ struct Server::Parts {
 
     ServerOptions options;
     asio::io_context loop{1};
-    WallClock clock;
+    system_clock::SystemClock clock;
     std::unique_ptr<ports::Store> store;
     ChosenInventory inventory;
     ChosenLauncher launcher;

@@ -96,7 +96,7 @@ void Supervisor::start_tasks() {
 
 Spawned Supervisor::start_task(std::size_t index, int port) {
     const supervision::TaskOrder& task = order_.tasks[index];
-    const std::string log_path = order_.directory + "/task-" + std::to_string(task.rank) + ".log";
+    const std::string log_path = supervision::log_path(order_.file_prefix, task.rank);
     Descriptor log(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
     if (!log.is_open())
         return {-1, 126, "cannot open log \"" + log_path + "\": " + ::strerror(errno)};

@@ -16,8 +16,8 @@
 
 namespace berth::trainer {
 
-// The arguments after the name of the program. Answers the exit code: 0 done or saved, 1 could not save or
-// resume, 124 bad usage, 130 ended by SIGINT (saved as well).
+// The arguments after the name of the program. Answers the exit code: 0 done or saved, 1 could not
+// save or resume, 124 bad usage, 130 ended by SIGINT (saved as well).
 int run_trainer(const std::vector<std::string>& arguments);
 
 }  // namespace berth::trainer
