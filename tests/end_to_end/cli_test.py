@@ -30,6 +30,10 @@ class Verbs(ServerCase):
         self.assertEqual(result.stderr, "", words)
         return result.stdout
 
+    def setUp(self):
+        super().setUp()
+        self.node = self.server.get("nodes")["items"][0]["name"]
+
     def submit(self, *words):
         return int(self.out("submit", "-q", *words))
 
@@ -45,7 +49,7 @@ class Verbs(ServerCase):
         self.server.wait_for_state(job, "running")
         lines = self.out("ls").splitlines()
         self.assertEqual(len(lines), 2)
-        self.assertRegex(lines[1], rf"^ *{job}  second  default  1 +RUNNING  sim1:0 ")
+        self.assertRegex(lines[1], rf"^ *{job}  second  default  1 +RUNNING  {self.node}:0 ")
         self.assertRegex(self.out("ps", "-a"), r"first +default +1 +SUCCEEDED .*exit 0")
         self.assertEqual(self.out("queue", "-q"), f"{job}\n")
         self.assertEqual(self.out("ls", "--state", "succeeded", "-q"), f"{done}\n")
@@ -94,7 +98,7 @@ class Verbs(ServerCase):
         answer = json.loads(self.out("why", str(job), "-o", "json"))
         self.assertEqual((answer["reason"], answer["asks"]), ("PoolFull", 2))
         self.assertRegex(self.out("why", "holder"),
-                         r"^holder is running on sim1:0-7; it does not wait")
+                         rf"^holder is running on {self.node}:0-7; it does not wait")
         self.assertIn("never paused", self.berth("why", "holder", "--paused", code=1).stderr)
 
     def test_show_has_the_life_of_a_job(self):
@@ -102,7 +106,7 @@ class Verbs(ServerCase):
         self.server.wait(job)
         text = self.out("show", "short")
         for wanted in ("job 1  short  (default)  SUCCEEDED", "echo x", "submitted to default",
-                       "attempt 1 starts on sim1:0", "succeeded, exit 0"):
+                       f"attempt 1 starts on {self.node}:0", "succeeded, exit 0"):
             self.assertIn(wanted, text)
         self.assertIn("submitted", self.out("show", job, "--time", "iso"))
 
@@ -137,8 +141,8 @@ class Verbs(ServerCase):
         gpus = self.out("gpus").splitlines()
         self.assertEqual(len(gpus), 9)
         self.assertEqual(sum("held" in line for line in gpus), 3)
-        self.assertEqual(self.out("gpus", "-q").splitlines()[0], "sim1:0")
-        self.assertRegex(self.out("top", "--once"), r"sim1  (##%|%##)\.\.\.\.\.  2\.5/8 ")
+        self.assertEqual(self.out("gpus", "-q").splitlines()[0], f"{self.node}:0")
+        self.assertRegex(self.out("top", "--once"), rf"{self.node}  (##%|%##)\.\.\.\.\.  2\.5/8 ")
         self.assertRegex(self.out("status"), r"gpus +8 \| 2\.5 used \| 5\.5 idle")
         self.berth("gpus", "--node", "none", code=127)
 

@@ -65,6 +65,7 @@ struct Server::Parts {
     void step_soon();
     void step();
     void set_timer();
+    void step_at(asio::steady_timer::time_point time);
     void tick();
     void begin_end(api::JobsAtShutdown jobs);
     void end();
@@ -83,6 +84,7 @@ struct Server::Parts {
     asio::steady_timer farewell{loop};
     asio::signal_set signals{loop, SIGTERM, SIGINT};
     std::optional<base::Error> set_up_error;
+    std::optional<asio::steady_timer::time_point> next_step;
     bool will_step = false;
     bool is_ticking = false;
     bool is_ending = false;
@@ -132,7 +134,10 @@ base::Status Server::Parts::make_controller(const model::Policy& policy) {
     control::Settings settings;
     settings.policy = policy;
     settings.snapshot_events = options.snapshot_events.value_or(settings.snapshot_events);
-    settings.wake = [this] { step_soon(); };
+    settings.wake = [this](base::Duration within) {
+        if (within == base::Duration{0}) return step_soon();
+        step_at(asio::steady_timer::clock_type::now() + within);
+    };
     settings.committed = [this](std::span<const model::Event> events) {
         if (site) site->waiting.on_events(events);
     };
@@ -212,9 +217,19 @@ void Server::Parts::step() {
 void Server::Parts::set_timer() {
     const auto next = controller->next_deadline();
     if (!next) return;
-    deadline.expires_after(std::max(*next - clock.now(), base::Duration{0}));
+    const auto wait = std::max(*next - clock.now(), base::Duration{0});
+    step_at(asio::steady_timer::clock_type::now() + wait);
+}
+
+// Or earlier: what was asked for before stays.
+void Server::Parts::step_at(asio::steady_timer::time_point time) {
+    if (next_step && *next_step <= time) return;
+    next_step = time;
+    deadline.expires_at(time);
     deadline.async_wait([this](const boost::system::error_code& error) {
-        if (!error) step_soon();
+        if (error) return;
+        next_step.reset();
+        step_soon();
     });
 }
 
