@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/job_table.h"
 #include "cluster/state.h"
 
 namespace berth::cluster {
@@ -37,10 +38,10 @@ class Cluster {
     NodeId find_node(std::string_view name) const;
     ProjectId find_project(std::string_view name) const;
     PoolId find_pool(std::string_view name) const;
-    const Job* find_job(JobId job) const;
+    const Job* find_job(JobId job) const { return jobs_.find(job); }
     const Job& job(JobId job) const;
     // All jobs that have not ended, by id.
-    const std::map<JobId, Job>& jobs() const { return jobs_; }
+    const JobTable& jobs() const { return jobs_; }
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
     // Free amount of one GPU.
     MilliGpu free(View view, NodeId node, int gpu) const;
@@ -136,7 +137,7 @@ class Cluster {
     std::vector<ProjectState> projects_;
     std::vector<Shape> shapes_;
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
-    std::map<JobId, Job> jobs_;
+    JobTable jobs_;
     std::set<JobId> holders_;
     std::map<std::string, NodeId, std::less<>> node_names_;
     std::map<std::string, ProjectId, std::less<>> project_names_;

@@ -47,18 +47,17 @@ LaneKey lane_of(const Job& job, PoolId pool) {
 
 }  // namespace
 
-const Job* Cluster::find_job(JobId id) const {
-    const auto found = jobs_.find(id);
-    return found == jobs_.end() ? nullptr : &found->second;
-}
-
 const Job& Cluster::job(JobId id) const {
     const Job* found = find_job(id);
     BERTH_CHECK(found != nullptr, "the job is known");
     return *found;
 }
 
-Job& Cluster::mutable_job(JobId id) { return const_cast<Job&>(job(id)); }
+Job& Cluster::mutable_job(JobId id) {
+    Job* found = jobs_.find(id);
+    BERTH_CHECK(found != nullptr, "the job is known");
+    return *found;
+}
 
 // Adds to one project and everything above it.
 void Cluster::add_usage(PoolId pool, ProjectId project, const Usage& amount, std::int64_t sign) {
@@ -124,13 +123,13 @@ void Cluster::join_line(const Job& job) {
 template <typename Change>
 void Cluster::change(JobId id, Change&& change) {
     Job& job = mutable_job(id);
+    const bool had_hold = job.hold.has_value();
     leave_line(job);
     change(job);
     if (job.placed.empty() && !job.hold) job.pool = {};
-    if (job.hold) {
-        holders_.insert(id);
-    } else {
-        holders_.erase(id);
+    if (job.hold.has_value() != had_hold) {
+        if (had_hold) holders_.erase(id);
+        if (!had_hold) holders_.insert(id);
     }
     join_line(job);
 }
@@ -153,9 +152,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     if (job.pools.empty()) job.pools.push_back({0});
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(job.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");
-    const auto [place, is_new] = jobs_.emplace(id, std::move(job));
-    BERTH_CHECK(is_new, "a job id is used once");
-    join_line(place->second);
+    join_line(jobs_.insert(std::move(job)));
 }
 
 void Cluster::remove_job(JobId id) {

@@ -13,16 +13,55 @@
 namespace berth::scheduling {
 namespace {
 
-// The pieces of each project that have not been walked yet: [next, end).
-using Walk = std::map<ProjectId, std::pair<std::size_t, std::size_t>>;
-
-bool has_pieces(const PoolView& view, const Walk& walk, ProjectId project) {
-    if (const auto own = walk.find(project); own != walk.end()) {
-        return own->second.first < own->second.second;
+// Goes through what is left of each project's pieces, in victim order.
+class Walk {
+  public:
+    explicit Walk(const Hunt& hunt) : hunt_(hunt) {
+        for (const ProjectId project : hunt.projects) {
+            const auto classes = hunt.pieces.classes(hunt.terms, project);
+            At& at = at_[project];
+            at.classes = classes;
+            if (!classes.empty()) at.next = classes.front().next;
+            settle(at);
+        }
     }
-    return std::ranges::any_of(view.cluster.projects()[project.index()].children,
-                               [&](ProjectId child) { return has_pieces(view, walk, child); });
-}
+
+    bool has_pieces(ProjectId project) const {
+        if (const auto own = at_.find(project); own != at_.end()) return !own->second.is_over();
+        const auto& children = hunt_.view.cluster.projects()[project.index()].children;
+        return std::ranges::any_of(children, [&](ProjectId child) { return has_pieces(child); });
+    }
+
+    std::size_t take_next(ProjectId project) {
+        At& at = at_.find(project)->second;
+        const std::size_t piece = at.classes.front().order[at.next++];
+        settle(at);
+        return piece;
+    }
+
+  private:
+    struct At {
+        std::span<PieceTable::Class> classes;
+        std::size_t next = 0;  // position in the order of the first class
+
+        bool is_over() const { return classes.empty(); }
+    };
+
+    // Moves on to the next piece that may be taken.
+    void settle(At& at) const {
+        while (!at.classes.empty()) {
+            const std::vector<std::size_t>& order = at.classes.front().order;
+            for (; at.next < order.size(); ++at.next) {
+                if (hunt_.pieces.allows(hunt_.terms, order[at.next])) return;
+            }
+            at.classes = at.classes.subspan(1);
+            if (!at.classes.empty()) at.next = at.classes.front().next;
+        }
+    }
+
+    const Hunt& hunt_;
+    std::map<ProjectId, At> at_;
+};
 
 // The project that R2 would serve last, as things stand with the walked pieces gone.
 ProjectId worst_project(const PoolView& view, const Walk& walk) {
@@ -30,7 +69,7 @@ ProjectId worst_project(const PoolView& view, const Walk& walk) {
     while (!view.cluster.is_leaf(at)) {
         ProjectId worst;
         for (const ProjectId child : view.cluster.projects()[at.index()].children) {
-            if (!has_pieces(view, walk, child)) continue;
+            if (!walk.has_pieces(child)) continue;
             const bool is_worse = !worst.is_valid() || !is_before(service_key(view, child, {}),
                                                                   service_key(view, worst, {}));
             if (is_worse) worst = child;
@@ -41,58 +80,56 @@ ProjectId worst_project(const PoolView& view, const Walk& walk) {
     return at;
 }
 
+// Of the pieces that were walked, those that the beneficiary needs.
+std::optional<Chosen> spare(const Hunt& hunt, const std::vector<std::size_t>& walked,
+                            const Places& places) {
+    const EvictionTest test(hunt);
+    Choice choice = walked;
+    std::ranges::sort(choice);
+    // Pieces on nodes the beneficiary does not use come back at once, if that is legal.
+    std::vector<NodeId> used;
+    for (const model::TaskPlacement& task : places) used.push_back(task.node);
+    std::ranges::sort(used);
+    Choice on_used_nodes;
+    for (std::size_t i = 0; i < choice.size(); ++i) {
+        const std::size_t piece = choice[i];
+        const bool core_is_taken = i + 1 < choice.size() && choice[i + 1] == piece + 1 &&
+                                   hunt.pieces.is_of_same_job(piece, piece + 1);
+        const bool is_used = std::ranges::any_of(hunt.pieces[piece].tasks, [&](const auto& task) {
+            return std::ranges::binary_search(used, task.node);
+        });
+        if (core_is_taken || is_used) on_used_nodes.push_back(piece);
+    }
+    if (test.places_if_legal(on_used_nodes)) choice = on_used_nodes;
+    // Give back before the ledger is asked: it judges only what is taken in the end.
+    const std::vector<std::size_t> last_first(walked.rbegin(), walked.rend());
+    test.prune(choice, last_first, EvictionTest::Ledger::Ignored);
+    auto after = test.places_after(choice);
+    if (!after) return {};
+    return Chosen{std::move(choice), std::move(*after)};
+}
+
 }  // namespace
 
-Choice choose_in_order(const PoolView& view, const Beneficiary& beneficiary,
-                       const std::vector<Piece>& pieces, const EvictionTest& test) {
-    Walk walk;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        walk.try_emplace(pieces[i].project, i, i).first->second.second = i + 1;
-    }
-    Choice choice(pieces.size(), false);
+std::optional<Chosen> choose_in_order(const Hunt& hunt) {
+    const PoolView& view = hunt.view;
+    const Beneficiary& beneficiary = hunt.beneficiary;
+    Walk walk(hunt);
     std::vector<std::size_t> walked;
-    std::optional<std::vector<model::TaskPlacement>> places;
+    std::optional<Places> places;
     {
         const cluster::Trial trial(view.cluster);
         for (ProjectId from = worst_project(view, walk); from.is_valid() && !places;
              from = worst_project(view, walk)) {
-            const std::size_t piece = walk[from].first++;
-            view.cluster.release(pieces[piece].job, pieces[piece].ranks());
-            choice[piece] = true;
+            const std::size_t piece = walk.take_next(from);
+            view.cluster.release(hunt.pieces[piece].job, hunt.pieces[piece].ranks);
             walked.push_back(piece);
             if (quota_gate(view, beneficiary.job, beneficiary.amount)) continue;
             places = place(view, beneficiary.job, beneficiary.tasks, View::Coming);
         }
     }
     if (!places) return {};
-    // Pieces on nodes the beneficiary does not use come back at once, if that is legal.
-    std::vector<NodeId> used;
-    for (const model::TaskPlacement& task : *places) used.push_back(task.node);
-    std::ranges::sort(used);
-    Choice on_used_nodes = choice;
-    for (const std::size_t piece : walked) {
-        const std::size_t last = piece + 1;
-        const bool core_is_taken =
-            last < pieces.size() && on_used_nodes[last] && pieces[last].job == pieces[piece].job;
-        on_used_nodes[piece] =
-            core_is_taken || std::ranges::any_of(pieces[piece].tasks, [&](const auto& task) {
-                return std::ranges::binary_search(used, task.node);
-            });
-    }
-    if (test.places_if_legal(on_used_nodes)) choice = on_used_nodes;
-    std::ranges::reverse(walked);
-    // Give back before the ledger is asked: it judges only what is taken in the end.
-    if (std::ranges::count(choice, true) <= kPrunedPieces) {
-        for (const std::size_t piece : walked) {
-            const bool core_is_taken = piece + 1 < pieces.size() && choice[piece + 1] &&
-                                       pieces[piece + 1].job == pieces[piece].job;
-            if (!choice[piece] || core_is_taken) continue;
-            choice[piece] = false;
-            if (!test.places_if_legal(choice)) choice[piece] = true;
-        }
-    }
-    if (!test.places_after(choice)) return {};
-    return choice;
+    return spare(hunt, walked, *places);
 }
 
 }  // namespace berth::scheduling

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "base/check.h"
@@ -75,7 +76,13 @@ class Attempt {
         honour_holds();
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
+            for (const cluster::Claim& claim : cluster.pools()[i].claims) {
+                for (const auto& [key, lane] : claim.lanes) {
+                    last_preference_ = std::max(last_preference_, key.preference);
+                }
+            }
         }
+        searches_.resize(views_.size());
     }
 
     // Idle GPUs of every pool a job would take come before anybody is paused for it in one.
@@ -127,11 +134,12 @@ class Attempt {
 
     // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
     void allocate(PoolView& view) {
-        QueueOrder order(view);
+        QueueOrder order(view, [&](ProjectId, const cluster::LaneKey& lane) {
+            return !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
+        });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
             const Job& job = cluster_.job(next->job);
-            last_preference_ = std::max(last_preference_, next->lane.preference);
             const bool waits_for_better = next->lane.preference > 0 && fits_earlier(view, job);
             is_deferred_ |= waits_for_better;
             if (!waits_for_better && allocate(view, job)) {
@@ -200,13 +208,30 @@ class Attempt {
 
     // Stages 3 and 4, for the jobs that name this pool at the given place of their lists.
     void evict(PoolView& view, Rule rule, int preference) {
-        QueueOrder order(view);
+        QueueOrder order(view, [&](ProjectId project, const cluster::LaneKey& lane) {
+            return lane.preference == preference &&
+                   (may_find_leavings(view, lane) || may_evict(view, project, lane, rule));
+        });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
-            const bool is_turn = next->lane.preference == preference;
-            const bool is_served = is_turn && evict_for(view, cluster_.job(next->job), rule, order);
-            if (!is_served) order.close(*next);
+            if (!evict_for(view, cluster_.job(next->job), rule, order)) order.close(*next);
         }
+    }
+
+    // Whether GPUs that somebody leaves anyway could do.
+    static bool may_find_leavings(const PoolView& view, const cluster::LaneKey& lane) {
+        const auto& pool = view.cluster.pool(view.pool);
+        return pool.free_total[0] != pool.free_total[1] &&
+               !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
+    }
+
+    // Whether jobs of the lane have a right to anybody's GPUs.
+    static bool may_evict(const PoolView& view, ProjectId project, const cluster::LaneKey& lane,
+                          Rule rule) {
+        const MilliGpu amount = view.cluster.demand(lane.shape, view.pool) * lane.ask;
+        if (rule == Rule::Reclaim) return may_reclaim(view, project, lane.preemptible, amount);
+        const auto& victims = view.claim(project).victims;
+        return !victims.empty() && victims.begin()->priority < lane.priority;
     }
 
     bool evict_for(const PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
@@ -217,27 +242,41 @@ class Attempt {
             order.changed(job.project);
             return true;
         }
-        if (rule == Rule::Reclaim && !may_reclaim(view, job, beneficiary.amount)) return false;
-        const Eviction eviction = find_victims(view, beneficiary);
+        const bool may_take = rule == Rule::Preempt ||
+                              may_reclaim(view, job.project, job.preemptible, beneficiary.amount);
+        if (!may_take) return false;
+        VictimSearch& search = search_in(view);
+        const Eviction eviction = search.find(beneficiary);
         if (eviction.protected_until) wake_at(plan_, *eviction.protected_until);
-        if (eviction.pieces.empty() || takes_from_winners(view, beneficiary, eviction)) {
+        if (eviction.pieces.empty() || takes_from_winners(view, beneficiary, search, eviction)) {
             return false;
         }
-        for (const Piece& piece : eviction.pieces) pause(piece, rule, job.id);
+        std::set<ProjectId> changed{job.project};
+        for (const std::size_t piece : eviction.pieces) {
+            pause(search.piece(piece), rule, job.id, search);
+            search.take(piece);
+            changed.insert(search.piece(piece).project);
+        }
         reserve(view, job, rule, eviction.places);
-        for (const Piece& piece : eviction.pieces) order.changed(piece.project);
-        order.changed(job.project);
+        for (const ProjectId project : changed) order.changed(project);
         return true;
+    }
+
+    VictimSearch& search_in(const PoolView& view) {
+        std::optional<VictimSearch>& search = searches_[view.pool.index()];
+        if (!search) search.emplace(view);
+        return *search;
     }
 
     // Nobody both gains and loses in one plan: who would lets the other pass in the next attempt,
     // or, in the last one, is left alone.
     bool takes_from_winners(const PoolView& view, const Beneficiary& beneficiary,
-                            const Eviction& eviction) {
+                            const VictimSearch& search, const Eviction& eviction) {
         std::set<JobId> found;
-        for (const Piece& piece : eviction.pieces) {
-            if (!winners_.contains(piece.job) || !found.insert(piece.job).second) continue;
-            conflicts_[piece.job].push_back({beneficiary.job.id, view.pool, beneficiary.rule});
+        for (const std::size_t piece : eviction.pieces) {
+            const JobId job = search.piece(piece).job;
+            if (!winners_.contains(job) || !found.insert(job).second) continue;
+            conflicts_[job].push_back({beneficiary.job.id, view.pool, beneficiary.rule});
         }
         return !found.empty() && is_last_;
     }
@@ -263,18 +302,22 @@ class Attempt {
         wake_at(plan_, deadline);
     }
 
-    void pause(const Piece& piece, Rule rule, JobId beneficiary) {
+    void pause(const Piece& piece, Rule rule, JobId beneficiary, VictimSearch& search) {
         // What it was promised by an earlier plan is void: nobody grows while asked to leave.
-        if (cluster_.job(piece.job).hold) drop_hold(piece.job);
-        cluster_.release(piece.job, piece.ranks());
+        if (const auto& hold = cluster_.job(piece.job).hold) {
+            for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
+            drop_hold(piece.job);
+        }
+        cluster_.release(piece.job, piece.ranks);
+        const std::vector<int> ranks(piece.ranks.begin(), piece.ranks.end());
         if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
             plan_.pauses.back().beneficiary != beneficiary) {
             plan_.pauses.push_back(
-                {piece.job, piece.ranks(), piece.takes_whole_job, rule, beneficiary, piece.cost});
+                {piece.job, ranks, piece.takes_whole_job, rule, beneficiary, piece.cost});
             return;
         }
         model::Pause& known = plan_.pauses.back();
-        for (const int rank : piece.ranks()) known.tasks.push_back(rank);
+        known.tasks.insert(known.tasks.end(), ranks.begin(), ranks.end());
         known.whole_job |= piece.takes_whole_job;
         known.cost.unsaved_gpu_ms += piece.cost.unsaved_gpu_ms;
         known.cost.restart_gpu_ms += piece.cost.restart_gpu_ms;
@@ -285,6 +328,7 @@ class Attempt {
     const Conflicts& known_;
     bool is_last_;
     std::vector<PoolView> views_;
+    std::vector<std::optional<VictimSearch>> searches_;  // by pool
     Plan plan_;
     std::map<std::pair<JobId, Rule>, std::size_t> start_of_;  // position in plan_.starts
     std::set<JobId> winners_;  // given something in this plan

@@ -5,51 +5,74 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <vector>
 
-#include "scheduling/victims.h"
+#include "scheduling/pieces.h"
+#include "scheduling/reclaim.h"
 
 namespace berth::scheduling {
 
-// Which of a list of pieces are taken; parallel to the list.
-using Choice = std::vector<bool>;
+// Pieces that are taken: positions in the table of pieces, ascending.
+using Choice = std::vector<std::size_t>;
+using Places = std::vector<model::TaskPlacement>;
+
+// What one search for victims is about.
+struct Hunt {
+    const PoolView& view;
+    const Beneficiary& beneficiary;
+    Terms terms;
+    PieceTable& pieces;
+    ReclaimLedger ledger;             // nothing taken yet
+    std::vector<ProjectId> projects;  // whose work may be taken at all
+    std::int64_t count = 0;           // of the pieces that may be taken
+
+    bool asks_ledger() const { return beneficiary.rule == model::Rule::Reclaim; }
+    // Whether the piece may be taken, with nothing taken yet.
+    bool may_take(std::size_t piece) const {
+        return pieces.allows(terms, piece) &&
+               (!asks_ledger() || ledger.may_take(pieces[piece].project, MilliGpu{1}));
+    }
+    std::int64_t cost(std::size_t piece) const { return pieces.cost(terms, piece); }
+    // All pieces that may be taken.
+    std::vector<std::size_t> quarry() const { return pieces.allowed(terms, projects); }
+};
 
 class EvictionTest {
   public:
-    EvictionTest(const PoolView& view, const Beneficiary& beneficiary, const ReclaimLedger& ledger,
-                 const std::vector<Piece>& pieces);
+    explicit EvictionTest(const Hunt& hunt) : hunt_(hunt) {}
 
     // The beneficiary's places when the chosen pieces have left; nothing when it cannot start or
     // the set is not legal.
-    std::optional<std::vector<model::TaskPlacement>> places_after(const Choice& choice) const;
+    std::optional<Places> places_after(const Choice& choice) const;
 
     // The same, without asking the ledger.
-    std::optional<std::vector<model::TaskPlacement>> places_if_legal(const Choice& choice) const;
+    std::optional<Places> places_if_legal(const Choice& choice) const;
 
     // Gives back pieces the beneficiary does not need, in the order given, as long as it still
-    // starts. Afterwards the choice is minimal when it has at most kPrunedPieces pieces.
-    void prune(Choice& choice, std::span<const std::size_t> give_back_order) const;
+    // starts, and legally where the ledger is asked. Afterwards the choice is minimal when it had
+    // at most kPrunedPieces pieces. Returns the places found by the last success, if any.
+    enum class Ledger { Asked, Ignored };
+    std::optional<Places> prune(Choice& choice, const std::vector<std::size_t>& give_back_order,
+                                Ledger ledger) const;
 
   private:
     bool is_legal(const Choice& choice) const;
 
-    const PoolView& view_;
-    const Beneficiary& beneficiary_;
-    const ReclaimLedger& ledger_;
-    const std::vector<Piece>& pieces_;
+    const Hunt& hunt_;
 };
 
-inline constexpr std::ptrdiff_t kPrunedPieces = 64;
+inline constexpr std::size_t kPrunedPieces = 64;
 
-// The two ways to choose; empty when nothing legal helps.
-Choice choose_cheapest(const PoolView& view, const Beneficiary& beneficiary,
-                       const ReclaimLedger& ledger, const std::vector<Piece>& pieces,
-                       const EvictionTest& test);
-Choice choose_in_order(const PoolView& view, const Beneficiary& beneficiary,
-                       const std::vector<Piece>& pieces, const EvictionTest& test);
+// What was chosen, and where the beneficiary then goes.
+struct Chosen {
+    Choice pieces;
+    Places places;
+};
 
-// The first piece of the job that the piece at `position` belongs to.
-std::size_t first_of_job(const std::vector<Piece>& pieces, std::size_t position);
+class SlotMarket;
+
+// The two ways to choose; nothing when nothing legal helps.
+std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market);
+std::optional<Chosen> choose_in_order(const Hunt& hunt);
 
 }  // namespace berth::scheduling

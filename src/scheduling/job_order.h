@@ -24,6 +24,7 @@ class JobOrder {
     // The next job of the claim's lanes that are not closed.
     std::optional<Candidate> next(base::ProjectId project, const cluster::Claim& claim) const;
     void close(const cluster::LaneKey& lane) { closed_.insert(lane); }
+    bool is_closed(const cluster::LaneKey& lane) const { return closed_.contains(lane); }
 
   private:
     std::set<cluster::LaneKey> closed_;

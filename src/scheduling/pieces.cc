@@ -3,48 +3,20 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
+
+#include "scheduling/reclaim.h"
 
 namespace berth::scheduling {
 namespace {
 
 model::PauseCost cost_of(const PoolView& view, const cluster::Job& job, MilliGpu gpus) {
-    if (view.fresh.contains(job.id)) return {};
     const auto unsaved = std::max(view.now - job.last_saved, model::Duration{0});
     return {gpus.value * unsaved.count() / 1000, gpus.value * job.restart_cost.count() / 1000};
 }
 
-MilliGpu gpus_of(const model::TaskPlacement& place) {
-    return place.share * std::popcount(place.gpu_mask);
+std::int64_t own_cost(const Piece& piece) {
+    return piece.cost.unsaved_gpu_ms + piece.cost.restart_gpu_ms;
 }
-
-// The minimum run binds a project that wants more than its quota, never an owner who wants back
-// what is his. Inside a project it binds batch work, never interactive work.
-bool minimum_run_counts(const PoolView& view, const Beneficiary& beneficiary) {
-    if (beneficiary.rule == model::Rule::Preempt) return beneficiary.job.preemptible;
-    return !is_within_quota(view, beneficiary.job.project, beneficiary.amount);
-}
-
-// The cheapest piece of strictly lower priority, as a project's victims are walked from the
-// lowest priority up.
-class ReturnCost {
-  public:
-    std::int64_t at(int priority, std::int64_t cost) {
-        if (priority != priority_) {
-            below_ = std::min(below_, here_);
-            here_ = kNone;
-            priority_ = priority;
-        }
-        here_ = std::min(here_, cost);
-        return below_ == kNone ? 0 : below_;
-    }
-
-  private:
-    static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-    int priority_ = std::numeric_limits<int>::min();
-    std::int64_t here_ = kNone;
-    std::int64_t below_ = kNone;
-};
 
 }  // namespace
 
@@ -53,67 +25,197 @@ TimePoint protected_until(const model::Policy& policy, const cluster::Job& job) 
     return job.last_start + job.min_run.value_or(std::max(policy.min_run, by_cost));
 }
 
-std::vector<Piece> pieces_of(const PoolView& view, const cluster::Job& job) {
-    std::vector<const model::TaskPlacement*> running;
-    for (const cluster::PlacedTask& task : job.placed) {
-        if (!task.is_releasing) running.push_back(&task.place);
+// The minimum run binds a project that wants more than its quota, never an owner who wants back
+// what is his. Inside a project it binds batch work, never interactive work.
+Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
+    const cluster::Job& job = beneficiary.job;
+    if (beneficiary.rule == model::Rule::Preempt) {
+        return {true, job.project, job.priority, job.preemptible};
     }
-    std::ranges::sort(running, std::greater{}, &model::TaskPlacement::task);
-    std::vector<Piece> pieces;
-    const auto add = [&](std::size_t first, std::size_t count) {
-        Piece piece{job.id, job.project, {}, {}, {}, first + count == running.size()};
-        for (const auto* place : std::span(running).subspan(first, count)) {
-            piece.tasks.push_back(*place);
-            piece.gpus += gpus_of(*place);
-        }
-        piece.cost = cost_of(view, job, piece.gpus);
-        pieces.push_back(std::move(piece));
-    };
-    const std::size_t core = std::min(running.size(), static_cast<std::size_t>(job.tasks_min));
-    const std::size_t surplus = running.size() - core;
-    for (std::size_t i = 0; i < surplus; ++i) add(i, 1);
-    if (core > 0) add(surplus, core);
-    return pieces;
+    return {false, job.project, 0, !is_within_quota(view, job.project, beneficiary.amount)};
 }
 
-Pieces legal_pieces(const PoolView& view, const Beneficiary& beneficiary,
-                    const ReclaimLedger& ledger) {
-    Pieces pieces;
-    const bool preempts = beneficiary.rule == model::Rule::Preempt;
-    const bool minimum_run = minimum_run_counts(view, beneficiary);
-    const auto add_from = [&](ProjectId project) {
-        ReturnCost below;
-        for (const cluster::VictimKey& key : view.claim(project).victims) {
-            if (preempts && key.priority >= beneficiary.job.priority) break;
-            const cluster::Job& job = view.cluster.job(key.job);
-            const bool is_fresh = view.fresh.contains(job.id);
-            const TimePoint until = protected_until(view.policy, job);
-            const bool is_protected = minimum_run && until > view.now && !is_fresh;
-            if (is_protected) {
-                pieces.protected_until = std::min(pieces.protected_until.value_or(until), until);
-            }
-            for (Piece& piece : pieces_of(view, job)) {
-                // The minimum run is the core's; surplus was lent for as long as it idled.
-                if (is_protected && piece.takes_whole_job) break;
-                if (!is_fresh) {
-                    piece.return_gpu_ms = below.at(key.priority, piece.cost_gpu_ms());
-                }
-                pieces.list.push_back(std::move(piece));
+PieceTable::PieceTable(const PoolView& view)
+    : view_(view),
+      cuts_(view.cluster.projects().size()),
+      heads_(view.cluster.nodes().size(), kNoLink) {}
+
+std::span<PieceTable::Class> PieceTable::classes(const Terms& terms, ProjectId project) {
+    std::vector<Class>& classes = cut(project).classes;
+    if (!terms.from_own) return classes;
+    const auto end = std::ranges::lower_bound(classes, terms.priority, {}, &Class::priority);
+    return {classes.begin(), end};
+}
+
+std::vector<std::size_t> PieceTable::allowed(const Terms& terms,
+                                             std::span<const ProjectId> projects) {
+    std::vector<std::size_t> found;
+    for (const ProjectId project : projects) {
+        for (const Class& alike : classes(terms, project)) {
+            for (std::size_t i = alike.next; i < alike.order.size(); ++i) {
+                if (allows(terms, alike.order[i])) found.push_back(alike.order[i]);
             }
         }
+    }
+    return found;
+}
+
+bool PieceTable::allows(const Terms& terms, std::size_t position) const {
+    const Piece& piece = pieces_[position];
+    if (is_gone_[position] || (terms.minimum_run && piece.is_protected)) return false;
+    return !terms.from_own || (piece.project == terms.project && piece.priority < terms.priority);
+}
+
+std::int64_t PieceTable::cost(const Terms& terms, std::size_t position) {
+    const Piece& piece = pieces_[position];
+    if (piece.is_fresh) return 0;
+    std::optional<std::int64_t> below;
+    for (Class& alike : cuts_[piece.project.index()].classes) {
+        if (alike.priority >= piece.priority) break;
+        const auto cheapest = cheapest_in(alike, terms.minimum_run);
+        if (cheapest) below = std::min(below.value_or(*cheapest), *cheapest);
+    }
+    return own_cost(piece) + below.value_or(0);
+}
+
+std::optional<std::int64_t> PieceTable::cheapest_in(Class& from, bool minimum_run) {
+    if (from.by_cost.empty()) {
+        for (const std::size_t piece : from.order) {
+            if (!pieces_[piece].is_fresh) from.by_cost.push_back(piece);
+        }
+        std::ranges::stable_sort(from.by_cost, {},
+                                 [&](std::size_t piece) { return own_cost(pieces_[piece]); });
+    }
+    std::size_t& at = from.cheapest[minimum_run ? 1 : 0];
+    while (at < from.by_cost.size()) {
+        const std::size_t piece = from.by_cost[at];
+        if (!is_gone_[piece] && !(minimum_run && pieces_[piece].is_protected)) {
+            return own_cost(pieces_[piece]);
+        }
+        ++at;
+    }
+    return {};
+}
+
+bool PieceTable::is_of_same_job(std::size_t piece, std::size_t other) const {
+    return other < pieces_.size() && pieces_[other].job == pieces_[piece].job;
+}
+
+std::size_t PieceTable::first_of_job(std::size_t piece) const {
+    while (piece > 0 && is_of_same_job(piece, piece - 1) && !is_gone_[piece - 1]) --piece;
+    return piece;
+}
+
+PieceTable::Class& PieceTable::class_of(const Piece& piece) {
+    std::vector<Class>& classes = cuts_[piece.project.index()].classes;
+    return *std::ranges::lower_bound(classes, piece.priority, {}, &Class::priority);
+}
+
+bool PieceTable::strike_out(std::size_t position) {
+    const Piece& piece = pieces_[position];
+    Class& alike = class_of(piece);
+    is_gone_[position] = true;
+    const std::size_t next = position + 1;
+    const bool is_surplus_gone = is_of_same_job(position, next) && pieces_[next].takes_whole_job;
+    if (is_surplus_gone) lower_stage(alike, next);
+    while (alike.next < alike.order.size() && is_gone_[alike.order[alike.next]]) ++alike.next;
+    for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) {
+        if (which == 1 && piece.is_protected) break;
+        --alike.count[which];
+        alike.gpus[which] -= piece.gpus;
+    }
+    const bool has_higher = &alike != &cuts_[piece.project.index()].classes.back();
+    return has_higher && (alike.count[0] == 0 || alike.count[1] == 0);
+}
+
+// A job that lost its surplus stands among those at their minimum from now on.
+void PieceTable::lower_stage(Class& alike, std::size_t core) {
+    pieces_[core].stage = 1;
+    const auto key = [&](std::size_t piece) {
+        const Piece& of = pieces_[piece];
+        return cluster::VictimKey{of.priority, of.stage, of.created, of.job};
     };
-    if (preempts) {
-        add_from(beneficiary.job.project);
-        return pieces;
-    }
-    for (std::size_t i = 0; i < view.cluster.projects().size(); ++i) {
-        const ProjectId project{static_cast<ProjectId::Rep>(i)};
-        // The smallest piece decides whether anything at all may be taken from there.
-        if (!view.claim(project).victims.empty() && ledger.may_take(project, MilliGpu{1})) {
-            add_from(project);
+    auto from = std::ranges::find(alike.order, core);
+    auto to = from + 1;
+    while (to != alike.order.end() && (is_gone_[*to] || key(*to) < key(core))) ++to;
+    std::rotate(from, from + 1, to);
+}
+
+PieceTable::Cut& PieceTable::cut(ProjectId project) {
+    Cut& cut = cuts_[project.index()];
+    if (cut.is_done) return cut;
+    cut.is_done = true;
+    const std::size_t first = pieces_.size();
+    for (const cluster::VictimKey& key : view_.claim(project).victims) {
+        if (cut.classes.empty() || cut.classes.back().priority != key.priority) {
+            cut.classes.push_back({});
+            cut.classes.back().priority = key.priority;
         }
+        this->cut(cut, view_.cluster.job(key.job));
     }
-    return pieces;
+    // Now that the lists of tasks grow no more, the pieces can point into them.
+    std::size_t at = 0;
+    for (std::size_t piece = first; piece < pieces_.size(); ++piece) {
+        const std::size_t count = pieces_[piece].tasks.size();
+        pieces_[piece].tasks = std::span(cut.tasks).subspan(at, count);
+        pieces_[piece].ranks = std::span(cut.ranks).subspan(at, count);
+        at += count;
+    }
+    is_gone_.resize(pieces_.size());
+    return cut;
+}
+
+// Surplus first, one by one, then the core.
+void PieceTable::cut(Cut& into, const cluster::Job& job) {
+    const std::size_t first = into.tasks.size();
+    for (const cluster::PlacedTask& task : job.placed) {
+        if (!task.is_releasing) into.tasks.push_back(task.place);
+    }
+    const auto running = std::span(into.tasks).subspan(first);
+    std::ranges::sort(running, std::greater{}, &model::TaskPlacement::task);
+    for (const model::TaskPlacement& task : running) into.ranks.push_back(task.task);
+    const std::size_t core = std::min(running.size(), static_cast<std::size_t>(job.tasks_min));
+    std::size_t at = first;
+    for (; at + core < into.tasks.size(); ++at) add_piece(into, job, at, 1);
+    if (core > 0) add_piece(into, job, at, core);
+}
+
+void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first,
+                           std::size_t count) {
+    const bool takes_whole_job = first + count == into.tasks.size();
+    const TimePoint until = protected_until(view_.policy, job);
+    Piece piece;
+    piece.job = job.id;
+    piece.project = job.project;
+    piece.priority = job.priority;
+    piece.stage = job.stage();
+    piece.created = job.created;
+    piece.takes_whole_job = takes_whole_job;
+    piece.is_fresh = view_.fresh.contains(job.id);
+    // The minimum run is the core's; surplus was lent for as long as it idled.
+    piece.is_protected = takes_whole_job && until > view_.now && !piece.is_fresh;
+    piece.tasks = std::span(into.tasks).subspan(first, count);
+    for (const model::TaskPlacement& task : piece.tasks) {
+        piece.gpus += task.share * std::popcount(task.gpu_mask);
+        Link& head = heads_[task.node.index()];
+        if (head != kNoLink && links_[head].piece == pieces_.size()) continue;
+        links_.push_back({pieces_.size(), head});
+        head = static_cast<Link>(links_.size() - 1);
+    }
+    if (!piece.is_fresh) piece.cost = cost_of(view_, job, piece.gpus);
+
+    Class& alike = into.classes.back();
+    alike.largest = std::max(alike.largest, piece.gpus);
+    if (piece.is_protected) {
+        alike.protected_until = std::min(alike.protected_until.value_or(until), until);
+    }
+    for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) {
+        if (which == 1 && piece.is_protected) break;
+        ++alike.count[which];
+        alike.gpus[which] += piece.gpus;
+    }
+    alike.order.push_back(pieces_.size());
+    pieces_.push_back(piece);
 }
 
 }  // namespace berth::scheduling

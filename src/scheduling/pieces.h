@@ -1,27 +1,130 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which pieces of running work may be paused for a beneficiary at all, and what would each cost?
-// Not yet asked: how many of them together (the ledger) and which of them (victims.h).
+// Which running work of a pool could be paused, in which pieces, and what would each cost?
+// The surplus tasks of an elastic job are pieces of their own, highest rank first, then its core
+// gang is one. Not asked here: how many of them together (reclaim.h) and which of them (victims.h).
+//
+// One table serves all the evictions of a decision: a project's work is cut when somebody may take
+// from it for the first time, and what was taken is struck out. Trusts: nothing starts while the
+// table is in use. Cost: O(running tasks of a project) when it is cut, then O(1) a question.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "scheduling/victims.h"
+#include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
 
-struct Pieces {
-    // In victim order within each project (R8); pieces of one job are neighbours, surplus first.
-    std::vector<Piece> list;
-    std::optional<TimePoint> protected_until;
+struct Piece {
+    JobId job;
+    ProjectId project;
+    int priority = 0;
+    int stage = 0;  // of its job (rule R3), now
+    TimePoint created;  // of its job
+    bool takes_whole_job = true;
+    bool is_fresh = false;  // its job starts in this very decision: nothing is lost
+    bool is_protected = false;  // by its job's minimum run
+    std::span<const model::TaskPlacement> tasks;  // all running
+    std::span<const int> ranks;  // theirs
+    MilliGpu gpus{0};
+    model::PauseCost cost;
 };
 
-Pieces legal_pieces(const PoolView& view, const Beneficiary& beneficiary,
-                    const ReclaimLedger& ledger);
+// Who wants to start, and by which right.
+struct Beneficiary {
+    const cluster::Job& job;
+    int tasks = 1;
+    MilliGpu amount{0};
+    model::Rule rule = model::Rule::Reclaim;
+};
 
-// The pieces of one running job, surplus first.
-std::vector<Piece> pieces_of(const PoolView& view, const cluster::Job& job);
+// What one beneficiary may take, the ledger left aside.
+struct Terms {
+    bool from_own = false;  // preemption: its own project's work of lower priority
+    ProjectId project;  // its own
+    int priority = 0;  // its own when it preempts, else 0
+    bool minimum_run = false;  // protected pieces are left alone
+
+    auto operator<=>(const Terms&) const = default;
+};
+Terms terms_of(const PoolView& view, const Beneficiary& beneficiary);
+
+class PieceTable {
+  public:
+    explicit PieceTable(const PoolView& view);
+
+    // The pieces of one project that have one priority; `order` is the victim order (R8). What is
+    // left of them is counted twice: [0] all, [1] without the protected ones.
+    struct Class {
+        int priority = 0;
+        std::vector<std::size_t> order;
+        std::size_t next = 0;  // position in order: nothing is left before
+        std::array<std::int64_t, 2> count{};
+        std::array<MilliGpu, 2> gpus{};
+        MilliGpu largest{0};  // of all there ever were
+        std::optional<TimePoint> protected_until;
+        std::vector<std::size_t> by_cost;  // made when a higher priority asks
+        std::array<std::size_t, 2> cheapest{};  // positions in by_cost: nothing is left before
+    };
+
+    // The classes of a project that the terms reach, lowest priority first.
+    std::span<Class> classes(const Terms& terms, ProjectId project);
+    // All pieces that the terms allow from these projects, in order of project and victim order.
+    std::vector<std::size_t> allowed(const Terms& terms, std::span<const ProjectId> projects);
+
+    const Piece& operator[](std::size_t piece) const { return pieces_[piece]; }
+    bool allows(const Terms& terms, std::size_t piece) const;
+    // What pausing it destroys. When its project runs work of lower priority, that includes the
+    // cheapest such piece: the job would come back by preempting it.
+    std::int64_t cost(const Terms& terms, std::size_t piece);
+    // The first piece that is left of the same job. Pieces of one job are neighbours.
+    std::size_t first_of_job(std::size_t piece) const;
+    bool is_of_same_job(std::size_t piece, std::size_t other) const;
+
+    // Calls `visit` with every piece that stands on the node.
+    template <typename Visit>
+    void visit_on(NodeId node, Visit&& visit) const {
+        for (Link at = heads_[node.index()]; at != kNoLink; at = links_[at].next) {
+            visit(links_[at].piece);
+        }
+    }
+
+    // Whether the cost of other pieces fell by it: of those that would have come back by
+    // preempting this one, the last of its priority.
+    bool strike_out(std::size_t piece);
+
+  private:
+    using Link = std::uint32_t;
+    static constexpr Link kNoLink = static_cast<Link>(-1);
+    struct Standing {
+        std::size_t piece;
+        Link next;
+    };
+    // One project's work, cut.
+    struct Cut {
+        bool is_done = false;
+        std::vector<Class> classes;
+        std::vector<model::TaskPlacement> tasks;  // of its pieces
+        std::vector<int> ranks;
+    };
+
+    Cut& cut(ProjectId project);
+    void cut(Cut& into, const cluster::Job& job);
+    void add_piece(Cut& into, const cluster::Job& job, std::size_t first, std::size_t count);
+    Class& class_of(const Piece& piece);
+    void lower_stage(Class& alike, std::size_t core);
+    std::optional<std::int64_t> cheapest_in(Class& from, bool minimum_run);
+
+    const PoolView& view_;
+    std::vector<Piece> pieces_;
+    std::vector<bool> is_gone_;
+    std::vector<Cut> cuts_;  // by project
+    std::vector<Link> heads_;  // by node
+    std::vector<Standing> links_;
+};
 
 // Until when the policy leaves a started job alone.
 TimePoint protected_until(const model::Policy& policy, const cluster::Job& job);

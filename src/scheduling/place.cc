@@ -147,10 +147,11 @@ class Placer {
     model::Spreading spreading_;
 };
 
-// Whether the free counts alone rule it out: most refusals end here.
-bool is_hopeless(const PoolView& view, const cluster::Job& job, int tasks, View capacity) {
+}  // namespace
+
+bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capacity) {
     const auto& pool = view.cluster.pool(view.pool);
-    const model::TaskRequest& request = view.cluster.shape(job.shape).request;
+    const model::TaskRequest& request = view.cluster.shape(shape).request;
     if (request.gpus == 0) return false;
     if (!request.is_whole()) {
         return pool.free_total[index(capacity)] < request.share * request.gpus * tasks &&
@@ -159,11 +160,9 @@ bool is_hopeless(const PoolView& view, const cluster::Job& job, int tasks, View 
     return pool.free[index(capacity)].slots(request.gpus, pool.gpus_per_node_max) < tasks;
 }
 
-}  // namespace
-
 std::optional<std::vector<TaskPlacement>> place(const PoolView& view, const cluster::Job& job,
                                                 int tasks, View capacity) {
-    if (is_hopeless(view, job, tasks, capacity)) return {};
+    if (is_out_of_reach(view, job.shape, tasks, capacity)) return {};
     std::vector<TaskPlacement> placed = place_fitting(view, job, tasks, capacity);
     if (std::ssize(placed) < tasks) return {};
     return placed;

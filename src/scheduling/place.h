@@ -17,6 +17,9 @@
 
 namespace berth::scheduling {
 
+// Whether the free counts alone rule it out. Most refusals end here; cost: O(GPUs of one node).
+bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capacity);
+
 // `tasks` places for ranks the job has not yet placed. The cluster is as before after the call.
 std::optional<std::vector<model::TaskPlacement>> place(const PoolView& view,
                                                        const cluster::Job& job, int tasks,

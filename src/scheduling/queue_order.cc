@@ -2,6 +2,7 @@
 #include "scheduling/queue_order.h"
 
 #include <compare>
+#include <utility>
 
 namespace berth::scheduling {
 namespace {
@@ -46,8 +47,11 @@ bool is_before(const ServiceKey& left, const ServiceKey& right) {
     return left.allocatable < right.allocatable;
 }
 
-QueueOrder::QueueOrder(const PoolView& view)
-    : view_(view), jobs_(view.cluster.projects().size()), best_(view.cluster.projects().size()) {
+QueueOrder::QueueOrder(const PoolView& view, LaneTest test)
+    : view_(view),
+      test_(std::move(test)),
+      jobs_(view.cluster.projects().size()),
+      best_(view.cluster.projects().size()) {
     refresh_below(cluster::kRoot);
 }
 
@@ -80,14 +84,43 @@ void QueueOrder::refresh(ProjectId project) {
     }
 }
 
-std::optional<Candidate> QueueOrder::next() { return best_[cluster::kRoot.index()].candidate; }
+std::optional<Candidate> QueueOrder::next() {
+    const Best& best = best_[cluster::kRoot.index()];
+    while (best.candidate && !test_(best.candidate->project, best.candidate->lane)) {
+        if (!is_worth_going_on()) return {};
+        close(Candidate(*best.candidate));
+    }
+    return best.candidate;
+}
+
+// Counted at most once between two changes, when the first lane fails: then a decision that has
+// given away all there is ends here, however many lanes wait.
+bool QueueOrder::is_worth_going_on() {
+    if (!is_counted_) {
+        is_counted_ = true;
+        hopeful_ = 0;
+        for (std::size_t i = 0; i < jobs_.size(); ++i) {
+            const ProjectId project{static_cast<ProjectId::Rep>(i)};
+            for (const auto& [key, lane] : view_.claim(project).lanes) {
+                hopeful_ += !jobs_[i].is_closed(key) && test_(project, key);
+            }
+        }
+    }
+    return hopeful_ > 0;
+}
 
 void QueueOrder::close(const Candidate& candidate) {
+    if (is_counted_) hopeful_ -= test_(candidate.project, candidate.lane);
     jobs_[candidate.project.index()].close(candidate.lane);
-    changed(candidate.project);
+    refresh_from(candidate.project);
 }
 
 void QueueOrder::changed(ProjectId project) {
+    is_counted_ = false;
+    refresh_from(project);
+}
+
+void QueueOrder::refresh_from(ProjectId project) {
     for (ProjectId at = project; at.is_valid(); at = view_.parent(at)) refresh(at);
 }
 

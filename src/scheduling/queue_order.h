@@ -10,6 +10,7 @@
 // Cost: one look at each child on the path of what changed.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -32,15 +33,20 @@ ServiceKey service_key(const PoolView& view, ProjectId project, MilliGpu amount)
 // Whether `left` is served before `right`; false when only age tells them apart.
 bool is_before(const ServiceKey& left, const ServiceKey& right);
 
+// A cheap condition that a lane must meet to be worth a try. Its answer changes only when changed()
+// is called.
+using LaneTest = std::function<bool(ProjectId, const cluster::LaneKey&)>;
+
 class QueueOrder {
   public:
-    explicit QueueOrder(const PoolView& view);
+    QueueOrder(const PoolView& view, LaneTest test);
 
-    // The next job to be tried, or nothing when every lane is closed or empty.
+    // The next job to be tried, or nothing when no lane that is still open passes the test. Lanes
+    // that fail it are passed over in their turn: until then they count in the order like others.
     std::optional<Candidate> next();
     // Says that the candidate's lane cannot go on in this stage.
     void close(const Candidate& candidate);
-    // Says that this project's jobs or holdings changed.
+    // Says that this project's jobs or holdings changed, or what is free.
     void changed(ProjectId project);
 
   private:
@@ -48,12 +54,17 @@ class QueueOrder {
         std::optional<Candidate> candidate;
         ServiceKey key;
     };
+    bool is_worth_going_on();
     void refresh(ProjectId project);
     void refresh_below(ProjectId project);
+    void refresh_from(ProjectId project);  // it and everything above it
 
     const PoolView& view_;
+    LaneTest test_;
     std::vector<JobOrder> jobs_;  // by project
-    std::vector<Best> best_;      // by project
+    std::vector<Best> best_;  // by project
+    bool is_counted_ = false;
+    int hopeful_ = 0;  // open lanes that pass the test, when counted
 };
 
 }  // namespace berth::scheduling

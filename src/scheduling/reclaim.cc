@@ -19,11 +19,11 @@ bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount) {
     return true;
 }
 
-bool may_reclaim(const PoolView& view, const cluster::Job& job, MilliGpu amount) {
+bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, MilliGpu amount) {
     if (amount == MilliGpu{0}) return false;
-    const cluster::Claim& claim = view.claim(job.project);
-    if (claim.usage.allocated + amount > view.shares.fair[job.project.index()]) return false;
-    return job.preemptible || claim.usage.not_preemptible + amount <= claim.quota;
+    const cluster::Claim& claim = view.claim(project);
+    if (claim.usage.allocated + amount > view.shares.fair[project.index()]) return false;
+    return preemptible || claim.usage.not_preemptible + amount <= claim.quota;
 }
 
 ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount)
@@ -59,7 +59,8 @@ const ReclaimLedger::Side* ReclaimLedger::find_side(ProjectId from) const {
 bool ReclaimLedger::may_take(ProjectId from, MilliGpu piece) const {
     const Side* side = find_side(from);
     if (side == nullptr) return false;
-    const MilliGpu largest = side->pieces.empty() ? piece : std::max(piece, *side->pieces.rbegin());
+    const MilliGpu largest =
+        side->pieces.empty() ? piece : std::max(piece, side->pieces.rbegin()->first);
     const MilliGpu before_last = side->allocated - (side->taken + piece - largest);
     return before_last > side->floor;
 }
@@ -76,16 +77,25 @@ std::optional<std::size_t> ReclaimLedger::side_of(ProjectId project) const {
     return side;
 }
 
+std::vector<MilliGpu> ReclaimLedger::headrooms() const {
+    std::vector<MilliGpu> headrooms;
+    for (const Side& side : sides_) {
+        headrooms.push_back(std::max(side.allocated - side.taken - side.floor, MilliGpu{0}));
+    }
+    return headrooms;
+}
+
 void ReclaimLedger::take(ProjectId from, MilliGpu piece) {
     Side& side = sides_[side_of_[from.index()]];
     side.taken += piece;
-    side.pieces.insert(piece);
+    ++side.pieces[piece];
 }
 
 void ReclaimLedger::give_back(ProjectId from, MilliGpu piece) {
     Side& side = sides_[side_of_[from.index()]];
     side.taken -= piece;
-    side.pieces.erase(side.pieces.find(piece));
+    const auto size = side.pieces.find(piece);
+    if (--size->second == 0) side.pieces.erase(size);
 }
 
 bool ReclaimLedger::leaves_balance() const {

@@ -15,16 +15,16 @@
 // The same ledger serves preemption inside a project, where anyone of lower priority may lose.
 #pragma once
 
+#include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
 
-// Whether the job's project may take GPUs back for it at all.
-bool may_reclaim(const PoolView& view, const cluster::Job& job, MilliGpu amount);
+// Whether the project may take so many GPUs back at all, for work that can be paused or cannot.
+bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, MilliGpu amount);
 
 // Whether the job's side stays within its quota on every level: the owner's own right, which no
 // minimum run delays.
@@ -46,6 +46,8 @@ class ReclaimLedger {
 
     // The side of a project, for telling sides apart; none for the beneficiary's own project.
     std::optional<std::size_t> side_of(ProjectId project) const;
+    // What each side holds above the floor; a ledger with no more anywhere allows no more.
+    std::vector<MilliGpu> headrooms() const;
 
   private:
     // One side that may lose: a sibling of an ancestor of the beneficiary.
@@ -55,7 +57,7 @@ class ReclaimLedger {
         MilliGpu allocated{0};  // before anything was taken
         MilliGpu floor{0};      // it must hold more than this before each piece
         MilliGpu taken{0};
-        std::multiset<MilliGpu> pieces;  // sizes taken
+        std::map<MilliGpu, int> pieces;  // how many of each size were taken
     };
     const Side* find_side(ProjectId from) const;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <tuple>
 
 namespace berth::scheduling {
 namespace {
@@ -26,13 +27,12 @@ struct Room {
 
 class SlotSearch {
   public:
-    SlotSearch(const PoolView& view, const Beneficiary& beneficiary, ReclaimLedger& ledger,
-               const std::vector<Piece>& pieces, const Choice& choice,
-               const std::vector<std::size_t>& here, NodeId node)
-        : pieces_(pieces), choice_(choice), node_(node), ledger_(ledger) {
-        asks_ledger_ = beneficiary.rule == model::Rule::Reclaim;
+    SlotSearch(const Hunt& hunt, ReclaimLedger& ledger, const std::vector<bool>& is_chosen,
+               NodeId node)
+        : hunt_(hunt), pieces_(hunt.pieces), is_chosen_(is_chosen), node_(node), ledger_(ledger) {
+        const PoolView& view = hunt.view;
         const cluster::NodeState& state = view.cluster.nodes()[node.index()];
-        const ShapeId shape = beneficiary.job.shape;
+        const ShapeId shape = hunt.beneficiary.job.shape;
         gpus_ = state.gpus;
         for (int gpu = 0; gpu < gpus_; ++gpu) {
             room_.gpu[static_cast<std::size_t>(gpu)] =
@@ -48,9 +48,7 @@ class SlotSearch {
         need_memory_ = view.cluster.memory_on(shape, node);
         is_allowed_ =
             state.is_ready && view.cluster.allows(shape, state.kind) && state.pool == view.pool;
-        for (const std::size_t piece : here) {
-            if (!choice[piece]) candidates_.push_back(piece);
-        }
+        if (is_allowed_) collect_candidates();
     }
 
     SlotCost run() {
@@ -66,6 +64,21 @@ class SlotSearch {
     }
 
   private:
+    // Cheapest first; ties in the order of projects, then in victim order.
+    void collect_candidates() {
+        std::vector<std::tuple<std::int64_t, ProjectId, std::size_t>> order;
+        hunt_.pieces.visit_on(node_, [&](std::size_t piece) {
+            if (is_taken_before(piece) || !hunt_.may_take(piece)) return;
+            order.emplace_back(hunt_.cost(piece), pieces_[piece].project, piece);
+        });
+        std::ranges::sort(order);
+        for (const auto& [cost, project, piece] : order) candidates_.push_back(piece);
+    }
+
+    bool is_taken_before(std::size_t piece) const {
+        return piece < is_chosen_.size() && is_chosen_[piece];
+    }
+
     void add_here(Room& room, std::size_t piece) const {
         for (const auto& task : pieces_[piece].tasks) {
             if (task.node == node_) room.add(task);
@@ -88,8 +101,9 @@ class SlotSearch {
     // The unchosen pieces of the same job that must go first, and the piece itself.
     std::vector<std::size_t> with_surplus(std::size_t piece) const {
         std::vector<std::size_t> all;
-        for (std::size_t i = first_of_job(pieces_, piece); i <= piece; ++i) {
-            if (!choice_[i] && std::ranges::find(taken_, i) == taken_.end()) all.push_back(i);
+        for (std::size_t i = pieces_.first_of_job(piece); i <= piece; ++i) {
+            const bool is_taken = std::ranges::find(taken_, i) != taken_.end();
+            if (!is_taken_before(i) && !is_taken) all.push_back(i);
         }
         return all;
     }
@@ -119,25 +133,25 @@ class SlotSearch {
         std::size_t done = 0;
         for (; done < all.size(); ++done) {
             const Piece& one = pieces_[all[done]];
-            if (asks_ledger_ && !ledger_.may_take(one.project, one.gpus)) break;
-            if (asks_ledger_) ledger_.take(one.project, one.gpus);
+            if (hunt_.asks_ledger() && !ledger_.may_take(one.project, one.gpus)) break;
+            if (hunt_.asks_ledger()) ledger_.take(one.project, one.gpus);
             taken_.push_back(all[done]);
-            cost += one.cost_gpu_ms();
+            cost += hunt_.cost(all[done]);
             add_here(more, all[done]);
         }
         if (done == all.size()) descend(next + 1, more, cost, jobs + 1);
         for (; done > 0; --done) {
             const Piece& one = pieces_[taken_.back()];
-            if (asks_ledger_) ledger_.give_back(one.project, one.gpus);
+            if (hunt_.asks_ledger()) ledger_.give_back(one.project, one.gpus);
             taken_.pop_back();
         }
     }
 
-    const std::vector<Piece>& pieces_;
-    const Choice& choice_;
+    const Hunt& hunt_;
+    const PieceTable& pieces_;
+    const std::vector<bool>& is_chosen_;
     NodeId node_;
     ReclaimLedger& ledger_;  // as before after the search
-    bool asks_ledger_ = true;
     bool is_allowed_ = false;
     int gpus_ = 0;
     Room room_;
@@ -156,10 +170,9 @@ class SlotSearch {
 
 }  // namespace
 
-SlotCost cheapest_slot(const PoolView& view, const Beneficiary& beneficiary, ReclaimLedger& ledger,
-                       const std::vector<Piece>& pieces, const Choice& choice,
-                       const std::vector<std::size_t>& here, NodeId node) {
-    return SlotSearch(view, beneficiary, ledger, pieces, choice, here, node).run();
+SlotCost cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger, const std::vector<bool>& is_chosen,
+                       NodeId node) {
+    return SlotSearch(hunt, ledger, is_chosen, node).run();
 }
 
 }  // namespace berth::scheduling

@@ -21,10 +21,8 @@ struct SlotCost {
     std::vector<std::size_t> pieces;   // to take, including pieces of the same jobs elsewhere
 };
 
-// `here` are the positions of the pieces on the node, cheapest first; chosen ones are gone. The
-// ledger is as before after the call.
-SlotCost cheapest_slot(const PoolView& view, const Beneficiary& beneficiary, ReclaimLedger& ledger,
-                       const std::vector<Piece>& pieces, const Choice& choice,
-                       const std::vector<std::size_t>& here, NodeId node);
+// Pieces that are chosen are gone. The ledger knows of them, and is as before after the call.
+SlotCost cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger, const std::vector<bool>& is_chosen,
+                       NodeId node);
 
 }  // namespace berth::scheduling

@@ -4,121 +4,113 @@
 #include <algorithm>
 #include <map>
 
-#include "base/check.h"
 #include "scheduling/eviction.h"
-#include "scheduling/pieces.h"
-#include "scheduling/place.h"
-#include "scheduling/quota_gate.h"
 
 namespace berth::scheduling {
-
-std::vector<int> Piece::ranks() const {
-    std::vector<int> ranks;
-    for (const model::TaskPlacement& task : tasks) ranks.push_back(task.task);
-    return ranks;
-}
-
-std::size_t first_of_job(const std::vector<Piece>& pieces, std::size_t position) {
-    while (position > 0 && pieces[position - 1].job == pieces[position].job) --position;
-    return position;
-}
-
-EvictionTest::EvictionTest(const PoolView& view, const Beneficiary& beneficiary,
-                           const ReclaimLedger& ledger, const std::vector<Piece>& pieces)
-    : view_(view), beneficiary_(beneficiary), ledger_(ledger), pieces_(pieces) {}
-
-bool EvictionTest::is_legal(const Choice& choice) const {
-    if (beneficiary_.rule == model::Rule::Preempt) return true;
-    ReclaimLedger ledger = ledger_;
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-        if (!choice[i]) continue;
-        if (!ledger.may_take(pieces_[i].project, pieces_[i].gpus)) return false;
-        ledger.take(pieces_[i].project, pieces_[i].gpus);
-    }
-    return ledger.leaves_balance();
-}
-
-std::optional<std::vector<model::TaskPlacement>> EvictionTest::places_if_legal(
-    const Choice& choice) const {
-    const cluster::Trial trial(view_.cluster);
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-        if (choice[i]) view_.cluster.release(pieces_[i].job, pieces_[i].ranks());
-    }
-    if (quota_gate(view_, beneficiary_.job, beneficiary_.amount)) return {};
-    return place(view_, beneficiary_.job, beneficiary_.tasks, View::Coming);
-}
-
-std::optional<std::vector<model::TaskPlacement>> EvictionTest::places_after(
-    const Choice& choice) const {
-    if (!is_legal(choice)) return {};
-    return places_if_legal(choice);
-}
-
-void EvictionTest::prune(Choice& choice, std::span<const std::size_t> give_back_order) const {
-    if (std::ranges::count(choice, true) > kPrunedPieces) return;
-    for (const std::size_t piece : give_back_order) {
-        if (!choice[piece]) continue;
-        // A job's core cannot stay away when its surplus is back, so they return from the core.
-        const bool core_is_taken = piece + 1 < pieces_.size() && choice[piece + 1] &&
-                                   pieces_[piece + 1].job == pieces_[piece].job;
-        if (core_is_taken) continue;
-        choice[piece] = false;
-        if (!places_after(choice)) choice[piece] = true;
-    }
-}
-
 namespace {
 
-// Whether even the most that may be taken from every side is too little: decides most refusals
-// without looking at a single node.
-bool is_hopeless(const PoolView& view, const Beneficiary& beneficiary, const ReclaimLedger& ledger,
-                 const std::vector<Piece>& pieces) {
-    // A request by memory may take less of a large GPU than the amount it counts as.
-    const model::TaskRequest& request = view.cluster.shape(beneficiary.job.shape).request;
-    if (request.gpu_memory > model::Bytes{0}) return false;
-    std::map<std::optional<std::size_t>, std::pair<MilliGpu, MilliGpu>> sides;  // sum, largest
-    std::map<std::optional<std::size_t>, ProjectId> member;
-    for (const Piece& piece : pieces) {
-        const auto side = ledger.side_of(piece.project);
-        auto& [sum, largest] = sides[side];
-        sum += piece.gpus;
-        largest = std::max(largest, piece.gpus);
-        member[side] = piece.project;
+std::vector<ProjectId> projects_to_take_from(const PoolView& view, const Beneficiary& beneficiary,
+                                             const ReclaimLedger& ledger) {
+    if (beneficiary.rule == model::Rule::Preempt) return {beneficiary.job.project};
+    std::vector<ProjectId> projects;
+    for (std::size_t i = 0; i < view.cluster.projects().size(); ++i) {
+        const ProjectId project{static_cast<ProjectId::Rep>(i)};
+        // The smallest piece decides whether anything at all may be taken from there.
+        if (!view.claim(project).victims.empty() && ledger.may_take(project, MilliGpu{1})) {
+            projects.push_back(project);
+        }
     }
+    return projects;
+}
+
+// What the pieces that are left on one side amount to.
+struct Sum {
+    ProjectId member;
+    MilliGpu gpus{0};
+    MilliGpu largest{0};
+};
+using Sums = std::map<std::optional<std::size_t>, Sum>;  // by side
+
+Sums sum_up(Hunt& hunt) {
+    const std::size_t which = hunt.terms.minimum_run ? 1 : 0;
+    Sums sums;
+    hunt.count = 0;
+    for (const ProjectId project : hunt.projects) {
+        Sum& sum = sums[hunt.ledger.side_of(project)];
+        sum.member = project;
+        for (const PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
+            sum.gpus += alike.gpus[which];
+            sum.largest = std::max(sum.largest, alike.largest);
+            hunt.count += alike.count[which];
+        }
+    }
+    return sums;
+}
+
+// Whether even the most that may be taken from every side is too little: decides most refusals
+// without looking at a single piece.
+bool is_hopeless(const Hunt& hunt, const Sums& sums) {
+    if (hunt.count == 0) return true;
+    // A request by memory may take less of a large GPU than the amount it counts as.
+    const PoolView& view = hunt.view;
+    const model::TaskRequest& request = view.cluster.shape(hunt.beneficiary.job.shape).request;
+    if (request.gpu_memory > model::Bytes{0}) return false;
     MilliGpu reachable =
         view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)];
-    for (const auto& [side, amounts] : sides) {
-        const auto [sum, largest] = amounts;
-        const bool bounded = beneficiary.rule == model::Rule::Reclaim;
-        reachable += bounded ? std::min(sum, ledger.most_from(member[side], largest)) : sum;
+    for (const auto& [side, sum] : sums) {
+        const bool is_bounded = hunt.asks_ledger();
+        reachable += is_bounded ? std::min(sum.gpus, hunt.ledger.most_from(sum.member, sum.largest))
+                                : sum.gpus;
     }
-    return reachable < beneficiary.amount;
+    return reachable < hunt.beneficiary.amount;
+}
+
+std::optional<TimePoint> first_unprotected(const Hunt& hunt) {
+    std::optional<TimePoint> first;
+    if (!hunt.terms.minimum_run) return first;
+    for (const ProjectId project : hunt.projects) {
+        for (const PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
+            if (!alike.protected_until) continue;
+            first = std::min(first.value_or(*alike.protected_until), *alike.protected_until);
+        }
+    }
+    return first;
 }
 
 }  // namespace
 
-Eviction find_victims(const PoolView& view, const Beneficiary& beneficiary) {
-    const ReclaimLedger ledger(view, beneficiary.job.project, beneficiary.amount);
-    const Pieces pieces = legal_pieces(view, beneficiary, ledger);
+VictimSearch::VictimSearch(const PoolView& view) : view_(view), pieces_(view) {}
+
+Eviction VictimSearch::find(const Beneficiary& beneficiary) {
+    Hunt hunt{view_,
+              beneficiary,
+              terms_of(view_, beneficiary),
+              pieces_,
+              ReclaimLedger(view_, beneficiary.job.project, beneficiary.amount),
+              {},
+              0};
+    hunt.projects = projects_to_take_from(view_, beneficiary, hunt.ledger);
     Eviction eviction;
-    eviction.protected_until = pieces.protected_until;
-    if (pieces.list.empty() || is_hopeless(view, beneficiary, ledger, pieces.list)) {
-        return eviction;
+    eviction.protected_until = first_unprotected(hunt);
+    if (is_hopeless(hunt, sum_up(hunt))) return eviction;
+    std::optional<Chosen> chosen;
+    if (!view_.policy.cheapest_victims) chosen = choose_in_order(hunt);
+    if (!chosen) {
+        SlotMarket& market = markets_[{hunt.terms, beneficiary.job.shape}];
+        market.reopen(hunt, freed_);
+        chosen = choose_cheapest(hunt, market);
     }
-    const EvictionTest test(view, beneficiary, ledger, pieces.list);
-    Choice choice;
-    if (!view.policy.cheapest_victims) {
-        choice = choose_in_order(view, beneficiary, pieces.list, test);
-    }
-    if (choice.empty()) choice = choose_cheapest(view, beneficiary, ledger, pieces.list, test);
-    if (choice.empty()) return eviction;
-    const auto places = test.places_after(choice);
-    BERTH_CHECK(places.has_value(), "chosen victims make room for their beneficiary");
-    eviction.places = *places;
-    for (std::size_t i = 0; i < pieces.list.size(); ++i) {
-        if (choice[i]) eviction.pieces.push_back(pieces.list[i]);
-    }
+    if (!chosen) return eviction;
+    eviction.pieces = std::move(chosen->pieces);
+    std::ranges::sort(eviction.pieces, {},
+                      [&](std::size_t piece) { return std::pair(pieces_[piece].project, piece); });
+    eviction.places = std::move(chosen->places);
     return eviction;
+}
+
+void VictimSearch::take(std::size_t position) {
+    if (pieces_.strike_out(position)) markets_.clear();
+    for (const model::TaskPlacement& task : pieces_[position].tasks) freed_.push_back(task.node);
 }
 
 }  // namespace berth::scheduling

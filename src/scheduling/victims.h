@@ -2,8 +2,7 @@
 //
 // Who is paused so that this job can start? The search behind reclaim and preempt.
 //
-// Victims are taken in pieces: the surplus tasks of an elastic job one at a time, highest rank
-// first, then its core gang as one. Two ways to choose:
+// Victims are taken in pieces (pieces.h). Two ways to choose:
 //   cheapest  (profile berth) the legal set with the least lost work, then the fewest jobs.
 //             Exact when at most kExactPieces pieces are legal; beyond that the cheapest slot on
 //             each node, one slot after the other.
@@ -13,49 +12,45 @@
 // by the ledger, and comes with the places of the beneficiary (I6: no pause without a start).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
-#include "scheduling/pool_view.h"
-#include "scheduling/reclaim.h"
+#include "scheduling/pieces.h"
+#include "scheduling/slot_market.h"
 
 namespace berth::scheduling {
 
 inline constexpr int kExactPieces = 10;
 
-struct Piece {
-    JobId job;
-    ProjectId project;
-    std::vector<model::TaskPlacement> tasks;  // all running
-    MilliGpu gpus{0};
-    model::PauseCost cost;
-    bool takes_whole_job = true;
-    // What its job would in turn preempt to come back: pausing it costs its project that as well,
-    // so a choice by cost goes straight to the lower priority.
-    std::int64_t return_gpu_ms = 0;
-
-    std::int64_t cost_gpu_ms() const {
-        return cost.unsaved_gpu_ms + cost.restart_gpu_ms + return_gpu_ms;
-    }
-    std::vector<int> ranks() const;
-};
-
 struct Eviction {
-    std::vector<Piece> pieces;
+    std::vector<std::size_t> pieces;           // positions in the table of pieces
     std::vector<model::TaskPlacement> places;  // of the beneficiary, in the Coming view
     // The earliest time at which a job now protected by its minimum run may be paused.
     std::optional<TimePoint> protected_until;
 };
 
-struct Beneficiary {
-    const cluster::Job& job;
-    int tasks = 1;
-    MilliGpu amount{0};
-    model::Rule rule = model::Rule::Reclaim;
-};
+// All searches of one decision in one pool. They share what stays true from one to the next: the
+// pieces, and the price of a slot on nodes where nothing changed.
+class VictimSearch {
+  public:
+    explicit VictimSearch(const PoolView& view);
 
-// The pieces to pause, or an empty list of pieces when nothing legal helps. The cluster is as
-// before after the call.
-Eviction find_victims(const PoolView& view, const Beneficiary& beneficiary);
+    // The pieces to pause, or none when nothing legal helps. The cluster is as before after the
+    // call.
+    Eviction find(const Beneficiary& beneficiary);
+    const Piece& piece(std::size_t position) const { return pieces_[position]; }
+
+    // Says that the decision pauses this piece.
+    void take(std::size_t position);
+    // Says that GPUs were freed on a node.
+    void freed(NodeId node) { freed_.push_back(node); }
+
+  private:
+    const PoolView& view_;
+    PieceTable pieces_;
+    std::vector<NodeId> freed_;  // since the search was made, repetitions included
+    std::map<std::pair<Terms, ShapeId>, SlotMarket> markets_;
+};
 
 }  // namespace berth::scheduling

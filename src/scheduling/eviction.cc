@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/eviction.h"
+
+#include <algorithm>
+
+#include "scheduling/place.h"
+#include "scheduling/quota_gate.h"
+
+namespace berth::scheduling {
+
+bool EvictionTest::is_legal(const Choice& choice) const {
+    if (!hunt_.asks_ledger()) return true;
+    ReclaimLedger ledger = hunt_.ledger;
+    for (const std::size_t position : choice) {
+        const Piece& piece = hunt_.pieces[position];
+        if (!ledger.may_take(piece.project, piece.gpus)) return false;
+        ledger.take(piece.project, piece.gpus);
+    }
+    return ledger.leaves_balance();
+}
+
+std::optional<Places> EvictionTest::places_if_legal(const Choice& choice) const {
+    const PoolView& view = hunt_.view;
+    const cluster::Trial trial(view.cluster);
+    for (const std::size_t position : choice) {
+        view.cluster.release(hunt_.pieces[position].job, hunt_.pieces[position].ranks);
+    }
+    const Beneficiary& beneficiary = hunt_.beneficiary;
+    if (quota_gate(view, beneficiary.job, beneficiary.amount)) return {};
+    return place(view, beneficiary.job, beneficiary.tasks, View::Coming);
+}
+
+std::optional<Places> EvictionTest::places_after(const Choice& choice) const {
+    if (!is_legal(choice)) return {};
+    return places_if_legal(choice);
+}
+
+std::optional<Places> EvictionTest::prune(Choice& choice,
+                                          const std::vector<std::size_t>& give_back_order,
+                                          Ledger ledger) const {
+    std::optional<Places> found;
+    if (choice.size() > kPrunedPieces) return found;
+    for (const std::size_t piece : give_back_order) {
+        const auto taken = std::ranges::lower_bound(choice, piece);
+        if (taken == choice.end() || *taken != piece) continue;
+        // A job's core cannot stay away when its surplus is back, so they return from the core.
+        const auto next = taken + 1;
+        const bool next_is_taken =
+            next != choice.end() && *next == piece + 1 && hunt_.pieces.is_of_same_job(piece, *next);
+        if (next_is_taken) continue;
+        Choice fewer = choice;
+        fewer.erase(fewer.begin() + (taken - choice.begin()));
+        auto places = ledger == Ledger::Asked ? places_after(fewer) : places_if_legal(fewer);
+        if (!places) continue;
+        choice = std::move(fewer);
+        found = std::move(places);
+    }
+    return found;
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/slot_market.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "scheduling/place.h"
+
+namespace berth::scheduling {
+
+bool SlotMarket::Offer::operator<(const Offer& other) const {
+    return std::tie(other.cost, other.jobs, other.node) < std::tie(cost, jobs, node);
+}
+
+void SlotMarket::reopen(const Hunt& hunt, std::span<const NodeId> freed) {
+    std::vector<MilliGpu> headrooms = hunt.ledger.headrooms();
+    const bool is_looser = !std::ranges::includes(projects_, hunt.projects) ||
+                           !std::ranges::equal(headrooms, headrooms_, std::ranges::less_equal{});
+    headrooms_ = std::move(headrooms);
+    projects_ = hunt.projects;
+    if (!is_open_ || is_looser) {
+        open(hunt);
+    } else {
+        for (const NodeId node : freed.subspan(freed_seen_)) offer(hunt, node);
+        for (const NodeId node : to_offer_) offer(hunt, node);
+    }
+    freed_seen_ = freed.size();
+    to_offer_.clear();
+}
+
+void SlotMarket::open(const Hunt& hunt) {
+    is_open_ = true;
+    heap_ = {};
+    const std::size_t nodes = hunt.view.cluster.nodes().size();
+    versions_.resize(nodes);
+    for (std::size_t node = 0; node < nodes; ++node) {
+        offer(hunt, {static_cast<NodeId::Rep>(node)});
+    }
+}
+
+void SlotMarket::offer(const Hunt& hunt, NodeId node) {
+    constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+    std::int64_t least = kNone;
+    hunt.pieces.visit_on(node, [&](std::size_t piece) {
+        if (hunt.may_take(piece)) least = std::min(least, hunt.cost(piece));
+    });
+    const std::uint32_t version = ++versions_[node.index()];
+    if (least != kNone) heap_.push({least, 0, node, version});
+}
+
+std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
+    const PoolView& view = hunt.view;
+    const cluster::Trial trial(view.cluster);
+    ReclaimLedger ledger = hunt.ledger;
+    int missing = hunt.beneficiary.tasks;
+    for (const auto& task : place_fitting(view, hunt.beneficiary.job, missing, View::Coming)) {
+        view.cluster.take(View::Coming, task);
+        --missing;
+    }
+    while (missing > 0 && !heap_.empty()) {
+        const Offer top = heap_.top();
+        heap_.pop();
+        if (top.version != versions_[top.node.index()]) continue;
+        const SlotCost now = cheapest_slot(hunt, ledger, is_chosen_, top.node);
+        if (!now.is_possible) {
+            to_offer_.push_back(top.node);
+        } else if (std::tie(now.cost, now.jobs) != std::tie(top.cost, top.jobs)) {
+            heap_.push({now.cost, now.jobs, top.node, top.version});
+        } else if (accept(hunt, ledger, top.node, now)) {
+            --missing;
+        }
+    }
+    Choice choice = std::exchange(choice_, {});
+    for (const std::size_t piece : choice) is_chosen_[piece] = false;
+    if (missing > 0) {
+        is_open_ = false;  // what it learnt was true with the ledger it had come to
+        return {};
+    }
+    std::ranges::sort(choice);
+    return choice;
+}
+
+bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node,
+                        const SlotCost& slot) {
+    cluster::Cluster& cluster = hunt.view.cluster;
+    std::vector<NodeId> touched{node};
+    for (const std::size_t position : slot.pieces) {
+        const Piece& piece = hunt.pieces[position];
+        if (position >= is_chosen_.size()) is_chosen_.resize(position + 1);
+        is_chosen_[position] = true;
+        choice_.push_back(position);
+        if (hunt.asks_ledger()) ledger.take(piece.project, piece.gpus);
+        cluster.release(piece.job, piece.ranks);
+        for (const model::TaskPlacement& task : piece.tasks) touched.push_back(task.node);
+    }
+    const auto place = place_on(hunt.view, hunt.beneficiary.job.shape, node, View::Coming);
+    if (place) cluster.take(View::Coming, *place);
+    std::ranges::sort(touched);
+    const auto repeated = std::ranges::unique(touched);
+    touched.erase(repeated.begin(), repeated.end());
+    for (const NodeId changed : touched) {
+        // What was freed there may be room enough for another slot.
+        heap_.push({0, 0, changed, ++versions_[changed.index()]});
+        to_offer_.push_back(changed);
+    }
+    return place.has_value();
+}
+
+}  // namespace berth::scheduling

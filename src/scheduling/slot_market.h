@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// On which node is the next slot for a task made cheapest? Nodes stand in a heap by the least that
+// a slot there may cost, and the price of the one on top is looked up when it gets there. A slot
+// that is bought frees its node for more and makes every other slot dearer or leaves it alone (the
+// ledger only tightens), so a heap once made serves the next search on the same terms as well:
+// only nodes where GPUs were freed since are offered again.
+//
+// Trusts: one market is used with one shape and one set of Terms. Cost: O(nodes) when it opens,
+// then O(log nodes) and the price of a node (slot_cost.h) for each slot.
+#pragma once
+
+#include <queue>
+#include <span>
+#include <vector>
+
+#include "scheduling/eviction.h"
+#include "scheduling/slot_cost.h"
+
+namespace berth::scheduling {
+
+class SlotMarket {
+  public:
+    // Prepares for this hunt. `freed` are the nodes on which GPUs were freed by this decision, a
+    // list that only grows.
+    void reopen(const Hunt& hunt, std::span<const NodeId> freed);
+    // Buys a slot for each task of the beneficiary, or returns nothing.
+    std::optional<Choice> buy(const Hunt& hunt);
+
+  private:
+    struct Offer {
+        std::int64_t cost;
+        int jobs;
+        NodeId node;
+        std::uint32_t version;
+
+        bool operator<(const Offer& other) const;  // the cheapest is the heap's top
+    };
+
+    void open(const Hunt& hunt);
+    // Puts a node up at the least its slot may cost; what was said of it before is void.
+    void offer(const Hunt& hunt, NodeId node);
+    bool accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, const SlotCost& slot);
+
+    bool is_open_ = false;
+    std::vector<MilliGpu> headrooms_;  // of the hunt it was last used in
+    std::vector<ProjectId> projects_;  // likewise
+    std::size_t freed_seen_ = 0;
+    std::vector<NodeId> to_offer_;  // bought from in the last hunt
+    std::priority_queue<Offer> heap_;
+    std::vector<std::uint32_t> versions_;  // by node: of the offer that counts
+    std::vector<bool> is_chosen_;  // by piece
+    Choice choice_;
+};
+
+}  // namespace berth::scheduling
