@@ -38,6 +38,15 @@ class JobTable {
         std::size_t at_ = 0;
     };
 
+    JobTable() = default;
+    // Copies every job: for tests that try two futures of one cluster.
+    JobTable(const JobTable& other) {
+        for (const auto& [id, job] : other) insert(job);
+    }
+    JobTable& operator=(const JobTable& other) { return *this = JobTable(other); }
+    JobTable(JobTable&&) = default;
+    JobTable& operator=(JobTable&&) = default;
+
     // Null when there is none.
     Job* find(JobId id) const {
         const std::size_t page = id.index() / kPageSize;
