@@ -8,12 +8,14 @@
 import argparse
 import json
 import multiprocessing
-import os
 import re
 import socket
+import pathlib
+import sys
 import time
 
-from berth_server import Server, submission
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests/support"))
+from berth_server import Server, cpu_seconds, submission
 
 NUMBER = re.compile(rb'"id":(\d+)')
 
@@ -64,13 +66,13 @@ def measure(nodes, arguments):
         answers = [results.get(timeout=arguments.seconds + 60) for _ in clients]
         for process in clients:
             process.join()
-        cpu = sum(map(int, open(f"/proc/{server.pid}/stat").read().rpartition(")")[2].split()[11:13]))
+        cpu = cpu_seconds(server.pid)
         total = sum(done for done, _ in answers)
         rate = sum(done / took for done, took in answers)
         logged = server.get("status")["last_job"]
         assert logged >= total, (logged, total)
         return {"nodes": nodes, "submits_per_s": round(rate), "submits": total,
-                "server_cpu_us_per_submit": round(cpu / os.sysconf("SC_CLK_TCK") * 1e6 / logged)}
+                "server_cpu_us_per_submit": round(cpu * 1e6 / logged)}
 
 
 def main():

@@ -61,7 +61,7 @@ def submission(index, duration_s, gpus, berth, folder):
         command = ["sleep", f"{duration_s:.3f}"]
     else:
         steps = max(1, round(duration_s / 0.1))
-        command = [berth, "trainer", "--steps", str(steps), "--step-time", "100ms"]
+        command = [berth + "-trainer", "--steps", str(steps), "--step-time", "100ms"]
     return {
         "spec": {"name": f"philly-{index}", "project": project_of(index), "tasks_min": tasks,
                  "tasks_max": tasks, "request": {"gpus": gpus // tasks}},
@@ -145,7 +145,7 @@ def main():
             client = wait_for_server(data, server)
             for name, (_, quota) in PROJECTS.items():
                 client.call("PUT", f"/api/v1/projects/{name}",
-                            {"name": name, "rights": {"quota": quota}})
+                            {"name": name, "quota": quota})
             started = submit_in_time(client, trace, options.scale, berth, folder)
             drained = drain(client, options.patience)
             makespan = time.monotonic() - started

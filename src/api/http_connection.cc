@@ -34,8 +34,11 @@ struct HttpConnection::Parser {
 };
 
 HttpConnection::HttpConnection(Socket socket, Peer peer, const HttpSettings& settings)
-    : socket_(std::move(socket)), peer_(std::move(peer)), settings_(settings),
-      parser_(std::make_unique<Parser>()), last_progress_(Clock::now()) {}
+    : socket_(std::move(socket)),
+      peer_(std::move(peer)),
+      settings_(settings),
+      parser_(std::make_unique<Parser>()),
+      last_progress_(Clock::now()) {}
 
 HttpConnection::~HttpConnection() = default;
 
@@ -48,6 +51,7 @@ void HttpConnection::close() {
 
 bool HttpConnection::is_stale(Clock::time_point now) const {
     const auto quiet = now - last_progress_;
+    if (is_draining_) return quiet > kDrainMax;
     const bool is_stalled = is_writing_ || parser_->has_begun;
     if (is_stalled) return quiet > kStalledMax;
     // A client that waits for a parked answer has every right to be quiet.
@@ -55,27 +59,43 @@ bool HttpConnection::is_stale(Clock::time_point now) const {
 }
 
 void HttpConnection::read_more() {
-    if (is_reading_ || closes_ || !socket_.is_open()) return;
+    if (is_reading_ || (closes_ && !is_draining_) || !socket_.is_open()) return;
     if (answers_.size() >= kPipelinedMax || unsent_.size() >= kUnsentBytesMax) return;
     is_reading_ = true;
     inbox_.erase(0, parsed_);
     parsed_ = 0;
     const std::size_t size = inbox_.size();
     inbox_.resize(size + kReadBytes);
-    socket_.async_read_some(
-        asio::buffer(inbox_.data() + size, kReadBytes),
-        [self = shared_from_this(), size](const boost::system::error_code& error,
-                                          std::size_t count) {
-            self->is_reading_ = false;
-            self->inbox_.resize(size + count);
-            if (error) return self->close();
-            self->on_bytes(count);
-        });
+    socket_.async_read_some(asio::buffer(inbox_.data() + size, kReadBytes),
+                            [self = shared_from_this(), size](
+                                const boost::system::error_code& error, std::size_t count) {
+                                self->is_reading_ = false;
+                                self->inbox_.resize(size + count);
+                                if (error) return self->close();
+                                self->on_bytes(count);
+                            });
+}
+
+// A client that has nothing more to say may still wait for its answers.
+void HttpConnection::on_end(const boost::system::error_code& error) {
+    const bool is_owed = !answers_.empty() || is_writing_ || !unsent_.empty();
+    if (error != asio::error::eof || is_draining_ || !is_owed) return close();
+    closes_ = true;
 }
 
 void HttpConnection::on_bytes(std::size_t size) {
-    if (size > 0) last_progress_ = Clock::now();
-    if (parse()) read_more();
+    if (size > 0 && !is_draining_) last_progress_ = Clock::now();
+    if (is_draining_) parsed_ = inbox_.size();
+    if (is_draining_ || parse()) read_more();
+}
+
+// Closing while the client still sends would take back an answer that it has not read yet.
+void HttpConnection::drain() {
+    boost::system::error_code ignored;
+    socket_.shutdown(Socket::shutdown_send, ignored);
+    is_draining_ = true;
+    parsed_ = inbox_.size();
+    read_more();
 }
 
 bool HttpConnection::parse() {
@@ -83,7 +103,8 @@ bool HttpConnection::parse() {
         boost::system::error_code error;
         auto& request = parser_->request;
         parser_->has_begun = true;
-        parsed_ += request.put(asio::buffer(inbox_.data() + parsed_, inbox_.size() - parsed_), error);
+        parsed_ +=
+            request.put(asio::buffer(inbox_.data() + parsed_, inbox_.size() - parsed_), error);
         if (error == http::error::need_more) {
             if (request.is_header_done() && !parser_->was_continued &&
                 request.get()[http::field::expect] == "100-continue") {
@@ -94,7 +115,8 @@ bool HttpConnection::parse() {
             return true;
         }
         if (error == http::error::body_limit) return refuse(413, "the body is too large"), false;
-        if (error == http::error::header_limit) return refuse(431, "the header is too large"), false;
+        if (error == http::error::header_limit)
+            return refuse(431, "the header is too large"), false;
         if (error) return refuse(400, "this is not HTTP: " + error.message()), false;
         if (!request.is_done()) continue;
         dispatch();
@@ -113,8 +135,9 @@ void HttpConnection::dispatch() {
     }
     if (!peer_.is_trusted &&
         !shows_token(text_of(message[http::field::authorization]), settings_.token)) {
-        return answer(slot, problem(401, "wanted \"Authorization: Bearer TOKEN\" with the token "
-                                         "in the server's data directory"));
+        return answer(slot, problem(401,
+                                    "wanted \"Authorization: Bearer TOKEN\" with the token "
+                                    "in the server's data directory"));
     }
     Request request;
     if (!parse_target(text_of(message.target()), request)) {
@@ -124,10 +147,9 @@ void HttpConnection::dispatch() {
     request.idempotency_key = text_of(message["Idempotency-Key"]);
     request.user = peer_.user;
     request.body = std::move(message.body());
-    settings_.handler(std::move(request),
-                      [weak = weak_from_this(), slot](Response response) {
-                          if (const auto self = weak.lock()) self->answer(slot, std::move(response));
-                      });
+    settings_.handler(std::move(request), [weak = weak_from_this(), slot](Response response) {
+        if (const auto self = weak.lock()) self->answer(slot, std::move(response));
+    });
 }
 
 // Nothing behind a request that cannot be read can be read either.
@@ -165,18 +187,18 @@ void HttpConnection::flush() {
     last_progress_ = Clock::now();
     sending_.clear();
     sending_.swap(unsent_);
-    asio::async_write(socket_, asio::buffer(sending_),
-                      [self = shared_from_this()](const boost::system::error_code& error,
-                                                  std::size_t) {
-                          self->is_writing_ = false;
-                          self->last_progress_ = Clock::now();
-                          if (error) return self->close();
-                          self->flush();
-                          if (self->is_writing_) return;
-                          if (self->closes_ && self->answers_.empty()) return self->close();
+    asio::async_write(
+        socket_, asio::buffer(sending_),
+        [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+            self->is_writing_ = false;
+            self->last_progress_ = Clock::now();
+            if (error) return self->close();
+            self->flush();
+            if (self->is_writing_) return;
+            if (self->closes_ && self->answers_.empty()) return self->drain();
                           // While a read is under way the inbox belongs to it.
-                          if (!self->is_reading_ && self->parse()) self->read_more();
-                      });
+            if (!self->is_reading_ && self->parse()) self->read_more();
+        });
 }
 
 }  // namespace berth::api

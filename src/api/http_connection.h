@@ -33,6 +33,8 @@ struct HttpSettings {
     std::string token;  // what TCP clients must show
 };
 
+inline constexpr std::chrono::seconds kDrainMax{2};      // after the last answer
+
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   public:
     using Socket = boost::asio::generic::stream_protocol::socket;
@@ -52,11 +54,13 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
     void read_more();
     void on_bytes(std::size_t size);
+    void on_end(const boost::system::error_code& error);
     // False when no more can be read: the request was bad, or the connection ends.
     bool parse();
     void dispatch();
     void refuse(int status, const std::string& detail);
     void answer(std::uint64_t slot, Response response);
+    void drain();
     void flush_soon();
     void flush();
 
@@ -75,6 +79,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     bool is_writing_ = false;
     bool will_flush_ = false;
     bool closes_ = false;              // after the last answer
+    bool is_draining_ = false;         // has said its last word and waits for the client's end
 };
 
 }  // namespace berth::api

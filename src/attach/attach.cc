@@ -43,7 +43,8 @@ base::Result<Descriptor> connect_patiently(const std::string& socket, int patien
 class Session {
   public:
     Session(Descriptor socket, const AttachOptions& options)
-        : options_(options), socket_(std::move(socket)),
+        : options_(options),
+          socket_(std::move(socket)),
           signals_({SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGWINCH, SIGCONT}, {SIGPIPE}),
           terminal_(options.terminal ? options.input : -1) {}
 
@@ -77,8 +78,8 @@ class Session {
 };
 
 base::Result<AttachResult> Session::run() {
-    send(FrameType::Attach, pack(size_of_terminal(options_.input, options_.output,
-                                                  options_.error_output)));
+    send(FrameType::Attach,
+         pack(size_of_terminal(options_.input, options_.output, options_.error_output)));
     while (!result_ && !refusal_) wait();
     if (refusal_) return tl::unexpected(*refusal_);
     return *result_;
@@ -105,9 +106,8 @@ void Session::take_signals() {
             case SIGHUP: return finish(AttachEnd::Detached);
             case SIGCONT: terminal_.renew(); [[fallthrough]];
             case SIGWINCH:
-                send(FrameType::WindowSize,
-                     pack(size_of_terminal(options_.input, options_.output,
-                                           options_.error_output)));
+                send(FrameType::WindowSize, pack(size_of_terminal(options_.input, options_.output,
+                                                                  options_.error_output)));
                 break;
             default:
                 send(FrameType::Signal, supervision::pack_number(*signal));

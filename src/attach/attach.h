@@ -29,9 +29,9 @@ struct AttachOptions {
 };
 
 enum class AttachEnd {
-    Exited,    // the job's processes are gone; `exit` says how
+    Exited,  // the job's processes are gone; `exit` says how
     Detached,  // our terminal went away; the job goes on
-    Lost,      // the supervisor went away without a word; the server may know more
+    Lost,  // the supervisor went away without a word; the server may know more
 };
 
 struct AttachResult {

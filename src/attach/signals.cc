@@ -28,7 +28,7 @@ SignalCatcher::SignalCatcher(std::vector<int> caught, std::vector<int> ignored) 
     handler_writes_to = writer_.get();
     const auto replace = [this](int signal, void (*handler)(int)) {
         Former former{signal, {}};
-        struct sigaction action {};
+        struct sigaction action{};
         action.sa_handler = handler;  // without SA_RESTART: a blocked write must hear of Ctrl-C
         ::sigaction(signal, &action, &former.action);
         former_.push_back(former);

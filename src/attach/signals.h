@@ -28,7 +28,7 @@ class SignalCatcher {
   private:
     struct Former {
         int signal = 0;
-        struct sigaction action {};
+        struct sigaction action{};
     };
 
     supervision::Descriptor reader_;

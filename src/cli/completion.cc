@@ -39,7 +39,7 @@ constexpr std::string_view kZsh = R"sh(#compdef berth
 _berth() {
     local -a candidates
     local line word note
-    for line in ${(f)"$(berth __complete -- ${words[2,$CURRENT]} 2>/dev/null)"}; do
+    for line in ${(f)"$(berth __complete -- "${(@)words[2,$CURRENT]}" 2>/dev/null)"}; do
         case $line in
             :files) _files ;;
             :command) _command_names -e; _files ;;

@@ -34,7 +34,9 @@ constexpr const char* kProjects[] = {"susan", "joe", "jemma"};
 class Demo {
   public:
     Demo(const Context& outer, DemoServer& server, Interrupt& interrupt)
-        : outer_(outer), server_(server), interrupt_(interrupt),
+        : outer_(outer),
+          server_(server),
+          interrupt_(interrupt),
           client_(server.context(), base::Duration{20'000}, interrupt.descriptor()),
           bar_(outer.out) {}
 
@@ -78,8 +80,13 @@ class Demo {
         model::Submission submission;
         submission.spec.name = project + "-" + std::to_string(number);
         submission.spec.project = project;
-        submission.launch.command = {server_.sibling("berth-trainer"), "--steps",
-                                     std::to_string(steps), "--step-ms", std::to_string(kStepMs)};
+        submission.launch.command = {server_.sibling("berth-trainer"),
+                                     "--steps",
+                                     std::to_string(steps),
+                                     "--step-time",
+                                     std::to_string(kStepMs) + "ms",
+                                     "--print-every",
+                                     "1"};
         submission.launch.workdir = server_.context().data_dir;
         const char* path = std::getenv("PATH");
         submission.launch.environment = {std::string("PATH=") + (path ? path : "/usr/bin:/bin")};
@@ -116,7 +123,8 @@ class Demo {
 
     Success susan_alone() {
         for (const char* name : kProjects) {
-            if (const Success made = client_.set_project(name, R"({"quota":2})"); !made) return made;
+            if (const Success made = client_.set_project(name, R"({"quota":2})"); !made)
+                return made;
         }
         tell("1. Susan is alone. Two GPUs are hers; the other six idle, so she gets them too.");
         for (int number = 1; number <= 8; ++number) {
@@ -124,9 +132,8 @@ class Demo {
             if (!job) return tl::unexpected(job.error());
             susans_.push_back(*job);
         }
-        const Success full = watch([](const auto& jobs) {
-            return count(jobs, "susan", JobState::Running) == 8;
-        });
+        const Success full =
+            watch([](const auto& jobs) { return count(jobs, "susan", JobState::Running) == 8; });
         if (!full) return full;
         return watch([](const auto&) { return false; }, kAlone);
     }
@@ -179,7 +186,8 @@ class Demo {
     Success susan_finishes() {
         tell("4. Joe and Jemma are done. Susan's paused jobs go on by themselves.");
         const Success over = watch([](const auto& jobs) {
-            return std::ranges::all_of(jobs, [](const auto& j) { return model::is_final(j.state); });
+            return std::ranges::all_of(jobs,
+                                       [](const auto& j) { return model::is_final(j.state); });
         });
         bar_.release();
         return over;
@@ -233,9 +241,8 @@ class Demo {
         bool all_kept = true;
         const Style& style = outer_.out;
         for (const Promise& promise : judge(story, facts, steps)) {
-            const std::string mark = promise.is_kept
-                                         ? style.paint(Tone::Good, style.glyphs().check)
-                                         : style.paint(Tone::Bad, style.glyphs().cross);
+            const std::string mark = promise.is_kept ? style.paint(Tone::Good, style.glyphs().check)
+                                                     : style.paint(Tone::Bad, style.glyphs().cross);
             print("  " + mark + " " + promise.text + "\n");
             all_kept = all_kept && promise.is_kept;
         }

@@ -54,7 +54,8 @@ std::string sums(std::span<const codec::JobView> jobs) {
         for (const auto state : codec::kWords<model::JobState>) {
             const auto count = counts[project].find(state);
             if (count == counts[project].end()) continue;
-            text += std::string(separator) + std::to_string(count->second) + " " + std::string(state);
+            text +=
+                std::string(separator) + std::to_string(count->second) + " " + std::string(state);
             separator = ", ";
         }
     }

@@ -28,8 +28,10 @@ struct JobFacts {
 
 struct DemoFacts {
     std::map<model::JobId, JobFacts> jobs;
-    model::MilliGpu held_max{0};                          // by all, at one moment
-    std::map<std::string, model::MilliGpu> held_min;      // by a project while its jobs wait
+    model::MilliGpu held_max{0};                      // by all, at one moment
+    model::MilliGpu gpu_held_max{0};                  // of any one GPU
+    // By a project once all its jobs have started, while some of them wait again.
+    std::map<std::string, model::MilliGpu> held_min;
 };
 
 // Folds the events in their order.

@@ -15,7 +15,8 @@ namespace berth::cli {
 class DemoServer {
   public:
     // Starts `berth up` and returns when it is ready. Errors: what it said.
-    static Outcome<std::unique_ptr<DemoServer>> start(const Context& outer, const std::string& gpus);
+    static Outcome<std::unique_ptr<DemoServer>> start(const Context& outer,
+                                                      const std::string& gpus);
     // Ends the server with all its jobs and removes the directory.
     ~DemoServer();
     DemoServer(const DemoServer&) = delete;

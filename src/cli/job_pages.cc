@@ -2,6 +2,7 @@
 #include "cli/job_pages.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "cli/event_text.h"
 #include "codec/words.h"
@@ -52,9 +53,13 @@ std::string headline(std::string sentence, const std::string& tag, const Style& 
     const std::string last = sentence.substr(start);
     text += style.paint(Tone::Strong, last);
     if (tag.empty()) return text + "\n";
-    const int gap = static_cast<int>(width) - display_width(last) - display_width(tag);
-    text += gap >= 2 ? std::string(static_cast<std::size_t>(gap), ' ') : "\n";
-    return text + style.paint(Tone::Warning, tag) + "\n";
+    int gap = static_cast<int>(width) - display_width(last) - display_width(tag);
+    if (gap < 2) {
+        text += "\n";
+        gap = static_cast<int>(width) - display_width(tag);
+    }
+    return text + std::string(static_cast<std::size_t>(std::max(gap, 0)), ' ') +
+           style.paint(Tone::Warning, tag) + "\n";
 }
 
 std::string sentence_of(std::string text) {
@@ -107,15 +112,15 @@ std::string waits_for(const model::Verdict& verdict) {
         case Reason::ModelMismatch: return "a change of the cluster or of the job";
         case Reason::QuotaHard: return "a job of " + verdict.scope + " to end, or a larger quota";
         case Reason::QuotaFair: return "GPUs that nobody entitled to them asks for";
-        case Reason::WaitingForPause: return "the jobs above to save and stop";
-        case Reason::Reserved: return "the job above to start, or GPUs of other jobs";
-        case Reason::PriorityAhead: return "the jobs above to start";
+        case Reason::WaitingForPause: return "these jobs to save and stop";
+        case Reason::Reserved: return "that job to start, or GPUs of others";
+        case Reason::PriorityAhead: return "these jobs to start";
         case Reason::Unhealthy: return "a node to come back";
         case Reason::Starting: return "its own processes";
         case Reason::NotYetEvaluated: return "the next decision, due at once";
         default: break;
     }
-    return verdict.blockers.empty() ? "GPUs to become idle" : "one of the jobs above to end or pause";
+    return verdict.blockers.empty() ? "GPUs to become idle" : "one of these jobs to end or pause";
 }
 
 std::string verdict_lines(const codec::JobView& job, const codec::NameTable& names,
@@ -126,11 +131,11 @@ std::string verdict_lines(const codec::JobView& job, const codec::NameTable& nam
     if (verdict.bound.value > 0 || verdict.used.value > 0) {
         text += line("quota", bound_text(verdict), style);
     }
-    std::string_view label = "in the way";
+    std::string blockers;
     for (const model::JobId blocker : verdict.blockers) {
-        text += line(label, named(blocker, names), style);
-        label = "";
+        blockers += (blockers.empty() ? "" : ", ") + named(blocker, names);
     }
+    if (!blockers.empty()) text += line("in the way", blockers, style);
     if (verdict.position > 0) {
         text += line("position", ordinal(verdict.position) + " of " + job.spec.project, style);
     }
@@ -164,35 +169,49 @@ std::string request_lines(const model::JobRecord& job, const Style& style) {
     std::string text = line("asks", asks_text(job), style);
     const std::string cpu =
         spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : "CPUs by GPU share";
-    const std::string memory =
-        spec.request.memory ? base::format(*spec.request.memory) + " memory" : "memory by GPU share";
+    const std::string memory = spec.request.memory ? base::format(*spec.request.memory) + " memory"
+                                                   : "memory by GPU share";
     text += line("host", cpu + ", " + memory + (spec.tasks_max > 1 ? " for each task" : ""), style);
-    text += line("kind", std::string(codec::word(spec.kind)) + ", priority " +
-                             std::to_string(spec.priority) +
-                             (spec.preemptible ? ", may be paused" : ", is not paused for others"),
-                 style);
+    text +=
+        line("kind",
+             std::string(codec::word(spec.kind)) + ", priority " + std::to_string(spec.priority) +
+                 (spec.preemptible ? ", may be paused" : ", is not paused for others"),
+             style);
     return text;
+}
+
+// The record counts an attempt when it is over; what runs now is added here.
+std::int64_t used_gpu_ms(const model::JobRecord& record, base::TimePoint now) {
+    std::int64_t used = record.attained_gpu_ms;
+    if (!record.last_start) return used;
+    const std::int64_t ms = std::max<std::int64_t>(0, (now - *record.last_start).count());
+    for (const model::TaskPlacement& task : record.tasks) {
+        used += task.share.value * std::popcount(task.gpu_mask) * ms / base::kWholeGpu.value;
+    }
+    return used;
 }
 
 std::string history_lines(const model::JobRecord& record, base::TimePoint now, TimeForm form,
                           const Style& style) {
-    std::string text = line("submitted", moment(record.created, now, form) + " by " + record.user,
-                            style);
+    std::string text =
+        line("submitted", moment(record.created, now, form) + " by " + record.user, style);
     if (record.first_start) {
-        text += line("started", moment(*record.first_start, now, form) + ", after waiting " +
-                                    age(*record.first_start - record.created),
+        text += line("started",
+                     moment(*record.first_start, now, form) + ", after waiting " +
+                         age(*record.first_start - record.created),
                      style);
     }
     if (record.last_checkpoint) {
         text += line("saved", moment(*record.last_checkpoint, now, form), style);
     }
     if (record.finished) text += line("ended", moment(*record.finished, now, form), style);
-    text += line("attempts", std::to_string(record.attempts) + ", paused " +
-                                 std::to_string(record.pauses) +
-                                 (record.pauses == 1 ? " time" : " times"),
+    text += line("attempts",
+                 std::to_string(record.attempts) + ", paused " + std::to_string(record.pauses) +
+                     (record.pauses == 1 ? " time" : " times"),
                  style);
-    return text + line("used", gpu_time(record.attained_gpu_ms) + ", lost to pauses " +
-                                   gpu_time(record.lost_gpu_ms),
+    return text + line("used",
+                       gpu_time(used_gpu_ms(record, now)) + ", lost to pauses " +
+                           gpu_time(record.lost_gpu_ms),
                        style);
 }
 
@@ -215,13 +234,16 @@ std::string why_page(const codec::JobView& job, const codec::NameTable& names, b
         const bool is_paused = job.state == JobState::Paused;
         const std::string sentence =
             title + (is_paused ? " is paused and waits: " : " waits: ") + job.why;
-        std::string text = headline(sentence_of(sentence), tag, style) + verdict_lines(job, names, style);
+        std::string text =
+            headline(sentence_of(sentence), tag, style) + verdict_lines(job, names, style);
         if (is_paused) text += receipt_page(job, names, now, style);
         return text;
     }
     std::string sentence = title + " is " + std::string(codec::word(job.state));
     if (model::is_final(job.state)) {
         sentence = title + " has ended: " + progress_text(job, names, now, style.glyphs());
+    } else if (job.state == JobState::Pausing) {
+        sentence = title + " " + progress_text(job, names, now, style.glyphs());
     } else if (!job.tasks.empty()) {
         sentence += " on " + where_text(job.tasks, names) + "; it does not wait";
     }
@@ -235,15 +257,17 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
     if (!job.last_pause) return {};
     const model::PauseReceipt& receipt = *job.last_pause;
     const bool by_user = !receipt.beneficiary.is_valid();
-    const std::string title = "paused " + clock_time(receipt.time) +
-                              (by_user ? " by " + receipt.actor : " for " + named(receipt.beneficiary, names)) + ", " +
-                              age(now - receipt.time) + " ago";
+    const std::string title =
+        "paused " + clock_time(receipt.time) +
+        (by_user ? " by " + receipt.actor : " for " + named(receipt.beneficiary, names)) + ", " +
+        age(now - receipt.time) + " ago";
     std::string text = style.paint(Tone::Strong, printable(title)) + "\n";
     const char* meaning = receipt.rule == model::Rule::Reclaim
                               ? ": a project under its quota took back what it had lent"
                           : receipt.rule == model::Rule::Preempt
                               ? ": a job of higher priority in the same project goes first"
-                              : "";
+                          : by_user ? ": somebody asked for it"
+                                    : "";
     text += line("rule", std::string(rule_word(receipt.rule)) + meaning, style);
     const std::string arrow = " " + std::string(style.glyphs().arrow) + " ";
     std::string notice = "asked " + clock_time(receipt.time) + " (time until " +
@@ -251,19 +275,21 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
     if (!receipt.stopped) {
         notice += "saving now";
     } else {
-        notice += "stopped " + clock_time(*receipt.stopped) + " after " +
-                  base::format(*receipt.stopped - receipt.time) + arrow +
-                  (receipt.saved ? "it saved and left by itself" : "it did not leave and was killed");
+        notice +=
+            "stopped " + clock_time(*receipt.stopped) + " after " +
+            base::format(*receipt.stopped - receipt.time) + arrow +
+            (receipt.saved ? "it saved and left by itself" : "it did not leave and was killed");
     }
     text += line("notice", notice, style);
     const std::int64_t lost = receipt.stopped && receipt.saved ? 0 : receipt.cost.unsaved_gpu_ms;
-    text += line("cost", gpu_time(lost) + " of work lost, " +
-                             gpu_time(receipt.cost.restart_gpu_ms) + " to start again",
+    text += line("cost",
+                 gpu_time(lost) + " of work lost, " + gpu_time(receipt.cost.restart_gpu_ms) +
+                     " to start again",
                  style);
     if (job.state == JobState::Paused) {
-        text += line("resumes", job.held
-                                    ? "berth resume " + std::to_string(job.id.value)
-                                    : std::string("by itself, as soon as GPUs are idle for it"),
+        text += line("resumes",
+                     job.held ? "berth resume " + std::to_string(job.id.value)
+                              : std::string("by itself, as soon as GPUs are idle for it"),
                      style);
     }
     return text;
@@ -274,15 +300,15 @@ std::string show_page(const codec::JobView& job, const codec::NameTable& names,
                       const Style& style) {
     std::string text = page_title(job, now, style);
     if (const std::string note = progress_text(job, names, now, style.glyphs()); !note.empty()) {
-        text += line("now", note, style);
+        text += line(model::is_final(job.state) ? "result" : "now", note, style);
     }
     text += line("command", job.command, style) + request_lines(job, style) +
             task_lines(job, names, style) + history_lines(job, now, form, style);
     if (job.last_pause) text += "\n" + receipt_page(job, names, now, style);
     if (!timeline.events.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
     for (const model::Event& event : timeline.events) {
-        const std::string when = form == TimeForm::Iso ? moment(event.time, now, form)
-                                                       : clock_time(event.time);
+        const std::string when =
+            form == TimeForm::Iso ? moment(event.time, now, form) : clock_time(event.time);
         text += line(when, event_text(event, timeline.names) + ", by " + event.actor, style);
     }
     return text;

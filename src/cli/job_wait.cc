@@ -30,10 +30,10 @@ void notice(const Context& context, const model::JobRecord& job, const std::stri
 
 Outcome<JobAnswer> wait_for(Client& client, model::JobId id, const WaitGoal& goal) {
     std::optional<base::TimePoint> silent_since;
-    for (;;) {
+    for (base::Duration poll{0};; poll = goal.poll) {  // looks at once, then waits
         const base::TimePoint now = clock_now();
         const base::Duration left = goal.deadline - now;
-        const base::Duration slice = std::clamp(left, base::Duration{0}, goal.poll);
+        const base::Duration slice = std::clamp(left, base::Duration{0}, poll);
         const auto job = client.wait_for_job(
             id,
             {.until = goal.until, .since = 0, .at_most = silent_since ? base::Duration{0} : slice});
@@ -63,8 +63,11 @@ int answer_for(const Context& context, const model::JobRecord& record) {
     if (code == kJobAbove99) {
         const bool by_signal = record.exit_code > 128 && record.exit_code <= 128 + 64;
         std::string text = "ended with exit code " + std::to_string(record.exit_code);
-        if (by_signal) text += " (" + signal_name(record.exit_code - 128) + ")";
-        if (!record.detail.empty()) text += ": " + record.detail;
+        if (!record.detail.empty()) {
+            text += ": " + record.detail;
+        } else if (by_signal) {
+            text += " (" + signal_name(record.exit_code - 128) + ")";
+        }
         notice(context, record, text);
     }
     return code;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How does one wait for a job? With long polls, across restarts of the server: while it does not
-// answer, the wait goes on for kServerPatience and says so once.
+// How does one wait for a job? By a first look, then long polls, across restarts of the server:
+// while it does not answer, the wait goes on for kServerPatience and says so once.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace berth::cli {
 inline constexpr base::Duration kServerPatience{60'000};
 
 struct WaitGoal {
-    const char* until = "final";                      // of the long poll: running or final
+    const char* until = "final";                      // of the long poll: running, final, change
     std::function<bool(const model::JobRecord&)> is_reached;   // asked after each answer
     base::TimePoint deadline = base::TimePoint::max();
     base::Duration poll{30'000};                      // how long one long poll may take

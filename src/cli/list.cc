@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // berth ls: which jobs are there?
+#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "cli/arguments.h"
 #include "cli/client.h"
@@ -34,15 +34,10 @@ constexpr Flag kFlags[] = {
     kQuietFlag,
 };
 
-std::string login_name() {
-    char name[256];
-    return ::getlogin_r(name, sizeof(name)) == 0 ? name : std::to_string(::getuid());
-}
-
-// The name the server knows the caller by is the one of the effective user.
+// As the server knows the caller at the other end of its socket.
 std::string my_name() {
-    const char* user = std::getenv("USER");
-    return user && *user ? user : login_name();
+    const passwd* user = ::getpwuid(::geteuid());
+    return user ? user->pw_name : std::to_string(::geteuid());
 }
 
 Outcome<JobQuery> query_of(const Arguments& arguments) {

@@ -33,11 +33,12 @@ constexpr Flag kFlags[] = {
     kSignalFlag,
     kGraceFlag,
     kCheckpointFlag,
-    {'d', "detach", "", "print its number and go on; the job runs without this terminal"},
+    {'d', "detach", "", "print its number and go on without it"},
     {0, "max-wait", "TIME", "give up (111) when it has not started by then"},
 };
 
 constexpr base::Duration kRefresh{1000};
+constexpr base::Duration kWorthTelling{500};  // a shorter wait is not mentioned in a log
 
 // What stands on standard error while the job waits: one line that is rewritten on a terminal,
 // said once elsewhere.
@@ -58,7 +59,8 @@ class WaitLine {
         if (!why.empty()) text += ": " + why;
         text = printable(text);
         if (!style_.is_terminal) {
-            if (!is_shown_) print_notice("berth: " + text + "\n");
+            if (is_shown_ || clock_now() - begun_ < kWorthTelling) return;
+            print_notice("berth: " + text + "\n");
         } else {
             const int room = style_.width - 8;
             print_notice("\r\x1b[K" + style_.paint(Tone::Warning, "berth:") + " " +
@@ -74,6 +76,7 @@ class WaitLine {
 
   private:
     const Style& style_;
+    base::TimePoint begun_ = clock_now();
     bool is_shown_ = false;
 };
 
@@ -91,9 +94,9 @@ class Run {
             const auto job = wait_for_start();
             if (!job) return wait_failed(job.error());
             if (model::is_final(job->job.state)) return answer_for(context_, job->job);
+            last_attempt_ = job->job.attempts;
             const auto code = stand_in();
             if (code) return *code;
-            last_attempt_ = job->job.attempts;
             give_up_ = base::TimePoint::max();
         }
     }
@@ -109,7 +112,7 @@ class Run {
         WaitGoal goal;
         goal.until = "running";
         goal.deadline = give_up_;
-        goal.poll = context_.err.is_terminal ? kRefresh : base::Duration{30'000};
+        goal.poll = kRefresh;
         goal.is_reached = [this](const model::JobRecord& job) {
             return model::is_final(job.state) || (may_attach(job) && job.attempts > last_attempt_);
         };
@@ -161,18 +164,19 @@ class Run {
             return std::nullopt;
         }
         if (attached->end == attach::AttachEnd::Detached) return kDetached;
-        last_exit_ = attached->end == attach::AttachEnd::Exited
-                         ? std::optional(attached->exit)
-                         : std::nullopt;
+        last_exit_ = attached->end == attach::AttachEnd::Exited ? std::optional(attached->exit)
+                                                                : std::nullopt;
         return std::nullopt;
     }
 
     // What the server knows once the processes are gone.
     std::optional<int> settle(Client& client) {
         WaitGoal goal;
-        goal.until = "final";
-        goal.poll = base::Duration{1000};
-        goal.is_reached = [](const model::JobRecord& job) { return !may_attach(job); };
+        goal.until = "change";
+        goal.poll = kRefresh;
+        goal.is_reached = [this](const model::JobRecord& job) {
+            return !may_attach(job) || job.attempts > last_attempt_;
+        };
         const auto job = wait_for(client, id_, goal);
         if (job && model::is_final(job->job.state)) return answer_for(context_, job->job);
         if (job) return std::nullopt;
@@ -222,15 +226,16 @@ const Verb run_verb{
     .intent = Intent::Run,
     .name = "run",
     .synopsis = "[flags] [--] COMMAND...",
-    .summary = "run a command on GPUs as if here: terminal, Ctrl-C, exit code",
+    .summary = "run a command on GPUs as if it ran here",
     .flags = kFlags,
     .tail = CommandTail::FromFirstWord,
     .more =
         "  berth run -g 2 -p vision -- python train.py\n"
         "  berth run -g 0.5 -- python -i             half of one GPU\n\n"
-        "  Ctrl-C while it waits cancels it; while it runs it goes to the command, and a second\n"
-        "  one within a second ends the job. When others need its GPUs it is paused, and this\n"
-        "  goes on with the next attempt.\n",
+        "  Terminal, input, output, Ctrl-C and exit code are those of the command. While\n"
+        "  it waits, one line says why, and Ctrl-C cancels it; while it runs, a second\n"
+        "  Ctrl-C within a second ends the job. When others need its GPUs it is paused,\n"
+        "  and this goes on with the next attempt. Codes above 99: berth help exit-codes.\n",
     .run = run_command};
 
 }  // namespace berth::cli

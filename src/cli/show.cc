@@ -56,9 +56,12 @@ int explain_job(Context& context, const Arguments& arguments) {
     Client client(context);
     const auto id = client.resolve(arguments.words[0]);
     if (!id) return report(context, id.error());
-    if (wants_json(arguments)) return print_answer(context, client, job_path(*id, "/why"));
     const auto job = client.job(*id);
     if (!job) return report(context, job.error());
+    if (wants_json(arguments)) {
+        // A job that waits for nothing has no verdict: its record says what it does instead.
+        return print_answer(context, client, job_path(*id, job->job.verdict ? "/why" : ""));
+    }
     if (!arguments.has("paused")) {
         print(why_page(job->job, job->names, clock_now(), context.out));
         return kDone;

@@ -49,8 +49,7 @@ std::string standing(const model::JobRecord& job) {
 std::string told(const model::JobRecord& record) {
     std::string text = "job " + std::to_string(record.id.value);
     if (!record.spec.name.empty()) text += " " + printable(record.spec.name);
-    return text + " is " + std::string(codec::word(record.state)) +
-           standing(record) + "\n";
+    return text + " is " + std::string(codec::word(record.state)) + standing(record) + "\n";
 }
 
 int steer(Context& context, const Arguments& arguments, std::string_view verb, bool can_wait) {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
+#include <map>
 #include <tuple>
 
 namespace berth::lifecycle {
@@ -25,9 +25,14 @@ class Describer {
         for (const model::Pool& pool : description_.pools) {
             BERTH_TRY_VOID(record({}, model::PoolSet{pool}));
         }
+        // Ties between nodes go to the lower id: here by name, whatever the order in the file.
+        std::map<std::string, const model::Node*> nodes;
         for (const model::Node& node : description_.nodes) {
-            BERTH_TRY_VOID(record({}, model::NodeSet{node}));
+            if (!nodes.emplace(node.name, &node).second) {
+                return base::invalid("node \"" + node.name + "\" is described twice");
+            }
         }
+        for (const auto& [name, node] : nodes) BERTH_TRY_VOID(record({}, model::NodeSet{*node}));
         BERTH_TRY_VOID(add_projects());
         std::vector<const JobDescription*> jobs;
         for (const JobDescription& job : description_.jobs) jobs.push_back(&job);
@@ -60,6 +65,9 @@ class Describer {
     Status add_projects() {
         std::vector<const model::Project*> waiting;
         for (const model::Project& project : description_.projects) waiting.push_back(&project);
+        std::ranges::sort(waiting, {}, [](const model::Project* project) {
+            return std::tie(project->order, project->name);
+        });
         while (!waiting.empty()) {
             const auto ready = std::ranges::stable_partition(waiting, [&](const auto* project) {
                 return !project->parent.empty() &&

@@ -204,12 +204,13 @@ Status Stage::let_leave() {
 }
 
 Status Stage::carry_out(const model::Plan& plan) {
+    std::set<model::JobId> started;
     for (model::EventBody& body : lifecycle::events_of(state_, plan, policy_, now_)) {
         const auto* starting = std::get_if<model::JobStarting>(&body);
-        const model::JobId started = starting != nullptr ? starting->job : model::JobId{};
+        if (starting != nullptr) started.insert(starting->job);
         BERTH_TRY_VOID(happen(std::move(body)));
-        if (started.is_valid()) BERTH_TRY_VOID(happen(model::JobRunning{started}));
     }
+    for (const model::JobId job : started) BERTH_TRY_VOID(happen(model::JobRunning{job}));
     return {};
 }
 

@@ -22,6 +22,11 @@ class Stage {
     // Plays one command and returns the lines it prints. Errors: Invalid.
     base::Result<std::vector<std::string>> play(const Command& command);
 
+    // As things stand; empty before the first action.
+    const lifecycle::State& state() const { return state_; }
+    const model::Policy& policy() const { return policy_; }
+    model::TimePoint now() const { return now_; }
+
   private:
     using Lines = std::vector<std::string>;
 

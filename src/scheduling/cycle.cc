@@ -27,41 +27,51 @@ void wake_at(Plan& plan, TimePoint time) {
     plan.next_wakeup = std::min(plan.next_wakeup.value_or(time), time);
 }
 
-// Whether one promised task could run this moment beside those who use the node or still leave it.
-bool could_run(const Cluster& cluster, const TaskPlacement& task) {
-    const cluster::NodeState& node = cluster.nodes()[task.node.index()];
-    for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-        if (!cluster.could_use(task.node, std::countr_zero(mask), task.share)) return false;
+// Whether everything promised to the job has been left by its holders: then, and only then, taking
+// the promise as used keeps every GPU within its bounds. Tasks of one job may share a GPU, and they
+// share the CPU and memory of their node, so they are asked about together.
+bool is_ripe(const Cluster& cluster, const Job& job) {
+    std::map<std::pair<NodeId, int>, base::MilliGpu> gpus;
+    std::map<NodeId, std::pair<std::int64_t, std::int64_t>> hosts;  // CPU, memory
+    for (const TaskPlacement& task : job.hold->tasks) {
+        for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+            gpus[{task.node, std::countr_zero(mask)}] += task.share;
+        }
+        hosts[task.node].first += task.cpu.value;
+        hosts[task.node].second += task.memory.value;
     }
     const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
         return host.capacity == cluster::kUnaccounted ||
                host.used + host.releasing + amount <= host.capacity;
     };
-    return node.is_ready && is_free(node.cpu, task.cpu.value) &&
-           is_free(node.memory, task.memory.value);
+    return std::ranges::all_of(gpus,
+                               [&](const auto& part) {
+                                   const auto [node, gpu] = part.first;
+                                   return cluster.could_use(node, gpu, part.second);
+                               }) &&
+           std::ranges::all_of(hosts, [&](const auto& part) {
+               const cluster::NodeState& node = cluster.nodes()[part.first.index()];
+               return node.is_ready && is_free(node.cpu, part.second.first) &&
+                      is_free(node.memory, part.second.second);
+           });
 }
 
-// Whether the GPUs promised to the job have all been left by their holders: then, and only then,
-// taking the promise as used keeps every GPU within its bounds. Its tasks may share a GPU, so each
-// is asked with those before it in place.
-bool is_ripe(Cluster& cluster, JobId id) {
-    const cluster::Trial trial(cluster);
-    const std::vector<TaskPlacement> tasks = cluster.job(id).hold->tasks;
-    cluster.drop_hold(id);
-    return std::ranges::all_of(tasks, [&](const TaskPlacement& task) {
-        if (!could_run(cluster, task)) return false;
-        cluster.take(View::Idle, task);
-        return true;
-    });
-}
+// Somebody whose right is stronger than that of a job before it in the order.
+struct Claimant {
+    JobId job;
+    base::PoolId pool;
+    Rule rule = Rule::Reclaim;
+};
+// By the job that is to let them pass.
+using Conflicts = std::map<JobId, std::vector<Claimant>>;
 
 // One try at a whole decision, made on the cluster inside the caller's Trial.
 class Attempt {
   public:
-    // Jobs of `stand_back` are given nothing; see decide().
-    Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now,
-            const std::set<JobId>& stand_back, bool is_last)
-        : cluster_(cluster), now_(now), stand_back_(stand_back), is_last_(is_last) {
+    // Whoever had to leave what it was just given lets the claimants of `known` pass; see decide().
+    Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, const Conflicts& known,
+            bool is_last)
+        : cluster_(cluster), now_(now), known_(known), is_last_(is_last) {
         honour_holds();
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
@@ -75,7 +85,7 @@ class Attempt {
             for (PoolView& view : views_) allocate(view);
         } while (is_deferred_ && has_started_);
         for (int preference = 0; preference <= last_preference_; ++preference) {
-            for (const PoolView& view : views_) {
+            for (PoolView& view : views_) {
                 evict(view, Rule::Reclaim, preference);
                 evict(view, Rule::Preempt, preference);
             }
@@ -83,8 +93,7 @@ class Attempt {
     }
 
     Plan take_plan() { return std::move(plan_); }
-    // Jobs that were given GPUs and then had to leave them within this very plan.
-    const std::set<JobId>& in_the_way() const { return in_the_way_; }
+    const Conflicts& conflicts() const { return conflicts_; }
 
   private:
     // Stage 1: holds that are ripe start; holds that ran out, or whose node is gone, are dropped.
@@ -95,9 +104,9 @@ class Attempt {
             const bool is_broken = std::ranges::any_of(job.hold->tasks, [&](const auto& task) {
                 return !cluster_.nodes()[task.node.index()].is_ready;
             });
-            if (stand_back_.contains(id)) {
+            if (known_.contains(id)) {
                 drop_hold(id);
-            } else if (is_ripe(cluster_, id)) {
+            } else if (is_ripe(cluster_, job)) {
                 const base::PoolId pool = job.pool;
                 const std::vector<TaskPlacement> tasks = job.hold->tasks;
                 cluster_.drop_hold(id);
@@ -120,7 +129,12 @@ class Attempt {
     void allocate(PoolView& view) {
         QueueOrder order(view);
         while (const auto next = order.next()) {
-            if (allocate(view, *next)) {
+            if (let_pass(view, next->job, order)) continue;
+            const Job& job = cluster_.job(next->job);
+            last_preference_ = std::max(last_preference_, next->lane.preference);
+            const bool waits_for_better = next->lane.preference > 0 && fits_earlier(view, job);
+            is_deferred_ |= waits_for_better;
+            if (!waits_for_better && allocate(view, job)) {
                 order.changed(next->project);
             } else {
                 order.close(*next);
@@ -128,23 +142,39 @@ class Attempt {
         }
     }
 
-    bool allocate(PoolView& view, const Candidate& candidate) {
-        const Job& job = cluster_.job(candidate.job);
-        const int tasks = candidate.lane.ask;
-        if (stand_back_.contains(job.id)) return false;
-        if (quota_gate(view, job, ask_gpus(view, job, tasks))) return false;
-        last_preference_ = std::max(last_preference_, candidate.lane.preference);
-        if (candidate.lane.preference > 0 && fits_earlier(view, job)) {
-            is_deferred_ = true;
-            return false;
-        }
-        if (const auto places = place(view, job, tasks, View::Idle)) {
+    bool allocate(PoolView& view, const Job& job) {
+        if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
+        if (const auto places = place(view, job, job.ask(), View::Idle)) {
             if (job.active == 0) view.fresh.insert(job.id);
             cluster_.place(job.id, view.pool, *places);
             add_start(job.id, Rule::Allocate, *places);
             return true;
         }
-        return reserve_coming(view, job, tasks);
+        const auto& pool = cluster_.pool(view.pool);
+        const bool somebody_leaves = pool.free_total[0] != pool.free_total[1];
+        return somebody_leaves && reserve_coming(view, job);
+    }
+
+    // Serves those who would only take away again what the job is about to be given. Returns
+    // whether anybody was served, so that the order has to be asked again.
+    bool let_pass(PoolView& view, JobId turn, QueueOrder& order) {
+        const auto waiting = known_.find(turn);
+        if (waiting == known_.end() || !has_let_pass_.insert({turn, view.pool}).second)
+            return false;
+        bool has_served = false;
+        for (const Claimant& claimant : waiting->second) {
+            const Job& job = cluster_.job(claimant.job);
+            if (claimant.pool != view.pool) continue;
+            has_served |= let_pass(view, job.id, order);  // who is stronger than the claimant
+            if (!job.is_waiting()) continue;
+            if (allocate(view, job)) {
+                order.changed(job.project);
+                has_served = true;
+            } else if (evict_for(view, job, claimant.rule, order)) {
+                has_served = true;
+            }
+        }
+        return has_served;
     }
 
     // Whether a pool that the job names before this one has room for it now. Should others take
@@ -160,39 +190,39 @@ class Attempt {
     }
 
     // GPUs that somebody leaves anyway.
-    bool reserve_coming(const PoolView& view, const Job& job, int tasks) {
-        const auto& pool = cluster_.pool(view.pool);
-        if (pool.free_total[0] == pool.free_total[1]) return false;  // nobody is leaving
-        if (quota_gate(view, job, ask_gpus(view, job, tasks))) return false;
-        const auto places = place(view, job, tasks, View::Coming);
+    bool reserve_coming(const PoolView& view, const Job& job) {
+        if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
+        const auto places = place(view, job, job.ask(), View::Coming);
         if (!places) return false;
         reserve(view, job, Rule::Allocate, *places);
         return true;
     }
 
     // Stages 3 and 4, for the jobs that name this pool at the given place of their lists.
-    void evict(const PoolView& view, Rule rule, int preference) {
+    void evict(PoolView& view, Rule rule, int preference) {
         QueueOrder order(view);
         while (const auto next = order.next()) {
+            if (let_pass(view, next->job, order)) continue;
             const bool is_turn = next->lane.preference == preference;
-            if (!is_turn || !evict_for(view, *next, rule, order)) order.close(*next);
+            const bool is_served = is_turn && evict_for(view, cluster_.job(next->job), rule, order);
+            if (!is_served) order.close(*next);
         }
     }
 
-    bool evict_for(const PoolView& view, const Candidate& candidate, Rule rule, QueueOrder& order) {
-        const Job& job = cluster_.job(candidate.job);
-        const Beneficiary beneficiary{job, candidate.lane.ask,
-                                      ask_gpus(view, job, candidate.lane.ask), rule};
-        if (stand_back_.contains(job.id)) return false;
-        // What an earlier pause of this plan left over is nobody's loss.
-        if (reserve_coming(view, job, beneficiary.tasks)) {
+    bool evict_for(const PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
+        const Beneficiary beneficiary{job, job.ask(), ask_gpus(view, job, job.ask()), rule};
+        // What an earlier pause of this plan left over, of GPUs, of the CPU beside them or under a
+        // limit, is nobody's loss.
+        if (!plan_.pauses.empty() && reserve_coming(view, job)) {
             order.changed(job.project);
             return true;
         }
         if (rule == Rule::Reclaim && !may_reclaim(view, job, beneficiary.amount)) return false;
         const Eviction eviction = find_victims(view, beneficiary);
         if (eviction.protected_until) wake_at(plan_, *eviction.protected_until);
-        if (eviction.pieces.empty() || takes_from_winners(eviction)) return false;
+        if (eviction.pieces.empty() || takes_from_winners(view, beneficiary, eviction)) {
+            return false;
+        }
         for (const Piece& piece : eviction.pieces) pause(piece, rule, job.id);
         reserve(view, job, rule, eviction.places);
         for (const Piece& piece : eviction.pieces) order.changed(piece.project);
@@ -200,16 +230,16 @@ class Attempt {
         return true;
     }
 
-    // Nobody both gains and loses in one plan: who would is asked to stand back in the next
-    // attempt, or, in the last one, is left alone.
-    bool takes_from_winners(const Eviction& eviction) {
-        bool found = false;
+    // Nobody both gains and loses in one plan: who would lets the other pass in the next attempt,
+    // or, in the last one, is left alone.
+    bool takes_from_winners(const PoolView& view, const Beneficiary& beneficiary,
+                            const Eviction& eviction) {
+        std::set<JobId> found;
         for (const Piece& piece : eviction.pieces) {
-            if (!winners_.contains(piece.job)) continue;
-            found = true;
-            in_the_way_.insert(piece.job);
+            if (!winners_.contains(piece.job) || !found.insert(piece.job).second) continue;
+            conflicts_[piece.job].push_back({beneficiary.job.id, view.pool, beneficiary.rule});
         }
-        return found && is_last_;
+        return !found.empty() && is_last_;
     }
 
     void add_start(JobId job, Rule rule, const std::vector<TaskPlacement>& tasks) {
@@ -252,13 +282,14 @@ class Attempt {
 
     Cluster& cluster_;
     TimePoint now_;
-    const std::set<JobId>& stand_back_;
+    const Conflicts& known_;
     bool is_last_;
     std::vector<PoolView> views_;
     Plan plan_;
     std::map<std::pair<JobId, Rule>, std::size_t> start_of_;  // position in plan_.starts
     std::set<JobId> winners_;  // given something in this plan
-    std::set<JobId> in_the_way_;
+    std::set<std::pair<JobId, base::PoolId>> has_let_pass_;
+    Conflicts conflicts_;
     bool is_deferred_ = false;  // a job waits for a pool it likes better
     bool has_started_ = false;
     int last_preference_ = 0;
@@ -270,15 +301,19 @@ constexpr int kAttemptsMax = 4;
 }  // namespace
 
 // A job that takes idle GPUs in stage 2 can turn out to be in the way of an owner in stage 3.
-// Starting it to pause it at once would be a waste, so the decision is made again without it.
+// Starting it to pause it at once would be a waste, so the decision is made again, the owner being
+// served just before the job in its way, which may then find another place.
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
-    std::set<JobId> stand_back;
+    Conflicts known;
     for (int count = 1;; ++count) {
         const cluster::Trial trial(cluster);
-        Attempt attempt(cluster, policy, now, stand_back, count == kAttemptsMax);
+        Attempt attempt(cluster, policy, now, known, count == kAttemptsMax);
         attempt.run();
-        if (attempt.in_the_way().empty() || count == kAttemptsMax) return attempt.take_plan();
-        stand_back.insert(attempt.in_the_way().begin(), attempt.in_the_way().end());
+        if (attempt.conflicts().empty() || count == kAttemptsMax) return attempt.take_plan();
+        for (const auto& [job, claimants] : attempt.conflicts()) {
+            auto& passing = known[job];
+            passing.insert(passing.end(), claimants.begin(), claimants.end());
+        }
     }
 }
 

@@ -173,9 +173,12 @@ std::vector<TaskPlacement> place_fitting(const PoolView& view, const cluster::Jo
                                          View capacity) {
     const Placer placer(view, job.shape, job.kind);
     const cluster::Trial trial(view.cluster);
+    // Several shares each: preferring idle GPUs would pair them up and could miss a solution.
+    const model::TaskRequest& request = view.cluster.shape(job.shape).request;
+    const bool idle_first = capacity == View::Idle || request.gpus <= 1 || request.is_whole();
     std::vector<TaskPlacement> placed;
     for (const int rank : job.free_ranks(tasks)) {
-        TaskPlacement task = placer.next(View::Idle);
+        TaskPlacement task = idle_first ? placer.next(View::Idle) : TaskPlacement{};
         if (!task.node.is_valid() && capacity == View::Coming) task = placer.next(View::Coming);
         if (!task.node.is_valid()) break;
         task.task = rank;

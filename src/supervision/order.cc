@@ -8,9 +8,13 @@ namespace {
 
 // Raised with every change of the layout: a server that is being upgraded may start a supervisor
 // newer than itself, which must refuse rather than misread.
-constexpr std::int64_t kVersion = 0x62727468'0001;
+constexpr std::int64_t kVersion = 0x62727468'0002;
 
 }  // namespace
+
+std::string log_path(const std::string& file_prefix, int task) {
+    return file_prefix + ".task-" + std::to_string(task) + ".log";
+}
 
 std::string pack(const Order& order) {
     Packer out;
@@ -22,7 +26,7 @@ std::string pack(const Order& order) {
     out.put_text(order.project);
     out.put(order.resumes);
     out.put_text(order.boot);
-    out.put_text(order.directory);
+    out.put_text(order.file_prefix);
     out.put_text(order.checkpoint_dir);
     out.put_text(order.workdir);
     out.put_text(order.pause_signal);
@@ -53,7 +57,7 @@ std::optional<Order> unpack_order(std::string_view bytes) {
     order.project = in.text();
     order.resumes = in.number() != 0;
     order.boot = in.text();
-    order.directory = in.text();
+    order.file_prefix = in.text();
     order.checkpoint_dir = in.text();
     order.workdir = in.text();
     order.pause_signal = in.text();

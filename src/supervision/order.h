@@ -37,7 +37,7 @@ struct Order {
     std::string project;
     bool resumes = false;
     std::string boot;                  // of the machine: /proc/sys/kernel/random/boot_id
-    std::string directory;             // of the attempt: status and logs; exists
+    std::string file_prefix;           // of the attempt's logs; the directory exists
     std::string checkpoint_dir;        // made by the supervisor
     std::string workdir;
     std::string pause_signal;          // auto | TERM | INT | USR1 | USR2 | none
@@ -50,6 +50,12 @@ struct Order {
 
     bool operator==(const Order&) const = default;
 };
+
+// Where a task's output goes.
+std::string log_path(const std::string& file_prefix, int task);
+
+// Where a task's output goes.
+std::string log_path(const std::string& file_prefix, int task);
 
 std::string pack(const Order& order);
 // None when the bytes are damaged or were written by another version.

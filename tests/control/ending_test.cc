@@ -53,8 +53,8 @@ TEST_CASE("cancel in every state") {
         REQUIRE(world.cancel(job, 0ms));
         CHECK(world.launcher->stops.size() == 2);
         CHECK(world.launcher->stops.back().grace == 0ms);
-        world.exits(job, {.exit_code = 137, .signal = 9, .stop_asked = true, .killed = true,
-                          .detail = {}});
+        world.exits(
+            job, {.exit_code = 137, .signal = 9, .stop_asked = true, .killed = true, .detail = {}});
         CHECK(world.state(job) == JobState::Cancelled);
     }
     SUBCASE("pausing") {

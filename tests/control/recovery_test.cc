@@ -86,7 +86,8 @@ void happen(World& world, Rng& rng) {
     const auto anyone = [&] { return live[rng.index(live.size())]; };
     const auto ignore = [](const berth::base::Status&) {};
     if (live.empty() || rng.chance(1, 3)) {
-        world.submit(World::job_of(rng.chance(1, 2) ? "a" : "b", static_cast<int>(rng.between(1, 4))));
+        world.submit(
+            World::job_of(rng.chance(1, 2) ? "a" : "b", static_cast<int>(rng.between(1, 4))));
         return;
     }
     const JobId job = anyone();

@@ -105,7 +105,9 @@ void World::lost(model::JobId id, std::string_view detail) {
     step();
 }
 
-const model::JobRecord& World::job(model::JobId id) const { return controller->state().jobs.at(id); }
+const model::JobRecord& World::job(model::JobId id) const {
+    return controller->state().jobs.at(id);
+}
 
 model::JobState World::state(model::JobId id) const {
     const auto& live = controller->state().jobs;

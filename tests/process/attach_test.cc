@@ -2,6 +2,8 @@
 //
 // Does an attached job feel like its command? A process of its own stands in for the job with real
 // pipes or a real terminal, and is compared with the command itself.
+#include "attach/attach.h"
+
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -10,7 +12,6 @@
 #include <sys/wait.h>
 #include <termios.h>
 
-#include "attach/attach.h"
 #include "process/world.h"
 #include "supervision/address.h"
 
@@ -253,9 +254,8 @@ TEST_CASE("fifty megabytes come through whole, and again through a slow reader")
         if (is_slow) {
             // Nobody reads: the job must wait, with little of it under way.
             const auto begin = std::chrono::steady_clock::now();
-            world.until([&] {
-                return std::chrono::steady_clock::now() - begin > std::chrono::seconds(1);
-            });
+            world.until(
+                [&] { return std::chrono::steady_clock::now() - begin > std::chrono::seconds(1); });
             CHECK_FALSE(world.is_over(id));
             CHECK(world.log(id).size() < 2'000'000);
             job.reads_output = true;
@@ -273,8 +273,9 @@ TEST_CASE("fifty megabytes come through whole, and again through a slow reader")
 TEST_CASE("a job that does not read its input still hears Ctrl-C") {
     ScratchDirectory scratch;
     World world(scratch.path());
-    Attached job(world, shell(attempt(1), "trap 'echo heard; exit 5' INT; echo ready; "
-                                          "while :; do sleep 0.02; done"));
+    Attached job(world, shell(attempt(1),
+                              "trap 'echo heard; exit 5' INT; echo ready; "
+                              "while :; do sleep 0.02; done"));
     job.on_pipes();
     REQUIRE(job.until_output("ready\n"));
     job.give_input(std::string(60'000, 'x'));
@@ -286,8 +287,9 @@ TEST_CASE("a job that does not read its input still hears Ctrl-C") {
 TEST_CASE("Ctrl-C twice within a second is insistence") {
     ScratchDirectory scratch;
     World world(scratch.path());
-    Attached job(world, shell(attempt(1), "trap 'echo no' INT; echo ready; "
-                                          "while :; do sleep 0.02; done"));
+    Attached job(world, shell(attempt(1),
+                              "trap 'echo no' INT; echo ready; "
+                              "while :; do sleep 0.02; done"));
     job.on_pipes();
     REQUIRE(job.until_output("ready\n"));
     ::kill(job.pid(), SIGINT);
@@ -365,8 +367,9 @@ TEST_CASE("a job that is paused while its client does not read is not held up by
     ScratchDirectory scratch;
     World world(scratch.path());
     const std::string saved = scratch.path() + "/saved";
-    Attached job(world, shell(attempt(1), "trap 'echo saved >" + saved + "; exit 0' TERM; "
-                                          "while :; do echo many many words; done"));
+    Attached job(world, shell(attempt(1), "trap 'echo saved >" + saved +
+                                              "; exit 0' TERM; "
+                                              "while :; do echo many many words; done"));
     job.reads_output = false;
     job.on_pipes();
     REQUIRE(world.until([&] { return world.log(attempt(1)).size() > 250'000; }));
@@ -394,9 +397,10 @@ TEST_CASE("on a terminal the job has size, keys and modes of ours, which come ba
     ScratchDirectory scratch;
     World world(scratch.path());
     ports::LaunchOrder order =
-        shell(attempt(1), "stty size; trap 'echo got int' INT; tty -s && "
-                          "echo terminal; read line; echo line=$line; while read line; do "
-                          "stty size; done; exit 12");
+        shell(attempt(1),
+              "stty size; trap 'echo got int' INT; tty -s && "
+              "echo terminal; read line; echo line=$line; while read line; do "
+              "stty size; done; exit 12");
     order.spec.environment.push_back("TERM=dumb");
     Attached job(world, order, true);
     job.on_terminal(33, 77);

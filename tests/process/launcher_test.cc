@@ -98,7 +98,7 @@ TEST_CASE("each rank sees its own place and the user's environment") {
         std::getline(lines, line);
         CHECK(line == "9.3 test lab 1 2");
         std::getline(lines, line);
-        CHECK(line == scratch.path() + "/jobs/9/checkpoint");
+        CHECK(line == scratch.path() + "/jobs/0/9.checkpoint");
         std::getline(lines, line);
         CHECK(line.starts_with("127.0.0.1:2"));
         if (rank == 0) address = line;

@@ -159,6 +159,7 @@ TEST_CASE("a server that is replaced while it runs leaves its jobs to the next")
         World next(scratch.path());
         next.recover({attempt(1)});
         CHECK(next.until_running(attempt(1)));
+        next.drop_launcher();
     }
     World last(scratch.path());
     last.recover({attempt(1)});
@@ -189,10 +190,9 @@ TEST_CASE("an attempt whose supervisor is killed is lost, and nothing of it runs
 TEST_CASE("what ran before the machine was restarted is lost, what had ended is not") {
     ScratchDirectory scratch;
     World world(scratch.path());
-    for (const std::int64_t job : {1, 2})
-        std::filesystem::create_directories(world.directory(attempt(job)));
-    std::ofstream(world.directory(attempt(1)) + "/status") << "starting another-boot 17\n";
-    std::ofstream(world.directory(attempt(2)) + "/status")
+    std::filesystem::create_directories(world.jobs_dir() + "/0");
+    std::ofstream(world.status_path(attempt(1))) << "starting another-boot 17\n";
+    std::ofstream(world.status_path(attempt(2)))
         << "starting another-boot 18\nrunning 19\nexit 4 0 0 0 task 0 exited with 4\n";
     world.recover({attempt(1), attempt(2)});
     CHECK(world.exit_of(attempt(2)).exit_code == 4);
@@ -212,6 +212,7 @@ TEST_CASE("a hundred running attempts are taken up by the next server") {
             world.start(shell(attempt(job), "read line <" + go + "; exit 9"));
         }
         REQUIRE(world.until([&] { return world.running.size() == ids.size(); }));
+        world.drop_launcher();
     }
     World world(scratch.path());
     world.recover(ids);

@@ -3,6 +3,7 @@
 // Plays scenario files and says which of them the core decides differently:
 //   scenario_suite [--update] [--at-least N] FILE|FOLDER...
 // --update writes what was found into the files, for review as a difference of the repository.
+// Of a document (*.md) every block fenced as ```scenario is played.
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -66,8 +67,7 @@ std::string read(const fs::path& file) {
 // A case without a word of why it is there teaches nobody.
 bool opens_with_comment(const std::string& text) { return text.starts_with("# "); }
 
-bool passes(const fs::path& file, bool update) {
-    const std::string text = read(file);
+bool passes(const fs::path& file, const std::string& text, bool update) {
     if (!opens_with_comment(text)) {
         std::cout << file.string() << ": opens without a comment that says what it shows\n";
         return false;
@@ -81,6 +81,27 @@ bool passes(const fs::path& file, bool update) {
     std::cout << file.string() << '\n' << outcome->difference;
     if (update) std::ofstream(file, std::ios::binary) << outcome->updated;
     return update;
+}
+
+std::vector<std::string> blocks_of(const std::string& document) {
+    constexpr std::string_view kFence = "\n```scenario\n";
+    std::vector<std::string> blocks;
+    for (auto at = document.find(kFence); at != std::string::npos;
+         at = document.find(kFence, at + 1)) {
+        const auto first = at + kFence.size();
+        blocks.push_back(document.substr(first, document.find("\n```\n", first) + 1 - first));
+    }
+    return blocks;
+}
+
+bool passes(const fs::path& file, bool update) {
+    const std::string text = read(file);
+    if (file.extension() != ".md") return passes(file, text, update);
+    const std::vector<std::string> blocks = blocks_of(text);
+    if (blocks.empty()) std::cout << file.string() << ": holds no block fenced as ```scenario\n";
+    return !blocks.empty() && std::ranges::all_of(blocks, [&](const std::string& block) {
+        return passes(file, block, false);
+    });
 }
 
 }  // namespace

@@ -7,47 +7,64 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "supervision/order.h"
+
 namespace berth::process {
 namespace {
 
 using supervision::Descriptor;
 
-base::Status make_directory(const std::string& path) {
-    if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
-    return base::fail(base::ErrorCode::Unavailable,
-                      "cannot make \"" + path + "\": " + ::strerror(errno));
+constexpr std::int64_t kJobsPerDirectory = 1000;
+
+std::string directory_of(const std::string& jobs_dir, model::JobId job) {
+    return jobs_dir + '/' + std::to_string(job.value - job.value % kJobsPerDirectory);
+}
+
+std::string status_path(const std::string& jobs_dir, ports::AttemptId id) {
+    return attempt_prefix(jobs_dir, id) + ".status";
+}
+
+Descriptor open_or_make(const std::string& path) {
+    return Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
 }
 
 }  // namespace
 
-std::string job_directory(const std::string& jobs_dir, model::JobId job) {
-    return jobs_dir + '/' + std::to_string(job.value);
+std::string attempt_prefix(const std::string& jobs_dir, ports::AttemptId id) {
+    return directory_of(jobs_dir, id.job) + '/' + std::to_string(id.job.value) + '.' +
+           std::to_string(id.attempt);
 }
 
-std::string attempt_directory(const std::string& jobs_dir, ports::AttemptId id) {
-    return job_directory(jobs_dir, id.job) + '/' + std::to_string(id.attempt);
+std::string log_path(const std::string& jobs_dir, ports::AttemptId id, int task) {
+    return supervision::log_path(attempt_prefix(jobs_dir, id), task);
+}
+
+std::string checkpoint_directory(const std::string& jobs_dir, model::JobId job) {
+    return directory_of(jobs_dir, job) + '/' + std::to_string(job.value) + ".checkpoint";
 }
 
 base::Result<Descriptor> create_status(const std::string& jobs_dir, ports::AttemptId id) {
-    BERTH_TRY_VOID(make_directory(job_directory(jobs_dir, id.job)));
-    const std::string directory = attempt_directory(jobs_dir, id);
-    BERTH_TRY_VOID(make_directory(directory));
-    const std::string path = directory + "/status";
-    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    const std::string path = status_path(jobs_dir, id);
+    Descriptor file = open_or_make(path);
+    if (!file.is_open() && errno == ENOENT) {  // the first of a thousand
+        ::mkdir(directory_of(jobs_dir, id.job).c_str(), 0777);
+        file = open_or_make(path);
+    }
     if (!file.is_open())
         return base::fail(base::ErrorCode::Unavailable,
                           "cannot make \"" + path + "\": " + ::strerror(errno));
     // A locked file has a supervisor, one with something in it had one. Empty and free, it was left
     // by a server that died before it came to start anything, and is as good as new.
-    struct stat status {};
+    struct stat status{};
     const bool is_free = ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
     if (!is_free || ::fstat(file.get(), &status) != 0 || status.st_size != 0)
-        return base::fail(base::ErrorCode::Exists, "\"" + path + "\" is of an attempt begun before");
+        return base::fail(base::ErrorCode::Exists,
+                          "\"" + path + "\" is of an attempt begun before");
     return file;
 }
 
 AttemptState read_attempt(const std::string& jobs_dir, ports::AttemptId id) {
-    const std::string path = attempt_directory(jobs_dir, id) + "/status";
+    const std::string path = status_path(jobs_dir, id);
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.is_open()) return {};
     AttemptState state;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What lies on disk of an attempt, and what does it say? <data>/jobs/<job>/<attempt>/ holds
-// `status` (supervision/status_file.h) and a log for each task.
+// What lies on disk of an attempt, and what does it say? Below <data>/jobs, in a directory for
+// every thousand jobs:
+//   12000/12345.1.status       what became of attempt 1 of job 12345 (supervision/status_file.h)
+//   12000/12345.1.task-0.log   what its task 0 wrote
+//   12000/12345.checkpoint/    what the job saved, for all its attempts
+// Making a file can cost a busy file system more than all else the server does to start a job, so
+// there is one to make before the supervisor takes over, and no directory.
 #pragma once
 
 #include <string>
@@ -13,10 +18,12 @@
 
 namespace berth::process {
 
-std::string job_directory(const std::string& jobs_dir, model::JobId job);
-std::string attempt_directory(const std::string& jobs_dir, ports::AttemptId id);
+// What the names of its files begin with.
+std::string attempt_prefix(const std::string& jobs_dir, ports::AttemptId id);
+std::string log_path(const std::string& jobs_dir, ports::AttemptId id, int task);
+std::string checkpoint_directory(const std::string& jobs_dir, model::JobId job);
 
-// Makes the directory and a status file, locked. Errors: Exists (this attempt was begun before),
+// Makes the status file, locked. Errors: Exists (this attempt was begun before),
 // Unavailable (the disk says no).
 base::Result<supervision::Descriptor> create_status(const std::string& jobs_dir,
                                                     ports::AttemptId id);

@@ -39,8 +39,10 @@ struct ProcessLauncher::Attempt {
 };
 
 ProcessLauncher::ProcessLauncher(asio::io_context& loop, ProcessLauncherOptions options)
-    : loop_(loop), machine_{std::move(options.cluster), options.data_dir + "/jobs", {}},
-      spawner_(std::move(options.supervisor)), alive_(std::make_shared<bool>(true)) {
+    : loop_(loop),
+      machine_{std::move(options.cluster), options.data_dir + "/jobs", {}},
+      spawner_(std::move(options.supervisor)),
+      alive_(std::make_shared<bool>(true)) {
     ::mkdir(machine_.jobs_dir.c_str(), 0777);
     std::ifstream("/proc/sys/kernel/random/boot_id") >> machine_.boot;
 }
@@ -149,15 +151,16 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
 void ProcessLauncher::look(const AttemptRef& attempt) {
     const AttemptState state = read_attempt(machine_.jobs_dir, attempt->id);
     if (state.is_supervised) {
-        auto socket = supervision::connect_to(supervision::socket_of(
-            {machine_.cluster, attempt->id.job.value, attempt->id.attempt}));
+        auto socket = supervision::connect_to(
+            supervision::socket_of({machine_.cluster, attempt->id.job.value, attempt->id.attempt}));
         return socket ? take_up(attempt, std::move(*socket)) : look_later(attempt);
     }
     if (const auto& exit = state.status.exit)
-        return report_exit(attempt, {exit->exit_code, exit->signal, exit->stop_asked,
-                                     exit->killed, exit->detail});
+        return report_exit(
+            attempt, {exit->exit_code, exit->signal, exit->stop_asked, exit->killed, exit->detail});
     if (!state.status.started) return report_lost(attempt, "never started");
-    if (state.status.boot != machine_.boot) return report_lost(attempt, "the machine was restarted");
+    if (state.status.boot != machine_.boot)
+        return report_lost(attempt, "the machine was restarted");
     kill_leftovers(machine_.cluster, attempt->id);
     report_lost(attempt, "its supervisor was killed");
 }

@@ -22,7 +22,7 @@
 namespace berth::process {
 
 struct ProcessLauncherOptions {
-    std::string data_dir;    // absolute; jobs/<job>/<attempt>/ is made below it
+    std::string data_dir;    // absolute; jobs/ is made below it (attempt_files.h)
     std::string supervisor;  // path of the berth-supervisor program
     std::string cluster;     // tells servers on one machine apart; at most 60 bytes
 };

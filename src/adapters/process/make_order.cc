@@ -42,10 +42,10 @@ Order make_order(const Machine& machine, const ports::LaunchOrder& launch) {
     order.project = launch.project;
     order.resumes = launch.resumes;
     order.boot = machine.boot;
-    order.directory = attempt_directory(machine.jobs_dir, launch.attempt);
+    order.file_prefix = attempt_prefix(machine.jobs_dir, launch.attempt);
     order.checkpoint_dir = launch.spec.checkpoint_dir;
     if (order.checkpoint_dir.empty())
-        order.checkpoint_dir = job_directory(machine.jobs_dir, launch.attempt.job) + "/checkpoint";
+        order.checkpoint_dir = checkpoint_directory(machine.jobs_dir, launch.attempt.job);
     order.workdir = launch.spec.workdir;
     order.pause_signal = launch.spec.pause.signal;
     order.grace_ms = launch.spec.pause.grace.count();

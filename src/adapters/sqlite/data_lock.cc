@@ -4,11 +4,13 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 namespace berth::adapters::sqlite {
@@ -40,6 +42,30 @@ base::Status make_directory(const std::string& directory) {
                       "cannot make the data directory \"" + directory + "\": " + error.message());
 }
 
+// A process that was killed and not yet waited for holds nothing any more.
+bool is_running(const std::string& pid) {
+    std::ifstream file("/proc/" + pid + "/stat");
+    std::string stat;
+    std::getline(file, stat);
+    const std::size_t name_end = stat.rfind(") ");
+    return name_end != std::string::npos && stat[name_end + 2] != 'Z';
+}
+
+// Whether the lock could be had. When its holder was killed just now, a child that it had begun to
+// start may keep it open for a moment longer, until it becomes the program that it is to be.
+bool lock_soon(int file) {
+    constexpr int kTries = 400;
+    constexpr timespec kPause{0, 5'000'000};
+    for (int tries = 0; tries < kTries; ++tries) {
+        if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
+        if (errno != EWOULDBLOCK) return false;
+        if (is_running(holder_of(file))) break;
+        ::nanosleep(&kPause, nullptr);
+    }
+    errno = EWOULDBLOCK;
+    return false;
+}
+
 }  // namespace
 
 base::Result<DataLock> DataLock::take(const std::string& directory) {
@@ -48,7 +74,7 @@ base::Result<DataLock> DataLock::take(const std::string& directory) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return unavailable("cannot open", path);
     DataLock lock(file);
-    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (!lock_soon(file)) {
         if (errno != EWOULDBLOCK) return unavailable("cannot lock", path);
         return base::fail(base::ErrorCode::Conflict,
                           "data directory \"" + directory +

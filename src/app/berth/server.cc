@@ -13,11 +13,11 @@
 #include <fstream>
 
 #include "adapters/sqlite/sqlite_store.h"
+#include "adapters/system_clock/system_clock.h"
 #include "api/http_server.h"
 #include "api/routes.h"
 #include "app/berth/demo_jobs.h"
 #include "app/berth/server_parts.h"
-#include "app/berth/stand_ins.h"
 #include "codec/timestamp.h"
 
 namespace berth::app {
@@ -33,6 +33,16 @@ constexpr std::chrono::milliseconds kFarewell{50};
 
 void log_line(const std::string& text, model::TimePoint now) {
     std::fprintf(stderr, "%s %s\n", codec::format_time(now).c_str(), text.c_str());
+}
+
+// A node keeps its GPU count for ever: a machine that was changed goes on under a new name.
+std::string name_for(const cluster::Cluster& cluster, const model::Node& node) {
+    std::string name = node.name;
+    for (int number = 2;; ++number) {
+        const auto known = cluster.find_node(name);
+        if (!known.is_valid() || cluster.description(known).gpus == node.gpus) return name;
+        name = node.name + "-" + std::to_string(number);
+    }
 }
 
 // Clients and supervisors each take a descriptor.
@@ -51,18 +61,18 @@ struct Server::Parts {
     base::Status open();
     base::Status make_controller(const model::Policy& policy);
     base::Status listen(const std::string& token);
-    void set_up_cluster(const std::vector<model::Node>& nodes);
+    void set_up_cluster(std::vector<model::Node> nodes);
     void step_soon();
     void step();
     void set_timer();
+    void step_at(asio::steady_timer::time_point time);
     void tick();
     void begin_end(api::JobsAtShutdown jobs);
-    void end_when_idle();
     void end();
 
     ServerOptions options;
     asio::io_context loop{1};
-    WallClock clock;
+    system_clock::SystemClock clock;
     std::unique_ptr<ports::Store> store;
     ChosenInventory inventory;
     ChosenLauncher launcher;
@@ -74,6 +84,7 @@ struct Server::Parts {
     asio::steady_timer farewell{loop};
     asio::signal_set signals{loop, SIGTERM, SIGINT};
     std::optional<base::Error> set_up_error;
+    std::optional<asio::steady_timer::time_point> next_step;
     bool will_step = false;
     bool is_ticking = false;
     bool is_ending = false;
@@ -122,7 +133,11 @@ base::Status Server::Parts::open() {
 base::Status Server::Parts::make_controller(const model::Policy& policy) {
     control::Settings settings;
     settings.policy = policy;
-    settings.wake = [this] { step_soon(); };
+    settings.snapshot_events = options.snapshot_events.value_or(settings.snapshot_events);
+    settings.wake = [this](base::Duration within) {
+        if (within == base::Duration{0}) return step_soon();
+        step_at(asio::steady_timer::clock_type::now() + within);
+    };
     settings.committed = [this](std::span<const model::Event> events) {
         if (site) site->waiting.on_events(events);
     };
@@ -132,17 +147,18 @@ base::Status Server::Parts::make_controller(const model::Policy& policy) {
 }
 
 // What this machine has, and a project to submit to without any set-up.
-void Server::Parts::set_up_cluster(const std::vector<model::Node>& nodes) {
+void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
     const auto note = [this](const base::Status& status) {
         if (!status && !set_up_error) set_up_error = status.error();
     };
     const cluster::Cluster& cluster = controller->state().cluster;
-    for (model::Node node : nodes) {
+    for (model::Node& node : nodes) {
+        node.name = name_for(cluster, node);
         const auto known = cluster.find_node(node.name);
         const bool is_drained =
             known.is_valid() && cluster.description(known).health == model::NodeHealth::Drained;
         if (is_drained) node.health = model::NodeHealth::Drained;
-        controller->set_node(std::move(node), note);
+        controller->set_node(node, note);
     }
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         model::Node gone = cluster.description({static_cast<model::NodeId::Rep>(i)});
@@ -189,7 +205,10 @@ void Server::Parts::step_soon() {
 void Server::Parts::step() {
     if (controller->has_failed()) return;
     controller->step();
-    if (!controller->has_failed()) return set_timer();
+    if (!controller->has_failed()) {
+        if (waits_for_jobs && controller->state().jobs.empty()) return end();
+        return set_timer();
+    }
     log_line("berth ends: " + controller->failure()->message, clock.now());
     exit_code = 1;
     end();
@@ -198,9 +217,19 @@ void Server::Parts::step() {
 void Server::Parts::set_timer() {
     const auto next = controller->next_deadline();
     if (!next) return;
-    deadline.expires_after(std::max(*next - clock.now(), base::Duration{0}));
+    const auto wait = std::max(*next - clock.now(), base::Duration{0});
+    step_at(asio::steady_timer::clock_type::now() + wait);
+}
+
+// Or earlier: what was asked for before stays.
+void Server::Parts::step_at(asio::steady_timer::time_point time) {
+    if (next_step && *next_step <= time) return;
+    next_step = time;
+    deadline.expires_at(time);
     deadline.async_wait([this](const boost::system::error_code& error) {
-        if (!error) step_soon();
+        if (error) return;
+        next_step.reset();
+        step_soon();
     });
 }
 
@@ -225,24 +254,21 @@ void Server::Parts::begin_end(api::JobsAtShutdown jobs) {
     }
     waits_for_jobs = true;
     farewell.expires_after(kCancelPatience);
-    farewell.async_wait([this](const boost::system::error_code&) { waits_for_jobs = false; });
-    end_when_idle();
-}
-
-void Server::Parts::end_when_idle() {
-    if (!waits_for_jobs || controller->state().jobs.empty()) return end();
-    deadline.expires_after(api::kTick);
-    deadline.async_wait([this](const boost::system::error_code&) {
-        controller->step();
-        end_when_idle();
+    farewell.async_wait([this](const boost::system::error_code& error) {
+        if (!error) end();
     });
+    step_soon();
 }
 
 void Server::Parts::end() {
+    is_ending = true;
+    waits_for_jobs = false;
     if (http) http->stop_accepting();
     site->waiting.answer_all();
     farewell.expires_after(kFarewell);
-    farewell.async_wait([this](const boost::system::error_code&) { loop.stop(); });
+    farewell.async_wait([this](const boost::system::error_code& error) {
+        if (!error) loop.stop();
+    });
 }
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

@@ -4,6 +4,7 @@
 // the launcher and the GPUs of this machine come together on one thread.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +26,7 @@ struct ServerOptions {
     std::optional<int> port;  // none = kDefaultPort, or any when that is taken
     std::optional<base::Duration> min_run;
     std::optional<base::Duration> grace;
+    std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events
     bool demo = false;
 };
 

@@ -7,28 +7,54 @@
 #include <filesystem>
 #include <fstream>
 
+#include "adapters/nvml/nvml_gpus.h"
 #include "adapters/process/attempt_files.h"
 #include "adapters/process/launcher.h"
+#include "adapters/simulated_gpu/simulated_gpu.h"
 #include "adapters/simulated_launcher/simulated_launcher.h"
-#include "app/berth/stand_ins.h"
 
 namespace berth::app {
 namespace {
 
 constexpr std::string_view kSimulated = "sim:";
 constexpr std::string_view kSimulatedLauncher = "simulated:";
-constexpr const char* kWhenNoGpu = "sim:8x80G";
+constexpr std::string_view kWhenNoGpu = "sim:8x80G";
+
+std::string host_name() {
+    char name[256] = "localhost";
+    ::gethostname(name, sizeof name - 1);
+    return name;
+}
+
+// The only simulated node; the same on every machine, so that what is written about it is true.
+constexpr const char* kSimulatedNode = "sim1";
+
+base::Result<ChosenInventory> simulated(std::string_view spec, const std::string& note) {
+    BERTH_TRY(gpus, simulated_gpu::SimulatedGpus::parse(spec, kSimulatedNode));
+    ChosenInventory chosen;
+    chosen.inventory = std::make_unique<simulated_gpu::SimulatedGpus>(std::move(gpus));
+    chosen.description = "simulated (" + std::string(spec) + ")" + note;
+    return chosen;
+}
 
 }  // namespace
 
 base::Result<ChosenInventory> choose_inventory(const std::string& gpus) {
-    const std::string wanted = gpus == "auto" ? kWhenNoGpu : gpus;
-    if (!wanted.starts_with(kSimulated)) {
+    if (gpus.starts_with(kSimulated)) return simulated(gpus, "");
+    if (gpus != "auto") {
         return base::invalid("--gpus: wanted auto or sim:8x80G, found \"" + gpus + "\"");
     }
+    auto real = std::make_unique<nvml::NvmlGpus>(host_name());
+    const auto nodes = real->discover();
+    const bool has_gpus =
+        nodes && std::ranges::any_of(*nodes, [](const model::Node& node) { return node.gpus > 0; });
+    if (!has_gpus) {
+        return simulated(kWhenNoGpu, nodes ? ", no GPU was found" : ", no NVIDIA driver was found");
+    }
     ChosenInventory chosen;
-    chosen.inventory = std::make_unique<PlainInventory>(wanted.substr(kSimulated.size()));
-    chosen.description = "simulated (" + wanted + ")";
+    chosen.inventory = std::move(real);
+    const std::string& model = nodes->front().gpu_model;
+    chosen.description = model.empty() ? "of several models" : model;
     return chosen;
 }
 
@@ -38,8 +64,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     ChosenLauncher chosen;
     const std::string jobs_dir = options.data_dir + "/jobs";
     chosen.log_path = [jobs_dir](ports::AttemptId attempt, int task) {
-        return process::attempt_directory(jobs_dir, attempt) + "/task-" + std::to_string(task) +
-               ".log";
+        return process::log_path(jobs_dir, attempt, task);
     };
     if (options.launcher.starts_with(kSimulatedLauncher)) {
         const std::string time = options.launcher.substr(kSimulatedLauncher.size());

@@ -100,7 +100,7 @@ class Supervisor {
     std::optional<std::int64_t> attach_deadline_;
     std::optional<std::int64_t> stop_deadline_;
     std::optional<std::int64_t> stall_deadline_;     // of a client that holds up the saving
-    std::optional<std::int64_t> gang_deadline_;      // a task failed, the others were asked to end
+    std::optional<std::int64_t> gang_deadline_;  // a task failed, the others were asked to end
     std::optional<std::int64_t> leftover_deadline_;  // all tasks ended, something still runs
     std::optional<std::int64_t> kill_again_;
     std::int64_t kill_pause_ms_ = 10;

@@ -4,7 +4,7 @@
 // processes, at most WIDTH at a time, waits for every exit and prints one JSON line: jobs per
 // second, CPU time per job of this process and of all processes together, and the time from
 // start() to on_running and to on_exit.
-//   bench_launch SUPERVISOR [COUNT [WIDTH [COMMAND...]]]
+//   berth-bench-launch SUPERVISOR [COUNT [WIDTH [COMMAND...]]]
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -131,7 +131,7 @@ class Bench final : public ports::LauncherListener {
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        std::fprintf(stderr, "usage: bench_launch SUPERVISOR [COUNT [WIDTH [COMMAND...]]]\n");
+        std::fprintf(stderr, "usage: berth-bench-launch SUPERVISOR [COUNT [WIDTH [COMMAND...]]]\n");
         return 124;
     }
     const int count = argc > 2 ? std::atoi(argv[2]) : 2000;
@@ -141,8 +141,12 @@ int main(int argc, char** argv) {
     if (argc > 4) spec.command.assign(argv + 4, argv + argc);
     spec.workdir = "/";
     spec.environment = {"PATH=/usr/bin:/bin", "HOME=/root"};
-    char data_dir[] = "/tmp/berth-bench-XXXXXX";
-    if (::mkdtemp(data_dir) == nullptr) return 1;
+    // A disk on which many files were deleted within the last minutes makes new ones slowly (ext4
+    // looks at every inode freed lately), and this bench deletes thousands: TMPDIR=/dev/shm
+    // measures the launcher, a plain run the disk as well.
+    const char* place = ::getenv("TMPDIR");
+    std::string data_dir = std::string(place != nullptr ? place : "/tmp") + "/berth-bench-XXXXXX";
+    if (::mkdtemp(data_dir.data()) == nullptr) return 1;
 
     const GroupMeter meter;
     boost::asio::io_context loop;
@@ -155,5 +159,5 @@ int main(int argc, char** argv) {
     const double wall = std::chrono::duration<double>(Clock::now() - begin).count();
     ::usleep(50'000);  // until the last supervisor is gone
     bench.print(wall, cpu_seconds(RUSAGE_SELF), meter.seconds());
-    return ::system(("rm -rf " + std::string(data_dir)).c_str()) == 0 ? 0 : 1;
+    return ::system(("rm -rf " + data_dir).c_str()) == 0 ? 0 : 1;
 }

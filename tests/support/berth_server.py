@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(os.environ.get("BERTH_BIN", ROOT / "build/release/bin"))
 
 
@@ -161,3 +161,36 @@ def submission(command, gpus=1, project="", environment=None, grace=None, **spec
 def temporary_root():
     """Paths of Unix sockets are short, so data directories are near the root."""
     return os.environ.get("BERTH_TEST_DIR", "/tmp")
+
+
+def build_stamp(folder):
+    """The program that notes when it began to run."""
+    program = pathlib.Path(folder) / "stamp"
+    subprocess.run(["cc", "-O2", "-o", program, ROOT / "tests/support/stamp.c"], check=True)
+    return str(program)
+
+
+def quantile(values, part):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(len(values) * part))]
+
+
+def sync_ms(folder, rounds=100):
+    """What one synced append costs on this disk: the floor of every durable answer."""
+    path = os.path.join(folder, "sync-probe")
+    file = os.open(path, os.O_CREAT | os.O_WRONLY)
+    times = []
+    for _ in range(rounds):
+        begin = time.monotonic()
+        os.write(file, b"x" * 4096)
+        os.fdatasync(file)
+        times.append((time.monotonic() - begin) * 1000)
+    os.close(file)
+    os.unlink(path)
+    return round(quantile(times, 0.5), 2)
+
+
+def cpu_seconds(pid):
+    """User and system time of a process and of the children it has waited for."""
+    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What do we use of NVIDIA's management library? These functions, under the names and with the
+// types that its documentation gives; found when the program runs, so that one binary serves
+// machines with and without a driver.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+
+namespace berth::nvml {
+
+// Opaque; belongs to the library.
+struct Device;
+
+// The results that we tell apart. Any other is a failure.
+inline constexpr int kSuccess = 0;
+inline constexpr int kNotSupported = 3;
+inline constexpr int kGpuIsLost = 15;
+
+struct MemoryInfo {
+    unsigned long long total = 0;
+    unsigned long long free = 0;
+    unsigned long long used = 0;
+};
+
+struct Utilization {
+    unsigned int gpu = 0;     // percent of time
+    unsigned int memory = 0;
+};
+
+struct Functions {
+    int (*nvmlInit_v2)() = nullptr;
+    int (*nvmlShutdown)() = nullptr;
+    const char* (*nvmlErrorString)(int) = nullptr;
+    int (*nvmlDeviceGetCount_v2)(unsigned int*) = nullptr;
+    int (*nvmlDeviceGetHandleByIndex_v2)(unsigned int, Device**) = nullptr;
+    int (*nvmlDeviceGetName)(Device*, char*, unsigned int) = nullptr;
+    int (*nvmlDeviceGetUUID)(Device*, char*, unsigned int) = nullptr;
+    int (*nvmlDeviceGetMemoryInfo)(Device*, MemoryInfo*) = nullptr;
+    int (*nvmlDeviceGetUtilizationRates)(Device*, Utilization*) = nullptr;
+    int (*nvmlDeviceGetPowerUsage)(Device*, unsigned int*) = nullptr;  // milliwatts
+};
+
+// The library, open and initialised for as long as this lives.
+class Library {
+  public:
+    // Errors: Unavailable, saying what is missing.
+    static base::Result<std::unique_ptr<Library>> open(const std::string& path);
+    ~Library();
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+
+    const Functions& call() const { return functions_; }
+    std::string describe(int result) const;
+
+  private:
+    Library() = default;
+
+    void* handle_ = nullptr;
+    bool is_initialised_ = false;
+    Functions functions_;
+};
+
+}  // namespace berth::nvml

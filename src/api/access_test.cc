@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "api/access.h"
+
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+
+using namespace berth::api;
+
+TEST_CASE("only the whole token behind its scheme opens the door") {
+    CHECK(shows_token("Bearer bth_1", "bth_1"));
+    for (const char* header : {"", "bth_1", "Bearer", "Bearer ", "Bearer bth_", "Bearer bth_12",
+                               "Bearer bth_2", "bearer bth_1", "Basic bth_1"}) {
+        CAPTURE(header);
+        CHECK_FALSE(shows_token(header, "bth_1"));
+    }
+    CHECK_FALSE(shows_token("Bearer ", ""));
+}
+
+TEST_CASE("a token is made once, for its owner only") {
+    const auto path =
+        std::filesystem::temp_directory_path() / ("berth-token-" + std::to_string(::getpid()));
+    const auto first = obtain_token(path);
+    const auto second = obtain_token(path);
+    struct stat status{};
+    REQUIRE(::stat(path.c_str(), &status) == 0);
+    std::filesystem::remove(path);
+    REQUIRE(first.has_value());
+    CHECK(*first == *second);
+    CHECK(first->size() == 52);
+    CHECK((status.st_mode & 0777) == 0600);
+    CHECK_FALSE(obtain_token("/no/such/folder/token").has_value());
+}
+
+TEST_CASE("the kernel tells who is at the other end of a Unix socket") {
+    int ends[2];
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
+    const Peer peer = unix_peer(ends[0]);
+    CHECK(peer.is_local);
+    CHECK(peer.is_trusted);
+    CHECK(peer.user == user_name(::geteuid()));
+    ::close(ends[0]);
+    ::close(ends[1]);
+    CHECK_FALSE(network_peer().is_trusted);
+}

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""HTTP as clients meet it: errors, long polls, pipelining, limits."""
+import json
+import socket
+import threading
+import time
+
+from server_case import Refused, ServerCase, UnixConnection, main, submission
+
+
+class Api(ServerCase):
+    def refused(self, status, method, path, body=None):
+        with self.assertRaises(Refused) as refused:
+            self.server.request(method, path, body)
+        self.assertEqual(refused.exception.status, status, refused.exception.body)
+        return json.loads(refused.exception.body)
+
+    def raw(self, data):
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(self.server.data / "berth.sock"))
+            client.sendall(data)
+            client.shutdown(socket.SHUT_WR)
+            answer = b""
+            while piece := client.recv(65536):
+                answer += piece
+            return answer
+
+    def test_what_is_wrong_is_said_with_the_right_status(self):
+        self.assertEqual(self.refused(404, "GET", "jobs/99")["code"], "not_found")
+        self.refused(404, "GET", "nonsense")
+        self.refused(405, "POST", "status")
+        self.refused(400, "GET", "jobs/x")
+        self.refused(400, "GET", "jobs?state=runing")
+        self.refused(400, "POST", "jobs", {"spec": {"nmae": "x"}})
+        self.refused(400, "POST", "jobs", {"spec": {}, "launch": {"command": []}})
+        self.refused(409, "GET", "jobs/" + str(self.shell("sleep 9")) + "/why")
+        self.refused(400, "PUT", "projects/p", {"qota": 1})
+        self.refused(404, "PUT", "projects/p", {"parent": "nobody"})
+
+    def test_an_ended_job_cannot_be_steered(self):
+        job = self.shell("true")
+        self.server.wait(job)
+        for verb in ("pause", "resume", "cancel"):
+            self.refused(409, "POST", f"jobs/{job}/{verb}")
+        self.refused(404, "POST", "jobs/99/pause")
+
+    def test_a_key_makes_a_submission_safe_to_repeat(self):
+        first = self.server.submit(["true"], key="k1")["id"]
+        self.server.wait(first)
+        self.assertEqual(self.server.submit(["true"], key="k1")["id"], first)
+        with self.assertRaises(Refused) as refused:
+            self.server.submit(["false"], key="k1")
+        self.assertEqual(refused.exception.status, 409)
+
+    def test_a_dry_run_tells_and_submits_nothing(self):
+        body = submission(["true"])
+        self.assertTrue(self.server.request("POST", "jobs?dryRun=true", body)["starts_now"])
+        self.shell("sleep 60", gpus=8)
+        answer = self.server.request("POST", "jobs?dryRun=true", body)
+        self.assertFalse(answer["starts_now"])
+        self.assertEqual(self.server.get("status")["last_job"], 1)
+        self.refused(422, "POST", "jobs?dryRun=true", submission(["true"], gpus=9))
+
+    def test_a_long_poll_answers_when_it_happens_and_when_its_time_is_over(self):
+        job = self.shell("sleep 0.3; exit 4")
+        begin = time.monotonic()
+        self.assertEqual(self.server.get(f"jobs/{job}?wait=20&until=final")["exit_code"], 4)
+        self.assertLess(time.monotonic() - begin, 5)
+        job = self.shell("sleep 60")
+        self.server.wait_for_state(job, "running")
+        begin = time.monotonic()
+        self.assertEqual(self.server.get(f"jobs/{job}?wait=1&until=final")["state"], "running")
+        self.assertGreater(time.monotonic() - begin, 0.9)
+
+    def test_events_come_to_those_who_wait(self):
+        sequence = self.server.get("status")["sequence"]
+        answers = []
+
+        def wait():
+            connection = UnixConnection(str(self.server.data / "berth.sock"))
+            connection.request("GET", f"/api/v1/events?after={sequence}&wait=20")
+            answers.append(json.loads(connection.getresponse().read()))
+
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        time.sleep(0.1)
+        job = self.shell("true")
+        waiting.join(timeout=10)
+        kinds = [event["type"] for event in answers[0]["items"]]
+        self.assertEqual(kinds[:2], ["job_submitted", "job_starting"])
+        self.server.wait(job)
+        mine = self.server.get(f"events?job={job}")["items"]
+        self.assertEqual([event["type"] for event in mine],
+                         ["job_submitted", "job_starting", "job_running", "job_finished"])
+
+    def test_pipelined_requests_are_answered_in_order(self):
+        requests = b"".join(
+            b"GET /api/v1/jobs/%d HTTP/1.1\r\nHost: x\r\n\r\n" % number for number in range(50))
+        answers = self.raw(requests)
+        self.assertEqual(answers.count(b"HTTP/1.1 404"), 50)
+        places = [answers.index(b"job %d does" % number) for number in range(50)]
+        self.assertEqual(places, sorted(places))
+
+    def test_a_client_that_has_said_all_still_gets_its_answer(self):
+        body = json.dumps(submission(["true"])).encode()
+        head = f"POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        self.assertIn(b"HTTP/1.1 201", self.raw(head.encode() + body))
+
+    def test_what_is_no_http_or_too_large_is_refused_and_the_server_lives(self):
+        self.assertIn(b" 400 ", self.raw(b"nonsense\r\n\r\n"))
+        large = b"POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"
+        self.assertIn(b" 413 ", self.raw(large))
+        self.assertIn(b" 431 ", self.raw(b"GET / HTTP/1.1\r\nx: " + b"y" * 100_000 + b"\r\n\r\n"))
+        self.assertIn(b" 400 ", self.raw(b"GET /api/v1/%zz HTTP/1.1\r\nHost: x\r\n\r\n"))
+        self.raw(b"GET /api/v1/sta")
+        self.assertEqual(self.server.get("status")["last_job"], 0)
+
+    def test_projects_change_by_the_fields_that_are_given(self):
+        self.server.request("PUT", "projects/vision", {"quota": 2, "weight": 3})
+        self.server.request("PUT", "projects/vision", {"limit": 4})
+        self.server.request("PUT", "projects/vision", {"quota": None})
+        project = next(p for p in self.server.get("projects")["items"] if p["name"] == "vision")
+        self.assertEqual(project["rights"]["weight"], 3)
+        self.assertEqual(project["rights"]["limit"], 4)
+        self.assertIsNone(project["rights"]["quota"])
+
+    def test_nodes_show_who_is_on_each_gpu(self):
+        job = self.shell("sleep 60", request={"share": 0.5})
+        self.server.wait_for_state(job, "running")
+        node = self.server.get("nodes")["items"][0]
+        self.assertEqual([gpu["used"] for gpu in node["devices"]], [0.5] + [0] * 7)
+        self.assertEqual(node["devices"][0]["jobs"], [job])
+
+
+if __name__ == "__main__":
+    main()

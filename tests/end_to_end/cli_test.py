@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every verb of the command line against a real server: what it prints, where, and its code."""
+import csv
+import io
+import json
+import os
+import pathlib
+import pty
+import re
+import select
+import signal
+import subprocess
+import tempfile
+import time
+
+from server_case import BIN, ServerCase, eventually, main
+
+BERTH = str(BIN / "berth")
+RFC_3339 = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$")
+
+
+class Verbs(ServerCase):
+    def berth(self, *words, code=0, **options):
+        result = self.server.berth(*words, check=False, **options)
+        self.assertEqual(result.returncode, code, f"{words}: {result.stdout}{result.stderr}")
+        return result
+
+    def out(self, *words, **options):
+        result = self.berth(*words, **options)
+        self.assertEqual(result.stderr, "", words)
+        return result.stdout
+
+    def setUp(self):
+        super().setUp()
+        self.node = self.server.get("nodes")["items"][0]["name"]
+
+    def submit(self, *words):
+        return int(self.out("submit", "-q", *words))
+
+    def submit_shell(self, script, *flags):
+        return self.submit(*flags, "--", "sh", "-c", script)
+
+    # --- looking
+
+    def test_ls_shows_live_jobs_and_with_a_finished_ones(self):
+        done = self.submit("-n", "first", "--", "true")
+        self.server.wait(done)
+        job = self.submit("-n", "second", "--", "sleep", "60")
+        self.server.wait_for_state(job, "running")
+        lines = self.out("ls").splitlines()
+        self.assertEqual(len(lines), 2)
+        self.assertRegex(lines[1], rf"^ *{job}  second  default  1 +RUNNING  {self.node}:0 ")
+        self.assertRegex(self.out("ps", "-a"), r"first +default +1 +SUCCEEDED .*exit 0")
+        self.assertEqual(self.out("queue", "-q"), f"{job}\n")
+        self.assertEqual(self.out("ls", "--state", "succeeded", "-q"), f"{done}\n")
+        self.assertEqual(self.out("ls", "-u", "nobody", "-q"), "")
+        self.assertEqual(self.out("ls", "-u", "me", "-q"), f"{job}\n")
+
+    def test_forms_for_scripts(self):
+        job = self.submit("-n", "a,b", "--", "sleep", "60")
+        self.server.wait_for_state(job, "running")
+        document = json.loads(self.out("ls", "-o", "json"))
+        self.assertEqual((document["apiVersion"], document["kind"]), ("berth/v1", "JobList"))
+        self.assertEqual(document["items"][0]["id"], job)
+        self.assertRegex(document["items"][0]["created"], RFC_3339)
+        self.assertEqual(json.loads(self.out("ls", "--json")), document)
+        rows = list(csv.DictReader(io.StringIO(self.out("ls", "-o", "csv"))))
+        self.assertEqual((rows[0]["name"], rows[0]["state"]), ("a,b", "RUNNING"))
+        self.assertEqual(self.out("ls", "-o", "name"), f"{job}\n")
+        self.assertIn("COMMAND", self.out("ls", "-o", "wide"))
+        for verb in ("status", "gpus", "projects", f"show {job}", f"why {job}"):
+            json.loads(self.out(*verb.split(), "-o", "json"))
+        for line in self.out("events", "--json").splitlines():
+            self.assertRegex(json.loads(line)["time"], RFC_3339)
+
+    def test_tables_fit_their_width_and_have_no_colour_in_a_pipe(self):
+        name = "a-name-that-is-much-longer-than-any-table-will-ever-be-wide-and-goes-on"
+        self.submit("-n", name, "--", "sleep", "60")
+        self.submit("-n", "waits", "-g", "8", "--", "sleep", "60")
+        for columns in ("80", "100"):
+            self.server.environment["COLUMNS"] = columns
+            for verb in ("ls", "gpus", "project ls", "top --once"):
+                text = self.out(*verb.split())
+                self.assertTrue(text.isascii(), text)
+                self.assertNotIn("\x1b", text)
+                self.assertLessEqual(max(map(len, text.splitlines())), int(columns), text)
+        self.assertIn("\x1b[", self.out("ls", "--color", "always"))
+        self.assertIn(name, self.out("ls", "-o", "wide"))
+
+    def test_why_says_the_sentence_and_the_numbers(self):
+        holder = self.submit("-g", "8", "-n", "holder", "--", "sleep", "60")
+        job = self.submit("-g", "2", "-n", "wants", "--", "sleep", "60")
+        text = self.out("why", "wants")
+        self.assertRegex(text, r"^wants waits: .*0 of 8 idle")
+        self.assertRegex(text, r"\[PoolFull\]\n")
+        self.assertRegex(text, r"  asks +2 GPUs\n")
+        self.assertIn(f"{holder} default/holder", text)
+        answer = json.loads(self.out("why", str(job), "-o", "json"))
+        self.assertEqual((answer["reason"], answer["asks"]), ("PoolFull", 2))
+        self.assertRegex(self.out("why", "holder"),
+                         rf"^holder is running on {self.node}:0-7; it does not wait")
+        self.assertIn("never paused", self.berth("why", "holder", "--paused", code=1).stderr)
+
+    def test_show_has_the_life_of_a_job(self):
+        job = self.submit_shell("echo x", "-n", "short")
+        self.server.wait(job)
+        text = self.out("show", "short")
+        for wanted in ("job 1  short  (default)  SUCCEEDED", "echo x", "submitted to default",
+                       f"attempt 1 starts on {self.node}:0", "succeeded, exit 0"):
+            self.assertIn(wanted, text)
+        self.assertIn("submitted", self.out("show", job, "--time", "iso"))
+
+    def test_logs_of_the_present_past_and_future(self):
+        job = self.submit_shell("for i in 1 2 3 4 5; do echo line $i; sleep 0.2; done")
+        self.assertEqual(self.berth("logs", "-f", job).stdout,
+                         "".join(f"line {i}\n" for i in range(1, 6)))
+        self.assertEqual(self.out("logs", job, "-n", "2"), "line 4\nline 5\n")
+        self.assertEqual(self.out("logs", job, "-n", "0"), "")
+        self.berth("logs", "99", code=127)
+
+    def test_following_goes_on_with_the_next_attempt(self):
+        script = "trap 'echo saved; exit 0' TERM; echo attempt $BERTH_ATTEMPT; " \
+                 "[ $BERTH_ATTEMPT = 2 ] && exit 0; while :; do sleep 0.05; done"
+        job = self.submit_shell(script)
+        self.server.wait_for_state(job, "running")
+        follow = subprocess.Popen([BERTH, "logs", "-f", str(job)], env=self.server.environment,
+                                  text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.assertEqual(follow.stdout.readline(), "attempt 1\n")
+        self.berth("pause", job, "--wait")
+        self.berth("resume", job)
+        rest, notices = follow.communicate(timeout=60)
+        self.assertEqual(rest, "saved\nattempt 2\n")
+        self.assertEqual(notices, "berth: attempt 2\n")
+        self.assertEqual(self.out("logs", job, "--attempt", "1"), "attempt 1\nsaved\n")
+
+    def test_gpus_top_and_status_agree(self):
+        job = self.submit("-g", "2", "-n", "two", "--", "sleep", "60")
+        half = self.submit("-g", "0.5", "-n", "half", "--", "sleep", "60")
+        self.server.wait_for_state(half, "running")
+        self.server.wait_for_state(job, "running")
+        gpus = self.out("gpus").splitlines()
+        self.assertEqual(len(gpus), 9)
+        self.assertEqual(sum("held" in line for line in gpus), 3)
+        self.assertEqual(self.out("gpus", "-q").splitlines()[0], f"{self.node}:0")
+        self.assertRegex(self.out("top", "--once"), rf"{self.node}  (##%|%##)\.\.\.\.\.  2\.5/8 ")
+        self.assertRegex(self.out("status"), r"gpus +8 \| 2\.5 used \| 5\.5 idle")
+        self.berth("gpus", "--node", "none", code=127)
+
+    def test_events_in_words_and_as_they_come(self):
+        follow = subprocess.Popen([BERTH, "events", "-f", "--after", "0"], text=True,
+                                  env=self.server.environment, stdout=subprocess.PIPE)
+        self.addCleanup(follow.communicate)
+        self.addCleanup(follow.kill)
+        self.submit("-n", "one", "--", "true")
+        seen = ""
+        while "succeeded" not in seen:
+            seen = follow.stdout.readline()
+        follow.send_signal(signal.SIGINT)
+        self.assertEqual(follow.wait(timeout=10), 0)
+        self.assertRegex(self.out("events", "--job", "one"), r"1 default/one submitted to default")
+
+    # --- steering
+
+    def test_pause_resume_cancel(self):
+        job = self.submit_shell("trap 'exit 0' TERM; while :; do sleep 0.05; done", "-n", "steered")
+        self.server.wait_for_state(job, "running")
+        self.assertEqual(self.out("suspend", "steered", "--wait"),
+                         f"job {job} steered is paused until it is resumed\n")
+        self.assertIn("it saved and", self.out("why", "steered", "--paused"))
+        self.assertRegex(self.out("why", "steered"), r"\[Paused\]")
+        self.assertRegex(self.out("resume", "steered"),
+                         rf"job {job} steered is (starting|running|paused, goes on)")
+        self.server.wait_for_state(job, "running")
+        self.assertEqual(self.out("cancel", "steered", "--wait"),
+                         f"job {job} steered is cancelled\n")
+        self.assertIn("cancelled", self.berth("cancel", "steered", code=1).stderr)
+
+    def test_several_at_once_and_the_first_failure_counts(self):
+        jobs = [self.submit("--", "sleep", "60") for _ in range(2)]
+        result = self.berth("cancel", jobs[0], "999", jobs[1], code=127)
+        self.assertEqual(result.stdout.count("\n"), 2)
+
+    # --- submitting
+
+    def test_a_job_file_and_flags_that_go_before_it(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder, "job.yaml")
+            file.write_text("name: from-file\nrun: 'echo $WHO; pwd'\ngpus: 4\nenv: {WHO: file}\n")
+            job = self.submit(file, "-g", "2", "--env", "WHO=flag")
+            self.server.wait(job)
+            self.assertEqual(self.out("logs", job).split(), ["flag", os.getcwd()])
+            self.assertRegex(self.out("show", job), r"asks +2 GPUs")
+            ids = pathlib.Path(folder, "id")
+            first = self.submit(file, "--key", "k", "--id-file", ids)
+            self.assertEqual(self.submit(file, "--key", "k"), first)
+            self.assertEqual(int(ids.read_text()), first)
+
+    def test_the_exit_code_of_a_waited_job_is_its_own(self):
+        self.assertEqual(self.berth("submit", "--wait", "--", "sh", "-c", "exit 7", code=7).stdout,
+                         "job 1 submitted\n")
+        self.berth("submit", "--wait", "--timeout", "1s", "--", "sleep", "60", code=120)
+        self.assertEqual(self.state(2), "running")
+        waiting = subprocess.Popen([BERTH, "submit", "-q", "--wait", "--", "sleep", "60"],
+                                   env=self.server.environment, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        self.assertEqual(waiting.stdout.readline(), "3\n")
+        time.sleep(0.3)
+        waiting.send_signal(signal.SIGINT)
+        waiting.communicate(timeout=10)
+        self.assertEqual(waiting.returncode, 121)
+        self.berth("cancel", 3)
+
+    def test_what_was_understood_is_said(self):
+        notice = self.berth("submit", "-g", "2", "--", "true").stderr
+        self.assertRegex(notice, r"2 GPUs \| project default \| train \| .* \| may be paused")
+
+    def test_a_dry_run_says_what_would_happen(self):
+        self.assertEqual(self.out("submit", "--dry-run", "--", "true"), "would start now\n")
+        self.submit("-g", "8", "--", "sleep", "60")
+        self.assertRegex(self.out("submit", "--dry-run", "--", "true"),
+                         r"^would wait: .*0 of 8 idle")
+        self.assertEqual(json.loads(self.out("submit", "--dry-run", "-o", "json", "--", "true"))
+                         ["starts_now"], False)
+        self.assertEqual(self.out("ls", "-q"), "1\n")
+
+    # --- projects
+
+    def test_projects_are_made_changed_and_used(self):
+        self.assertEqual(self.out("project", "create", "research", "--quota", "6"),
+                         "project research created\n")
+        self.out("project", "create", "vision", "--parent", "research", "--quota", "4",
+                 "--limit", "6", "--weight", "2")
+        self.assertRegex(self.out("project", "ls"),
+                         r"(?m)^research +6 .*\n  vision +4  guaranteed +6 +2 ")
+        self.assertEqual(self.out("project", "set", "vision", "--quota", "2", "--limit", "none"),
+                         "project vision changed\n")
+        self.assertRegex(self.out("projects"), r"(?m)^  vision +2  guaranteed +- ")
+        self.berth("project", "create", "vision", code=1)
+        self.assertIn('did you mean "vision"?',
+                      self.berth("project", "set", "vison", "--quota", "1", code=127).stderr)
+        self.assertIn("berth project use", self.berth("project", "set", "vision", code=124).stderr)
+        with tempfile.TemporaryDirectory() as home:
+            self.server.environment["XDG_CONFIG_HOME"] = home
+            self.out("project", "use", "vision")
+            self.submit("-n", "mine", "--", "sleep", "60")
+            self.assertRegex(self.out("ls"), r"mine +vision")
+            self.server.environment["BERTH_PROJECT"] = "default"
+            self.submit("-n", "other", "--", "sleep", "60")
+            self.assertRegex(self.out("ls"), r"other +default")
+
+    # --- what goes wrong
+
+    def test_mistakes_are_answered_with_what_would_be_right(self):
+        for words, code, wanted in (
+                (["lss"], 124, 'did you mean "ls"?'),
+                (["ls", "--stat"], 124, 'did you mean "--state"?'),
+                (["ls", "--state", "runing"], 124, 'did you mean "running"?'),
+                (["submit"], 124, "berth submit job.yaml"),
+                (["submit", "-g", "lots", "--", "true"], 124, "2x0.5"),
+                (["submit", "-g", "9", "--", "true"], 110, "can never run"),
+                (["submit", "-p", "nobody", "--", "true"], 127, "nobody"),
+                (["submit", "no-such-file.yaml"], 124, "no-such-file.yaml"),
+                (["show", "nothing"], 127, "berth ls -a"),
+                (["why", "12"], 127, "12"),
+                (["run"], 124, "berth run -g 2"),
+                (["cancel"], 124, "berth cancel JOB..."),
+                (["logs", "1", "2"], 124, 'unexpected "2"'),
+                (["help", "exit-code"], 124, "exit-codes")):
+            result = self.berth(*words, code=code)
+            self.assertEqual(result.stdout, "")
+            self.assertIn(wanted, result.stderr)
+
+    def test_names_are_suggested(self):
+        self.submit("-n", "llama-ft", "--", "sleep", "60")
+        self.assertIn('did you mean "llama-ft"?', self.berth("show", "lama-ft", code=127).stderr)
+        self.assertIn("llama-ft", self.out("show", "default/llama-ft"))
+
+    def test_without_a_server_it_says_how_to_start_one(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for verb in ("ls", "status", "top", "run true", "logs 1"):
+                result = self.berth(*verb.split(), "--data", folder, code=125) \
+                    if verb != "run true" else self.berth("--data", folder, *verb.split(), code=125)
+                self.assertIn("the server is not running", result.stderr)
+                self.assertIn(f"berth up --data {folder}", result.stderr)
+
+    def test_over_tcp_with_a_token_and_not_without(self):
+        port = (self.server.data / "port").read_text().strip()
+        environment = self.server.environment
+        environment["BERTH_URL"] = f"http://127.0.0.1:{port}"
+        self.assertIn("token", self.berth("status", code=126).stderr)
+        environment["BERTH_TOKEN"] = (self.server.data / "token").read_text().strip()
+        self.assertIn("8", self.out("status"))
+        environment["BERTH_URL"] = "http://127.0.0.1:1"
+        self.berth("status", code=125)
+        environment["BERTH_URL"] = "ftp://x"
+        self.berth("status", code=124)
+        del environment["BERTH_URL"]
+
+    # --- on a terminal
+
+    def on_terminal(self, *words, environment=None, keys=None, seconds=20):
+        settings = {key: value for key, value in self.server.environment.items()
+                    if key != "NO_COLOR"}
+        settings.update({"TERM": "xterm", "LANG": "C.UTF-8"}, **(environment or {}))
+        pid, file = pty.fork()
+        if pid == 0:
+            os.execve(BERTH, [BERTH, *map(str, words)], settings)
+        seen = b""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if select.select([file], [], [], 0.1)[0]:
+                try:
+                    seen += os.read(file, 65536)
+                except OSError:
+                    break
+            if keys and keys[0] in seen:
+                os.write(file, keys[1])
+                keys = None
+        os.close(file)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode()
+
+    def test_colour_and_symbols_only_where_they_are_welcome(self):
+        job = self.submit("-g", "8", "--", "sleep", "60")
+        self.server.wait_for_state(job, "running")
+        _, rich = self.on_terminal("top", "--once")
+        self.assertIn("■■■■■■■■", rich)
+        self.assertIn("\x1b[32m", rich)
+        _, plain = self.on_terminal("top", "--once", environment={"NO_COLOR": "1"})
+        self.assertNotIn("\x1b[", plain)
+        self.assertIn("■", plain)
+        _, ascii_only = self.on_terminal("top", "--once", "--ascii", "--color", "never")
+        self.assertTrue(ascii_only.isascii())
+        self.assertIn("########", ascii_only)
+        _, c_locale = self.on_terminal("top", "--once", environment={"LANG": "C"})
+        self.assertTrue(c_locale.isascii())
+
+    def test_live_pages_end_with_q_and_leave_the_terminal_as_it_was(self):
+        for words in (["top"], ["ls", "-w"]):
+            code, seen = self.on_terminal(*words, keys=(b"\x1b[J", b"q"))
+            self.assertEqual(code, 0)
+            self.assertTrue(seen.startswith("\x1b[?1049h"), seen[:40])
+            self.assertTrue(seen.endswith("\x1b[?1049l"), seen[-40:])
+        code, _ = self.on_terminal("top", keys=(b"\x1b[J", b"\x03"))
+        self.assertEqual(code, 0)
+
+    def test_names_cannot_steer_the_terminal(self):
+        body = {"spec": {"name": "evil", "request": {"gpus": 1}},
+                "launch": {"command": ["printf", "\x1b[2J"], "workdir": "/tmp"}}
+        job = self.server.request("POST", "jobs", body)["id"]
+        self.server.wait(job)
+        for words in (["ls", "-a", "-o", "wide"], ["show", str(job)]):
+            self.assertNotIn("\x1b[2J", self.out(*words))
+
+
+class Demo(ServerCase):
+    def test_an_interrupt_leaves_nothing_behind(self):
+        with tempfile.TemporaryDirectory(prefix="b") as folder:
+            demo = subprocess.Popen([BERTH, "demo"], env=dict(os.environ, TMPDIR=folder), text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            for line in demo.stdout:
+                if "susan 8 running" in line:
+                    break
+            demo.send_signal(signal.SIGINT)
+            _, error = demo.communicate(timeout=60)
+            self.assertEqual(demo.returncode, 1)
+            self.assertIn("nothing is left behind", error)
+            self.assertEqual(os.listdir(folder), [])
+            eventually(lambda: folder not in subprocess.run(
+                ["ps", "-eo", "args"], capture_output=True, text=True).stdout)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pausing and resuming, by hand and for the owner of a quota."""
+import time
+
+from server_case import ServerCase, eventually, main
+
+# Saves on TERM what it has counted, and goes on from there.
+COUNTER = """
+cd "$BERTH_CHECKPOINT_DIR"
+count=$(cat count 2>/dev/null || echo 0)
+trap 'echo $count > count; echo "saved $count"; exit 0' TERM
+echo "attempt $BERTH_ATTEMPT from $count"
+while [ $count -lt %d ]; do count=$((count + 1)); sleep 0.01; done
+echo "done $count"
+"""
+
+
+class Pausing(ServerCase):
+    FLAGS = ("--gpus", "sim:8x80G", "--min-run", "0")
+
+    def test_a_paused_job_goes_on_where_it_was(self):
+        job = self.shell(COUNTER % 60)
+        eventually(lambda: "attempt 1" in self.log(job))
+        time.sleep(0.1)
+        self.server.request("POST", f"jobs/{job}/pause")
+        paused = self.server.wait_for_state(job, "paused")
+        self.assertTrue(paused["last_pause"]["saved"])
+        self.server.request("POST", f"jobs/{job}/resume")
+        ended = self.server.wait(job)
+        self.assertEqual((ended["state"], ended["attempts"], ended["pauses"]), ("succeeded", 2, 1))
+        saved = self.log(job, attempt=1).split("saved ")[1].strip()
+        self.assertIn(f"attempt 2 from {saved}", self.log(job, attempt=2))
+        self.assertIn("done 60", self.log(job, attempt=2))
+
+    def test_a_job_without_a_handler_is_ended_and_counts_as_not_saved(self):
+        job = self.server.submit(["sleep", "1000"])["id"]
+        self.server.wait_for_state(job, "running")
+        self.server.request("POST", f"jobs/{job}/pause", {"grace": 5})
+        paused = self.server.wait_for_state(job, "paused")
+        self.assertFalse(paused["last_pause"]["saved"])
+
+    def test_a_job_that_will_not_stop_is_killed_at_the_end_of_its_grace(self):
+        job = self.shell("trap '' TERM; echo ready; while :; do sleep 0.1; done")
+        eventually(lambda: "ready" in self.log(job))
+        begin = time.monotonic()
+        self.server.request("POST", f"jobs/{job}/pause", {"grace": 0.3})
+        paused = self.server.wait_for_state(job, "paused")
+        self.assertFalse(paused["last_pause"]["saved"])
+        self.assertLess(time.monotonic() - begin, 5)
+
+    def test_the_owner_of_a_quota_gets_it_back_and_the_borrower_resumes_by_itself(self):
+        for name, quota in (("owner", 4), ("borrower", 0)):
+            self.server.request("PUT", f"projects/{name}", {"quota": quota})
+        lent = [self.shell(COUNTER % 400, project="borrower", gpus=4) for _ in range(2)]
+        for job in lent:
+            eventually(lambda: "attempt 1" in self.log(job))
+        owner = self.shell("echo mine; sleep 0.5", project="owner", gpus=4)
+        self.assertEqual(self.server.wait(owner)["state"], "succeeded")
+        ended = [self.server.wait(job) for job in lent]
+        self.assertEqual([job["state"] for job in ended], ["succeeded", "succeeded"])
+        self.assertEqual(sum(job["pauses"] for job in ended), 1)
+        paused = next(job for job in ended if job["pauses"] == 1)
+        self.assertEqual(paused["last_pause"]["rule"], "reclaim")
+        self.assertEqual(paused["last_pause"]["beneficiary"], owner)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands of docs/reference/cli.md do what the page says: they are run, one after another."""
+import os
+import pathlib
+import pwd
+import re
+import subprocess
+import tempfile
+import time
+
+from server_case import BIN, ServerCase, main
+
+LOOKS = re.compile(r"berth (ls|why|show|logs|top|gpus|events|status|project ls)")
+USER = pwd.getpwuid(os.geteuid()).pw_name
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/reference/cli.md"
+
+
+def examples():
+    """(command, expected exit code, first line of the output shown or None), in order."""
+    for block in re.findall(r"```console\n(.*?)```", PAGE.read_text(), re.S):
+        for part in re.split(r"(?m)^\$ ", block)[1:]:
+            command, _, output = part.partition("\n")
+            if command.endswith("<<'END'"):
+                body, _, output = output.partition("\nEND\n")
+                command += f"\n{body}\nEND"
+            code = re.search(r"  # exit code (\d+)$", command)
+            shown = output.splitlines()[0] if output.strip() else None
+            yield command, int(code[1]) if code else 0, shown
+
+
+def shape(line):
+    """What stays the same from run to run: numbers, times and the user do not."""
+    line = re.sub(rf"\b{re.escape(USER)}\b", "maria", line)
+    return re.sub(r"\d[\dhms:.]*", "0", " ".join(line.split()))
+
+
+class Reference(ServerCase):
+    FLAGS = ("--gpus", "sim:2x4x80G")
+
+    def test_every_command_of_the_page_works(self):
+        count = 0
+        with tempfile.TemporaryDirectory() as folder:
+            environment = dict(self.server.environment, XDG_CONFIG_HOME=folder,
+                               PATH=f"{BIN}:{os.environ['PATH']}")
+            for command, code, shown in examples():
+                if command.startswith("berth up"):
+                    continue  # setUp did that
+                deadline = time.monotonic() + 10
+                while True:
+                    result = subprocess.run(["bash", "-c", command], cwd=folder, text=True,
+                                            env=environment, capture_output=True, timeout=60)
+                    printed = result.stdout + result.stderr
+                    found = list(map(shape, printed.splitlines()))
+                    is_right = shown is None or shape(shown) in found
+                    if is_right or not LOOKS.match(command) or time.monotonic() > deadline:
+                        break
+                    time.sleep(0.1)  # a job is still on its way to the state the page shows
+                self.assertEqual(result.returncode, code, f"{command}\n{printed}")
+                self.assertTrue(is_right, f"{command}: {shown}\n{printed}")
+                count += 1
+        self.assertGreater(count, 20)
+
+    def test_every_verb_is_on_the_page(self):
+        page = PAGE.read_text()
+        for line in self.server.berth("help").stdout.splitlines():
+            verb = re.match(r"^\S* +((?:project )?[a-z]+)  ", line)
+            if verb:
+                self.assertRegex(page, rf"(?m)^###.*\b{verb[1]}\b", verb[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every end-to-end test begins with: a server of its own."""
+import pathlib
+import sys
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from berth_server import BIN, Refused, Server, UnixConnection, submission  # noqa: E402
+
+__all__ = ["BIN", "Refused", "Server", "ServerCase", "UnixConnection", "eventually", "main",
+           "submission"]
+
+
+class ServerCase(unittest.TestCase):
+    """self.server: up, with eight simulated GPUs on one node unless FLAGS says otherwise."""
+
+    FLAGS = ("--gpus", "sim:8x80G")
+
+    def setUp(self):
+        self.server = Server(*self.FLAGS)
+        self.enterContext(self.server)
+
+    def shell(self, script, **spec):
+        """Submits a shell script; answers the job's number."""
+        return self.server.submit(["sh", "-c", script], **spec)["id"]
+
+    def state(self, job):
+        return self.server.get(f"jobs/{job}")["state"]
+
+    def log(self, job, attempt=0):
+        wanted = f"?attempt={attempt}" if attempt else ""
+        return self.server.get(f"jobs/{job}/log{wanted}").decode()
+
+
+def eventually(question, seconds=20):
+    """Asks until the answer is true; answers it."""
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = question()
+        if answer:
+            return answer
+        if time.monotonic() > deadline:
+            raise TimeoutError("it did not come true")
+        time.sleep(0.01)
+
+
+def main():
+    unittest.main(verbosity=2)

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starting and ending the server; jobs outlive it."""
+import os
+import socket
+import subprocess
+import time
+
+from server_case import BIN, Server, ServerCase, eventually, main
+
+
+class TheServer(ServerCase):
+    def test_up_is_ready_within_a_second_and_says_what_there_is(self):
+        self.server.berth("down")
+        begin = time.monotonic()
+        banner = self.server.up()
+        self.assertLess(time.monotonic() - begin, 1)
+        self.assertIn("8", banner)
+        self.assertIn(str(self.server.data / "berth.sock"), banner)
+        self.assertTrue(self.server.is_alive())
+
+    def test_a_second_server_in_the_same_directory_is_refused(self):
+        again = subprocess.run([BIN / "berth", "up", *self.server.flags], text=True,
+                               env=self.server.environment, capture_output=True)
+        self.assertNotEqual(again.returncode, 0)
+        self.assertIn("in use by another server", again.stderr)
+        self.assertEqual(self.server.get("status")["pid"], self.server.pid)
+
+    def test_running_jobs_go_on_without_the_server_and_their_ends_are_known(self):
+        flag = self.server.data / "flag"
+        ends = self.shell("exit 3")
+        self.server.wait(ends)
+        job = self.shell(f"while [ ! -e {flag} ]; do sleep 0.01; done; echo done; exit 5")
+        during = self.shell("sleep 0.2; exit 6")
+        self.server.wait_for_state(job, "running")
+        self.server.wait_for_state(during, "running")
+        for end in (lambda: self.server.berth("down"), self.server.kill):
+            end()
+            self.assertFalse(self.server.is_alive())
+            time.sleep(0.3)
+            self.server.up()
+            self.assertEqual(self.server.wait(during)["exit_code"], 6)
+            self.assertEqual(self.server.get(f"jobs/{job}")["attempts"], 1)
+            self.server.wait_for_state(job, "running")
+        flag.touch()
+        ended = self.server.wait(job)
+        self.assertEqual((ended["exit_code"], ended["attempts"]), (5, 1))
+        self.assertEqual(self.server.get(f"jobs/{ends}")["exit_code"], 3)
+
+    def test_down_can_end_the_jobs_first(self):
+        job = self.shell("sleep 1000")
+        waiting = self.shell("true", gpus=8)
+        self.server.wait_for_state(job, "running")
+        self.server.berth("down", "--jobs", "cancel")
+        self.server.up()
+        self.assertEqual(self.state(job), "cancelled")
+        self.assertEqual(self.state(waiting), "cancelled")
+
+    def test_a_signal_ends_the_server_in_an_orderly_way(self):
+        job = self.shell("sleep 1000")
+        os.kill(self.server.pid, 15)
+        eventually(lambda: not self.server.is_alive())
+        self.assertFalse((self.server.data / "berth.sock").exists())
+        self.server.up()
+        self.server.wait_for_state(job, "running")
+
+    def test_ports_and_tokens(self):
+        port = int((self.server.data / "port").read_text())
+        token = (self.server.data / "token").read_text().strip()
+        self.assertEqual((self.server.data / "token").stat().st_mode & 0o777, 0o600)
+        for header, status in (("", b"401"), ("Authorization: Bearer x\r\n", b"401"),
+                               (f"Authorization: Bearer {token}\r\n", b"200")):
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(f"GET /api/v1/status HTTP/1.1\r\nHost: x\r\n{header}"
+                               "Connection: close\r\n\r\n".encode())
+                self.assertIn(status, client.recv(100))
+
+    def test_a_changed_machine_keeps_its_log(self):
+        job = self.shell("true")
+        self.server.wait(job)
+        self.server.berth("down")
+        with Server("--gpus", "sim:2x4x80G", data=self.server.data) as changed:
+            self.assertEqual(changed.get("status")["gpus"]["ready"], 8)
+            self.assertEqual(changed.get(f"jobs/{job}")["state"], "succeeded")
+
+
+if __name__ == "__main__":
+    main()

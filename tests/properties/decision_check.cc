@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "decision_check.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+#include "base/rng.h"
+#include "judge.h"
+#include "scheduling/fair_share.h"
+
+namespace berth::proof {
+namespace {
+
+using cluster::Cluster;
+using cluster::Job;
+using cluster::View;
+using model::Plan;
+using model::Rule;
+
+// Sets of victims are tried exhaustively up to so many pieces, by samples beyond.
+constexpr std::size_t kPiecesAll = 10;
+constexpr int kSamples = 40;
+
+std::string name(JobId job) { return "job " + std::to_string(job.value); }
+
+class Replay {
+  public:
+    Replay(const lifecycle::State& before, const model::Policy& policy, model::TimePoint now,
+           const Plan& plan, DecisionStats& stats)
+        : cluster_(before.cluster), policy_(policy), now_(now), plan_(plan), stats_(stats) {}
+
+    // A plan does not say whether a start came before or after the pauses that made room for it.
+    std::vector<std::string> run(bool starts_last) {
+        ++stats_.decisions;
+        stats_.starts += std::ssize(plan_.starts);
+        start_from_holds();
+        for (std::size_t i = 0; i < cluster_.pools().size(); ++i) {
+            const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
+            shares_.push_back(rule_shares(cluster_, pool, policy_));
+            check_shares(pool);
+            before_.push_back(judge(pool).room(View::Coming));
+        }
+        if (!starts_last) start_from_idle();
+        for (const auto& reservation : plan_.reservations) reserve(reservation);
+        if (starts_last) start_from_idle();
+        for (const auto& pause : plan_.pauses) {
+            if (!paused_.contains({pause.beneficiary, pause.job})) {
+                report("I6: " + name(pause.job) + " is paused for " + name(pause.beneficiary) +
+                       ", which is promised nothing");
+            }
+        }
+        for (std::size_t i = 0; i < cluster_.pools().size(); ++i) {
+            const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
+            check_bounds(pool);
+            if (plan_.pauses.empty() && plan_.reservations.empty()) check_refusals(pool);
+        }
+        return std::move(found_);
+    }
+
+  private:
+    void report(const std::string& what) { found_.push_back(what); }
+
+    Judge judge(base::PoolId pool) const {
+        return {cluster_,
+                policy_,
+                now_,
+                pool,
+                shares_.size() > pool.index() ? shares_[pool.index()] : RuleShares{},
+                fresh_};
+    }
+
+    base::PoolId pool_of(const std::vector<model::TaskPlacement>& tasks) const {
+        return cluster_.nodes()[tasks.front().node.index()].pool;
+    }
+
+    // Promises that ran out are void, ripe ones are kept: all before shares are looked at.
+    void start_from_holds() {
+        // Whoever is paused loses an older promise at that very moment or before anything else;
+        // the plan does not say which, so how few are paused is not asked then.
+        for (const auto& pause : plan_.pauses) {
+            is_sequence_known_ &= !cluster_.job(pause.job).hold.has_value();
+        }
+        for (const JobId job : plan_.dropped) {
+            if (!cluster_.job(job).hold) {
+                report("a hold is dropped that " + name(job) + " does not have");
+            } else {
+                cluster_.drop_hold(job);
+            }
+        }
+        for (const auto& start : plan_.starts) {
+            if (start.rule != Rule::Hold) continue;
+            if (!cluster_.job(start.job).hold ||
+                cluster_.job(start.job).hold->tasks != start.tasks) {
+                report("I6: " + name(start.job) + " starts on a promise it does not have");
+                continue;
+            }
+            cluster_.drop_hold(start.job);
+            cluster_.place(start.job, pool_of(start.tasks), start.tasks);
+            winners_.insert(start.job);
+        }
+    }
+
+    void start_from_idle() {
+        for (const auto& start : plan_.starts) {
+            if (start.rule == Rule::Hold) continue;
+            const Job& job = cluster_.job(start.job);
+            if (!job.may_run) report(name(job.id) + " starts although it may not run");
+            check_places(job, start.tasks);
+            if (job.active == 0) fresh_.insert(start.job);
+            cluster_.place(start.job, pool_of(start.tasks), start.tasks);
+            winners_.insert(start.job);
+            gained_.insert(job.project);
+        }
+    }
+
+    void check_places(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
+        for (const auto& task : tasks) {
+            const auto& node = cluster_.nodes()[task.node.index()];
+            const bool in_pool = std::ranges::find(job.pools, node.pool) != job.pools.end();
+            const bool as_asked =
+                std::popcount(task.gpu_mask) == cluster_.shape(job.shape).request.gpus &&
+                task.share == cluster_.share_on(job.shape, task.node);
+            if (!node.is_ready || !in_pool || !as_asked || !cluster_.allows(job.shape, node.kind)) {
+                report("I1: " + name(job.id) + " is placed where it cannot run");
+            }
+        }
+    }
+
+    void reserve(const model::Reservation& reservation) {
+        const Job& job = cluster_.job(reservation.job);
+        const base::PoolId pool = pool_of(reservation.tasks);
+        if (!job.may_run) report(name(job.id) + " is promised GPUs although it may not run");
+        check_places(job, reservation.tasks);
+        std::vector<const model::Pause*> pauses;
+        for (const auto& pause : plan_.pauses) {
+            if (pause.beneficiary == job.id) pauses.push_back(&pause);
+        }
+        if (reservation.rule != Rule::Allocate) check_eviction(reservation, pool, pauses);
+        for (const model::Pause* pause : pauses) {
+            paused_.insert({pause->beneficiary, pause->job});
+            if (winners_.contains(pause->job)) {
+                report(name(pause->job) + " gains and loses in one plan");
+            }
+            cluster_.release(pause->job, pause->tasks);
+        }
+        winners_.insert(job.id);
+        gained_.insert(job.project);
+        cluster_.hold(job.id, pool, {reservation.tasks, {}, reservation.rule});
+    }
+
+    void check_eviction(const model::Reservation& reservation, base::PoolId pool,
+                        const std::vector<const model::Pause*>& pauses) {
+        ++stats_.evictions;
+        const Judge judge = this->judge(pool);
+        const Room room = judge.room(View::Coming);
+        const Want want = judge.want(cluster_.job(reservation.job), reservation.rule);
+        const std::string who = name(reservation.job);
+        if (want.tasks != std::ssize(reservation.tasks))
+            report("I2: " + who + " is promised a part");
+        if (!judge.may_ask(room, want)) report("R6: " + who + " has no right to take back");
+        const std::vector<JudgedPiece> all = judge.pieces(want);
+        std::vector<JudgedPiece> taken;
+        for (const model::Pause* pause : pauses) take(all, *pause, taken);
+        if (const auto objection = judge.objection(room, want, taken)) {
+            report(*objection + " for " + who);
+        }
+        if (!judge.helps(room, want, taken)) report("I6: " + who + " does not fit after all");
+        if (!is_sequence_known_) return;
+        check_minimal(judge, room, want, taken);
+        if (!policy_.cheapest_victims || all.size() > kPiecesAll) return;
+        ++stats_.sets_tried;
+        const auto best = judge.cheapest(room, want);
+        if (best && *best < judge.price(taken, all)) {
+            report("I7: " + who + " could start at a cost of " + std::to_string(best->cost) +
+                   " and " + std::to_string(best->jobs) + " jobs");
+        }
+    }
+
+    // The pieces of one pause: the first ones of its job, so many as it has tasks.
+    void take(const std::vector<JudgedPiece>& all, const model::Pause& pause,
+              std::vector<JudgedPiece>& taken) {
+        std::set<int> ranks(pause.tasks.begin(), pause.tasks.end());
+        std::int64_t cost = 0;
+        for (const JudgedPiece& piece : all) {
+            if (piece.job != pause.job || ranks.empty()) continue;
+            for (const auto& task : piece.tasks) {
+                if (ranks.erase(task.task) == 0) {
+                    report("R8: " + name(pause.job) + " loses tasks out of order");
+                }
+            }
+            taken.push_back(piece);
+            cost += piece.cost;
+        }
+        if (!ranks.empty()) report("R8: " + name(pause.job) + " may not lose these tasks");
+        const bool is_all = std::ssize(pause.tasks) == cluster_.job(pause.job).active;
+        if (is_all != pause.whole_job) report("R8: " + name(pause.job) + " is it paused or not?");
+        if (cost != pause.cost.unsaved_gpu_ms + pause.cost.restart_gpu_ms) {
+            report("the cost of pausing " + name(pause.job) + " is " + std::to_string(cost));
+        }
+    }
+
+    void check_minimal(const Judge& judge, const Room& room, const Want& want,
+                       const std::vector<JudgedPiece>& taken) {
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            const bool is_last_of_job = i + 1 == taken.size() || taken[i + 1].job != taken[i].job;
+            if (!is_last_of_job) continue;
+            std::vector<JudgedPiece> fewer = taken;
+            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+            if (!judge.objection(room, want, fewer) && judge.helps(room, want, fewer)) {
+                report("I7: " + name(taken[i].job) + " is paused for " + name(want.job->id) +
+                       " for nothing");
+            }
+        }
+    }
+
+    void check_shares(base::PoolId pool) {
+        const auto shares = scheduling::fair_shares(cluster_, pool, policy_);
+        for (std::size_t i = 0; i < cluster_.projects().size(); ++i) {
+            if (shares.fair[i].value == shares_[pool.index()].fair[i]) continue;
+            report("R1: project " + cluster_.projects()[i].project.name + " has a share of " +
+                   std::to_string(shares.fair[i].value) + ", by the rule " +
+                   std::to_string(shares_[pool.index()].fair[i]));
+        }
+    }
+
+    // I3 where the plan gave something.
+    void check_bounds(base::PoolId pool) {
+        const Room now = judge(pool).room(View::Coming);
+        const Room& then = before_[pool.index()];
+        for (std::size_t i = 1; i < cluster_.projects().size(); ++i) {
+            const cluster::Claim& claim = cluster_.pool(pool).claims[i];
+            const std::string& project = cluster_.projects()[i].project.name;
+            if (now.allocated[i] > then.allocated[i] && now.allocated[i] > claim.limit.value) {
+                report("I3: " + project + " goes above its limit");
+            }
+            if (now.not_preemptible[i] > then.not_preemptible[i] &&
+                now.not_preemptible[i] > claim.quota.value) {
+                report("I3: " + project + " goes above its quota with work that stays");
+            }
+        }
+        // What a fixed project moves from a drained node to another is not lent by anybody.
+        const bool all_ready =
+            std::ranges::all_of(cluster_.nodes(), [](const auto& node) { return node.is_ready; });
+        if (all_ready) check_set_aside(pool, now);
+    }
+
+    // What fixed quotas do not use is still there for them when somebody else has gained.
+    void check_set_aside(base::PoolId pool, const Room& now) {
+        const auto is_fixed = [&](ProjectId project) {
+            return project != cluster::kRoot &&
+                   cluster_.claim(pool, project).rights.kind == model::QuotaKind::Fixed;
+        };
+        for (const ProjectId winner : gained_) {
+            ProjectId roof = winner;
+            while (roof != cluster::kRoot && !is_fixed(roof)) {
+                roof = cluster_.projects()[roof.index()].parent;
+            }
+            if (roof == winner) continue;
+            std::int64_t unused = 0;
+            const auto sum = [&](auto&& self, ProjectId at) -> void {
+                for (const ProjectId child : cluster_.projects()[at.index()].children) {
+                    if (!is_fixed(child)) {
+                        self(self, child);
+                        continue;
+                    }
+                    unused += std::max<std::int64_t>(
+                        cluster_.claim(pool, child).quota.value - now.allocated[child.index()], 0);
+                }
+            };
+            sum(sum, roof);
+            std::int64_t there = 0;
+            for (const auto& node : now.nodes) {
+                for (const std::int64_t gpu : node.gpus) there += gpu;
+            }
+            if (roof != cluster::kRoot) {
+                there = cluster_.claim(pool, roof).limit.value - now.allocated[roof.index()];
+            }
+            const bool gained_here =
+                now.allocated[winner.index()] > before_[pool.index()].allocated[winner.index()];
+            if (gained_here && unused > there) {
+                report("I3: " + cluster_.projects()[winner.index()].project.name +
+                       " is lent what is set aside");
+            }
+        }
+    }
+
+    // When nobody is paused, no waiting job may have a legal set of victims. Jobs that this plan
+    // starts are left out: a side can come to hold more than its due by starting them, and then
+    // lose more than them. The next decision is asked about that.
+    void check_refusals(base::PoolId pool) {
+        const Judge judge = this->judge(pool);
+        const Room room = judge.room(View::Coming);
+        for (const auto& [id, job] : cluster_.jobs()) {
+            if (!job.is_waiting()) continue;
+            const auto pools = cluster_.pools_wanted(job);
+            if (std::ranges::find(pools, pool) == pools.end()) continue;
+            for (const Rule rule : {Rule::Reclaim, Rule::Preempt}) {
+                const Want want = judge.want(job, rule);
+                if (!judge.may_ask(room, want)) continue;
+                ++stats_.refusals_proved;
+                if (!has_legal_set(judge, room, want)) continue;
+                report((judge.is_owner(room, want) ? "I9: " : "R6/R7: ") + name(id) +
+                       " waits although somebody may be paused for it by " +
+                       (rule == Rule::Reclaim ? "reclaim" : "preempt"));
+            }
+        }
+    }
+
+    bool has_legal_set(const Judge& judge, const Room& room, const Want& want) const {
+        std::vector<JudgedPiece> all = judge.pieces(want);
+        std::erase_if(all, [&](const JudgedPiece& piece) { return fresh_.contains(piece.job); });
+        if (all.size() <= kPiecesAll) {
+            return any_set(all, [&](const std::vector<JudgedPiece>& taken) {
+                return !judge.objection(room, want, taken) && judge.helps(room, want, taken);
+            });
+        }
+        base::Rng rng(static_cast<std::uint64_t>(want.job->id.value));
+        for (int sample = 0; sample < kSamples; ++sample) {
+            if (sample_helps(judge, room, want, all, rng)) return true;
+        }
+        return false;
+    }
+
+    // Takes jobs piece by piece in a random order for as long as that is legal.
+    bool sample_helps(const Judge& judge, const Room& room, const Want& want,
+                      const std::vector<JudgedPiece>& all, base::Rng& rng) const {
+        std::vector<std::size_t> next;  // first piece of each job, then the one after it
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (i == 0 || all[i - 1].job != all[i].job) next.push_back(i);
+        }
+        std::vector<JudgedPiece> taken;
+        while (!next.empty()) {
+            const std::size_t which = rng.index(next.size());
+            const std::size_t piece = next[which];
+            taken.push_back(all[piece]);
+            const bool more = piece + 1 < all.size() && all[piece + 1].job == all[piece].job;
+            if (judge.objection(room, want, taken)) {
+                taken.pop_back();
+                next.erase(next.begin() + static_cast<std::ptrdiff_t>(which));
+                continue;
+            }
+            if (judge.helps(room, want, taken)) return true;
+            if (more) {
+                next[which] = piece + 1;
+            } else {
+                next.erase(next.begin() + static_cast<std::ptrdiff_t>(which));
+            }
+        }
+        return false;
+    }
+
+    Cluster cluster_;
+    const model::Policy& policy_;
+    model::TimePoint now_;
+    const Plan& plan_;
+    DecisionStats& stats_;
+    std::vector<RuleShares> shares_;  // by pool
+    std::vector<Room> before_;  // by pool, ripe promises kept
+    std::set<JobId> fresh_;
+    std::set<JobId> winners_;
+    std::set<ProjectId> gained_;
+    std::set<std::pair<JobId, JobId>> paused_;  // beneficiary, victim
+    std::vector<std::string> found_;
+    bool is_sequence_known_ = true;
+};
+
+}  // namespace
+
+std::vector<std::string> check_decision(const lifecycle::State& before, const model::Policy& policy,
+                                        model::TimePoint now, const model::Plan& plan,
+                                        const lifecycle::State& after, DecisionStats& stats) {
+    std::vector<std::string> found = Replay(before, policy, now, plan, stats).run(false);
+    if (!found.empty() && !plan.pauses.empty() && !plan.starts.empty()) {
+        DecisionStats again;
+        if (Replay(before, policy, now, plan, again).run(true).empty()) found.clear();
+    }
+    for (std::string& finding : check_state(after)) found.push_back(std::move(finding));
+    for (const auto& [id, record] : before.jobs) {
+        const auto later = after.jobs.find(id);
+        if (later != after.jobs.end() && later->second.attained_gpu_ms < record.attained_gpu_ms) {
+            found.push_back("I12: " + name(id) + " lost service");
+        }
+    }
+    return found;
+}
+
+std::vector<std::string> check_state(const lifecycle::State& state) {
+    std::vector<std::string> found;
+    struct Sum {
+        std::int64_t used = 0;
+        std::int64_t leaving = 0;
+        std::int64_t promised = 0;
+    };
+    std::map<std::pair<base::NodeId, int>, Sum> gpus;
+    std::map<base::NodeId, std::pair<Sum, Sum>> hosts;  // CPU, memory
+    const auto add = [&](const model::TaskPlacement& task, std::int64_t Sum::* field) {
+        for (int gpu = 0; gpu < model::kGpusPerNodeMax; ++gpu) {
+            if ((task.gpu_mask >> gpu & 1) != 0) gpus[{task.node, gpu}].*field += task.share.value;
+        }
+        hosts[task.node].first.*field += task.cpu.value;
+        hosts[task.node].second.*field += task.memory.value;
+    };
+    for (const auto& [id, record] : state.jobs) {
+        const auto is_leaving = [&](int rank) {
+            return std::ranges::find(record.releasing, rank) != record.releasing.end();
+        };
+        int active = 0;
+        std::set<int> ranks;
+        for (const auto& task : record.tasks) {
+            add(task, is_leaving(task.task) ? &Sum::leaving : &Sum::used);
+            active += is_leaving(task.task) ? 0 : 1;
+            ranks.insert(task.task);
+        }
+        for (const auto& task : record.hold) {
+            add(task, &Sum::promised);
+            ranks.insert(task.task);
+        }
+        const int held = active + static_cast<int>(record.hold.size());
+        if ((active > 0 && active < record.spec.tasks_min) || held > record.spec.tasks_max ||
+            (held > 0 && held < record.spec.tasks_min)) {
+            found.push_back("I2: " + name(id) + " has " + std::to_string(active) + " tasks and " +
+                            std::to_string(record.hold.size()) + " promised");
+        }
+        if (ranks.size() != record.tasks.size() + record.hold.size()) {
+            found.push_back("I2: two tasks of " + name(id) + " have one rank");
+        }
+    }
+    const auto is_over = [](const Sum& sum, std::int64_t bound) {
+        return sum.used + std::max(sum.leaving, sum.promised) > bound;
+    };
+    for (const auto& [gpu, sum] : gpus) {
+        if (is_over(sum, 1000)) found.push_back("I1: a GPU is used beyond what it has");
+    }
+    for (const auto& [node, sums] : hosts) {
+        const auto& host = state.cluster.nodes()[node.index()];
+        const bool cpu = host.cpu.capacity != cluster::kUnaccounted;
+        const bool memory = host.memory.capacity != cluster::kUnaccounted;
+        if ((cpu && is_over(sums.first, host.cpu.capacity)) ||
+            (memory && is_over(sums.second, host.memory.capacity))) {
+            found.push_back("I1: a node's CPU or memory is used beyond what it has");
+        }
+    }
+    return found;
+}
+
+std::vector<std::string> check_idle(const lifecycle::State& state, const model::Policy& policy,
+                                    model::TimePoint now) {
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) {
+        const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
+        const std::set<JobId> none;
+        const Judge judge(state.cluster, policy, now, pool, {}, none);
+        const Room idle = judge.room(View::Idle);
+        const Room coming = judge.room(View::Coming);
+        for (const auto& [id, job] : state.cluster.jobs()) {
+            const auto pools = state.cluster.pools_wanted(job);
+            if (!job.is_waiting() || std::ranges::find(pools, pool) == pools.end()) continue;
+            const Want want = judge.want(job, Rule::Allocate);
+            if (judge.passes_gates(coming, want) && judge.fits(idle, want)) {
+                found.push_back("I10: " + name(id) + " waits although it fits and may run");
+            }
+        }
+    }
+    return found;
+}
+
+}  // namespace berth::proof

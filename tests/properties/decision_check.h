@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is this decision allowed to look like this? Replays a plan step by step on the cluster it was
+// made for, and holds every step against the rules (judge.h) and the invariants:
+//   I1  nothing is used or promised beyond what is there    I2  no gang between 0 and its minimum
+//   I3  quota for work that cannot be paused, limits, what is set aside for fixed quotas
+//   I4  reclaim leaves no sibling worse off than the winner   I6  no pause without a beneficiary
+//   I7  no piece too many, and, where the policy says so, no cheaper set
+//   I9  nobody waits for whom somebody may be paused          I12 service is never lost
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lifecycle/apply.h"
+#include "model/plan.h"
+#include "model/policy.h"
+
+namespace berth::proof {
+
+struct DecisionStats {
+    std::int64_t decisions = 0;
+    std::int64_t starts = 0;
+    std::int64_t evictions = 0;          // beneficiaries somebody was paused for
+    std::int64_t sets_tried = 0;         // evictions held against all other sets
+    std::int64_t refusals_proved = 0;    // waiting jobs for whom no set exists
+    std::int64_t cycles = 0;             // lives that never came to rest, of those that may
+};
+
+// One sentence for each finding. `after` is `before` with the plan carried out.
+std::vector<std::string> check_decision(const lifecycle::State& before, const model::Policy& policy,
+                                        model::TimePoint now, const model::Plan& plan,
+                                        const lifecycle::State& after, DecisionStats& stats);
+
+// I1 and I2 of a state, whatever led to it.
+std::vector<std::string> check_state(const lifecycle::State& state);
+
+// I10: after settling, jobs that could start at once although nothing more is decided.
+std::vector<std::string> check_idle(const lifecycle::State& state, const model::Policy& policy,
+                                    model::TimePoint now);
+
+}  // namespace berth::proof

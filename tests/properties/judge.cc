@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "judge.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <map>
+
+namespace berth::proof {
+namespace {
+
+__extension__ using Wide = __int128;
+
+std::int64_t gpus_of(const model::TaskPlacement& task) {
+    return task.share.value * std::popcount(task.gpu_mask);
+}
+
+template <typename Visit>
+void for_each_gpu(const model::TaskPlacement& task, Visit&& visit) {
+    for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+        visit(static_cast<std::size_t>(std::countr_zero(mask)));
+    }
+}
+
+void leave(Room& room, const model::TaskPlacement& task, std::int64_t sign) {
+    Room::Node& node = room.nodes[task.node.index()];
+    for_each_gpu(task, [&](std::size_t gpu) { node.gpus[gpu] += task.share.value * sign; });
+    node.cpu += task.cpu.value * sign;
+    node.memory += task.memory.value * sign;
+}
+
+}  // namespace
+
+Judge::Judge(const cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now,
+             base::PoolId pool, RuleShares shares, const std::set<JobId>& fresh)
+    : cluster_(cluster),
+      policy_(policy),
+      now_(now),
+      pool_(pool),
+      shares_(std::move(shares)),
+      fresh_(fresh) {}
+
+std::vector<ProjectId> Judge::path(ProjectId project) const {
+    std::vector<ProjectId> path;
+    for (ProjectId at = project; at != cluster::kRoot;
+         at = cluster_.projects()[at.index()].parent) {
+        path.push_back(at);
+    }
+    return path;
+}
+
+Want Judge::want(const cluster::Job& job, model::Rule rule) const {
+    const int tasks = job.active < job.tasks_min ? job.tasks_min - job.active : 1;
+    return {&job, tasks, cluster_.demand(job.shape, pool_).value * tasks, rule};
+}
+
+// Coming: what nobody uses or was promised. Idle: of that, what nobody is still leaving either;
+// what is promised and still being left counts once.
+Room Judge::room(cluster::View view) const {
+    Room room;
+    Room leaving;
+    Room promised;
+    for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {
+        const auto& node = cluster_.nodes()[i];
+        const bool is_there = node.pool == pool_ && node.is_ready;
+        const auto host = [&](const cluster::HostUse& use) {
+            return use.capacity == cluster::kUnaccounted ? std::numeric_limits<int>::max() * 1000LL
+                                                         : use.capacity;
+        };
+        room.nodes.push_back({std::vector<std::int64_t>(node.gpus, is_there ? 1000 : 0),
+                              host(node.cpu), host(node.memory)});
+        leaving.nodes.push_back({std::vector<std::int64_t>(node.gpus, 0), 0, 0});
+        promised.nodes.push_back(leaving.nodes.back());
+    }
+    room.allocated.resize(cluster_.projects().size());
+    room.not_preemptible.resize(cluster_.projects().size());
+    const auto credit = [&](const cluster::Job& job, const model::TaskPlacement& task) {
+        if (job.pool != pool_) return;
+        for (ProjectId at = job.project; at.is_valid();
+             at = cluster_.projects()[at.index()].parent) {
+            room.allocated[at.index()] += gpus_of(task);
+            if (!job.preemptible) room.not_preemptible[at.index()] += gpus_of(task);
+        }
+    };
+    for (const auto& [id, job] : cluster_.jobs()) {
+        for (const auto& task : job.placed) {
+            leave(task.is_releasing ? leaving : room, task.place, task.is_releasing ? +1 : -1);
+            if (!task.is_releasing) credit(job, task.place);
+        }
+        for (const auto& task : job.hold ? job.hold->tasks : std::vector<model::TaskPlacement>{}) {
+            leave(promised, task, +1);
+            credit(job, task);
+        }
+    }
+    const bool idle = view == cluster::View::Idle;
+    for (std::size_t i = 0; i < room.nodes.size(); ++i) {
+        const auto less = [&](std::int64_t gone, std::int64_t kept) {
+            return idle ? std::max(gone, kept) : kept;
+        };
+        for (std::size_t gpu = 0; gpu < room.nodes[i].gpus.size(); ++gpu) {
+            auto& free = room.nodes[i].gpus[gpu];
+            free -= less(leaving.nodes[i].gpus[gpu], promised.nodes[i].gpus[gpu]);
+            free = std::max<std::int64_t>(free, 0);
+        }
+        room.nodes[i].cpu -= less(leaving.nodes[i].cpu, promised.nodes[i].cpu);
+        room.nodes[i].memory -= less(leaving.nodes[i].memory, promised.nodes[i].memory);
+    }
+    return room;
+}
+
+// What topmost fixed projects below the roof do not use.
+std::int64_t Judge::set_aside_below(const Room& room, ProjectId roof) const {
+    std::int64_t sum = 0;
+    for (const ProjectId child : cluster_.projects()[roof.index()].children) {
+        const cluster::Claim& claim = cluster_.claim(pool_, child);
+        if (claim.rights.kind == model::QuotaKind::Fixed) {
+            sum += std::max<std::int64_t>(claim.quota.value - room.allocated[child.index()], 0);
+        } else {
+            sum += set_aside_below(room, child);
+        }
+    }
+    return sum;
+}
+
+bool Judge::passes_gates(const Room& room, const Want& want) const {
+    if (want.amount == 0) return true;
+    ProjectId roof;  // the nearest fixed one, itself included
+    for (const ProjectId at : path(want.job->project)) {
+        const cluster::Claim& claim = cluster_.claim(pool_, at);
+        if (room.allocated[at.index()] + want.amount > claim.limit.value) return false;
+        const std::int64_t bound = room.not_preemptible[at.index()] + want.amount;
+        if (!want.job->preemptible && bound > claim.quota.value) return false;
+        if (!roof.is_valid() && claim.rights.kind == model::QuotaKind::Fixed) roof = at;
+    }
+    if (roof == want.job->project) return true;
+    std::int64_t there = 0;
+    if (roof.is_valid()) {
+        there = cluster_.claim(pool_, roof).limit.value - room.allocated[roof.index()];
+    } else {
+        roof = cluster::kRoot;
+        for (std::size_t i = 0; i < room.nodes.size(); ++i) {
+            for (const std::int64_t gpu : room.nodes[i].gpus) there += gpu;
+        }
+    }
+    const std::int64_t aside = set_aside_below(room, roof);
+    return aside == 0 || want.amount <= there - aside;
+}
+
+// Tasks of one job are alike, so what fits on each node adds up. k tasks of g GPUs each, a share
+// of every GPU, fit when the GPUs offer k * g parts of which no task takes two from one GPU.
+std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::NodeId id) const {
+    const auto& state = cluster_.nodes()[id.index()];
+    if (state.pool != pool_ || !state.is_ready) return 0;
+    if (!cluster_.allows(want.job->shape, state.kind)) return 0;
+    const int each = cluster_.shape(want.job->shape).request.gpus;
+    const std::int64_t share = cluster_.share_on(want.job->shape, id).value;
+    const std::int64_t cpu = cluster_.cpu_on(want.job->shape, id);
+    const std::int64_t memory = cluster_.memory_on(want.job->shape, id);
+    std::int64_t count = 0;
+    for (std::int64_t k = 1; k <= want.tasks; ++k) {
+        std::int64_t parts = 0;
+        for (const std::int64_t free : node.gpus) {
+            parts += share > 0 ? std::min(free / share, k) : k;
+        }
+        if (parts < k * each || cpu * k > node.cpu || memory * k > node.memory) break;
+        count = k;
+    }
+    return count;
+}
+
+bool Judge::fits(const Room& room, const Want& want) const {
+    std::int64_t count = 0;
+    for (std::size_t i = 0; i < room.nodes.size(); ++i) {
+        count += fitting_on(room.nodes[i], want, {static_cast<base::NodeId::Rep>(i)});
+    }
+    return count >= want.tasks;
+}
+
+bool Judge::is_owner(const Room& room, const Want& want) const {
+    return std::ranges::all_of(path(want.job->project), [&](ProjectId at) {
+        return room.allocated[at.index()] + want.amount <= cluster_.claim(pool_, at).quota.value;
+    });
+}
+
+bool Judge::may_ask(const Room& room, const Want& want) const {
+    if (want.rule == model::Rule::Preempt) return true;
+    const std::size_t project = want.job->project.index();
+    if (want.amount == 0 || room.allocated[project] + want.amount > shares_.fair[project]) {
+        return false;
+    }
+    return want.job->preemptible || room.not_preemptible[project] + want.amount <=
+                                        cluster_.claim(pool_, want.job->project).quota.value;
+}
+
+bool Judge::is_protected(const Want& want, const cluster::Job& victim) const {
+    if (fresh_.contains(victim.id)) return false;
+    const bool binds = want.rule == model::Rule::Preempt
+                           ? want.job->preemptible
+                           : !is_owner(room(cluster::View::Coming), want);
+    const auto minimum = victim.min_run.value_or(
+        std::max(policy_.min_run, victim.restart_cost * policy_.min_run_restarts));
+    return binds && victim.last_start + minimum > now_;
+}
+
+std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
+    std::vector<JudgedPiece> pieces;
+    for (const auto& [id, job] : cluster_.jobs()) {
+        if (!job.preemptible || job.active == 0 || job.pool != pool_) continue;
+        const bool is_own = job.project == want.job->project;
+        const bool preempts = want.rule == model::Rule::Preempt;
+        if (preempts ? !is_own || job.priority >= want.job->priority : is_own) continue;
+        const bool keeps_core = is_protected(want, job);
+        std::map<int, model::TaskPlacement> running;
+        for (const auto& task : job.placed) {
+            if (!task.is_releasing) running.emplace(task.place.task, task.place);
+        }
+        while (!running.empty()) {
+            const bool is_core = std::ssize(running) <= job.tasks_min;
+            if (is_core && keeps_core) break;
+            JudgedPiece piece{id, job.project, job.priority, {}, 0, 0, is_core};
+            do {
+                piece.tasks.push_back(running.rbegin()->second);
+                piece.gpus += gpus_of(piece.tasks.back());
+                running.erase(std::prev(running.end()));
+            } while (is_core && !running.empty());
+            const auto unsaved = std::max((now_ - job.last_saved).count(), std::int64_t{0});
+            piece.cost = piece.gpus * unsaved / 1000 + piece.gpus * job.restart_cost.count() / 1000;
+            if (fresh_.contains(id)) piece.cost = 0;
+            pieces.push_back(std::move(piece));
+        }
+    }
+    return pieces;
+}
+
+std::optional<std::string> Judge::objection(const Room& before, const Want& want,
+                                            const std::vector<JudgedPiece>& taken) const {
+    if (want.rule == model::Rule::Preempt) return {};
+    const std::vector<ProjectId> asking = path(want.job->project);
+    std::map<std::pair<ProjectId, ProjectId>, std::vector<std::int64_t>> sides;  // asking, losing
+    for (const JudgedPiece& piece : taken) {
+        std::vector<ProjectId> losing = path(piece.project);
+        std::size_t level = 1;  // from the top, where the paths part
+        while (level < std::min(asking.size(), losing.size()) &&
+               asking[asking.size() - level] == losing[losing.size() - level]) {
+            ++level;
+        }
+        sides[{asking[asking.size() - level], losing[losing.size() - level]}].push_back(piece.gpus);
+    }
+    for (auto& [side, gpus] : sides) {
+        const std::size_t gains = side.first.index();
+        const std::size_t loses = side.second.index();
+        const cluster::Claim& gains_claim = cluster_.claim(pool_, side.first);
+        const bool stays_within = before.allocated[gains] + want.amount <= gains_claim.quota.value;
+        // The order of the walk is free; with the largest piece last all others come from more.
+        std::ranges::sort(gpus);
+        std::int64_t held = before.allocated[loses];
+        for (const std::int64_t piece : gpus) {
+            const bool above_share = held > shares_.allocatable[loses];
+            const bool above_quota = held > cluster_.claim(pool_, side.second).quota.value;
+            if (!above_share && !(stays_within && above_quota)) {
+                return "R6: a side that holds no more than its due loses";
+            }
+            held -= piece;
+        }
+        const Wide gained = before.allocated[gains] + want.amount;
+        const Wide fair = shares_.fair[gains];
+        const Wide fair_of_loser = shares_.fair[loses];
+        if (gained > fair && fair_of_loser > 0 && gained * fair_of_loser >= held * fair) {
+            return "I4: the side that gains is left better off than the side that loses";
+        }
+    }
+    return {};
+}
+
+bool Judge::helps(const Room& before, const Want& want,
+                  const std::vector<JudgedPiece>& taken) const {
+    Room room = before;
+    for (const JudgedPiece& piece : taken) {
+        for (const auto& task : piece.tasks) {
+            if (cluster_.nodes()[task.node.index()].is_ready) leave(room, task, +1);
+        }
+        for (ProjectId at = piece.project; at.is_valid();
+             at = cluster_.projects()[at.index()].parent) {
+            room.allocated[at.index()] -= piece.gpus;
+        }
+    }
+    return passes_gates(room, want) && fits(room, want);
+}
+
+// Lost work; and a victim that would come back by preempting cheaper work of lower priority in its
+// own project costs that as well (scheduling/victims.h).
+Price Judge::price(const std::vector<JudgedPiece>& taken,
+                   const std::vector<JudgedPiece>& all) const {
+    Price price;
+    std::set<JobId> jobs;
+    for (const JudgedPiece& piece : taken) {
+        price.cost += piece.cost;
+        jobs.insert(piece.job);
+        if (fresh_.contains(piece.job)) continue;
+        std::optional<std::int64_t> below;
+        for (const JudgedPiece& other : all) {
+            if (other.project != piece.project || other.priority >= piece.priority) continue;
+            if (fresh_.contains(other.job)) continue;
+            below = std::min(below.value_or(other.cost), other.cost);
+        }
+        price.cost += below.value_or(0);
+    }
+    price.jobs = static_cast<int>(jobs.size());
+    return price;
+}
+
+std::optional<Price> Judge::cheapest(const Room& before, const Want& want) const {
+    std::optional<Price> best;
+    const std::vector<JudgedPiece> all = pieces(want);
+    any_set(all, [&](const std::vector<JudgedPiece>& taken) {
+        const Price cost = price(taken, all);
+        if (best && *best <= cost) return false;
+        if (!objection(before, want, taken) && helps(before, want, taken)) best = cost;
+        return false;
+    });
+    return best;
+}
+
+}  // namespace berth::proof

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rules R4 (gates and room), R6, R7 and R8's pieces, written from their text alone: may this job
+// be given so much, does it fit, whose work may be paused for it, and which sets of pieces are
+// legal, help, and cost least? Everything is summed anew from the jobs; sets of victims are found
+// by trying them all. For judging decisions on small clusters.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "model/policy.h"
+#include "rule_shares.h"
+
+namespace berth::proof {
+
+using base::JobId;
+using base::ProjectId;
+
+// What a job needs for its next step: its gang, or one more task.
+struct Want {
+    const cluster::Job* job = nullptr;
+    int tasks = 0;
+    std::int64_t amount = 0;  // milli-GPUs as counted in its project
+    model::Rule rule = model::Rule::Reclaim;
+};
+
+// What can be paused at once: a surplus task, or the core of a gang.
+struct JudgedPiece {
+    JobId job;
+    ProjectId project;
+    int priority = 0;
+    std::vector<model::TaskPlacement> tasks;
+    std::int64_t gpus = 0;  // milli
+    std::int64_t cost = 0;  // lost work, milliseconds of one GPU
+    bool is_core = false;
+};
+
+struct Price {
+    std::int64_t cost = 0;
+    int jobs = 0;
+
+    auto operator<=>(const Price&) const = default;
+};
+
+// What is free and who holds how much; pieces can be taken out of it.
+struct Room {
+    struct Node {
+        std::vector<std::int64_t> gpus;  // free milli-GPUs of each
+        std::int64_t cpu = 0;
+        std::int64_t memory = 0;
+    };
+    std::vector<Node> nodes;
+    std::vector<std::int64_t> allocated;        // by project, subtree included
+    std::vector<std::int64_t> not_preemptible;  // the part of it
+};
+
+class Judge {
+  public:
+    // `cluster` is read whenever a question is asked. `fresh` are jobs that the decision in
+    // question starts itself: they have nothing to lose.
+    Judge(const cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now,
+          base::PoolId pool, RuleShares shares, const std::set<JobId>& fresh = {});
+
+    Want want(const cluster::Job& job, model::Rule rule) const;
+    Room room(cluster::View view) const;
+    bool passes_gates(const Room& room, const Want& want) const;
+    bool fits(const Room& room, const Want& want) const;
+    // Within the quota on every level.
+    bool is_owner(const Room& room, const Want& want) const;
+    // R6's entry; R7 has none.
+    bool may_ask(const Room& room, const Want& want) const;
+
+    // The pieces that may be paused for it, those of one job together, in the order in which they
+    // have to go.
+    std::vector<JudgedPiece> pieces(const Want& want) const;
+    // Why these pieces may not be paused together, or nothing.
+    std::optional<std::string> objection(const Room& before, const Want& want,
+                                         const std::vector<JudgedPiece>& taken) const;
+    // Whether the job could start if exactly these were paused.
+    bool helps(const Room& before, const Want& want, const std::vector<JudgedPiece>& taken) const;
+    Price price(const std::vector<JudgedPiece>& taken, const std::vector<JudgedPiece>& all) const;
+
+    // The cheapest set that is legal and helps, among all; only for few pieces.
+    std::optional<Price> cheapest(const Room& before, const Want& want) const;
+
+    const RuleShares& shares() const { return shares_; }
+
+  private:
+    std::vector<ProjectId> path(ProjectId project) const;  // upwards, without the root
+    std::int64_t set_aside_below(const Room& room, ProjectId roof) const;
+    std::int64_t fitting_on(const Room::Node& node, const Want& want, base::NodeId id) const;
+    bool is_protected(const Want& want, const cluster::Job& victim) const;
+
+    const cluster::Cluster& cluster_;
+    const model::Policy& policy_;
+    model::TimePoint now_;
+    base::PoolId pool_;
+    RuleShares shares_;
+    const std::set<JobId>& fresh_;
+};
+
+// Calls visit(taken) for every set of pieces in which no core goes before its surplus, the empty
+// one left out, until visit returns true. Returns whether it did.
+template <typename Visit>
+bool any_set(const std::vector<JudgedPiece>& pieces, Visit&& visit) {
+    for (std::uint32_t subset = 1; subset < 1U << pieces.size(); ++subset) {
+        std::vector<JudgedPiece> taken;
+        bool is_closed = true;
+        for (std::size_t i = 0; i < pieces.size() && is_closed; ++i) {
+            if ((subset >> i & 1) == 0) continue;
+            const bool follows = i > 0 && pieces[i - 1].job == pieces[i].job;
+            is_closed = !follows || (subset >> (i - 1) & 1) != 0;
+            taken.push_back(pieces[i]);
+        }
+        if (is_closed && visit(taken)) return true;
+    }
+    return false;
+}
+
+}  // namespace berth::proof

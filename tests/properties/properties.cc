@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The invariants over random clusters and random lives of them:
+//   properties [--seeds N] [--first SEED] [--print]
+// Every decision of every life is held against decision_check.h. A failing seed is printed as a
+// scenario that leads to the finding; kept under tests/scenarios it becomes a test of its own.
+#include <algorithm>
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "decision_check.h"
+#include "lifecycle/invariants.h"
+#include "random_script.h"
+#include "scenario/render.h"
+#include "scenario/stage.h"
+#include "scheduling/cycle.h"
+
+namespace {
+
+using namespace berth;
+
+constexpr int kEvents = 30;
+constexpr int kRoundsMax = 12;
+constexpr int kFailuresShown = 10;
+
+// One life of one cluster.
+class Life {
+  public:
+    Life(std::uint64_t seed, proof::DecisionStats& stats) : rng_(seed), stats_(stats) {}
+
+    std::vector<std::string> run() {
+        setting_ = proof::random_setting(rng_);
+        for (const std::string& line : setting_.fixed) play(line);
+        for (const std::string& line : setting_.shuffled) play(line);
+        int jobs_made = 100;  // names of the setting's jobs are below
+        same_in_any_order();
+        step("decide");
+        for (int i = 0; i < kEvents && found_.empty(); ++i) {
+            const std::string line = proof::random_event(rng_, setting_, stage_.state(), jobs_made);
+            step(line);
+            if (line.starts_with("fail ")) lose_all_on(line.substr(5));
+            if (i % 5 == 4) settle();
+        }
+        settle();
+        return found_;
+    }
+
+    const std::string& script() const { return script_; }
+
+  private:
+    void report(const std::string& what) { found_.push_back(what); }
+
+    std::vector<std::string> play(const std::string& line) {
+        script_ += line + "\n";
+        const auto parsed = scenario::parse_script(line);
+        const auto lines = stage_.play(parsed->commands.front());
+        if (!lines) {
+            report("\"" + line + "\" is refused: " + lines.error().message);
+            return {};
+        }
+        for (const std::string& printed : *lines) {
+            if (printed.starts_with("BROKEN")) report(printed);
+        }
+        return *lines;
+    }
+
+    // One line, with all that must be true after it.
+    void step(const std::string& line) {
+        const lifecycle::State before = stage_.state();
+        const auto printed = play(line);
+        const lifecycle::State& after = stage_.state();
+        if (line == "decide") {
+            cluster::Cluster copy = before.cluster;
+            const model::Plan plan = scheduling::decide(copy, stage_.policy(), stage_.now());
+            check_printed(before, plan, printed);
+            add(proof::check_decision(before, stage_.policy(), stage_.now(), plan, after, stats_));
+            is_empty_ = plan.is_empty();
+        } else {
+            add(proof::check_state(after));
+        }
+        const auto restored = lifecycle::restore(lifecycle::snapshot(after));
+        if (lifecycle::dump(restored.cluster) != lifecycle::dump(after.cluster)) {
+            report("a snapshot does not give the state back");
+        }
+        for (const auto& [id, record] : before.jobs) {
+            const auto later = after.jobs.find(id);
+            if (later != after.jobs.end() &&
+                later->second.attained_gpu_ms < record.attained_gpu_ms) {
+                report("I12: service is lost");
+            }
+        }
+    }
+
+    void add(std::vector<std::string> findings) {
+        for (std::string& finding : findings) report(finding);
+    }
+
+    // I11: the same question has the same answer.
+    void check_printed(const lifecycle::State& before, const model::Plan& plan,
+                       const std::vector<std::string>& printed) {
+        const auto lines = scenario::render(before, plan);
+        if (lines.size() > printed.size() ||
+            !std::equal(lines.begin(), lines.end(), printed.begin())) {
+            report("I11: deciding again decides differently");
+        }
+    }
+
+    // I11: the order of the input says nothing.
+    void same_in_any_order() {
+        scenario::Stage other;
+        std::vector<std::string> lines = setting_.shuffled;
+        for (std::size_t i = lines.size(); i > 1; --i)
+            std::swap(lines[i - 1], lines[rng_.index(i)]);
+        lines.insert(lines.begin(), setting_.fixed.begin(), setting_.fixed.end());
+        lines.emplace_back("plan");
+        std::vector<std::string> permuted;
+        for (const std::string& line : lines) {
+            const auto printed = other.play(scenario::parse_script(line)->commands.front());
+            if (!printed) return report("I11: refused in another order: " + line);
+            permuted = *printed;
+        }
+        if (play("plan") != permuted) report("I11: the order of the input changes the plan");
+    }
+
+    // The machine is gone, and with it everything that ran there.
+    void lose_all_on(const std::string& name) {
+        const auto node = stage_.state().cluster.find_node(name);
+        std::vector<std::string> lost;
+        for (const auto& [id, record] : stage_.state().jobs) {
+            const bool was_there = std::ranges::any_of(
+                record.tasks, [&](const auto& task) { return task.node == node; });
+            if (was_there) lost.push_back(scenario::name_of(stage_.state(), id));
+        }
+        for (const std::string& job : lost) step("lose " + job);
+    }
+
+    // I5: whoever was asked to leave leaves, and after a few rounds nothing more is decided.
+    void settle() {
+        for (int round = 1; round <= kRoundsMax && found_.empty(); ++round) {
+            std::vector<std::string> leaving;
+            for (const auto& [id, record] : stage_.state().jobs) {
+                if (!record.releasing.empty()) {
+                    leaving.push_back(scenario::name_of(stage_.state(), id));
+                }
+            }
+            for (const std::string& job : leaving) step("left " + job);
+            step("decide");
+            if (!is_empty_) continue;
+            if (found_.empty()) {
+                add(proof::check_idle(stage_.state(), stage_.policy(), stage_.now()));
+            }
+            return;
+        }
+        if (!found_.empty()) return;
+        // R6 lets the last piece overshoot and R7 asks for no fairness: without a minimum run two
+        // projects can, rarely, take the same GPUs from each other for ever. Counted, not failed.
+        if (stage_.policy().min_run == model::Duration{0}) {
+            ++stats_.cycles;
+        } else {
+            report("I5: no fixed point within " + std::to_string(kRoundsMax));
+        }
+    }
+
+    base::Rng rng_;
+    proof::DecisionStats& stats_;
+    proof::Setting setting_;
+    scenario::Stage stage_;
+    std::string script_;
+    std::vector<std::string> found_;
+    bool is_empty_ = false;
+};
+
+// When the core itself aborts, the life that led there is still told.
+const Life* g_living = nullptr;
+
+extern "C" void tell_the_life(int) {
+    if (g_living == nullptr) return;
+    const std::string& script = g_living->script();
+    if (std::fwrite(script.data(), 1, script.size(), stderr) != script.size()) return;
+}
+
+struct Options {
+    std::uint64_t seeds = 2000;
+    std::uint64_t first = 1;
+    bool print = false;
+};
+
+bool read_options(int argc, char** argv, Options& options) {
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        if (word == "--print") {
+            options.print = true;
+            continue;
+        }
+        if (i + 1 == argc || (word != "--seeds" && word != "--first")) return false;
+        const std::string_view text = argv[++i];
+        std::uint64_t& number = word == "--seeds" ? options.seeds : options.first;
+        if (std::from_chars(text.data(), text.data() + text.size(), number).ptr !=
+            text.data() + text.size()) {
+            return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    if (!read_options(argc, argv, options)) {
+        std::cerr << "usage: properties [--seeds N] [--first SEED] [--print]\n";
+        return 2;
+    }
+    std::signal(SIGABRT, tell_the_life);
+    proof::DecisionStats stats;
+    std::uint64_t failed = 0;
+    std::map<std::string, int> kinds;  // findings by their first word
+    for (std::uint64_t seed = options.first; seed < options.first + options.seeds; ++seed) {
+        Life life(seed, stats);
+        g_living = &life;
+        const auto found = life.run();
+        g_living = nullptr;
+        if (options.print) std::cout << life.script();
+        if (found.empty()) continue;
+        ++kinds[found.front().substr(0, found.front().find(' '))];
+        if (++failed > kFailuresShown) continue;
+        std::cout << "# seed " << seed << '\n' << life.script();
+        for (const std::string& finding : found) std::cout << "# " << finding << '\n';
+        std::cout << '\n';
+    }
+    for (const auto& [kind, count] : kinds) std::cout << kind << ' ' << count << '\n';
+    std::cout << options.seeds << " seeds, " << stats.decisions << " decisions, " << stats.starts
+              << " starts, " << stats.evictions << " evictions (" << stats.sets_tried
+              << " against all other sets), " << stats.refusals_proved << " refusals proved, "
+              << stats.cycles << " cycles without a minimum run, " << failed << " seeds failed\n";
+    return failed == 0 ? 0 : 1;
+}

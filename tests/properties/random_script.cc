@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "random_script.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "scenario/render.h"
+
+namespace berth::proof {
+namespace {
+
+using base::Rng;
+using model::JobState;
+
+std::string pick(Rng& rng, std::initializer_list<const char*> words) {
+    return words.begin()[rng.index(words.size())];
+}
+
+// " key=value" with one of the values; an empty value says nothing.
+std::string maybe(Rng& rng, const std::string& key, std::initializer_list<const char*> values) {
+    const std::string value = pick(rng, values);
+    return value.empty() ? "" : " " + key + "=" + value;
+}
+
+std::string policy_line(Rng& rng) {
+    return "policy profile=" + pick(rng, {"berth", "berth", "classic"}) +
+           maybe(rng, "train", {"", "", "spread"}) + maybe(rng, "build", {"", "", "spread"}) +
+           maybe(rng, "min_run", {"", "", "0", "1m"}) +
+           maybe(rng, "min_run_restarts", {"", "", "0"}) +
+           maybe(rng, "usage_weight", {"", "", "", "0", "0.5"});
+}
+
+std::string node_line(Rng& rng, int number, int pools) {
+    const int gpus = static_cast<int>(rng.between(0, rng.chance(1, 4) ? 8 : 3));
+    std::string line = "node n" + std::to_string(number) + " gpus=" + std::to_string(gpus) +
+                       maybe(rng, "model", {"", "", "A", "H"}) +
+                       maybe(rng, "gpu_memory", {"", "", "40G", "80G"}) +
+                       maybe(rng, "label.disk", {"", "", "ssd"});
+    if (rng.chance(1, 4)) line += " cpu=" + std::to_string(4 * std::max(gpus, 1));
+    if (rng.chance(1, 6)) line += " memory=" + std::to_string(16 * std::max(gpus, 1)) + "G";
+    if (pools > 1 && rng.chance(1, 2)) line += " label.pool=second";
+    if (rng.chance(1, 12)) line += " health=" + pick(rng, {"drained", "down"});
+    return line;
+}
+
+std::string rights(Rng& rng) {
+    return maybe(rng, "quota", {"", "0", "1", "1", "2", "2", "3", "4", "1.5", "unlimited"}) +
+           maybe(rng, "limit", {"", "", "", "", "", "", "2", "3", "5"}) +
+           maybe(rng, "weight", {"", "", "", "0", "2", "0.5"}) +
+           maybe(rng, "priority", {"", "", "", "200"}) +
+           maybe(rng, "kind", {"", "", "", "", "fixed"}) +
+           maybe(rng, "usage", {"", "", "", "0.5", "1"});
+}
+
+struct Tree {
+    std::vector<std::string> lines;
+    std::vector<std::string> names;   // of all
+    std::vector<std::string> leaves;
+    int made = 0;
+
+    std::string add(Rng& rng, const std::string& parent) {
+        const std::string name = "p" + std::to_string(made++);
+        names.push_back(name);
+        lines.push_back("project " + name + (parent.empty() ? "" : " parent=" + parent) +
+                        " order=" + std::to_string(made) + rights(rng));
+        return name;
+    }
+
+    void grow(Rng& rng, const std::string& parent, int depth) {
+        const std::int64_t children = rng.between(1, depth == 1 ? 3 : 2);
+        for (std::int64_t i = 0; i < children; ++i) {
+            const std::string name = add(rng, parent);
+            if (depth < 3 && rng.chance(1, 3)) {
+                grow(rng, name, depth + 1);
+            } else {
+                leaves.push_back(name);
+            }
+        }
+    }
+};
+
+std::string size(Rng& rng) {
+    switch (rng.between(0, 9)) {
+        case 0: return " gpus=2";
+        case 1: return " gpus=0.5";
+        case 2: return " gpus=" + pick(rng, {"0.3", "0.25", "0.7", "2x0.5"});
+        case 3: return " gpu_memory=" + pick(rng, {"20G", "40G", "60G"});
+        case 4: return " gpus=" + pick(rng, {"0", "3", "4"});
+        default: return "";
+    }
+}
+
+std::string tasks(Rng& rng) {
+    switch (rng.between(0, 5)) {
+        case 0: return " tasks=" + std::to_string(rng.between(2, 4));
+        case 1: return " min=1 max=" + std::to_string(rng.between(2, 4));
+        case 2: return " min=2 max=" + std::to_string(rng.between(3, 5));
+        default: return "";
+    }
+}
+
+std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
+    std::string line =
+        "submit " + setting.projects[rng.index(setting.projects.size())] + "/j" +
+        std::to_string(++jobs_made) + size(rng) + tasks(rng) +
+        maybe(rng, "kind", {"", "", "", "", "build", "inference"}) +
+        maybe(rng, "priority", {"", "", "", "40", "60", "90"}) +
+        maybe(rng, "preemptible", {"", "", "", "", "", "", "yes", "no"}) +
+        maybe(rng, "model", {"", "", "", "", "", "", "", "", "", "", "A", "H", "A|H"}) +
+        maybe(rng, "label.disk", {"", "", "", "", "", "", "", "", "", "ssd"}) +
+        maybe(rng, "cpu", {"", "", "", "", "", "", "", "2", "6"}) +
+        maybe(rng, "restart_cost", {"", "", "", "1m", "3m"}) +
+        maybe(rng, "min_run", {"", "", "", "0", "10m"}) +
+        maybe(rng, "held", {"", "", "", "", "", "", "", "", "", "", "", "yes"});
+    if (setting.pools > 1) {
+        line += maybe(rng, "pool", {"", "", "second", "second,default", "default,second"});
+    }
+    return line;
+}
+
+std::string quota_line(Rng& rng, const lifecycle::State& state) {
+    const std::size_t project = 1 + rng.index(state.cluster.projects().size() - 1);
+    return "quota " + state.cluster.projects()[project].project.name +
+           maybe(rng, "quota", {"0", "1", "2", "4", "1.5"}) + maybe(rng, "limit", {"", "", "2"}) +
+           maybe(rng, "weight", {"", "", "0", "1"}) +
+           maybe(rng, "kind", {"", "", "fixed", "guaranteed"});
+}
+
+}  // namespace
+
+Setting random_setting(Rng& rng) {
+    Setting setting;
+    setting.pools = rng.chance(1, 4) ? 2 : 1;
+    setting.fixed.push_back(policy_line(rng));
+    if (setting.pools > 1) setting.fixed.emplace_back("pool second label.pool=second");
+    const std::int64_t nodes = rng.between(1, rng.chance(1, 3) ? 6 : 3);
+    for (int i = 0; i < nodes; ++i) {
+        setting.nodes.push_back("n" + std::to_string(i));
+        setting.shuffled.push_back(node_line(rng, i, setting.pools));
+    }
+    Tree tree;
+    tree.grow(rng, "", 1);
+    setting.shuffled.insert(setting.shuffled.end(), tree.lines.begin(), tree.lines.end());
+    setting.projects = tree.leaves;
+    const std::int64_t jobs = rng.between(0, 8);
+    int made = 0;
+    for (int i = 0; i < jobs; ++i) {
+        const std::string age = " age=" + std::to_string(3600 + 10 * rng.between(0, 20)) + "s";
+        setting.shuffled.push_back(job_line(rng, setting, made) + age);
+    }
+    return setting;
+}
+
+std::string random_event(Rng& rng, const Setting& setting, const lifecycle::State& state,
+                         int& jobs_made) {
+    std::vector<std::string> possible;
+    const auto add = [&](const std::string& line, int weight) {
+        possible.insert(possible.end(), static_cast<std::size_t>(weight), line);
+    };
+    for (int i = 0; i < 3; ++i) add(job_line(rng, setting, jobs_made), 4);
+    add("decide", 14);
+    add("advance " + pick(rng, {"10s", "1m", "3m", "20m"}), 5);
+    add(quota_line(rng, state), 2);
+    const std::string node = setting.nodes[rng.index(setting.nodes.size())];
+    add(pick(rng, {"drain ", "fail ", "ready ", "ready "}) + node, 2);
+    for (const auto& [id, record] : state.jobs) {
+        const std::string job = scenario::name_of(state, id);
+        const bool runs = record.state == JobState::Running;
+        const bool leaves = !record.releasing.empty();
+        if (leaves) add("left " + job, 4);
+        if (runs) add("finish " + job, 1);
+        if (runs) add("save " + job, 1);
+        if (runs && rng.chance(1, 4)) add("lose " + job, 1);
+        if (record.state == JobState::Pausing && rng.chance(1, 3)) add("lose " + job, 1);
+        if (record.held) add("resume " + job, 2);
+        if (!record.held && rng.chance(1, 4)) add("pause " + job, 1);
+        if (!record.held && rng.chance(1, 8)) add("hold " + job, 1);
+        if (rng.chance(1, 6)) add("cancel " + job, 1);
+    }
+    return possible[rng.index(possible.size())];
+}
+
+}  // namespace berth::proof

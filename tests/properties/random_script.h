@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A random cluster and what happens to it, as lines of the scenario language, so that whatever
+// goes wrong can be kept as a scenario. The same seed gives the same lines.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+#include "lifecycle/apply.h"
+
+namespace berth::proof {
+
+// The lines before the first action: policy, pools, nodes, projects, jobs. Everything that breaks
+// ties is said, so the order of the lines says nothing.
+struct Setting {
+    std::vector<std::string> fixed;      // in this order: policy and pools
+    std::vector<std::string> shuffled;   // in any order
+    std::vector<std::string> projects;   // names of those that can have jobs
+    std::vector<std::string> nodes;
+    int pools = 1;
+};
+
+Setting random_setting(base::Rng& rng);
+
+// A line that happens to the cluster as it stands: never one that cannot happen.
+std::string random_event(base::Rng& rng, const Setting& setting, const lifecycle::State& state,
+                         int& jobs_made);
+
+}  // namespace berth::proof

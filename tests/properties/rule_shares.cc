@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rule_shares.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace berth::proof {
+namespace {
+
+__extension__ using Wide = __int128;
+
+struct Sibling {
+    std::size_t project = 0;
+    std::int64_t need = 0;       // beyond what it has
+    Wide fraction = 0;           // remembered of the last offer
+    bool is_remembered = false;
+};
+
+class Division {
+  public:
+    Division(const cluster::Cluster& cluster, base::PoolId pool, std::int64_t usage_weight)
+        : cluster_(cluster), pool_(pool), usage_weight_(usage_weight) {
+        const std::size_t count = cluster.projects().size();
+        request_.resize(count);
+        shares_.fair.resize(count);
+        shares_.allocatable.resize(count);
+        for (const auto& [id, job] : cluster.jobs()) add_request(job);
+        request_below(0);
+        shares_.fair[0] = shares_.allocatable[0] = cluster.pool(pool).capacity.value;
+        divide_below(0);
+    }
+
+    RuleShares shares() && { return std::move(shares_); }
+
+  private:
+    const cluster::Claim& claim(std::size_t project) const {
+        return cluster_.pool(pool_).claims[project];
+    }
+
+    // What the job holds here and what it still wants here.
+    void add_request(const cluster::Job& job) {
+        std::int64_t held = 0;
+        int tasks = 0;
+        const auto add = [&](const model::TaskPlacement& place) {
+            held += place.share.value * __builtin_popcountll(place.gpu_mask);
+            ++tasks;
+        };
+        for (const auto& task : job.placed) {
+            if (!task.is_releasing) add(task.place);
+        }
+        if (job.hold) {
+            for (const auto& place : job.hold->tasks) add(place);
+        }
+        const bool is_here = tasks > 0 && job.pool == pool_;
+        const bool may_come = tasks == 0 && std::ranges::find(job.pools, pool_) != job.pools.end();
+        if (is_here) request_[job.project.index()] += held;
+        if (job.may_run && (is_here || may_come)) {
+            request_[job.project.index()] +=
+                cluster_.demand(job.shape, pool_).value * (job.tasks_max - tasks);
+        }
+    }
+
+    // A fixed quota is asked for whole, because it is set aside whole.
+    std::int64_t request_below(std::size_t project) {
+        for (const auto child : cluster_.projects()[project].children) {
+            request_[project] += request_below(child.index());
+        }
+        if (is_fixed(project)) {
+            request_[project] = std::max(request_[project], claim(project).quota.value);
+        }
+        return request_[project];
+    }
+
+    bool is_fixed(std::size_t project) const {
+        return project != 0 && claim(project).rights.kind == model::QuotaKind::Fixed;
+    }
+
+    void divide_below(std::size_t parent) {
+        const std::int64_t total = shares_.fair[parent];
+        std::int64_t rest = total;
+        std::map<int, std::vector<Sibling>, std::greater<>> by_priority;
+        for (const auto child : cluster_.projects()[parent].children) {
+            const std::size_t id = child.index();
+            const cluster::Claim& rights = claim(id);
+            const bool no_bound = rights.quota >= model::kUnlimited;
+            const std::int64_t quota = no_bound ? total : rights.quota.value;
+            const std::int64_t requestable = std::min(rights.limit.value, request_[id]);
+            shares_.fair[id] = is_fixed(id) ? quota : std::min(quota, requestable);
+            rest -= shares_.fair[id];
+            const std::int64_t need = requestable - shares_.fair[id];
+            if (need > 0 && rights.rights.weight > 0 && !is_fixed(id)) {
+                by_priority[rights.rights.priority].push_back({id, need});
+            }
+        }
+        for (auto& [priority, group] : by_priority) {
+            while (rest > 0 && !group.empty() && offer(group, rest)) {
+            }
+        }
+        for (auto& [priority, group] : by_priority) give_odd_ones(group, rest);
+        for (const auto child : cluster_.projects()[parent].children) {
+            const cluster::Claim& rights = claim(child.index());
+            shares_.allocatable[child.index()] = std::min(
+                rights.limit.value, std::max(rights.quota.value, shares_.fair[child.index()]));
+            divide_below(child.index());
+        }
+    }
+
+    // One round; whether somebody needed less than was offered.
+    bool offer(std::vector<Sibling>& group, std::int64_t& rest) {
+        Wide all = 0;
+        for (const Sibling& one : group) all += claim(one.project).rights.weight;
+        std::vector<Wide> weights;
+        Wide sum = 0;
+        for (const Sibling& one : group) {
+            // n + k (n - u) with n = weight / all, over the common denominator.
+            const Wide n = Wide{claim(one.project).rights.weight} * 1'000'000;
+            const Wide u = Wide{claim(one.project).rights.usage_ppm} * all;
+            weights.push_back(std::max<Wide>(0, 1000 * n + usage_weight_ * (n - u)));
+            sum += weights.back();
+        }
+        if (sum == 0) return false;
+        const Wide at_start = rest;
+        bool needed_less = false;
+        std::vector<Sibling> unsatisfied;
+        for (std::size_t i = 0; i < group.size(); ++i) {
+            Sibling one = group[i];
+            const Wide offered = at_start * weights[i];  // over sum
+            std::int64_t given = one.need;
+            if (Wide{one.need} * sum > offered) {
+                given = static_cast<std::int64_t>(offered / sum / 1000) * 1000;
+                one.fraction = (offered - Wide{given} * sum) * 1'000'000 / sum;
+                one.is_remembered = weights[i] > 0;
+                one.need -= given;
+                unsatisfied.push_back(one);
+            } else if (Wide{one.need} * sum < offered) {
+                needed_less = true;
+            }
+            shares_.fair[one.project] += given;
+            rest -= given;
+        }
+        group = std::move(unsatisfied);
+        return needed_less;
+    }
+
+    // Siblings stand from oldest to youngest, and a stable sort leaves ties in that order.
+    void give_odd_ones(std::vector<Sibling>& group, std::int64_t& rest) {
+        std::ranges::stable_sort(group, std::greater<>{}, &Sibling::fraction);
+        for (const Sibling& one : group) {
+            if (rest <= 0 || !one.is_remembered) continue;
+            const std::int64_t extra = std::min({std::int64_t{1000}, rest, one.need});
+            shares_.fair[one.project] += extra;
+            rest -= extra;
+        }
+    }
+
+    const cluster::Cluster& cluster_;
+    base::PoolId pool_;
+    std::int64_t usage_weight_;
+    std::vector<std::int64_t> request_;
+    RuleShares shares_;
+};
+
+}  // namespace
+
+RuleShares rule_shares(const cluster::Cluster& cluster, base::PoolId pool,
+                       const model::Policy& policy) {
+    return Division(cluster, pool, policy.usage_weight).shares();
+}
+
+}  // namespace berth::proof

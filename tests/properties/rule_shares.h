@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Rule R1 once more, written from its text alone: what is each project entitled to? Slow, without
+// an index, and sharing no code with scheduling/, so that the two can be held against each other.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "model/policy.h"
+
+namespace berth::proof {
+
+// Milli-GPUs by project, the root first.
+struct RuleShares {
+    std::vector<std::int64_t> fair;
+    std::vector<std::int64_t> allocatable;  // min(limit, max(quota, fair))
+};
+
+RuleShares rule_shares(const cluster::Cluster& cluster, base::PoolId pool,
+                       const model::Policy& policy);
+
+}  // namespace berth::proof
