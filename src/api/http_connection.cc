@@ -76,6 +76,13 @@ void HttpConnection::read_more() {
                             });
 }
 
+// A client that has nothing more to say may still wait for its answers.
+void HttpConnection::on_end(const boost::system::error_code& error) {
+    const bool is_owed = !answers_.empty() || is_writing_ || !unsent_.empty();
+    if (error != asio::error::eof || is_draining_ || !is_owed) return close();
+    closes_ = true;
+}
+
 void HttpConnection::on_bytes(std::size_t size) {
     if (size > 0 && !is_draining_) last_progress_ = Clock::now();
     if (is_draining_) parsed_ = inbox_.size();

@@ -54,6 +54,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
     void read_more();
     void on_bytes(std::size_t size);
+    void on_end(const boost::system::error_code& error);
     // False when no more can be read: the request was bad, or the connection ends.
     bool parse();
     void dispatch();

@@ -51,7 +51,8 @@ bool is_over(Site& site, ports::AttemptId attempt) {
     const auto& live = site.controller.state().jobs;
     const auto found = live.find(attempt.job);
     if (found == live.end() || found->second.attempts > attempt.attempt) return true;
-    return found->second.tasks.empty();
+    const bool has_begun = found->second.attempts > 0;
+    return has_begun && found->second.tasks.empty();
 }
 
 Piece read_piece(Site& site, const LogPlace& place) {

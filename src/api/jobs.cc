@@ -35,7 +35,7 @@ base::Result<model::Submission> read_submission(Site& site, const Call& call) {
                              submission.launch.workdir + "\"");
     }
     if (submission.spec.project.empty()) submission.spec.project = site.default_project;
-    if (submission.launch.user.empty()) submission.launch.user = call.request.user;
+    submission.launch.user = call.request.user;
     if (!call.request.idempotency_key.empty()) submission.key = call.request.idempotency_key;
     if (submission.key.size() > kKeyBytesMax) {
         return base::invalid("Idempotency-Key: wanted at most " + std::to_string(kKeyBytesMax) +

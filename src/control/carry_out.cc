@@ -22,7 +22,9 @@ void Controller::decide(Transaction& transaction) {
     const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now);
     decide_from_ = now + (ports_.clock.now() - began);
     needs_decision_ = false;
+    // A wake-up that is due already would make the loop spin.
     next_wakeup_ = plan.next_wakeup;
+    if (next_wakeup_) next_wakeup_ = std::max(*next_wakeup_, now + base::Duration{1});
     carry_out(transaction, plan);
 }
 
@@ -52,7 +54,10 @@ void Controller::carry_out(Transaction& transaction, model::PauseRequested reque
 
 base::Duration Controller::grace_of(const model::LaunchSpec& launch) const {
     if (launch.pause.signal == "none") return base::Duration{0};
-    return std::clamp(launch.pause.grace, base::Duration{0}, kGraceMax);
+    // A job that says nothing has the usual grace, which the server's owner may have changed.
+    const bool is_usual = launch.pause.grace == model::PauseManner{}.grace;
+    return std::clamp(is_usual ? settings_.policy.pause_grace : launch.pause.grace,
+                      base::Duration{0}, kGraceMax);
 }
 
 base::Duration Controller::grace_for(const Transaction& transaction, model::JobId job,

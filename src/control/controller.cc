@@ -35,9 +35,9 @@ std::optional<model::TimePoint> earlier(std::optional<model::TimePoint> a,
 Controller::Controller(Settings settings, Ports ports)
     : settings_(std::move(settings)), ports_(ports) {}
 
-void Controller::queue(Turn turn) {
+void Controller::queue(Turn turn, base::Duration within) {
     queue_.push_back(std::move(turn));
-    settings_.wake();
+    settings_.wake(within);
 }
 
 void Controller::step() {

@@ -39,13 +39,16 @@ inline constexpr base::Duration kGraceMax{600 * 1000};
 inline constexpr int kLostAttemptsMax = 5;
 // An attempt that should have been killed by now is asked again after this.
 inline constexpr base::Duration kStopPatience{5 * 1000};
+// News that nobody acts on wait so long for others to share a write with. A short job has ended by
+// then, and costs one write instead of two.
+inline constexpr base::Duration kNewsLinger{20};
 
 struct Settings {
     model::Policy policy;
     // A snapshot is written after so many events, or as many as there are live jobs.
     std::int64_t snapshot_events = 20'000;
-    // Something was queued: step() should be called soon.
-    std::function<void()> wake = [] {};
+    // Something was queued: step() should be called within so long.
+    std::function<void(base::Duration)> wake = [](base::Duration) {};
     // These events are durable now; the state includes them.
     std::function<void(std::span<const model::Event>)> committed = [](auto) {};
 };
@@ -108,7 +111,7 @@ class Controller final : public ports::LauncherListener {
   private:
     // A command or fact, in the order of arrival.
     using Turn = std::function<void(Transaction&)>;
-    void queue(Turn turn);
+    void queue(Turn turn, base::Duration within = base::Duration{0});
 
     // commands.cc
     void take_submission(Transaction& transaction, model::Submission& submission,

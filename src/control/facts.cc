@@ -24,7 +24,8 @@ model::JobFinished finished(const model::JobRecord& job, JobState state, int exi
 }  // namespace
 
 void Controller::on_running(ports::AttemptId attempt) {
-    queue([this, attempt](Transaction& transaction) { take_running(transaction, attempt); });
+    queue([this, attempt](Transaction& transaction) { take_running(transaction, attempt); },
+          kNewsLinger);
 }
 
 void Controller::on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) {

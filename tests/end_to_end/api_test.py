@@ -101,6 +101,11 @@ class Api(ServerCase):
         places = [answers.index(b"job %d does" % number) for number in range(50)]
         self.assertEqual(places, sorted(places))
 
+    def test_a_client_that_has_said_all_still_gets_its_answer(self):
+        body = json.dumps(submission(["true"])).encode()
+        head = f"POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+        self.assertIn(b"HTTP/1.1 201", self.raw(head.encode() + body))
+
     def test_what_is_no_http_or_too_large_is_refused_and_the_server_lives(self):
         self.assertIn(b" 400 ", self.raw(b"nonsense\r\n\r\n"))
         large = b"POST /api/v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 2000000\r\n\r\n"

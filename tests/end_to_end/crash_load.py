@@ -31,7 +31,8 @@ class Load:
     def stop(self):
         self.is_over.set()
         for thread in self.threads:
-            thread.join()
+            if thread.is_alive():
+                thread.join()
 
     def body(self):
         script = f'echo "$BERTH_JOB_ID $BERTH_ATTEMPT" >> {self.lines}'

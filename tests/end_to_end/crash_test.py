@@ -23,6 +23,7 @@ class Crash(unittest.TestCase):
             server.kill()
             server.up(BERTH_CRASH_AT=f"{point}:{passage}")
             load = Load(server)
+            self.addCleanup(load.stop)
             load.start()
             begin = time.monotonic()
             while server.is_alive() and time.monotonic() - begin < 20:
@@ -55,6 +56,7 @@ class Crash(unittest.TestCase):
         dice = random.Random(7)
         with Server(*FLAGS) as server:
             load = Load(server)
+            self.addCleanup(load.stop)
             load.start()
             for _ in range(kills):
                 time.sleep(dice.uniform(0.005, 0.2))

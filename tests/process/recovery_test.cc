@@ -159,6 +159,7 @@ TEST_CASE("a server that is replaced while it runs leaves its jobs to the next")
         World next(scratch.path());
         next.recover({attempt(1)});
         CHECK(next.until_running(attempt(1)));
+        next.drop_launcher();
     }
     World last(scratch.path());
     last.recover({attempt(1)});
@@ -211,6 +212,7 @@ TEST_CASE("a hundred running attempts are taken up by the next server") {
             world.start(shell(attempt(job), "read line <" + go + "; exit 9"));
         }
         REQUIRE(world.until([&] { return world.running.size() == ids.size(); }));
+        world.drop_launcher();
     }
     World world(scratch.path());
     world.recover(ids);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <filesystem>
 #include <fstream>
@@ -91,6 +92,17 @@ class World final : public ports::LauncherListener {
         launcher_->set_listener(this);
     }
 
+    // A test that fails half-way leaves nothing running. Those that mean to call drop_launcher().
+    ~World() override {
+        if (!launcher_) return;
+        for (const AttemptId id : begun_)
+            launcher_->stop(id, ports::StopReason::Cancel, base::Duration{0});
+        until([&] {
+            return std::all_of(begun_.begin(), begun_.end(),
+                               [&](AttemptId id) { return is_over(id); });
+        });
+    }
+
     static std::string cluster_of(const std::string& data_dir) {
         return std::filesystem::path(data_dir).filename();
     }
@@ -108,8 +120,14 @@ class World final : public ports::LauncherListener {
     std::string cluster() const { return cluster_of(data_dir_); }
     process::ProcessLauncher& launcher() { return *launcher_; }
     void drop_launcher() { launcher_.reset(); }
-    void start(const ports::LaunchOrder& order) { launcher_->start(order); }
-    void recover(std::vector<AttemptId> attempts) { launcher_->recover(attempts); }
+    void start(const ports::LaunchOrder& order) {
+        begun_.insert(order.attempt);
+        launcher_->start(order);
+    }
+    void recover(std::vector<AttemptId> attempts) {
+        begun_.insert(attempts.begin(), attempts.end());
+        launcher_->recover(attempts);
+    }
     void pause(AttemptId id, int grace_ms = 10'000) {
         launcher_->stop(id, ports::StopReason::Pause, base::Duration{grace_ms});
     }
@@ -163,6 +181,7 @@ class World final : public ports::LauncherListener {
   private:
     boost::asio::io_context loop_;
     std::string data_dir_;
+    std::set<AttemptId> begun_;
     std::unique_ptr<process::ProcessLauncher> launcher_;
 };
 

@@ -75,7 +75,11 @@ int run_program(const std::string& program, int socket, pid_t& pid) {
 
 }  // namespace
 
-Spawner::~Spawner() { end(); }
+// It still forks for the orders that are with it, then finds that we are gone.
+Spawner::~Spawner() {
+    socket_.reset();
+    if (pid_ > 0) ::waitpid(pid_, nullptr, WNOHANG);
+}
 
 base::Result<Descriptor> Spawner::spawn(const supervision::Order& order, int status_fd) {
     BERTH_TRY(file, write_order(order));

@@ -10,7 +10,7 @@ namespace {
 constexpr int kNodesMax = 10'000;
 
 struct Description {
-    int nodes = 0;                     // 0 = one, named as the host
+    int nodes = 0;                     // 0 = one, named by the caller
     int gpus = 0;
     std::string gpu_model;
     base::Bytes gpu_memory{0};
@@ -71,10 +71,10 @@ base::Result<Description> read_spec(std::string_view spec) {
 
 }  // namespace
 
-base::Result<SimulatedGpus> SimulatedGpus::parse(std::string_view spec, std::string host) {
+base::Result<SimulatedGpus> SimulatedGpus::parse(std::string_view spec, std::string only) {
     BERTH_TRY(description, read_spec(spec));
     model::Node node;
-    node.name = std::move(host);
+    node.name = std::move(only);
     node.gpus = description.gpus;
     node.gpu_model = description.gpu_model;
     node.gpu_memory = description.gpu_memory;

@@ -6,7 +6,7 @@
 using namespace berth;
 using simulated_gpu::SimulatedGpus;
 
-TEST_CASE("one node is named as the host, many are numbered") {
+TEST_CASE("one node is named by the caller, many are numbered") {
     struct Case {
         const char* spec;
         std::size_t nodes;

@@ -2,7 +2,6 @@
 #include "adapters/sqlite/data_lock.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -10,8 +9,8 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 namespace berth::adapters::sqlite {
@@ -43,16 +42,24 @@ base::Status make_directory(const std::string& directory) {
                       "cannot make the data directory \"" + directory + "\": " + error.message());
 }
 
+// A process that was killed and not yet waited for holds nothing any more.
+bool is_running(const std::string& pid) {
+    std::ifstream file("/proc/" + pid + "/stat");
+    std::string stat;
+    std::getline(file, stat);
+    const std::size_t name_end = stat.rfind(") ");
+    return name_end != std::string::npos && stat[name_end + 2] != 'Z';
+}
+
 // Whether the lock could be had. When its holder was killed just now, a child that it had begun to
 // start may keep it open for a moment longer, until it becomes the program that it is to be.
 bool lock_soon(int file) {
-    constexpr int kTries = 200;
+    constexpr int kTries = 400;
     constexpr timespec kPause{0, 5'000'000};
     for (int tries = 0; tries < kTries; ++tries) {
         if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
         if (errno != EWOULDBLOCK) return false;
-        const long holder = std::atol(holder_of(file).c_str());
-        if (holder <= 0 || ::kill(static_cast<pid_t>(holder), 0) == 0 || errno != ESRCH) break;
+        if (is_running(holder_of(file))) break;
         ::nanosleep(&kPause, nullptr);
     }
     errno = EWOULDBLOCK;

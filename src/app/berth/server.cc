@@ -65,9 +65,9 @@ struct Server::Parts {
     void step_soon();
     void step();
     void set_timer();
+    void step_at(asio::steady_timer::time_point time);
     void tick();
     void begin_end(api::JobsAtShutdown jobs);
-    void end_when_idle();
     void end();
 
     ServerOptions options;
@@ -84,6 +84,7 @@ struct Server::Parts {
     asio::steady_timer farewell{loop};
     asio::signal_set signals{loop, SIGTERM, SIGINT};
     std::optional<base::Error> set_up_error;
+    std::optional<asio::steady_timer::time_point> next_step;
     bool will_step = false;
     bool is_ticking = false;
     bool is_ending = false;
@@ -133,7 +134,10 @@ base::Status Server::Parts::make_controller(const model::Policy& policy) {
     control::Settings settings;
     settings.policy = policy;
     settings.snapshot_events = options.snapshot_events.value_or(settings.snapshot_events);
-    settings.wake = [this] { step_soon(); };
+    settings.wake = [this](base::Duration within) {
+        if (within == base::Duration{0}) return step_soon();
+        step_at(asio::steady_timer::clock_type::now() + within);
+    };
     settings.committed = [this](std::span<const model::Event> events) {
         if (site) site->waiting.on_events(events);
     };
@@ -201,7 +205,10 @@ void Server::Parts::step_soon() {
 void Server::Parts::step() {
     if (controller->has_failed()) return;
     controller->step();
-    if (!controller->has_failed()) return set_timer();
+    if (!controller->has_failed()) {
+        if (waits_for_jobs && controller->state().jobs.empty()) return end();
+        return set_timer();
+    }
     log_line("berth ends: " + controller->failure()->message, clock.now());
     exit_code = 1;
     end();
@@ -210,9 +217,19 @@ void Server::Parts::step() {
 void Server::Parts::set_timer() {
     const auto next = controller->next_deadline();
     if (!next) return;
-    deadline.expires_after(std::max(*next - clock.now(), base::Duration{0}));
+    const auto wait = std::max(*next - clock.now(), base::Duration{0});
+    step_at(asio::steady_timer::clock_type::now() + wait);
+}
+
+// Or earlier: what was asked for before stays.
+void Server::Parts::step_at(asio::steady_timer::time_point time) {
+    if (next_step && *next_step <= time) return;
+    next_step = time;
+    deadline.expires_at(time);
     deadline.async_wait([this](const boost::system::error_code& error) {
-        if (!error) step_soon();
+        if (error) return;
+        next_step.reset();
+        step_soon();
     });
 }
 
@@ -237,24 +254,21 @@ void Server::Parts::begin_end(api::JobsAtShutdown jobs) {
     }
     waits_for_jobs = true;
     farewell.expires_after(kCancelPatience);
-    farewell.async_wait([this](const boost::system::error_code&) { waits_for_jobs = false; });
-    end_when_idle();
-}
-
-void Server::Parts::end_when_idle() {
-    if (!waits_for_jobs || controller->state().jobs.empty()) return end();
-    deadline.expires_after(api::kTick);
-    deadline.async_wait([this](const boost::system::error_code&) {
-        controller->step();
-        end_when_idle();
+    farewell.async_wait([this](const boost::system::error_code& error) {
+        if (!error) end();
     });
+    step_soon();
 }
 
 void Server::Parts::end() {
+    is_ending = true;
+    waits_for_jobs = false;
     if (http) http->stop_accepting();
     site->waiting.answer_all();
     farewell.expires_after(kFarewell);
-    farewell.async_wait([this](const boost::system::error_code&) { loop.stop(); });
+    farewell.async_wait([this](const boost::system::error_code& error) {
+        if (!error) loop.stop();
+    });
 }
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}

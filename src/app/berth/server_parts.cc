@@ -26,8 +26,11 @@ std::string host_name() {
     return name;
 }
 
+// The only simulated node; the same on every machine, so that what is written about it is true.
+constexpr const char* kSimulatedNode = "sim1";
+
 base::Result<ChosenInventory> simulated(std::string_view spec, const std::string& note) {
-    BERTH_TRY(gpus, simulated_gpu::SimulatedGpus::parse(spec, host_name()));
+    BERTH_TRY(gpus, simulated_gpu::SimulatedGpus::parse(spec, kSimulatedNode));
     ChosenInventory chosen;
     chosen.inventory = std::make_unique<simulated_gpu::SimulatedGpus>(std::move(gpus));
     chosen.description = "simulated (" + std::string(spec) + ")" + note;

@@ -82,20 +82,25 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
     return options;
 }
 
-int serve(Server& server) { return server.run(); }
+// Takes the three standard streams from `file`, and closes it.
+void become_standard(int file, bool with_input) {
+    if (file < 0) return;
+    if (with_input) ::dup2(file, STDIN_FILENO);
+    ::dup2(file, STDOUT_FILENO);
+    ::dup2(file, STDERR_FILENO);
+    if (file > STDERR_FILENO) ::close(file);
+}
 
-// Lets go of the terminal. Standard error becomes the server's log.
-void detach(const std::string& data_dir) {
+// Before anything is started that would keep the terminal, or die with it.
+void let_go_of_the_terminal() {
     ::setsid();
     [[maybe_unused]] const int moved = ::chdir("/");
-    const int null = ::open("/dev/null", O_RDWR);
+    become_standard(::open("/dev/null", O_RDWR), true);
+}
+
+void write_to_the_log(const std::string& data_dir) {
     const std::string path = data_dir + "/server.log";
-    const int log = ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
-    ::dup2(null, STDIN_FILENO);
-    ::dup2(log >= 0 ? log : null, STDOUT_FILENO);
-    ::dup2(log >= 0 ? log : null, STDERR_FILENO);
-    if (null > STDERR_FILENO) ::close(null);
-    if (log > STDERR_FILENO) ::close(log);
+    become_standard(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600), false);
 }
 
 void write_all(int file, std::string_view text) {
@@ -120,16 +125,17 @@ std::string read_all(int file) {
 
 // Runs in the child: the first byte tells whether it is ready, the rest is for people.
 [[noreturn]] void serve_in_background(const ServerOptions& options, int report) {
+    let_go_of_the_terminal();
     auto server = Server::open(options);
     if (!server) {
         write_all(report, std::to_string(static_cast<int>(server.error().code)) + "\n" +
                               server.error().message);
         ::_exit(1);
     }
-    detach(options.data_dir);
+    write_to_the_log(options.data_dir);
     write_all(report, "ready\n" + (*server)->banner());
     ::close(report);
-    ::_exit(serve(**server));
+    ::_exit((*server)->run());
 }
 
 int start_in_background(const Context& context, const ServerOptions& options) {
@@ -169,7 +175,7 @@ int run_up(Context& context, const Arguments& arguments) {
     auto server = Server::open(*options);
     if (!server) return cli::report(context, failure_of(server.error()));
     cli::print((*server)->banner());
-    return serve(**server);
+    return (*server)->run();
 }
 
 }  // namespace

@@ -23,6 +23,8 @@ using supervision::FrameType;
 namespace {
 
 constexpr std::int64_t kAttachWaitMs = 30'000;
+// The client of a resumed job has been following it, or has left for good.
+constexpr std::int64_t kReattachWaitMs = 5'000;
 constexpr std::int64_t kGangGraceMs = 5'000;
 // What a task leaves running may still be copying its last output, as `> >(tee log)` does.
 constexpr std::int64_t kLeftoverGraceMs = 200;
@@ -60,7 +62,7 @@ void Supervisor::run() {
     write_status(supervision::starting_line(order_.boot, ::getpid()));
     if (order_.attached) {
         phase_ = Phase::WaitingForClient;
-        attach_deadline_ = monotonic_ms() + kAttachWaitMs;
+        attach_deadline_ = monotonic_ms() + (order_.resumes ? kReattachWaitMs : kAttachWaitMs);
         open_listener();
     } else {
         start_tasks();
