@@ -99,7 +99,7 @@ class Verbs(ServerCase):
         answer = json.loads(self.out("why", str(job), "-o", "json"))
         self.assertEqual((answer["reason"], answer["asks"]), ("PoolFull", 2))
         self.assertRegex(self.out("why", "holder"),
-                         rf"^holder is running on {self.node}:0-7; it does not wait")
+                         rf"^holder is (starting|running) on {self.node}:0-7; it does not wait")
         self.assertIn("never paused", self.berth("why", "holder", "--paused", code=1).stderr)
 
     def test_show_has_the_life_of_a_job(self):
