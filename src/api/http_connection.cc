@@ -59,7 +59,8 @@ bool HttpConnection::is_stale(Clock::time_point now) const {
 }
 
 void HttpConnection::read_more() {
-    if (is_reading_ || (closes_ && !is_draining_) || !socket_.is_open()) return;
+    const bool is_done = (closes_ || has_ended_) && !is_draining_;
+    if (is_reading_ || is_done || !socket_.is_open()) return;
     if (answers_.size() >= kPipelinedMax || unsent_.size() >= kUnsentBytesMax) return;
     is_reading_ = true;
     inbox_.erase(0, parsed_);
@@ -71,7 +72,7 @@ void HttpConnection::read_more() {
                                 const boost::system::error_code& error, std::size_t count) {
                                 self->is_reading_ = false;
                                 self->inbox_.resize(size + count);
-                                if (error) return self->close();
+                                if (error) return self->on_end(error);
                                 self->on_bytes(count);
                             });
 }
@@ -80,7 +81,7 @@ void HttpConnection::read_more() {
 void HttpConnection::on_end(const boost::system::error_code& error) {
     const bool is_owed = !answers_.empty() || is_writing_ || !unsent_.empty();
     if (error != asio::error::eof || is_draining_ || !is_owed) return close();
-    closes_ = true;
+    has_ended_ = true;
 }
 
 void HttpConnection::on_bytes(std::size_t size) {
@@ -195,9 +196,10 @@ void HttpConnection::flush() {
             if (error) return self->close();
             self->flush();
             if (self->is_writing_) return;
-            if (self->closes_ && self->answers_.empty()) return self->drain();
-                          // While a read is under way the inbox belongs to it.
+            // While a read is under way the inbox belongs to it.
             if (!self->is_reading_ && self->parse()) self->read_more();
+            const bool is_last = self->closes_ || self->has_ended_;
+            if (is_last && self->answers_.empty()) self->drain();
         });
 }
 

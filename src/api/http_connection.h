@@ -79,6 +79,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     bool is_writing_ = false;
     bool will_flush_ = false;
     bool closes_ = false;              // after the last answer
+    bool has_ended_ = false;           // the client says no more
     bool is_draining_ = false;         // has said its last word and waits for the client's end
 };
 

@@ -188,16 +188,28 @@ Outcome<AttachPlace> Client::attach(model::JobId id) {
     return place;
 }
 
-Outcome<EventList> Client::events(std::int64_t after, model::JobId job, base::Duration wait) {
-    std::string target = target_of("events?after=" + std::to_string(after));
+Success Client::more_events(EventList& list, model::JobId job, base::Duration wait) {
+    std::string target = target_of("events?after=" + std::to_string(list.next_after));
     if (job.is_valid()) target += "&job=" + std::to_string(job.value);
     if (wait.count() > 0) target += "&wait=" + seconds_text(wait);
     const auto body = body_of({.target = target}, wait);
     if (!body) return tl::unexpected(body.error());
-    EventList list;
     auto page = codec::parse_event_list(*body, list.names);
     if (!page) return unreadable(page);
-    list.events = std::move(page->items);
+    list.has_more = !page->next.empty();
+    if (!page->items.empty()) list.next_after = page->items.back().sequence;
+    std::from_chars(page->next.data(), page->next.data() + page->next.size(), list.next_after);
+    for (model::Event& event : page->items) list.events.push_back(std::move(event));
+    return {};
+}
+
+Outcome<EventList> Client::events(model::JobId job) {
+    EventList list;
+    do {
+        if (const Success more = more_events(list, job, base::Duration{0}); !more) {
+            return tl::unexpected(more.error());
+        }
+    } while (list.has_more);
     return list;
 }
 

@@ -40,6 +40,8 @@ struct NodeList {
 struct EventList {
     std::vector<model::Event> events;
     codec::NameTable names;
+    std::int64_t next_after = 0;       // events up to this one were looked at
+    bool has_more = false;             // and there are later ones already
 };
 
 // What a long poll on a job waits for.
@@ -85,7 +87,11 @@ class Client {
     Success steer(model::JobId id, std::string_view verb, std::optional<base::Duration> grace);
     Outcome<LogPiece> log(model::JobId id, const LogQuery& query);
     Outcome<AttachPlace> attach(model::JobId id);
-    Outcome<EventList> events(std::int64_t after, model::JobId job, base::Duration wait);
+    // Appends the next page behind `list.next_after`: of one job, or of all when `job` is not
+    // valid. Waits so long for an event when there is none yet.
+    Success more_events(EventList& list, model::JobId job, base::Duration wait);
+    // All there are by now.
+    Outcome<EventList> events(model::JobId job);
     Outcome<NodeList> nodes();
     Outcome<std::vector<codec::ProjectView>> projects();
     Success set_project(const std::string& name, const std::string& body);

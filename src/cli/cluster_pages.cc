@@ -92,8 +92,28 @@ struct NodeSums {
     model::MilliGpu held{0};
     std::vector<model::JobId> jobs;  // each once
     int utilization = 0;
-    int measured = 0;
+    int measured = 0;                // GPUs whose utilization is known
+    std::optional<model::Bytes> memory_used;
+    std::optional<int> power_watts;
 };
+
+// "6/8  71% busy  310G of 640G  2.1 kW": what is not measured is left out.
+std::string numbers_of(const codec::NodeView& node, const NodeSums& sums) {
+    std::string text = base::format(sums.held) + "/" + std::to_string(sums.looks.size());
+    if (sums.measured > 0) text += "  " + percent(sums.utilization / sums.measured) + " busy";
+    if (sums.memory_used) {
+        constexpr std::int64_t kGib = std::int64_t{1} << 30;
+        const auto count = static_cast<std::int64_t>(node.devices.size());
+        text += "  " + std::to_string(sums.memory_used->value / kGib) + "G of " +
+                base::format(node.gpu_memory * count);
+    }
+    if (sums.power_watts) {
+        const int watts = *sums.power_watts;
+        text += "  " + (watts < 1000 ? std::to_string(watts) + " W"
+                                     : base::format_thousandths(watts / 100 * 100) + " kW");
+    }
+    return text;
+}
 
 NodeSums sums_of(const codec::NodeView& node) {
     NodeSums sums;
@@ -101,6 +121,10 @@ NodeSums sums_of(const codec::NodeView& node) {
         sums.looks.push_back(look_of(node, gpu));
         sums.held += gpu.used;
         if (gpu.utilization_percent) sums.utilization += *gpu.utilization_percent, ++sums.measured;
+        if (gpu.memory_used) {
+            sums.memory_used = sums.memory_used.value_or(model::Bytes{0}) + *gpu.memory_used;
+        }
+        if (gpu.power_watts) sums.power_watts = sums.power_watts.value_or(0) + *gpu.power_watts;
         for (const model::JobId job : gpu.jobs) {
             if (std::find(sums.jobs.begin(), sums.jobs.end(), job) == sums.jobs.end()) {
                 sums.jobs.push_back(job);
@@ -219,9 +243,7 @@ std::string node_bars(std::span<const codec::NodeView> nodes, const codec::NameT
         const NodeSums sums = sums_of(node);
         line += gpu_bar(sums.looks, style);
         line.append(static_cast<std::size_t>(bar_width) - sums.looks.size() + 2, ' ');
-        std::string numbers = base::format(sums.held) + "/" + std::to_string(sums.looks.size());
-        if (sums.measured > 0)
-            numbers += "  " + percent(sums.utilization / sums.measured) + " busy";
+        const std::string numbers = numbers_of(node, sums);
         std::string who;
         for (const model::JobId job : sums.jobs)
             who += (who.empty() ? "" : ", ") + named(job, names);

@@ -210,21 +210,10 @@ class Demo {
         return logs;
     }
 
-    Outcome<std::vector<model::Event>> all_events() {
-        std::vector<model::Event> events;
-        for (;;) {
-            const std::int64_t after = events.empty() ? 0 : events.back().sequence;
-            auto more = client_.events(after, model::JobId{}, base::Duration{0});
-            if (!more) return tl::unexpected(more.error());
-            if (more->events.empty()) return events;
-            events.insert(events.end(), more->events.begin(), more->events.end());
-        }
-    }
-
     Outcome<bool> check_promises() {
-        const auto events = all_events();
-        if (!events) return tl::unexpected(events.error());
-        const DemoFacts facts = facts_of(*events);
+        const auto list = client_.events(model::JobId{});
+        if (!list) return tl::unexpected(list.error());
+        const DemoFacts facts = facts_of(list->events);
         std::map<model::JobId, StepFacts> steps;
         for (const model::JobId id : susans_) {
             const auto logs = logs_of(id, facts.jobs.at(id).attempts);

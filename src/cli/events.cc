@@ -61,17 +61,18 @@ int show_events(Context& context, const Arguments& arguments) {
     const bool follows = arguments.has("follow");
     const EventShow show{context, wants_json(arguments),
                          arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago};
-    base::Duration wait{0};
+    EventList list;
+    list.next_after = after;
     for (;;) {
-        const auto list = client.events(after, job, wait);
-        if (!list) {
-            const bool is_over = list.error().exit_code == kDetached;
-            return is_over ? int{kDone} : report(context, list.error());
+        const bool waits = follows && !list.has_more;
+        const Success more = client.more_events(list, job, waits ? kFollowWait : base::Duration{0});
+        if (!more) {
+            const bool is_over = more.error().exit_code == kDetached;
+            return is_over ? int{kDone} : report(context, more.error());
         }
-        show(*list);
-        if (!list->events.empty()) after = list->events.back().sequence;
-        if (!follows && list->events.empty()) return kDone;
-        if (follows) wait = kFollowWait;
+        show(list);
+        list.events.clear();
+        if (!follows && !list.has_more) return kDone;
     }
 }
 

@@ -42,7 +42,7 @@ int show_job(Context& context, const Arguments& arguments) {
         }
         const auto job = client.job(*id);
         if (!job) return report(context, job.error());
-        const auto timeline = client.events(0, *id, base::Duration{0});
+        const auto timeline = client.events(*id);
         if (!timeline) return report(context, timeline.error());
         const TimeForm form = arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago;
         if (&word != &arguments.words.front()) print("\n");

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import unittest
 
 from server_case import BIN, ServerCase, eventually, main
 
@@ -98,7 +99,7 @@ class Verbs(ServerCase):
         answer = json.loads(self.out("why", str(job), "-o", "json"))
         self.assertEqual((answer["reason"], answer["asks"]), ("PoolFull", 2))
         self.assertRegex(self.out("why", "holder"),
-                         rf"^holder is running on {self.node}:0-7; it does not wait")
+                         rf"^holder is (starting|running) on {self.node}:0-7; it does not wait")
         self.assertIn("never paused", self.berth("why", "holder", "--paused", code=1).stderr)
 
     def test_show_has_the_life_of_a_job(self):
@@ -350,6 +351,72 @@ class Verbs(ServerCase):
         self.server.wait(job)
         for words in (["ls", "-a", "-o", "wide"], ["show", str(job)]):
             self.assertNotIn("\x1b[2J", self.out(*words))
+
+
+class Offline(unittest.TestCase):
+    """plan and scenario need no server."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+
+    def berth(self, *words, code=0):
+        result = subprocess.run([BERTH, *map(str, words)], capture_output=True, text=True,
+                                env={"BERTH_DATA": str(self.folder)}, timeout=60, cwd=self.folder)
+        self.assertEqual(result.returncode, code, f"{words}: {result.stdout}{result.stderr}")
+        return result
+
+    def write(self, name, text):
+        (self.folder / name).write_text(text)
+
+    def test_a_plan_names_every_start_pause_and_verdict(self):
+        self.write("state.yaml", """
+now: 2h
+nodes: [{name: n0, gpus: 8}, {name: n1, gpus: 8}]
+projects: [{name: vision, quota: 8}, {name: nlp, quota: 8}]
+jobs:
+  - {name: big, project: nlp, gpus: 8}
+  - {name: huge, project: nlp, gpus: 16}
+  - {name: small, project: vision, gpus: 2}
+  - {name: sweep, project: vision, gpus: 4, last_start: 1h,
+     tasks: [{node: n0}, {node: n0}, {node: n1}]}
+""")
+        text = self.berth("plan", "--state", "state.yaml").stdout
+        self.assertRegex(text, r"vision/small +2 +n1:4-5 +allocate")
+        self.assertRegex(text, r"vision/sweep +n0:0-7 n1:0-3 +reclaim +nlp/big +12 GPU-h")
+        self.assertRegex(text, r"nlp/huge +16 +NeverFits")
+        document = json.loads(self.berth("plan", "--state", "state.yaml", "--json").stdout)
+        self.assertEqual(document["kind"], "Plan")
+        start = document["plan"]["starts"][0]["tasks"][0]
+        self.assertEqual((start["node"], start["gpus"]), ("n1", [4, 5]))
+        self.assertEqual(document["plan"]["pauses"][0]["rule"], "reclaim")
+        self.assertEqual({verdict["reason"] for verdict in document["verdicts"]},
+                         {"WaitingForPause", "NeverFits", "Starting"})
+        self.berth("plan", "--state", "state.yaml", "--profile", "classic")
+
+    def test_bad_input_is_one_line_with_its_place(self):
+        for text, place in (("nodes:\n  - {name: n0, gpus: many}\n", r"state\.yaml:2: "),
+                            ("nodes:\n  - {name: n0}\n  - {name: n0}\n", r"state\.yaml:3: "),
+                            ("nodes: [\n", r"state\.yaml:\d: "),
+                            ("jobs:\n  - {name: j, project: p, gpus: 1}\n", r"state\.yaml:2: ")):
+            self.write("state.yaml", text)
+            result = self.berth("plan", "--state", "state.yaml", code=2)
+            self.assertEqual(result.stdout, "")
+            self.assertRegex(result.stderr, rf"^{place}[^\n]+\n$")
+        self.berth("plan", "--state", "missing.yaml", code=2)
+        self.berth("plan", code=124)
+
+    def test_scenarios_hold_differ_and_are_updated(self):
+        begin = "node n0 gpus=2\nproject p quota=1\nsubmit p/a gpus=2\ndecide\n"
+        self.write("good.scn", begin + "> start p/a n0:0-1\n")
+        self.write("bad.scn", begin + "> start p/a n0:0\n")
+        self.write("broken.scn", "nonsense\n")
+        self.assertIn("1 hold, 0 differ", self.berth("scenario", "good.scn").stdout)
+        result = self.berth("scenario", "good.scn", "bad.scn", code=1)
+        self.assertIn("start p/a n0:0-1", result.stdout)
+        self.assertIn("1 hold, 1 differ", result.stdout)
+        self.assertIn("broken.scn", self.berth("scenario", "broken.scn", code=2).stderr)
+        self.berth("scenario", "--update", "bad.scn")
+        self.berth("scenario", "bad.scn")
 
 
 class Demo(ServerCase):
