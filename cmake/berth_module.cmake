@@ -6,7 +6,7 @@
 #     SOURCES reclaim.cc place.cc        none: a header-only module
 #     TESTS reclaim_test.cc              one executable scheduling_test, one ctest for each file
 #     USES base model cluster            other modules, all of a lower level
-#     LIBS fmt::fmt)                     third-party libraries
+#     LIBS yaml-cpp)                     third-party libraries
 #
 #   berth_program(berth SOURCES berth/main.cc USES cli adapters/sqlite)   only in src/app
 #   berth_test(contract SOURCES store_test.cc USES adapters/sqlite)       only in tests/

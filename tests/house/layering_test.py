@@ -80,8 +80,8 @@ class Includes(fixture.TreeTest):
         self.module("model", "PURE USES base", job='#include "job.h"')
         self.assert_stops(self.check("check-includes"), '"job.h" does not start with a module')
 
-    def test_json_is_included_by_codec_alone(self):
-        self.module("api", "USES base", jobs="#include <nlohmann/json.hpp>")
+    def test_yaml_is_included_by_codec_alone(self):
+        self.module("api", "USES base", jobs="#include <yaml-cpp/yaml.h>")
         self.assert_stops(self.check("check-includes"), "belongs to codec alone")
 
     def test_a_pure_module_includes_nothing_that_looks_outside(self):
