@@ -24,9 +24,9 @@ def main():
     begin = time.monotonic()
     case = crash_test.Crash("test_nothing_is_lost_or_done_twice_at_random_moments")
     result = unittest.TextTestRunner(verbosity=1).run(case)
-    print(json.dumps({"bench": "crash_storm", "kills": arguments.kills,
-                      "lost_or_doubled": len(result.failures) + len(result.errors),
-                      "seconds": round(time.monotonic() - begin)}))
+    print("\n" + json.dumps({"bench": "crash_storm", "kills": arguments.kills,
+                             "lost_or_doubled": len(result.failures) + len(result.errors),
+                             "seconds": round(time.monotonic() - begin)}))
     sys.exit(0 if result.wasSuccessful() else 1)
 
 

@@ -31,7 +31,7 @@ def once(pending):
         begin = time.time_ns()
         server.up()
         ready = time.time_ns()
-        while not stamps.exists():
+        while not (stamps.exists() and stamps.read_text().endswith("\n")):
             time.sleep(0.001)
         first = min(int(line.split()[1]) for line in stamps.read_text().splitlines())
         events = server.get("status")["sequence"]

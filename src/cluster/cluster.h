@@ -58,6 +58,8 @@ class Cluster {
     // The GPUs of one task as counted in a project's demand: a request by memory counts as its
     // part of the smallest GPU of the pool (rule R14).
     MilliGpu demand(ShapeId shape, PoolId pool) const;
+    // The pools that a job names, in order.
+    std::span<const PoolId> pools_of(const Job& job) const { return shape(job.shape).pools; }
     // The pools in whose line a job stands, or in which it runs already.
     std::span<const PoolId> pools_wanted(const Job& job) const;
     // What a task of the shape takes of the node's CPU and memory.
@@ -115,7 +117,7 @@ class Cluster {
     void resolve_claims();
     void resolve_quota(PoolState& pool, ProjectId project);
     PoolId pool_of(const model::Node& node) const;
-    ShapeId intern(const model::JobSpec& spec);
+    ShapeId intern(Shape shape);
     std::uint16_t kind_of(const model::Node& node);
 
     void record(const Undo& entry);
@@ -146,7 +148,7 @@ class Cluster {
     std::vector<Undo> undo_;
     std::vector<int> undo_ranks_;
     std::vector<TaskPlacement> undo_tasks_;
-    std::vector<Hold> undo_holds_;
+    std::vector<std::shared_ptr<const Hold>> undo_holds_;
 };
 
 // While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they

@@ -38,11 +38,12 @@ class RankSet {
     std::vector<bool> has_;
 };
 
-LaneKey lane_of(const Job& job, PoolId pool) {
-    const auto position = std::ranges::find(job.pools, pool);
-    const bool is_open = job.active == 0 && position != job.pools.end();
+// `pools`: those the job names.
+LaneKey lane_of(const Job& job, std::span<const PoolId> pools, PoolId pool) {
+    const auto position = std::ranges::find(pools, pool);
+    const bool is_open = job.active == 0 && position != pools.end();
     return {job.priority, job.stage(),     job.shape,
-            job.ask(),    job.preemptible, is_open ? int(position - job.pools.begin()) : 0};
+            job.ask(),    job.preemptible, is_open ? int(position - pools.begin()) : 0};
 }
 
 }  // namespace
@@ -76,8 +77,8 @@ void Cluster::add_allocated(const Job& job, MilliGpu amount, std::int64_t sign) 
 }
 
 std::span<const PoolId> Cluster::pools_wanted(const Job& job) const {
-    const bool is_settled = job.pool.is_valid() && (job.active > 0 || job.hold.has_value());
-    return is_settled ? std::span<const PoolId>(&job.pool, 1) : std::span<const PoolId>(job.pools);
+    const bool is_settled = job.pool.is_valid() && (job.active > 0 || job.hold != nullptr);
+    return is_settled ? std::span<const PoolId>(&job.pool, 1) : pools_of(job);
 }
 
 void Cluster::count_pending(const Job& job, std::int64_t sign) {
@@ -95,7 +96,7 @@ void Cluster::leave_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            const auto lane = lanes.find(lane_of(job, pool));
+            const auto lane = lanes.find(lane_of(job, pools_of(job), pool));
             lane->second.erase({job.created, job.id});
             if (lane->second.empty()) lanes.erase(lane);
         }
@@ -111,7 +112,7 @@ void Cluster::join_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            lanes[lane_of(job, pool)].insert({job.created, job.id});
+            lanes[lane_of(job, pools_of(job), pool)].insert({job.created, job.id});
         }
     }
     if (job.is_victim()) {
@@ -123,14 +124,12 @@ void Cluster::join_line(const Job& job) {
 template <typename Change>
 void Cluster::change(JobId id, Change&& change) {
     Job& job = mutable_job(id);
-    const bool had_hold = job.hold.has_value();
+    const bool had_hold = job.hold != nullptr;
     leave_line(job);
     change(job);
     if (job.placed.empty() && !job.hold) job.pool = {};
-    if (job.hold.has_value() != had_hold) {
-        if (had_hold) holders_.erase(id);
-        if (!had_hold) holders_.insert(id);
-    }
+    if (had_hold && !job.hold) holders_.erase(id);
+    if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
 }
 
@@ -140,7 +139,6 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.id = id;
     job.created = created;
     job.project = find_project(spec.project);
-    job.shape = intern(spec);
     job.priority = spec.priority;
     job.tasks_min = spec.tasks_min;
     job.tasks_max = spec.tasks_max;
@@ -148,10 +146,12 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.kind = spec.kind;
     job.restart_cost = spec.restart_cost;
     job.min_run = spec.min_run;
-    for (const std::string& name : spec.pools) job.pools.push_back(find_pool(name));
-    if (job.pools.empty()) job.pools.push_back({0});
-    BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(job.pools, &PoolId::is_valid),
+    Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}};
+    for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
+    if (shape.pools.empty()) shape.pools.push_back({0});
+    BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");
+    job.shape = intern(std::move(shape));
     join_line(jobs_.insert(std::move(job)));
 }
 
@@ -241,7 +241,7 @@ void Cluster::hold(JobId id, PoolId pool, Hold hold) {
         job.pool = pool;
         for (const TaskPlacement& task : hold.tasks) change_capacity(task, Kind::Held, +1);
         add_allocated(job, gpus_of(hold.tasks), +1);
-        job.hold = std::move(hold);
+        job.hold = std::make_shared<const Hold>(std::move(hold));
     });
     record({Undo::What::Hold, id, pool_before, 0, 0, View::Idle});
 }
@@ -251,7 +251,7 @@ void Cluster::drop_hold(JobId id) {
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
         add_allocated(job, gpus_of(job.hold->tasks), -1);
-        if (open_trials_ > 0) undo_holds_.push_back(std::move(*job.hold));
+        if (open_trials_ > 0) undo_holds_.push_back(job.hold);
         job.hold.reset();
     });
     record({Undo::What::DropHold, id, pool_before, 0, 0, View::Idle});

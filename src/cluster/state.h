@@ -10,13 +10,14 @@
 
 #include <array>
 #include <map>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/sorted_runs.h"
 #include "cluster/free_index.h"
 #include "model/job.h"
 #include "model/plan.h"
@@ -58,11 +59,12 @@ struct NodeState {
     HostUse memory;
 };
 
-// What every task of a job asks of a node. Jobs that ask the same share one.
+// What every task of a job asks of a node, and of which pools. Jobs that ask the same share one.
 struct Shape {
     model::TaskRequest request;
     std::string gpu_model;
     model::Labels labels;
+    std::vector<PoolId> pools;  // where the job may run, in order
 
     auto operator==(const Shape&) const -> bool = default;
 };
@@ -91,9 +93,8 @@ struct Job {
     bool may_run = true;              // not paused by a user, not ending
     model::JobKind kind = model::JobKind::Train;
     PoolId pool;                      // where it runs or is promised to; else not valid
-    std::vector<PoolId> pools;        // where it may run, in order
     std::vector<PlacedTask> placed;   // running or being released, by rank
-    std::optional<Hold> hold;
+    std::shared_ptr<const Hold> hold;  // null: nothing is promised to it
     TimePoint last_start;
     TimePoint last_saved;             // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};
@@ -124,7 +125,7 @@ struct LaneKey {
     // Higher priority first, then rule R3.
     bool operator<(const LaneKey& other) const;
 };
-using Lane = std::set<std::pair<TimePoint, JobId>>;
+using Lane = base::SortedRuns<std::pair<TimePoint, JobId>>;
 
 // Running preemptible jobs of one project, the first victim first (rule R8).
 struct VictimKey {
@@ -152,7 +153,7 @@ struct Claim {
     MilliGpu limit{0};            // rights.limit; of a fixed quota: at most the quota
     Usage usage;
     std::map<LaneKey, Lane> lanes;
-    std::set<VictimKey> victims;
+    base::SortedRuns<VictimKey> victims;
 };
 
 struct PoolState {

@@ -134,15 +134,14 @@ std::uint16_t Cluster::kind_of(const model::Node& node) {
     return static_cast<std::uint16_t>(kind_examples_.size() - 1);
 }
 
-ShapeId Cluster::intern(const model::JobSpec& spec) {
-    const Shape shape{spec.request, spec.gpu_model, spec.node_labels};
+ShapeId Cluster::intern(Shape shape) {
     const auto found = std::ranges::find(shapes_, shape);
     if (found != shapes_.end()) return {static_cast<ShapeId::Rep>(found - shapes_.begin())};
-    shapes_.push_back(shape);
     allowed_.push_back({});
     for (const model::Node& example : kind_examples_) {
         allowed_.back().push_back(node_allows(shape, example));
     }
+    shapes_.push_back(std::move(shape));
     return {static_cast<ShapeId::Rep>(shapes_.size() - 1)};
 }
 

@@ -48,7 +48,7 @@ void write_key(std::string& key, const model::JobSpec& spec) {
 // The bound of the project, or of one above it, that the request alone exceeds.
 std::optional<Verdict> above_bounds(const Cluster& cluster, const cluster::Job& job,
                                     Verdict verdict) {
-    const base::PoolId pool = job.pools.front();
+    const base::PoolId pool = cluster.pools_of(job).front();
     const base::MilliGpu asks = cluster.demand(job.shape, pool) * job.tasks_min;
     for (base::ProjectId at = job.project; at != cluster::kRoot;
          at = cluster.projects()[at.index()].parent) {

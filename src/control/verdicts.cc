@@ -16,8 +16,7 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
     if (job->hold) return scheduling::explain(state.cluster, policy, {}, now, id);
     const Likeness likeness{
         job->project,   job->shape,       job->priority, job->tasks_min,
-        job->tasks_max, job->preemptible, job->may_run,  job->last_start != model::TimePoint{},
-        job->pools};
+        job->tasks_max, job->preemptible, job->may_run,  job->last_start != model::TimePoint{}};
     auto found = known_.find(likeness);
     if (found == known_.end()) {
         found =
@@ -40,7 +39,7 @@ int Verdicts::position(const cluster::Cluster& cluster, const cluster::Job& job)
     if (const auto known = positions_.find(job.id); known != positions_.end()) {
         return known->second;
     }
-    const auto& lanes = cluster.claim(job.pools.front(), job.project).lanes;
+    const auto& lanes = cluster.claim(cluster.pools_of(job).front(), job.project).lanes;
     int ahead = 0;
     for (auto lane = lanes.begin(); lane != lanes.end();) {
         std::vector<std::pair<model::TimePoint, model::JobId>> rank;

@@ -34,7 +34,6 @@ class Verdicts {
         bool preemptible = true;
         bool may_run = true;
         bool ran_before = false;
-        std::vector<base::PoolId> pools;
 
         auto operator<=>(const Likeness&) const = default;
     };

@@ -188,7 +188,7 @@ class Attempt {
     // Whether a pool that the job names before this one has room for it now. Should others take
     // that room first, the job is looked at here again.
     bool fits_earlier(const PoolView& here, const Job& job) const {
-        for (const base::PoolId pool : job.pools) {
+        for (const base::PoolId pool : cluster_.pools_of(job)) {
             if (pool == here.pool) return false;
             const PoolView& view = views_[pool.index()];
             const bool may = !quota_gate(view, job, ask_gpus(view, job, job.ask()));

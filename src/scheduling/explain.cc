@@ -131,10 +131,7 @@ class Explainer {
             const bool is_better = key.priority > job_.priority ||
                                    (key.priority == job_.priority && key.stage < job_.stage());
             if (is_better) ahead += static_cast<int>(lane.size());
-            if (is_equal) {
-                ahead += static_cast<int>(
-                    std::distance(lane.begin(), lane.lower_bound({job_.created, job_.id})));
-            }
+            if (is_equal) ahead += static_cast<int>(lane.rank({job_.created, job_.id}));
         }
         return ahead + 1;
     }
@@ -345,7 +342,7 @@ std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, cons
     verdict.job = job.id;
     verdict.tasks_asked = job.ask();
     verdict.scope = project_name(cluster, job.project);
-    const base::PoolId pool = job.pool.is_valid() ? job.pool : job.pools.front();
+    const base::PoolId pool = job.pool.is_valid() ? job.pool : cluster.pools_of(job).front();
     verdict.asks = cluster.demand(job.shape, pool) * job.ask();
     verdict.capacity = cluster.pool(pool).capacity;
     verdict.idle = cluster.pool(pool).free_total[0];
@@ -380,7 +377,7 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
     std::vector<bool> fitted_before;
     for (const JobId id : jobs) {
         const Job& job = cluster.job(id);
-        const PoolView& view = before[job.pools.front().index()];
+        const PoolView& view = before[cluster.pools_of(job).front().index()];
         fitted_before.push_back(job.is_waiting() &&
                                 !quota_gate(view, job, ask_gpus(view, job, job.ask())) &&
                                 place(view, job, job.ask(), View::Idle).has_value());
@@ -393,7 +390,7 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         const Job& job = cluster.job(jobs[i]);
         // Fair shares are the same before and after (pool_view.h).
-        const PoolView& view = before[job.pools.front().index()];
+        const PoolView& view = before[cluster.pools_of(job).front().index()];
         verdicts.push_back(own[i] ? *own[i] : Explainer(view, job).run(fitted_before[i], plan));
     }
     return verdicts;

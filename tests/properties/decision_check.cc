@@ -80,7 +80,7 @@ class Replay {
         // Whoever is paused loses an older promise at that very moment or before anything else;
         // the plan does not say which, so how few are paused is not asked then.
         for (const auto& pause : plan_.pauses) {
-            is_sequence_known_ &= !cluster_.job(pause.job).hold.has_value();
+            is_sequence_known_ &= cluster_.job(pause.job).hold == nullptr;
         }
         for (const JobId job : plan_.dropped) {
             if (!cluster_.job(job).hold) {
@@ -118,7 +118,8 @@ class Replay {
     void check_places(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
         for (const auto& task : tasks) {
             const auto& node = cluster_.nodes()[task.node.index()];
-            const bool in_pool = std::ranges::find(job.pools, node.pool) != job.pools.end();
+            const auto pools = cluster_.pools_of(job);
+            const bool in_pool = std::ranges::find(pools, node.pool) != pools.end();
             const bool as_asked =
                 std::popcount(task.gpu_mask) == cluster_.shape(job.shape).request.gpus &&
                 task.share == cluster_.share_on(job.shape, task.node);

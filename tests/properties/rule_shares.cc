@@ -53,7 +53,8 @@ class Division {
             for (const auto& place : job.hold->tasks) add(place);
         }
         const bool is_here = tasks > 0 && job.pool == pool_;
-        const bool may_come = tasks == 0 && std::ranges::find(job.pools, pool_) != job.pools.end();
+        const auto pools = cluster_.pools_of(job);
+        const bool may_come = tasks == 0 && std::ranges::find(pools, pool_) != pools.end();
         if (is_here) request_[job.project.index()] += held;
         if (job.may_run && (is_here || may_come)) {
             request_[job.project.index()] +=
