@@ -70,7 +70,11 @@ void World::carry_out(const model::Plan& plan, const model::Policy& policy, mode
     for (model::EventBody& event : lifecycle::events_of(state, plan, policy, now)) {
         apply(now, std::move(event));
     }
-    for (const model::Start& start : plan.starts) apply(now, model::JobRunning{start.job});
+    for (const model::Start& start : plan.starts) {
+        // A job may start by one rule and grow by another.
+        const bool is_starting = state.jobs.at(start.job).state == model::JobState::Starting;
+        if (is_starting) apply(now, model::JobRunning{start.job});
+    }
 }
 
 }  // namespace berth::bench
