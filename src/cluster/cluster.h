@@ -148,7 +148,7 @@ class Cluster {
     std::vector<Undo> undo_;
     std::vector<int> undo_ranks_;
     std::vector<TaskPlacement> undo_tasks_;
-    std::vector<std::shared_ptr<const Hold>> undo_holds_;
+    std::vector<Hold> undo_holds_;
 };
 
 // While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they

@@ -77,7 +77,7 @@ void Cluster::add_allocated(const Job& job, MilliGpu amount, std::int64_t sign) 
 }
 
 std::span<const PoolId> Cluster::pools_wanted(const Job& job) const {
-    const bool is_settled = job.pool.is_valid() && (job.active > 0 || job.hold != nullptr);
+    const bool is_settled = job.pool.is_valid() && (job.active > 0 || job.hold.has_value());
     return is_settled ? std::span<const PoolId>(&job.pool, 1) : pools_of(job);
 }
 
@@ -124,7 +124,7 @@ void Cluster::join_line(const Job& job) {
 template <typename Change>
 void Cluster::change(JobId id, Change&& change) {
     Job& job = mutable_job(id);
-    const bool had_hold = job.hold != nullptr;
+    const bool had_hold = job.hold.has_value();
     leave_line(job);
     change(job);
     if (job.placed.empty() && !job.hold) job.pool = {};
@@ -241,7 +241,7 @@ void Cluster::hold(JobId id, PoolId pool, Hold hold) {
         job.pool = pool;
         for (const TaskPlacement& task : hold.tasks) change_capacity(task, Kind::Held, +1);
         add_allocated(job, gpus_of(hold.tasks), +1);
-        job.hold = std::make_shared<const Hold>(std::move(hold));
+        job.hold = std::move(hold);
     });
     record({Undo::What::Hold, id, pool_before, 0, 0, View::Idle});
 }
@@ -251,7 +251,7 @@ void Cluster::drop_hold(JobId id) {
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
         add_allocated(job, gpus_of(job.hold->tasks), -1);
-        if (open_trials_ > 0) undo_holds_.push_back(job.hold);
+        if (open_trials_ > 0) undo_holds_.push_back(std::move(*job.hold));
         job.hold.reset();
     });
     record({Undo::What::DropHold, id, pool_before, 0, 0, View::Idle});

@@ -10,7 +10,6 @@
 
 #include <array>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -94,7 +93,7 @@ struct Job {
     model::JobKind kind = model::JobKind::Train;
     PoolId pool;                      // where it runs or is promised to; else not valid
     std::vector<PlacedTask> placed;   // running or being released, by rank
-    std::shared_ptr<const Hold> hold;  // null: nothing is promised to it
+    std::optional<Hold> hold;
     TimePoint last_start;
     TimePoint last_saved;             // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};

@@ -80,7 +80,7 @@ class Replay {
         // Whoever is paused loses an older promise at that very moment or before anything else;
         // the plan does not say which, so how few are paused is not asked then.
         for (const auto& pause : plan_.pauses) {
-            is_sequence_known_ &= cluster_.job(pause.job).hold == nullptr;
+            is_sequence_known_ &= !cluster_.job(pause.job).hold.has_value();
         }
         for (const JobId job : plan_.dropped) {
             if (!cluster_.job(job).hold) {
