@@ -137,7 +137,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     BERTH_CHECK(open_trials_ == 0, "jobs do not arrive inside a trial");
     Job job;
     job.id = id;
-    job.created = created;
+    job.created = job.waiting_since = created;
     job.project = find_project(spec.project);
     job.priority = spec.priority;
     job.tasks_min = spec.tasks_min;
@@ -173,12 +173,22 @@ void Cluster::set_started(JobId id, TimePoint time) {
 
 void Cluster::set_saved(JobId id, TimePoint time) { mutable_job(id).last_saved = time; }
 
+void Cluster::set_waiting(JobId id, TimePoint since) { mutable_job(id).waiting_since = since; }
+
+void Cluster::leave_node(JobId id, NodeId node) {
+    std::vector<JobId>& here = jobs_on_[node.index()];
+    const auto last = std::ranges::find(here.rbegin(), here.rend(), id);
+    BERTH_CHECK(last != here.rend(), "a task stands on its node");
+    here.erase(last.base() - 1);
+}
+
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
     BERTH_CHECK(open_trials_ == 0, "tasks do not end inside a trial");
     const RankSet leaving(ranks);
     change(id, [&](Job& job) {
         std::erase_if(job.placed, [&](const PlacedTask& task) {
             if (!leaving.contains(task.place.task)) return false;
+            leave_node(id, task.place.node);
             change_capacity(task.place, task.is_releasing ? Kind::Releasing : Kind::Used, -1);
             if (!task.is_releasing) {
                 add_allocated(job, gpus_of(task.place), -1);
@@ -195,6 +205,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
         job.pool = pool;
         for (const TaskPlacement& task : tasks) {
             change_capacity(task, Kind::Used, +1);
+            jobs_on_[task.node.index()].push_back(id);
             job.placed.push_back({task, false});
         }
         job.active += static_cast<int>(tasks.size());
@@ -268,6 +279,7 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::Place:
                 for (std::size_t i = 0; i < entry.count; ++i) {
                     change_capacity(job.placed.back().place, Kind::Used, -1);
+                    leave_node(job.id, job.placed.back().place.node);
                     add_allocated(job, gpus_of(job.placed.back().place), -1);
                     job.placed.pop_back();
                     --job.active;

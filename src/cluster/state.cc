@@ -24,6 +24,12 @@ bool VictimKey::operator<(const VictimKey& other) const {
            std::tie(other.priority, stage, created, job);
 }
 
+std::vector<int> Job::ranks() const {
+    std::vector<int> ranks;
+    for (const PlacedTask& task : placed) ranks.push_back(task.place.task);
+    return ranks;
+}
+
 std::vector<int> Job::free_ranks(int count) const {
     std::vector<bool> taken(static_cast<std::size_t>(tasks_max));
     for (const PlacedTask& task : placed) taken[static_cast<std::size_t>(task.place.task)] = true;

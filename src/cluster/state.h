@@ -94,6 +94,7 @@ struct Job {
     PoolId pool;                      // where it runs or is promised to; else not valid
     std::vector<PlacedTask> placed;   // running or being released, by rank
     std::optional<Hold> hold;
+    TimePoint waiting_since;          // last put in line: submitted, paused, lost or resumed
     TimePoint last_start;
     TimePoint last_saved;             // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};
@@ -107,6 +108,8 @@ struct Job {
     // In line for an allocation.
     bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
     bool is_victim() const { return preemptible && active > 0; }
+    // Ranks of its placed tasks.
+    std::vector<int> ranks() const;
     // Ranks without a place, lowest first, at most `count`.
     std::vector<int> free_ranks(int count) const;
 };

@@ -99,6 +99,7 @@ void Cluster::set_node(const model::Node& node) {
         node_names_.emplace(node.name, id);
         descriptions_.push_back(node);
         nodes_.push_back({});
+        jobs_on_.emplace_back();
         nodes_.back().first_gpu = static_cast<std::uint32_t>(gpu_uses_.size());
         nodes_.back().gpus = static_cast<std::uint8_t>(node.gpus);
         gpu_uses_.resize(gpu_uses_.size() + static_cast<std::size_t>(node.gpus));

@@ -53,6 +53,17 @@ struct Fields<model::Pause> {
 };
 
 template <>
+struct Fields<model::Move> {
+    static void visit(auto&& field) {
+        field("job", &model::Move::job);
+        field("tasks", &model::Move::tasks);
+        field("rule", &model::Move::rule);
+        field("beneficiary", &model::Move::beneficiary);
+        field("cost", &model::Move::cost);
+    }
+};
+
+template <>
 struct Fields<model::Reservation> {
     static void visit(auto&& field) {
         field("job", &model::Reservation::job);
@@ -66,6 +77,7 @@ struct Fields<model::Plan> {
     static void visit(auto&& field) {
         field("starts", &model::Plan::starts);
         field("pauses", &model::Plan::pauses);
+        field("moves", &model::Plan::moves);
         field("reservations", &model::Plan::reservations);
         field("dropped", &model::Plan::dropped);
         field("next_wakeup", &model::Plan::next_wakeup);

@@ -128,7 +128,8 @@ struct Fields<model::JobRecord> {
         using R = model::JobRecord;
         field("id", &R::id), field("spec", &R::spec), field("user", &R::user);
         field("command", &R::command), field("state", &R::state), field("held", &R::held);
-        field("created", &R::created), field("first_start", &R::first_start);
+        field("created", &R::created), field("waiting_since", &R::waiting_since);
+        field("first_start", &R::first_start);
         field("last_start", &R::last_start), field("last_checkpoint", &R::last_checkpoint);
         field("finished", &R::finished), field("attempts", &R::attempts);
         field("pauses", &R::pauses), field("attained_gpu_ms", &R::attained_gpu_ms);

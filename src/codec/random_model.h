@@ -47,7 +47,7 @@ class RandomModel {
         record.user = text(), record.command = text(), record.detail = text();
         record.state = static_cast<model::JobState>(rng_.between(0, 8));
         record.held = flag();
-        record.created = time();
+        record.created = time(), record.waiting_since = time();
         record.first_start = maybe(time()), record.last_start = maybe(time());
         record.last_checkpoint = maybe(time()), record.finished = maybe(time());
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
@@ -142,7 +142,7 @@ class RandomModel {
     model::JobId job() { return {rng_.between(-1, 1'000'000)}; }
     model::TimePoint time() { return base::at_ms(flag() ? 0 : rng_.between(-9, 1LL << 42)); }
     model::Duration duration() { return model::Duration{rng_.between(0, 90'000)}; }
-    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 4)); }
+    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 5)); }
     model::PauseCost cost() { return {large(), large()}; }
     template <typename T>
     std::optional<T> maybe(T value) {

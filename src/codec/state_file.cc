@@ -202,6 +202,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     spec.min_run = fields.duration("min_run");
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     job.created = fields.time("created").value_or(state_.now);
+    job.waiting_since = fields.time("waiting_since");
     job.last_start = fields.time("last_start");
     job.last_checkpoint = fields.time("last_checkpoint");
     job.held = fields.flag("held", false);

@@ -37,7 +37,7 @@ class Fold {
         record.spec = submitted.spec;
         record.user = submitted.user;
         record.command = submitted.command;
-        record.created = event_.time;
+        record.created = record.waiting_since = event_.time;
     }
 
     void operator()(const model::JobStarting& starting) {
@@ -95,7 +95,9 @@ class Fold {
             record.last_pause->saved = paused.saved;
             if (!paused.saved) record.lost_gpu_ms += record.last_pause->cost.unsaved_gpu_ms;
         }
-        if (record.tasks.empty()) record.state = JobState::Paused;
+        if (!record.tasks.empty()) return;
+        record.state = JobState::Paused;
+        wait_from_now(record);
     }
 
     void operator()(const model::JobHeld& held) {
@@ -106,7 +108,9 @@ class Fold {
     }
 
     void operator()(const model::JobReleased& released) {
-        settle(released.job).held = false;
+        JobRecord& record = settle(released.job);
+        record.held = false;
+        wait_from_now(record);
         state_.cluster.set_may_run(released.job, true);
     }
 
@@ -142,6 +146,7 @@ class Fold {
         leave_gpus(record);
         record.state = JobState::Queued;
         record.detail = lost.detail;
+        wait_from_now(record);
     }
 
     std::optional<JobRecord> ended() { return std::move(ended_); }
@@ -165,6 +170,11 @@ class Fold {
         record.attained_gpu_ms += milli * since.count() / 1000;
         record.settled = event_.time;
         return record;
+    }
+
+    void wait_from_now(JobRecord& record) {
+        record.waiting_since = event_.time;
+        state_.cluster.set_waiting(record.id, event_.time);
     }
 
     static std::vector<int> active_ranks(const JobRecord& record) {

@@ -6,6 +6,7 @@
 //     ^                      |
 //     |                   pausing -> paused -> (starting ...)     paused waits like queued
 //     +-- attempt lost ------+
+//   a job that moves is pausing, then paused, with its new place promised to it all the time
 //   any but the final ones -> [cancelling ->] cancelled
 //
 // Trusts: an event that check() accepted. Guarantees: the same log gives the same state;

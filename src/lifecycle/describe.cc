@@ -169,6 +169,10 @@ class Describer {
                                           whole_job, std::move(releasing)};
             BERTH_TRY_VOID(record(description_.now, std::move(request)));
         }
+        if (job.waiting_since) {
+            state_.jobs.at(id).waiting_since = *job.waiting_since;
+            state_.cluster.set_waiting(id, *job.waiting_since);
+        }
         if (!runs && job.last_start) state_.cluster.set_started(id, *job.last_start);
         if (job.held) BERTH_TRY_VOID(record(description_.now, model::JobHeld{id}));
         return {};

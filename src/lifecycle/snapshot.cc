@@ -31,6 +31,7 @@ void restore_job(State& state, const model::JobRecord& record) {
         return cluster.nodes()[tasks.front().node.index()].pool;
     };
     cluster.add_job(record.id, record.spec, record.created);
+    cluster.set_waiting(record.id, std::max(record.created, record.waiting_since));
     if (record.last_start) cluster.set_started(record.id, *record.last_start);
     if (record.last_checkpoint) cluster.set_saved(record.id, *record.last_checkpoint);
     if (record.held || record.state == model::JobState::Cancelling) {

@@ -26,6 +26,7 @@ struct TaskDescription {
 struct JobDescription {
     JobSpec spec;
     TimePoint created;
+    std::optional<TimePoint> waiting_since;   // last put in line; none = when it was created
     std::optional<TimePoint> last_start;
     std::optional<TimePoint> last_checkpoint;
     bool held = false;                        // a user paused it

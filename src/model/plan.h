@@ -15,6 +15,7 @@ enum class Rule {
     Allocate,  // idle GPUs to the next job in order
     Reclaim,   // across projects: the owner of a share takes back what was lent
     Preempt,   // inside a project: a higher priority goes first
+    Consolidate,  // running jobs move together, so that a larger one fits
     Hold,      // GPUs kept for this job by an earlier plan are free now
     User,      // somebody asked
 };
@@ -48,6 +49,19 @@ struct Pause {
     bool operator==(const Pause&) const = default;
 };
 
+// A running job is asked to save and stop, and is promised another place in the same plan, so that
+// `beneficiary` can have the old one. It starts there when both have been left; what it loses is
+// its unsaved work and one restart, nothing else.
+struct Move {
+    JobId job;
+    std::vector<TaskPlacement> tasks;  // all of its running tasks, where they go
+    Rule rule = Rule::Consolidate;     // or Reclaim or Preempt: a victim that was found a place
+    JobId beneficiary;
+    PauseCost cost;
+
+    bool operator==(const Move&) const = default;
+};
+
 // GPUs promised to a job: it starts on them when their present holders have left.
 struct Reservation {
     JobId job;
@@ -60,12 +74,14 @@ struct Reservation {
 struct Plan {
     std::vector<Start> starts;
     std::vector<Pause> pauses;
+    std::vector<Move> moves;
     std::vector<Reservation> reservations;
     std::vector<JobId> dropped;             // jobs whose hold ran out or is void
     std::optional<TimePoint> next_wakeup;   // decide again then, even if nothing happens
 
     bool is_empty() const {
-        return starts.empty() && pauses.empty() && reservations.empty() && dropped.empty();
+        return starts.empty() && pauses.empty() && moves.empty() && reservations.empty() &&
+               dropped.empty();
     }
     bool operator==(const Plan&) const = default;
 };

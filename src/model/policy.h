@@ -34,6 +34,11 @@ struct Policy {
     Duration hold{30 * 1000};
     // How long a paused job may take to save before it is killed.
     Duration pause_grace{60 * 1000};
+    // Most running jobs that move for one that waits; 0 = nobody is moved.
+    int moves_max = 16;
+    // They move only when that costs no more than the waiting job has lost by waiting, and not
+    // within their minimum run.
+    bool priced_moves = true;
     // Weight of past use in the fair share (k of rule R1), in thousandths.
     std::int64_t usage_weight = 1000;
 

@@ -230,6 +230,7 @@ Result<JobLine> read_job(const Command& command) {
     readers["running"] = into_optional(running, parse_int);
     readers["on"] = into_text(on);
     readers["age"] = into_optional(job.age, base::parse_duration);
+    readers["waiting"] = into_optional(job.waiting, base::parse_duration);
     readers["started"] = into_optional(job.started, base::parse_duration);
     readers["saved"] = into_optional(job.saved, base::parse_duration);
     const std::map<std::string, bool> yes_no{{"yes", true}, {"no", false}};
@@ -267,6 +268,8 @@ Result<model::Policy> read_policy(const Command& command, model::Policy policy) 
                           {"min_run_restarts", into(policy.min_run_restarts, parse_int)},
                           {"hold", into(policy.hold, base::parse_duration)},
                           {"grace", into(policy.pause_grace, base::parse_duration)},
+                          {"moves", into(policy.moves_max, parse_int)},
+                          {"priced_moves", one_of(policy.priced_moves, yes_no)},
                           {"usage_weight", into(policy.usage_weight, base::parse_thousandths)}};
     BERTH_TRY_VOID(read_values(command, readers, nullptr));
     return policy;

@@ -15,6 +15,7 @@ std::string_view rule_name(model::Rule rule) {
         case model::Rule::Allocate: return "allocate";
         case model::Rule::Reclaim: return "reclaim";
         case model::Rule::Preempt: return "preempt";
+        case model::Rule::Consolidate: return "consolidate";
         case model::Rule::Hold: return "hold";
         case model::Rule::User: return "user";
     }
@@ -81,6 +82,13 @@ std::vector<std::string> render(const lifecycle::State& state, const model::Plan
         lines.push_back((pause.whole_job ? "pause " : "shrink ") + name_of(state, pause.job) + " " +
                         places(state.cluster, tasks) + " for " + name_of(state, pause.beneficiary) +
                         " by " + std::string(rule_name(pause.rule)));
+    }
+    for (const auto& move : plan.moves) {
+        lines.push_back("move " + name_of(state, move.job) + " " +
+                        places(state.cluster, state.jobs.at(move.job).tasks) + " to " +
+                        places(state.cluster, move.tasks) + " for " +
+                        name_of(state, move.beneficiary) + " by " +
+                        std::string(rule_name(move.rule)));
     }
     for (const auto& start : plan.starts) {
         const bool grows = !state.jobs.at(start.job).tasks.empty();

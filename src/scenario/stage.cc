@@ -105,6 +105,7 @@ Status Stage::add_job(const Command& command, bool is_running) {
     job.spec = line.spec;
     job.held = line.is_held;
     job.created = line.age ? now_ - *line.age : kNoon - kSettingAge + Duration{1000} * created_++;
+    if (line.waiting) job.waiting_since = now_ - *line.waiting;
     if (line.started) job.last_start = now_ - *line.started;
     if (line.saved) job.last_checkpoint = now_ - *line.saved;
     if (is_running && line.on.empty()) {

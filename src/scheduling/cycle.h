@@ -2,10 +2,13 @@
 //
 // What should be done now? The whole decision, stage by stage; the only file of this folder that
 // knows all the others:
-//   1. holds      jobs whose promised GPUs are free start; holds that ran out are dropped
-//   2. allocate   idle GPUs to the next job in order (fair_share, queue_order, job_order, place)
-//   3. reclaim    owners take back what was lent (reclaim, victims)
-//   4. preempt    inside a project, higher priority goes first (preempt, victims)
+//   1. promises     jobs whose promised GPUs are free start; void promises are dropped (promises)
+//   2. allocate     idle GPUs to the next job in order (fair_share, queue_order, job_order, place)
+//   3. consolidate  running jobs move so that a larger one fits (moves)
+//   4. reclaim      owners take back what was lent (reclaim, victims)
+//   5. preempt      inside a project, higher priority goes first (victims)
+//   6. rehouse      who was paused and finds another place moves there instead (moves)
+// What has been decided is kept in step with the cluster by plan_draft.
 //
 // Trusts: `cluster` satisfies lifecycle/invariants.h. Guarantees: it is the same after the call
 // as before (all trials are undone); the same input gives the same plan; deciding again after

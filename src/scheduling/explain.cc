@@ -32,12 +32,18 @@ void enact(Cluster& cluster, const Plan& plan) {
     };
     for (const JobId job : plan.dropped) cluster.drop_hold(job);
     for (const model::Pause& pause : plan.pauses) cluster.release(pause.job, pause.tasks);
+    for (const model::Move& move : plan.moves) {
+        cluster.release(move.job, cluster.job(move.job).ranks());
+    }
     for (const model::Start& start : plan.starts) {
         if (cluster.job(start.job).hold) cluster.drop_hold(start.job);
         cluster.place(start.job, pool_of(start.tasks), start.tasks);
     }
     for (const model::Reservation& reservation : plan.reservations) {
         cluster.hold(reservation.job, pool_of(reservation.tasks), {reservation.tasks, {}, {}});
+    }
+    for (const model::Move& move : plan.moves) {
+        cluster.hold(move.job, pool_of(move.tasks), {move.tasks, {}, {}});
     }
 }
 
@@ -326,6 +332,12 @@ std::vector<JobId> leaving_for(const Cluster& cluster, const Plan& plan, JobId b
                 std::ranges::find(pause.tasks, task.place.task) != pause.tasks.end();
             if (is_asked && overlaps(task.place, promised)) add(pause.job);
         }
+    }
+    for (const model::Move& move : plan.moves) {
+        const auto& placed = cluster.job(move.job).placed;
+        const bool is_in_the_way = std::ranges::any_of(
+            placed, [&](const auto& task) { return overlaps(task.place, promised); });
+        if (move.beneficiary == beneficiary || is_in_the_way) add(move.job);
     }
     for (const auto& [id, job] : cluster.jobs()) {
         if (!job.is_releasing()) continue;

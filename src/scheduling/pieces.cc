@@ -9,16 +9,16 @@
 namespace berth::scheduling {
 namespace {
 
-model::PauseCost cost_of(const PoolView& view, const cluster::Job& job, MilliGpu gpus) {
-    const auto unsaved = std::max(view.now - job.last_saved, model::Duration{0});
-    return {gpus.value * unsaved.count() / 1000, gpus.value * job.restart_cost.count() / 1000};
-}
-
 std::int64_t own_cost(const Piece& piece) {
     return piece.cost.unsaved_gpu_ms + piece.cost.restart_gpu_ms;
 }
 
 }  // namespace
+
+model::PauseCost cost_of(const PoolView& view, const cluster::Job& job, MilliGpu gpus) {
+    const auto unsaved = std::max(view.now - job.last_saved, model::Duration{0});
+    return {gpus.value * unsaved.count() / 1000, gpus.value * job.restart_cost.count() / 1000};
+}
 
 TimePoint protected_until(const model::Policy& policy, const cluster::Job& job) {
     const model::Duration by_cost = job.restart_cost * policy.min_run_restarts;

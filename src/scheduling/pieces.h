@@ -126,6 +126,9 @@ class PieceTable {
     std::vector<Standing> links_;
 };
 
+// What it destroys to stop so many GPUs of the job now.
+model::PauseCost cost_of(const PoolView& view, const cluster::Job& job, MilliGpu gpus);
+
 // Until when the policy leaves a started job alone.
 TimePoint protected_until(const model::Policy& policy, const cluster::Job& job);
 

@@ -44,6 +44,12 @@ class Replay {
         }
         if (!starts_last) start_from_idle();
         for (const auto& reservation : plan_.reservations) reserve(reservation);
+        for (const auto& move : plan_.moves) {
+            if (move.rule != Rule::Consolidate) arrive(move);
+            if (paused_.contains({move.beneficiary, move.job})) continue;
+            report("I6: " + name(move.job) + " moves for " + name(move.beneficiary) +
+                   ", which is promised nothing");
+        }
         if (starts_last) start_from_idle();
         for (const auto& pause : plan_.pauses) {
             if (!paused_.contains({pause.beneficiary, pause.job})) {
@@ -54,7 +60,8 @@ class Replay {
         for (std::size_t i = 0; i < cluster_.pools().size(); ++i) {
             const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
             check_bounds(pool);
-            if (plan_.pauses.empty() && plan_.reservations.empty()) check_refusals(pool);
+            if (plan_.pauses.empty() && plan_.moves.empty() && plan_.reservations.empty())
+                check_refusals(pool);
         }
         return std::move(found_);
     }
@@ -134,25 +141,92 @@ class Replay {
         const base::PoolId pool = pool_of(reservation.tasks);
         if (!job.may_run) report(name(job.id) + " is promised GPUs although it may not run");
         check_places(job, reservation.tasks);
-        std::vector<const model::Pause*> pauses;
-        for (const auto& pause : plan_.pauses) {
-            if (pause.beneficiary == job.id) pauses.push_back(&pause);
+        const std::vector<model::Pause> pauses = leaving_for(job.id);
+        if (reservation.rule == Rule::Consolidate) {
+            check_moves(reservation, pool, pauses);
+        } else if (reservation.rule != Rule::Allocate) {
+            check_eviction(reservation, pool, pauses);
         }
-        if (reservation.rule != Rule::Allocate) check_eviction(reservation, pool, pauses);
-        for (const model::Pause* pause : pauses) {
-            paused_.insert({pause->beneficiary, pause->job});
-            if (winners_.contains(pause->job)) {
-                report(name(pause->job) + " gains and loses in one plan");
+        for (const model::Pause& pause : pauses) {
+            paused_.insert({pause.beneficiary, pause.job});
+            if (winners_.contains(pause.job)) {
+                report(name(pause.job) + " gains and loses in one plan");
             }
-            cluster_.release(pause->job, pause->tasks);
+            cluster_.release(pause.job, pause.tasks);
         }
         winners_.insert(job.id);
         gained_.insert(job.project);
         cluster_.hold(job.id, pool, {reservation.tasks, {}, reservation.rule});
+        for (const auto& move : plan_.moves) {
+            if (move.rule == Rule::Consolidate && move.beneficiary == job.id) arrive(move);
+        }
+    }
+
+    // Who leaves for the job, for good or for another place.
+    std::vector<model::Pause> leaving_for(JobId beneficiary) const {
+        std::vector<model::Pause> leaving;
+        for (const auto& pause : plan_.pauses) {
+            if (pause.beneficiary == beneficiary) leaving.push_back(pause);
+        }
+        for (const auto& move : plan_.moves) {
+            if (move.beneficiary != beneficiary) continue;
+            model::Pause pause{move.job, {}, true, move.rule, beneficiary, move.cost};
+            for (const auto& task : cluster_.job(move.job).placed) {
+                if (!task.is_releasing) pause.tasks.push_back(task.place.task);
+            }
+            leaving.push_back(std::move(pause));
+        }
+        return leaving;
+    }
+
+    // The job that moved is promised its new place; that it fits there is checked by the cluster.
+    void arrive(const model::Move& move) {
+        const Job& job = cluster_.job(move.job);
+        ++stats_.moves;
+        check_places(job, move.tasks);
+        if (job.active > 0) report("I2: " + name(job.id) + " moves only in part");
+        if (!job.may_run) report(name(job.id) + " moves although it may not run there");
+        cluster_.hold(job.id, pool_of(move.tasks), {move.tasks, {}, move.rule});
+    }
+
+    // R5: who moves, at which price, and nobody who is not in the way.
+    void check_moves(const model::Reservation& reservation, base::PoolId pool,
+                     const std::vector<model::Pause>& leaving) {
+        const Judge judge = this->judge(pool);
+        const Room room = judge.room(View::Coming);
+        const Job& job = cluster_.job(reservation.job);
+        const Want want = judge.want(job, Rule::Consolidate);
+        const std::string who = name(job.id);
+        if (!job.preemptible || job.active > 0) report("R5: others move for " + who);
+        if (std::ssize(leaving) > policy_.moves_max) report("R5: too many move for " + who);
+        if (!judge.passes_gates(room, want)) report("R5: " + who + " may not have so much");
+        std::vector<JudgedPiece> taken;
+        std::int64_t cost = 0;
+        for (const model::Pause& pause : leaving) {
+            const Job& mover = cluster_.job(pause.job);
+            if (!mover.preemptible) report("R5: " + name(mover.id) + " cannot be moved");
+            JudgedPiece piece{mover.id, mover.project, mover.priority, {}, 0, 0, true};
+            for (const auto& task : mover.placed) piece.tasks.push_back(task.place);
+            taken.push_back(std::move(piece));
+            cost += pause.cost.unsaved_gpu_ms + pause.cost.restart_gpu_ms;
+        }
+        if (!judge.helps(room, want, taken)) report("R5: " + who + " does not fit");
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            std::vector<JudgedPiece> fewer = taken;
+            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+            if (judge.helps(room, want, fewer)) {
+                report("R5: " + name(taken[i].job) + " moves for nothing");
+            }
+        }
+        const std::int64_t lost = want.amount * (now_ - job.waiting_since).count() / 1000;
+        if (policy_.priced_moves && cost > lost) {
+            report("R5: moves for " + who + " cost " + std::to_string(cost) + ", it lost " +
+                   std::to_string(lost));
+        }
     }
 
     void check_eviction(const model::Reservation& reservation, base::PoolId pool,
-                        const std::vector<const model::Pause*>& pauses) {
+                        const std::vector<model::Pause>& pauses) {
         ++stats_.evictions;
         const Judge judge = this->judge(pool);
         const Room room = judge.room(View::Coming);
@@ -163,7 +237,7 @@ class Replay {
         if (!judge.may_ask(room, want)) report("R6: " + who + " has no right to take back");
         const std::vector<JudgedPiece> all = judge.pieces(want);
         std::vector<JudgedPiece> taken;
-        for (const model::Pause* pause : pauses) take(all, *pause, taken);
+        for (const model::Pause& pause : pauses) take(all, pause, taken);
         if (const auto objection = judge.objection(room, want, taken)) {
             report(*objection + " for " + who);
         }
@@ -412,7 +486,8 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
         for (const auto& task : record.tasks) {
             add(task, is_leaving(task.task) ? &Sum::leaving : &Sum::used);
             active += is_leaving(task.task) ? 0 : 1;
-            ranks.insert(task.task);
+            // A job that moves restarts with the ranks that leave.
+            if (!is_leaving(task.task) || record.hold.empty()) ranks.insert(task.task);
         }
         for (const auto& task : record.hold) {
             add(task, &Sum::promised);
@@ -424,7 +499,8 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
             found.push_back("I2: " + name(id) + " has " + std::to_string(active) + " tasks and " +
                             std::to_string(record.hold.size()) + " promised");
         }
-        if (ranks.size() != record.tasks.size() + record.hold.size()) {
+        const auto leaving = record.hold.empty() ? 0 : record.releasing.size();
+        if (ranks.size() != record.tasks.size() - leaving + record.hold.size()) {
             found.push_back("I2: two tasks of " + name(id) + " have one rank");
         }
     }

@@ -21,6 +21,7 @@ namespace berth::proof {
 struct DecisionStats {
     std::int64_t decisions = 0;
     std::int64_t starts = 0;
+    std::int64_t moves = 0;
     std::int64_t evictions = 0;          // beneficiaries somebody was paused for
     std::int64_t sets_tried = 0;         // evictions held against all other sets
     std::int64_t refusals_proved = 0;    // waiting jobs for whom no set exists

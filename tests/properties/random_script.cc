@@ -27,6 +27,8 @@ std::string policy_line(Rng& rng) {
            maybe(rng, "train", {"", "", "spread"}) + maybe(rng, "build", {"", "", "spread"}) +
            maybe(rng, "min_run", {"", "", "0", "1m"}) +
            maybe(rng, "min_run_restarts", {"", "", "0"}) +
+           maybe(rng, "moves", {"", "", "", "0", "1"}) +
+           maybe(rng, "priced_moves", {"", "", "no"}) +
            maybe(rng, "usage_weight", {"", "", "", "0", "0.5"});
 }
 
