@@ -49,7 +49,7 @@ struct Phrase {
                std::string(rule_word(event.rule)) + ")";
     }
     std::string operator()(const model::JobPaused& event) const {
-        return event.saved ? "paused, saved" : "paused, killed before it had saved";
+        return event.saved ? "paused, saved" : "paused, ended before it had saved";
     }
     std::string operator()(const model::JobHeld&) const { return "is held: shall not run"; }
     std::string operator()(const model::JobReleased&) const { return "may run again"; }

@@ -280,7 +280,9 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
         notice +=
             "stopped " + clock_time(*receipt.stopped) + " after " +
             base::format(*receipt.stopped - receipt.time) + arrow +
-            (receipt.saved ? "it saved and left by itself" : "it did not leave and was killed");
+            (receipt.saved                         ? "it saved and left by itself"
+             : *receipt.stopped < receipt.deadline ? "it ended without saving"
+                                                   : "it did not leave in time and was killed");
     }
     text += line("notice", notice, style);
     const std::int64_t lost = receipt.stopped && receipt.saved ? 0 : receipt.cost.unsaved_gpu_ms;

@@ -111,6 +111,7 @@ class Docs(fixture.TreeTest):
             ("CHANGELOG.md", "# Changes\n\n## 1.0\n", "the first version is ## [Unreleased]"),
             ("CHANGELOG.md", changelog + "## 1.0\n", "a version is"),
             ("CHANGELOG.md", changelog + "### News\n", "News is none of"),
+            ("docs/architecture.md", "# A\n\n| 3 pure | `ports` | x |\n", "ports, level 3, pure: "),
             ("docs/adr/one.md", self.ADR, "an ADR is named"),
             ("docs/adr/0002-two.md", self.ADR, "the title starts with # 0002: "),
             ("docs/adr/0001-one.md", "# 0001: a\n\n## Context\n", "sections are"),
