@@ -101,6 +101,22 @@ Table reservations_of(const State& state, const model::Plan& plan) {
     return table;
 }
 
+Table bookings_of(const State& state, const model::Plan& plan) {
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
+                 {.title = "GPUS"},
+                 {.title = "WILL START ON", .worth = 2, .width_min = 13},
+                 {.title = "IN", .align = Align::Right},
+                 {.title = "KEPT IDLE", .worth = 2, .width_min = 10}});
+    for (const model::Booking& booking : plan.bookings) {
+        table.add_row({scenario::name_of(state, booking.job),
+                       codec::gpu_summary(state.jobs.at(booking.job).spec),
+                       scenario::places(state.cluster, booking.tasks),
+                       age(std::max(booking.start - state.time, model::Duration{0})),
+                       scenario::places(state.cluster, booking.kept)});
+    }
+    return table;
+}
+
 Table verdicts_of(const State& state, std::span<const model::Verdict> verdicts) {
     Table table({{.title = "JOB", .worth = 2, .width_min = 10},
                  {.title = "GPUS"},
@@ -125,6 +141,7 @@ std::string plan_report(const State& state, const model::Plan& plan,
                        section("ask to save and pause", pauses_of(state, plan), style) +
                        section("ask to save and move", moves_of(state, plan), style) +
                        section("start when they have left", reservations_of(state, plan), style);
+    text += section("start when those before them have ended", bookings_of(state, plan), style);
     if (!plan.dropped.empty()) {
         text += style.paint(Tone::Faint, "no longer held for") + "\n" +
                 printable(names_of(state, plan.dropped)) + "\n\n";

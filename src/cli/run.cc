@@ -31,6 +31,7 @@ constexpr Flag kFlags[] = {
     kPriorityFlag,
     kPoolFlag,
     kSignalFlag,
+    kTimeFlag,
     kGraceFlag,
     kCheckpointFlag,
     {'d', "detach", "", "print its number and go on without it"},

@@ -60,10 +60,10 @@ struct Spelling {
     std::string_view flag, field, other;
 };
 constexpr Spelling kSpellings[] = {
-    {"gpus", "gpus", ""},         {"project", "project", ""},  {"name", "name", ""},
-    {"kind", "kind", "type"},     {"nodes", "nodes", "tasks"}, {"tasks", "tasks", "nodes"},
-    {"cpus", "cpus", ""},         {"memory", "memory", ""},    {"workdir", "workdir", ""},
-    {"priority", "priority", ""},
+    {"gpus", "gpus", ""},         {"project", "project", ""},       {"name", "name", ""},
+    {"kind", "kind", "type"},     {"nodes", "nodes", "tasks"},      {"tasks", "tasks", "nodes"},
+    {"cpus", "cpus", ""},         {"memory", "memory", ""},         {"workdir", "workdir", ""},
+    {"priority", "priority", ""}, {"time", "expected_runtime", ""},
 };
 
 Success add_environment(Value& job, const Arguments& arguments) {

@@ -29,6 +29,7 @@ constexpr Flag kFlags[] = {
     kPriorityFlag,
     kPoolFlag,
     kSignalFlag,
+    kTimeFlag,
     kGraceFlag,
     kCheckpointFlag,
     {0, "wait", "", "return when it has ended, with its exit code"},

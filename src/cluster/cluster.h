@@ -89,12 +89,14 @@ class Cluster {
     void drop_hold(JobId id);
     // Capacity alone, on behalf of no job: used while a gang is being placed.
     void take(View view, const TaskPlacement& task);
+    // What was taken, or a part of it.
+    void give_back(View view, const TaskPlacement& task);
 
   private:
     friend class Trial;
     enum class Kind { Used, Releasing, Held };
     struct Undo {
-        enum class What { Place, Release, Hold, DropHold, Take } what;
+        enum class What { Place, Release, Hold, DropHold, Take, GiveBack } what;
         JobId job;
         PoolId pool;  // the job's pool before
         std::size_t first = 0;  // in undo_ranks_ or undo_tasks_
@@ -125,6 +127,7 @@ class Cluster {
     std::uint16_t kind_of(const model::Node& node);
 
     void record(const Undo& entry);
+    void record_take(View view, const TaskPlacement& task, Undo::What what);
     void undo_to(std::size_t mark);
     void undo(const Undo& entry);
 

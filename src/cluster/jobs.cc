@@ -42,8 +42,13 @@ class RankSet {
 LaneKey lane_of(const Job& job, std::span<const PoolId> pools, PoolId pool) {
     const auto position = std::ranges::find(pools, pool);
     const bool is_open = job.active == 0 && position != pools.end();
-    return {job.priority, job.stage(),     job.shape,
-            job.ask(),    job.preemptible, is_open ? int(position - pools.begin()) : 0};
+    return {job.priority,
+            job.stage(),
+            job.shape,
+            job.ask(),
+            job.preemptible,
+            is_open ? int(position - pools.begin()) : 0,
+            job.declared_minutes()};
 }
 
 }  // namespace
@@ -145,6 +150,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.preemptible = spec.preemptible;
     job.kind = spec.kind;
     job.restart_cost = spec.restart_cost;
+    job.expected_runtime = spec.expected_runtime;
     job.min_run = spec.min_run;
     Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
@@ -269,8 +275,9 @@ void Cluster::drop_hold(JobId id) {
 }
 
 void Cluster::undo(const Undo& entry) {
-    if (entry.what == Undo::What::Take) {
-        change_capacity(undo_tasks_.back(), entry.view == View::Idle ? Kind::Used : Kind::Held, -1);
+    if (entry.what == Undo::What::Take || entry.what == Undo::What::GiveBack) {
+        change_capacity(undo_tasks_.back(), entry.view == View::Idle ? Kind::Used : Kind::Held,
+                        entry.what == Undo::What::Take ? -1 : +1);
         undo_tasks_.pop_back();
         return;
     }
@@ -304,7 +311,8 @@ void Cluster::undo(const Undo& entry) {
                 }
                 add_allocated(job, gpus_of(job.hold->tasks), +1);
                 break;
-            case Undo::What::Take: break;
+            case Undo::What::Take:
+            case Undo::What::GiveBack: break;
         }
     });
 }

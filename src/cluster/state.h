@@ -98,6 +98,7 @@ struct Job {
     TimePoint last_start;
     TimePoint last_saved;             // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};
+    std::optional<model::Duration> expected_runtime;
     std::optional<model::Duration> min_run;
 
     bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
@@ -108,6 +109,9 @@ struct Job {
     // In line for an allocation.
     bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
     bool is_victim() const { return preemptible && active > 0; }
+    // Declared minutes of one run, so that lanes stay few: up to the next minute below an hour, the
+    // next quarter of an hour below a day, then the next hour. 0 = not declared.
+    int declared_minutes() const;
     // Ranks of its placed tasks.
     std::vector<int> ranks() const;
     // Ranks without a place, lowest first, at most `count`.
@@ -123,6 +127,7 @@ struct LaneKey {
     int ask = 1;
     bool preemptible = true;
     int preference = 0;               // position of this pool in the jobs' list of pools
+    int minutes = 0;                  // how long a run takes, rounded up; 0 = not declared
 
     // Higher priority first, then rule R3.
     bool operator<(const LaneKey& other) const;

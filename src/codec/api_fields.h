@@ -82,12 +82,24 @@ struct Fields<model::Reservation> {
 };
 
 template <>
+struct Fields<model::Booking> {
+    static void visit(auto&& field) {
+        field("job", &model::Booking::job);
+        field("start", &model::Booking::start);
+        field("unknown", &model::Booking::unknown);
+        field("tasks", &model::Booking::tasks);
+        field("kept", &model::Booking::kept);
+    }
+};
+
+template <>
 struct Fields<model::Plan> {
     static void visit(auto&& field) {
         field("starts", &model::Plan::starts);
         field("pauses", &model::Plan::pauses);
         field("moves", &model::Plan::moves);
         field("reservations", &model::Plan::reservations);
+        field("bookings", &model::Plan::bookings);
         field("dropped", &model::Plan::dropped);
         field("next_wakeup", &model::Plan::next_wakeup);
     }

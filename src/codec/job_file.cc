@@ -164,6 +164,7 @@ base::Result<model::Submission> parse_job_file(std::string_view text, std::strin
         spec.pools = {fields.text("pool")};
     }
     spec.node_labels = fields.labels("node_labels");
+    spec.expected_runtime = fields.duration("expected_runtime");
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     launch.workdir = absolute(fields.text("workdir", "."), directory);
     read_environment(problems, fields, launch);

@@ -103,6 +103,8 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
         plan.plan.moves = {
             {{4}, dice.placements(), model::Rule::Consolidate, {1}, {7, 8}},
         };
+        plan.plan.bookings = {
+            {{5}, berth::base::at_ms(7000), 2, dice.placements(), dice.placements()}};
         plan.plan.reservations = {{{3}, model::Rule::Hold, dice.placements()}};
         plan.plan.dropped = {{4}};
         plan.plan.next_wakeup = base::at_ms(1'234'567);

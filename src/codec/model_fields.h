@@ -84,6 +84,7 @@ struct Fields<model::JobSpec> {
         field("gpu_model", &model::JobSpec::gpu_model);
         field("node_labels", &model::JobSpec::node_labels);
         field("min_run", &model::JobSpec::min_run);
+        field("expected_runtime", &model::JobSpec::expected_runtime);
         field("restart_cost", &model::JobSpec::restart_cost);
     }
 };

@@ -101,6 +101,7 @@ class RandomModel {
         if (flag()) spec.request.memory = model::Bytes{large()};
         spec.node_labels = labels();
         spec.min_run = maybe(duration());
+        spec.expected_runtime = maybe(duration());
         spec.restart_cost = duration();
         return spec;
     }

@@ -200,6 +200,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     read_request(fields, spec);
     spec.node_labels = fields.labels("node_labels");
     spec.min_run = fields.duration("min_run");
+    spec.expected_runtime = fields.duration("expected_runtime");
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     job.created = fields.time("created").value_or(state_.now);
     job.waiting_since = fields.time("waiting_since");

@@ -55,6 +55,7 @@ struct JobSpec {
     std::string gpu_model;  // empty = any
     Labels node_labels;  // the node must carry all of them
     std::optional<Duration> min_run;  // overrides the policy's
+    std::optional<Duration> expected_runtime;  // of one run, declared; nothing is ended by it
     Duration restart_cost{0};  // measured or declared: what one pause costs each GPU
 
     bool operator==(const JobSpec&) const = default;

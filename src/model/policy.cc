@@ -14,6 +14,7 @@ Policy classic_policy() {
     policy.min_run = Duration{0};
     policy.min_run_restarts = 0;
     policy.priced_moves = false;
+    policy.bookings_max = 0;
     return policy;
 }
 

@@ -198,6 +198,7 @@ Readers request_readers(model::JobSpec& spec) {
                  spec.tasks_min = spec.tasks_max = count;
                  return {};
              }},
+            {"expected", into_optional(spec.expected_runtime, base::parse_duration)},
             {"restart_cost", into(spec.restart_cost, base::parse_duration)},
             {"min_run", into_optional(spec.min_run, base::parse_duration)},
             {"pool", [&spec](const std::string& text) -> Status {
@@ -270,6 +271,8 @@ Result<model::Policy> read_policy(const Command& command, model::Policy policy) 
                           {"grace", into(policy.pause_grace, base::parse_duration)},
                           {"moves", into(policy.moves_max, parse_int)},
                           {"priced_moves", one_of(policy.priced_moves, yes_no)},
+                          {"bookings", into(policy.bookings_max, parse_int)},
+                          {"booking_after", into(policy.booking_after, base::parse_duration)},
                           {"usage_weight", into(policy.usage_weight, base::parse_thousandths)}};
     BERTH_TRY_VOID(read_values(command, readers, nullptr));
     return policy;

@@ -103,6 +103,19 @@ std::vector<std::string> render(const lifecycle::State& state, const model::Plan
     return lines;
 }
 
+std::vector<std::string> render_bookings(const lifecycle::State& state, const model::Plan& plan,
+                                         model::TimePoint now) {
+    std::vector<std::string> lines;
+    for (const auto& booking : plan.bookings) {
+        std::string line = "book " + name_of(state, booking.job) + " " +
+                           places(state.cluster, booking.tasks) + " in " +
+                           base::format(booking.start - now);
+        if (!booking.kept.empty()) line += " keeps " + places(state.cluster, booking.kept);
+        lines.push_back(line);
+    }
+    return lines;
+}
+
 std::string render(const lifecycle::State& state, const model::Verdict& verdict) {
     std::string line = "wait " + name_of(state, verdict.job) + " " +
                        std::string(model::name(verdict.reason)) + ": " +

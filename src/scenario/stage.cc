@@ -235,6 +235,7 @@ model::Plan Stage::decide_into(Lines& lines) {
     model::Plan plan = scheduling::decide(state_.cluster, policy_, now_);
     const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
     lines = render(state_, plan);
+    for (std::string& line : render_bookings(state_, plan, now_)) lines.push_back(std::move(line));
     for (const model::Verdict& verdict : verdicts) {
         if (verdict.reason != model::Reason::Starting) lines.push_back(render(state_, verdict));
     }

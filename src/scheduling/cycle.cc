@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "scheduling/bookings.h"
 #include "scheduling/moves.h"
 #include "scheduling/place.h"
 #include "scheduling/plan_draft.h"
@@ -34,6 +35,9 @@ struct Claimant {
 // By the job that is to let them pass.
 using Conflicts = std::map<JobId, std::vector<Claimant>>;
 
+// Moves are searched for so many waiting jobs in one decision: those that come first in the order.
+constexpr int kMoveSearchesMax = 32;
+
 // One try at a whole decision, made on the cluster inside the caller's Trial.
 class Attempt {
   public:
@@ -51,6 +55,8 @@ class Attempt {
             }
         }
         searches_.resize(views_.size());
+        bookings_.reserve(views_.size());
+        for (const PoolView& view : views_) bookings_.emplace_back(view);
     }
 
     // Idle GPUs of every pool a job would take come before anybody is paused for it in one.
@@ -69,14 +75,23 @@ class Attempt {
         for (PoolView& view : views_) rehouse(view);
     }
 
-    Plan take_plan() { return draft_.take_plan(); }
+    Plan take_plan() {
+        Plan plan = draft_.take_plan();
+        for (const Bookings& bookings : bookings_) {
+            for (model::Booking& booking : bookings.still_waiting()) {
+                plan.bookings.push_back(std::move(booking));
+            }
+        }
+        return plan;
+    }
     const Conflicts& conflicts() const { return conflicts_; }
 
   private:
     // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
     void allocate(PoolView& view) {
         QueueOrder order(view, [&](ProjectId, const cluster::LaneKey& lane) {
-            return !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
+            return !bookings_of(view).empty() ||
+                   !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
         });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
@@ -92,6 +107,7 @@ class Attempt {
     }
 
     bool allocate(PoolView& view, const Job& job) {
+        const Bookings::Opening opening(bookings_of(view), job);
         if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
         if (const auto places = place(view, job, job.ask(), View::Idle)) {
             if (job.active == 0) view.fresh.insert(job.id);
@@ -159,18 +175,24 @@ class Attempt {
         }
     }
 
-    static bool has_enough_apart(const PoolView& view, const cluster::LaneKey& lane) {
-        const MilliGpu asks = view.cluster.demand(lane.shape, view.pool) * lane.ask;
-        const auto& free = view.cluster.pool(view.pool).free_total;
-        return asks > MilliGpu{0} && asks <= free[static_cast<std::size_t>(View::Coming)];
+    bool has_enough_apart(const PoolView& view, const cluster::LaneKey& lane) {
+        const MilliGpu asks = cluster_.demand(lane.shape, view.pool) * lane.ask;
+        const auto& free = cluster_.pool(view.pool).free_total;
+        return asks > MilliGpu{0} &&
+               asks <= free[static_cast<std::size_t>(View::Coming)] + bookings_of(view).kept();
     }
 
     bool consolidate_for(const PoolView& view, const Job& job, QueueOrder& order) {
+        const Bookings::Opening opening(bookings_of(view), job);
         if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
         if (reserve_coming(view, job)) {  // what an earlier move left over
             order.changed(job.project);
             return true;
         }
+        const auto coming = static_cast<std::size_t>(View::Coming);
+        const bool is_apart =
+            ask_gpus(view, job, job.ask()) <= cluster_.pool(view.pool).free_total[coming];
+        if (!is_apart || ++searches_for_moves_ > kMoveSearchesMax) return false;
         const Rearrangement found =
             rearrange(view, job, [&](const Job& mover) { return !draft_.is_winner(mover.id); });
         if (found.worth_at) draft_.wake_at(*found.worth_at);
@@ -223,9 +245,10 @@ class Attempt {
     }
 
     // Whether GPUs that somebody leaves anyway could do.
-    static bool may_find_leavings(const PoolView& view, const cluster::LaneKey& lane) {
+    bool may_find_leavings(const PoolView& view, const cluster::LaneKey& lane) {
         const auto& pool = view.cluster.pool(view.pool);
-        return pool.free_total[0] != pool.free_total[1] &&
+        if (pool.free_total[0] == pool.free_total[1]) return false;
+        return !bookings_of(view).empty() ||
                !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
     }
 
@@ -239,6 +262,22 @@ class Attempt {
     }
 
     bool evict_for(const PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
+        const Bookings::Opening opening(bookings_of(view), job);
+        const std::vector<NodeId> opened = opening.nodes();
+        tell_search(view, opened);
+        const bool is_served = evict_for_opened(view, job, rule, order);
+        tell_search(view, opened);  // they close
+        return is_served;
+    }
+
+    // Room changed on these nodes.
+    void tell_search(const PoolView& view, const std::vector<NodeId>& nodes) {
+        std::optional<VictimSearch>& search = searches_[view.pool.index()];
+        if (!search) return;
+        for (const NodeId node : nodes) search->freed(node);
+    }
+
+    bool evict_for_opened(const PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
         const Beneficiary beneficiary{job, job.ask(), ask_gpus(view, job, job.ask()), rule};
         // What an earlier pause of this plan left over, of GPUs, of the CPU beside them or under a
         // limit, is nobody's loss.
@@ -270,6 +309,8 @@ class Attempt {
         return true;
     }
 
+    Bookings& bookings_of(const PoolView& view) { return bookings_[view.pool.index()]; }
+
     VictimSearch& search_in(const PoolView& view) {
         std::optional<VictimSearch>& search = searches_[view.pool.index()];
         if (!search) search.emplace(view);
@@ -294,9 +335,11 @@ class Attempt {
     const Conflicts& known_;
     bool is_last_;
     std::vector<PoolView> views_;
+    std::vector<Bookings> bookings_;  // by pool
     std::vector<std::optional<VictimSearch>> searches_;  // by pool
     std::set<std::pair<JobId, base::PoolId>> has_let_pass_;
     Conflicts conflicts_;
+    int searches_for_moves_ = 0;
     bool is_deferred_ = false;  // a job waits for a pool it likes better
     bool has_started_ = false;
     int last_preference_ = 0;

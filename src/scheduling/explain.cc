@@ -5,6 +5,7 @@
 #include <bit>
 #include <set>
 
+#include "scheduling/bookings.h"
 #include "scheduling/place.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
@@ -118,7 +119,7 @@ class Explainer {
         for (const NodeId node : all_nodes()) {
             verdict_.largest_free = std::max(verdict_.largest_free, free_on(view_, node));
         }
-        if (verdict_.tasks_fit >= job_.ask()) return with(Reason::NotYetEvaluated);
+        if (verdict_.tasks_fit >= job_.ask()) return kept_for_others(plan);
         if (fitted_before) return priority_ahead(plan);
         if (promised_to_others()) return verdict_;
         if (would_fit_if_healthy()) return verdict_;
@@ -191,6 +192,18 @@ class Explainer {
         add_holders(denial.at, denial.gate == Gate::Quota);
         if (denial.gate == Gate::Quota) return with(Reason::QuotaHard, "quota");
         return with(Reason::QuotaHard, is_fixed ? "fixed quota" : "limit");
+    }
+
+    // It fits, and yet the decision did not start it.
+    Verdict kept_for_others(const Plan& plan) {
+        const cluster::Trial trial(view_.cluster);
+        const bool is_asked_later = plan.is_empty() && plan.bookings.empty();
+        Bookings bookings = is_asked_later ? Bookings(view_) : Bookings(view_, plan.bookings);
+        const Bookings::Opening opening(bookings, job_);
+        if (place(view_, job_, job_.ask(), View::Idle)) return with(Reason::NotYetEvaluated);
+        verdict_.bound = bookings.kept();
+        for (const model::Booking& booking : bookings.still_waiting()) add_blocker(booking.job);
+        return with(Reason::Reserved, "booking");
     }
 
     Verdict priority_ahead(const Plan& plan) {

@@ -25,6 +25,20 @@ constexpr int kSamples = 40;
 
 std::string name(JobId job) { return "job " + std::to_string(job.value); }
 
+// What this job finds when GPUs are kept for others.
+Room without_kept(Room room, const Plan& plan, JobId job) {
+    for (const model::Booking& booking : plan.bookings) {
+        if (booking.job == job) continue;
+        for (const auto& task : booking.kept) {
+            auto& gpus = room.nodes[task.node.index()].gpus;
+            for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+                if ((task.gpu_mask >> gpu & 1) != 0) gpus[gpu] = 0;
+            }
+        }
+    }
+    return room;
+}
+
 class Replay {
   public:
     Replay(const lifecycle::State& before, const model::Policy& policy, model::TimePoint now,
@@ -89,6 +103,16 @@ class Replay {
         for (const auto& pause : plan_.pauses) {
             is_sequence_known_ &= !cluster_.job(pause.job).hold.has_value();
         }
+        // GPUs that were kept for a gang until its turn came: the plan does not say who came
+        // before.
+        const auto had_booking = [&](JobId id) {
+            const Job& job = cluster_.job(id);
+            return policy_.bookings_max > 0 && job.active == 0 &&
+                   job.waiting_since + policy_.booking_after <= now_ &&
+                   cluster_.shape(job.shape).request.gpus * job.ask() > 1;
+        };
+        for (const auto& start : plan_.starts) is_sequence_known_ &= !had_booking(start.job);
+        for (const auto& held : plan_.reservations) is_sequence_known_ &= !had_booking(held.job);
         for (const JobId job : plan_.dropped) {
             if (!cluster_.job(job).hold) {
                 report("a hold is dropped that " + name(job) + " does not have");
@@ -214,7 +238,7 @@ class Replay {
         for (std::size_t i = 0; i < taken.size(); ++i) {
             std::vector<JudgedPiece> fewer = taken;
             fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
-            if (judge.helps(room, want, fewer)) {
+            if (judge.helps(without_kept(room, plan_, job.id), want, fewer)) {
                 report("R5: " + name(taken[i].job) + " moves for nothing");
             }
         }
@@ -243,10 +267,12 @@ class Replay {
         }
         if (!judge.helps(room, want, taken)) report("I6: " + who + " does not fit after all");
         if (!is_sequence_known_) return;
-        check_minimal(judge, room, want, taken);
+        // Whether the job might use what is kept for others is left to scenarios.
+        const Room left = without_kept(room, plan_, want.job->id);
+        check_minimal(judge, left, want, taken);
         if (!policy_.cheapest_victims || all.size() > kPiecesAll) return;
         ++stats_.sets_tried;
-        const auto best = judge.cheapest(room, want);
+        const auto best = judge.cheapest(left, want);
         if (best && *best < judge.price(taken, all)) {
             report("I7: " + who + " could start at a cost of " + std::to_string(best->cost) +
                    " and " + std::to_string(best->jobs) + " jobs");
@@ -366,11 +392,11 @@ class Replay {
     // lose more than them. The next decision is asked about that.
     void check_refusals(base::PoolId pool) {
         const Judge judge = this->judge(pool);
-        const Room room = judge.room(View::Coming);
         for (const auto& [id, job] : cluster_.jobs()) {
             if (!job.is_waiting()) continue;
             const auto pools = cluster_.pools_wanted(job);
             if (std::ranges::find(pools, pool) == pools.end()) continue;
+            const Room room = without_kept(judge.room(View::Coming), plan_, id);
             for (const Rule rule : {Rule::Reclaim, Rule::Preempt}) {
                 const Want want = judge.want(job, rule);
                 if (!judge.may_ask(room, want)) continue;
@@ -523,7 +549,7 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
 }
 
 std::vector<std::string> check_idle(const lifecycle::State& state, const model::Policy& policy,
-                                    model::TimePoint now) {
+                                    model::TimePoint now, const model::Plan& plan) {
     std::vector<std::string> found;
     for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
@@ -535,7 +561,8 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
             const auto pools = state.cluster.pools_wanted(job);
             if (!job.is_waiting() || std::ranges::find(pools, pool) == pools.end()) continue;
             const Want want = judge.want(job, Rule::Allocate);
-            if (judge.passes_gates(coming, want) && judge.fits(idle, want)) {
+            if (judge.passes_gates(without_kept(coming, plan, id), want) &&
+                judge.fits(without_kept(idle, plan, id), want)) {
                 found.push_back("I10: " + name(id) + " waits although it fits and may run");
             }
         }

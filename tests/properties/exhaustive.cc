@@ -247,7 +247,7 @@ class Exhaustion {
                 found.push_back(std::move(violation));
             }
             if (plan.is_empty()) {
-                for (auto& finding : proof::check_idle(state, policy, kNow)) {
+                for (auto& finding : proof::check_idle(state, policy, kNow, plan)) {
                     found.push_back(std::move(finding));
                 }
             }

@@ -80,6 +80,8 @@ class Life {
             check_printed(before, plan, printed);
             add(proof::check_decision(before, stage_.policy(), stage_.now(), plan, after, stats_));
             is_empty_ = plan.is_empty();
+            stats_.bookings += std::ssize(plan.bookings);
+            plan_ = plan;
         } else {
             add(proof::check_state(after));
         }
@@ -152,7 +154,7 @@ class Life {
             step("decide");
             if (!is_empty_) continue;
             if (found_.empty()) {
-                add(proof::check_idle(stage_.state(), stage_.policy(), stage_.now()));
+                add(proof::check_idle(stage_.state(), stage_.policy(), stage_.now(), plan_));
             }
             return;
         }
@@ -174,6 +176,7 @@ class Life {
     std::string script_;
     std::vector<std::string> found_;
     bool is_empty_ = false;
+    model::Plan plan_;  // of the last decision
 };
 
 // When the core itself aborts, the life that led there is still told.
@@ -236,9 +239,9 @@ int main(int argc, char** argv) {
     }
     for (const auto& [kind, count] : kinds) std::cout << kind << ' ' << count << '\n';
     std::cout << options.seeds << " seeds, " << stats.decisions << " decisions, " << stats.starts
-              << " starts, " << stats.moves << " moves, " << stats.evictions << " evictions ("
-              << stats.sets_tried << " against all other sets), " << stats.refusals_proved
-              << " refusals proved, " << stats.cycles << " cycles without a minimum run, " << failed
-              << " seeds failed\n";
+              << " starts, " << stats.moves << " moves, " << stats.bookings << " bookings, "
+              << stats.evictions << " evictions (" << stats.sets_tried
+              << " against all other sets), " << stats.refusals_proved << " refusals proved, "
+              << stats.cycles << " cycles without a minimum run, " << failed << " seeds failed\n";
     return failed == 0 ? 0 : 1;
 }
