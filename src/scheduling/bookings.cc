@@ -284,17 +284,33 @@ bool Bookings::is_kept_from(const Booked& booked, const Job& job) const {
     const auto denial = quota_gate(view_, first, wanted);
     if (denial && denial->gate != Gate::SetAside) return false;
     if (ends_before(job, booked.booking.start)) return false;
-    if (job.active > 0) return true;  // it would only grow
-    const bool is_older = std::pair(job.created, job.id) < std::pair(first.created, first.id);
-    if (job.project == first.project) {
-        return job.priority < first.priority || (job.priority == first.priority && !is_older);
+    return !comes_before(job, first);
+}
+
+bool Bookings::comes_before(const Job& job, const Job& booked) const {
+    if (job.active > 0) return false;  // it would only grow
+    const bool is_older = std::pair(job.created, job.id) < std::pair(booked.created, booked.id);
+    if (job.project == booked.project) {
+        return job.priority > booked.priority || (job.priority == booked.priority && is_older);
     }
     const auto is_in_its_right = [&](const Job& of) {
         return is_within_fair_share(view_, of.project, ask_gpus(view_, of, of.ask()));
     };
     const bool right = is_in_its_right(job);
-    const bool right_of_first = is_in_its_right(first);
-    return right == right_of_first ? !is_older : right_of_first;
+    return right == is_in_its_right(booked) ? is_older : right;
+}
+
+bool Bookings::keep_share_from(const Job& job) const {
+    return std::ranges::any_of(booked_, [&](const Booked& booked) {
+        const Job& first = view_.cluster.job(booked.booking.job);
+        if (job.project != first.project || job.id == first.id || is_served(first)) return false;
+        if (ends_before(job, booked.booking.start) || comes_before(job, first)) return false;
+        const MilliGpu fair = view_.shares.fair[job.project.index()];
+        const MilliGpu wanted = ask_gpus(view_, first, first.ask());
+        const MilliGpu asks = ask_gpus(view_, job, job.ask());
+        return asks < wanted && wanted <= fair &&
+               !is_within_fair_share(view_, job.project, asks + wanted);
+    });
 }
 
 Bookings::Opening::Opening(Bookings& bookings, const Job& job) : bookings_(bookings) {

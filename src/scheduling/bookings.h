@@ -15,9 +15,13 @@
 //               started last: the longer a job has run, the longer it is expected to.)
 //   when        each job in the way ends when it has declared to; one that has not, or has run
 //               longer, runs as long again as it has, at least a minute. Services do not end.
-//   who may     use the idle ones: jobs as large or larger, which take their turn; jobs that end by what they declared before the booking begins;
+//   who may     use the idle ones: jobs as large or larger, which take their turn; jobs that end by
+//   what they declared before the booking begins;
 //               jobs the booked one has to give way to: older ones and, in its project, those of
 //               higher priority; and a project within its fair share where the booked job's is not
+//
+//   and share   the project's own later jobs also leave it so much of its fair share as the gang
+//               needs: who has spent his share on small jobs would have no right to the large one
 //
 // A pure function of the cluster and the present: booked anew by every decision. Only GPUs are
 // kept, not the CPU beside them. Cost: looks at most at kBookingNodes nodes, those with the most
@@ -45,6 +49,8 @@ class Bookings {
     bool empty() const { return booked_.empty(); }
     // Those of jobs that go on waiting for somebody's end.
     std::vector<model::Booking> still_waiting() const;
+    // Whether the job would use up the share that a booked one of its own project needs.
+    bool keep_share_from(const cluster::Job& job) const;
     // How many GPUs are kept idle now.
     MilliGpu kept() const;
 
@@ -73,6 +79,7 @@ class Bookings {
     void book(const cluster::Job& job);
     void keep(Booked& booked) const;
     bool is_kept_from(const Booked& booked, const cluster::Job& job) const;
+    bool comes_before(const cluster::Job& job, const cluster::Job& booked) const;
     bool ends_before(const cluster::Job& job, TimePoint time) const;
 
     const PoolView& view_;

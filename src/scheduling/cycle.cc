@@ -107,6 +107,7 @@ class Attempt {
     }
 
     bool allocate(PoolView& view, const Job& job) {
+        if (bookings_of(view).keep_share_from(job)) return false;
         const Bookings::Opening opening(bookings_of(view), job);
         if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
         if (const auto places = place(view, job, job.ask(), View::Idle)) {

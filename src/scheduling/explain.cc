@@ -200,7 +200,9 @@ class Explainer {
         const bool is_asked_later = plan.is_empty() && plan.bookings.empty();
         Bookings bookings = is_asked_later ? Bookings(view_) : Bookings(view_, plan.bookings);
         const Bookings::Opening opening(bookings, job_);
-        if (place(view_, job_, job_.ask(), View::Idle)) return with(Reason::NotYetEvaluated);
+        const bool is_free =
+            !bookings.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle);
+        if (is_free) return with(Reason::NotYetEvaluated);
         verdict_.bound = bookings.kept();
         for (const model::Booking& booking : bookings.still_waiting()) add_blocker(booking.job);
         return with(Reason::Reserved, "booking");

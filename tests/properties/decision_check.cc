@@ -103,16 +103,13 @@ class Replay {
         for (const auto& pause : plan_.pauses) {
             is_sequence_known_ &= !cluster_.job(pause.job).hold.has_value();
         }
-        // GPUs that were kept for a gang until its turn came: the plan does not say who came
-        // before.
-        const auto had_booking = [&](JobId id) {
-            const Job& job = cluster_.job(id);
-            return policy_.bookings_max > 0 && job.active == 0 &&
+        // While a gang books, the plan does not say what was kept from whom at which moment.
+        is_sequence_known_ &= std::ranges::none_of(cluster_.jobs(), [&](const auto& entry) {
+            const Job& job = entry.second;
+            return policy_.bookings_max > 0 && job.active == 0 && job.is_waiting() &&
                    job.waiting_since + policy_.booking_after <= now_ &&
                    cluster_.shape(job.shape).request.gpus * job.ask() > 1;
-        };
-        for (const auto& start : plan_.starts) is_sequence_known_ &= !had_booking(start.job);
-        for (const auto& held : plan_.reservations) is_sequence_known_ &= !had_booking(held.job);
+        });
         for (const JobId job : plan_.dropped) {
             if (!cluster_.job(job).hold) {
                 report("a hold is dropped that " + name(job) + " does not have");
@@ -560,6 +557,11 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
         for (const auto& [id, job] : state.cluster.jobs()) {
             const auto pools = state.cluster.pools_wanted(job);
             if (!job.is_waiting() || std::ranges::find(pools, pool) == pools.end()) continue;
+            // A booked gang's own project leaves it its share.
+            const bool leaves_share = std::ranges::any_of(plan.bookings, [&](const auto& booking) {
+                return state.cluster.job(booking.job).project == job.project;
+            });
+            if (leaves_share) continue;
             const Want want = judge.want(job, Rule::Allocate);
             if (judge.passes_gates(without_kept(coming, plan, id), want) &&
                 judge.fits(without_kept(idle, plan, id), want)) {
