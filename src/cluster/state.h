@@ -126,8 +126,8 @@ struct LaneKey {
     ShapeId shape;
     int ask = 1;
     bool preemptible = true;
-    int preference = 0;               // position of this pool in the jobs' list of pools
-    int minutes = 0;                  // how long a run takes, rounded up; 0 = not declared
+    int preference = 0;  // position of this pool in the jobs' list of pools
+    int minutes = 0;  // how long a run takes, rounded up; 0 = not declared
 
     // Higher priority first, then rule R3.
     bool operator<(const LaneKey& other) const;
@@ -147,9 +147,9 @@ struct VictimKey {
 
 // What a tree node holds and wants in one pool, its subtree included.
 struct Usage {
-    MilliGpu allocated{0};        // running or promised
+    MilliGpu allocated{0};  // running or promised
     MilliGpu not_preemptible{0};  // the part of it that cannot be paused
-    MilliGpu pending{0};          // wanted on top, by jobs that may run
+    MilliGpu pending{0};  // wanted on top, by jobs that may run
 
     bool operator==(const Usage&) const = default;
 };
@@ -157,8 +157,8 @@ struct Usage {
 // One project in one pool.
 struct Claim {
     model::Entitlement rights;
-    MilliGpu quota{0};            // rights.quota, or the sum of the children's
-    MilliGpu limit{0};            // rights.limit; of a fixed quota: at most the quota
+    MilliGpu quota{0};  // rights.quota, or the sum of the children's
+    MilliGpu limit{0};  // rights.limit; of a fixed quota: at most the quota
     Usage usage;
     std::map<LaneKey, Lane> lanes;
     base::SortedRuns<VictimKey> victims;
@@ -167,18 +167,18 @@ struct Claim {
 struct PoolState {
     std::string name;
     model::Labels labels;
-    std::array<FreeIndex, 2> free;        // by View
-    std::array<MilliGpu, 2> free_total{}; // by View, shared GPUs included
-    MilliGpu capacity{0};                 // of ready nodes
+    std::array<FreeIndex, 2> free;  // by View
+    std::array<MilliGpu, 2> free_total{};  // by View, shared GPUs included
+    MilliGpu capacity{0};  // of ready nodes
     int gpus_per_node_max = 0;
-    model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
-    std::vector<Claim> claims;            // by project
+    model::Bytes gpu_memory_min{0};  // of the smallest GPU; 0 = none said
+    std::vector<Claim> claims;  // by project
 };
 
 struct ProjectState {
     model::Project project;
     ProjectId parent;
-    std::vector<ProjectId> children;      // oldest first
+    std::vector<ProjectId> children;  // oldest first
 };
 
 }  // namespace berth::cluster

@@ -71,15 +71,15 @@ struct Reservation {
     bool operator==(const Reservation&) const = default;
 };
 
-// A job that has waited long is to start on these GPUs when whoever runs there has ended. Nothing is
-// promised: it is booked anew by every decision. Until then those of them that idle are kept from
-// jobs that would delay it.
+// A job that has waited long is to start on these GPUs when whoever runs there has ended. Nothing
+// is promised: it is booked anew by every decision. Until then those of them that idle are kept
+// from jobs that would delay it.
 struct Booking {
     JobId job;
     TimePoint start;                   // as far as declared and as things go
-    int unknown = 0;                   // jobs in its way that have not declared how long they run
+    int unknown = 0;  // jobs in its way that have not declared how long they run
     std::vector<TaskPlacement> tasks;  // where it will run
-    std::vector<TaskPlacement> kept;   // the part that idles now
+    std::vector<TaskPlacement> kept;  // the part that idles now
 
     bool operator==(const Booking&) const = default;
 };
@@ -90,8 +90,8 @@ struct Plan {
     std::vector<Move> moves;
     std::vector<Reservation> reservations;
     std::vector<Booking> bookings;
-    std::vector<JobId> dropped;             // jobs whose hold ran out or is void
-    std::optional<TimePoint> next_wakeup;   // decide again then, even if nothing happens
+    std::vector<JobId> dropped;  // jobs whose hold ran out or is void
+    std::optional<TimePoint> next_wakeup;  // decide again then, even if nothing happens
 
     bool is_empty() const {
         return starts.empty() && pauses.empty() && moves.empty() && reservations.empty() &&

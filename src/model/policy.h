@@ -39,7 +39,7 @@ struct Policy {
     // They move only when that costs no more than the waiting job has lost by waiting, and not
     // within their minimum run.
     bool priced_moves = true;
-    // Most gangs for whom idle GPUs are kept until they can start (scheduling/bookings.h); 0 = none.
+    // Most gangs for whom idle GPUs are kept until they start (scheduling/bookings.h); 0 = none.
     int bookings_max = 4;
     // ... each after it has waited so long.
     Duration booking_after{10 * 60 * 1000};
