@@ -35,8 +35,14 @@ void SlotMarket::open(const Hunt& hunt) {
     heap_ = {};
     const std::size_t nodes = hunt.view.cluster.nodes().size();
     versions_.resize(nodes);
-    for (std::size_t node = 0; node < nodes; ++node) {
-        offer(hunt, {static_cast<NodeId::Rep>(node)});
+    const Region& within = hunt.beneficiary.within;
+    if (within.is_whole_pool()) {
+        for (std::size_t node = 0; node < nodes; ++node) {
+            offer(hunt, {static_cast<NodeId::Rep>(node)});
+        }
+    } else {
+        hunt.view.cluster.visit_nodes(hunt.view.pool, within,
+                                      [&](NodeId node) { offer(hunt, node); });
     }
 }
 
@@ -55,7 +61,8 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
     const cluster::Trial trial(view.cluster);
     ReclaimLedger ledger = hunt.ledger;
     int missing = hunt.beneficiary.tasks;
-    for (const auto& task : place_fitting(view, hunt.beneficiary.job, missing, View::Coming)) {
+    for (const auto& task : place_fitting(view, hunt.beneficiary.job, missing, View::Coming,
+                                          hunt.beneficiary.within)) {
         view.cluster.take(View::Coming, task);
         --missing;
     }
@@ -101,6 +108,7 @@ bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node,
     const auto repeated = std::ranges::unique(touched);
     touched.erase(repeated.begin(), repeated.end());
     for (const NodeId changed : touched) {
+        if (!cluster.is_in(hunt.beneficiary.within, changed)) continue;
         // What was freed there may be room enough for another slot.
         heap_.push({0, 0, changed, ++versions_[changed.index()]});
         to_offer_.push_back(changed);
