@@ -30,6 +30,8 @@ constexpr Flag kFlags[] = {
     kEnvFlag,
     kPriorityFlag,
     kPoolFlag,
+    kRequiredFlag,
+    kPreferredFlag,
     kSignalFlag,
     kGraceFlag,
     kCheckpointFlag,

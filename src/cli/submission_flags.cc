@@ -87,6 +87,11 @@ Success add_flags(Value& job, const Arguments& arguments) {
         remove(job, "pool");
         set(job, "pools", list_value(pools));
     }
+    for (const std::string_view level : {"required", "preferred"}) {
+        if (arguments.has(level)) {
+            set(map_member(job, "topology"), level, text_value(arguments.text(level)));
+        }
+    }
     if (arguments.has("pause-signal")) {
         Value& pause = map_member(job, "pause");
         remove(pause, "how");

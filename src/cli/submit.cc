@@ -28,6 +28,8 @@ constexpr Flag kFlags[] = {
     kEnvFlag,
     kPriorityFlag,
     kPoolFlag,
+    kRequiredFlag,
+    kPreferredFlag,
     kSignalFlag,
     kGraceFlag,
     kCheckpointFlag,

@@ -38,15 +38,18 @@ class RankSet {
     std::vector<bool> has_;
 };
 
-// `pools`: those the job names.
-LaneKey lane_of(const Job& job, std::span<const PoolId> pools, PoolId pool) {
+}  // namespace
+
+LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
+    const std::vector<PoolId>& pools = shape(job.shape).pools;
     const auto position = std::ranges::find(pools, pool);
     const bool is_open = job.active == 0 && position != pools.end();
-    return {job.priority, job.stage(),     job.shape,
-            job.ask(),    job.preemptible, is_open ? int(position - pools.begin()) : 0};
+    LaneKey key{job.priority, job.stage(),     job.shape,
+                job.ask(),    job.preemptible, is_open ? int(position - pools.begin()) : 0};
+    const Region home = this->home(job);
+    key.home = home.node.is_valid() ? home.node.value + 1 : home.domain.value;
+    return key;
 }
-
-}  // namespace
 
 const Job& Cluster::job(JobId id) const {
     const Job* found = find_job(id);
@@ -96,7 +99,7 @@ void Cluster::leave_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            const auto lane = lanes.find(lane_of(job, pools_of(job), pool));
+            const auto lane = lanes.find(lane_of(job, pool));
             lane->second.erase({job.created, job.id});
             if (lane->second.empty()) lanes.erase(lane);
         }
@@ -112,7 +115,7 @@ void Cluster::join_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            lanes[lane_of(job, pools_of(job), pool)].insert({job.created, job.id});
+            lanes[lane_of(job, pool)].insert({job.created, job.id});
         }
     }
     if (job.is_victim()) {
@@ -146,9 +149,11 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.kind = spec.kind;
     job.restart_cost = spec.restart_cost;
     job.min_run = spec.min_run;
-    Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}};
+    Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});
+    shape.topology = spec.topology;
+    resolve_levels(shape);
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");
     job.shape = intern(std::move(shape));

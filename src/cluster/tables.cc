@@ -89,9 +89,17 @@ PoolId Cluster::pool_of(const model::Node& node) const {
 
 void Cluster::set_node(const model::Node& node) {
     BERTH_CHECK(open_trials_ == 0, "nodes do not change inside a trial");
-    NodeId id = find_node(node.name);
+    const NodeId known = find_node(node.name);
+    const bool moves =
+        known.is_valid() && names_at_levels(description(known)) != names_at_levels(node);
+    if (!moves) return put_node(known, node);
+    change_domains([&] { put_node(known, node); });
+}
+
+void Cluster::put_node(NodeId id, const model::Node& node) {
     if (id.is_valid()) {
         index_node(id, -1);
+        pools_[nodes_[id.index()].pool.index()].domains.remove_node(nodes_[id.index()].domain, id);
         BERTH_CHECK(nodes_[id.index()].gpus == node.gpus, "a known node keeps its GPU count");
         descriptions_[id.index()] = node;
     } else {
@@ -105,6 +113,7 @@ void Cluster::set_node(const model::Node& node) {
     }
     NodeState& state = nodes_[id.index()];
     state.pool = pool_of(node);
+    put_into_domains(id, node);
     state.kind = kind_of(node);
     state.cpu.capacity = node.cpu ? node.cpu->value : kUnaccounted;
     state.memory.capacity = node.memory ? node.memory->value : kUnaccounted;

@@ -70,6 +70,14 @@ struct Fields<model::TaskRequest> {
 };
 
 template <>
+struct Fields<model::TopologyRequest> {
+    static void visit(auto&& field) {
+        field("required", &model::TopologyRequest::required);
+        field("preferred", &model::TopologyRequest::preferred);
+    }
+};
+
+template <>
 struct Fields<model::JobSpec> {
     static void visit(auto&& field) {
         field("name", &model::JobSpec::name);
@@ -83,6 +91,7 @@ struct Fields<model::JobSpec> {
         field("request", &model::JobSpec::request);
         field("gpu_model", &model::JobSpec::gpu_model);
         field("node_labels", &model::JobSpec::node_labels);
+        field("topology", &model::JobSpec::topology);
         field("min_run", &model::JobSpec::min_run);
         field("restart_cost", &model::JobSpec::restart_cost);
     }

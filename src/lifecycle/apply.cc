@@ -25,6 +25,7 @@ class Fold {
   public:
     Fold(State& state, const model::Event& event) : state_(state), event_(event) {}
 
+    void operator()(const model::LevelsSet& set) { state_.cluster.set_levels(set.levels); }
     void operator()(const model::PoolSet& set) { state_.cluster.set_pool(set.pool); }
     void operator()(const model::NodeSet& set) { state_.cluster.set_node(set.node); }
     void operator()(const model::ProjectSet& set) { state_.cluster.set_project(set.project); }

@@ -22,6 +22,9 @@ class Describer {
     explicit Describer(const Description& description) : description_(description) {}
 
     Result<State> run() {
+        if (description_.levels != model::default_levels()) {
+            BERTH_TRY_VOID(record({}, model::LevelsSet{description_.levels}));
+        }
         for (const model::Pool& pool : description_.pools) {
             BERTH_TRY_VOID(record({}, model::PoolSet{pool}));
         }

@@ -34,6 +34,7 @@ class Audit {
 
     std::vector<std::string> run() {
         check_gpus();
+        check_domains();
         check_usage();
         check_lines();
         return std::move(found_);
@@ -117,6 +118,37 @@ class Audit {
         }
     }
 
+    // What a domain counts is what its ready nodes have.
+    void check_domains() {
+        for (const auto& pool : cluster_.pools()) {
+            const base::PoolId id{static_cast<base::PoolId::Rep>(&pool - cluster_.pools().data())};
+            for (int level = 0; level < std::ssize(cluster_.levels()); ++level) {
+                for (const base::DomainId domain : pool.domains.at_level(level)) {
+                    check_domain(id, domain);
+                }
+            }
+        }
+    }
+
+    void check_domain(base::PoolId pool, base::DomainId id) {
+        const cluster::Domain& domain = cluster_.pool(pool).domains[id];
+        for (const View view : {View::Idle, View::Coming}) {
+            const auto at = static_cast<std::size_t>(view);
+            MilliGpu free{0};
+            std::vector<std::int32_t> by_whole(domain.by_whole[at].size());
+            cluster_.visit_nodes(pool, {id, {}}, [&](NodeId node) {
+                const cluster::NodeState& state = cluster_.nodes()[node.index()];
+                if (!state.is_ready) return;
+                const auto whole = static_cast<std::size_t>(std::popcount(state.whole[at]));
+                for (int gpu = 0; gpu < state.gpus; ++gpu) free += cluster_.free(view, node, gpu);
+                if (whole < by_whole.size()) ++by_whole[whole];
+            });
+            if (free != domain.free[at] || by_whole != domain.by_whole[at]) {
+                report("domain " + domain.path + ": what is free");
+            }
+        }
+    }
+
     void check_usage() {
         for (std::size_t pool = 0; pool < cluster_.pools().size(); ++pool) {
             for (std::size_t project = 0; project < cluster_.projects().size(); ++project) {
@@ -190,7 +222,10 @@ std::string dump(const Cluster& cluster) {
         }
         text << '\n';
     }
-    for (const auto& node : cluster.nodes()) text << node.whole[0] << ' ' << node.whole[1] << '\n';
+    for (const auto& node : cluster.nodes()) {
+        text << node.whole[0] << ' ' << node.whole[1] << ' '
+             << cluster.pool(node.pool).domains[node.domain].path << '\n';
+    }
     return text.str();
 }
 

@@ -10,6 +10,7 @@ model::Snapshot snapshot(const State& state) {
     snapshot.sequence = state.sequence;
     snapshot.time = state.time;
     snapshot.last_job = state.last_job;
+    snapshot.levels.assign(state.cluster.levels().begin(), state.cluster.levels().end());
     for (const auto& pool : state.cluster.pools()) {
         snapshot.pools.push_back({pool.name, pool.labels});
     }
@@ -57,6 +58,7 @@ State restore(const model::Snapshot& snapshot) {
     state.sequence = snapshot.sequence;
     state.time = snapshot.time;
     state.last_job = snapshot.last_job;
+    state.cluster.set_levels(snapshot.levels);
     for (const model::Pool& pool : snapshot.pools) state.cluster.set_pool(pool);
     for (const model::Node& node : snapshot.nodes) state.cluster.set_node(node);
     for (const model::Project& project : snapshot.projects) state.cluster.set_project(project);
