@@ -78,6 +78,7 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
                 happen(state, model::JobFinished{other, model::JobState::Cancelled, 0, {}});
             }
             return;
+        case RemedyKind::Apart:
         case RemedyKind::AskLess:
         case RemedyKind::AnyKind: {
             const model::TimePoint created = job.created;
@@ -85,11 +86,14 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
             if (remedy.kind == RemedyKind::AnyKind) {
                 spec.gpu_model.clear();
                 spec.node_labels.clear();
+            } else if (remedy.kind == RemedyKind::Apart) {
+                spec.topology.required.clear();
             } else {
                 if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
                 spec.tasks_min = remedy.tasks;
                 spec.request.gpus = static_cast<int>(remedy.gpus.value / 1000);
             }
+            if (cluster.job(id).hold) cluster.drop_hold(id);
             cluster.remove_job(id);
             return cluster.add_job(id, spec, created);
         }
