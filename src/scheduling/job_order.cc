@@ -11,10 +11,13 @@ std::optional<Candidate> JobOrder::next(base::ProjectId project,
         // Lanes are sorted by priority and stage; later ones cannot win any more.
         if (best && (key.priority != best->lane.priority || key.stage != best->lane.stage)) break;
         if (closed_.contains(key)) continue;
-        const auto& oldest = *lane.begin();
-        if (best && best_age < oldest) continue;
-        best = Candidate{project, key, oldest.second};
-        best_age = oldest;
+        auto oldest = lane.begin();
+        while (!passed_.empty() && oldest != lane.end() && passed_.contains(oldest->second)) {
+            ++oldest;
+        }
+        if (oldest == lane.end() || (best && best_age < *oldest)) continue;
+        best = Candidate{project, key, oldest->second};
+        best_age = *oldest;
     }
     return best;
 }

@@ -24,10 +24,13 @@ class JobOrder {
     // The next job of the claim's lanes that are not closed.
     std::optional<Candidate> next(base::ProjectId project, const cluster::Claim& claim) const;
     void close(const cluster::LaneKey& lane) { closed_.insert(lane); }
+    // This job cannot go on, the others of its lane may.
+    void pass_over(base::JobId job) { passed_.insert(job); }
     bool is_closed(const cluster::LaneKey& lane) const { return closed_.contains(lane); }
 
   private:
     std::set<cluster::LaneKey> closed_;
+    std::set<base::JobId> passed_;
 };
 
 }  // namespace berth::scheduling

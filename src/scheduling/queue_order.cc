@@ -27,7 +27,7 @@ ServiceKey service_key(const PoolView& view, ProjectId project, MilliGpu amount)
     key.with_job = key.allocated + amount;
     key.allocatable = view.shares.allocatable[project.index()];
     key.over_fair = key.allocated > view.shares.fair[project.index()];
-    key.above_quota = key.with_job > claim.quota;
+    key.above_quota = key.with_job > view.quota(project);
     key.priority = claim.rights.priority;
     key.no_share = key.allocatable == MilliGpu{0} && key.with_job > MilliGpu{0};
     return key;
@@ -112,6 +112,11 @@ bool QueueOrder::is_worth_going_on() {
 void QueueOrder::close(const Candidate& candidate) {
     if (is_counted_) hopeful_ -= test_(candidate.project, candidate.lane);
     jobs_[candidate.project.index()].close(candidate.lane);
+    refresh_from(candidate.project);
+}
+
+void QueueOrder::pass_over(const Candidate& candidate) {
+    jobs_[candidate.project.index()].pass_over(candidate.job);
     refresh_from(candidate.project);
 }
 
