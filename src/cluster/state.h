@@ -135,6 +135,7 @@ struct LaneKey {
 
     // Higher priority first, then rule R3.
     bool operator<(const LaneKey& other) const;
+    bool operator==(const LaneKey& other) const = default;
 };
 using Lane = base::SortedRuns<std::pair<TimePoint, JobId>>;
 

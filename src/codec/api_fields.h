@@ -19,6 +19,15 @@ struct Fields<model::Submission> {
 };
 
 template <>
+struct Fields<model::Remedy> {
+    static void visit(auto&& field) {
+        using R = model::Remedy;
+        field("kind", &R::kind), field("name", &R::name), field("gpus", &R::gpus);
+        field("tasks", &R::tasks), field("jobs", &R::jobs), field("at", &R::at);
+    }
+};
+
+template <>
 struct Fields<model::Verdict> {
     static void visit(auto&& field) {
         using V = model::Verdict;
@@ -27,7 +36,7 @@ struct Fields<model::Verdict> {
         field("bound", &V::bound), field("tasks_asked", &V::tasks_asked);
         field("tasks_fit", &V::tasks_fit), field("largest_free", &V::largest_free);
         field("scope", &V::scope), field("detail", &V::detail), field("blockers", &V::blockers);
-        field("position", &V::position);
+        field("position", &V::position), field("remedy", &V::remedy);
     }
 };
 

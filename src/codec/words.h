@@ -42,6 +42,10 @@ template <>
 inline constexpr std::array<Word, 6> kWords<model::Rule>{"allocate", "reclaim", "preempt",
                                                          "hold",     "user",    "stale"};
 template <>
+inline constexpr std::array<Word, 9> kWords<model::RemedyKind>{
+    "wait",     "resume",   "node_back", "raise_limit", "raise_quota",
+    "jobs_end", "ask_less", "any_kind",  "more_gpus"};
+template <>
 inline constexpr std::array<Word, 2> kWords<model::Spreading>{"binpack", "spread"};
 
 template <typename E>

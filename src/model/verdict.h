@@ -6,11 +6,13 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "model/job.h"
+#include "model/remedy.h"
 
 namespace berth::model {
 
@@ -58,6 +60,7 @@ struct Verdict {
     std::string detail;          // the resource or rule within the reason, for example "limit"
     std::vector<JobId> blockers; // who holds what it needs, most relevant first, at most 8
     int position = 0;            // 1 = next in its project
+    std::optional<Remedy> remedy;  // when it was asked for and there is one
 
     bool operator==(const Verdict&) const = default;
 };

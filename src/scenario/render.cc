@@ -113,4 +113,27 @@ std::string render(const lifecycle::State& state, const model::Verdict& verdict)
     return line + (verdict.blockers.empty() ? "" : "]");
 }
 
+std::vector<std::string> render(const model::ShareAccount& account) {
+    std::vector<std::string> lines;
+    for (const model::ShareLevel& level : account.levels) {
+        lines.push_back((level.parent.empty() ? "pool " + account.pool : level.parent) +
+                        " divides " + format(level.total) + ", surplus " + format(level.surplus));
+        for (const model::ShareRow& row : level.rows) {
+            lines.push_back("  " + row.project + " quota " +
+                            (row.quota == model::kUnlimited ? "unlimited" : format(row.quota)) +
+                            " wants " + format(row.wants) + ": " + format(row.from_quota) + " + " +
+                            format(row.from_surplus) + " + " + format(row.odd) + " = " +
+                            format(row.fair));
+        }
+        for (const model::ShareOffer& offer : level.offers) {
+            lines.push_back("  priority " + std::to_string(offer.priority) + " round " +
+                            std::to_string(offer.round) + " " + offer.project + " " +
+                            base::format_thousandths(offer.part_ppm / 10) + "% of " +
+                            format(offer.left) + " = " + format(offer.offered) + ", takes " +
+                            format(offer.taken));
+        }
+    }
+    return lines;
+}
+
 }  // namespace berth::scenario

@@ -8,6 +8,7 @@
 
 #include "lifecycle/apply.h"
 #include "model/plan.h"
+#include "model/share_account.h"
 #include "model/verdict.h"
 
 namespace berth::scenario {
@@ -20,5 +21,7 @@ std::string places(const cluster::Cluster& cluster, const std::vector<model::Tas
 
 std::vector<std::string> render(const lifecycle::State& state, const model::Plan& plan);
 std::string render(const lifecycle::State& state, const model::Verdict& verdict);
+// The divisions from the pool down: a line for each level, project and offer.
+std::vector<std::string> render(const model::ShareAccount& account);
 
 }  // namespace berth::scenario

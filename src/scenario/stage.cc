@@ -14,6 +14,9 @@
 #include "scheduling/cycle.h"
 #include "scheduling/explain.h"
 #include "scheduling/fair_share.h"
+#include "scheduling/forecast.h"
+#include "scheduling/remedy.h"
+#include "scheduling/share_account.h"
 
 namespace berth::scenario {
 namespace {
@@ -131,7 +134,9 @@ Status Stage::build() {
 
 Status Stage::happen(model::EventBody body) {
     BERTH_TRY_VOID(lifecycle::check(state_, body));
-    lifecycle::apply(state_, {state_.sequence + 1, now_, "scenario", std::move(body)});
+    const auto ended =
+        lifecycle::apply(state_, {state_.sequence + 1, now_, "scenario", std::move(body)});
+    if (ended) run_times_.learn(*ended);
     return {};
 }
 
@@ -178,8 +183,11 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
         BERTH_TRY_VOID(happen(model::NodeSet{node}));
         return Lines{};
     }
+    if (verb == "account") return account(command);
     BERTH_TRY(job, job_named(name));
+    if (verb == "when") return when(job);
     if (verb == "why") return why(job);
+    if (verb == "remedy") return remedy(job);
     Status status = base::invalid("unknown command \"" + verb + "\"");
     if (verb == "pause") status = pause(job);
     if (verb == "left") status = leave(job);
@@ -255,6 +263,36 @@ std::vector<std::string> Stage::plan() {
 Result<std::vector<std::string>> Stage::why(model::JobId job) {
     if (!state_.jobs.at(job).tasks.empty()) return base::invalid("why: the job does not wait");
     return Lines{render(state_, scheduling::explain(state_.cluster, policy_, {}, now_, job))};
+}
+
+Result<std::vector<std::string>> Stage::remedy(model::JobId job) {
+    if (!state_.jobs.at(job).tasks.empty()) return base::invalid("remedy: the job does not wait");
+    const auto verdict = scheduling::explain(state_.cluster, policy_, {}, now_, job);
+    const auto found = scheduling::find_remedy(state_.cluster, policy_, now_, verdict,
+                                               scheduling::tries_for(state_.cluster));
+    if (!found) return Lines{name_of(state_, job) + " no single change would do"};
+    return Lines{name_of(state_, job) + " would start if " +
+                 scheduling::remedy_text(
+                     *found, now_, [&](model::JobId other) { return name_of(state_, other); })};
+}
+
+Result<std::vector<std::string>> Stage::when(model::JobId job) {
+    if (!state_.jobs.at(job).tasks.empty()) return base::invalid("when: the job does not wait");
+    const auto work = [&](model::JobId id) { return run_times_.left(state_.jobs.at(id), now_); };
+    const auto estimates =
+        scheduling::estimate_starts(state_.cluster, policy_, now_, work,
+                                    scheduling::bounds_for(state_.cluster), std::span(&job, 1));
+    return Lines{name_of(state_, job) + " " + scheduling::estimate_text(estimates.at(job), now_)};
+}
+
+Result<std::vector<std::string>> Stage::account(const Command& command) {
+    const std::string project = command.names.empty() ? "" : command.names[0];
+    const auto id = state_.cluster.find_project(project);
+    if (!id.is_valid()) return base::invalid("there is no project \"" + project + "\"");
+    const std::string pool = command.names.size() > 1 ? command.names[1] : model::kDefaultPool;
+    const auto pool_id = state_.cluster.find_pool(pool);
+    if (!pool_id.is_valid()) return base::invalid("there is no pool \"" + pool + "\"");
+    return render(scheduling::account_of(state_.cluster, policy_, now_, pool_id, id));
 }
 
 Result<std::vector<std::string>> Stage::settle() {

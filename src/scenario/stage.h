@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lifecycle/apply.h"
+#include "lifecycle/run_times.h"
 #include "model/description.h"
 #include "model/plan.h"
 #include "model/policy.h"
@@ -43,6 +44,12 @@ class Stage {
     // Decides and renders; `broken` lines say what no decision may do.
     model::Plan decide_into(Lines& lines);
     base::Result<Lines> why(model::JobId job);
+    // The cheapest change that would start it.
+    base::Result<Lines> remedy(model::JobId job);
+    // When it is expected to start.
+    base::Result<Lines> when(model::JobId job);
+    // How a project came to its fair share.
+    base::Result<Lines> account(const Command& command);
     // A user asks that the job shall not run: it is held, and asked to leave if it runs.
     base::Status pause(model::JobId job);
     // Decides and lets everything asked happen at once, until nothing more is decided.
@@ -56,6 +63,7 @@ class Stage {
     model::Description description_;
     model::Policy policy_;
     lifecycle::State state_;
+    lifecycle::RunTimes run_times_;
     model::TimePoint now_;
     bool is_built_ = false;
     int created_ = 0;

@@ -64,24 +64,32 @@ MilliGpu free_on(const PoolView& view, NodeId node) {
     return free;
 }
 
+// How many tasks of `gpus` distinct GPUs each fit, at most `tasks`, when GPU i has room for
+// parts[i] of them: t tasks do when the sum of min(t, parts[i]) is at least t x gpus.
+int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks) {
+    if (gpus == 0) return tasks;
+    for (; tasks > 0; --tasks) {
+        std::int64_t room = 0;
+        for (const std::int64_t here : parts) room += std::min<std::int64_t>(here, tasks);
+        if (room >= std::int64_t{tasks} * gpus) break;
+    }
+    return tasks;
+}
+
 // How many tasks would fit on the empty node, with or without its host resources.
 int slots_when_empty(const PoolView& view, const Job& job, NodeId node, bool with_host) {
     const Cluster& cluster = view.cluster;
     const cluster::NodeState& state = cluster.nodes()[node.index()];
     const model::TaskRequest& request = cluster.shape(job.shape).request;
-    std::int64_t slots = job.tasks_min;
-    if (request.gpus > 0) {
-        const std::int64_t share =
-            std::max<std::int64_t>(cluster.share_on(job.shape, node).value, 1);
-        slots = std::min<std::int64_t>(slots, state.gpus * (1000 / share) / request.gpus);
-    }
+    const std::int64_t share = std::max<std::int64_t>(cluster.share_on(job.shape, node).value, 1);
+    const std::vector<std::int64_t> parts(state.gpus, 1000 / share);
+    const std::int64_t slots = most_tasks(parts, request.gpus, job.tasks_min);
     const auto by_host = [&](const cluster::HostUse& host, std::int64_t need) {
         if (!with_host || host.capacity == cluster::kUnaccounted || need == 0) return slots;
         return std::min(slots, host.capacity / need);
     };
-    slots = by_host(state.cpu, cluster.cpu_on(job.shape, node));
-    slots = by_host(state.memory, cluster.memory_on(job.shape, node));
-    return static_cast<int>(slots);
+    return static_cast<int>(std::min(by_host(state.cpu, cluster.cpu_on(job.shape, node)),
+                                     by_host(state.memory, cluster.memory_on(job.shape, node))));
 }
 
 class Explainer {
@@ -219,15 +227,19 @@ class Explainer {
 
     // How many tasks the GPUs of a node that is away would take beside what still runs there.
     int slots_when_back(NodeId node) const {
-        const int gpus_each = view_.cluster.shape(job_.shape).request.gpus;
-        if (gpus_each == 0) return job_.ask();
+        return most_tasks(parts_on(node, [&](int gpu) { return view_.cluster.unused(node, gpu); }),
+                          view_.cluster.shape(job_.shape).request.gpus, job_.ask());
+    }
+
+    // How many shares each GPU of the node has room for, when so much of it is free.
+    template <typename Free>
+    std::vector<std::int64_t> parts_on(NodeId node, Free&& free) const {
         const auto share = std::max(view_.cluster.share_on(job_.shape, node), MilliGpu{1});
-        std::int64_t parts = 0;
+        std::vector<std::int64_t> parts;
         for (int gpu = 0; gpu < view_.cluster.nodes()[node.index()].gpus; ++gpu) {
-            const std::int64_t here = view_.cluster.unused(node, gpu).value / share.value;
-            parts += gpus_each == 1 ? here : std::min<std::int64_t>(here, 1);
+            parts.push_back(free(gpu).value / share.value);
         }
-        return static_cast<int>(parts / gpus_each);
+        return parts;
     }
 
     Verdict enough_but_apart() {
@@ -252,13 +264,9 @@ class Explainer {
         for (const NodeId node : all_nodes()) {
             const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
             if (!state.is_ready || !view_.cluster.allows(job_.shape, state.kind)) continue;
-            const MilliGpu share = view_.cluster.share_on(job_.shape, node);
-            std::int64_t parts = 0;
-            for (int gpu = 0; gpu < state.gpus; ++gpu) {
-                const MilliGpu free = view_.cluster.free(View::Idle, node, gpu);
-                parts += free.value / std::max<std::int64_t>(share.value, 1);
-            }
-            slots += request.gpus == 0 ? job_.ask() : static_cast<int>(parts / request.gpus);
+            const auto parts =
+                parts_on(node, [&](int gpu) { return view_.cluster.free(View::Idle, node, gpu); });
+            slots += most_tasks(parts, request.gpus, job_.ask());
         }
         return slots >= job_.ask();
     }
@@ -413,10 +421,23 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
     enact(cluster, plan);
     std::vector<Verdict> verdicts;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
+        if (own[i]) {
+            verdicts.push_back(*own[i]);
+            continue;
+        }
+        // Told of the first pool it names that could ever take it, else of the first.
         const Job& job = cluster.job(jobs[i]);
-        // Fair shares are the same before and after (pool_view.h).
-        const PoolView& view = before[cluster.pools_of(job).front().index()];
-        verdicts.push_back(own[i] ? *own[i] : Explainer(view, job).run(fitted_before[i], plan));
+        std::optional<Verdict> told;
+        for (const base::PoolId pool : cluster.pools_of(job)) {
+            // Fair shares are the same before and after (pool_view.h).
+            const PoolView& view = before[pool.index()];
+            Verdict here = Explainer(view, job).run(fitted_before[i], plan);
+            const bool is_possible =
+                here.reason != Reason::NeverFits && here.reason != Reason::ModelMismatch;
+            if (!told || is_possible) told = std::move(here);
+            if (is_possible) break;
+        }
+        verdicts.push_back(*told);
     }
     return verdicts;
 }

@@ -29,9 +29,27 @@ Wide bent_weight(const Claimant& claimant, Wide weight_sum, std::int64_t usage_w
     return std::max<Wide>(0, normal * 1000 + lean);
 }
 
+// Writes a step down when somebody wants to read it.
+class Teller {
+  public:
+    explicit Teller(std::vector<Division::Step>* steps) : steps_(steps) {}
+
+    void begin_round(int round) { round_ = round; }
+    void operator()(Division::Step step) const {
+        if (steps_ == nullptr) return;
+        step.round = step.what == Division::What::Offer ? round_ : 0;
+        steps_->push_back(step);
+    }
+
+  private:
+    std::vector<Division::Step>* steps_;
+    int round_ = 0;
+};
+
 // One round of offers at one priority. Returns whether anyone needed less than was offered.
 bool offer_round(std::span<const Claimant> siblings, std::vector<Open>& open,
-                 std::int64_t usage_weight, MilliGpu& rest, std::vector<MilliGpu>& fair) {
+                 std::int64_t usage_weight, MilliGpu& rest, std::vector<MilliGpu>& fair,
+                 const Teller& tell) {
     Wide weight_sum = 0;
     for (const Open& one : open) weight_sum += siblings[one.who].weight;
     std::vector<Wide> weights;
@@ -47,10 +65,20 @@ bool offer_round(std::span<const Claimant> siblings, std::vector<Open>& open,
     for (std::size_t i = 0; i < open.size(); ++i) {
         Open one = open[i];
         const Wide offer = Wide{at_start.value} * weights[i];
+        const auto told = [&](MilliGpu taken) {
+            tell({Division::What::Offer,
+                  one.who,
+                  taken,
+                  0,
+                  at_start,
+                  static_cast<std::int64_t>(weights[i] * kPpm / bent_sum),
+                  {static_cast<std::int64_t>(offer / bent_sum)}});
+        };
         if (Wide{one.need.value} * bent_sum <= offer) {
             someone_needed_less |= Wide{one.need.value} * bent_sum < offer;
             fair[one.who] += one.need;
             rest -= one.need;
+            told(one.need);
             continue;
         }
         const MilliGpu whole{static_cast<std::int64_t>(offer / bent_sum) / 1000 * 1000};
@@ -60,6 +88,7 @@ bool offer_round(std::span<const Claimant> siblings, std::vector<Open>& open,
         one.need -= whole;
         fair[one.who] += whole;
         rest -= whole;
+        told(whole);
         still_open.push_back(one);
     }
     open = std::move(still_open);
@@ -69,7 +98,8 @@ bool offer_round(std::span<const Claimant> siblings, std::vector<Open>& open,
 }  // namespace
 
 std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
-                             std::int64_t usage_weight) {
+                             std::int64_t usage_weight, std::vector<Division::Step>* steps) {
+    Teller tell(steps);
     std::vector<MilliGpu> fair;
     MilliGpu rest = total;
     std::map<int, std::vector<Open>, std::greater<>> by_priority;
@@ -81,14 +111,16 @@ std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
         const MilliGpu deserved = is_unlimited ? quota : claimant.quota;
         fair.push_back(claimant.is_fixed ? deserved : std::min(deserved, requestable));
         rest -= fair.back();
+        tell({Division::What::Quota, who, fair.back(), 0, {}, 0, {}});
         const MilliGpu need = requestable - fair.back();
         if (need > MilliGpu{0} && claimant.weight > 0 && !claimant.is_fixed) {
             by_priority[claimant.priority].push_back({who, need});
         }
     }
     for (auto& [priority, open] : by_priority) {
-        while (rest > MilliGpu{0} && !open.empty() &&
-               offer_round(siblings, open, usage_weight, rest, fair)) {
+        for (int round = 1; rest > MilliGpu{0} && !open.empty(); ++round) {
+            tell.begin_round(round);
+            if (!offer_round(siblings, open, usage_weight, rest, fair, tell)) break;
         }
     }
     for (auto& [priority, open] : by_priority) {
@@ -99,6 +131,7 @@ std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
             const MilliGpu extra = std::min({base::kWholeGpu, rest, one.need});
             fair[one.who] += extra;
             rest -= extra;
+            tell({Division::What::Odd, one.who, extra, 0, {}, 0, {}});
         }
     }
     return fair;
@@ -125,7 +158,8 @@ MilliGpu effective_request(const cluster::Cluster& cluster, PoolId pool, Project
 
 void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent,
                   std::int64_t usage_weight, const std::vector<MilliGpu>& request,
-                  const std::vector<std::int64_t>& usage_ppm, Shares& shares) {
+                  const std::vector<std::int64_t>& usage_ppm, Shares& shares,
+                  Divisions* divisions) {
     const auto& children = cluster.projects()[parent.index()].children;
     std::vector<Claimant> siblings;
     for (const ProjectId child : children) {
@@ -134,20 +168,27 @@ void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent
                             claim.rights.weight, claim.rights.priority, usage_ppm[child.index()],
                             claim.rights.kind == model::QuotaKind::Fixed});
     }
-    const auto fair = divide(shares.fair[parent.index()], siblings, usage_weight);
+    Division* division = divisions == nullptr ? nullptr : &(*divisions)[parent];
+    const auto fair = divide(shares.fair[parent.index()], siblings, usage_weight,
+                             division == nullptr ? nullptr : &division->steps);
+    if (division != nullptr) {
+        division->total = shares.fair[parent.index()];
+        division->claimants = siblings;
+    }
     for (std::size_t i = 0; i < children.size(); ++i) {
         const cluster::Claim& claim = cluster.claim(pool, children[i]);
         shares.fair[children[i].index()] = fair[i];
         shares.allocatable[children[i].index()] =
             std::min(claim.limit, std::max(shares.quota[children[i].index()], fair[i]));
-        divide_below(cluster, pool, children[i], usage_weight, request, usage_ppm, shares);
+        divide_below(cluster, pool, children[i], usage_weight, request, usage_ppm, shares,
+                     divisions);
     }
 }
 
 }  // namespace
 
 Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
-                   model::TimePoint now) {
+                   model::TimePoint now, Divisions* divisions) {
     const std::size_t count = cluster.projects().size();
     Shares shares{std::vector<MilliGpu>(count), std::vector<MilliGpu>(count),
                   quotas_in_force(cluster, pool, policy)};
@@ -155,7 +196,7 @@ Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Po
     effective_request(cluster, pool, cluster::kRoot, shares, request);
     shares.fair[0] = shares.allocatable[0] = cluster.pool(pool).capacity;
     divide_below(cluster, pool, cluster::kRoot, policy.usage_weight, request,
-                 past_shares(cluster, pool, policy, now), shares);
+                 past_shares(cluster, pool, policy, now), shares, divisions);
     return shares;
 }
 

@@ -13,6 +13,7 @@
 // Trusts: claims resolved by the cluster. Cost: O(projects x rounds); rounds <= projects.
 #pragma once
 
+#include <map>
 #include <span>
 #include <vector>
 
@@ -35,9 +36,29 @@ struct Claimant {
     bool is_fixed = false;
 };
 
+// A division written down, for share_account.h: what each step gave to whom.
+struct Division {
+    enum class What { Quota, Offer, Odd };
+    struct Step {
+        What what = What::Quota;
+        std::size_t who = 0;  // position among the claimants
+        MilliGpu taken{0};
+        int round = 0;  // of offers at one priority, from 1
+        MilliGpu left{0};  // when the round began
+        std::int64_t part_ppm = 0;  // of what was left
+        MilliGpu offered{0};
+    };
+    MilliGpu total{0};
+    std::vector<Claimant> claimants;
+    std::vector<Step> steps;
+};
+using Divisions = std::map<ProjectId, Division>;  // by parent
+
 // Divides `total` between siblings given from oldest to youngest; the answer is in their order.
+// The steps go to `steps` when it is not null.
 std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
-                             std::int64_t usage_weight);
+                             std::int64_t usage_weight,
+                             std::vector<Division::Step>* steps = nullptr);
 
 // By project.
 struct Shares {
@@ -46,8 +67,9 @@ struct Shares {
     std::vector<MilliGpu> quota;        // what it is worth now (overcommitment.h)
 };
 
-// `now` tells how long ago past use lies, where the policy measures it.
+// `now` tells how long ago past use lies, where the policy measures it. Every division on the way
+// goes to `divisions` when it is not null.
 Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
-                   model::TimePoint now);
+                   model::TimePoint now, Divisions* divisions = nullptr);
 
 }  // namespace berth::scheduling

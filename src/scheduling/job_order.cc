@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/job_order.h"
 
-namespace berth::scheduling {
+#include <algorithm>
+#include <tuple>
 
-std::optional<Candidate> JobOrder::next(base::ProjectId project,
-                                        const cluster::Claim& claim) const {
-    std::optional<Candidate> best;
-    std::pair<model::TimePoint, base::JobId> best_age;
+namespace berth::scheduling {
+namespace {
+
+bool is_before(const LaneHead& left, const LaneHead& right) {
+    return std::tie(right.lane.priority, left.lane.stage, left.created, left.job) <
+           std::tie(left.lane.priority, right.lane.stage, right.created, right.job);
+}
+
+}  // namespace
+
+void JobOrder::read(const cluster::Claim& claim) {
+    open_.clear();
+    std::sort(closed_.begin(), closed_.end());
+    auto closed = closed_.begin();
     for (const auto& [key, lane] : claim.lanes) {
-        // Lanes are sorted by priority and stage; later ones cannot win any more.
-        if (best && (key.priority != best->lane.priority || key.stage != best->lane.stage)) break;
-        if (closed_.contains(key)) continue;
-        auto oldest = lane.begin();
-        while (!passed_.empty() && oldest != lane.end() && passed_.contains(oldest->second)) {
-            ++oldest;
-        }
-        if (oldest == lane.end() || (best && best_age < *oldest)) continue;
-        best = Candidate{project, key, oldest->second};
-        best_age = *oldest;
+        while (closed != closed_.end() && *closed < key) ++closed;
+        if (closed != closed_.end() && *closed == key) continue;
+        auto first = lane.begin();
+        while (!passed_.empty() && first != lane.end() && passed_.contains(first->second)) ++first;
+        if (first != lane.end()) open_.push_back({key, first->first, first->second});
     }
-    return best;
+    std::ranges::sort(open_,
+                      [](const auto& left, const auto& right) { return is_before(right, left); });
+}
+
+void JobOrder::close(const cluster::LaneKey& lane) {
+    closed_.push_back(lane);
+    const auto found = std::ranges::find(open_.rbegin(), open_.rend(), lane, &LaneHead::lane);
+    if (found != open_.rend()) open_.erase(std::next(found).base());
 }
 
 }  // namespace berth::scheduling

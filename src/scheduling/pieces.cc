@@ -195,7 +195,9 @@ void PieceTable::cut(Cut& into, const cluster::Job& job) {
         if (!task.is_releasing) into.tasks.push_back(task.place);
     }
     const auto running = std::span(into.tasks).subspan(first);
-    std::ranges::sort(running, std::greater{}, &model::TaskPlacement::task);
+    if (running.size() > 1) {
+        std::ranges::sort(running, std::greater{}, &model::TaskPlacement::task);
+    }
     for (const model::TaskPlacement& task : running) into.ranks.push_back(task.task);
     const std::size_t core = std::min(running.size(), static_cast<std::size_t>(job.tasks_min));
     std::size_t at = first;

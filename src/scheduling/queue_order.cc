@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/queue_order.h"
 
+#include <algorithm>
 #include <compare>
 #include <utility>
 
@@ -52,45 +53,45 @@ QueueOrder::QueueOrder(const PoolView& view, LaneTest test)
       test_(std::move(test)),
       jobs_(view.cluster.projects().size()),
       best_(view.cluster.projects().size()) {
-    refresh_below(cluster::kRoot);
+    read_below(cluster::kRoot);
 }
 
-void QueueOrder::refresh_below(ProjectId project) {
+void QueueOrder::read_below(ProjectId project) {
     for (const ProjectId child : view_.cluster.projects()[project.index()].children) {
-        refresh_below(child);
+        read_below(child);
     }
+    if (view_.cluster.is_leaf(project)) jobs_[project.index()].read(view_.claim(project));
     refresh(project);
 }
 
 void QueueOrder::refresh(ProjectId project) {
     Best& best = best_[project.index()];
-    best.candidate.reset();
+    best.project = {};
     if (view_.cluster.is_leaf(project)) {
-        if (project != cluster::kRoot) {
-            best.candidate = jobs_[project.index()].next(project, view_.claim(project));
-        }
+        if (jobs_[project.index()].next() != nullptr) best.project = project;
     } else {
         const Best* first = nullptr;
         for (const ProjectId child : view_.cluster.projects()[project.index()].children) {
             const Best& other = best_[child.index()];
-            if (!other.candidate) continue;
+            if (!other.project.is_valid()) continue;
             if (first == nullptr || is_before(other.key, first->key)) first = &other;
         }
-        if (first != nullptr) best.candidate = first->candidate;
+        if (first != nullptr) best.project = first->project;
     }
-    if (best.candidate) {
-        const cluster::Job& job = view_.cluster.job(best.candidate->job);
-        best.key = service_key(view_, project, ask_gpus(view_, job, job.ask()));
-    }
+    if (!best.project.is_valid()) return;
+    const cluster::LaneKey& lane = head(best).lane;
+    const MilliGpu amount = view_.cluster.demand(lane.shape, view_.pool) * lane.ask;
+    best.key = service_key(view_, project, amount);
 }
 
 std::optional<Candidate> QueueOrder::next() {
     const Best& best = best_[cluster::kRoot.index()];
-    while (best.candidate && !test_(best.candidate->project, best.candidate->lane)) {
+    while (best.project.is_valid() && !test_(best.project, head(best).lane)) {
         if (!is_worth_going_on()) return {};
-        close(Candidate(*best.candidate));
+        close(best.project, cluster::LaneKey(head(best).lane));
     }
-    return best.candidate;
+    if (!best.project.is_valid()) return {};
+    return Candidate{best.project, head(best).lane, head(best).job};
 }
 
 // Counted at most once between two changes, when the first lane fails: then a decision that has
@@ -101,9 +102,8 @@ bool QueueOrder::is_worth_going_on() {
         hopeful_ = 0;
         for (std::size_t i = 0; i < jobs_.size(); ++i) {
             const ProjectId project{static_cast<ProjectId::Rep>(i)};
-            for (const auto& [key, lane] : view_.claim(project).lanes) {
-                hopeful_ += !jobs_[i].is_closed(key) && test_(project, key);
-            }
+            hopeful_ += static_cast<int>(std::ranges::count_if(
+                jobs_[i].open(), [&](const LaneHead& head) { return test_(project, head.lane); }));
         }
     }
     return hopeful_ > 0;
@@ -111,17 +111,22 @@ bool QueueOrder::is_worth_going_on() {
 
 void QueueOrder::close(const Candidate& candidate) {
     if (is_counted_) hopeful_ -= test_(candidate.project, candidate.lane);
-    jobs_[candidate.project.index()].close(candidate.lane);
-    refresh_from(candidate.project);
+    close(candidate.project, candidate.lane);
+}
+
+void QueueOrder::close(ProjectId project, const cluster::LaneKey& lane) {
+    jobs_[project.index()].close(lane);
+    refresh_from(project);
 }
 
 void QueueOrder::pass_over(const Candidate& candidate) {
     jobs_[candidate.project.index()].pass_over(candidate.job);
-    refresh_from(candidate.project);
+    changed(candidate.project);
 }
 
 void QueueOrder::changed(ProjectId project) {
     is_counted_ = false;
+    jobs_[project.index()].read(view_.claim(project));
     refresh_from(project);
 }
 

@@ -37,6 +37,12 @@ bool is_before(const ServiceKey& left, const ServiceKey& right);
 // is called.
 using LaneTest = std::function<bool(ProjectId, const cluster::LaneKey&)>;
 
+struct Candidate {
+    ProjectId project;
+    cluster::LaneKey lane;
+    JobId job;
+};
+
 class QueueOrder {
   public:
     QueueOrder(const PoolView& view, LaneTest test);
@@ -53,12 +59,14 @@ class QueueOrder {
 
   private:
     struct Best {
-        std::optional<Candidate> candidate;
+        ProjectId project;  // whose next job stands for the tree node; not valid when there is none
         ServiceKey key;
     };
     bool is_worth_going_on();
+    void close(ProjectId project, const cluster::LaneKey& lane);
+    const LaneHead& head(const Best& best) const { return *jobs_[best.project.index()].next(); }
+    void read_below(ProjectId project);
     void refresh(ProjectId project);
-    void refresh_below(ProjectId project);
     void refresh_from(ProjectId project);  // it and everything above it
 
     const PoolView& view_;

@@ -10,6 +10,20 @@ __extension__ using Wide = __int128;
 
 constexpr std::size_t kNoSide = static_cast<std::size_t>(-1);
 
+// The most that a sibling may lose to a side that comes to hold `gained`: what it keeps stays
+// more, relatively, unless the side that gains stays within its fair share.
+MilliGpu most_by_balance(const PoolView& view, ProjectId asking, MilliGpu gained,
+                         ProjectId sibling) {
+    const MilliGpu allocated = view.allocated(sibling);
+    const MilliGpu fair = view.shares.fair[asking.index()];
+    const MilliGpu sibling_fair = view.shares.fair[sibling.index()];
+    if (gained <= fair || sibling_fair == MilliGpu{0}) return allocated;
+    if (fair == MilliGpu{0}) return {0};
+    const Wide least_left = Wide{gained.value} * sibling_fair.value / fair.value + 1;
+    const Wide most = Wide{allocated.value} - least_left;
+    return {most < 0 ? 0 : static_cast<std::int64_t>(most)};
+}
+
 }  // namespace
 
 bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount) {
@@ -28,7 +42,7 @@ bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, Mill
 }
 
 ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount)
-    : view_(view), amount_(amount), side_of_(view.cluster.projects().size(), kNoSide) {
+    : side_of_(view.cluster.projects().size(), kNoSide) {
     const auto mark_below = [&](auto&& self, ProjectId project, std::size_t side) -> void {
         side_of_[project.index()] = side;
         for (const ProjectId child : view.cluster.projects()[project.index()].children) {
@@ -40,11 +54,10 @@ ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliG
         for (const ProjectId sibling : view.cluster.projects()[view.parent(at).index()].children) {
             if (sibling == at) continue;
             Side side;
-            side.sibling = sibling;
-            side.asking = at;
             side.allocated = view.allocated(sibling);
             side.floor = view.shares.allocatable[sibling.index()];
             if (within_quota) side.floor = std::min(side.floor, view.quota(sibling));
+            side.most = most_by_balance(view, at, view.allocated(at) + amount, sibling);
             mark_below(mark_below, sibling, sides_.size());
             sides_.push_back(std::move(side));
         }
@@ -63,13 +76,14 @@ bool ReclaimLedger::may_take(ProjectId from, MilliGpu piece) const {
     const MilliGpu largest =
         side->pieces.empty() ? piece : std::max(piece, side->pieces.rbegin()->first);
     const MilliGpu before_last = side->allocated - (side->taken + piece - largest);
-    return before_last > side->floor;
+    return before_last > side->floor && side->taken + piece <= side->most;
 }
 
 MilliGpu ReclaimLedger::most_from(ProjectId from, MilliGpu largest_piece) const {
     const Side* side = find_side(from);
     if (side == nullptr || side->allocated <= side->floor) return {0};
-    return side->allocated - side->floor + largest_piece - MilliGpu{1};
+    const MilliGpu by_floor = side->allocated - side->floor + largest_piece - MilliGpu{1};
+    return std::min(by_floor, side->most);
 }
 
 std::optional<std::size_t> ReclaimLedger::side_of(ProjectId project) const {
@@ -82,6 +96,7 @@ std::vector<MilliGpu> ReclaimLedger::headrooms() const {
     std::vector<MilliGpu> headrooms;
     for (const Side& side : sides_) {
         headrooms.push_back(std::max(side.allocated - side.taken - side.floor, MilliGpu{0}));
+        headrooms.push_back(side.most - side.taken);
     }
     return headrooms;
 }
@@ -97,18 +112,6 @@ void ReclaimLedger::give_back(ProjectId from, MilliGpu piece) {
     side.taken -= piece;
     const auto size = side.pieces.find(piece);
     if (--size->second == 0) side.pieces.erase(size);
-}
-
-bool ReclaimLedger::leaves_balance() const {
-    return std::ranges::all_of(sides_, [&](const Side& side) {
-        if (side.taken == MilliGpu{0}) return true;
-        const Wide gained = view_.allocated(side.asking).value + amount_.value;
-        const Wide fair = view_.shares.fair[side.asking.index()].value;
-        const Wide left = side.allocated.value - side.taken.value;
-        const Wide sibling_fair = view_.shares.fair[side.sibling.index()].value;
-        if (gained <= fair || sibling_fair == 0) return true;
-        return gained * sibling_fair < left * fair;
-    });
 }
 
 }  // namespace berth::scheduling

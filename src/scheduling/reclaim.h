@@ -38,34 +38,30 @@ class ReclaimLedger {
   public:
     ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount);
 
-    // Whether a piece of this size may be taken from the project on top of what was taken.
+    // Whether a piece of this size may be taken from the project on top of what was taken, with
+    // the balance kept.
     bool may_take(ProjectId from, MilliGpu piece) const;
     // At most so much can ever be taken from the project's side in pieces up to this size.
     MilliGpu most_from(ProjectId from, MilliGpu largest_piece) const;
     void take(ProjectId from, MilliGpu piece);
     void give_back(ProjectId from, MilliGpu piece);
-    // Whether every sibling that lost is left no worse off than the side that gained.
-    bool leaves_balance() const;
-
     // The side of a project, for telling sides apart; none for the beneficiary's own project.
     std::optional<std::size_t> side_of(ProjectId project) const;
-    // What each side holds above the floor; a ledger with no more anywhere allows no more.
+    // What each side holds above the floor, and what balance lets it lose; a ledger with no more
+    // anywhere allows no more.
     std::vector<MilliGpu> headrooms() const;
 
   private:
     // One side that may lose: a sibling of an ancestor of the beneficiary.
     struct Side {
-        ProjectId sibling;
-        ProjectId asking;       // the beneficiary's ancestor at that level
         MilliGpu allocated{0};  // before anything was taken
-        MilliGpu floor{0};      // it must hold more than this before each piece
+        MilliGpu floor{0};  // it must hold more than this before each piece
+        MilliGpu most{0};  // more would leave it relatively worse off than the asking side
         MilliGpu taken{0};
         std::map<MilliGpu, int> pieces;  // how many of each size were taken
     };
     const Side* find_side(ProjectId from) const;
 
-    const PoolView& view_;
-    MilliGpu amount_;
     std::vector<std::size_t> side_of_;  // by project: position in sides_, or npos
     std::vector<Side> sides_;
 };

@@ -9,6 +9,11 @@
 #include "scheduling/place.h"
 
 namespace berth::scheduling {
+namespace {
+
+constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+
+}  // namespace
 
 bool SlotMarket::Offer::operator<(const Offer& other) const {
     return std::tie(other.cost, other.jobs, other.node) < std::tie(cost, jobs, node);
@@ -30,18 +35,26 @@ void SlotMarket::reopen(const Hunt& hunt, std::span<const NodeId> freed) {
     to_offer_.clear();
 }
 
+// Goes through the pieces, not the nodes: most hunts may take little of what runs.
 void SlotMarket::open(const Hunt& hunt) {
     is_open_ = true;
-    heap_ = {};
     const std::size_t nodes = hunt.view.cluster.nodes().size();
     versions_.resize(nodes);
-    for (std::size_t node = 0; node < nodes; ++node) {
-        offer(hunt, {static_cast<NodeId::Rep>(node)});
+    std::vector<std::int64_t> least(nodes, kNone);
+    std::vector<Offer> offers;
+    for (const std::size_t piece : hunt.quarry()) {
+        const std::int64_t cost = hunt.cost(piece);
+        for (const model::TaskPlacement& task : hunt.pieces[piece].tasks) {
+            std::int64_t& known = least[task.node.index()];
+            if (known == kNone) offers.push_back({0, 0, task.node, ++versions_[task.node.index()]});
+            known = std::min(known, cost);
+        }
     }
+    for (Offer& offer : offers) offer.cost = least[offer.node.index()];
+    heap_ = std::priority_queue<Offer>({}, std::move(offers));
 }
 
 void SlotMarket::offer(const Hunt& hunt, NodeId node) {
-    constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
     std::int64_t least = kNone;
     hunt.pieces.visit_on(node, [&](std::size_t piece) {
         if (hunt.may_take(piece)) least = std::min(least, hunt.cost(piece));

@@ -6,8 +6,8 @@
 // ledger only tightens), so a heap once made serves the next search on the same terms as well:
 // only nodes where GPUs were freed since are offered again.
 //
-// Trusts: one market is used with one shape and one set of Terms. Cost: O(nodes) when it opens,
-// then O(log nodes) and the price of a node (slot_cost.h) for each slot.
+// Trusts: one market is used with one shape and one set of Terms. Cost: O(pieces that may be taken)
+// when it opens, then O(log nodes) and the price of a node (slot_cost.h) for each slot.
 #pragma once
 
 #include <queue>

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Are verdicts true? Plays random lives and all scenario files:
+//   remedies [--seeds N] FOLDER...
+// At every stop each waiting job is asked why, and
+//   1. its remedy is carried out on a copy, by events as they would really happen: the job must
+//      start or be promised its GPUs, and with one GPU, job or task less it must not;
+//   2. NeverFits is held against a search over all ways to place the gang into the empty pool;
+//   3. every project's share account must add up to its fair share.
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lifecycle/apply.h"
+#include "random_script.h"
+#include "scenario/render.h"
+#include "scenario/stage.h"
+#include "scheduling/cycle.h"
+#include "scheduling/explain.h"
+#include "scheduling/remedy.h"
+#include "scheduling/share_account.h"
+
+namespace {
+
+using namespace berth;
+using model::Remedy;
+using model::RemedyKind;
+using model::Verdict;
+
+constexpr int kEvents = 12;
+constexpr int kFailuresShown = 10;
+
+struct Counts {
+    std::int64_t asked = 0;
+    std::map<RemedyKind, std::int64_t> remedies;
+    std::int64_t none = 0;
+    std::int64_t never = 0;
+    std::map<std::string, std::int64_t> none_by_reason;
+};
+
+// The change as it would come about in a server.
+void happen(lifecycle::State& state, model::EventBody body) {
+    lifecycle::apply(state, {state.sequence + 1, state.time, "proof", std::move(body)});
+}
+
+void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
+    cluster::Cluster& cluster = state.cluster;
+    const cluster::Job& job = cluster.job(id);
+    switch (remedy.kind) {
+        case RemedyKind::Wait: return;
+        case RemedyKind::Resume: return happen(state, model::JobReleased{id});
+        case RemedyKind::NodeBack: {
+            model::Node node = cluster.description(cluster.find_node(remedy.name));
+            node.health = model::NodeHealth::Ready;
+            return happen(state, model::NodeSet{node});
+        }
+        case RemedyKind::RaiseLimit:
+        case RemedyKind::RaiseQuota: {
+            model::Project project =
+                cluster.projects()[cluster.find_project(remedy.name).index()].project;
+            const std::string& pool = cluster.pool(cluster.pools_of(job).front()).name;
+            model::Entitlement rights = model::rights_in(project, pool);
+            (remedy.kind == RemedyKind::RaiseLimit ? rights.limit : rights.quota.emplace()) =
+                remedy.gpus;
+            (pool == model::kDefaultPool ? project.rights : project.pools[pool]) = rights;
+            return happen(state, model::ProjectSet{project});
+        }
+        case RemedyKind::JobsEnd:
+            for (const model::JobId other : remedy.jobs) {
+                happen(state, model::JobFinished{other, model::JobState::Cancelled, 0, {}});
+            }
+            return;
+        case RemedyKind::AskLess:
+        case RemedyKind::AnyKind: {
+            const model::TimePoint created = job.created;
+            model::JobSpec spec = state.jobs.at(id).spec;
+            if (remedy.kind == RemedyKind::AnyKind) {
+                spec.gpu_model.clear();
+                spec.node_labels.clear();
+            } else {
+                if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
+                spec.tasks_min = remedy.tasks;
+                spec.request.gpus = static_cast<int>(remedy.gpus.value / 1000);
+            }
+            cluster.remove_job(id);
+            return cluster.add_job(id, spec, created);
+        }
+        case RemedyKind::MoreGpus:
+            return happen(state, model::NodeSet{scheduling::added_node(cluster, remedy, job)});
+    }
+}
+
+bool starts(const lifecycle::State& before, const scenario::Stage& stage, const Remedy& remedy,
+            model::JobId id) {
+    lifecycle::State state = before;
+    carry_out(state, remedy, id);
+    const model::TimePoint at = remedy.kind == RemedyKind::Wait ? remedy.at : stage.now();
+    const model::Plan plan = scheduling::decide(state.cluster, stage.policy(), at);
+    return std::ranges::any_of(plan.starts, [&](const auto& start) { return start.job == id; }) ||
+           std::ranges::any_of(plan.reservations, [&](const auto& held) { return held.job == id; });
+}
+
+// A little less of the same.
+std::vector<Remedy> smaller(const Remedy& remedy, const cluster::Job& job,
+                            const cluster::Cluster& cluster) {
+    Remedy less = remedy;
+    std::vector<Remedy> all;
+    switch (remedy.kind) {
+        case RemedyKind::MoreGpus:
+            if (remedy.gpus == base::gpus(1)) return {};
+            less.gpus -= base::gpus(1);
+            return {less};
+        case RemedyKind::RaiseLimit:
+        case RemedyKind::RaiseQuota: {
+            const auto at = cluster.find_project(remedy.name);
+            const auto& claim = cluster.claim(cluster.pools_of(job).front(), at);
+            const auto now = remedy.kind == RemedyKind::RaiseLimit ? claim.limit : claim.quota;
+            // Where parts of GPUs are counted the steps are smaller than a GPU.
+            const auto asks = cluster.demand(job.shape, cluster.pools_of(job).front());
+            for (const auto amount :
+                 {now, claim.usage.allocated, claim.usage.not_preemptible, asks, remedy.gpus}) {
+                if (amount.value % 1000 != 0) return {};
+            }
+            if (remedy.gpus <= now) return {};
+            less.gpus -= base::gpus(1);
+            return {less};
+        }
+        case RemedyKind::AskLess:
+            if (remedy.tasks < job.tasks_min) {
+                ++less.tasks;
+                if (less.tasks == job.tasks_min) return {};
+            } else {
+                less.gpus += base::gpus(1);
+                if (less.gpus == base::gpus(cluster.shape(job.shape).request.gpus)) return {};
+            }
+            return {less};
+        case RemedyKind::JobsEnd:
+            for (std::size_t i = 0; i < remedy.jobs.size() && remedy.jobs.size() > 1; ++i) {
+                less = remedy;
+                less.jobs.erase(less.jobs.begin() + static_cast<std::ptrdiff_t>(i));
+                all.push_back(less);
+            }
+            return all;
+        default: return {};
+    }
+}
+
+// Whether `tasks` tasks fit on GPUs with so much room each: all choices of GPUs are tried.
+bool all_fit(std::vector<std::int64_t> free, int tasks, int gpus, std::int64_t share) {
+    if (tasks == 0) return true;
+    std::vector<std::size_t> chosen;
+    const std::function<bool(std::size_t)> choose = [&](std::size_t from) {
+        if (std::ssize(chosen) == gpus) {
+            std::vector<std::int64_t> rest = free;
+            for (const std::size_t gpu : chosen) rest[gpu] -= share;
+            std::ranges::sort(rest);
+            return all_fit(std::move(rest), tasks - 1, gpus, share);
+        }
+        for (std::size_t gpu = from; gpu < free.size(); ++gpu) {
+            if (free[gpu] < share || (gpu > from && free[gpu] == free[gpu - 1])) continue;
+            chosen.push_back(gpu);
+            if (choose(gpu + 1)) return true;
+            chosen.pop_back();
+        }
+        return false;
+    };
+    return choose(0);
+}
+
+int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, model::NodeId node) {
+    const cluster::NodeState& state = cluster.nodes()[node.index()];
+    const model::Node& description = cluster.description(node);
+    const cluster::Shape& shape = cluster.shape(job.shape);
+    const bool has_model =
+        shape.gpu_model.empty() ||
+        ("|" + shape.gpu_model + "|").find("|" + description.gpu_model + "|") != std::string::npos;
+    const bool has_labels = std::ranges::all_of(shape.labels, [&](const auto& label) {
+        const auto found = description.labels.find(label.first);
+        return found != description.labels.end() && found->second == label.second;
+    });
+    if (!has_model || !has_labels || shape.request.gpu_memory > description.gpu_memory) return 0;
+    if (shape.request.gpus > description.gpus) return 0;
+    int most = 0;
+    for (int tasks = 1; tasks <= job.tasks_min; ++tasks) {
+        const auto fits_host = [&](const cluster::HostUse& host, std::int64_t need) {
+            return host.capacity == cluster::kUnaccounted || need * tasks <= host.capacity;
+        };
+        const bool fits =
+            fits_host(state.cpu, cluster.cpu_on(job.shape, node)) &&
+            fits_host(state.memory, cluster.memory_on(job.shape, node)) &&
+            all_fit(std::vector<std::int64_t>(static_cast<std::size_t>(description.gpus), 1000),
+                    tasks, shape.request.gpus, cluster.share_on(job.shape, node).value);
+        if (!fits) break;
+        most = tasks;
+    }
+    return most;
+}
+
+bool could_ever_run(const cluster::Cluster& cluster, const cluster::Job& job) {
+    return std::ranges::any_of(cluster.pools_of(job), [&](const base::PoolId pool) {
+        int slots = 0;
+        for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+            const model::NodeId node{static_cast<model::NodeId::Rep>(i)};
+            if (cluster.nodes()[i].pool == pool) slots += most_on_empty(cluster, job, node);
+        }
+        return slots >= job.tasks_min;
+    });
+}
+
+// By the printed numbers alone: what each row got, what a round had left, what a part of it is.
+bool adds_up(const model::ShareAccount& account, model::MilliGpu fair) {
+    model::MilliGpu handed_down = account.levels.front().total;
+    for (const model::ShareLevel& level : account.levels) {
+        if (level.total != handed_down) return false;
+        model::MilliGpu surplus = level.total;
+        std::map<std::string, model::MilliGpu> taken;
+        model::MilliGpu left = level.surplus;
+        model::MilliGpu left_after = level.surplus;
+        for (std::size_t i = 0; i < level.offers.size(); ++i) {
+            const model::ShareOffer& offer = level.offers[i];
+            const bool is_same_round = i > 0 && level.offers[i - 1].priority == offer.priority &&
+                                       level.offers[i - 1].round == offer.round;
+            if (!is_same_round) left = left_after;
+            const std::int64_t by_part = offer.left.value * offer.part_ppm / 1'000'000;
+            const std::int64_t off = offer.offered.value - by_part;
+            if (offer.left != left || offer.taken > offer.offered || off < 0 || off > 1) {
+                return false;
+            }
+            left_after -= offer.taken;
+            taken[offer.project] += offer.taken;
+        }
+        for (const model::ShareRow& row : level.rows) {
+            surplus -= row.from_quota;
+            if (row.fair != row.from_quota + row.from_surplus + row.odd) return false;
+            if (row.from_surplus != taken[row.project] || row.odd > base::gpus(1)) return false;
+            left_after -= row.odd;
+            const auto next = &level - account.levels.data() + 1;
+            const bool is_last = next == std::ssize(account.levels);
+            if (is_last && row.project == account.project && row.fair != fair) return false;
+            if (!is_last && row.project == account.levels[static_cast<std::size_t>(next)].parent) {
+                handed_down = row.fair;
+            }
+        }
+        if (surplus != level.surplus) return false;
+        if (level.surplus > model::MilliGpu{0} && left_after < model::MilliGpu{0}) return false;
+    }
+    return account.fair == fair;
+}
+
+class Proof {
+  public:
+    // Everybody who waits is asked, or one of them in turn.
+    void ask(const scenario::Stage& stage, bool all) {
+        const lifecycle::State& state = stage.state();
+        std::vector<model::JobId> waiting;
+        for (const auto& [id, job] : state.cluster.jobs()) {
+            if (job.placed.empty()) waiting.push_back(id);
+        }
+        if (waiting.empty()) return;
+        const std::size_t turn = static_cast<std::size_t>(turn_++) % waiting.size();
+        for (std::size_t i = 0; i < waiting.size(); ++i) {
+            if (all || i == turn) ask(stage, waiting[i]);
+        }
+    }
+
+    void check_accounts(const scenario::Stage& stage) {
+        const cluster::Cluster& cluster = stage.state().cluster;
+        for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
+            const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
+            const auto shares = scheduling::fair_shares(cluster, pool, stage.policy(), stage.now());
+            for (std::size_t p = 1; p < cluster.projects().size(); ++p) {
+                const auto account =
+                    scheduling::account_of(cluster, stage.policy(), stage.now(), pool,
+                                           {static_cast<base::ProjectId::Rep>(p)});
+                if (!adds_up(account, shares.fair[p])) {
+                    found_.push_back("the account of " + account.project + " does not add up");
+                }
+            }
+        }
+    }
+
+    std::vector<std::string> take_findings() { return std::exchange(found_, {}); }
+    const Counts& counts() const { return counts_; }
+
+  private:
+    void ask(const scenario::Stage& stage, model::JobId id) {
+        lifecycle::State state = stage.state();
+        const model::Plan plan = scheduling::decide(state.cluster, stage.policy(), stage.now());
+        const Verdict verdict =
+            scheduling::explain(state.cluster, stage.policy(), plan, stage.now(), id);
+        const cluster::Job& job = state.cluster.job(id);
+        const std::string who = scenario::render(state, verdict);
+        ++counts_.asked;
+        check_never(state.cluster, job, verdict, who);
+        const auto remedy =
+            scheduling::find_remedy(state.cluster, stage.policy(), stage.now(), verdict, 200);
+        if (!remedy) {
+            ++counts_.none;
+            ++counts_.none_by_reason[std::string(model::name(verdict.reason))];
+            return;
+        }
+        ++counts_.remedies[remedy->kind];
+        const auto text = [&](const Remedy& change) {
+            return scheduling::remedy_text(change, stage.now(), [&](model::JobId other) {
+                return scenario::name_of(state, other);
+            });
+        };
+        if (!starts(state, stage, *remedy, id)) {
+            found_.push_back(who + ": would not start if " + text(*remedy));
+        }
+        for (const Remedy& less : smaller(*remedy, job, state.cluster)) {
+            if (starts(state, stage, less, id)) {
+                found_.push_back(who + ": " + text(*remedy) + ", but this does too: " + text(less));
+            }
+        }
+    }
+
+    void check_never(const cluster::Cluster& cluster, const cluster::Job& job,
+                     const Verdict& verdict, const std::string& who) {
+        const bool is_never = verdict.reason == model::Reason::NeverFits ||
+                              verdict.reason == model::Reason::ModelMismatch;
+        const bool is_about_fit = verdict.reason != model::Reason::Held &&
+                                  verdict.reason != model::Reason::Paused &&
+                                  verdict.reason != model::Reason::Starting &&
+                                  verdict.reason != model::Reason::WaitingForPause;
+        if (!is_about_fit || job.active > 0) return;
+        counts_.never += is_never;
+        if (is_never == could_ever_run(cluster, job)) {
+            found_.push_back(who + ": it could " + (is_never ? "" : "never ") + "run");
+        }
+    }
+
+    Counts counts_;
+    std::vector<std::string> found_;
+    int turn_ = 0;
+};
+
+struct Options {
+    std::uint64_t seeds = 2000;
+    std::vector<std::filesystem::path> folders;
+};
+
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+    std::ifstream stream(file);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(stream, line);) lines.push_back(line);
+    return lines;
+}
+
+class Run {
+  public:
+    explicit Run(const Options& options) : options_(options) {}
+
+    int all() {
+        for (std::uint64_t seed = 1; seed <= options_.seeds; ++seed) live(seed);
+        for (const auto& folder : options_.folders) {
+            for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+                if (entry.path().extension() == ".scn") play(entry.path());
+            }
+        }
+        print();
+        return failed_ == 0 ? 0 : 1;
+    }
+
+  private:
+    void live(std::uint64_t seed) {
+        base::Rng rng(seed);
+        const proof::Setting setting = proof::random_setting(rng);
+        scenario::Stage stage;
+        std::string script;
+        const auto play = [&](const std::string& line) {
+            script += line + "\n";
+            (void)stage.play(scenario::parse_script(line)->commands.front());
+        };
+        for (const std::string& line : setting.fixed) play(line);
+        for (const std::string& line : setting.shuffled) play(line);
+        play("shares");
+        int jobs_made = 100;
+        for (int i = 0; i < kEvents; ++i) {
+            proof_.ask(stage, false);
+            play("decide");
+            proof_.ask(stage, false);
+            proof_.check_accounts(stage);
+            play(proof::random_event(rng, setting, stage.state(), jobs_made));
+            if (!report("seed " + std::to_string(seed), script)) return;
+        }
+    }
+
+    void play(const std::filesystem::path& file) {
+        scenario::Stage stage;
+        std::string script;
+        for (const std::string& line : lines_of(file)) {
+            if (line.empty() || line.front() == '#' || line.front() == '>') continue;
+            script += line + "\n";
+            (void)stage.play(scenario::parse_script(line)->commands.front());
+            if (!stage.state().jobs.empty()) proof_.ask(stage, true);
+        }
+        ++files_;
+        report(file.string(), script);
+    }
+
+    bool report(const std::string& where, const std::string& script) {
+        const auto found = proof_.take_findings();
+        if (found.empty()) return true;
+        if (++failed_ > kFailuresShown) return false;
+        std::cout << "# " << where << '\n' << script;
+        for (const std::string& finding : found) std::cout << "# " << finding << '\n';
+        std::cout << '\n';
+        return false;
+    }
+
+    void print() const {
+        const Counts& counts = proof_.counts();
+        std::cout << options_.seeds << " seeds, " << files_ << " scenarios, " << counts.asked
+                  << " verdicts (" << counts.never << " that it never fits), remedies by kind:";
+        for (const auto& [kind, count] : counts.remedies) {
+            std::cout << ' ' << static_cast<int>(kind) << ':' << count;
+        }
+        std::cout << ", none " << counts.none << " (";
+        for (const auto& [reason, count] : counts.none_by_reason) {
+            std::cout << ' ' << reason << ' ' << count;
+        }
+        std::cout << "), " << failed_ << " failed\n";
+    }
+
+    const Options& options_;
+    Proof proof_;
+    int files_ = 0;
+    int failed_ = 0;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        if (word == "--seeds" && i + 1 < argc) {
+            const std::string_view count = argv[++i];
+            std::from_chars(count.data(), count.data() + count.size(), options.seeds);
+        } else {
+            options.folders.emplace_back(word);
+        }
+    }
+    return Run(options).all();
+}
