@@ -106,7 +106,8 @@ class Client {
     Outcome<ShareAnswer> fair_share(const std::string& project, const std::string& pool);
     // What would be different, as JSON: nothing is changed.
     Outcome<std::string> what_if(const std::vector<model::Hypothesis>& suppose);
-    Success set_project(const std::string& name, const std::string& body);
+    // Answers with what is to be considered: one sentence each.
+    Outcome<std::vector<std::string>> set_project(const std::string& name, const std::string& body);
     Outcome<ServerStatus> status();
     // "keep" or "cancel": what becomes of the jobs.
     Success shut_down(const std::string& jobs);

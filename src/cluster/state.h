@@ -19,6 +19,7 @@
 #include "base/sorted_runs.h"
 #include "cluster/domain_tree.h"
 #include "cluster/free_index.h"
+#include "cluster/past_use.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -88,11 +89,19 @@ struct PlacedTask {
     bool is_releasing = false;
 };
 
+// A gang that runs with fewer tasks than its minimum.
+struct Stale {
+    TimePoint since;
+    std::optional<model::Duration> grace;  // its own; negative = for ever
+};
+
 struct Hold {
     std::vector<TaskPlacement> tasks;
     TimePoint deadline;
     model::Rule rule = model::Rule::Reclaim;
 };
+
+inline constexpr model::Duration kOfProject{-1};  // its project says
 
 struct Job {
     JobId id;
@@ -113,6 +122,8 @@ struct Job {
     TimePoint last_saved;             // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};
     std::optional<model::Duration> min_run;
+    TimePoint last_pause;             // when it was last asked to leave
+    model::Duration preemption_delay = kOfProject;
 
     bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
     // Tasks it needs to make its next step: the gang, or one more.
@@ -135,6 +146,7 @@ struct LaneKey {
     int ask = 1;
     bool preemptible = true;
     int preference = 0;               // position of this pool in the jobs' list of pools
+    model::Duration preemption_delay = kOfProject;
     std::uint32_t home = 0;           // where running tasks bind the next one (Cluster::home)
 
     // Higher priority first, then rule R3.
@@ -172,6 +184,12 @@ struct Claim {
     base::SortedRuns<VictimKey> victims;
 };
 
+// What pauses destroyed on one day.
+struct Waste {
+    std::int64_t day = 0;  // days since the epoch, UTC
+    std::int64_t gpu_ms = 0;
+};
+
 struct PoolState {
     std::string name;
     model::Labels labels;
@@ -182,6 +200,8 @@ struct PoolState {
     int gpus_per_node_max = 0;
     model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
     std::vector<Claim> claims;            // by project
+    Waste waste;
+    std::vector<PastUse> past_use;        // by project; of the leaves
 };
 
 struct ProjectState {

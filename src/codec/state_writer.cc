@@ -60,8 +60,8 @@ class StateWriter {
     void time(std::string_view name, model::TimePoint value) {
         json_.key(name), json_.string(format_time(value));
     }
-    void duration(std::string_view name, model::Duration value) {
-        json_.key(name), json_.string(base::format(value));
+    void duration(std::string_view name, std::optional<model::Duration> value) {
+        if (value) json_.key(name), json_.string(base::format(*value));
     }
     void labels(std::string_view name, const model::Labels& labels) {
         if (labels.empty()) return;
@@ -105,6 +105,9 @@ class StateWriter {
         text("name", project.name);
         text("parent", project.parent);
         number("created", project.order);
+        duration("preemption_delay", project.preemption_delay);
+        duration("preempt_min_run", project.preempt_min_run);
+        duration("reclaim_min_run", project.reclaim_min_run);
         write(project.rights);
         if (project.pools.empty()) return;
         json_.key("pools"), json_.begin_object();
@@ -147,7 +150,13 @@ class StateWriter {
             text("preferred", spec.topology.preferred);
             json_.end_object();
         }
-        if (spec.min_run) duration("min_run", *spec.min_run);
+        duration("min_run", spec.min_run);
+        duration("preemption_delay", spec.preemption_delay);
+        if (spec.stale_grace && spec.stale_grace->count() < 0) {
+            text("stale_grace", "never");
+        } else {
+            duration("stale_grace", spec.stale_grace);
+        }
         if (spec.restart_cost.count() > 0) duration("restart_cost", spec.restart_cost);
     }
 
@@ -156,6 +165,8 @@ class StateWriter {
         time("created", job.created);
         if (job.last_start) time("last_start", *job.last_start);
         if (job.last_checkpoint) time("last_checkpoint", *job.last_checkpoint);
+        if (job.last_pause) time("last_pause", *job.last_pause);
+        if (job.stale_since) time("stale_since", *job.stale_since);
         if (job.held) json_.key("held"), json_.boolean(true);
         if (job.promised_until) time("promised_until", *job.promised_until);
         list("tasks", job.tasks, [&](const TaskDescription& task) {

@@ -29,6 +29,8 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
     job.created = record.created;
     job.last_start = record.last_start;
     job.last_checkpoint = record.last_checkpoint;
+    if (record.last_pause) job.last_pause = record.last_pause->time;
+    job.stale_since = record.stale_since;
     job.held = record.held || record.state == model::JobState::Cancelling;
     for (const model::TaskPlacement& place : record.tasks) {
         const bool leaves =

@@ -75,9 +75,11 @@ void apply(Cluster& cluster, const Remedy& remedy, const Job& job) {
             const model::JobSpec spec = asked_instead(cluster, remedy, job);
             const model::TimePoint created = job.created;
             const model::TimePoint last_start = job.last_start;
+            const model::TimePoint last_pause = job.last_pause;
             if (job.hold) cluster.drop_hold(job.id);
             cluster.remove_job(job.id);
             cluster.add_job(job.id, spec, created);
+            cluster.set_paused(job.id, last_pause);
             return cluster.set_started(job.id, last_start);
         }
         case RemedyKind::MoreGpus: return cluster.set_node(added_node(cluster, remedy, job));
@@ -349,6 +351,7 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.node_labels = shape.labels;
     spec.topology = shape.topology;
     spec.min_run = job.min_run;
+    if (job.preemption_delay != cluster::kOfProject) spec.preemption_delay = job.preemption_delay;
     spec.restart_cost = job.restart_cost;
     if (remedy.kind == RemedyKind::AskLess) {
         if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
