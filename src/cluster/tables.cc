@@ -45,6 +45,7 @@ bool node_allows(const Shape& shape, const model::Node& node) {
 
 Cluster::Cluster() {
     projects_.push_back({});  // kRoot
+    work_stamps_.push_back(0);
     set_pool({.name = model::kDefaultPool, .labels = {}});
 }
 
@@ -201,6 +202,7 @@ void Cluster::set_project(const model::Project& project) {
         id = {static_cast<ProjectId::Rep>(projects_.size())};
         project_names_.emplace(project.name, id);
         projects_.push_back({});
+        work_stamps_.push_back(0);
         for (PoolState& pool : pools_) pool.claims.resize(projects_.size());
         const ProjectId parent = project.parent.empty() ? kRoot : find_project(project.parent);
         BERTH_CHECK(parent.is_valid(), "a parent is declared before its children");
