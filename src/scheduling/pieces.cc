@@ -120,7 +120,7 @@ bool PieceTable::strike_out(std::size_t position) {
     const Piece& piece = pieces_[position];
     Class& alike = class_of(piece);
     is_gone_[position] = true;
-    cuts_[piece.project.index()].stamp.reset();
+    cuts_[piece.project.index()].has_strikes = true;
     const std::size_t next = position + 1;
     const bool is_surplus_gone = is_of_same_job(position, next) && pieces_[next].takes_whole_job;
     if (is_surplus_gone) lower_stage(alike, next);
@@ -155,6 +155,8 @@ PieceTable::Cut& PieceTable::cut(ProjectId project) {
     if (cut.stamp != stamp) {
         this->cut(cut, project);
         cut.stamp = stamp;
+    } else if (cut.has_strikes) {
+        restore(cut);
     } else if (cut.priced == view_->now) {
         return cut;
     }
@@ -164,18 +166,40 @@ PieceTable::Cut& PieceTable::cut(ProjectId project) {
 
 void PieceTable::cut(Cut& into, ProjectId project) {
     for (std::size_t i = 0; i < into.room; ++i) leave_nodes(into.first + i);
+    into.has_strikes = false;
     into.classes.clear();
     into.tasks.clear();
     into.ranks.clear();
     fresh_cut_.clear();
+    jobs_.clear();
     for (const cluster::VictimKey& key : view_->claim(project).victims) {
-        if (into.classes.empty() || into.classes.back().priority != key.priority) {
+        jobs_.push_back(&view_->cluster.job(key.job));
+        __builtin_prefetch(jobs_.back());
+        __builtin_prefetch(&jobs_.back()->placed);
+    }
+    // Jobs lie all over the memory: each is asked for before it is needed.
+    constexpr std::size_t kAhead = 8;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+        if (i + kAhead < jobs_.size()) __builtin_prefetch(jobs_[i + kAhead]->placed.data());
+        if (into.classes.empty() || into.classes.back().priority != jobs_[i]->priority) {
             into.classes.push_back({});
-            into.classes.back().priority = key.priority;
+            into.classes.back().priority = jobs_[i]->priority;
         }
-        cut(into, view_->cluster.job(key.job));
+        cut(into, *jobs_[i]);
     }
     settle(into);
+}
+
+// As it was cut. Pieces are cut in victim order, so that is the order of their positions.
+void PieceTable::restore(Cut& cut) {
+    cut.has_strikes = false;
+    for (Class& alike : cut.classes) {
+        std::ranges::sort(alike.order);
+        for (const std::size_t piece : alike.order) {
+            is_gone_[piece] = false;
+            pieces_[piece].stage = pieces_[piece].stage_of_job;
+        }
+    }
 }
 
 // Gives the pieces just cut their positions: those of the last time, when there is room.
@@ -273,7 +297,7 @@ void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first
     piece.job = job.id;
     piece.project = job.project;
     piece.priority = job.priority;
-    piece.stage = job.stage();
+    piece.stage = piece.stage_of_job = job.stage();
     piece.created = job.created;
     piece.takes_whole_job = first + count == into.tasks.size();
     piece.is_fresh = view_->fresh.contains(job.id);

@@ -25,6 +25,7 @@ struct Piece {
     ProjectId project;
     int priority = 0;
     int stage = 0;  // of its job (rule R3), now
+    int stage_of_job = 0;  // before anything was taken of it
     TimePoint created;  // of its job
     bool takes_whole_job = true;
     bool is_fresh = false;  // its job starts in this very decision: nothing is lost
@@ -111,8 +112,8 @@ class PieceTable {
     // One project's work, cut.
     struct Cut {
         bool is_ready = false;  // for this decision
-        std::optional<std::uint64_t>
-            stamp;  // of the work as cut; none when something was struck out
+        std::optional<std::uint64_t> stamp;  // of the work as cut
+        bool has_strikes = false;
         TimePoint priced;  // when
         std::size_t first = 0;  // position of its pieces
         std::size_t room = 0;  // positions kept for them
@@ -126,6 +127,7 @@ class PieceTable {
     void cut(Cut& into, const cluster::Job& job);
     void add_piece(Cut& into, const cluster::Job& job, std::size_t first, std::size_t count);
     void settle(Cut& cut);
+    void restore(Cut& cut);
     void price(Cut& cut);
     void price(Class& alike, Piece& piece) const;
     void stand_on_nodes(std::size_t piece);
@@ -136,7 +138,8 @@ class PieceTable {
 
     const PoolView* view_ = nullptr;
     std::optional<model::Policy> policy_;  // of the last decision
-    std::vector<Piece> fresh_cut_;  // of the project that is being cut
+    std::vector<const cluster::Job*> jobs_;  // of the project that is being cut
+    std::vector<Piece> fresh_cut_;  // likewise
     std::vector<Piece> pieces_;
     std::vector<bool> is_gone_;
     std::vector<Cut> cuts_;  // by project
