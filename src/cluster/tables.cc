@@ -219,7 +219,12 @@ void Cluster::set_project(const model::Project& project) {
 }
 
 void Cluster::resolve_claims() {
-    for (PoolState& pool : pools_) resolve_quota(pool, kRoot);
+    for (PoolState& pool : pools_) {
+        resolve_quota(pool, kRoot);
+        pool.has_fixed_quota = std::ranges::any_of(pool.claims, [](const Claim& claim) {
+            return claim.rights.kind == model::QuotaKind::Fixed;
+        });
+    }
 }
 
 void Cluster::resolve_quota(PoolState& pool, ProjectId id) {

@@ -12,6 +12,7 @@
 #include "model/plan.h"
 #include "model/policy.h"
 #include "scenario/script.h"
+#include "scheduling/memory.h"
 
 namespace berth::scenario {
 
@@ -56,6 +57,7 @@ class Stage {
     model::Description description_;
     model::Policy policy_;
     lifecycle::State state_;
+    scheduling::Memory memory_;  // of decisions about the state
     model::TimePoint now_;
     bool is_built_ = false;
     int created_ = 0;

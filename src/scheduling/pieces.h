@@ -59,6 +59,10 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary);
 
 class PieceTable {
   public:
+    PieceTable() = default;
+    PieceTable(PieceTable&&) = default;  // its pieces point into it: it is never copied
+    PieceTable& operator=(PieceTable&&) = default;
+
     // Makes it ready for a decision, or another try at one. The view outlives the decision.
     void open(const PoolView& view);
 
