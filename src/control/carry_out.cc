@@ -86,10 +86,13 @@ void Controller::repeat_stops(Transaction& transaction) {
 }
 
 void Controller::run_effects(const Transaction& transaction) {
-    for (const model::JobId job : transaction.starts()) {
-        launch(transaction, job);
-        crash::crash_point("after-launch");
-    }
+    const auto launch_all = [&] {
+        for (const model::JobId job : transaction.starts()) {
+            launch(transaction, job);
+            crash::crash_point("after-launch");
+        }
+    };
+    if (!transaction.starts().empty()) ports_.store.read_together(launch_all);
     for (const StopOrder& stop : transaction.stops()) {
         ports_.launcher.stop(stop.attempt, stop.reason, stop.grace);
         crash::crash_point("after-stop");
