@@ -49,6 +49,7 @@ using Scenario = std::function<void(Run&)>;
 void add_place_and_release(std::map<std::string, Scenario>& scenarios);
 void add_evictions(std::map<std::string, Scenario>& scenarios);
 void add_fill(std::map<std::string, Scenario>& scenarios);
+void add_foresight(std::map<std::string, Scenario>& scenarios);
 void add_steady_state(std::map<std::string, Scenario>& scenarios);
 void add_topology_gang(std::map<std::string, Scenario>& scenarios);
 void add_memory(std::map<std::string, Scenario>& scenarios);
