@@ -40,6 +40,9 @@ class Run {
     void expect(bool condition, const std::string& what) const;
 };
 
+// How often this program has asked for memory so far.
+std::int64_t allocations();
+
 using Scenario = std::function<void(Run&)>;
 
 // One function a file; each adds its scenarios by name.
