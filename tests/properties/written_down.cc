@@ -40,6 +40,9 @@ std::string decided(lifecycle::State state, const model::Policy& policy, model::
 
 // What differs; empty when nothing does.
 std::string difference(const scenario::Stage& stage) {
+    // A state file holds no ledgers of what was wasted today and of past use.
+    const model::Snapshot snapshot = lifecycle::snapshot(stage.state());
+    if (!snapshot.waste.empty() || stage.policy().measured_usage) return {};
     const std::string text = codec::state_json(lifecycle::written_down(stage.state(), stage.now()));
     const auto description = codec::parse_state(text, "state.json");
     if (!description) return description.error().message + "\n" + text;
