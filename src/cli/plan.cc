@@ -19,7 +19,7 @@ constexpr Flag kFlags[] = {
     {0, "state", "FILE", "the cluster, YAML or JSON; \"-\" is standard input", Completes::Files},
     {0, "profile", "NAME", "berth, or classic as on Kubernetes; berth unless said",
      Completes::Choices, "berth|classic"},
-    {0, "export", "", "write the server's state as such a file instead, to FILE or here"},
+    {0, "export", "", "write the state of the server to FILE, or print it"},
     kPageOutputFlag,
     kJsonFlag,
 };

@@ -19,14 +19,14 @@ namespace {
 constexpr Flag kListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
 
 constexpr Flag kRightsFlags[] = {
-    {'q', "quota", "GPUS", "GPUs that are this project's whenever it asks: 4, 0.5"},
+    {'q', "quota", "GPUS", "its own whenever it asks: 4, 0.5"},
     {0, "limit", "GPUS", "never more than that; \"none\" lifts it"},
-    {'w', "weight", "NUMBER", "share of what idles, against others; 1 unless said"},
-    {0, "priority", "NUMBER", "higher is offered first what idles; 100 unless said"},
-    {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither", Completes::Choices,
+    {'w', "weight", "NUMBER", "share of what idles; 1 unless said"},
+    {0, "priority", "NUMBER", "higher is offered idle GPUs first; else 100"},
+    {0, "kind", "KIND", "guaranteed lends and borrows, fixed does neither", Completes::Choices,
      "guaranteed|fixed"},
-    {0, "preemption-delay", "TIME", "its jobs wait so long before others are paused for them"},
-    {0, "preempt-min-run", "TIME", "its jobs are left alone so long by higher priorities"},
+    {0, "preemption-delay", "TIME", "its jobs wait so long before others are paused"},
+    {0, "preempt-min-run", "TIME", "so long higher priorities leave its jobs alone"},
     {0, "reclaim-min-run", "TIME", "its jobs are left alone so long by other projects"},
     {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
 };

@@ -12,7 +12,7 @@
 namespace berth::cli {
 
 inline constexpr Flag kGpusFlag{'g', "gpus", "REQUEST",
-                                "2, 0.5, 12G, 2x0.5, H100:2 or 4..16 (1 unless said)"};
+                                "2, 0.5, 12G, 2x0.5, H100:2, 4..16 (1 unless said)"};
 inline constexpr Flag kProjectFlag{'p', "project", "PROJECT", "who pays with quota",
                                    Completes::Projects};
 inline constexpr Flag kNameFlag{'n', "name", "NAME", "of the job"};

@@ -27,8 +27,8 @@ using model::Hypothesis;
 using model::Supposition;
 
 constexpr Flag kFlags[] = {
-    {0, "state", "FILE", "of the cluster in this file instead of the server's", Completes::Files},
-    {0, "profile", "NAME", "with --state: berth, or classic; berth unless said", Completes::Choices,
+    {0, "state", "FILE", "of the cluster in this file, not the server's", Completes::Files},
+    {0, "profile", "NAME", "with --state: berth (unless said) or classic", Completes::Choices,
      "berth|classic"},
     {0, "down", "", "drain: the node fails, its jobs start again"},
     kGpusFlag,
