@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
     bench::add_evictions(scenarios);
     bench::add_fill(scenarios);
     bench::add_steady_state(scenarios);
+    bench::add_topology_gang(scenarios);
     bench::add_memory(scenarios);
 
     const std::span arguments(argv, static_cast<std::size_t>(argc));

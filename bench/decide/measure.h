@@ -47,6 +47,7 @@ void add_place_and_release(std::map<std::string, Scenario>& scenarios);
 void add_evictions(std::map<std::string, Scenario>& scenarios);
 void add_fill(std::map<std::string, Scenario>& scenarios);
 void add_steady_state(std::map<std::string, Scenario>& scenarios);
+void add_topology_gang(std::map<std::string, Scenario>& scenarios);
 void add_memory(std::map<std::string, Scenario>& scenarios);
 
 }  // namespace berth::bench

@@ -18,6 +18,11 @@ std::string for_whom(model::JobId beneficiary, const codec::NameTable& names) {
 struct Phrase {
     const codec::NameTable& names;
 
+    std::string operator()(const model::LevelsSet& event) const {
+        std::string text = "levels ";
+        for (const std::string& level : event.levels) text += level + ", ";
+        return text + model::kNodeLevel;
+    }
     std::string operator()(const model::PoolSet& event) const { return "pool " + event.pool.name; }
     std::string operator()(const model::NodeSet& event) const {
         return "node " + event.node.name + ": " + std::to_string(event.node.gpus) + " GPUs, " +

@@ -31,6 +31,8 @@ constexpr Flag kFlags[] = {
     kPriorityFlag,
     kDelayFlag,
     kPoolFlag,
+    kRequiredFlag,
+    kPreferredFlag,
     kSignalFlag,
     kGraceFlag,
     kCheckpointFlag,

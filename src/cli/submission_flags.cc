@@ -70,7 +70,7 @@ constexpr Spelling kSpellings[] = {
     {"memory", "memory", ""},
     {"workdir", "workdir", ""},
     {"priority", "priority", ""},
-    {"preemption-delay", "preemption_delay", ""},
+    {"delay", "preemption_delay", ""},
 };
 
 Success add_environment(Value& job, const Arguments& arguments) {
@@ -93,6 +93,11 @@ Success add_flags(Value& job, const Arguments& arguments) {
     if (const auto pools = arguments.all("pool"); !pools.empty()) {
         remove(job, "pool");
         set(job, "pools", list_value(pools));
+    }
+    for (const std::string_view level : {"required", "preferred"}) {
+        if (arguments.has(level)) {
+            set(map_member(job, "topology"), level, text_value(arguments.text(level)));
+        }
     }
     if (arguments.has("pause-signal")) {
         Value& pause = map_member(job, "pause");

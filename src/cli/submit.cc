@@ -29,6 +29,8 @@ constexpr Flag kFlags[] = {
     kPriorityFlag,
     kDelayFlag,
     kPoolFlag,
+    kRequiredFlag,
+    kPreferredFlag,
     kSignalFlag,
     kGraceFlag,
     kCheckpointFlag,

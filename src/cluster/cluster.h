@@ -9,14 +9,18 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cluster/history.h"
 #include "cluster/job_table.h"
 #include "cluster/state.h"
+#include "cluster/trial.h"
 
 namespace berth::cluster {
 
@@ -45,14 +49,13 @@ class Cluster {
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
     // Free amount of one GPU.
     MilliGpu free(View view, NodeId node, int gpu) const;
-    // Whether `share` more of the GPU could be used now, promises of it left aside.
+    // Whether `share` more of the GPU could be used now, promises left aside.
     bool could_use(NodeId node, int gpu, MilliGpu share) const;
     // What nobody uses of a GPU now, promises left aside, ready or not.
     MilliGpu unused(NodeId node, int gpu) const;
     // Jobs with a hold, by id.
     const std::set<JobId>& holders() const { return holders_; }
-    // Jobs that an event left below their minimum; those that got what they miss in a trial too.
-    const std::map<JobId, Stale>& stale() const { return stale_; }
+    const History& history() const { return history_; }
     // Whether nodes of this kind may carry the shape at all (model and labels).
     bool allows(ShapeId shape, std::uint16_t node_kind) const;
     // The part of one GPU of the node that a task of the shape takes.
@@ -68,14 +71,32 @@ class Cluster {
     std::int64_t cpu_on(ShapeId shape, NodeId node) const;
     std::int64_t memory_on(ShapeId shape, NodeId node) const;
 
+    // --- where nodes stand together
+    std::span<const std::string> levels() const { return levels_; }
+    // The position of a level, levels().size() for "node"; nothing when there is none.
+    std::optional<int> level_named(std::string_view name) const;
+    // What a node stands in at a level: a domain, itself, or nothing where it names none.
+    Region region_of(NodeId node, int level) const;
+    bool is_in(const Region& region, NodeId node) const;
+    // Calls `visit` with every node of the region.
+    template <typename Visit>
+    void visit_nodes(PoolId pool, const Region& region, Visit&& visit) const {
+        if (region.is_nowhere()) return;
+        if (region.node.is_valid()) return visit(region.node);
+        pools_[pool.index()].domains.visit_nodes(region.domain, visit);
+    }
+    // Where a job that requires a level must stay: where its running tasks are; the whole pool
+    // when none run or it requires none; nowhere when they are apart.
+    Region home(const Job& job) const;
+    // "rack b1/r7", "node n3".
+    std::string name_of(const Region& region, PoolId pool) const;
+
     // --- the machine room and the tree; lifecycle/ only
+    void set_levels(const model::Levels& levels);
     void set_pool(const model::Pool& pool);
     void set_node(const model::Node& node);
     void set_project(const model::Project& project);
-    void set_waste(PoolId pool, Waste waste);
-    void set_past_use(PoolId pool, ProjectId project, PastUse use);
-    // The project has so much more (or less) of the pool from now on, leaving tasks included.
-    void count_use(PoolId pool, ProjectId project, TimePoint time, MilliGpu amount);
+    History& history() { return history_; }
 
     // --- jobs; lifecycle/ only
     void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
@@ -84,7 +105,6 @@ class Cluster {
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
     void set_paused(JobId id, TimePoint time);  // it was asked to leave
-    void set_stale(JobId id, std::optional<Stale> stale);
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
 
     // --- capacity [trial]
@@ -108,8 +128,7 @@ class Cluster {
     };
 
     Job& mutable_job(JobId id);
-    // Takes the job out of / puts it into the line and the sums of its projects.
-    void leave_line(const Job& job);
+    void leave_line(const Job& job);  // and the sums of its projects
     void join_line(const Job& job);
     template <typename Change>
     void change(JobId id, Change&& change);
@@ -121,7 +140,13 @@ class Cluster {
 
     void change_capacity(const TaskPlacement& task, Kind kind, std::int64_t sign);
     void change_gpu(NodeState& node, NodeId id, int gpu, Kind kind, MilliGpu amount);
+    void put_node(NodeId id, const model::Node& node);
     void index_node(NodeId id, std::int64_t sign);
+    std::vector<std::string> names_at_levels(const model::Node& node) const;
+    void put_into_domains(NodeId id, const model::Node& node);
+    void resolve_levels(Shape& shape) const;
+    LaneKey lane_of(const Job& job, PoolId pool) const;
+    void change_domains(const std::function<void()>& change);
     void resolve_claims();
     void resolve_quota(PoolState& pool, ProjectId project);
     PoolId pool_of(const model::Node& node) const;
@@ -139,6 +164,7 @@ class Cluster {
     };
     static MilliGpu free_of(const GpuUse& use, View view);
 
+    model::Levels levels_ = model::default_levels();
     std::vector<NodeState> nodes_;
     std::vector<model::Node> descriptions_;
     std::vector<GpuUse> gpu_uses_;
@@ -149,7 +175,7 @@ class Cluster {
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     JobTable jobs_;
     std::set<JobId> holders_;
-    std::map<JobId, Stale> stale_;
+    History history_;
     std::map<std::string, NodeId, std::less<>> node_names_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
 
@@ -158,23 +184,6 @@ class Cluster {
     std::vector<int> undo_ranks_;
     std::vector<TaskPlacement> undo_tasks_;
     std::vector<Hold> undo_holds_;
-};
-
-// While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they
-// belong to the enclosing Trial. Trials nest like brackets.
-class Trial {
-  public:
-    explicit Trial(Cluster& cluster);
-    ~Trial();
-    Trial(const Trial&) = delete;
-    Trial& operator=(const Trial&) = delete;
-
-    void keep() { is_kept_ = true; }
-
-  private:
-    Cluster& cluster_;
-    std::size_t mark_;
-    bool is_kept_ = false;
 };
 
 }  // namespace berth::cluster

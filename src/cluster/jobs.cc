@@ -38,16 +38,19 @@ class RankSet {
     std::vector<bool> has_;
 };
 
-// `pools`: those the job names.
-LaneKey lane_of(const Job& job, std::span<const PoolId> pools, PoolId pool) {
+}  // namespace
+
+LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
+    const std::vector<PoolId>& pools = shape(job.shape).pools;
     const auto position = std::ranges::find(pools, pool);
     const bool is_open = job.active == 0 && position != pools.end();
-    return {job.priority,        job.stage(),     job.shape,
-            job.ask(),           job.preemptible, is_open ? int(position - pools.begin()) : 0,
-            job.preemption_delay};
+    LaneKey key{job.priority, job.stage(),     job.shape,
+                job.ask(),    job.preemptible, is_open ? int(position - pools.begin()) : 0};
+    const Region home = this->home(job);
+    key.preemption_delay = job.preemption_delay;
+    key.home = home.node.is_valid() ? home.node.value + 1 : home.domain.value;
+    return key;
 }
-
-}  // namespace
 
 const Job& Cluster::job(JobId id) const {
     const Job* found = find_job(id);
@@ -97,7 +100,7 @@ void Cluster::leave_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            const auto lane = lanes.find(lane_of(job, pools_of(job), pool));
+            const auto lane = lanes.find(lane_of(job, pool));
             lane->second.erase({job.created, job.id});
             if (lane->second.empty()) lanes.erase(lane);
         }
@@ -113,7 +116,7 @@ void Cluster::join_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            lanes[lane_of(job, pools_of(job), pool)].insert({job.created, job.id});
+            lanes[lane_of(job, pool)].insert({job.created, job.id});
         }
     }
     if (job.is_victim()) {
@@ -148,9 +151,11 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.restart_cost = spec.restart_cost;
     job.min_run = spec.min_run;
     job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
-    Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}};
+    Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});
+    shape.topology = spec.topology;
+    resolve_levels(shape);
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");
     job.shape = intern(std::move(shape));
@@ -161,7 +166,7 @@ void Cluster::remove_job(JobId id) {
     const Job& job = this->job(id);
     BERTH_CHECK(open_trials_ == 0 && job.placed.empty() && !job.hold, "it holds nothing any more");
     leave_line(job);
-    stale_.erase(id);
+    history_.stale.erase(id);
     jobs_.erase(id);
 }
 
@@ -177,11 +182,6 @@ void Cluster::set_started(JobId id, TimePoint time) {
 void Cluster::set_saved(JobId id, TimePoint time) { mutable_job(id).last_saved = time; }
 
 void Cluster::set_paused(JobId id, TimePoint time) { mutable_job(id).last_pause = time; }
-
-void Cluster::set_stale(JobId id, std::optional<Stale> stale) {
-    stale_.erase(id);
-    if (stale) stale_.emplace(id, *stale);
-}
 
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
     BERTH_CHECK(open_trials_ == 0, "tasks do not end inside a trial");

@@ -17,8 +17,8 @@
 
 #include "base/ids.h"
 #include "base/sorted_runs.h"
+#include "cluster/domain_tree.h"
 #include "cluster/free_index.h"
-#include "cluster/past_use.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -48,8 +48,19 @@ struct HostUse {
     std::int64_t free(View view) const;
 };
 
+// A part of a pool: one domain of it, or one node alone.
+struct Region {
+    DomainId domain = kWholePool;  // not valid: nowhere
+    NodeId node;                   // when valid, this node alone
+
+    bool operator==(const Region&) const = default;
+    bool is_whole_pool() const { return domain == kWholePool && !node.is_valid(); }
+    bool is_nowhere() const { return !domain.is_valid(); }
+};
+
 struct NodeState {
     PoolId pool;
+    DomainId domain;                 // the innermost one it stands in, of its pool
     std::uint32_t first_gpu = 0;     // position of its GPUs in the table of GPU uses
     std::uint16_t kind = 0;          // nodes of one kind differ in name and use only
     std::uint8_t gpus = 0;
@@ -65,6 +76,9 @@ struct Shape {
     std::string gpu_model;
     model::Labels labels;
     std::vector<PoolId> pools;  // where the job may run, in order
+    model::TopologyRequest topology;
+    int required = -1;   // position of topology.required among the levels; -1 = none
+    int preferred = -1;  // likewise; the number of levels = the node itself
 
     auto operator==(const Shape&) const -> bool = default;
 };
@@ -72,12 +86,6 @@ struct Shape {
 struct PlacedTask {
     TaskPlacement place;
     bool is_releasing = false;
-};
-
-// A gang that runs with fewer tasks than its minimum.
-struct Stale {
-    TimePoint since;
-    std::optional<model::Duration> grace;  // its own; negative = for ever
 };
 
 struct Hold {
@@ -132,6 +140,7 @@ struct LaneKey {
     bool preemptible = true;
     int preference = 0;               // position of this pool in the jobs' list of pools
     model::Duration preemption_delay = kOfProject;
+    std::uint32_t home = 0;           // where running tasks bind the next one (Cluster::home)
 
     // Higher priority first, then rule R3.
     bool operator<(const LaneKey& other) const;
@@ -168,23 +177,16 @@ struct Claim {
     base::SortedRuns<VictimKey> victims;
 };
 
-// What pauses destroyed on one day.
-struct Waste {
-    std::int64_t day = 0;  // days since the epoch, UTC
-    std::int64_t gpu_ms = 0;
-};
-
 struct PoolState {
     std::string name;
     model::Labels labels;
     std::array<FreeIndex, 2> free;        // by View
     std::array<MilliGpu, 2> free_total{}; // by View, shared GPUs included
+    DomainTree domains;
     MilliGpu capacity{0};                 // of ready nodes
     int gpus_per_node_max = 0;
     model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
     std::vector<Claim> claims;            // by project
-    Waste waste;
-    std::vector<PastUse> past_use;        // by project; of the leaves
 };
 
 struct ProjectState {

@@ -73,6 +73,7 @@ void Cluster::set_pool(const model::Pool& pool) {
         pools_.back().name = pool.name;
         pools_.back().labels = pool.labels;
         pools_.back().claims.resize(projects_.size());
+        history_.pools.push_back({});
     }
     resolve_claims();
 }
@@ -89,9 +90,17 @@ PoolId Cluster::pool_of(const model::Node& node) const {
 
 void Cluster::set_node(const model::Node& node) {
     BERTH_CHECK(open_trials_ == 0, "nodes do not change inside a trial");
-    NodeId id = find_node(node.name);
+    const NodeId known = find_node(node.name);
+    const bool moves =
+        known.is_valid() && names_at_levels(description(known)) != names_at_levels(node);
+    if (!moves) return put_node(known, node);
+    change_domains([&] { put_node(known, node); });
+}
+
+void Cluster::put_node(NodeId id, const model::Node& node) {
     if (id.is_valid()) {
         index_node(id, -1);
+        pools_[nodes_[id.index()].pool.index()].domains.remove_node(nodes_[id.index()].domain, id);
         BERTH_CHECK(nodes_[id.index()].gpus == node.gpus, "a known node keeps its GPU count");
         descriptions_[id.index()] = node;
     } else {
@@ -105,6 +114,7 @@ void Cluster::set_node(const model::Node& node) {
     }
     NodeState& state = nodes_[id.index()];
     state.pool = pool_of(node);
+    put_into_domains(id, node);
     state.kind = kind_of(node);
     state.cpu.capacity = node.cpu ? node.cpu->value : kUnaccounted;
     state.memory.capacity = node.memory ? node.memory->value : kUnaccounted;
@@ -214,20 +224,6 @@ void Cluster::set_project(const model::Project& project) {
                           return std::tie(data.order, data.name);
                       });
     resolve_claims();
-}
-
-void Cluster::set_waste(PoolId pool, Waste waste) { pools_[pool.index()].waste = waste; }
-
-void Cluster::set_past_use(PoolId pool, ProjectId project, PastUse use) {
-    std::vector<PastUse>& all = pools_[pool.index()].past_use;
-    if (all.size() <= project.index()) all.resize(projects_.size());
-    all[project.index()] = std::move(use);
-}
-
-void Cluster::count_use(PoolId pool, ProjectId project, TimePoint time, MilliGpu amount) {
-    std::vector<PastUse>& all = pools_[pool.index()].past_use;
-    if (all.size() <= project.index()) all.resize(projects_.size());
-    all[project.index()].change(time, amount);
 }
 
 void Cluster::resolve_claims() {

@@ -16,10 +16,15 @@ namespace berth::codec {
 
 // In the order of model::EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBody>> kEventTypes{
-    "pool_set",         "node_set",         "project_set",  "job_submitted",
-    "job_starting",     "job_running",      "job_reserved", "reservation_dropped",
-    "pause_requested",  "job_paused",       "job_held",     "job_released",
-    "checkpoint_saved", "cancel_requested", "job_finished", "attempt_lost"};
+    "levels_set",   "pool_set",    "node_set",     "project_set",         "job_submitted",
+    "job_starting", "job_running", "job_reserved", "reservation_dropped", "pause_requested",
+    "job_paused",   "job_held",    "job_released", "checkpoint_saved",    "cancel_requested",
+    "job_finished", "attempt_lost"};
+
+template <>
+struct Fields<model::LevelsSet> {
+    static void visit(auto&& field) { field("levels", &model::LevelsSet::levels); }
+};
 
 template <>
 struct Fields<model::PoolSet> {
@@ -155,6 +160,7 @@ struct Fields<model::Snapshot> {
         field("sequence", &model::Snapshot::sequence);
         field("time", &model::Snapshot::time);
         field("last_job", &model::Snapshot::last_job);
+        field("levels", &model::Snapshot::levels);
         field("pools", &model::Snapshot::pools);
         field("nodes", &model::Snapshot::nodes);
         field("projects", &model::Snapshot::projects);

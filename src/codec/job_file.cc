@@ -8,6 +8,7 @@
 #include "codec/field_reader.h"
 #include "codec/gpu_request.h"
 #include "codec/json.h"
+#include "codec/topology.h"
 
 namespace berth::codec {
 namespace {
@@ -16,7 +17,7 @@ using model::JobSpec;
 using model::LaunchSpec;
 
 constexpr std::int64_t kTasksMax = 100'000;
-constexpr std::array<std::string_view, 9> kNotYet{"sweep",   "notify", "after", "topology", "image",
+constexpr std::array<std::string_view, 8> kNotYet{"sweep",   "notify", "after", "image",
                                                   "secrets", "idle",   "retry", "time"};
 constexpr std::array<std::string_view, 6> kSignals{"auto", "TERM", "INT", "USR1", "USR2", "none"};
 
@@ -164,6 +165,7 @@ base::Result<model::Submission> parse_job_file(std::string_view text, std::strin
         spec.pools = {fields.text("pool")};
     }
     spec.node_labels = fields.labels("node_labels");
+    spec.topology = read_topology(problems, fields);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     spec.min_run = fields.duration("min_run");
     spec.preemption_delay = fields.duration("preemption_delay");

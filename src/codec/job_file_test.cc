@@ -76,6 +76,12 @@ TEST_CASE("a job file has the documented defaults") {
     CHECK(good("run: x\ntasks: 3\ngpus: 2").spec.tasks_min == 3);
 }
 
+TEST_CASE("a job file names levels, one alone being required") {
+    CHECK(good("run: x\ntopology: rack").spec.topology == model::TopologyRequest{"rack", ""});
+    CHECK(good("run: x\ntopology: {preferred: node}").spec.topology ==
+          model::TopologyRequest{"", "node"});
+}
+
 TEST_CASE("what a job file may not say is one line with its place") {
     const std::vector<std::pair<std::string, std::string>> cases{
         {"name: x",

@@ -73,6 +73,14 @@ struct Fields<model::TaskRequest> {
 };
 
 template <>
+struct Fields<model::TopologyRequest> {
+    static void visit(auto&& field) {
+        field("required", &model::TopologyRequest::required);
+        field("preferred", &model::TopologyRequest::preferred);
+    }
+};
+
+template <>
 struct Fields<model::JobSpec> {
     static void visit(auto&& field) {
         field("name", &model::JobSpec::name);
@@ -86,6 +94,7 @@ struct Fields<model::JobSpec> {
         field("request", &model::JobSpec::request);
         field("gpu_model", &model::JobSpec::gpu_model);
         field("node_labels", &model::JobSpec::node_labels);
+        field("topology", &model::JobSpec::topology);
         field("min_run", &model::JobSpec::min_run);
         field("restart_cost", &model::JobSpec::restart_cost);
         field("preemption_delay", &model::JobSpec::preemption_delay);

@@ -59,7 +59,7 @@ class RandomModel {
     }
 
     model::Snapshot snapshot() {
-        model::Snapshot snapshot{large(), time(), job(), {}, {}, {}, {}, {}, {}};
+        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}};
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
             snapshot.pools.push_back({text(), labels()});
             snapshot.nodes.push_back(node());
@@ -97,9 +97,8 @@ class RandomModel {
         spec.request = {small(), {large()}, {large()}, {}, {}};
         if (flag()) spec.request.cpu = model::MilliCpu{large()};
         if (flag()) spec.request.memory = model::Bytes{large()};
-        spec.node_labels = labels();
-        spec.min_run = maybe(duration());
-        spec.restart_cost = duration();
+        spec.node_labels = labels(), spec.topology = {text(), text()};
+        spec.min_run = maybe(duration()), spec.restart_cost = duration();
         spec.preemption_delay = maybe(duration()), spec.stale_grace = maybe(duration());
         return spec;
     }
@@ -176,6 +175,7 @@ class RandomModel {
             fill(body.emplace<Index>());
         }
     }
+    void fill(model::LevelsSet& e) { e.levels = texts(); }
     void fill(model::PoolSet& e) { e.pool = {text(), labels()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }

@@ -10,6 +10,7 @@
 #include "codec/gpu_request.h"
 #include "codec/json.h"
 #include "codec/state_checks.h"
+#include "codec/topology.h"
 
 namespace berth::codec {
 namespace {
@@ -38,6 +39,7 @@ class StateReader {
     base::Result<Description> read(const Value& file);
 
   private:
+    void read_levels(FieldReader& fields);
     void read_pool(const Value& value, const std::string& path);
     void read_node(const Value& value, const std::string& path);
     void read_project(const Value& value, const std::string& path);
@@ -62,6 +64,7 @@ class StateReader {
 base::Result<Description> StateReader::read(const Value& file) {
     FieldReader fields(problems_, file, "");
     state_.now = fields.time("now").value_or(base::TimePoint{});
+    read_levels(fields);
     fields.each("pools", [&](const Value& v, const std::string& path) { read_pool(v, path); });
     fields.each("nodes", [&](const Value& v, const std::string& path) { read_node(v, path); });
     fields.each("projects",
@@ -72,6 +75,22 @@ base::Result<Description> StateReader::read(const Value& file) {
     if (problems_.any()) return problems_.first();
     sort();
     return std::move(state_);
+}
+
+void StateReader::read_levels(FieldReader& fields) {
+    if (!fields.has("levels")) return;
+    state_.levels = fields.texts("levels");
+    std::set<std::string> seen{model::kNodeLevel};
+    for (const std::string& level : state_.levels) {
+        if (level.empty() || !seen.insert(level).second) {
+            fields.refuse("levels",
+                          "names of levels, each once and without \"node\", such as "
+                          "[zone, block, rack]");
+        }
+    }
+    if (state_.levels.size() > model::kLevelsMax) {
+        fields.report("levels", "wanted at most " + std::to_string(model::kLevelsMax));
+    }
 }
 
 void StateReader::read_pool(const Value& value, const std::string& path) {
@@ -104,6 +123,11 @@ void StateReader::read_node(const Value& value, const std::string& path) {
     node.memory = fields.bytes("memory");
     node.labels = fields.labels("labels");
     node.topology = fields.labels("topology");
+    for (const auto& [level, domain] : node.topology) {
+        const std::vector<std::string_view> known(state_.levels.begin(), state_.levels.end());
+        if (std::ranges::find(known, level) != known.end()) continue;
+        fields.report("topology", "no level \"" + level + "\"" + did_you_mean(level, known));
+    }
     node.health = fields.choice("health", model::NodeHealth::Ready);
     const bool is_many = fields.has("count");
     const std::int64_t count = fields.whole("count", 1, {1, kNodesMax});
@@ -202,6 +226,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     }
     read_request(fields, spec);
     spec.node_labels = fields.labels("node_labels");
+    spec.topology = read_topology(problems_, fields);
     spec.min_run = fields.duration("min_run");
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     spec.preemption_delay = fields.duration("preemption_delay");

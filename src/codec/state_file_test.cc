@@ -59,7 +59,7 @@ TEST_CASE("every example of the reference page is parsed") {
     CHECK(state.nodes.size() == 3);
     CHECK(state.nodes[0].name == "a0");
     CHECK(state.jobs.front().spec.name == "llama-ft");
-    CHECK(state.jobs[2].spec.tasks_max == 6);
+    CHECK(state.jobs[3].spec.tasks_max == 6);
     CHECK(state.projects.front().name == "research");
 }
 
@@ -105,6 +105,18 @@ TEST_CASE("fields have the documented defaults") {
     CHECK(state.jobs[1].spec.priority == 100);
     CHECK_FALSE(state.jobs[1].spec.preemptible);
     CHECK(state.jobs[1].created == state.now);
+}
+
+TEST_CASE("levels are those of the file, or zone, block and rack") {
+    CHECK(good("now: 0").levels == model::default_levels());
+    const auto state = good(
+        "jobs: [{name: j, project: a, topology: {required: row, preferred: node}},"
+        "{name: k, project: a, topology: row}]\n"
+        "nodes: [{name: n, topology: {row: w1}}]\nprojects: [{name: a}]\nlevels: [hall, row]");
+    CHECK(state.levels == model::Levels{"hall", "row"});
+    CHECK(state.nodes[0].topology.at("row") == "w1");
+    CHECK(state.jobs[0].spec.topology == model::TopologyRequest{"row", "node"});
+    CHECK(state.jobs[1].spec.topology == model::TopologyRequest{"row", ""});
 }
 
 TEST_CASE("tasks give the gang its size unless min and max do") {
@@ -176,6 +188,17 @@ TEST_CASE("bad input is one line naming file, line, field, what was wanted and w
         {"now: yesterday",
          "state.yaml:1: now: wanted a time such as 2026-03-01T12:00:00Z, 90s or a number of "
          "seconds, found \"yesterday\""},
+        {"levels: [rack, node]",
+         "state.yaml:1: levels: wanted names of levels, each once and without \"node\", such as "
+         "[zone, block, rack], found a list"},
+        {"nodes: [{name: n, topology: {rak: r1}}]",
+         "state.yaml:1: nodes[0].topology: no level \"rak\", did you mean \"rack\"?"},
+        {"projects: [{name: a}]\njobs: [{name: j, project: a, topology: rakc}]",
+         "state.yaml:2: jobs[0].topology: no level \"rakc\", did you mean \"rack\"?"},
+        {"projects: [{name: a}]\njobs: [{name: j, project: a, topology: {required: rack, "
+         "preferred: zone}}]",
+         "state.yaml:2: jobs[0].topology: wanted a preferred level inside \"rack\", found "
+         "\"zone\""},
         {"now: 1\nnow: 2", "state.yaml:2: \"now\" is given twice"},
     };
     for (const auto& [text, wanted] : cases) CHECK(error_of(text) == wanted);

@@ -32,6 +32,7 @@ class Fold {
   public:
     Fold(State& state, const model::Event& event) : state_(state), event_(event) {}
 
+    void operator()(const model::LevelsSet& set) { state_.cluster.set_levels(set.levels); }
     void operator()(const model::PoolSet& set) { state_.cluster.set_pool(set.pool); }
     void operator()(const model::NodeSet& set) { state_.cluster.set_node(set.node); }
     void operator()(const model::ProjectSet& set) { state_.cluster.set_project(set.project); }
@@ -196,16 +197,16 @@ class Fold {
     // These tasks are its project's use of their pool from now on, or no more.
     void count_use(const JobRecord& record, const std::vector<TaskPlacement>& tasks, int sign) {
         if (tasks.empty()) return;
-        state_.cluster.count_use(pool_of(tasks), state_.cluster.find_project(record.spec.project),
-                                 event_.time, base::MilliGpu{milli_gpus(tasks)} * sign);
+        const auto project = state_.cluster.find_project(record.spec.project);
+        state_.cluster.history().pools[pool_of(tasks).index()].use_of(project).change(
+            event_.time, base::MilliGpu{milli_gpus(tasks)} * sign);
     }
 
     void charge_waste(base::PoolId pool, model::TimePoint time, std::int64_t gpu_ms) {
-        cluster::Waste waste = state_.cluster.pool(pool).waste;
+        cluster::Waste& waste = state_.cluster.history().pools[pool.index()].waste;
         const std::int64_t day = day_of(time);
         if (waste.day != day) waste = {day, 0};
         waste.gpu_ms = std::max<std::int64_t>(waste.gpu_ms + gpu_ms, 0);
-        state_.cluster.set_waste(pool, waste);
     }
 
     // What was foreseen to be lost was saved; on a later day nothing of it counts any more.
@@ -239,9 +240,9 @@ void note_staleness(State& state, model::JobId id, model::TimePoint time) {
     const bool is_stale = job.active > 0 && job.active < job.tasks_min;
     if (is_stale == record.stale_since.has_value()) return;
     record.stale_since = is_stale ? std::optional(time) : std::nullopt;
-    std::optional<cluster::Stale> stale;
-    if (is_stale) stale = {time, record.spec.stale_grace};
-    state.cluster.set_stale(id, stale);
+    std::map<model::JobId, cluster::Stale>& stale = state.cluster.history().stale;
+    stale.erase(id);
+    if (is_stale) stale[id] = {time, record.spec.stale_grace};
 }
 
 }  // namespace

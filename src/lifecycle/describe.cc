@@ -22,6 +22,9 @@ class Describer {
     explicit Describer(const Description& description) : description_(description) {}
 
     Result<State> run() {
+        if (description_.levels != model::default_levels()) {
+            BERTH_TRY_VOID(record({}, model::LevelsSet{description_.levels}));
+        }
         for (const model::Pool& pool : description_.pools) {
             BERTH_TRY_VOID(record({}, model::PoolSet{pool}));
         }
@@ -180,7 +183,7 @@ class Describer {
         }
         if (job.stale_since && known.stale_since) {
             known.stale_since = job.stale_since;
-            state_.cluster.set_stale(id, cluster::Stale{*job.stale_since, job.spec.stale_grace});
+            state_.cluster.history().stale[id] = {*job.stale_since, job.spec.stale_grace};
         }
         if (job.held) BERTH_TRY_VOID(record(description_.now, model::JobHeld{id}));
         return {};

@@ -35,6 +35,7 @@ class Audit {
 
     std::vector<std::string> run() {
         check_gpus();
+        check_domains();
         check_usage();
         check_lines();
         return std::move(found_);
@@ -118,6 +119,37 @@ class Audit {
         }
     }
 
+    // What a domain counts is what its ready nodes have.
+    void check_domains() {
+        for (const auto& pool : cluster_.pools()) {
+            const base::PoolId id{static_cast<base::PoolId::Rep>(&pool - cluster_.pools().data())};
+            for (int level = 0; level < std::ssize(cluster_.levels()); ++level) {
+                for (const base::DomainId domain : pool.domains.at_level(level)) {
+                    check_domain(id, domain);
+                }
+            }
+        }
+    }
+
+    void check_domain(base::PoolId pool, base::DomainId id) {
+        const cluster::Domain& domain = cluster_.pool(pool).domains[id];
+        for (const View view : {View::Idle, View::Coming}) {
+            const auto at = static_cast<std::size_t>(view);
+            MilliGpu free{0};
+            std::vector<std::int32_t> by_whole(domain.by_whole[at].size());
+            cluster_.visit_nodes(pool, {id, {}}, [&](NodeId node) {
+                const cluster::NodeState& state = cluster_.nodes()[node.index()];
+                if (!state.is_ready) return;
+                const auto whole = static_cast<std::size_t>(std::popcount(state.whole[at]));
+                for (int gpu = 0; gpu < state.gpus; ++gpu) free += cluster_.free(view, node, gpu);
+                if (whole < by_whole.size()) ++by_whole[whole];
+            });
+            if (free != domain.free[at] || by_whole != domain.by_whole[at]) {
+                report("domain " + domain.path + ": what is free");
+            }
+        }
+    }
+
     void check_usage() {
         for (std::size_t pool = 0; pool < cluster_.pools().size(); ++pool) {
             for (std::size_t project = 0; project < cluster_.projects().size(); ++project) {
@@ -161,6 +193,26 @@ class Audit {
 
 std::vector<std::string> violations(const Cluster& cluster) { return Audit(cluster).run(); }
 
+namespace {
+
+void dump(const cluster::History& history, std::ostream& text) {
+    for (const auto& [id, stale] : history.stale) {
+        text << "stale " << id.value << ' ' << base::to_ms(stale.since) << '\n';
+    }
+    for (const cluster::PoolHistory& pool : history.pools) {
+        text << "wasted " << pool.waste.gpu_ms << '\n';
+        for (std::size_t i = 0; i < pool.past_use.size(); ++i) {
+            const PastUse& use = pool.past_use[i];
+            if (use == PastUse{}) continue;
+            text << "use " << i << ' ' << use.held.value << ' ' << base::to_ms(use.settled);
+            for (const std::int64_t amount : use.milli_gpu_ms) text << ' ' << amount;
+            text << '\n';
+        }
+    }
+}
+
+}  // namespace
+
 std::string dump(const Cluster& cluster) {
     std::ostringstream text;
     for (const auto& [id, job] : cluster.jobs()) {
@@ -179,12 +231,7 @@ std::string dump(const Cluster& cluster) {
         text << '\n';
     }
     for (const auto& pool : cluster.pools()) {
-        text << pool.name << ' ' << pool.free_total[0].value << ' ' << pool.free_total[1].value
-             << ' ' << pool.waste.day << ' ' << pool.waste.gpu_ms;
-        for (const PastUse& use : pool.past_use) {
-            text << " use " << use.held.value << ' ' << base::to_ms(use.settled);
-            for (const std::int64_t amount : use.milli_gpu_ms) text << ' ' << amount;
-        }
+        text << pool.name << ' ' << pool.free_total[0].value << ' ' << pool.free_total[1].value;
         for (const auto& free : pool.free) {
             for (const auto& gpu : free.partial()) {
                 text << ' ' << gpu.free.value << '@' << gpu.node.value << ':' << gpu.gpu;
@@ -197,10 +244,11 @@ std::string dump(const Cluster& cluster) {
         }
         text << '\n';
     }
-    for (const auto& [id, stale] : cluster.stale()) {
-        text << "stale " << id.value << ' ' << base::to_ms(stale.since) << '\n';
+    dump(cluster.history(), text);
+    for (const auto& node : cluster.nodes()) {
+        text << node.whole[0] << ' ' << node.whole[1] << ' '
+             << cluster.pool(node.pool).domains[node.domain].path << '\n';
     }
-    for (const auto& node : cluster.nodes()) text << node.whole[0] << ' ' << node.whole[1] << '\n';
     return text.str();
 }
 

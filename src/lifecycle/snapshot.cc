@@ -5,11 +5,43 @@
 
 namespace berth::lifecycle {
 
+namespace {
+
+void add_history(model::Snapshot& snapshot, const State& state, std::size_t pool) {
+    const cluster::PoolHistory& history = state.cluster.history().pools[pool];
+    const std::string& name = state.cluster.pools()[pool].name;
+    if (history.waste.gpu_ms != 0) {
+        snapshot.waste.push_back({name, history.waste.day, history.waste.gpu_ms});
+    }
+    for (std::size_t i = 0; i < history.past_use.size(); ++i) {
+        const cluster::PastUse& use = history.past_use[i];
+        if (use == cluster::PastUse{}) continue;
+        snapshot.use.push_back({state.cluster.projects()[i].project.name, name, use.held,
+                                use.settled, use.began, use.first_period, use.milli_gpu_ms});
+    }
+}
+
+void restore_history(State& state, const model::Snapshot& snapshot) {
+    cluster::History& history = state.cluster.history();
+    for (const model::WasteLedger& waste : snapshot.waste) {
+        const base::PoolId pool = state.cluster.find_pool(waste.pool);
+        history.pools[pool.index()].waste = {waste.day, waste.gpu_ms};
+    }
+    for (const model::UseLedger& use : snapshot.use) {
+        const base::PoolId pool = state.cluster.find_pool(use.pool);
+        history.pools[pool.index()].use_of(state.cluster.find_project(use.project)) = {
+            use.held, use.settled, use.began, use.first_period, use.milli_gpu_ms};
+    }
+}
+
+}  // namespace
+
 model::Snapshot snapshot(const State& state) {
     model::Snapshot snapshot;
     snapshot.sequence = state.sequence;
     snapshot.time = state.time;
     snapshot.last_job = state.last_job;
+    snapshot.levels.assign(state.cluster.levels().begin(), state.cluster.levels().end());
     for (const auto& pool : state.cluster.pools()) {
         snapshot.pools.push_back({pool.name, pool.labels});
     }
@@ -20,18 +52,7 @@ model::Snapshot snapshot(const State& state) {
         snapshot.projects.push_back(state.cluster.projects()[i].project);
     }
     for (const auto& [id, record] : state.jobs) snapshot.jobs.push_back(record);
-    for (const auto& pool : state.cluster.pools()) {
-        if (pool.waste.gpu_ms == 0) continue;
-        snapshot.waste.push_back({pool.name, pool.waste.day, pool.waste.gpu_ms});
-    }
-    for (const auto& pool : state.cluster.pools()) {
-        for (std::size_t i = 0; i < pool.past_use.size(); ++i) {
-            const cluster::PastUse& use = pool.past_use[i];
-            if (use == cluster::PastUse{}) continue;
-            snapshot.use.push_back({state.cluster.projects()[i].project.name, pool.name, use.held,
-                                    use.settled, use.began, use.first_period, use.milli_gpu_ms});
-        }
-    }
+    for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) add_history(snapshot, state, i);
     return snapshot;
 }
 
@@ -47,7 +68,7 @@ void restore_job(State& state, const model::JobRecord& record) {
     if (record.last_checkpoint) cluster.set_saved(record.id, *record.last_checkpoint);
     if (record.last_pause) cluster.set_paused(record.id, record.last_pause->time);
     if (record.stale_since) {
-        cluster.set_stale(record.id, cluster::Stale{*record.stale_since, record.spec.stale_grace});
+        cluster.history().stale[record.id] = {*record.stale_since, record.spec.stale_grace};
     }
     if (record.held || record.state == model::JobState::Cancelling) {
         cluster.set_may_run(record.id, false);
@@ -73,18 +94,12 @@ State restore(const model::Snapshot& snapshot) {
     state.sequence = snapshot.sequence;
     state.time = snapshot.time;
     state.last_job = snapshot.last_job;
+    state.cluster.set_levels(snapshot.levels);
     for (const model::Pool& pool : snapshot.pools) state.cluster.set_pool(pool);
     for (const model::Node& node : snapshot.nodes) state.cluster.set_node(node);
     for (const model::Project& project : snapshot.projects) state.cluster.set_project(project);
     for (const model::JobRecord& record : snapshot.jobs) restore_job(state, record);
-    for (const model::WasteLedger& waste : snapshot.waste) {
-        state.cluster.set_waste(state.cluster.find_pool(waste.pool), {waste.day, waste.gpu_ms});
-    }
-    for (const model::UseLedger& use : snapshot.use) {
-        state.cluster.set_past_use(
-            state.cluster.find_pool(use.pool), state.cluster.find_project(use.project),
-            {use.held, use.settled, use.began, use.first_period, use.milli_gpu_ms});
-    }
+    restore_history(state, snapshot);
     // Promises last: the GPUs may still be in use by jobs that are leaving.
     for (const model::JobRecord& record : snapshot.jobs) restore_hold(state, record);
     return state;

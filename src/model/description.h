@@ -36,6 +36,7 @@ struct JobDescription {
 
 struct Description {
     TimePoint now;
+    Levels levels = default_levels();
     std::vector<Pool> pools;
     std::vector<Node> nodes;
     std::vector<Project> projects;

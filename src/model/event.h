@@ -15,6 +15,9 @@
 
 namespace berth::model {
 
+struct LevelsSet {
+    Levels levels;
+};             // the levels of the topology, in place of those before
 struct PoolSet {
     Pool pool;
 };
@@ -91,8 +94,8 @@ struct AttemptLost {
 };
 
 using EventBody =
-    std::variant<PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning, JobReserved,
-                 ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
+    std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning,
+                 JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost>;
 
 struct Event {

@@ -42,6 +42,17 @@ struct TaskRequest {
     bool is_whole() const { return share == base::kWholeGpu && gpu_memory == Bytes{0}; }
 };
 
+// Which tasks of a gang are to stand together: levels such as "rack", or "node" (model/node.h).
+struct TopologyRequest {
+    // All tasks in one domain of this level or not at all; empty = anywhere.
+    std::string required;
+    // Likewise if there is room, else level by level further out; inside the required level;
+    // empty = no wish.
+    std::string preferred;
+
+    bool operator==(const TopologyRequest&) const = default;
+};
+
 struct JobSpec {
     std::string name;
     std::string project;
@@ -54,6 +65,7 @@ struct JobSpec {
     TaskRequest request;
     std::string gpu_model;  // empty = any
     Labels node_labels;  // the node must carry all of them
+    TopologyRequest topology;
     std::optional<Duration> min_run;  // overrides the policy's
     // Nobody is paused for it before it has waited so long (rule R12); none = its project's.
     std::optional<Duration> preemption_delay;

@@ -7,6 +7,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/quantity.h"
 
@@ -28,6 +29,12 @@ enum class NodeHealth {
 
 inline constexpr int kGpusPerNodeMax = 64;
 
+// What nodes stand in, outermost first, and the innermost level of all: the node itself.
+using Levels = std::vector<std::string>;
+inline constexpr const char* kNodeLevel = "node";
+inline constexpr std::size_t kLevelsMax = 8;
+inline Levels default_levels() { return {"zone", "block", "rack"}; }
+
 struct Node {
     std::string name;
     int gpus = 0;                      // at most kGpusPerNodeMax
@@ -36,7 +43,8 @@ struct Node {
     std::optional<MilliCpu> cpu;       // none = not accounted
     std::optional<Bytes> memory;       // host memory; none = not accounted
     Labels labels;
-    Labels topology;                   // level -> domain, for example rack -> r7
+    // Level -> domain, for example rack -> r7; others are read from the label of that name.
+    Labels topology;
     NodeHealth health = NodeHealth::Ready;
 
     bool operator==(const Node&) const = default;

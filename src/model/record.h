@@ -78,6 +78,7 @@ struct Snapshot {
     std::int64_t sequence = 0;          // of the last event folded into it
     TimePoint time;
     JobId last_job{0};                  // the highest id ever given
+    Levels levels = default_levels();
     std::vector<Pool> pools;
     std::vector<Node> nodes;            // in the order in which NodeIds were given
     std::vector<Project> projects;

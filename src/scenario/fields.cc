@@ -14,10 +14,14 @@ using base::Status;
 using Readers = std::map<std::string, std::function<Status(const std::string&)>>;
 
 Status read_values(const Command& command, const Readers& readers, model::Labels* labels,
-                   const std::map<std::string, std::string>* more = nullptr) {
-    for (const auto& [key, value] : more != nullptr ? *more : command.values) {
+                   model::Labels* topology = nullptr) {
+    for (const auto& [key, value] : command.values) {
         if (labels != nullptr && key.starts_with("label.")) {
             (*labels)[key.substr(6)] = value;
+            continue;
+        }
+        if (topology != nullptr && key.starts_with("topology.")) {
+            (*topology)[key.substr(9)] = value;
             continue;
         }
         const auto reader = readers.find(key);
@@ -159,7 +163,7 @@ Result<model::Node> read_node(const Command& command) {
         {"health", one_of<NodeHealth>(node.health, {{"ready", NodeHealth::Ready},
                                                     {"drained", NodeHealth::Drained},
                                                     {"down", NodeHealth::Down}})}};
-    BERTH_TRY_VOID(read_values(command, readers, &node.labels));
+    BERTH_TRY_VOID(read_values(command, readers, &node.labels, &node.topology));
     return node;
 }
 
@@ -209,6 +213,8 @@ Readers request_readers(model::JobSpec& spec) {
             {"cpu", into_optional(request.cpu, parse_cpu)},
             {"memory", into_optional(request.memory, base::parse_bytes)},
             {"model", into_text(spec.gpu_model)},
+            {"required", into_text(spec.topology.required)},
+            {"preferred", into_text(spec.topology.preferred)},
             {"min", into(spec.tasks_min, parse_int)},
             {"max", into(spec.tasks_max, parse_int)},
             {"tasks",

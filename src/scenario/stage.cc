@@ -55,8 +55,8 @@ Result<model::TaskDescription> read_place(const std::string& text, bool releasin
 Stage::Stage() : policy_(model::berth_policy()), now_(kNoon) { description_.now = kNoon; }
 
 Result<std::vector<std::string>> Stage::play(const Command& command) {
-    static constexpr std::array<std::string_view, 5> kSetting{"node", "pool", "project", "running",
-                                                              "policy"};
+    static constexpr std::array<std::string_view, 6> kSetting{"node",    "pool",   "project",
+                                                              "running", "policy", "levels"};
     const bool is_setting = std::ranges::find(kSetting, command.verb) != kSetting.end();
     if (is_setting || (command.verb == "submit" && !is_built_)) {
         BERTH_TRY_VOID(set_up(command));
@@ -76,8 +76,11 @@ Status Stage::set_up(const Command& command) {
         policy_ = policy;
         return {};
     }
+    if (command.verb == "levels" && is_built_) return happen(model::LevelsSet{command.names});
     if (is_built_) return base::invalid(command.verb + ": belongs before the first action");
-    if (command.verb == "node") {
+    if (command.verb == "levels") {
+        description_.levels = command.names;
+    } else if (command.verb == "node") {
         BERTH_TRY(node, read_node(command));
         description_.nodes.push_back(node);
     } else if (command.verb == "pool") {

@@ -35,12 +35,26 @@ std::string fair_text(const Verdict& verdict) {
            base::format(verdict.idle) + " of " + base::format(verdict.capacity) + " idle";
 }
 
+// "3 of 4 tasks fit in rack r7"
+std::string best_domain(const Verdict& verdict, const std::string& fit) {
+    if (verdict.scope.empty()) return "no node says in which " + verdict.detail + " it is";
+    return std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
+           " tasks " + fit + verdict.scope;
+}
+
+std::string topology_never(const Verdict& verdict) {
+    return "asks " + gpus(verdict.asks) + " in one " + verdict.detail + ": " +
+           best_domain(verdict, "would fit in the best, ") +
+           (verdict.scope.empty() ? "" : ", when it is empty");
+}
+
 std::string never_text(const Verdict& verdict) {
     if (verdict.detail == "host resources") {
         return "no empty node has the CPU and memory this asks beside its GPUs: " +
                std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
                " tasks would fit into the empty pool";
     }
+    if (verdict.detail != "gpus" && verdict.detail != "node size") return topology_never(verdict);
     if (verdict.detail == "node size") return "no node has the GPUs one task of this asks";
     return "asks " + gpus(verdict.asks) + ", the pool has " + base::format(verdict.capacity) +
            ": " + std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
@@ -81,7 +95,9 @@ std::string explain_text(const Verdict& verdict) {
         case Reason::Fragmented:
             return idle_text(verdict) + ", but at most " + base::format(verdict.largest_free) +
                    " together on one node";
-        case Reason::Topology: return idle_text(verdict) + ", but not in one domain";
+        case Reason::Topology:
+            return idle_text(verdict) + ", but not in one " + verdict.detail + ": " +
+                   best_domain(verdict, "fit in ");
         case Reason::ModelMismatch: return "no node carries the GPU model or labels it asks for";
         case Reason::HostResources:
             return idle_text(verdict) + ", but CPU or memory beside them is taken";

@@ -39,6 +39,7 @@ struct Beneficiary {
     int tasks = 1;
     MilliGpu amount{0};
     model::Rule rule = model::Rule::Reclaim;
+    cluster::Region within = {};  // where it is to start
 };
 
 // What one beneficiary may take, the ledger left aside.

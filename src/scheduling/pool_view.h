@@ -13,6 +13,7 @@
 
 namespace berth::scheduling {
 
+using base::DomainId;
 using base::JobId;
 using base::NodeId;
 using base::ShapeId;

@@ -339,6 +339,7 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.request = shape.request;
     spec.gpu_model = shape.gpu_model;
     spec.node_labels = shape.labels;
+    spec.topology = shape.topology;
     spec.min_run = job.min_run;
     spec.restart_cost = job.restart_cost;
     if (remedy.kind == RemedyKind::AskLess) {

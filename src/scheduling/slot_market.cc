@@ -40,6 +40,12 @@ void SlotMarket::open(const Hunt& hunt) {
     is_open_ = true;
     const std::size_t nodes = hunt.view.cluster.nodes().size();
     versions_.resize(nodes);
+    if (const Region& within = hunt.beneficiary.within; !within.is_whole_pool()) {
+        heap_ = {};
+        hunt.view.cluster.visit_nodes(hunt.view.pool, within,
+                                      [&](NodeId node) { offer(hunt, node); });
+        return;
+    }
     std::vector<std::int64_t> least(nodes, kNone);
     std::vector<Offer> offers;
     for (const std::size_t piece : hunt.quarry()) {
@@ -68,7 +74,8 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
     const cluster::Trial trial(view.cluster);
     ReclaimLedger ledger = hunt.ledger;
     int missing = hunt.beneficiary.tasks;
-    for (const auto& task : place_fitting(view, hunt.beneficiary.job, missing, View::Coming)) {
+    for (const auto& task : place_fitting(view, hunt.beneficiary.job, missing, View::Coming,
+                                          hunt.beneficiary.within)) {
         view.cluster.take(View::Coming, task);
         --missing;
     }
@@ -114,6 +121,7 @@ bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node,
     const auto repeated = std::ranges::unique(touched);
     touched.erase(repeated.begin(), repeated.end());
     for (const NodeId changed : touched) {
+        if (!cluster.is_in(hunt.beneficiary.within, changed)) continue;
         // What was freed there may be room enough for another slot.
         heap_.push({0, 0, changed, ++versions_[changed.index()]});
         to_offer_.push_back(changed);

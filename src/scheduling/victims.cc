@@ -97,8 +97,13 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     if (!view_.policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) {
         SlotMarket& market = markets_[{hunt.terms, beneficiary.job.shape}];
-        market.reopen(hunt, freed_);
-        chosen = choose_cheapest(hunt, market);
+        const bool needs_domain = view_.cluster.shape(beneficiary.job.shape).required >= 0;
+        if (needs_domain && hunt.count > kExactPieces) {
+            chosen = choose_cheapest_domain(hunt, market);
+        } else {
+            market.reopen(hunt, freed_);
+            chosen = choose_cheapest(hunt, market);
+        }
     }
     if (!chosen) return eviction;
     eviction.pieces = std::move(chosen->pieces);

@@ -118,6 +118,7 @@ class Replay {
     }
 
     void check_places(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
+        check_together(job, tasks);
         for (const auto& task : tasks) {
             const auto& node = cluster_.nodes()[task.node.index()];
             const auto pools = cluster_.pools_of(job);
@@ -128,6 +129,28 @@ class Replay {
             if (!node.is_ready || !in_pool || !as_asked || !cluster_.allows(job.shape, node.kind)) {
                 report("I1: " + name(job.id) + " is placed where it cannot run");
             }
+        }
+    }
+
+    // R13: what is required is kept, what is preferred is left only where there is no room.
+    void check_together(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
+        const model::TopologyRequest& topology = cluster_.shape(job.shape).topology;
+        std::set<base::NodeId> nodes;
+        for (const auto& task : tasks) nodes.insert(task.node);
+        for (const auto& task : job.placed) {
+            if (!task.is_releasing) nodes.insert(task.place.node);
+        }
+        const base::PoolId pool = pool_of(tasks);
+        const Judge judge = this->judge(pool);
+        if (!judge.are_together(topology.required, nodes)) {
+            report("R13: " + name(job.id) + " does not stand in one " + topology.required);
+        }
+        // A start that also grows says more places than were looked for at once.
+        const bool is_one_step = job.active == 0 && std::ssize(tasks) == job.tasks_min;
+        if (!is_one_step || judge.are_together(topology.preferred, nodes)) return;
+        const Want want = judge.want(job, Rule::Allocate);
+        if (judge.fits_at(topology.preferred, judge.room(View::Idle), want)) {
+            report("R13: " + name(job.id) + " could stand in one " + topology.preferred);
         }
     }
 

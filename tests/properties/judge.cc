@@ -170,12 +170,49 @@ std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::N
     return count;
 }
 
-bool Judge::fits(const Room& room, const Want& want) const {
-    std::int64_t count = 0;
-    for (std::size_t i = 0; i < room.nodes.size(); ++i) {
-        count += fitting_on(room.nodes[i], want, {static_cast<base::NodeId::Rep>(i)});
+std::optional<std::string> Judge::domain_of(base::NodeId node, const std::string& level) const {
+    const model::Node description = cluster_.description(node);
+    if (level.empty()) return "";
+    if (level == "node") return description.name;
+    std::string path;
+    for (const std::string& outer : cluster_.levels()) {
+        const bool is_stated = description.topology.contains(outer);
+        const model::Labels& names = is_stated ? description.topology : description.labels;
+        const auto found = names.find(outer);
+        path += ">" + (found == names.end() ? "" : found->second);
+        if (outer == level) return path.back() == '>' ? std::nullopt : std::optional(path);
     }
-    return count >= want.tasks;
+    return {};
+}
+
+bool Judge::are_together(const std::string& level, const std::set<base::NodeId>& nodes) const {
+    std::set<std::optional<std::string>> domains;
+    for (const base::NodeId node : nodes) domains.insert(domain_of(node, level));
+    return domains.empty() || (domains.size() == 1 && domains.begin()->has_value());
+}
+
+bool Judge::fits(const Room& room, const Want& want) const {
+    return fits_at(cluster_.shape(want.job->shape).topology.required, room, want);
+}
+
+bool Judge::fits_at(const std::string& level, const Room& room, const Want& want) const {
+    std::set<base::NodeId> running;
+    for (const auto& task : want.job->placed) {
+        if (!task.is_releasing) running.insert(task.place.node);
+    }
+    if (!are_together(level, running)) return false;
+    const std::string& required = cluster_.shape(want.job->shape).topology.required;
+    std::map<std::string, std::int64_t> counts;
+    for (std::size_t i = 0; i < room.nodes.size(); ++i) {
+        const base::NodeId node{static_cast<base::NodeId::Rep>(i)};
+        const auto domain = domain_of(node, level);
+        const bool is_allowed = domain_of(node, required).has_value();
+        const bool is_home = domain && is_allowed &&
+                             (running.empty() || domain_of(*running.begin(), level) == domain);
+        if (is_home) counts[*domain] += fitting_on(room.nodes[i], want, node);
+    }
+    return std::ranges::any_of(counts,
+                               [&](const auto& count) { return count.second >= want.tasks; });
 }
 
 bool Judge::is_owner(const Room& room, const Want& want) const {
@@ -198,8 +235,9 @@ bool Judge::is_out_of_budget(const Room& room, const Want& want, std::int64_t pl
     if (!policy_.waste_budget) return false;
     if (want.rule == model::Rule::Reclaim && is_owner(room, want)) return false;
     const auto& pool = cluster_.pool(pool_);
+    const cluster::Waste& waste = cluster_.history().pools[pool_.index()].waste;
     const std::int64_t day = base::to_ms(now_) / 86'400'000;
-    const std::int64_t spent = planned + (pool.waste.day == day ? pool.waste.gpu_ms : 0);
+    const std::int64_t spent = planned + (waste.day == day ? waste.gpu_ms : 0);
     const Wide budget = Wide{pool.capacity.value} * *policy_.waste_budget * 86'400;
     return Wide{spent} * 1000 >= budget;
 }

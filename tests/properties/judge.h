@@ -69,7 +69,12 @@ class Judge {
     Want want(const cluster::Job& job, model::Rule rule) const;
     Room room(cluster::View view) const;
     bool passes_gates(const Room& room, const Want& want) const;
+    // In one domain of the required level, if the job has one, beside its running tasks.
     bool fits(const Room& room, const Want& want) const;
+    // The same in one domain of any level; "" = anywhere.
+    bool fits_at(const std::string& level, const Room& room, const Want& want) const;
+    // Whether all these nodes lie in one domain of the level (R13).
+    bool are_together(const std::string& level, const std::set<base::NodeId>& nodes) const;
     // Within the quota on every level.
     bool is_owner(const Room& room, const Want& want) const;
     // Whether rule R12 still keeps anybody from being paused for it.
@@ -96,6 +101,8 @@ class Judge {
     const RuleShares& shares() const { return shares_; }
 
   private:
+    // The path of the domain in which the node stands; nothing where it names none.
+    std::optional<std::string> domain_of(base::NodeId node, const std::string& level) const;
     std::vector<ProjectId> path(ProjectId project) const;  // upwards, without the root
     std::int64_t set_aside_below(const Room& room, ProjectId roof) const;
     std::int64_t fitting_on(const Room::Node& node, const Want& want, base::NodeId id) const;

@@ -42,6 +42,9 @@ std::string node_line(Rng& rng, int number, int pools) {
                        maybe(rng, "model", {"", "", "A", "H"}) +
                        maybe(rng, "gpu_memory", {"", "", "40G", "80G"}) +
                        maybe(rng, "label.disk", {"", "", "ssd"});
+    line += maybe(rng, "topology.rack", {"", "", "r1", "r2"}) +
+            maybe(rng, "topology.zone", {"", "", "", "", "z1", "z2"}) +
+            maybe(rng, "label.block", {"", "", "", "", "b1"});
     if (rng.chance(1, 4)) line += " cpu=" + std::to_string(4 * std::max(gpus, 1));
     if (rng.chance(1, 6)) line += " memory=" + std::to_string(16 * std::max(gpus, 1)) + "G";
     if (pools > 1 && rng.chance(1, 2)) line += " label.pool=second";
@@ -122,6 +125,11 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         maybe(rng, "min_run", {"", "", "", "0", "10m"}) +
         maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m", "10m"}) +
         maybe(rng, "held", {"", "", "", "", "", "", "", "", "", "", "", "yes"});
+    if (rng.chance(1, 4)) {
+        line += pick(rng, {" required=rack", " required=node", " preferred=rack", " preferred=node",
+                           " preferred=zone", " required=zone preferred=rack",
+                           " required=rack preferred=node"});
+    }
     if (setting.pools > 1) {
         line += maybe(rng, "pool", {"", "", "second", "second,default", "default,second"});
     }
