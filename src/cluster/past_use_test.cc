@@ -44,7 +44,7 @@ TEST_CASE("use is what was held times how long, whatever the order in which it i
         for (const auto& [time, amount] : changes) use.change(at_ms(time), gpus(amount));
         const std::int64_t found = use.decayed(at_ms(now), kForEver);
         CHECK(found <= expected);
-        CHECK(found >= expected - expected / 1'000'000 - 1);
+        CHECK(found >= expected - expected / 100'000 - 1);
         CHECK(use.held == gpus(0));
     }
 }
