@@ -40,9 +40,9 @@ void get_fair_share(Site& site, Call call) {
     if (!pool.is_valid()) {
         return call.respond(problem(404, "pool \"" + *name + "\" does not exist"));
     }
-    call.respond(json_response(codec::share_account_json(scheduling::account_of(
-        cluster, site.controller.policy(), std::max(site.clock.now(), site.controller.state().time),
-        pool, project))));
+    const model::TimePoint now = std::max(site.clock.now(), site.controller.state().time);
+    call.respond(json_response(codec::share_account_json(
+        scheduling::account_of(cluster, site.controller.policy(), now, pool, project))));
 }
 
 void get_state(Site& site, Call call) {

@@ -42,6 +42,7 @@ constexpr Flag kFlags[] = {
     kWorkdirFlag,
     kEnvFlag,
     kPriorityFlag,
+    kDelayFlag,
     kPoolFlag,
     kRequiredFlag,
     kPreferredFlag,

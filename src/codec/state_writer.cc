@@ -60,8 +60,8 @@ class StateWriter {
     void time(std::string_view name, model::TimePoint value) {
         json_.key(name), json_.string(format_time(value));
     }
-    void duration(std::string_view name, model::Duration value) {
-        json_.key(name), json_.string(base::format(value));
+    void duration(std::string_view name, std::optional<model::Duration> value) {
+        if (value) json_.key(name), json_.string(base::format(*value));
     }
     void labels(std::string_view name, const model::Labels& labels) {
         if (labels.empty()) return;
@@ -105,6 +105,9 @@ class StateWriter {
         text("name", project.name);
         text("parent", project.parent);
         number("created", project.order);
+        duration("preemption_delay", project.preemption_delay);
+        duration("preempt_min_run", project.preempt_min_run);
+        duration("reclaim_min_run", project.reclaim_min_run);
         write(project.rights);
         if (project.preemption_delay) duration("preemption_delay", *project.preemption_delay);
         if (project.preempt_min_run) duration("preempt_min_run", *project.preempt_min_run);
@@ -150,7 +153,13 @@ class StateWriter {
             text("preferred", spec.topology.preferred);
             json_.end_object();
         }
-        if (spec.min_run) duration("min_run", *spec.min_run);
+        duration("min_run", spec.min_run);
+        duration("preemption_delay", spec.preemption_delay);
+        if (spec.stale_grace && spec.stale_grace->count() < 0) {
+            text("stale_grace", "never");
+        } else {
+            duration("stale_grace", spec.stale_grace);
+        }
         if (spec.restart_cost.count() > 0) duration("restart_cost", spec.restart_cost);
         if (spec.preemption_delay) duration("preemption_delay", *spec.preemption_delay);
         if (!spec.stale_grace) return;

@@ -351,6 +351,7 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.node_labels = shape.labels;
     spec.topology = shape.topology;
     spec.min_run = job.min_run;
+    if (job.preemption_delay != cluster::kOfProject) spec.preemption_delay = job.preemption_delay;
     spec.restart_cost = job.restart_cost;
     if (remedy.kind == RemedyKind::AskLess) {
         if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
