@@ -19,6 +19,7 @@
 #include "base/sorted_runs.h"
 #include "cluster/domain_tree.h"
 #include "cluster/free_index.h"
+#include "cluster/gpu_choice.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -62,12 +63,30 @@ struct NodeState {
     PoolId pool;
     DomainId domain;                 // the innermost one it stands in, of its pool
     std::uint32_t first_gpu = 0;     // position of its GPUs in the table of GPU uses
-    std::uint16_t kind = 0;          // nodes of one kind differ in name and use only
+    std::uint32_t topology = 0;      // position of what it names in the table of topologies
+    std::uint16_t kind = 0;
     std::uint8_t gpus = 0;
     bool is_ready = true;
+    model::NodeHealth health = model::NodeHealth::Ready;
     std::array<std::uint64_t, 2> whole{};  // by View: GPUs entirely free
     HostUse cpu;
     HostUse memory;
+};
+
+// What nodes have in common that differ in name, place, health and use only.
+struct NodeKind {
+    model::Node example;              // without these
+    std::optional<GpuChoice> choice;  // when it says how its GPUs are linked
+};
+
+// How a change made inside a Trial is taken back.
+struct Undo {
+    enum class What { Place, Release, Hold, DropHold, Take } what;
+    JobId job;
+    PoolId pool;            // the job's pool before
+    std::size_t first = 0;  // in the cluster's list of undone ranks or tasks
+    std::size_t count = 0;
+    View view = View::Idle;
 };
 
 // What every task of a job asks of a node, and of which pools. Jobs that ask the same share one.
@@ -77,6 +96,8 @@ struct Shape {
     model::Labels labels;
     std::vector<PoolId> pools;  // where the job may run, in order
     model::TopologyRequest topology;
+    model::Placement placement = model::Placement::Auto;
+    std::int64_t tensor_skew_ppm = 0;
     int required = -1;   // position of topology.required among the levels; -1 = none
     int preferred = -1;  // likewise; the number of levels = the node itself
 

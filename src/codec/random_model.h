@@ -29,13 +29,10 @@ class RandomModel {
 
     model::LaunchSpec launch() {
         model::LaunchSpec launch;
-        launch.command = texts();
-        launch.workdir = text();
-        launch.environment = texts();
-        launch.checkpoint_dir = text();
+        launch.command = texts(), launch.workdir = text();
+        launch.environment = texts(), launch.checkpoint_dir = text();
         launch.pause = {text(), duration()};
-        launch.terminal = flag();
-        launch.attached = flag();
+        launch.terminal = flag(), launch.attached = flag();
         launch.user = text();
         return launch;
     }
@@ -100,6 +97,8 @@ class RandomModel {
         if (flag()) spec.request.cpu = model::MilliCpu{large()};
         if (flag()) spec.request.memory = model::Bytes{large()};
         spec.node_labels = labels(), spec.topology = {text(), text()};
+        spec.placement = static_cast<model::Placement>(rng_.between(0, 2));
+        spec.tensor_skew_ppm = maybe(large());
         spec.min_run = maybe(duration());
         spec.restart_cost = duration();
         return spec;
@@ -122,6 +121,7 @@ class RandomModel {
         if (flag()) node.cpu = model::MilliCpu{large()};
         if (flag()) node.memory = model::Bytes{large()};
         node.labels = labels(), node.topology = labels();
+        node.gpu_links = {ranks(), ranks(), ranks(), texts()};
         node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
         return node;
     }

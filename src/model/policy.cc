@@ -13,6 +13,7 @@ Policy classic_policy() {
     policy.sticky_plans = false;
     policy.min_run = Duration{0};
     policy.min_run_restarts = 0;
+    policy.consolidate_above_ppm = 1'000'000;
     return policy;
 }
 

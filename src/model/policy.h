@@ -34,6 +34,10 @@ struct Policy {
     Duration hold{30 * 1000};
     // How long a paused job may take to save before it is killed.
     Duration pause_grace{60 * 1000};
+    // A gang whose largest tensor is a larger part of its model than this goes onto the fewest
+    // nodes, since spread it would wait for the network (the rule is that of Tiresias, NSDI '19;
+    // the number is ours); parts per million, so 1,000,000 is never.
+    std::int64_t consolidate_above_ppm = 200'000;
     // Weight of past use in the fair share (k of rule R1), in thousandths.
     std::int64_t usage_weight = 1000;
 

@@ -27,6 +27,8 @@ struct ServerOptions {
     std::optional<base::Duration> min_run;
     std::optional<base::Duration> grace;
     std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events
+    std::optional<model::Levels> levels;  // none = those of before, or the default ones
+    model::Labels topology;  // where this machine stands, by level
     bool demo = false;
 };
 
