@@ -20,6 +20,7 @@
 #include "cluster/job_table.h"
 #include "cluster/name_index.h"
 #include "cluster/state.h"
+#include "cluster/trial.h"
 
 namespace berth::cluster {
 
@@ -55,6 +56,8 @@ class Cluster {
     MilliGpu unused(NodeId node, int gpu) const;
     // Jobs with a hold, by id.
     const std::set<JobId>& holders() const { return holders_; }
+    // Jobs that an event left below their minimum; those that got what they miss in a trial too.
+    const std::map<JobId, Stale>& stale() const { return stale_; }
     // Whether nodes of this kind may carry the shape at all (model and labels).
     bool allows(ShapeId shape, std::uint16_t node_kind) const;
     // The part of one GPU of the node that a task of the shape takes.
@@ -97,13 +100,19 @@ class Cluster {
     void set_pool(const model::Pool& pool);
     void set_node(const model::Node& node);
     void set_project(const model::Project& project);
+    void set_waste(PoolId pool, Waste waste);
+    void set_past_use(PoolId pool, ProjectId project, PastUse use);
+    // The project has so much more (or less) of the pool from now on, leaving tasks included.
+    void count_use(PoolId pool, ProjectId project, TimePoint time, MilliGpu amount);
 
     // --- jobs; lifecycle/ only
     void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
-    void remove_job(JobId id);                       // it holds nothing any more
+    void remove_job(JobId id);  // it holds nothing any more
     void set_may_run(JobId id, bool may_run);
-    void set_started(JobId id, TimePoint time);      // last_start and last_saved
+    void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
+    void set_paused(JobId id, TimePoint time);  // it was asked to leave
+    void set_stale(JobId id, std::optional<Stale> stale);
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
 
     // --- capacity [trial]
@@ -168,6 +177,7 @@ class Cluster {
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     JobTable jobs_;
     std::set<JobId> holders_;
+    std::map<JobId, Stale> stale_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
 
     int open_trials_ = 0;
@@ -175,23 +185,6 @@ class Cluster {
     std::vector<int> undo_ranks_;
     std::vector<TaskPlacement> undo_tasks_;
     std::vector<Hold> undo_holds_;
-};
-
-// While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they
-// belong to the enclosing Trial. Trials nest like brackets.
-class Trial {
-  public:
-    explicit Trial(Cluster& cluster);
-    ~Trial();
-    Trial(const Trial&) = delete;
-    Trial& operator=(const Trial&) = delete;
-
-    void keep() { is_kept_ = true; }
-
-  private:
-    Cluster& cluster_;
-    std::size_t mark_;
-    bool is_kept_ = false;
 };
 
 }  // namespace berth::cluster

@@ -44,8 +44,13 @@ LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
     const std::vector<PoolId>& pools = shape(job.shape).pools;
     const auto position = std::ranges::find(pools, pool);
     const bool is_open = job.active == 0 && position != pools.end();
-    LaneKey key{job.priority, job.stage(),     job.shape,
-                job.ask(),    job.preemptible, is_open ? int(position - pools.begin()) : 0};
+    LaneKey key{job.priority,
+                job.stage(),
+                job.shape,
+                job.ask(),
+                job.preemptible,
+                is_open ? int(position - pools.begin()) : 0,
+                job.preemption_delay};
     const Region home = this->home(job);
     key.home = home.node.is_valid() ? home.node.value + 1 : home.domain.value;
     return key;
@@ -149,6 +154,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.kind = spec.kind;
     job.restart_cost = spec.restart_cost;
     job.min_run = spec.min_run;
+    job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
     Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});
@@ -166,6 +172,7 @@ void Cluster::remove_job(JobId id) {
     const Job& job = this->job(id);
     BERTH_CHECK(open_trials_ == 0 && job.placed.empty() && !job.hold, "it holds nothing any more");
     leave_line(job);
+    stale_.erase(id);
     jobs_.erase(id);
 }
 
@@ -179,6 +186,13 @@ void Cluster::set_started(JobId id, TimePoint time) {
 }
 
 void Cluster::set_saved(JobId id, TimePoint time) { mutable_job(id).last_saved = time; }
+
+void Cluster::set_paused(JobId id, TimePoint time) { mutable_job(id).last_pause = time; }
+
+void Cluster::set_stale(JobId id, std::optional<Stale> stale) {
+    stale_.erase(id);
+    if (stale) stale_.emplace(id, *stale);
+}
 
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
     BERTH_CHECK(open_trials_ == 0, "tasks do not end inside a trial");

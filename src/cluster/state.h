@@ -17,9 +17,9 @@
 
 #include "base/ids.h"
 #include "base/sorted_runs.h"
-#include "cluster/domain_tree.h"
 #include "cluster/free_index.h"
-#include "cluster/gpu_choice.h"
+#include "cluster/node_state.h"
+#include "cluster/past_use.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -27,67 +27,12 @@
 namespace berth::cluster {
 
 using base::JobId;
-using base::PoolId;
 using base::ProjectId;
 using base::ShapeId;
 using model::TaskPlacement;
 using model::TimePoint;
 
-enum class View { Idle, Coming };
-
 inline constexpr ProjectId kRoot{0};
-inline constexpr std::int64_t kUnaccounted = -1;  // a host resource nobody counts
-
-// One host resource of a node: milli-cores or bytes.
-struct HostUse {
-    std::int64_t capacity = kUnaccounted;
-    std::int64_t used = 0;
-    std::int64_t releasing = 0;
-    std::int64_t held = 0;
-
-    // INT64_MAX when not accounted.
-    std::int64_t free(View view) const;
-};
-
-// A part of a pool: one domain of it, or one node alone.
-struct Region {
-    DomainId domain = kWholePool;  // not valid: nowhere
-    NodeId node;                   // when valid, this node alone
-
-    bool operator==(const Region&) const = default;
-    bool is_whole_pool() const { return domain == kWholePool && !node.is_valid(); }
-    bool is_nowhere() const { return !domain.is_valid(); }
-};
-
-struct NodeState {
-    PoolId pool;
-    DomainId domain;                 // the innermost one it stands in, of its pool
-    std::uint32_t first_gpu = 0;     // position of its GPUs in the table of GPU uses
-    std::uint32_t topology = 0;      // position of what it names in the table of topologies
-    std::uint16_t kind = 0;
-    std::uint8_t gpus = 0;
-    bool is_ready = true;
-    model::NodeHealth health = model::NodeHealth::Ready;
-    std::array<std::uint64_t, 2> whole{};  // by View: GPUs entirely free
-    HostUse cpu;
-    HostUse memory;
-};
-
-// What nodes have in common that differ in name, place, health and use only.
-struct NodeKind {
-    model::Node example;              // without these
-    std::optional<GpuChoice> choice;  // when it says how its GPUs are linked
-};
-
-// How a change made inside a Trial is taken back.
-struct Undo {
-    enum class What { Place, Release, Hold, DropHold, Take } what;
-    JobId job;
-    PoolId pool;            // the job's pool before
-    std::size_t first = 0;  // in the cluster's list of undone ranks or tasks
-    std::size_t count = 0;
-    View view = View::Idle;
-};
 
 // What every task of a job asks of a node, and of which pools. Jobs that ask the same share one.
 struct Shape {
@@ -109,11 +54,19 @@ struct PlacedTask {
     bool is_releasing = false;
 };
 
+// A gang that runs with fewer tasks than its minimum.
+struct Stale {
+    TimePoint since;
+    std::optional<model::Duration> grace;  // its own; negative = for ever
+};
+
 struct Hold {
     std::vector<TaskPlacement> tasks;
     TimePoint deadline;
     model::Rule rule = model::Rule::Reclaim;
 };
+
+inline constexpr model::Duration kOfProject{-1};  // its project says
 
 struct Job {
     JobId id;
@@ -134,6 +87,8 @@ struct Job {
     TimePoint last_saved;             // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};
     std::optional<model::Duration> min_run;
+    TimePoint last_pause;             // when it was last asked to leave
+    model::Duration preemption_delay = kOfProject;
 
     bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
     // Tasks it needs to make its next step: the gang, or one more.
@@ -156,6 +111,7 @@ struct LaneKey {
     int ask = 1;
     bool preemptible = true;
     int preference = 0;               // position of this pool in the jobs' list of pools
+    model::Duration preemption_delay = kOfProject;
     std::uint32_t home = 0;           // where running tasks bind the next one (Cluster::home)
 
     // Higher priority first, then rule R3.
@@ -193,6 +149,12 @@ struct Claim {
     base::SortedRuns<VictimKey> victims;
 };
 
+// What pauses destroyed on one day.
+struct Waste {
+    std::int64_t day = 0;  // days since the epoch, UTC
+    std::int64_t gpu_ms = 0;
+};
+
 struct PoolState {
     std::string name;
     model::Labels labels;
@@ -203,6 +165,8 @@ struct PoolState {
     int gpus_per_node_max = 0;
     model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
     std::vector<Claim> claims;            // by project
+    Waste waste;
+    std::vector<PastUse> past_use;        // by project; of the leaves
 };
 
 struct ProjectState {

@@ -66,6 +66,9 @@ struct Fields<model::Project> {
         field("order", &model::Project::order);
         field("rights", &model::Project::rights);
         field("pools", &model::Project::pools);
+        field("preemption_delay", &model::Project::preemption_delay);
+        field("preempt_min_run", &model::Project::preempt_min_run);
+        field("reclaim_min_run", &model::Project::reclaim_min_run);
     }
 };
 
@@ -107,6 +110,8 @@ struct Fields<model::JobSpec> {
         field("tensor_skew_ppm", &model::JobSpec::tensor_skew_ppm);
         field("min_run", &model::JobSpec::min_run);
         field("restart_cost", &model::JobSpec::restart_cost);
+        field("preemption_delay", &model::JobSpec::preemption_delay);
+        field("stale_grace", &model::JobSpec::stale_grace);
     }
 };
 
@@ -141,6 +146,7 @@ struct Fields<model::PauseReceipt> {
         field("deadline", &model::PauseReceipt::deadline);
         field("stopped", &model::PauseReceipt::stopped);
         field("saved", &model::PauseReceipt::saved);
+        field("is_wasteful", &model::PauseReceipt::is_wasteful);
     }
 };
 
@@ -159,6 +165,7 @@ struct Fields<model::JobRecord> {
         field("detail", &R::detail), field("tasks", &R::tasks), field("releasing", &R::releasing);
         field("hold", &R::hold), field("hold_deadline", &R::hold_deadline);
         field("hold_rule", &R::hold_rule), field("last_pause", &R::last_pause);
+        field("stale_since", &R::stale_since);
     }
 };
 

@@ -29,18 +29,15 @@ class RandomModel {
 
     model::LaunchSpec launch() {
         model::LaunchSpec launch;
-        launch.command = texts(), launch.workdir = text();
-        launch.environment = texts(), launch.checkpoint_dir = text();
-        launch.pause = {text(), duration()};
-        launch.terminal = flag(), launch.attached = flag();
-        launch.user = text();
+        launch.command = texts(), launch.environment = texts();
+        launch.workdir = text(), launch.checkpoint_dir = text(), launch.user = text();
+        launch.pause = {text(), duration()}, launch.terminal = flag(), launch.attached = flag();
         return launch;
     }
 
     model::JobRecord record() {
         model::JobRecord record;
-        record.id = job();
-        record.spec = spec();
+        record.id = job(), record.spec = spec();
         record.user = text(), record.command = text(), record.detail = text();
         record.state = static_cast<model::JobState>(rng_.between(0, 8));
         record.held = flag();
@@ -51,22 +48,25 @@ class RandomModel {
         record.attained_gpu_ms = large(), record.lost_gpu_ms = large(), record.settled = time();
         record.tasks = placements(), record.hold = placements();
         record.releasing = ranks();
-        record.hold_deadline = maybe(time());
-        record.hold_rule = rule();
+        record.hold_deadline = maybe(time()), record.hold_rule = rule();
         if (flag()) {
-            record.last_pause = {time(), rule(), job(),         text(),
-                                 cost(), time(), maybe(time()), flag()};
+            record.last_pause = {time(), rule(),        job(),  text(), cost(),
+                                 time(), maybe(time()), flag(), flag()};
         }
+        record.stale_since = maybe(time());
         return record;
     }
 
     model::Snapshot snapshot() {
-        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}};
+        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}};
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
             snapshot.pools.push_back({text(), labels()});
             snapshot.nodes.push_back(node());
             snapshot.projects.push_back(project());
             snapshot.jobs.push_back(record());
+            snapshot.waste.push_back({text(), large(), large()});
+            snapshot.use.push_back(
+                {text(), text(), {large()}, time(), time(), large(), {large(), large()}});
         }
         return snapshot;
     }
@@ -97,10 +97,10 @@ class RandomModel {
         if (flag()) spec.request.cpu = model::MilliCpu{large()};
         if (flag()) spec.request.memory = model::Bytes{large()};
         spec.node_labels = labels(), spec.topology = {text(), text()};
-        spec.placement = static_cast<model::Placement>(rng_.between(0, 2));
+        spec.placement = model::Placement(rng_.between(0, 2)),
         spec.tensor_skew_ppm = maybe(large());
-        spec.min_run = maybe(duration());
-        spec.restart_cost = duration();
+        spec.min_run = maybe(duration()), spec.restart_cost = duration();
+        spec.preemption_delay = maybe(duration()), spec.stale_grace = maybe(duration());
         return spec;
     }
 
@@ -116,10 +116,8 @@ class RandomModel {
     model::Node node() {
         model::Node node;
         node.name = text(), node.gpu_model = text();
-        node.gpus = small();
-        node.gpu_memory = {large()};
-        if (flag()) node.cpu = model::MilliCpu{large()};
-        if (flag()) node.memory = model::Bytes{large()};
+        node.gpus = small(), node.gpu_memory = {large()};
+        if (flag()) node.cpu = model::MilliCpu{large()}, node.memory = model::Bytes{large()};
         node.labels = labels(), node.topology = labels();
         node.gpu_links = {ranks(), ranks(), ranks(), texts()};
         node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
@@ -127,7 +125,9 @@ class RandomModel {
     }
 
     model::Project project() {
-        model::Project project{text(), text(), large(), rights(), {}};
+        model::Project project{
+            text(),           text(), large(), rights(), {}, maybe(duration()), maybe(duration()),
+            maybe(duration())};
         if (flag()) project.pools[text()] = rights();
         return project;
     }
@@ -142,7 +142,7 @@ class RandomModel {
     model::JobId job() { return {rng_.between(-1, 1'000'000)}; }
     model::TimePoint time() { return base::at_ms(flag() ? 0 : rng_.between(-9, 1LL << 42)); }
     model::Duration duration() { return model::Duration{rng_.between(0, 90'000)}; }
-    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 4)); }
+    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 5)); }
     model::PauseCost cost() { return {large(), large()}; }
     template <typename T>
     std::optional<T> maybe(T value) {
@@ -183,7 +183,7 @@ class RandomModel {
     void fill(model::JobStarting& e) { e = {job(), small(), rule(), placements()}; }
     void fill(model::JobReserved& e) { e = {job(), rule(), time(), placements()}; }
     void fill(model::PauseRequested& e) {
-        e = {job(), rule(), job(), cost(), time(), flag(), ranks()};
+        e = {job(), rule(), job(), cost(), time(), flag(), ranks(), flag()};
     }
     void fill(model::JobPaused& e) { e = {job(), flag()}; }
     void fill(model::CancelRequested& e) { e = {job(), time()}; }

@@ -12,7 +12,7 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
     for (const model::Pause& pause : plan.pauses) {
         events.emplace_back(model::PauseRequested{pause.job, pause.rule, pause.beneficiary,
                                                   pause.cost, now + policy.pause_grace,
-                                                  pause.whole_job, pause.tasks});
+                                                  pause.whole_job, pause.tasks, pause.is_wasteful});
     }
     for (const model::Start& start : plan.starts) {
         const model::JobRecord& job = state.jobs.at(start.job);

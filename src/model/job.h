@@ -77,6 +77,10 @@ struct JobSpec {
     // The largest tensor's part of the model, as a profiler has measured it; parts per million.
     std::optional<std::int64_t> tensor_skew_ppm;
     std::optional<Duration> min_run;  // overrides the policy's
+    // Nobody is paused for it before it has waited so long (rule R12); none = its project's.
+    std::optional<Duration> preemption_delay;
+    // How long it may stay below its minimum (rule R10); none = the policy's, negative = for ever.
+    std::optional<Duration> stale_grace;
     Duration restart_cost{0};  // measured or declared: what one pause costs each GPU
 
     bool operator==(const JobSpec&) const = default;

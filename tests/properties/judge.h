@@ -77,6 +77,11 @@ class Judge {
     bool are_together(const std::string& level, const std::set<base::NodeId>& nodes) const;
     // Within the quota on every level.
     bool is_owner(const Room& room, const Want& want) const;
+    // Whether rule R12 still keeps anybody from being paused for it.
+    bool is_delayed(const Want& want) const;
+    // Whether the day's waste budget, less what the decision has planned, keeps it from being
+    // paused for, as nobody's owner.
+    bool is_out_of_budget(const Room& room, const Want& want, std::int64_t planned) const;
     // R6's entry; R7 has none.
     bool may_ask(const Room& room, const Want& want) const;
 

@@ -40,6 +40,10 @@ constexpr cli::Flag kFlags[] = {
     {.name = "topology", .value = "WHERE", .help = "where this machine stands: zone=z1,rack=r7"},
     {.name = "min-run", .value = "TIME", .help = "a started job is left alone so long, if it can"},
     {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
+    {.name = "waste-budget",
+     .value = "PART",
+     .help = "unsaved work pauses may destroy a day, of the pool's GPU time; none"},
+    {.name = "measured-usage", .help = "who had more lately gets less of what idles"},
     {.name = "launcher", .value = "HOW", .help = "process, or simulated:100ms to measure Berth"},
     {.name = "snapshot-events", .value = "NUMBER", .help = "write a snapshot after so many events"},
     {.name = "demo", .help = "with three projects and some jobs to look at"},
@@ -102,6 +106,8 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
         if (!events) return tl::unexpected(events.error());
         options.snapshot_events = *events;
     }
+    options.measured_usage = arguments.has("measured-usage");
+    options.waste_budget = arguments.text("waste-budget");
     for (const auto& [flag, place] :
          {std::pair{"min-run", &options.min_run}, std::pair{"grace", &options.grace}}) {
         if (!arguments.has(flag)) continue;
