@@ -44,12 +44,8 @@ LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
     const std::vector<PoolId>& pools = shape(job.shape).pools;
     const auto position = std::ranges::find(pools, pool);
     const bool is_open = job.active == 0 && position != pools.end();
-    LaneKey key{job.priority,
-                job.stage(),
-                job.shape,
-                job.ask(),
-                job.preemptible,
-                is_open ? int(position - pools.begin()) : 0,
+    LaneKey key{job.priority,        job.stage(),     job.shape,
+                job.ask(),           job.preemptible, is_open ? int(position - pools.begin()) : 0,
                 job.preemption_delay};
     const Region home = this->home(job);
     key.home = home.node.is_valid() ? home.node.value + 1 : home.domain.value;

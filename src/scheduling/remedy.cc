@@ -179,8 +179,7 @@ class Search {
         for (std::size_t i = 0; i < nodes.size() && tried < kNodesTried; ++i) {
             if (nodes[i].is_ready || !cluster_.allows(job_.shape, nodes[i].kind)) continue;
             const NodeId id{static_cast<NodeId::Rep>(i)};
-            const Remedy remedy{.kind = RemedyKind::NodeBack,
-                                .name = cluster_.node_name(id)};
+            const Remedy remedy{.kind = RemedyKind::NodeBack, .name = cluster_.node_name(id)};
             ++tried;
             if (helps(remedy)) return remedy;
         }
