@@ -174,7 +174,7 @@ base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
 codec::NameSource names(Site& site) {
     codec::NameSource source;
     source.node = [&site](model::NodeId node) {
-        return site.controller.state().cluster.description(node).name;
+        return site.controller.state().cluster.node_name(node);
     };
     source.job = [&site](model::JobId job) -> std::string {
         const auto& live = site.controller.state().jobs;

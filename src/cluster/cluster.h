@@ -19,6 +19,7 @@
 
 #include "cluster/history.h"
 #include "cluster/job_table.h"
+#include "cluster/name_index.h"
 #include "cluster/state.h"
 #include "cluster/trial.h"
 
@@ -30,7 +31,8 @@ class Cluster {
 
     // --- tables, for reading
     std::span<const NodeState> nodes() const { return nodes_; }
-    const model::Node& description(NodeId node) const { return descriptions_[node.index()]; }
+    model::Node description(NodeId node) const;
+    const std::string& node_name(NodeId node) const { return node_names_[node.index()]; }
     std::span<const ProjectState> projects() const { return projects_; }
     std::span<const PoolState> pools() const { return pools_; }
     const PoolState& pool(PoolId pool) const { return pools_[pool.index()]; }
@@ -70,6 +72,8 @@ class Cluster {
     std::span<const PoolId> pools_of(const Job& job) const { return shape(job.shape).pools; }
     // The pools in whose line a job stands, or in which it runs already.
     std::span<const PoolId> pools_wanted(const Job& job) const;
+    // The GPUs to take for one task of whole GPUs, of those that are free.
+    std::uint64_t choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const;
     // What a task of the shape takes of the node's CPU and memory.
     std::int64_t cpu_on(ShapeId shape, NodeId node) const;
     std::int64_t memory_on(ShapeId shape, NodeId node) const;
@@ -121,15 +125,6 @@ class Cluster {
   private:
     friend class Trial;
     enum class Kind { Used, Releasing, Held };
-    struct Undo {
-        enum class What { Place, Release, Hold, DropHold, Take } what;
-        JobId job;
-        PoolId pool;  // the job's pool before
-        std::uint64_t stamp = 0;  // of its project's work before
-        std::size_t first = 0;  // in undo_ranks_ or undo_tasks_
-        std::size_t count = 0;
-        View view = View::Idle;
-    };
 
     Job& mutable_job(JobId id);
     void stamp_work(ProjectId project) { work_stamps_[project.index()] = ++last_stamp_; }
@@ -171,9 +166,11 @@ class Cluster {
 
     model::Levels levels_ = model::default_levels();
     std::vector<NodeState> nodes_;
-    std::vector<model::Node> descriptions_;
+    std::vector<std::string> node_names_;
+    NameIndex nodes_by_name_;
     std::vector<GpuUse> gpu_uses_;
-    std::vector<model::Node> kind_examples_;  // one node of each kind
+    std::vector<NodeKind> kinds_;
+    std::vector<model::Labels> topologies_;  // what nodes name, each once
     std::vector<PoolState> pools_;
     std::vector<ProjectState> projects_;
     std::vector<std::uint64_t> work_stamps_;  // by project
@@ -183,7 +180,6 @@ class Cluster {
     JobTable jobs_;
     std::set<JobId> holders_;
     History history_;
-    std::map<std::string, NodeId, std::less<>> node_names_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
 
     int open_trials_ = 0;

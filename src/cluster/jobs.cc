@@ -157,6 +157,8 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});
     shape.topology = spec.topology;
+    shape.placement = spec.placement;
+    shape.tensor_skew_ppm = spec.tensor_skew_ppm.value_or(0);
     resolve_levels(shape);
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");

@@ -17,8 +17,8 @@
 
 #include "base/ids.h"
 #include "base/sorted_runs.h"
-#include "cluster/domain_tree.h"
 #include "cluster/free_index.h"
+#include "cluster/node_state.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -26,49 +26,12 @@
 namespace berth::cluster {
 
 using base::JobId;
-using base::PoolId;
 using base::ProjectId;
 using base::ShapeId;
 using model::TaskPlacement;
 using model::TimePoint;
 
-enum class View { Idle, Coming };
-
 inline constexpr ProjectId kRoot{0};
-inline constexpr std::int64_t kUnaccounted = -1;  // a host resource nobody counts
-
-// One host resource of a node: milli-cores or bytes.
-struct HostUse {
-    std::int64_t capacity = kUnaccounted;
-    std::int64_t used = 0;
-    std::int64_t releasing = 0;
-    std::int64_t held = 0;
-
-    // INT64_MAX when not accounted.
-    std::int64_t free(View view) const;
-};
-
-// A part of a pool: one domain of it, or one node alone.
-struct Region {
-    DomainId domain = kWholePool;  // not valid: nowhere
-    NodeId node;                   // when valid, this node alone
-
-    bool operator==(const Region&) const = default;
-    bool is_whole_pool() const { return domain == kWholePool && !node.is_valid(); }
-    bool is_nowhere() const { return !domain.is_valid(); }
-};
-
-struct NodeState {
-    PoolId pool;
-    DomainId domain;                 // the innermost one it stands in, of its pool
-    std::uint32_t first_gpu = 0;     // position of its GPUs in the table of GPU uses
-    std::uint16_t kind = 0;          // nodes of one kind differ in name and use only
-    std::uint8_t gpus = 0;
-    bool is_ready = true;
-    std::array<std::uint64_t, 2> whole{};  // by View: GPUs entirely free
-    HostUse cpu;
-    HostUse memory;
-};
 
 // What every task of a job asks of a node, and of which pools. Jobs that ask the same share one.
 struct Shape {
@@ -77,6 +40,8 @@ struct Shape {
     model::Labels labels;
     std::vector<PoolId> pools;  // where the job may run, in order
     model::TopologyRequest topology;
+    model::Placement placement = model::Placement::Auto;
+    std::int64_t tensor_skew_ppm = 0;
     int required = -1;   // position of topology.required among the levels; -1 = none
     int preferred = -1;  // likewise; the number of levels = the node itself
 

@@ -21,6 +21,16 @@ struct Fields<model::Pool> {
 };
 
 template <>
+struct Fields<model::GpuLinks> {
+    static void visit(auto&& field) {
+        field("numa", &model::GpuLinks::numa);
+        field("islands", &model::GpuLinks::islands);
+        field("nics", &model::GpuLinks::nics);
+        field("matrix", &model::GpuLinks::matrix);
+    }
+};
+
+template <>
 struct Fields<model::Node> {
     static void visit(auto&& field) {
         field("name", &model::Node::name);
@@ -31,6 +41,7 @@ struct Fields<model::Node> {
         field("memory", &model::Node::memory);
         field("labels", &model::Node::labels);
         field("topology", &model::Node::topology);
+        field("gpu_links", &model::Node::gpu_links);
         field("health", &model::Node::health);
     }
 };
@@ -95,6 +106,8 @@ struct Fields<model::JobSpec> {
         field("gpu_model", &model::JobSpec::gpu_model);
         field("node_labels", &model::JobSpec::node_labels);
         field("topology", &model::JobSpec::topology);
+        field("placement", &model::JobSpec::placement);
+        field("tensor_skew_ppm", &model::JobSpec::tensor_skew_ppm);
         field("min_run", &model::JobSpec::min_run);
         field("restart_cost", &model::JobSpec::restart_cost);
         field("preemption_delay", &model::JobSpec::preemption_delay);

@@ -31,8 +31,7 @@ class RandomModel {
         model::LaunchSpec launch;
         launch.command = texts(), launch.environment = texts();
         launch.workdir = text(), launch.checkpoint_dir = text(), launch.user = text();
-        launch.pause = {text(), duration()};
-        launch.terminal = flag(), launch.attached = flag();
+        launch.pause = {text(), duration()}, launch.terminal = flag(), launch.attached = flag();
         return launch;
     }
 
@@ -98,6 +97,8 @@ class RandomModel {
         if (flag()) spec.request.cpu = model::MilliCpu{large()};
         if (flag()) spec.request.memory = model::Bytes{large()};
         spec.node_labels = labels(), spec.topology = {text(), text()};
+        spec.placement = model::Placement(rng_.between(0, 2)),
+        spec.tensor_skew_ppm = maybe(large());
         spec.min_run = maybe(duration()), spec.restart_cost = duration();
         spec.preemption_delay = maybe(duration()), spec.stale_grace = maybe(duration());
         return spec;
@@ -115,11 +116,10 @@ class RandomModel {
     model::Node node() {
         model::Node node;
         node.name = text(), node.gpu_model = text();
-        node.gpus = small();
-        node.gpu_memory = {large()};
-        if (flag()) node.cpu = model::MilliCpu{large()};
-        if (flag()) node.memory = model::Bytes{large()};
+        node.gpus = small(), node.gpu_memory = {large()};
+        if (flag()) node.cpu = model::MilliCpu{large()}, node.memory = model::Bytes{large()};
         node.labels = labels(), node.topology = labels();
+        node.gpu_links = {ranks(), ranks(), ranks(), texts()};
         node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
         return node;
     }

@@ -34,6 +34,8 @@ inline constexpr std::array<Word, 9> kWords<model::JobState>{"queued",    "start
                                                              "pausing",   "paused",   "cancelling",
                                                              "succeeded", "failed",   "cancelled"};
 template <>
+inline constexpr std::array<Word, 3> kWords<model::Placement>{"auto", "consolidate", "any"};
+template <>
 inline constexpr std::array<Word, 3> kWords<model::NodeHealth>{"ready", "drained", "down"};
 template <>
 inline constexpr std::array<Word, 4> kWords<model::TaskState>{"pending", "running", "releasing",

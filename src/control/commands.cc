@@ -91,6 +91,14 @@ void Controller::set_node(model::Node node, Done done) {
     });
 }
 
+void Controller::set_levels(model::Levels levels, Done done) {
+    queue([this, levels = std::move(levels), done = std::move(done)](Transaction& transaction) {
+        const bool is_same = std::ranges::equal(state_.cluster.levels(), levels);
+        answer(transaction, done,
+               is_same ? base::Status{} : transaction.record(model::LevelsSet{levels}, kMachine));
+    });
+}
+
 void Controller::answer(Transaction& transaction, Done done, base::Status status) {
     transaction.acknowledge(
         [done = std::move(done), status = std::move(status)](const base::Error* failure) {

@@ -82,9 +82,10 @@ class Controller final : public ports::LauncherListener {
     void resume(model::JobId job, std::string actor, Done done);
     void cancel(model::JobId job, std::string actor, std::optional<base::Duration> grace,
                 Done done);
-    // An unchanged project or node is answered without an event.
+    // What does not change anything is answered without an event.
     void set_project(model::Project project, std::string actor, Done done);
     void set_node(model::Node node, Done done);
+    void set_levels(model::Levels levels, Done done);
 
     // --- facts
     void on_running(ports::AttemptId attempt) override;

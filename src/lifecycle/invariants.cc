@@ -95,7 +95,7 @@ class Audit {
             for (int gpu = 0; gpu < cluster_.nodes()[i].gpus; ++gpu) {
                 const GpuSum sum = gpus_[{node, gpu}];
                 if (sum.used + sum.held > 1000 || sum.used + sum.releasing > 1000) {
-                    report("GPU " + std::to_string(gpu) + " of " + cluster_.description(node).name +
+                    report("GPU " + std::to_string(gpu) + " of " + cluster_.node_name(node) +
                            " is promised twice");
                 }
                 if (!cluster_.nodes()[i].is_ready) continue;
@@ -103,7 +103,7 @@ class Audit {
                 const MilliGpu coming{1000 - sum.used - sum.held};
                 if (cluster_.free(View::Idle, node, gpu) != idle ||
                     cluster_.free(View::Coming, node, gpu) != coming) {
-                    report("GPU " + std::to_string(gpu) + " of " + cluster_.description(node).name +
+                    report("GPU " + std::to_string(gpu) + " of " + cluster_.node_name(node) +
                            ": free amounts");
                 }
                 totals[cluster_.nodes()[i].pool].first += idle;

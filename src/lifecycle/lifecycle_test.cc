@@ -169,3 +169,52 @@ TEST_CASE("a snapshot keeps a promise of GPUs that a later job is still leaving"
     const State restored = lifecycle::restore(lifecycle::snapshot(life.state));
     CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
 }
+
+TEST_CASE("levels that nobody knows are refused, and those that jobs ask for are kept") {
+    Life life;
+    const auto error = [&](const model::EventBody& body) {
+        const auto possible = lifecycle::check(life.state, body);
+        return possible ? std::string("none") : possible.error().message;
+    };
+    model::JobSpec spec;
+    spec.name = "y";
+    spec.project = "a";
+    spec.topology.required = "rak";
+    CHECK(error(model::JobSubmitted{{2}, spec, {}, {}}) ==
+          "topology: no level \"rak\"; the levels are zone, block, rack, node");
+    spec.topology = {"rack", "zone"};
+    CHECK(error(model::JobSubmitted{{2}, spec, {}, {}}) ==
+          "topology: wanted a preferred level inside the required one \"rack\", found \"zone\"");
+    model::Node node;
+    node.name = "n1";
+    node.topology = {{"row", "w1"}};
+    CHECK(error(model::NodeSet{node}) ==
+          "node \"n1\": topology: no level \"row\"; the levels are zone, block, rack, node");
+    node.topology.clear();
+    node.gpus = 2;
+    node.gpu_links.numa = {0};
+    CHECK(error(model::NodeSet{node}) ==
+          "node \"n1\": numa: wanted one entry for each of 2 GPUs, found 1");
+    CHECK(error(model::LevelsSet{{"row", "row"}}) ==
+          "levels: \"row\" is there twice; the node itself is always the last");
+
+    spec.topology = {"rack", "node"};
+    life.happen(model::JobSubmitted{{2}, spec, {}, {}});
+    CHECK(error(model::LevelsSet{{"row"}}) == "job 2 asks for the level \"rack\"; keep it");
+    life.happen(model::LevelsSet{{"row", "rack"}});
+    CHECK(life.state.cluster.levels().front() == "row");
+}
+
+TEST_CASE("a node that is carried to another rack takes its jobs along") {
+    Life life;
+    life.start(1);
+    model::Node node = life.state.cluster.description({0});
+    CHECK(node.topology.empty());
+    node.topology = {{"rack", "r1"}};
+    life.happen(model::NodeSet{node});
+    node.topology = {{"rack", "r2"}};
+    life.happen(model::NodeSet{node});
+    CHECK(life.state.cluster.description({0}) == node);
+    const auto restored = lifecycle::restore(lifecycle::snapshot(life.state));
+    CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
+}

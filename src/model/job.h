@@ -53,6 +53,13 @@ struct TopologyRequest {
     bool operator==(const TopologyRequest&) const = default;
 };
 
+// Whether a gang's tasks are put on the fewest nodes.
+enum class Placement {
+    Auto,  // when its largest tensor is so large a part of its model that the policy says so
+    Consolidate,  // yes; a preferred level goes before it
+    Any,  // no, not even a preferred level counts
+};
+
 struct JobSpec {
     std::string name;
     std::string project;
@@ -66,6 +73,9 @@ struct JobSpec {
     std::string gpu_model;  // empty = any
     Labels node_labels;  // the node must carry all of them
     TopologyRequest topology;
+    Placement placement = Placement::Auto;
+    // The largest tensor's part of the model, as a profiler has measured it; parts per million.
+    std::optional<std::int64_t> tensor_skew_ppm;
     std::optional<Duration> min_run;  // overrides the policy's
     // Nobody is paused for it before it has waited so long (rule R12); none = its project's.
     std::optional<Duration> preemption_delay;

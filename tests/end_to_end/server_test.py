@@ -18,6 +18,18 @@ class TheServer(ServerCase):
         self.assertIn(str(self.server.data / "berth.sock"), banner)
         self.assertTrue(self.server.is_alive())
 
+    def test_levels_and_where_the_machine_stands_are_told_to_up_and_asked_for_at_submission(self):
+        self.server.berth("down")
+        self.server.flags += ["--levels", "hall,row", "--topology", "hall=h1,row=w1"]
+        self.server.up()
+        node = self.server.get("nodes")["items"][0]
+        self.assertEqual(node["topology"], {"hall": "h1", "row": "w1"})
+        gang = ("submit", "-g", "1", "--tasks", "2", "-q")
+        job = self.server.berth(*gang, "--required", "row", "--preferred", "node", "--", "true")
+        self.assertEqual(self.server.wait(int(job.stdout))["state"], "succeeded")
+        refused = self.server.berth(*gang, "--required", "rack", "--", "true", check=False)
+        self.assertIn('no level "rack"; the levels are hall, row, node', refused.stderr)
+
     def test_a_second_server_in_the_same_directory_is_refused(self):
         again = subprocess.run([BIN / "berth", "up", *self.server.flags], text=True,
                                env=self.server.environment, capture_output=True)

@@ -179,8 +179,10 @@ void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
         if (!status && !set_up_error) set_up_error = status.error();
     };
     const cluster::Cluster& cluster = controller->state().cluster;
+    if (options.levels) controller->set_levels(*options.levels, note);
     for (model::Node& node : nodes) {
         node.name = name_for(cluster, node);
+        node.topology = options.topology;
         const auto known = cluster.find_node(node.name);
         const bool is_drained =
             known.is_valid() && cluster.description(known).health == model::NodeHealth::Drained;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "app/berth/server.h"
 #include "cli/arguments.h"
@@ -33,6 +34,10 @@ constexpr cli::Flag kFlags[] = {
      .completes = cli::Completes::Choices,
      .choices = "berth|classic"},
     {.name = "port", .value = "PORT", .help = "loopback TCP port; 0 = any free one"},
+    {.name = "levels",
+     .value = "NAMES",
+     .help = "what nodes stand in: zone,block,rack unless said"},
+    {.name = "topology", .value = "WHERE", .help = "where this machine stands: zone=z1,rack=r7"},
     {.name = "min-run", .value = "TIME", .help = "a started job is left alone so long, if it can"},
     {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
     {.name = "waste-budget",
@@ -57,6 +62,27 @@ std::string own_path() {
     return error ? std::string("berth") : path.string();
 }
 
+std::vector<std::string> parts_of(const std::string& text) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+    return parts;
+}
+
+// "zone=z1,rack=r7"
+Outcome<model::Labels> topology_of(const std::string& text) {
+    model::Labels topology;
+    for (const std::string& part : parts_of(text)) {
+        const auto equals = part.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
+            return cli::bad_usage("--topology: wanted LEVEL=DOMAIN such as rack=r7, found \"" +
+                                  part + "\"");
+        }
+        topology[part.substr(0, equals)] = part.substr(equals + 1);
+    }
+    return topology;
+}
+
 Outcome<ServerOptions> options_of(const Context& context, const Arguments& arguments) {
     ServerOptions options;
     options.data_dir = context.data_dir;
@@ -65,6 +91,10 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
     options.profile = arguments.text("profile", options.profile);
     options.launcher = arguments.text("launcher", options.launcher);
     options.demo = arguments.has("demo");
+    if (arguments.has("levels")) options.levels = parts_of(arguments.text("levels"));
+    auto topology = topology_of(arguments.text("topology"));
+    if (!topology) return tl::unexpected(topology.error());
+    options.topology = std::move(*topology);
     if (arguments.has("port")) {
         const auto port = arguments.number("port", 0);
         if (!port) return tl::unexpected(port.error());
