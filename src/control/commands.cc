@@ -98,12 +98,13 @@ void Controller::answer(Transaction& transaction, Done done, base::Status status
         });
 }
 
-// A repeated key answers with the first job. Errors: NotFound (the key is new), Conflict.
+// A key repeated within a day answers with the first job. Errors: NotFound (the key is new), Conflict.
 base::Result<model::JobId> Controller::known_by_key(const Transaction& transaction,
                                                     const model::Submission& submission) {
     model::JobId id = transaction.job_with_key(submission.key);
     if (!id.is_valid()) {
-        BERTH_TRY(stored, ports_.store.job_with_key(submission.key));
+        BERTH_TRY(stored, ports_.store.job_with_key(submission.key,
+                                                    transaction.now() - ports::kKeyKept));
         if (!stored) return base::fail(ErrorCode::NotFound, "a new key");
         id = *stored;
     }
