@@ -225,6 +225,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     spec.node_labels = fields.labels("node_labels");
     spec.topology = read_topology(problems_, fields);
     spec.min_run = fields.duration("min_run");
+    spec.elastic = fields.choice("elastic", model::Elastic::Live);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     job.created = fields.time("created").value_or(state_.now);
     job.last_start = fields.time("last_start");

@@ -14,6 +14,14 @@ model::PauseCost cost_of(const PoolView& view, const cluster::Job& job, MilliGpu
     return {gpus.value * unsaved.count() / 1000, gpus.value * job.restart_cost.count() / 1000};
 }
 
+MilliGpu gpus_of(std::span<const model::TaskPlacement> tasks) {
+    MilliGpu total{0};
+    for (const model::TaskPlacement& task : tasks) {
+        total += task.share * std::popcount(task.gpu_mask);
+    }
+    return total;
+}
+
 std::int64_t own_cost(const Piece& piece) {
     return piece.cost.unsaved_gpu_ms + piece.cost.restart_gpu_ms;
 }
@@ -165,7 +173,8 @@ PieceTable::Cut& PieceTable::cut(ProjectId project) {
     return cut;
 }
 
-// Surplus first, one by one, then the core.
+// Surplus first, one by one, then the core. A job that has to stop for it loses the work of all its
+// tasks with the first piece, and nothing more with the others or when it stops anyway.
 void PieceTable::cut(Cut& into, const cluster::Job& job) {
     const std::size_t first = into.tasks.size();
     for (const cluster::PlacedTask& task : job.placed) {
@@ -194,17 +203,26 @@ void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first
     piece.created = job.created;
     piece.takes_whole_job = takes_whole_job;
     piece.is_fresh = view_.fresh.contains(job.id);
-    // The minimum run is the core's; surplus was lent for as long as it idled.
-    piece.is_protected = takes_whole_job && until > view_.now && !piece.is_fresh;
+    // The minimum run is the core's; surplus was lent for as long as it idled, unless taking it
+    // stops the core as well.
+    const bool stops_all = job.elastic == model::Elastic::Restart;
+    const bool takes_core = takes_whole_job || stops_all;
+    piece.is_protected = takes_core && until > view_.now && !piece.is_fresh;
     piece.tasks = std::span(into.tasks).subspan(first, count);
+    piece.gpus = gpus_of(piece.tasks);
     for (const model::TaskPlacement& task : piece.tasks) {
-        piece.gpus += task.share * std::popcount(task.gpu_mask);
         Link& head = heads_[task.node.index()];
         if (head != kNoLink && links_[head].piece == pieces_.size()) continue;
         links_.push_back({pieces_.size(), head});
         head = static_cast<Link>(links_.size() - 1);
     }
-    if (!piece.is_fresh) piece.cost = cost_of(view_, job, piece.gpus);
+    MilliGpu stopped = piece.gpus;
+    if (stops_all) {
+        const bool is_first = pieces_.empty() || pieces_.back().job != job.id;
+        stopped = is_first ? gpus_of(std::span(into.tasks).subspan(first)) : MilliGpu{0};
+    }
+    const bool stops_anyway = stops_all && (job.is_releasing() || job.fresh_tasks > 0);
+    if (!piece.is_fresh && !stops_anyway) piece.cost = cost_of(view_, job, stopped);
 
     Class& alike = into.classes.back();
     alike.largest = std::max(alike.largest, piece.gpus);

@@ -127,7 +127,8 @@ class PieceTable {
     std::vector<Standing> links_;
 };
 
-// Until when the policy leaves a started job alone.
+// Until when the policy leaves a started job alone: nobody takes its GPUs, and when it has to stop
+// for more of them it gets none either.
 TimePoint protected_until(const model::Policy& policy, const cluster::Job& job);
 
 }  // namespace berth::scheduling

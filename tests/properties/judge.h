@@ -80,6 +80,9 @@ class Judge {
     // R6's entry; R7 has none.
     bool may_ask(const Room& room, const Want& want) const;
 
+    // Within the minimum run since its last start.
+    bool is_young(const cluster::Job& job) const;
+
     // The pieces that may be paused for it, those of one job together, in the order in which they
     // have to go.
     std::vector<JudgedPiece> pieces(const Want& want) const;
