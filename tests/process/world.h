@@ -108,6 +108,7 @@ class World final : public ports::LauncherListener {
     }
 
     void on_running(AttemptId id) override { running.insert(id); }
+    void on_saved(AttemptId id) override { ++saved[id]; }
     void on_exit(AttemptId id, const AttemptExit& exit) override {
         exits[id] = exit;
         ++reports;

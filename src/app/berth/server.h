@@ -27,6 +27,7 @@ struct ServerOptions {
     std::optional<base::Duration> min_run;
     std::optional<base::Duration> grace;
     std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events
+    base::Bytes log_limit{std::int64_t{1} << 30};  // of each task's log, on disk; 0 = none
     bool demo = false;
 };
 

@@ -37,6 +37,7 @@ constexpr cli::Flag kFlags[] = {
     {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
     {.name = "launcher", .value = "HOW", .help = "process, or simulated:100ms to measure Berth"},
     {.name = "snapshot-events", .value = "NUMBER", .help = "write a snapshot after so many events"},
+    {.name = "log-limit", .value = "BYTES", .help = "of each task's log on disk: 1G; 0 = none"},
     {.name = "demo", .help = "with three projects and some jobs to look at"},
     {.name = "foreground", .help = "stay here until Ctrl-C"},
 };
@@ -71,6 +72,11 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
         const auto events = arguments.number("snapshot-events", 0);
         if (!events) return tl::unexpected(events.error());
         options.snapshot_events = *events;
+    }
+    if (arguments.has("log-limit")) {
+        const auto bytes = base::parse_bytes(arguments.text("log-limit"));
+        if (!bytes) return cli::bad_usage("--log-limit: " + bytes.error().message);
+        options.log_limit = *bytes;
     }
     for (const auto& [flag, place] :
          {std::pair{"min-run", &options.min_run}, std::pair{"grace", &options.grace}}) {
