@@ -98,12 +98,21 @@ base::Result<codec::Page<codec::JobView>> list_jobs(Site& site, const Call& call
     BERTH_TRY(states, parse_states(call.text("state")));
     BERTH_TRY(limit, call.number("limit", kListMax));
     BERTH_TRY(finished, call.number("finished", kFinishedShown));
+    BERTH_TRY(after, call.number("after", 0));
     const Filter filter{call.text("project"), call.text("user"), states};
     codec::Page<codec::JobView> page;
-    for (const auto& [id, record] : site.controller.state().jobs) {
-        if (std::ssize(page.items) >= std::min(limit, kListMax)) break;
-        if (filter.accepts(record)) page.items.push_back(view_of(site, record));
+    const std::int64_t many = std::clamp<std::int64_t>(limit, 1, kListMax);
+    const auto& live = site.controller.state().jobs;
+    for (auto at = live.upper_bound({after}); at != live.end(); ++at) {
+        if (!filter.accepts(at->second)) continue;
+        if (std::ssize(page.items) == many) {
+            page.next = std::to_string(page.items.back().id.value);
+            break;
+        }
+        page.items.push_back(view_of(site, at->second));
     }
+    // Those that have ended stand on the first page.
+    if (after > 0) finished = 0;
     BERTH_TRY(ended, ended_jobs(site, filter, std::min(finished, kListMax)));
     for (const model::JobRecord& record : ended) page.items.push_back({record, {}, {}});
     std::ranges::sort(page.items, {}, [](const model::JobRecord& record) { return record.id; });
