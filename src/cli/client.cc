@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "codec/json.h"
 #include "codec/words.h"
 
 namespace berth::cli {
@@ -237,11 +238,17 @@ Outcome<std::vector<codec::ProjectView>> Client::projects() {
     return std::move(page->items);
 }
 
-Success Client::set_project(const std::string& name, const std::string& body) {
+Outcome<std::vector<std::string>> Client::set_project(const std::string& name,
+                                                      const std::string& body) {
     auto response = send(
         {.method = "PUT", .target = target_of("projects/" + percent_encoded(name)), .body = body});
     if (!response) return tl::unexpected(response.error());
-    return {};
+    std::vector<std::string> warnings;
+    const auto tree = codec::parse_json(response->body, "answer");
+    const codec::Value* list = tree ? tree->find("warnings") : nullptr;
+    if (list == nullptr) return warnings;
+    for (const codec::Value& warning : list->items) warnings.push_back(warning.text);
+    return warnings;
 }
 
 Outcome<ServerStatus> Client::status() {

@@ -94,7 +94,8 @@ class Client {
     Outcome<EventList> events(model::JobId job);
     Outcome<NodeList> nodes();
     Outcome<std::vector<codec::ProjectView>> projects();
-    Success set_project(const std::string& name, const std::string& body);
+    // Answers with what is to be considered: one sentence each.
+    Outcome<std::vector<std::string>> set_project(const std::string& name, const std::string& body);
     Outcome<ServerStatus> status();
     // "keep" or "cancel": what becomes of the jobs.
     Success shut_down(const std::string& jobs);

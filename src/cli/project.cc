@@ -25,6 +25,9 @@ constexpr Flag kRightsFlags[] = {
     {0, "priority", "NUMBER", "higher is offered first what idles; 100 unless said"},
     {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither", Completes::Choices,
      "guaranteed|fixed"},
+    {0, "preemption-delay", "TIME", "its jobs wait so long before others are paused for them"},
+    {0, "preempt-min-run", "TIME", "its jobs are left alone so long by higher priorities"},
+    {0, "reclaim-min-run", "TIME", "its jobs are left alone so long by other projects"},
     {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
 };
 
@@ -59,6 +62,12 @@ Outcome<std::string> body_of(const Arguments& arguments) {
     const auto priority = arguments.number("priority", 0);
     if (!priority) return tl::unexpected(priority.error());
     if (arguments.has("priority")) json.key("priority"), json.number(*priority);
+    for (const std::string_view field :
+         {"preemption_delay", "preempt_min_run", "reclaim_min_run"}) {
+        std::string flag(field);
+        std::ranges::replace(flag, '_', '-');
+        if (arguments.has(flag)) json.key(field), json.string(arguments.text(flag));
+    }
     for (const std::string_view flag : {"kind", "parent"}) {
         if (arguments.has(flag)) json.key(flag), json.string(arguments.text(flag));
     }
@@ -121,10 +130,10 @@ int change_project(Context& context, const Arguments& arguments, bool creates) {
                                 "berth project set " + name + " --quota 4"});
     }
     if (!creates && !*known) return report(context, no_such_project(name, names));
-    if (const Success done = client.set_project(name, *body); !done) {
-        return report(context, done.error());
-    }
+    const auto warnings = client.set_project(name, *body);
+    if (!warnings) return report(context, warnings.error());
     print("project " + printable(name) + (creates ? " created\n" : " changed\n"));
+    for (const std::string& warning : *warnings) print_notice(printable("note: " + warning) + "\n");
     return kDone;
 }
 

@@ -29,6 +29,7 @@ constexpr Flag kFlags[] = {
     kWorkdirFlag,
     kEnvFlag,
     kPriorityFlag,
+    kDelayFlag,
     kPoolFlag,
     kRequiredFlag,
     kPreferredFlag,

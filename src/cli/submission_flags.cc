@@ -60,10 +60,17 @@ struct Spelling {
     std::string_view flag, field, other;
 };
 constexpr Spelling kSpellings[] = {
-    {"gpus", "gpus", ""},         {"project", "project", ""},  {"name", "name", ""},
-    {"kind", "kind", "type"},     {"nodes", "nodes", "tasks"}, {"tasks", "tasks", "nodes"},
-    {"cpus", "cpus", ""},         {"memory", "memory", ""},    {"workdir", "workdir", ""},
+    {"gpus", "gpus", ""},
+    {"project", "project", ""},
+    {"name", "name", ""},
+    {"kind", "kind", "type"},
+    {"nodes", "nodes", "tasks"},
+    {"tasks", "tasks", "nodes"},
+    {"cpus", "cpus", ""},
+    {"memory", "memory", ""},
+    {"workdir", "workdir", ""},
     {"priority", "priority", ""},
+    {"preemption-delay", "preemption_delay", ""},
 };
 
 Success add_environment(Value& job, const Arguments& arguments) {

@@ -31,6 +31,8 @@ inline constexpr Flag kWorkdirFlag{0, "workdir", "DIR", "where it runs; here unl
                                    Completes::Files};
 inline constexpr Flag kEnvFlag{0, "env", "NAME=VALUE", "added to your environment; repeatable"};
 inline constexpr Flag kPriorityFlag{0, "priority", "N", "higher goes first inside the project"};
+inline constexpr Flag kDelayFlag{0, "preemption-delay", "TIME",
+                                 "wait so long before others are paused for it"};
 inline constexpr Flag kPoolFlag{0, "pool", "POOL", "in order of preference; repeatable"};
 inline constexpr Flag kRequiredFlag{0, "required", "LEVEL", "all tasks in one: rack, node"};
 inline constexpr Flag kPreferredFlag{0, "preferred", "LEVEL", "the same if there is room"};

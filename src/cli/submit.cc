@@ -27,6 +27,7 @@ constexpr Flag kFlags[] = {
     kWorkdirFlag,
     kEnvFlag,
     kPriorityFlag,
+    kDelayFlag,
     kPoolFlag,
     kRequiredFlag,
     kPreferredFlag,

@@ -53,6 +53,8 @@ class Cluster {
     MilliGpu unused(NodeId node, int gpu) const;
     // Jobs with a hold, by id.
     const std::set<JobId>& holders() const { return holders_; }
+    // Jobs that an event left below their minimum; those that got what they miss in a trial too.
+    const std::map<JobId, Stale>& stale() const { return stale_; }
     // Whether nodes of this kind may carry the shape at all (model and labels).
     bool allows(ShapeId shape, std::uint16_t node_kind) const;
     // The part of one GPU of the node that a task of the shape takes.
@@ -93,13 +95,19 @@ class Cluster {
     void set_pool(const model::Pool& pool);
     void set_node(const model::Node& node);
     void set_project(const model::Project& project);
+    void set_waste(PoolId pool, Waste waste);
+    void set_past_use(PoolId pool, ProjectId project, PastUse use);
+    // The project has so much more (or less) of the pool from now on, leaving tasks included.
+    void count_use(PoolId pool, ProjectId project, TimePoint time, MilliGpu amount);
 
     // --- jobs; lifecycle/ only
     void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
-    void remove_job(JobId id);                       // it holds nothing any more
+    void remove_job(JobId id);  // it holds nothing any more
     void set_may_run(JobId id, bool may_run);
-    void set_started(JobId id, TimePoint time);      // last_start and last_saved
+    void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
+    void set_paused(JobId id, TimePoint time);  // it was asked to leave
+    void set_stale(JobId id, std::optional<Stale> stale);
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
 
     // --- capacity [trial]
@@ -170,6 +178,7 @@ class Cluster {
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     JobTable jobs_;
     std::set<JobId> holders_;
+    std::map<JobId, Stale> stale_;
     std::map<std::string, NodeId, std::less<>> node_names_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
 

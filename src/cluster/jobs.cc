@@ -50,6 +50,7 @@ LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
                 job.ask(),
                 job.preemptible,
                 is_open ? int(position - pools.begin()) : 0,
+                job.preemption_delay,
                 0,
                 {}};
     const Region home = this->home(job);
@@ -158,6 +159,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.restart_cost = spec.restart_cost;
     job.min_run = spec.min_run;
     job.elastic = spec.elastic;
+    job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
     Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});
@@ -173,6 +175,7 @@ void Cluster::remove_job(JobId id) {
     const Job& job = this->job(id);
     BERTH_CHECK(open_trials_ == 0 && job.placed.empty() && !job.hold, "it holds nothing any more");
     leave_line(job);
+    stale_.erase(id);
     jobs_.erase(id);
 }
 
@@ -188,6 +191,13 @@ void Cluster::set_started(JobId id, TimePoint time) {
 }
 
 void Cluster::set_saved(JobId id, TimePoint time) { mutable_job(id).last_saved = time; }
+
+void Cluster::set_paused(JobId id, TimePoint time) { mutable_job(id).last_pause = time; }
+
+void Cluster::set_stale(JobId id, std::optional<Stale> stale) {
+    stale_.erase(id);
+    if (stale) stale_.emplace(id, *stale);
+}
 
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
     BERTH_CHECK(open_trials_ == 0, "tasks do not end inside a trial");

@@ -14,9 +14,10 @@ std::int64_t HostUse::free(View view) const {
 }
 
 bool LaneKey::operator<(const LaneKey& other) const {
-    return std::tie(other.priority, stage, shape, ask, preemptible, preference, home, alone) <
-           std::tie(priority, other.stage, other.shape, other.ask, other.preemptible,
-                    other.preference, other.home, other.alone);
+    return std::tie(other.priority, stage, shape, ask, preemptible, preference, preemption_delay,
+                    home, alone) < std::tie(priority, other.stage, other.shape, other.ask,
+                                            other.preemptible, other.preference,
+                                            other.preemption_delay, other.home, other.alone);
 }
 
 bool VictimKey::operator<(const VictimKey& other) const {

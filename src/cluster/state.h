@@ -19,6 +19,7 @@
 #include "base/sorted_runs.h"
 #include "cluster/domain_tree.h"
 #include "cluster/free_index.h"
+#include "cluster/past_use.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -88,11 +89,19 @@ struct PlacedTask {
     bool is_releasing = false;
 };
 
+// A gang that runs with fewer tasks than its minimum.
+struct Stale {
+    TimePoint since;
+    std::optional<model::Duration> grace;  // its own; negative = for ever
+};
+
 struct Hold {
     std::vector<TaskPlacement> tasks;
     TimePoint deadline;
     model::Rule rule = model::Rule::Reclaim;
 };
+
+inline constexpr model::Duration kOfProject{-1};  // its project says
 
 struct Job {
     JobId id;
@@ -115,6 +124,8 @@ struct Job {
     TimePoint last_saved;  // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};
     std::optional<model::Duration> min_run;
+    TimePoint last_pause;             // when it was last asked to leave
+    model::Duration preemption_delay = kOfProject;
 
     bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
     // Whether it runs and has to be stopped and started again for more tasks.
@@ -140,8 +151,9 @@ struct LaneKey {
     ShapeId shape;
     int ask = 1;
     bool preemptible = true;
-    int preference = 0;  // position of this pool in the jobs' list of pools
-    std::uint32_t home = 0;  // where running tasks bind the next one (Cluster::home)
+    int preference = 0;               // position of this pool in the jobs' list of pools
+    model::Duration preemption_delay = kOfProject;
+    std::uint32_t home = 0;           // where running tasks bind the next one (Cluster::home)
     JobId alone;  // the only job of the lane: one that grows by a restart
 
     // Higher priority first, then rule R3.
@@ -179,6 +191,12 @@ struct Claim {
     base::SortedRuns<VictimKey> victims;
 };
 
+// What pauses destroyed on one day.
+struct Waste {
+    std::int64_t day = 0;  // days since the epoch, UTC
+    std::int64_t gpu_ms = 0;
+};
+
 struct PoolState {
     std::string name;
     model::Labels labels;
@@ -187,8 +205,10 @@ struct PoolState {
     DomainTree domains;
     MilliGpu capacity{0};  // of ready nodes
     int gpus_per_node_max = 0;
-    model::Bytes gpu_memory_min{0};  // of the smallest GPU; 0 = none said
-    std::vector<Claim> claims;  // by project
+    model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
+    std::vector<Claim> claims;            // by project
+    Waste waste;
+    std::vector<PastUse> past_use;        // by project; of the leaves
 };
 
 struct ProjectState {

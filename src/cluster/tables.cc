@@ -225,6 +225,20 @@ void Cluster::set_project(const model::Project& project) {
     resolve_claims();
 }
 
+void Cluster::set_waste(PoolId pool, Waste waste) { pools_[pool.index()].waste = waste; }
+
+void Cluster::set_past_use(PoolId pool, ProjectId project, PastUse use) {
+    std::vector<PastUse>& all = pools_[pool.index()].past_use;
+    if (all.size() <= project.index()) all.resize(projects_.size());
+    all[project.index()] = std::move(use);
+}
+
+void Cluster::count_use(PoolId pool, ProjectId project, TimePoint time, MilliGpu amount) {
+    std::vector<PastUse>& all = pools_[pool.index()].past_use;
+    if (all.size() <= project.index()) all.resize(projects_.size());
+    all[project.index()].change(time, amount);
+}
+
 void Cluster::resolve_claims() {
     for (PoolState& pool : pools_) resolve_quota(pool, kRoot);
 }

@@ -58,6 +58,7 @@ struct Fields<model::Pause> {
         field("rule", &model::Pause::rule);
         field("beneficiary", &model::Pause::beneficiary);
         field("cost", &model::Pause::cost);
+        field("is_wasteful", &model::Pause::is_wasteful);
     }
 };
 
@@ -71,6 +72,16 @@ struct Fields<model::Reservation> {
 };
 
 template <>
+struct Fields<model::Overcommitment> {
+    static void visit(auto&& field) {
+        field("pool", &model::Overcommitment::pool);
+        field("scope", &model::Overcommitment::scope);
+        field("quotas", &model::Overcommitment::quotas);
+        field("capacity", &model::Overcommitment::capacity);
+    }
+};
+
+template <>
 struct Fields<model::Plan> {
     static void visit(auto&& field) {
         field("starts", &model::Plan::starts);
@@ -78,6 +89,7 @@ struct Fields<model::Plan> {
         field("reservations", &model::Plan::reservations);
         field("dropped", &model::Plan::dropped);
         field("next_wakeup", &model::Plan::next_wakeup);
+        field("overcommitted", &model::Plan::overcommitted);
     }
 };
 

@@ -81,6 +81,7 @@ struct Fields<model::PauseRequested> {
         field("deadline", &model::PauseRequested::deadline);
         field("whole_job", &model::PauseRequested::whole_job);
         field("tasks", &model::PauseRequested::tasks);
+        field("is_wasteful", &model::PauseRequested::is_wasteful);
     }
 };
 
@@ -145,6 +146,25 @@ template <>
 struct Fields<model::CheckpointSaved> : JobFieldOnly<model::CheckpointSaved> {};
 
 template <>
+struct Fields<model::WasteLedger> {
+    static void visit(auto&& field) {
+        field("pool", &model::WasteLedger::pool);
+        field("day", &model::WasteLedger::day);
+        field("gpu_ms", &model::WasteLedger::gpu_ms);
+    }
+};
+
+template <>
+struct Fields<model::UseLedger> {
+    static void visit(auto&& field) {
+        using U = model::UseLedger;
+        field("project", &U::project), field("pool", &U::pool), field("held", &U::held);
+        field("settled", &U::settled), field("began", &U::began);
+        field("first_period", &U::first_period), field("milli_gpu_ms", &U::milli_gpu_ms);
+    }
+};
+
+template <>
 struct Fields<model::Snapshot> {
     static void visit(auto&& field) {
         field("sequence", &model::Snapshot::sequence);
@@ -155,6 +175,8 @@ struct Fields<model::Snapshot> {
         field("nodes", &model::Snapshot::nodes);
         field("projects", &model::Snapshot::projects);
         field("jobs", &model::Snapshot::jobs);
+        field("waste", &model::Snapshot::waste);
+        field("use", &model::Snapshot::use);
     }
 };
 

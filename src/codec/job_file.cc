@@ -179,6 +179,9 @@ base::Result<model::Submission> parse_job_file(std::string_view text, std::strin
     spec.node_labels = fields.labels("node_labels");
     spec.topology = read_topology(problems, fields);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
+    spec.min_run = fields.duration("min_run");
+    spec.preemption_delay = fields.duration("preemption_delay");
+    spec.stale_grace = read_stale_grace(fields);
     launch.workdir = absolute(fields.text("workdir", "."), directory);
     read_environment(problems, fields, launch);
     read_pause(problems, fields, launch);

@@ -32,6 +32,16 @@ TEST_CASE("every example of the reference page is parsed") {
     CHECK(names == Texts{"", "llama-ft", "sweep-lr", "elastic"});
 }
 
+TEST_CASE("a job says how long it waits, is left alone and may miss tasks") {
+    const auto job = good("run: x\nmin_run: 10m\npreemption_delay: 2m\nstale_grace: never\n");
+    CHECK(job.spec.min_run == base::Duration{600'000});
+    CHECK(job.spec.preemption_delay == base::Duration{120'000});
+    CHECK(job.spec.stale_grace < base::Duration{0});
+    CHECK_FALSE(good("run: x\n").spec.stale_grace.has_value());
+    CHECK(error_of("run: x\npreemption_delay: soon\n").find("preemption_delay") !=
+          std::string::npos);
+}
+
 TEST_CASE("the long example means what it says") {
     const auto job = good(codec::example_blocks("docs/reference/job-file.md")[1].text);
     CHECK(job.spec.project == "nlp");

@@ -55,6 +55,9 @@ struct Fields<model::Project> {
         field("order", &model::Project::order);
         field("rights", &model::Project::rights);
         field("pools", &model::Project::pools);
+        field("preemption_delay", &model::Project::preemption_delay);
+        field("preempt_min_run", &model::Project::preempt_min_run);
+        field("reclaim_min_run", &model::Project::reclaim_min_run);
     }
 };
 
@@ -95,6 +98,8 @@ struct Fields<model::JobSpec> {
         field("topology", &model::JobSpec::topology);
         field("min_run", &model::JobSpec::min_run);
         field("restart_cost", &model::JobSpec::restart_cost);
+        field("preemption_delay", &model::JobSpec::preemption_delay);
+        field("stale_grace", &model::JobSpec::stale_grace);
     }
 };
 
@@ -129,6 +134,7 @@ struct Fields<model::PauseReceipt> {
         field("deadline", &model::PauseReceipt::deadline);
         field("stopped", &model::PauseReceipt::stopped);
         field("saved", &model::PauseReceipt::saved);
+        field("is_wasteful", &model::PauseReceipt::is_wasteful);
     }
 };
 
@@ -148,6 +154,7 @@ struct Fields<model::JobRecord> {
         field("started_tasks", &R::started_tasks);
         field("hold", &R::hold), field("hold_deadline", &R::hold_deadline);
         field("hold_rule", &R::hold_rule), field("last_pause", &R::last_pause);
+        field("stale_since", &R::stale_since);
     }
 };
 

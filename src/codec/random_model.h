@@ -29,21 +29,16 @@ class RandomModel {
 
     model::LaunchSpec launch() {
         model::LaunchSpec launch;
-        launch.command = texts();
-        launch.workdir = text();
-        launch.environment = texts();
-        launch.checkpoint_dir = text();
+        launch.command = texts(), launch.environment = texts();
+        launch.workdir = text(), launch.checkpoint_dir = text(), launch.user = text();
         launch.pause = {text(), duration()};
-        launch.terminal = flag();
-        launch.attached = flag();
-        launch.user = text();
+        launch.terminal = flag(), launch.attached = flag();
         return launch;
     }
 
     model::JobRecord record() {
         model::JobRecord record;
-        record.id = job();
-        record.spec = spec();
+        record.id = job(), record.spec = spec();
         record.user = text(), record.command = text(), record.detail = text();
         record.state = static_cast<model::JobState>(rng_.between(0, 8));
         record.held = flag();
@@ -56,19 +51,23 @@ class RandomModel {
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.hold_rule = rule();
         if (flag()) {
-            record.last_pause = {time(), rule(), job(),         text(),
-                                 cost(), time(), maybe(time()), flag()};
+            record.last_pause = {time(), rule(),        job(),  text(), cost(),
+                                 time(), maybe(time()), flag(), flag()};
         }
+        record.stale_since = maybe(time());
         return record;
     }
 
     model::Snapshot snapshot() {
-        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}};
+        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}};
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
             snapshot.pools.push_back({text(), labels()});
             snapshot.nodes.push_back(node());
             snapshot.projects.push_back(project());
             snapshot.jobs.push_back(record());
+            snapshot.waste.push_back({text(), large(), large()});
+            snapshot.use.push_back(
+                {text(), text(), {large()}, time(), time(), large(), {large(), large()}});
         }
         return snapshot;
     }
@@ -101,6 +100,7 @@ class RandomModel {
         spec.node_labels = labels(), spec.topology = {text(), text()};
         spec.min_run = maybe(duration());
         spec.restart_cost = duration();
+        spec.preemption_delay = maybe(duration()), spec.stale_grace = maybe(duration());
         return spec;
     }
 
@@ -126,7 +126,9 @@ class RandomModel {
     }
 
     model::Project project() {
-        model::Project project{text(), text(), large(), rights(), {}};
+        model::Project project{
+            text(),           text(), large(), rights(), {}, maybe(duration()), maybe(duration()),
+            maybe(duration())};
         if (flag()) project.pools[text()] = rights();
         return project;
     }
@@ -141,7 +143,7 @@ class RandomModel {
     model::JobId job() { return {rng_.between(-1, 1'000'000)}; }
     model::TimePoint time() { return base::at_ms(flag() ? 0 : rng_.between(-9, 1LL << 42)); }
     model::Duration duration() { return model::Duration{rng_.between(0, 90'000)}; }
-    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 4)); }
+    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 5)); }
     model::PauseCost cost() { return {large(), large()}; }
     template <typename T>
     std::optional<T> maybe(T value) {
@@ -182,7 +184,7 @@ class RandomModel {
     void fill(model::JobStarting& e) { e = {job(), small(), rule(), placements()}; }
     void fill(model::JobReserved& e) { e = {job(), rule(), time(), placements()}; }
     void fill(model::PauseRequested& e) {
-        e = {job(), rule(), job(), cost(), time(), flag(), ranks()};
+        e = {job(), rule(), job(), cost(), time(), flag(), ranks(), flag()};
     }
     void fill(model::JobPaused& e) { e = {job(), flag()}; }
     void fill(model::CancelRequested& e) { e = {job(), time()}; }

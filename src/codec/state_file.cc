@@ -183,6 +183,9 @@ void StateReader::read_project(const Value& value, const std::string& path) {
     project.name = fields.needed_name("name");
     project.parent = fields.text("parent");
     project.rights = read_rights(fields, {});
+    project.preemption_delay = fields.duration("preemption_delay");
+    project.preempt_min_run = fields.duration("preempt_min_run");
+    project.reclaim_min_run = fields.duration("reclaim_min_run");
     project.order = static_cast<std::int64_t>(state_.projects.size());
     if (const Value* created = fields.find("created")) {
         const bool is_count = decimal_from(created->text, 0).has_value();
@@ -227,9 +230,13 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     spec.min_run = fields.duration("min_run");
     spec.elastic = fields.choice("elastic", model::Elastic::Live);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
+    spec.preemption_delay = fields.duration("preemption_delay");
+    spec.stale_grace = read_stale_grace(fields);
     job.created = fields.time("created").value_or(state_.now);
     job.last_start = fields.time("last_start");
     job.last_checkpoint = fields.time("last_checkpoint");
+    job.last_pause = fields.time("last_pause");
+    job.stale_since = fields.time("stale_since");
     job.held = fields.flag("held", false);
     read_tasks(fields, job);
     read_counts(fields, job);

@@ -36,6 +36,7 @@ bool is_equal(const model::Description& a, const model::Description& b) {
     const auto is_same_job = [&](const model::JobDescription& x, const model::JobDescription& y) {
         return x.spec == y.spec && x.created == y.created && x.last_start == y.last_start &&
                x.last_checkpoint == y.last_checkpoint && x.held == y.held &&
+               x.last_pause == y.last_pause && x.stale_since == y.stale_since &&
                std::ranges::equal(x.tasks, y.tasks, is_same_task);
     };
     return a.now == b.now && a.pools == b.pools && a.nodes == b.nodes && a.projects == b.projects &&
@@ -60,6 +61,30 @@ TEST_CASE("every example of the reference page is parsed") {
     CHECK(state.jobs.front().spec.name == "llama-ft");
     CHECK(state.jobs[3].spec.tasks_max == 6);
     CHECK(state.projects.front().name == "research");
+}
+
+TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
+    const auto state = good(
+        "now: 2h\nnodes: [{name: n1, gpus: 2}]\n"
+        "projects: [{name: p, preemption_delay: 5m, preempt_min_run: 1m, reclaim_min_run: 1h}]\n"
+        "jobs: [{name: j, project: p, min: 2, preemption_delay: 0, stale_grace: never,\n"
+        "        last_pause: 1h, stale_since: 110m, tasks: [{node: n1}]},\n"
+        "       {name: k, project: p, stale_grace: 3m}]");
+    const model::Project& project = state.projects.front();
+    CHECK(project.preemption_delay == base::Duration{300'000});
+    CHECK(project.preempt_min_run == base::Duration{60'000});
+    CHECK(project.reclaim_min_run == base::Duration{3'600'000});
+    const auto& job =
+        *std::ranges::find(state.jobs, "j", [](const auto& j) { return j.spec.name; });
+    CHECK(job.spec.preemption_delay == base::Duration{0});
+    CHECK(job.spec.stale_grace < base::Duration{0});
+    CHECK(job.last_pause == base::at_ms(3'600'000));
+    CHECK(job.stale_since == base::at_ms(6'600'000));
+    const auto& other =
+        *std::ranges::find(state.jobs, "k", [](const auto& j) { return j.spec.name; });
+    CHECK(other.spec.stale_grace == base::Duration{180'000});
+    CHECK_FALSE(other.spec.preemption_delay.has_value());
+    CHECK_FALSE(other.last_pause.has_value());
 }
 
 TEST_CASE("fields have the documented defaults") {

@@ -39,8 +39,8 @@ inline constexpr std::array<Word, 3> kWords<model::TaskState>{"pending", "runnin
 template <>
 inline constexpr std::array<Word, 2> kWords<model::QuotaKind>{"guaranteed", "fixed"};
 template <>
-inline constexpr std::array<Word, 5> kWords<model::Rule>{"allocate", "reclaim", "preempt", "hold",
-                                                         "user"};
+inline constexpr std::array<Word, 6> kWords<model::Rule>{"allocate", "reclaim", "preempt",
+                                                         "hold",     "user",    "stale"};
 template <>
 inline constexpr std::array<Word, 9> kWords<model::RemedyKind>{
     "wait",     "resume",   "node_back", "raise_limit", "raise_quota",

@@ -19,6 +19,13 @@ std::vector<int> ranks_of(const std::vector<TaskPlacement>& tasks) {
     return ranks;
 }
 
+std::int64_t milli_gpus(const std::vector<TaskPlacement>& tasks) {
+    std::int64_t milli = 0;
+    for (const TaskPlacement& task : tasks)
+        milli += task.share.value * std::popcount(task.gpu_mask);
+    return milli;
+}
+
 // Folds events one by one; every method is the meaning of one event.
 class Fold {
   public:
@@ -47,6 +54,7 @@ class Fold {
         drop_hold(record);
         state_.cluster.place(starting.job, pool_of(starting.tasks), starting.tasks);
         record.tasks.insert(record.tasks.end(), starting.tasks.begin(), starting.tasks.end());
+        count_use(record, starting.tasks, +1);
         record.attempts = starting.attempt;
         // Its processes go on until they have saved and stopped.
         if (record.is_resizing()) return;
@@ -88,7 +96,11 @@ class Fold {
         drop_hold(record);  // nobody grows while it is asked to leave
         record.last_pause = model::PauseReceipt{event_.time,  request.rule, request.beneficiary,
                                                 event_.actor, request.cost, request.deadline,
-                                                {},           false};
+                                                {},           false,        request.is_wasteful};
+        state_.cluster.set_paused(request.job, event_.time);
+        if (request.is_wasteful) {
+            charge_waste(pool_of(record.tasks), event_.time, request.cost.unsaved_gpu_ms);
+        }
     }
 
     void operator()(const model::JobPaused& paused) {
@@ -173,10 +185,7 @@ class Fold {
         JobRecord& record = found->second;
         job_ = job;
         before_ = record.state;
-        std::int64_t milli = 0;
-        for (const TaskPlacement& task : record.tasks) {
-            milli += task.share.value * std::popcount(task.gpu_mask);
-        }
+        const std::int64_t milli = milli_gpus(record.tasks);
         const auto since = std::max(event_.time - record.settled, model::Duration{0});
         record.attained_gpu_ms += milli * since.count() / 1000;
         record.settled = event_.time;
@@ -208,15 +217,41 @@ class Fold {
 
     // The tasks that were asked to leave are gone.
     void free_releasing(JobRecord& record, bool saved) {
+        if (saved && !record.releasing.empty()) refund_waste(record);
         if (record.last_pause && !record.releasing.empty()) {
             record.last_pause->stopped = event_.time;
             record.last_pause->saved = saved;
         }
         state_.cluster.vacate(record.id, record.releasing);
+        count_use(record, record.tasks, -1);
         std::erase_if(record.tasks, [&](const TaskPlacement& task) {
             return std::ranges::find(record.releasing, task.task) != record.releasing.end();
         });
         record.releasing.clear();
+        count_use(record, record.tasks, +1);
+    }
+
+    // These tasks are its project's use of their pool from now on, or no more.
+    void count_use(const JobRecord& record, const std::vector<TaskPlacement>& tasks, int sign) {
+        if (tasks.empty()) return;
+        state_.cluster.count_use(pool_of(tasks), state_.cluster.find_project(record.spec.project),
+                                 event_.time, base::MilliGpu{milli_gpus(tasks)} * sign);
+    }
+
+    void charge_waste(base::PoolId pool, model::TimePoint time, std::int64_t gpu_ms) {
+        cluster::Waste waste = state_.cluster.pool(pool).waste;
+        const std::int64_t day = day_of(time);
+        if (waste.day != day) waste = {day, 0};
+        waste.gpu_ms = std::max<std::int64_t>(waste.gpu_ms + gpu_ms, 0);
+        state_.cluster.set_waste(pool, waste);
+    }
+
+    // What was foreseen to be lost was saved; on a later day nothing of it counts any more.
+    void refund_waste(const JobRecord& record) {
+        if (!record.last_pause || !record.last_pause->is_wasteful) return;
+        const model::PauseReceipt& pause = *record.last_pause;
+        if (day_of(pause.time) != day_of(event_.time)) return;
+        charge_waste(pool_of(record.tasks), event_.time, -pause.cost.unsaved_gpu_ms);
     }
 
     // Whatever it held or was promised is free at once.
@@ -224,6 +259,7 @@ class Fold {
         drop_hold(record);
         record.started_tasks = 0;
         state_.cluster.vacate(record.id, ranks_of(record.tasks));
+        count_use(record, record.tasks, -1);
         record.tasks.clear();
         record.releasing.clear();
     }
@@ -235,7 +271,25 @@ class Fold {
     std::optional<JobRecord> ended_;
 };
 
+// Since when a gang runs with fewer tasks than its minimum (rule R10).
+void note_staleness(State& state, model::JobId id, model::TimePoint time) {
+    const auto found = state.jobs.find(id);
+    if (found == state.jobs.end()) return;
+    JobRecord& record = found->second;
+    const cluster::Job& job = state.cluster.job(id);
+    const bool is_stale = job.active > 0 && job.active < job.tasks_min;
+    if (is_stale == record.stale_since.has_value()) return;
+    record.stale_since = is_stale ? std::optional(time) : std::nullopt;
+    std::optional<cluster::Stale> stale;
+    if (is_stale) stale = {time, record.spec.stale_grace};
+    state.cluster.set_stale(id, stale);
+}
+
 }  // namespace
+
+std::int64_t day_of(model::TimePoint time) {
+    return std::chrono::floor<std::chrono::days>(time).time_since_epoch().count();
+}
 
 std::optional<JobRecord> apply(State& state, const model::Event& event) {
     const base::Status possible = check(state, event.body);
@@ -243,6 +297,11 @@ std::optional<JobRecord> apply(State& state, const model::Event& event) {
     Fold fold(state, event);
     std::visit(fold, event.body);
     fold.count();
+    std::visit(
+        [&](const auto& body) {
+            if constexpr (requires { body.job; }) note_staleness(state, body.job, event.time);
+        },
+        event.body);
     state.sequence = event.sequence;
     state.time = std::max(state.time, event.time);
     return fold.ended();

@@ -47,6 +47,9 @@ std::optional<model::JobRecord> apply(State& state, const model::Event& event);
 model::Snapshot snapshot(const State& state);
 State restore(const model::Snapshot& snapshot);
 
+// Days since the epoch, UTC.
+std::int64_t day_of(model::TimePoint time);
+
 // "queued", "running" ... the one spelling used by CLI, API and log.
 std::string_view name(model::JobState state);
 

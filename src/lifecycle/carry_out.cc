@@ -15,7 +15,7 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
     for (const model::Pause& pause : plan.pauses) {
         events.emplace_back(model::PauseRequested{pause.job, pause.rule, pause.beneficiary,
                                                   pause.cost, now + policy.pause_grace,
-                                                  pause.whole_job, pause.tasks});
+                                                  pause.whole_job, pause.tasks, pause.is_wasteful});
     }
     // A job that both starts and grows in one plan is started once, with all of it.
     std::map<model::JobId, std::size_t> known;

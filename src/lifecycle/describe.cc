@@ -168,11 +168,23 @@ class Describer {
         }
         if (!releasing.empty()) {
             const bool whole_job = releasing.size() == state_.jobs.at(id).tasks.size();
-            model::PauseRequested request{id,        model::Rule::Reclaim, {}, {}, description_.now,
-                                          whole_job, std::move(releasing)};
+            model::PauseRequested request{
+                id,        model::Rule::Reclaim, {},   {}, description_.now,
+                whole_job, std::move(releasing), false};
             BERTH_TRY_VOID(record(description_.now, std::move(request)));
         }
         if (!runs && job.last_start) state_.cluster.set_started(id, *job.last_start);
+        model::JobRecord& known = state_.jobs.at(id);
+        if (job.last_pause && known.releasing.empty()) {
+            known.last_pause = model::PauseReceipt{};
+            known.last_pause->time = *job.last_pause;
+            known.last_pause->stopped = *job.last_pause;
+            state_.cluster.set_paused(id, *job.last_pause);
+        }
+        if (job.stale_since && known.stale_since) {
+            known.stale_since = job.stale_since;
+            state_.cluster.set_stale(id, cluster::Stale{*job.stale_since, job.spec.stale_grace});
+        }
         if (job.held) BERTH_TRY_VOID(record(description_.now, model::JobHeld{id}));
         return {};
     }

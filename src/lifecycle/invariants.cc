@@ -13,6 +13,7 @@ using base::MilliGpu;
 using base::NodeId;
 using cluster::Cluster;
 using cluster::Job;
+using cluster::PastUse;
 using cluster::View;
 using model::TaskPlacement;
 
@@ -195,7 +196,8 @@ std::vector<std::string> violations(const Cluster& cluster) { return Audit(clust
 std::string dump(const Cluster& cluster) {
     std::ostringstream text;
     for (const auto& [id, job] : cluster.jobs()) {
-        text << id.value << ' ' << job.active << ' ' << job.may_run << ' ' << job.pool.value;
+        text << id.value << ' ' << job.active << ' ' << job.may_run << ' ' << job.pool.value << ' '
+             << base::to_ms(job.last_pause);
         for (const cluster::PlacedTask& task : job.placed) {
             text << ' ' << task.place.task << '@' << task.place.node.value << ':'
                  << task.place.gpu_mask << (task.is_releasing ? "r" : "");
@@ -209,7 +211,12 @@ std::string dump(const Cluster& cluster) {
         text << '\n';
     }
     for (const auto& pool : cluster.pools()) {
-        text << pool.name << ' ' << pool.free_total[0].value << ' ' << pool.free_total[1].value;
+        text << pool.name << ' ' << pool.free_total[0].value << ' ' << pool.free_total[1].value
+             << ' ' << pool.waste.day << ' ' << pool.waste.gpu_ms;
+        for (const PastUse& use : pool.past_use) {
+            text << " use " << use.held.value << ' ' << base::to_ms(use.settled);
+            for (const std::int64_t amount : use.milli_gpu_ms) text << ' ' << amount;
+        }
         for (const auto& free : pool.free) {
             for (const auto& gpu : free.partial()) {
                 text << ' ' << gpu.free.value << '@' << gpu.node.value << ':' << gpu.gpu;
@@ -221,6 +228,9 @@ std::string dump(const Cluster& cluster) {
                  << claim.victims.size();
         }
         text << '\n';
+    }
+    for (const auto& [id, stale] : cluster.stale()) {
+        text << "stale " << id.value << ' ' << base::to_ms(stale.since) << '\n';
     }
     for (const auto& node : cluster.nodes()) {
         text << node.whole[0] << ' ' << node.whole[1] << ' '

@@ -22,6 +22,18 @@ model::Snapshot snapshot(const State& state) {
         snapshot.projects.push_back(state.cluster.projects()[i].project);
     }
     for (const auto& [id, record] : state.jobs) snapshot.jobs.push_back(record);
+    for (const auto& pool : state.cluster.pools()) {
+        if (pool.waste.gpu_ms == 0) continue;
+        snapshot.waste.push_back({pool.name, pool.waste.day, pool.waste.gpu_ms});
+    }
+    for (const auto& pool : state.cluster.pools()) {
+        for (std::size_t i = 0; i < pool.past_use.size(); ++i) {
+            const cluster::PastUse& use = pool.past_use[i];
+            if (use == cluster::PastUse{}) continue;
+            snapshot.use.push_back({state.cluster.projects()[i].project.name, pool.name, use.held,
+                                    use.settled, use.began, use.first_period, use.milli_gpu_ms});
+        }
+    }
     return snapshot;
 }
 
@@ -45,6 +57,10 @@ void restore_job(State& state, const model::JobRecord& record) {
     if (record.last_start) cluster.set_started(record.id, *record.last_start);
     if (record.last_checkpoint) cluster.set_saved(record.id, *record.last_checkpoint);
     if (!fresh.empty()) cluster.place(record.id, pool_of(record.tasks), fresh);
+    if (record.last_pause) cluster.set_paused(record.id, record.last_pause->time);
+    if (record.stale_since) {
+        cluster.set_stale(record.id, cluster::Stale{*record.stale_since, record.spec.stale_grace});
+    }
     if (record.held || record.state == model::JobState::Cancelling) {
         cluster.set_may_run(record.id, false);
     }
@@ -72,6 +88,14 @@ State restore(const model::Snapshot& snapshot) {
     for (const model::Node& node : snapshot.nodes) state.cluster.set_node(node);
     for (const model::Project& project : snapshot.projects) state.cluster.set_project(project);
     for (const model::JobRecord& record : snapshot.jobs) restore_job(state, record);
+    for (const model::WasteLedger& waste : snapshot.waste) {
+        state.cluster.set_waste(state.cluster.find_pool(waste.pool), {waste.day, waste.gpu_ms});
+    }
+    for (const model::UseLedger& use : snapshot.use) {
+        state.cluster.set_past_use(
+            state.cluster.find_pool(use.pool), state.cluster.find_project(use.project),
+            {use.held, use.settled, use.began, use.first_period, use.milli_gpu_ms});
+    }
     // Promises last: the GPUs may still be in use by jobs that are leaving.
     for (const model::JobRecord& record : snapshot.jobs) restore_hold(state, record);
     return state;

@@ -28,6 +28,8 @@ struct JobDescription {
     TimePoint created;
     std::optional<TimePoint> last_start;
     std::optional<TimePoint> last_checkpoint;
+    std::optional<TimePoint> last_pause;
+    std::optional<TimePoint> stale_since;     // below its minimum; none = since it started
     bool held = false;                        // a user paused it
     std::vector<TaskDescription> tasks;       // those not listed are pending
 };

@@ -61,6 +61,7 @@ struct PauseRequested {
     TimePoint deadline;                    // killed then
     bool whole_job = true;
     std::vector<int> tasks;
+    bool is_wasteful = false;              // counts against the pool's waste budget
 };
 // The tasks asked to pause have left their GPUs.
 struct JobPaused {

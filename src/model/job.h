@@ -76,6 +76,10 @@ struct JobSpec {
     Labels node_labels;  // the node must carry all of them
     TopologyRequest topology;
     std::optional<Duration> min_run;  // overrides the policy's
+    // Nobody is paused for it before it has waited so long (rule R12); none = its project's.
+    std::optional<Duration> preemption_delay;
+    // How long it may stay below its minimum (rule R10); none = the policy's, negative = for ever.
+    std::optional<Duration> stale_grace;
     Duration restart_cost{0};  // measured or declared: what one pause costs each GPU
 
     bool operator==(const JobSpec&) const = default;

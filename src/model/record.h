@@ -24,6 +24,26 @@ struct PauseReceipt {
     TimePoint deadline;
     std::optional<TimePoint> stopped;   // when it had left its GPUs
     bool saved = false;
+    bool is_wasteful = false;           // it counts against the pool's waste budget
+};
+
+// Unsaved work that pauses destroyed in one pool on one day; pauses still under way count as
+// foreseen. The owner's own returns are not in it.
+struct WasteLedger {
+    std::string pool;
+    std::int64_t day = 0;               // days since the epoch, UTC
+    std::int64_t gpu_ms = 0;
+};
+
+// The GPU time that a project had in a pool: cluster/past_use.h.
+struct UseLedger {
+    std::string project;
+    std::string pool;
+    MilliGpu held{0};
+    TimePoint settled;
+    TimePoint began;
+    std::int64_t first_period = 0;
+    std::vector<std::int64_t> milli_gpu_ms;
 };
 
 struct JobRecord {
@@ -53,6 +73,7 @@ struct JobRecord {
     std::optional<TimePoint> hold_deadline;
     Rule hold_rule = Rule::Reclaim;
     std::optional<PauseReceipt> last_pause;
+    std::optional<TimePoint> stale_since;  // it runs, with fewer tasks than its minimum
 
     // Whether its processes have to stop, and start again with the tasks it will have then.
     bool is_resizing() const {
@@ -72,6 +93,8 @@ struct Snapshot {
     std::vector<Node> nodes;            // in the order in which NodeIds were given
     std::vector<Project> projects;
     std::vector<JobRecord> jobs;        // those not final, by id
+    std::vector<WasteLedger> waste;     // of pools where anything was wasted
+    std::vector<UseLedger> use;         // of projects that ever ran anything
 };
 
 }  // namespace berth::model

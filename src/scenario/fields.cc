@@ -87,6 +87,22 @@ auto into_optional(std::optional<T>& target, Result<T> (*parse)(std::string_view
     };
 }
 
+Result<model::Duration> parse_or_never(std::string_view text) {
+    if (text == "never") return model::Duration{-1};
+    return base::parse_duration(text);
+}
+
+// A part such as 0.05, or "none" for no bound.
+auto into_bound(std::optional<std::int64_t>& target) {
+    return [&target](const std::string& text) -> Status {
+        target.reset();
+        if (text == "none") return {};
+        BERTH_TRY(value, base::parse_thousandths(text));
+        target = value;
+        return {};
+    };
+}
+
 Result<model::MilliCpu> parse_cpu(std::string_view text) {
     BERTH_TRY(value, base::parse_thousandths(text));
     return model::MilliCpu{value};
@@ -169,6 +185,9 @@ Result<model::Project> read_project(const Command& command, model::Project proje
         {"pool", [](const std::string&) -> Status { return {}; }},
         {"parent", into_text(project.parent)},
         {"order", into(project.order, parse_int)},
+        {"preemption_delay", into_optional(project.preemption_delay, base::parse_duration)},
+        {"preempt_min_run", into_optional(project.preempt_min_run, base::parse_duration)},
+        {"reclaim_min_run", into_optional(project.reclaim_min_run, base::parse_duration)},
         {"quota", into_optional(rights.quota, parse_gpus)},
         {"limit", into(rights.limit, parse_gpus)},
         {"weight", into(rights.weight, base::parse_thousandths)},
@@ -209,6 +228,8 @@ Readers request_readers(model::JobSpec& spec) {
                                                           {"restart", model::Elastic::Restart}})},
         {"restart_cost", into(spec.restart_cost, base::parse_duration)},
         {"min_run", into_optional(spec.min_run, base::parse_duration)},
+        {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
+        {"stale_grace", into_optional(spec.stale_grace, parse_or_never)},
         {"pool", [&spec](const std::string& text) -> Status {
              spec.pools = split(text, ',');
              return {};
@@ -241,6 +262,8 @@ Result<JobLine> read_job(const Command& command) {
     readers["age"] = into_optional(job.age, base::parse_duration);
     readers["started"] = into_optional(job.started, base::parse_duration);
     readers["saved"] = into_optional(job.saved, base::parse_duration);
+    readers["paused"] = into_optional(job.paused, base::parse_duration);
+    readers["stale"] = into_optional(job.stale, base::parse_duration);
     const std::map<std::string, bool> yes_no{{"yes", true}, {"no", false}};
     readers["held"] = one_of<bool>(job.is_held, yes_no);
     readers["releasing"] = one_of<bool>(job.is_releasing, yes_no);
@@ -272,11 +295,18 @@ Result<model::Policy> read_policy(const Command& command, model::Policy policy) 
                           {"build", one_of(policy.build, spreading)},
                           {"cheapest_victims", one_of(policy.cheapest_victims, yes_no)},
                           {"sticky_plans", one_of(policy.sticky_plans, yes_no)},
+                          {"scale_overcommitted", one_of(policy.scale_overcommitted, yes_no)},
+                          {"gang_reclaim", one_of(policy.gang_reclaim, yes_no)},
                           {"min_run", into(policy.min_run, base::parse_duration)},
                           {"min_run_restarts", into(policy.min_run_restarts, parse_int)},
+                          {"min_run_binds_all", one_of(policy.min_run_binds_all, yes_no)},
+                          {"stale_grace", into(policy.stale_grace, parse_or_never)},
+                          {"waste_budget", into_bound(policy.waste_budget)},
                           {"hold", into(policy.hold, base::parse_duration)},
                           {"grace", into(policy.pause_grace, base::parse_duration)},
-                          {"usage_weight", into(policy.usage_weight, base::parse_thousandths)}};
+                          {"usage_weight", into(policy.usage_weight, base::parse_thousandths)},
+                          {"measured_usage", one_of(policy.measured_usage, yes_no)},
+                          {"usage_half_life", into(policy.usage_half_life, base::parse_duration)}};
     BERTH_TRY_VOID(read_values(command, readers, nullptr));
     return policy;
 }

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "scheduling/explain.h"
+#include "scheduling/overcommitment.h"
 
 namespace berth::scenario {
 namespace {
@@ -17,6 +18,7 @@ std::string_view rule_name(model::Rule rule) {
         case model::Rule::Preempt: return "preempt";
         case model::Rule::Hold: return "hold";
         case model::Rule::User: return "user";
+        case model::Rule::Stale: return "stale";
     }
     return {};
 }
@@ -70,6 +72,9 @@ std::string places(const cluster::Cluster& cluster,
 
 std::vector<std::string> render(const lifecycle::State& state, const model::Plan& plan) {
     std::vector<std::string> lines;
+    for (const auto& found : plan.overcommitted) {
+        lines.push_back("note " + scheduling::overcommitment_text(found));
+    }
     for (const auto job : plan.dropped) lines.push_back("drop " + name_of(state, job));
     for (const auto& pause : plan.pauses) {
         std::vector<model::TaskPlacement> tasks;
@@ -78,9 +83,11 @@ std::vector<std::string> render(const lifecycle::State& state, const model::Plan
                 tasks.push_back(task);
             }
         }
+        const std::string gains =
+            pause.beneficiary.is_valid() ? " for " + name_of(state, pause.beneficiary) : "";
         lines.push_back((pause.whole_job ? "pause " : "shrink ") + name_of(state, pause.job) + " " +
-                        places(state.cluster, tasks) + " for " + name_of(state, pause.beneficiary) +
-                        " by " + std::string(rule_name(pause.rule)));
+                        places(state.cluster, tasks) + gains + " by " +
+                        std::string(rule_name(pause.rule)));
     }
     for (const auto& start : plan.starts) {
         const bool grows = !state.jobs.at(start.job).tasks.empty();

@@ -113,6 +113,8 @@ Status Stage::add_job(const Command& command, bool is_running) {
     job.created = line.age ? now_ - *line.age : kNoon - kSettingAge + Duration{1000} * created_++;
     if (line.started) job.last_start = now_ - *line.started;
     if (line.saved) job.last_checkpoint = now_ - *line.saved;
+    if (line.paused) job.last_pause = now_ - *line.paused;
+    if (line.stale) job.stale_since = now_ - *line.stale;
     if (is_running && line.on.empty()) {
         return base::invalid("running: say where with on=node or on=node:0,1;node:2");
     }
@@ -192,6 +194,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     Status status = base::invalid("unknown command \"" + verb + "\"");
     if (verb == "pause") status = pause(job);
     if (verb == "left") status = leave(job);
+    if (verb == "killed") status = happen(model::JobPaused{job, false});
     if (verb == "finish") status = happen(model::JobFinished{job, JobState::Succeeded, 0, {}});
     if (verb == "lose") status = happen(model::AttemptLost{job, {}});
     if (verb == "save") status = happen(model::CheckpointSaved{job});
@@ -238,7 +241,7 @@ Status Stage::pause(model::JobId job) {
     BERTH_TRY_VOID(happen(model::JobHeld{job}));
     if (state_.cluster.job(job).active == 0) return {};
     return happen(model::PauseRequested{
-        job, model::Rule::User, {}, {}, now_ + policy_.pause_grace, true, {}});
+        job, model::Rule::User, {}, {}, now_ + policy_.pause_grace, true, {}, false});
 }
 
 model::Plan Stage::decide_into(Lines& lines) {
@@ -301,7 +304,7 @@ Result<std::vector<std::string>> Stage::account(const Command& command) {
     const std::string pool = command.names.size() > 1 ? command.names[1] : model::kDefaultPool;
     const auto pool_id = state_.cluster.find_pool(pool);
     if (!pool_id.is_valid()) return base::invalid("there is no pool \"" + pool + "\"");
-    return render(scheduling::account_of(state_.cluster, policy_, pool_id, id));
+    return render(scheduling::account_of(state_.cluster, policy_, now_, pool_id, id));
 }
 
 Result<std::vector<std::string>> Stage::settle() {
@@ -328,7 +331,7 @@ std::vector<std::string> Stage::shares() {
     Lines lines;
     for (std::size_t i = 0; i < state_.cluster.pools().size(); ++i) {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
-        const auto fair = scheduling::fair_shares(state_.cluster, pool, policy_);
+        const auto fair = scheduling::fair_shares(state_.cluster, pool, policy_, now_);
         for (std::size_t j = 1; j < state_.cluster.projects().size(); ++j) {
             const auto& claim = state_.cluster.claim(pool, {static_cast<base::ProjectId::Rep>(j)});
             lines.push_back((i > 0 ? state_.cluster.pools()[i].name + " " : "") +

@@ -8,11 +8,16 @@
 #include <set>
 
 #include "base/check.h"
+#include "scheduling/minimum_run.h"
+#include "scheduling/overcommitment.h"
 #include "scheduling/place.h"
+#include "scheduling/preemption_delay.h"
 #include "scheduling/queue_order.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
+#include "scheduling/stale_gangs.h"
 #include "scheduling/victims.h"
+#include "scheduling/waste_budget.h"
 
 namespace berth::scheduling {
 namespace {
@@ -97,6 +102,7 @@ class Attempt {
                 evict(view, Rule::Preempt, preference);
             }
         }
+        pause_stale_gangs();
     }
 
     Plan take_plan() { return std::move(plan_); }
@@ -166,7 +172,8 @@ class Attempt {
     // Whether a job that has to stop for more GPUs has run long enough to be worth it.
     bool is_due(const PoolView& view, const cluster::LaneKey& lane) {
         if (!lane.alone.is_valid()) return true;
-        const TimePoint due = protected_until(view.policy, cluster_.job(lane.alone));
+        const Job& job = cluster_.job(lane.alone);
+        const TimePoint due = protected_until(view, job, Rule::Preempt, job.project);
         if (due > now_) wake_at(plan_, due);
         return due <= now_;
     }
@@ -223,7 +230,13 @@ class Attempt {
         });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
-            if (!evict_for(view, cluster_.job(next->job), rule, order)) order.close(*next);
+            const Job& job = cluster_.job(next->job);
+            if (evict_for(view, job, rule, order)) continue;
+            if (is_delayed_alone(view, job)) {
+                order.pass_over(*next);
+            } else {
+                order.close(*next);
+            }
         }
     }
 
@@ -243,7 +256,7 @@ class Attempt {
         return !victims.empty() && victims.begin()->priority < lane.priority;
     }
 
-    bool evict_for(const PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
+    bool evict_for(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
         const Beneficiary beneficiary{job, job.ask(), ask_gpus(view, job, job.ask()), rule};
         // What an earlier pause of this plan left over, of GPUs, of the CPU beside them or under a
         // limit, is nobody's loss.
@@ -253,7 +266,7 @@ class Attempt {
         }
         const bool may_take = rule == Rule::Preempt ||
                               may_reclaim(view, job.project, job.preemptible, beneficiary.amount);
-        if (!may_take) return false;
+        if (!may_take || must_wait(view, beneficiary)) return false;
         VictimSearch& search = search_in(view);
         const Eviction eviction = search.find(beneficiary);
         if (eviction.protected_until) wake_at(plan_, *eviction.protected_until);
@@ -262,13 +275,22 @@ class Attempt {
         }
         std::set<ProjectId> changed{job.project};
         for (const std::size_t piece : eviction.pieces) {
-            pause(search.piece(piece), rule, job.id, search);
+            pause(view, search.piece(piece), beneficiary, search);
             search.take(piece);
             changed.insert(search.piece(piece).project);
         }
         reserve(view, job, rule, eviction.places);
         for (const ProjectId project : changed) order.changed(project);
         return true;
+    }
+
+    // Whether nobody may be paused for it yet, whatever its rights.
+    bool must_wait(const PoolView& view, const Beneficiary& beneficiary) {
+        std::optional<TimePoint> until = delayed_until(view, beneficiary.job);
+        const bool is_spent = is_waste_spent(view, view.wasted_gpu_ms);
+        if (!until && is_spent && is_wasteful(view, beneficiary)) until = waste_renewal(now_);
+        if (until) wake_at(plan_, *until);
+        return until.has_value();
     }
 
     VictimSearch& search_in(const PoolView& view) {
@@ -288,6 +310,16 @@ class Attempt {
             conflicts_[job].push_back({beneficiary.job.id, view.pool, beneficiary.rule});
         }
         return !found.empty() && is_last_;
+    }
+
+    // Stage 5: after all that could have made them whole.
+    void pause_stale_gangs() {
+        StaleGangs found = stale_gangs(cluster_, views_.front().policy, now_);
+        if (found.next) wake_at(plan_, *found.next);
+        for (model::Pause& pause : found.pauses) {
+            cluster_.release(pause.job, pause.tasks);
+            plan_.pauses.push_back(std::move(pause));
+        }
     }
 
     void add_start(JobId job, Rule rule, const std::vector<TaskPlacement>& tasks) {
@@ -311,18 +343,21 @@ class Attempt {
         wake_at(plan_, deadline);
     }
 
-    void pause(const Piece& piece, Rule rule, JobId beneficiary, VictimSearch& search) {
+    void pause(PoolView& view, const Piece& piece, const Beneficiary& beneficiary,
+               VictimSearch& search) {
         // What it was promised by an earlier plan is void: nobody grows while asked to leave.
         if (const auto& hold = cluster_.job(piece.job).hold) {
             for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
             drop_hold(piece.job);
         }
+        const bool wasteful = is_wasteful(view, beneficiary);
+        if (wasteful) view.wasted_gpu_ms += piece.cost.unsaved_gpu_ms;
         cluster_.release(piece.job, piece.ranks);
         const std::vector<int> ranks(piece.ranks.begin(), piece.ranks.end());
         if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
-            plan_.pauses.back().beneficiary != beneficiary) {
-            plan_.pauses.push_back(
-                {piece.job, ranks, piece.takes_whole_job, rule, beneficiary, piece.cost});
+            plan_.pauses.back().beneficiary != beneficiary.job.id) {
+            plan_.pauses.push_back({piece.job, ranks, piece.takes_whole_job, beneficiary.rule,
+                                    beneficiary.job.id, piece.cost, wasteful});
             return;
         }
         model::Pause& known = plan_.pauses.back();
@@ -362,7 +397,11 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
         const cluster::Trial trial(cluster);
         Attempt attempt(cluster, policy, now, known, count == kAttemptsMax);
         attempt.run();
-        if (attempt.conflicts().empty() || count == kAttemptsMax) return attempt.take_plan();
+        if (attempt.conflicts().empty() || count == kAttemptsMax) {
+            Plan plan = attempt.take_plan();
+            if (policy.scale_overcommitted) plan.overcommitted = overcommitments(cluster);
+            return plan;
+        }
         for (const auto& [job, claimants] : attempt.conflicts()) {
             auto& passing = known[job];
             passing.insert(passing.end(), claimants.begin(), claimants.end());

@@ -5,7 +5,9 @@
 //   1. holds      jobs whose promised GPUs are free start; holds that ran out are dropped
 //   2. allocate   idle GPUs to the next job in order (fair_share, queue_order, job_order, place)
 //   3. reclaim    owners take back what was lent (reclaim, victims)
-//   4. preempt    inside a project, higher priority goes first (preempt, victims)
+//   4. preempt    inside a project, higher priority goes first (victims)
+//   5. stale      gangs below their minimum for too long are paused whole (stale_gangs)
+// Stages 3 and 4 pause nobody for a job that must wait (preemption_delay, waste_budget).
 //
 // Trusts: `cluster` satisfies lifecycle/invariants.h. Guarantees: it is the same after the call
 // as before (all trials are undone); the same input gives the same plan; deciding again after

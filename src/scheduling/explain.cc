@@ -7,8 +7,10 @@
 
 #include "scheduling/most_together.h"
 #include "scheduling/place.h"
+#include "scheduling/preemption_delay.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
+#include "scheduling/waste_budget.h"
 
 namespace berth::scheduling {
 namespace {
@@ -17,6 +19,7 @@ using cluster::Cluster;
 using cluster::Job;
 using model::Plan;
 using model::Reason;
+using model::Rule;
 using model::TaskPlacement;
 using model::Verdict;
 
@@ -316,10 +319,28 @@ class Explainer {
         verdict_.bound = fair;
         add_all_holders();
         const bool others_hold = view_.allocated(cluster::kRoot) > allocated;
+        if (const auto obstacle = keeps_from_pausing(); !obstacle.empty()) {
+            return with(Reason::PoolFull, obstacle);
+        }
         if (others_hold && allocated + verdict_.asks > fair) {
             return with(Reason::QuotaFair, "fair share");
         }
         return with(Reason::PoolFull);
+    }
+
+    // What keeps it from having others paused although it has a right to that.
+    std::string keeps_from_pausing() const {
+        const Rule rule = may_reclaim(view_, job_.project, job_.preemptible, verdict_.asks)
+                              ? Rule::Reclaim
+                              : Rule::Preempt;
+        const auto& victims = view_.claim(job_.project).victims;
+        const bool may_preempt = !victims.empty() && victims.begin()->priority < job_.priority;
+        if (rule == Rule::Preempt && !may_preempt) return {};
+        if (delayed_until(view_, job_)) return "preemption delay";
+        const Beneficiary beneficiary{job_, job_.ask(), verdict_.asks, rule};
+        const bool is_held_back =
+            is_waste_spent(view_, view_.wasted_gpu_ms) && is_wasteful(view_, beneficiary);
+        return is_held_back ? "waste budget" : "";
     }
 
     void add_blocker(JobId job) {
@@ -434,6 +455,10 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
     }
     std::vector<std::optional<Verdict>> own;
     for (const JobId id : jobs) own.push_back(from_state(cluster, plan, cluster.job(id)));
+    for (const model::Pause& pause : plan.pauses) {
+        if (!pause.is_wasteful) continue;
+        before[cluster.job(pause.job).pool.index()].wasted_gpu_ms += pause.cost.unsaved_gpu_ms;
+    }
     const cluster::Trial trial(cluster);
     enact(cluster, plan);
     std::vector<Verdict> verdicts;

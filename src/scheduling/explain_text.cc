@@ -66,6 +66,15 @@ std::string idle_text(const Verdict& verdict) {
            base::format(verdict.capacity) + " idle";
 }
 
+// What holds the pauses back.
+std::string full_text(const Verdict& verdict) {
+    if (verdict.detail == "preemption delay") return " before its preemption delay has passed";
+    if (verdict.detail == "waste budget") {
+        return " before 00:00 UTC: the unsaved work that pauses may destroy today is spent";
+    }
+    return verdict.detail.empty() ? "" : " on nodes of the kind it asks";
+}
+
 }  // namespace
 
 std::string explain_text(const Verdict& verdict) {
@@ -82,8 +91,7 @@ std::string explain_text(const Verdict& verdict) {
             return "would fit, but jobs ahead of it take the room; number " +
                    std::to_string(verdict.position) + " in " + verdict.scope;
         case Reason::PoolFull:
-            return idle_text(verdict) + ", and nobody may be paused for it" +
-                   (verdict.detail.empty() ? "" : " on nodes of the kind it asks");
+            return idle_text(verdict) + ", and nobody may be paused for it" + full_text(verdict);
         case Reason::Fragmented:
             return idle_text(verdict) + ", but at most " + base::format(verdict.largest_free) +
                    " together on one node";

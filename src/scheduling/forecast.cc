@@ -124,6 +124,7 @@ class Future {
 
     void pause(const model::Pause& pause) {
         cluster_.release(pause.job, pause.tasks);
+        cluster_.set_paused(pause.job, now_);
         leaving_.insert({now_ + pace_.pause, pause.job});
         const auto end = ends_.find(pause.job);
         if (cluster_.job(pause.job).active > 0 || end == ends_.end()) return;

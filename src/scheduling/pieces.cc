@@ -4,15 +4,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "scheduling/minimum_run.h"
 #include "scheduling/reclaim.h"
 
 namespace berth::scheduling {
 namespace {
-
-model::PauseCost cost_of(const PoolView& view, const cluster::Job& job, MilliGpu gpus) {
-    const auto unsaved = std::max(view.now - job.last_saved, model::Duration{0});
-    return {gpus.value * unsaved.count() / 1000, gpus.value * job.restart_cost.count() / 1000};
-}
 
 MilliGpu gpus_of(std::span<const model::TaskPlacement> tasks) {
     MilliGpu total{0};
@@ -28,23 +24,26 @@ std::int64_t own_cost(const Piece& piece) {
 
 }  // namespace
 
-TimePoint protected_until(const model::Policy& policy, const cluster::Job& job) {
-    const model::Duration by_cost = job.restart_cost * policy.min_run_restarts;
-    return job.last_start + job.min_run.value_or(std::max(policy.min_run, by_cost));
+model::PauseCost pause_cost(const cluster::Job& job, MilliGpu gpus, TimePoint now) {
+    const auto unsaved = std::max(now - job.last_saved, model::Duration{0});
+    return {gpus.value * unsaved.count() / 1000, gpus.value * job.restart_cost.count() / 1000};
 }
 
-// The minimum run binds a project that wants more than its quota, never an owner who wants back
-// what is his. Inside a project it binds batch work, never interactive work.
+// Unless it binds everybody, the minimum run binds a project that wants more than its quota, never
+// an owner who wants back what is his; inside a project it binds batch work, never interactive.
 Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
     const cluster::Job& job = beneficiary.job;
+    const bool binds_all = view.policy.min_run_binds_all;
     if (beneficiary.rule == model::Rule::Preempt) {
-        return {true, job.project, job.priority, job.preemptible};
+        return {true, job.project, job.priority, binds_all || job.preemptible};
     }
-    return {false, job.project, 0, !is_within_quota(view, job.project, beneficiary.amount)};
+    const bool is_owner = is_within_quota(view, job.project, beneficiary.amount);
+    return {false, job.project, 0, binds_all || !is_owner};
 }
 
 PieceTable::PieceTable(const PoolView& view)
     : view_(view),
+      asks_who_(has_minimum_runs(view.cluster)),
       cuts_(view.cluster.projects().size()),
       heads_(view.cluster.nodes().size(), kNoLink) {}
 
@@ -70,7 +69,7 @@ std::vector<std::size_t> PieceTable::allowed(const Terms& terms,
 
 bool PieceTable::allows(const Terms& terms, std::size_t position) const {
     const Piece& piece = pieces_[position];
-    if (is_gone_[position] || (terms.minimum_run && piece.is_protected)) return false;
+    if (is_gone_[position] || is_protected(terms, piece)) return false;
     return !terms.from_own || (piece.project == terms.project && piece.priority < terms.priority);
 }
 
@@ -80,13 +79,35 @@ std::int64_t PieceTable::cost(const Terms& terms, std::size_t position) {
     std::optional<std::int64_t> below;
     for (Class& alike : cuts_[piece.project.index()].classes) {
         if (alike.priority >= piece.priority) break;
-        const auto cheapest = cheapest_in(alike, terms.minimum_run);
+        const auto cheapest = cheapest_in(alike, terms);
         if (cheapest) below = std::min(below.value_or(*cheapest), *cheapest);
     }
     return own_cost(piece) + below.value_or(0);
 }
 
-std::optional<std::int64_t> PieceTable::cheapest_in(Class& from, bool minimum_run) {
+TimePoint PieceTable::protected_until(const Terms& terms, const Piece& piece) const {
+    const auto rule = terms.from_own ? model::Rule::Preempt : model::Rule::Reclaim;
+    return scheduling::protected_until(view_, view_.cluster.job(piece.job), rule, terms.project);
+}
+
+bool PieceTable::is_protected(const Terms& terms, const Piece& piece) const {
+    if (!terms.minimum_run) return false;
+    if (!asks_who_) return piece.is_protected;
+    return piece.takes_core && !piece.is_fresh && protected_until(terms, piece) > view_.now;
+}
+
+std::optional<TimePoint> PieceTable::protected_until(const Terms& terms, const Class& alike) const {
+    if (!asks_who_) return alike.protected_until;
+    std::optional<TimePoint> first;
+    for (const std::size_t piece : alike.order) {
+        if (!is_protected(terms, pieces_[piece])) continue;
+        const TimePoint until = protected_until(terms, pieces_[piece]);
+        first = std::min(first.value_or(until), until);
+    }
+    return first;
+}
+
+std::optional<std::int64_t> PieceTable::cheapest_in(Class& from, const Terms& terms) {
     if (from.by_cost.empty()) {
         for (const std::size_t piece : from.order) {
             if (!pieces_[piece].is_fresh) from.by_cost.push_back(piece);
@@ -94,10 +115,12 @@ std::optional<std::int64_t> PieceTable::cheapest_in(Class& from, bool minimum_ru
         std::ranges::stable_sort(from.by_cost, {},
                                  [&](std::size_t piece) { return own_cost(pieces_[piece]); });
     }
-    std::size_t& at = from.cheapest[minimum_run ? 1 : 0];
+    // Where who asks matters, what one may not take another may: nothing is passed for good.
+    std::size_t here = 0;
+    std::size_t& at = asks_who_ ? here : from.cheapest[terms.minimum_run ? 1 : 0];
     while (at < from.by_cost.size()) {
         const std::size_t piece = from.by_cost[at];
-        if (!is_gone_[piece] && !(minimum_run && pieces_[piece].is_protected)) {
+        if (!is_gone_[piece] && !is_protected(terms, pieces_[piece])) {
             return own_cost(pieces_[piece]);
         }
         ++at;
@@ -194,7 +217,8 @@ void PieceTable::cut(Cut& into, const cluster::Job& job) {
 void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first,
                            std::size_t count) {
     const bool takes_whole_job = first + count == into.tasks.size();
-    const TimePoint until = protected_until(view_.policy, job);
+    const TimePoint until =
+        scheduling::protected_until(view_, job, model::Rule::Preempt, job.project);
     Piece piece;
     piece.job = job.id;
     piece.project = job.project;
@@ -206,8 +230,8 @@ void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first
     // The minimum run is the core's; surplus was lent for as long as it idled, unless taking it
     // stops the core as well.
     const bool stops_all = job.elastic == model::Elastic::Restart;
-    const bool takes_core = takes_whole_job || stops_all;
-    piece.is_protected = takes_core && until > view_.now && !piece.is_fresh;
+    piece.takes_core = takes_whole_job || stops_all;
+    piece.is_protected = piece.takes_core && until > view_.now && !piece.is_fresh;
     piece.tasks = std::span(into.tasks).subspan(first, count);
     piece.gpus = gpus_of(piece.tasks);
     for (const model::TaskPlacement& task : piece.tasks) {
@@ -222,7 +246,7 @@ void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first
         stopped = is_first ? gpus_of(std::span(into.tasks).subspan(first)) : MilliGpu{0};
     }
     const bool stops_anyway = stops_all && (job.is_releasing() || job.fresh_tasks > 0);
-    if (!piece.is_fresh && !stops_anyway) piece.cost = cost_of(view_, job, stopped);
+    if (!piece.is_fresh && !stops_anyway) piece.cost = pause_cost(job, stopped, view_.now);
 
     Class& alike = into.classes.back();
     alike.largest = std::max(alike.largest, piece.gpus);

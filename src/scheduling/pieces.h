@@ -25,8 +25,9 @@ struct Piece {
     int stage = 0;  // of its job (rule R3), now
     TimePoint created;  // of its job
     bool takes_whole_job = true;
+    bool takes_core = true;  // or all of it has to stop for it
     bool is_fresh = false;  // its job starts in this very decision: nothing is lost
-    bool is_protected = false;  // by its job's minimum run
+    bool is_protected = false;  // by its job's minimum run, whoever asks; see is_protected()
     std::span<const model::TaskPlacement> tasks;  // all running
     std::span<const int> ranks;  // theirs
     MilliGpu gpus{0};
@@ -78,6 +79,12 @@ class PieceTable {
 
     const Piece& operator[](std::size_t piece) const { return pieces_[piece]; }
     bool allows(const Terms& terms, std::size_t piece) const;
+    // By which of the two counts of a class is summed: the one that never says too little.
+    std::size_t count_for(const Terms& terms) const {
+        return terms.minimum_run && !asks_who_ ? 1 : 0;
+    }
+    // When the first piece of the class may be taken that its minimum run protects now.
+    std::optional<TimePoint> protected_until(const Terms& terms, const Class& alike) const;
     // What pausing it destroys. When its project runs work of lower priority, that includes the
     // cheapest such piece: the job would come back by preempting it.
     std::int64_t cost(const Terms& terms, std::size_t piece);
@@ -117,9 +124,12 @@ class PieceTable {
     void add_piece(Cut& into, const cluster::Job& job, std::size_t first, std::size_t count);
     Class& class_of(const Piece& piece);
     void lower_stage(Class& alike, std::size_t core);
-    std::optional<std::int64_t> cheapest_in(Class& from, bool minimum_run);
+    std::optional<std::int64_t> cheapest_in(Class& from, const Terms& terms);
+    TimePoint protected_until(const Terms& terms, const Piece& piece) const;
+    bool is_protected(const Terms& terms, const Piece& piece) const;
 
     const PoolView& view_;
+    bool asks_who_;  // projects say minimum runs: who asks decides what is protected
     std::vector<Piece> pieces_;
     std::vector<bool> is_gone_;
     std::vector<Cut> cuts_;  // by project
@@ -127,8 +137,7 @@ class PieceTable {
     std::vector<Standing> links_;
 };
 
-// Until when the policy leaves a started job alone: nobody takes its GPUs, and when it has to stop
-// for more of them it gets none either.
-TimePoint protected_until(const model::Policy& policy, const cluster::Job& job);
+// What pausing so much of the job now destroys.
+model::PauseCost pause_cost(const cluster::Job& job, MilliGpu gpus, TimePoint now);
 
 }  // namespace berth::scheduling

@@ -74,8 +74,10 @@ void apply(Cluster& cluster, const Remedy& remedy, const Job& job) {
             const model::JobSpec spec = asked_instead(cluster, remedy, job);
             const model::TimePoint created = job.created;
             const model::TimePoint last_start = job.last_start;
+            const model::TimePoint last_pause = job.last_pause;
             cluster.remove_job(job.id);
             cluster.add_job(job.id, spec, created);
+            cluster.set_paused(job.id, last_pause);
             return cluster.set_started(job.id, last_start);
         }
         case RemedyKind::MoreGpus: return cluster.set_node(added_node(cluster, remedy, job));

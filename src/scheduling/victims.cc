@@ -32,7 +32,7 @@ struct Sum {
 using Sums = std::map<std::optional<std::size_t>, Sum>;  // by side
 
 Sums sum_up(Hunt& hunt) {
-    const std::size_t which = hunt.terms.minimum_run ? 1 : 0;
+    const std::size_t which = hunt.pieces.count_for(hunt.terms);
     Sums sums;
     hunt.count = 0;
     for (const ProjectId project : hunt.projects) {
@@ -65,13 +65,13 @@ bool is_hopeless(const Hunt& hunt, const Sums& sums) {
     return reachable < hunt.beneficiary.amount;
 }
 
-std::optional<TimePoint> first_unprotected(const Hunt& hunt) {
+std::optional<TimePoint> first_unprotected(Hunt& hunt) {
     std::optional<TimePoint> first;
     if (!hunt.terms.minimum_run) return first;
     for (const ProjectId project : hunt.projects) {
         for (const PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
-            if (!alike.protected_until) continue;
-            first = std::min(first.value_or(*alike.protected_until), *alike.protected_until);
+            const auto until = hunt.pieces.protected_until(hunt.terms, alike);
+            if (until) first = std::min(first.value_or(*until), *until);
         }
     }
     return first;

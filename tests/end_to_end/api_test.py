@@ -123,6 +123,9 @@ class Api(ServerCase):
         self.assertEqual(project["rights"]["weight"], 3)
         self.assertEqual(project["rights"]["limit"], 4)
         self.assertIsNone(project["rights"]["quota"])
+        self.server.request("PUT", "projects/vision", {"preemption_delay": "90s"})
+        project = next(p for p in self.server.get("projects")["items"] if p["name"] == "vision")
+        self.assertEqual(project["preemption_delay"], 90)
 
     def test_nodes_show_who_is_on_each_gpu(self):
         job = self.shell("sleep 60", request={"share": 0.5})

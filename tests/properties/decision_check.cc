@@ -38,7 +38,7 @@ class Replay {
         start_from_holds();
         for (std::size_t i = 0; i < cluster_.pools().size(); ++i) {
             const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
-            shares_.push_back(rule_shares(cluster_, pool, policy_));
+            shares_.push_back(rule_shares(cluster_, pool, policy_, now_));
             check_shares(pool);
             before_.push_back(judge(pool).room(View::Coming));
         }
@@ -46,7 +46,9 @@ class Replay {
         for (const auto& reservation : plan_.reservations) reserve(reservation);
         if (starts_last) start_from_idle();
         for (const auto& pause : plan_.pauses) {
-            if (!paused_.contains({pause.beneficiary, pause.job})) {
+            if (pause.rule == Rule::Stale) {
+                cluster_.release(pause.job, pause.tasks);
+            } else if (!paused_.contains({pause.beneficiary, pause.job})) {
                 report("I6: " + name(pause.job) + " is paused for " + name(pause.beneficiary) +
                        ", which is promised nothing");
             }
@@ -184,6 +186,16 @@ class Replay {
         if (want.tasks != std::ssize(reservation.tasks))
             report("I2: " + who + " is promised a part");
         if (!judge.may_ask(room, want)) report("R6: " + who + " has no right to take back");
+        if (judge.is_delayed(want)) report("R12: somebody is paused for " + who + " too early");
+        if (judge.is_out_of_budget(room, want, planned_waste_[pool])) {
+            report("waste: somebody is paused for " + who + " although the budget is spent");
+        }
+        const bool is_owner = want.rule == Rule::Reclaim && judge.is_owner(room, want);
+        for (const model::Pause* pause : pauses) {
+            if (pause->is_wasteful == is_owner)
+                report("waste: a pause for " + who + " is told apart");
+            if (!is_owner) planned_waste_[pool] += pause->cost.unsaved_gpu_ms;
+        }
         const std::vector<JudgedPiece> all = judge.pieces(want);
         std::vector<JudgedPiece> taken;
         for (const model::Pause* pause : pauses) take(all, *pause, taken);
@@ -240,7 +252,7 @@ class Replay {
     }
 
     void check_shares(base::PoolId pool) {
-        const auto shares = scheduling::fair_shares(cluster_, pool, policy_);
+        const auto shares = scheduling::fair_shares(cluster_, pool, policy_, now_);
         for (std::size_t i = 0; i < cluster_.projects().size(); ++i) {
             if (shares.fair[i].value == shares_[pool.index()].fair[i]) continue;
             report("R1: project " + cluster_.projects()[i].project.name + " has a share of " +
@@ -317,12 +329,15 @@ class Replay {
         const Judge judge = this->judge(pool);
         const Room room = judge.room(View::Coming);
         for (const auto& [id, job] : cluster_.jobs()) {
-            if (!job.is_waiting() || (job.grows_by_restart() && judge.is_young(job))) continue;
+            if (!job.is_waiting() ||
+                (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)))
+                continue;
             const auto pools = cluster_.pools_wanted(job);
             if (std::ranges::find(pools, pool) == pools.end()) continue;
             for (const Rule rule : {Rule::Reclaim, Rule::Preempt}) {
                 const Want want = judge.want(job, rule);
-                if (!judge.may_ask(room, want)) continue;
+                if (!judge.may_ask(room, want) || judge.is_delayed(want)) continue;
+                if (judge.is_out_of_budget(room, want, 0)) continue;
                 ++stats_.refusals_proved;
                 if (!has_legal_set(judge, room, want)) continue;
                 report((judge.is_owner(room, want) ? "I9: " : "R6/R7: ") + name(id) +
@@ -381,6 +396,7 @@ class Replay {
     const Plan& plan_;
     DecisionStats& stats_;
     std::vector<RuleShares> shares_;  // by pool
+    std::map<base::PoolId, std::int64_t> planned_waste_;
     std::vector<Room> before_;  // by pool, ripe promises kept
     std::set<JobId> fresh_;
     std::set<JobId> winners_;
@@ -481,7 +497,7 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
         for (const auto& [id, job] : state.cluster.jobs()) {
             const auto pools = state.cluster.pools_wanted(job);
             if (!job.is_waiting() || std::ranges::find(pools, pool) == pools.end()) continue;
-            if (job.grows_by_restart() && judge.is_young(job)) continue;
+            if (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)) continue;
             const Want want = judge.want(job, Rule::Allocate);
             if (judge.passes_gates(coming, want) && judge.fits(idle, want)) {
                 found.push_back("I10: " + name(id) + " waits although it fits and may run");

@@ -11,6 +11,8 @@ namespace {
 
 __extension__ using Wide = __int128;
 
+using cluster::View;
+
 std::int64_t gpus_of(const model::TaskPlacement& task) {
     return task.share.value * std::popcount(task.gpu_mask);
 }
@@ -215,32 +217,61 @@ bool Judge::fits_at(const std::string& level, const Room& room, const Want& want
 
 bool Judge::is_owner(const Room& room, const Want& want) const {
     return std::ranges::all_of(path(want.job->project), [&](ProjectId at) {
-        return room.allocated[at.index()] + want.amount <= cluster_.claim(pool_, at).quota.value;
+        return room.allocated[at.index()] + want.amount <= shares_.quota[at.index()];
     });
+}
+
+bool Judge::is_delayed(const Want& want) const {
+    auto delay = want.job->preemption_delay;
+    for (const ProjectId at : path(want.job->project)) {
+        const auto& project = cluster_.projects()[at.index()].project;
+        if (delay < model::Duration{0}) delay = project.preemption_delay.value_or(delay);
+    }
+    const bool is_new = now_ < want.job->created + delay;
+    return is_new || now_ < want.job->last_pause + delay;
+}
+
+bool Judge::is_out_of_budget(const Room& room, const Want& want, std::int64_t planned) const {
+    if (!policy_.waste_budget) return false;
+    if (want.rule == model::Rule::Reclaim && is_owner(room, want)) return false;
+    const auto& pool = cluster_.pool(pool_);
+    const std::int64_t day = base::to_ms(now_) / 86'400'000;
+    const std::int64_t spent = planned + (pool.waste.day == day ? pool.waste.gpu_ms : 0);
+    const Wide budget = Wide{pool.capacity.value} * *policy_.waste_budget * 86'400;
+    return Wide{spent} * 1000 >= budget;
 }
 
 bool Judge::may_ask(const Room& room, const Want& want) const {
     if (want.rule == model::Rule::Preempt) return true;
     const std::size_t project = want.job->project.index();
-    if (want.amount == 0 || room.allocated[project] + want.amount > shares_.fair[project]) {
-        return false;
-    }
-    return want.job->preemptible || room.not_preemptible[project] + want.amount <=
-                                        cluster_.claim(pool_, want.job->project).quota.value;
+    const bool crosses = room.allocated[project] + want.amount > shares_.fair[project];
+    const bool may_cross = policy_.gang_reclaim && room.allocated[project] < shares_.fair[project];
+    if (want.amount == 0 || (crosses && !may_cross)) return false;
+    return want.job->preemptible ||
+           room.not_preemptible[project] + want.amount <= shares_.quota[project];
 }
 
 bool Judge::is_protected(const Want& want, const cluster::Job& victim) const {
     if (fresh_.contains(victim.id)) return false;
-    const bool binds = want.rule == model::Rule::Preempt
-                           ? want.job->preemptible
-                           : !is_owner(room(cluster::View::Coming), want);
-    return binds && is_young(victim);
+    const bool preempts = want.rule == model::Rule::Preempt;
+    const bool binds = policy_.min_run_binds_all ||
+                       (preempts ? want.job->preemptible : !is_owner(room(View::Coming), want));
+    return binds && is_young(victim, want.rule, want.job->project);
 }
 
-bool Judge::is_young(const cluster::Job& job) const {
-    const auto minimum = job.min_run.value_or(
-        std::max(policy_.min_run, job.restart_cost * policy_.min_run_restarts));
-    return job.last_start + minimum > now_;
+bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by) const {
+    const bool preempts = rule == model::Rule::Preempt;
+    auto minimum = std::max(policy_.min_run, job.restart_cost * policy_.min_run_restarts);
+    const std::vector<ProjectId> asking = path(by);
+    const std::vector<ProjectId> own = path(job.project);
+    // From the top down: what is said below counts more, for reclaim down to where they part.
+    for (std::size_t level = own.size(); level-- > 0;) {
+        const auto& project = cluster_.projects()[own[level].index()].project;
+        const auto& said = preempts ? project.preempt_min_run : project.reclaim_min_run;
+        if (said) minimum = *said;
+        if (!preempts && std::ranges::find(asking, own[level]) == asking.end()) break;
+    }
+    return job.last_start + job.min_run.value_or(minimum) > now_;
 }
 
 std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
@@ -297,14 +328,13 @@ std::optional<std::string> Judge::objection(const Room& before, const Want& want
     for (auto& [side, gpus] : sides) {
         const std::size_t gains = side.first.index();
         const std::size_t loses = side.second.index();
-        const cluster::Claim& gains_claim = cluster_.claim(pool_, side.first);
-        const bool stays_within = before.allocated[gains] + want.amount <= gains_claim.quota.value;
+        const bool stays_within = before.allocated[gains] + want.amount <= shares_.quota[gains];
         // The order of the walk is free; with the largest piece last all others come from more.
         std::ranges::sort(gpus);
         std::int64_t held = before.allocated[loses];
         for (const std::int64_t piece : gpus) {
             const bool above_share = held > shares_.allocatable[loses];
-            const bool above_quota = held > cluster_.claim(pool_, side.second).quota.value;
+            const bool above_quota = held > shares_.quota[loses];
             if (!above_share && !(stays_within && above_quota)) {
                 return "R6: a side that holds no more than its due loses";
             }

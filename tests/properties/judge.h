@@ -77,11 +77,16 @@ class Judge {
     bool are_together(const std::string& level, const std::set<base::NodeId>& nodes) const;
     // Within the quota on every level.
     bool is_owner(const Room& room, const Want& want) const;
+    // Whether rule R12 still keeps anybody from being paused for it.
+    bool is_delayed(const Want& want) const;
+    // Whether the day's waste budget, less what the decision has planned, keeps it from being
+    // paused for, as nobody's owner.
+    bool is_out_of_budget(const Room& room, const Want& want, std::int64_t planned) const;
     // R6's entry; R7 has none.
     bool may_ask(const Room& room, const Want& want) const;
 
-    // Within the minimum run since its last start.
-    bool is_young(const cluster::Job& job) const;
+    // Within the minimum run since its last start that `by` has to respect.
+    bool is_young(const cluster::Job& job, model::Rule rule, ProjectId by) const;
 
     // The pieces that may be paused for it, those of one job together, in the order in which they
     // have to go.

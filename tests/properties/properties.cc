@@ -10,12 +10,14 @@
 #include <cstdio>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "decision_check.h"
 #include "lifecycle/invariants.h"
 #include "random_script.h"
+#include "rule_shares.h"
 #include "scenario/render.h"
 #include "scenario/stage.h"
 #include "scheduling/cycle.h"
@@ -80,6 +82,7 @@ class Life {
             check_printed(before, plan, printed);
             add(proof::check_decision(before, stage_.policy(), stage_.now(), plan, after, stats_));
             is_empty_ = plan.is_empty();
+            check_paused_back(before, plan);
         } else {
             add(proof::check_state(after));
         }
@@ -98,6 +101,33 @@ class Life {
 
     void add(std::vector<std::string> findings) {
         for (std::string& finding : findings) report(finding);
+    }
+
+    // Whoever crossed its fair share by reclaim is not paused, on unchanged input, for those who
+    // lost by it.
+    void check_paused_back(const lifecycle::State& before, const model::Plan& plan) {
+        const cluster::Cluster& cluster = before.cluster;
+        for (const model::Pause& pause : plan.pauses) {
+            const auto crossed = crossed_.find(pause.job);
+            if (pause.rule != model::Rule::Reclaim || crossed == crossed_.end()) continue;
+            if (crossed->second.contains(cluster.job(pause.beneficiary).project)) {
+                report("I5: a gang that crossed its share is paused back");
+            }
+        }
+        for (const model::Reservation& held : plan.reservations) {
+            const cluster::Job& job = cluster.job(held.job);
+            const base::PoolId pool = cluster.nodes()[held.tasks.front().node.index()].pool;
+            const auto shares = proof::rule_shares(cluster, pool, stage_.policy(), stage_.now());
+            const base::MilliGpu amount = cluster.demand(job.shape, pool) * job.ask();
+            const auto gained = cluster.claim(pool, job.project).usage.allocated + amount;
+            const bool crosses = gained.value > shares.fair[job.project.index()];
+            if (held.rule != model::Rule::Reclaim || !crosses) continue;
+            ++stats_.crossings;
+            for (const model::Pause& pause : plan.pauses) {
+                if (pause.beneficiary != held.job) continue;
+                crossed_[held.job].insert(cluster.job(pause.job).project);
+            }
+        }
     }
 
     // I11: the same question has the same answer.
@@ -141,6 +171,7 @@ class Life {
 
     // I5: whoever was asked to leave leaves, and after a few rounds nothing more is decided.
     void settle() {
+        crossed_.clear();
         for (int round = 1; round <= kRoundsMax && found_.empty(); ++round) {
             std::vector<std::string> leaving;
             for (const auto& [id, record] : stage_.state().jobs) {
@@ -173,6 +204,7 @@ class Life {
     std::string script_;
     std::vector<std::string> found_;
     bool is_empty_ = false;
+    std::map<model::JobId, std::set<base::ProjectId>> crossed_;  // in this settling; who lost
 };
 
 // When the core itself aborts, the life that led there is still told.
@@ -237,6 +269,7 @@ int main(int argc, char** argv) {
     std::cout << options.seeds << " seeds, " << stats.decisions << " decisions, " << stats.starts
               << " starts, " << stats.evictions << " evictions (" << stats.sets_tried
               << " against all other sets), " << stats.refusals_proved << " refusals proved, "
-              << stats.cycles << " cycles without a minimum run, " << failed << " seeds failed\n";
+              << stats.crossings << " shares crossed, " << stats.cycles
+              << " cycles without a minimum run, " << failed << " seeds failed\n";
     return failed == 0 ? 0 : 1;
 }

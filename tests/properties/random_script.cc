@@ -27,6 +27,12 @@ std::string policy_line(Rng& rng) {
            maybe(rng, "train", {"", "", "spread"}) + maybe(rng, "build", {"", "", "spread"}) +
            maybe(rng, "min_run", {"", "", "0", "1m"}) +
            maybe(rng, "min_run_restarts", {"", "", "0"}) +
+           maybe(rng, "min_run_binds_all", {"", "", "", "yes", "no"}) +
+           maybe(rng, "scale_overcommitted", {"", "", "yes", "no"}) +
+           maybe(rng, "gang_reclaim", {"", "", "yes", "no"}) +
+           maybe(rng, "waste_budget", {"", "", "", "0", "0.001", "none"}) +
+           maybe(rng, "measured_usage", {"", "", "", "yes"}) +
+           maybe(rng, "usage_half_life", {"", "1h"}) +
            maybe(rng, "usage_weight", {"", "", "", "0", "0.5"});
 }
 
@@ -65,7 +71,10 @@ struct Tree {
         const std::string name = "p" + std::to_string(made++);
         names.push_back(name);
         lines.push_back("project " + name + (parent.empty() ? "" : " parent=" + parent) +
-                        " order=" + std::to_string(made) + rights(rng));
+                        " order=" + std::to_string(made) + rights(rng) +
+                        maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m"}) +
+                        maybe(rng, "preempt_min_run", {"", "", "", "", "", "0", "5m"}) +
+                        maybe(rng, "reclaim_min_run", {"", "", "", "", "", "0", "5m"}));
         return name;
     }
 
@@ -115,6 +124,7 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         maybe(rng, "restart_cost", {"", "", "", "1m", "3m"}) +
         maybe(rng, "min_run", {"", "", "", "0", "10m"}) +
         maybe(rng, "elastic", {"", "", "restart"}) +
+        maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m", "10m"}) +
         maybe(rng, "held", {"", "", "", "", "", "", "", "", "", "", "", "yes"});
     if (rng.chance(1, 4)) {
         line += pick(rng, {" required=rack", " required=node", " preferred=rack", " preferred=node",
@@ -177,6 +187,7 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
         const bool runs = record.state == JobState::Running;
         const bool leaves = !record.releasing.empty();
         if (leaves) add("left " + job, 4);
+        if (leaves) add("killed " + job, 2);
         if (runs) add("finish " + job, 1);
         if (runs) add("save " + job, 1);
         if (runs && rng.chance(1, 4)) add("lose " + job, 1);

@@ -204,14 +204,35 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
     return most;
 }
 
+// Nodes whose answers are equal may carry one gang together; nothing: this one may carry none.
+std::optional<std::string> place_of(const cluster::Cluster& cluster, const cluster::Shape& shape,
+                                    model::NodeId node) {
+    const std::string& required = shape.topology.required;
+    const model::Node& description = cluster.description(node);
+    if (required.empty()) return "";
+    if (required == model::kNodeLevel) return description.name;
+    std::string path;
+    for (const std::string& level : cluster.levels()) {
+        const auto domain = description.topology.find(level);
+        if (domain != description.topology.end()) path += "/" + domain->second;
+        if (level != required) continue;
+        if (domain == description.topology.end()) return {};
+        return path;
+    }
+    return {};
+}
+
 bool could_ever_run(const cluster::Cluster& cluster, const cluster::Job& job) {
     return std::ranges::any_of(cluster.pools_of(job), [&](const base::PoolId pool) {
-        int slots = 0;
+        std::map<std::string, int> slots;
         for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
             const model::NodeId node{static_cast<model::NodeId::Rep>(i)};
-            if (cluster.nodes()[i].pool == pool) slots += most_on_empty(cluster, job, node);
+            const auto place = place_of(cluster, cluster.shape(job.shape), node);
+            if (cluster.nodes()[i].pool != pool || !place) continue;
+            slots[*place] += most_on_empty(cluster, job, node);
         }
-        return slots >= job.tasks_min;
+        return std::ranges::any_of(
+            slots, [&](const auto& place) { return place.second >= job.tasks_min; });
     });
 }
 
@@ -275,10 +296,11 @@ class Proof {
         const cluster::Cluster& cluster = stage.state().cluster;
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
-            const auto shares = scheduling::fair_shares(cluster, pool, stage.policy());
+            const auto shares = scheduling::fair_shares(cluster, pool, stage.policy(), stage.now());
             for (std::size_t p = 1; p < cluster.projects().size(); ++p) {
-                const auto account = scheduling::account_of(cluster, stage.policy(), pool,
-                                                            {static_cast<base::ProjectId::Rep>(p)});
+                const auto account =
+                    scheduling::account_of(cluster, stage.policy(), stage.now(), pool,
+                                           {static_cast<base::ProjectId::Rep>(p)});
                 if (!adds_up(account, shares.fair[p])) {
                     found_.push_back("the account of " + account.project + " does not add up");
                 }

@@ -26,6 +26,8 @@ struct ServerOptions {
     std::optional<int> port;  // none = kDefaultPort, or any when that is taken
     std::optional<base::Duration> min_run;
     std::optional<base::Duration> grace;
+    std::string waste_budget;          // 0.05, or none; empty = the profile's
+    bool measured_usage = false;
     std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events
     base::Bytes log_limit{std::int64_t{1} << 30};  // of each task's log, on disk; 0 = none
     bool demo = false;

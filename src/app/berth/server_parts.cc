@@ -100,6 +100,13 @@ base::Result<model::Policy> choose_policy(const ServerOptions& options) {
     BERTH_TRY(policy, model::policy_named(options.profile));
     if (options.min_run) policy.min_run = *options.min_run;
     if (options.grace) policy.pause_grace = *options.grace;
+    policy.measured_usage |= options.measured_usage;
+    if (options.waste_budget == "none") {
+        policy.waste_budget.reset();
+    } else if (!options.waste_budget.empty()) {
+        BERTH_TRY(budget, base::parse_thousandths(options.waste_budget));
+        policy.waste_budget = budget;
+    }
     return policy;
 }
 

@@ -35,6 +35,10 @@ constexpr cli::Flag kFlags[] = {
     {.name = "port", .value = "PORT", .help = "loopback TCP port; 0 = any free one"},
     {.name = "min-run", .value = "TIME", .help = "a started job is left alone so long, if it can"},
     {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
+    {.name = "waste-budget",
+     .value = "PART",
+     .help = "unsaved work pauses may destroy a day, of the pool's GPU time; none"},
+    {.name = "measured-usage", .help = "who had more lately gets less of what idles"},
     {.name = "launcher", .value = "HOW", .help = "process, or simulated:100ms to measure Berth"},
     {.name = "snapshot-events", .value = "NUMBER", .help = "write a snapshot after so many events"},
     {.name = "log-limit", .value = "BYTES", .help = "of each task's log on disk: 1G; 0 = none"},
@@ -78,6 +82,8 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
         if (!bytes) return cli::bad_usage("--log-limit: " + bytes.error().message);
         options.log_limit = *bytes;
     }
+    options.measured_usage = arguments.has("measured-usage");
+    options.waste_budget = arguments.text("waste-budget");
     for (const auto& [flag, place] :
          {std::pair{"min-run", &options.min_run}, std::pair{"grace", &options.grace}}) {
         if (!arguments.has(flag)) continue;
