@@ -25,6 +25,7 @@ class Elastic(ServerCase):
 
     def check_attempt(self, job, attempt, size):
         """Every rank of the attempt ran once, and knew how many they are."""
+        eventually(lambda: self.server.get(f"jobs/{job}")["attempts"] >= attempt)
         for rank in range(size):
             text = eventually(
                 lambda r=rank: self.server.get(f"jobs/{job}/log?attempt={attempt}&task={r}"))

@@ -67,7 +67,7 @@ class Jobs(ServerCase):
 
 
 class Files(ServerCase):
-    FLAGS = ("--gpus", "sim:8x80G", "--log-limit", "1M", "--grace", "1")
+    FLAGS = ("--gpus", "sim:8x80G", "--log-limit", "1M", "--grace", "1s")
 
     def test_a_log_has_a_limit_and_keeps_its_ends(self):
         script = "echo first; yes 0123456789 | head -c 20000000; echo last"

@@ -86,7 +86,7 @@ class TheServer(ServerCase):
     def test_too_few_open_files_are_refused_with_what_to_do(self):
         data = self.server.data.parent / (self.server.data.name + "-few")
         words = [str(BIN / "berth"), "up", "--data", str(data), "--port", "0"]
-        result = subprocess.run(["sh", "-c", 'ulimit -Hn 100; exec "$@"', "sh", *words],
+        result = subprocess.run(["sh", "-c", 'ulimit -n 100; exec "$@"', "sh", *words],
                                 capture_output=True, text=True, timeout=60)
         shutil.rmtree(data, ignore_errors=True)
         self.assertEqual(result.returncode, 1, result.stderr)
