@@ -175,6 +175,7 @@ class World final : public ports::LauncherListener {
     }
 
     std::set<AttemptId> running;
+    std::map<AttemptId, int> saved;
     std::map<AttemptId, AttemptExit> exits;
     std::map<AttemptId, std::string> lost;
     int reports = 0;
