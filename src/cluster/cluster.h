@@ -42,6 +42,9 @@ class Cluster {
     PoolId find_pool(std::string_view name) const;
     const Job* find_job(JobId job) const { return jobs_.find(job); }
     const Job& job(JobId job) const;
+    // Changes whenever work of the project that could be paused does. The same stamp means the same
+    // jobs on the same GPUs since the same time; what a Trial takes back gets its old stamp back.
+    std::uint64_t work_stamp(ProjectId project) const { return work_stamps_[project.index()]; }
     // All jobs that have not ended, by id.
     const JobTable& jobs() const { return jobs_; }
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
@@ -125,12 +128,14 @@ class Cluster {
         enum class What { Place, Release, Hold, DropHold, Take } what;
         JobId job;
         PoolId pool;  // the job's pool before
+        std::uint64_t stamp = 0;  // of its project's work before
         std::size_t first = 0;  // in undo_ranks_ or undo_tasks_
         std::size_t count = 0;
         View view = View::Idle;
     };
 
     Job& mutable_job(JobId id);
+    void stamp_work(ProjectId project) { work_stamps_[project.index()] = ++last_stamp_; }
     void leave_line(const Job& job);  // and the sums of its projects
     void join_line(const Job& job);
     template <typename Change>
@@ -174,6 +179,8 @@ class Cluster {
     std::vector<model::Node> kind_examples_;  // one node of each kind
     std::vector<PoolState> pools_;
     std::vector<ProjectState> projects_;
+    std::vector<std::uint64_t> work_stamps_;  // by project
+    std::uint64_t last_stamp_ = 0;
     std::vector<Shape> shapes_;
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     JobTable jobs_;
