@@ -93,10 +93,10 @@ Failure no_such_project(const std::string& name, const std::vector<std::string>&
 int list_projects(Context& context, const Arguments& arguments) {
     Client client(context);
     const Form form = form_wanted(arguments, true);
-    if (form == Form::Json) {
+    if (form == Form::Document) {
         const auto body = client.get("projects");
         if (!body) return report(context, body.error());
-        print_json(*body);
+        print_document(arguments, *body);
         return kDone;
     }
     const auto projects = client.projects();

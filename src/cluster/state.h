@@ -72,20 +72,26 @@ struct Job {
     int active = 0;                   // running tasks, not counting those being released
     bool preemptible = true;
     bool may_run = true;              // not paused by a user, not ending
+    model::Elastic elastic = model::Elastic::Live;
+    int fresh_tasks = 0;  // placed since its last start
     model::JobKind kind = model::JobKind::Train;
-    PoolId pool;                      // where it runs or is promised to; else not valid
-    std::vector<PlacedTask> placed;   // running or being released, by rank
+    PoolId pool;  // where it runs or is promised to; else not valid
+    std::vector<PlacedTask> placed;  // running or being released, by rank
     std::optional<Hold> hold;
     TimePoint last_start;
-    TimePoint last_saved;             // start or last checkpoint: work after it is unsaved
+    TimePoint last_saved;  // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};
     std::optional<model::Duration> min_run;
     TimePoint last_pause;             // when it was last asked to leave
     model::Duration preemption_delay = kOfProject;
 
     bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
-    // Tasks it needs to make its next step: the gang, or one more.
-    int ask() const { return active < tasks_min ? tasks_min - active : 1; }
+    // Whether it runs and has to be stopped and started again for more tasks.
+    bool grows_by_restart() const;
+    // Tasks it needs to make its next step: the gang, or more.
+    int ask() const { return active < tasks_min ? tasks_min - active : growth(); }
+    // One more; a restart is worth a quarter more at least, or what is missing to the maximum.
+    int growth() const;
     // 0 below its minimum, 1 at it, 2 above (rule R3).
     int stage() const { return active < tasks_min ? 0 : active == tasks_min ? 1 : 2; }
     // In line for an allocation.
@@ -106,6 +112,7 @@ struct LaneKey {
     int preference = 0;               // position of this pool in the jobs' list of pools
     model::Duration preemption_delay = kOfProject;
     std::uint32_t home = 0;           // where running tasks bind the next one (Cluster::home)
+    JobId alone;  // the only job of the lane: one that grows by a restart
 
     // Higher priority first, then rule R3.
     bool operator<(const LaneKey& other) const;
@@ -125,9 +132,9 @@ struct VictimKey {
 
 // What a tree node holds and wants in one pool, its subtree included.
 struct Usage {
-    MilliGpu allocated{0};        // running or promised
+    MilliGpu allocated{0};  // running or promised
     MilliGpu not_preemptible{0};  // the part of it that cannot be paused
-    MilliGpu pending{0};          // wanted on top, by jobs that may run
+    MilliGpu pending{0};  // wanted on top, by jobs that may run
 
     bool operator==(const Usage&) const = default;
 };
@@ -135,8 +142,8 @@ struct Usage {
 // One project in one pool.
 struct Claim {
     model::Entitlement rights;
-    MilliGpu quota{0};            // rights.quota, or the sum of the children's
-    MilliGpu limit{0};            // rights.limit; of a fixed quota: at most the quota
+    MilliGpu quota{0};  // rights.quota, or the sum of the children's
+    MilliGpu limit{0};  // rights.limit; of a fixed quota: at most the quota
     Usage usage;
     std::map<LaneKey, Lane> lanes;
     base::SortedRuns<VictimKey> victims;
@@ -145,10 +152,10 @@ struct Claim {
 struct PoolState {
     std::string name;
     model::Labels labels;
-    std::array<FreeIndex, 2> free;        // by View
-    std::array<MilliGpu, 2> free_total{}; // by View, shared GPUs included
+    std::array<FreeIndex, 2> free;  // by View
+    std::array<MilliGpu, 2> free_total{};  // by View, shared GPUs included
     DomainTree domains;
-    MilliGpu capacity{0};                 // of ready nodes
+    MilliGpu capacity{0};  // of ready nodes
     int gpus_per_node_max = 0;
     model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
     std::vector<Claim> claims;            // by project
@@ -158,7 +165,7 @@ struct PoolState {
 struct ProjectState {
     model::Project project;
     ProjectId parent;
-    std::vector<ProjectId> children;      // oldest first
+    std::vector<ProjectId> children;  // oldest first
 };
 
 }  // namespace berth::cluster

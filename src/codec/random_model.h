@@ -47,7 +47,7 @@ class RandomModel {
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
         record.attained_gpu_ms = large(), record.lost_gpu_ms = large(), record.settled = time();
         record.tasks = placements(), record.hold = placements();
-        record.releasing = ranks();
+        record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.hold_rule = rule();
         if (flag()) {
             record.last_pause = {time(), rule(),        job(),  text(), cost(),
@@ -92,7 +92,7 @@ class RandomModel {
         spec.name = text(), spec.project = text(), spec.gpu_model = text();
         spec.kind = static_cast<model::JobKind>(rng_.between(0, 2)), spec.preemptible = flag();
         spec.priority = small(), spec.tasks_min = small(), spec.tasks_max = small();
-        spec.pools = texts();
+        spec.elastic = static_cast<model::Elastic>(rng_.between(0, 1)), spec.pools = texts();
         spec.request = {small(), {large()}, {large()}, {}, {}};
         if (flag()) spec.request.cpu = model::MilliCpu{large()};
         if (flag()) spec.request.memory = model::Bytes{large()};
@@ -191,6 +191,7 @@ class RandomModel {
         e = {job(), static_cast<model::JobState>(rng_.between(6, 8)), small(), text()};
     }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
+    void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }
     void fill(auto& e) { e.job = job(); }
 
     base::Rng rng_;

@@ -230,6 +230,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     spec.node_labels = fields.labels("node_labels");
     read_topology(problems_, fields, spec);
     spec.min_run = fields.duration("min_run");
+    spec.elastic = fields.choice("elastic", model::Elastic::Live);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     spec.preemption_delay = fields.duration("preemption_delay");
     spec.stale_grace = read_stale_grace(fields);

@@ -133,6 +133,12 @@ class Check {
         if (job->releasing.empty()) return conflict(*job, "was not asked to pause");
         return {};
     }
+    Status operator()(const model::JobResized& resized) const {
+        const model::JobRecord* job = find(resized.job);
+        if (job == nullptr) return unknown(resized.job);
+        if (!job->is_resizing()) return conflict(*job, "is not about to change its size");
+        return {};
+    }
     Status operator()(const model::JobHeld& held) const {
         const model::JobRecord* job = find(held.job);
         if (job == nullptr) return unknown(held.job);

@@ -32,6 +32,9 @@ class Life {
         now += model::Duration{after_ms};
         auto ended = lifecycle::apply(state, {state.sequence + 1, now, "test", std::move(body)});
         CHECK(lifecycle::violations(state.cluster).empty());
+        auto counts = decltype(state.counts){};
+        for (const auto& [id, job] : state.jobs) ++counts[static_cast<std::size_t>(job.state)];
+        CHECK(state.counts == counts);
         return ended;
     }
 
@@ -140,6 +143,7 @@ TEST_CASE("a snapshot restores the same state at any moment of a life") {
         CHECK(lifecycle::violations(restored.cluster).empty());
         CHECK(restored.last_job == life.state.last_job);
         CHECK(restored.sequence == life.state.sequence);
+        CHECK(restored.counts == life.state.counts);
     };
     check_restored();
     life.start(1);
@@ -217,4 +221,43 @@ TEST_CASE("a node that is carried to another rack takes its jobs along") {
     CHECK(life.state.cluster.description({0}) == node);
     const auto restored = lifecycle::restore(lifecycle::snapshot(life.state));
     CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
+}
+
+TEST_CASE("a gang that stops to change its size goes on with what it has then") {
+    Life life;
+    model::JobSpec spec = life.state.jobs.at(kJob).spec;
+    spec.name = "gang";
+    spec.tasks_max = 2;
+    spec.elastic = model::Elastic::Restart;
+    const model::JobId job{2};
+    life.happen(model::JobSubmitted{job, spec, {}, {}});
+    life.happen(model::JobStarting{job, 1, {}, {{0, {0}, 1, base::kWholeGpu, {}, {}}}});
+    life.happen(model::JobRunning{job});
+    const auto& record = life.state.jobs.at(job);
+    CHECK_FALSE(record.is_resizing());
+    CHECK_FALSE(lifecycle::check(life.state, model::JobResized{job, 2, true, 0}).has_value());
+
+    life.happen(model::JobStarting{job, 1, {}, {{1, {0}, 2, base::kWholeGpu, {}, {}}}}, 5000);
+    CHECK(record.is_resizing());
+    CHECK(record.state == JobState::Running);
+    life.happen(model::JobResized{job, 2, false, 5000}, 1000);
+    CHECK(record.state == JobState::Starting);
+    CHECK(record.attempts == 2);
+    CHECK(record.tasks.size() == 2);
+    CHECK(record.lost_gpu_ms == 5000);
+    CHECK(record.attained_gpu_ms == 7000);
+    CHECK_FALSE(record.is_resizing());
+
+    life.happen(model::JobRunning{job});
+    model::PauseRequested request;
+    request.job = job;
+    request.whole_job = false;
+    request.tasks = {1};
+    life.happen(request);
+    CHECK(record.is_resizing());
+    life.happen(model::JobResized{job, 3, true, 0});
+    CHECK(record.tasks.size() == 1);
+    CHECK(record.last_pause->saved);
+    CHECK(record.pauses == 0);
+    CHECK(life.state.cluster.pool({0}).free_total[0] == base::gpus(1));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <span>
 
 #include "lifecycle/apply.h"
 
@@ -64,8 +65,18 @@ void restore_job(State& state, const model::JobRecord& record) {
         return cluster.nodes()[tasks.front().node.index()].pool;
     };
     cluster.add_job(record.id, record.spec, record.created);
+    // What it was given since its processes started comes last.
+    std::span<const model::TaskPlacement> started(record.tasks);
+    std::span<const model::TaskPlacement> fresh;
+    if (record.is_resizing()) {
+        const auto count = std::min(started.size(), static_cast<std::size_t>(record.started_tasks));
+        fresh = started.subspan(count);
+        started = started.first(count);
+    }
+    if (!started.empty()) cluster.place(record.id, pool_of(record.tasks), started);
     if (record.last_start) cluster.set_started(record.id, *record.last_start);
     if (record.last_checkpoint) cluster.set_saved(record.id, *record.last_checkpoint);
+    if (!fresh.empty()) cluster.place(record.id, pool_of(record.tasks), fresh);
     if (record.last_pause) cluster.set_paused(record.id, record.last_pause->time);
     if (record.stale_since) {
         cluster.history().stale[record.id] = {*record.stale_since, record.spec.stale_grace};
@@ -73,11 +84,9 @@ void restore_job(State& state, const model::JobRecord& record) {
     if (record.held || record.state == model::JobState::Cancelling) {
         cluster.set_may_run(record.id, false);
     }
-    if (!record.tasks.empty()) {
-        cluster.place(record.id, pool_of(record.tasks), record.tasks);
-        cluster.release(record.id, record.releasing);
-    }
+    if (!record.tasks.empty()) cluster.release(record.id, record.releasing);
     state.jobs.emplace(record.id, record);
+    ++state.count(record.state);
 }
 
 void restore_hold(State& state, const model::JobRecord& record) {

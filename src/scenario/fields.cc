@@ -230,39 +230,42 @@ namespace {
 
 Readers request_readers(model::JobSpec& spec) {
     model::TaskRequest& request = spec.request;
-    return {{"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
-            {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
-            {"cpu", into_optional(request.cpu, parse_cpu)},
-            {"memory", into_optional(request.memory, base::parse_bytes)},
-            {"model", into_text(spec.gpu_model)},
-            {"required", into_text(spec.topology.required)},
-            {"preferred", into_text(spec.topology.preferred)},
-            {"placement", one_of<model::Placement>(spec.placement,
-                                                   {{"auto", model::Placement::Auto},
-                                                    {"consolidate", model::Placement::Consolidate},
-                                                    {"any", model::Placement::Any}})},
-            {"skew",
-             [&spec](const std::string& text) -> Status {
-                 BERTH_TRY(part, base::parse_thousandths(text));
-                 spec.tensor_skew_ppm = part * 1000;
-                 return {};
-             }},
-            {"min", into(spec.tasks_min, parse_int)},
-            {"max", into(spec.tasks_max, parse_int)},
-            {"tasks",
-             [&spec](const std::string& text) -> Status {
-                 BERTH_TRY(count, parse_int(text));
-                 spec.tasks_min = spec.tasks_max = count;
-                 return {};
-             }},
-            {"restart_cost", into(spec.restart_cost, base::parse_duration)},
-            {"min_run", into_optional(spec.min_run, base::parse_duration)},
-            {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
-            {"stale_grace", into_optional(spec.stale_grace, parse_or_never)},
-            {"pool", [&spec](const std::string& text) -> Status {
-                 spec.pools = split(text, ',');
-                 return {};
-             }}};
+    return {
+        {"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
+        {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
+        {"cpu", into_optional(request.cpu, parse_cpu)},
+        {"memory", into_optional(request.memory, base::parse_bytes)},
+        {"model", into_text(spec.gpu_model)},
+        {"required", into_text(spec.topology.required)},
+        {"preferred", into_text(spec.topology.preferred)},
+        {"placement",
+         one_of<model::Placement>(spec.placement, {{"auto", model::Placement::Auto},
+                                                   {"consolidate", model::Placement::Consolidate},
+                                                   {"any", model::Placement::Any}})},
+        {"skew",
+         [&spec](const std::string& text) -> Status {
+             BERTH_TRY(part, base::parse_thousandths(text));
+             spec.tensor_skew_ppm = part * 1000;
+             return {};
+         }},
+        {"min", into(spec.tasks_min, parse_int)},
+        {"max", into(spec.tasks_max, parse_int)},
+        {"tasks",
+         [&spec](const std::string& text) -> Status {
+             BERTH_TRY(count, parse_int(text));
+             spec.tasks_min = spec.tasks_max = count;
+             return {};
+         }},
+        {"elastic", one_of<model::Elastic>(spec.elastic, {{"live", model::Elastic::Live},
+                                                          {"restart", model::Elastic::Restart}})},
+        {"restart_cost", into(spec.restart_cost, base::parse_duration)},
+        {"min_run", into_optional(spec.min_run, base::parse_duration)},
+        {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
+        {"stale_grace", into_optional(spec.stale_grace, parse_or_never)},
+        {"pool", [&spec](const std::string& text) -> Status {
+             spec.pools = split(text, ',');
+             return {};
+         }}};
 }
 
 }  // namespace

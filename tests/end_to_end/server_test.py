@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starting and ending the server; jobs outlive it."""
 import os
+import shutil
 import socket
 import subprocess
 import time
@@ -93,6 +94,15 @@ class TheServer(ServerCase):
         with Server("--gpus", "sim:2x4x80G", data=self.server.data) as changed:
             self.assertEqual(changed.get("status")["gpus"]["ready"], 8)
             self.assertEqual(changed.get(f"jobs/{job}")["state"], "succeeded")
+
+    def test_too_few_open_files_are_refused_with_what_to_do(self):
+        data = self.server.data.parent / (self.server.data.name + "-few")
+        words = [str(BIN / "berth"), "up", "--data", str(data), "--port", "0"]
+        result = subprocess.run(["sh", "-c", 'ulimit -n 100; exec "$@"', "sh", *words],
+                                capture_output=True, text=True, timeout=60)
+        shutil.rmtree(data, ignore_errors=True)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("may have 100 files open here and needs 512", result.stderr)
 
 
 if __name__ == "__main__":

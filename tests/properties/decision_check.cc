@@ -341,7 +341,9 @@ class Replay {
         const Judge judge = this->judge(pool);
         const Room room = judge.room(View::Coming);
         for (const auto& [id, job] : cluster_.jobs()) {
-            if (!job.is_waiting()) continue;
+            if (!job.is_waiting() ||
+                (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)))
+                continue;
             const auto pools = cluster_.pools_wanted(job);
             if (std::ranges::find(pools, pool) == pools.end()) continue;
             for (const Rule rule : {Rule::Reclaim, Rule::Preempt}) {
@@ -510,6 +512,7 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
         for (const auto& [id, job] : state.cluster.jobs()) {
             const auto pools = state.cluster.pools_wanted(job);
             if (!job.is_waiting() || std::ranges::find(pools, pool) == pools.end()) continue;
+            if (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)) continue;
             const Want want = judge.want(job, Rule::Allocate);
             if (judge.passes_gates(coming, want) && judge.fits(idle, want)) {
                 found.push_back("I10: " + name(id) + " waits although it fits and may run");

@@ -124,6 +124,7 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         maybe(rng, "cpu", {"", "", "", "", "", "", "", "2", "6"}) +
         maybe(rng, "restart_cost", {"", "", "", "1m", "3m"}) +
         maybe(rng, "min_run", {"", "", "", "0", "10m"}) +
+        maybe(rng, "elastic", {"", "", "restart"}) +
         maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m", "10m"}) +
         maybe(rng, "held", {"", "", "", "", "", "", "", "", "", "", "", "yes"});
     if (rng.chance(1, 4)) {

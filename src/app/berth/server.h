@@ -32,6 +32,7 @@ struct ServerOptions {
     std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events
     std::optional<model::Levels> levels;  // none = those of before, or the default ones
     model::Labels topology;  // where this machine stands, by level
+    base::Bytes log_limit{std::int64_t{1} << 30};  // of each task's log, on disk; 0 = none
     bool demo = false;
 };
 

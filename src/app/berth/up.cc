@@ -46,6 +46,7 @@ constexpr cli::Flag kFlags[] = {
     {.name = "measured-usage", .help = "who had more lately gets less of what idles"},
     {.name = "launcher", .value = "HOW", .help = "process, or simulated:100ms to measure Berth"},
     {.name = "snapshot-events", .value = "NUMBER", .help = "write a snapshot after so many events"},
+    {.name = "log-limit", .value = "BYTES", .help = "of each task's log on disk: 1G; 0 = none"},
     {.name = "demo", .help = "with three projects and some jobs to look at"},
     {.name = "foreground", .help = "stay here until Ctrl-C"},
 };
@@ -105,6 +106,11 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
         const auto events = arguments.number("snapshot-events", 0);
         if (!events) return tl::unexpected(events.error());
         options.snapshot_events = *events;
+    }
+    if (arguments.has("log-limit")) {
+        const auto bytes = base::parse_bytes(arguments.text("log-limit"));
+        if (!bytes) return cli::bad_usage("--log-limit: " + bytes.error().message);
+        options.log_limit = *bytes;
     }
     options.measured_usage = arguments.has("measured-usage");
     options.waste_budget = arguments.text("waste-budget");
