@@ -17,15 +17,19 @@ constexpr int kRack = 16;
 constexpr int kBlock = 8 * kRack;
 constexpr int kZone = 4 * kBlock;
 
-void topology_gang(Run& run) {
-    World world(run.nodes);
-    for (int i = 0; i < run.nodes; ++i) {
+void set_topology(World& world) {
+    for (int i = 0; i < world.nodes; ++i) {
         model::Node node = world.state.cluster.description({static_cast<model::NodeId::Rep>(i)});
         node.topology = {{"zone", std::to_string(i / kZone)},
                          {"block", std::to_string(i % kZone / kBlock)},
                          {"rack", std::to_string(i % kBlock / kRack)}};
         world.apply({}, model::NodeSet{std::move(node)});
     }
+}
+
+void topology_gang(Run& run) {
+    World world(run.nodes);
+    set_topology(world);
     const int tasks = std::min(kTasks, run.nodes);
     world.add_project("team", std::int64_t{tasks} * kGpusPerNode);
     model::JobSpec gang = world.spec("team", kGpusPerNode, tasks);
@@ -37,10 +41,28 @@ void topology_gang(Run& run) {
     run.measure("decision", 1, [&] { scheduling::decide(world.state.cluster, run.policy, kNow); });
 }
 
+// The owner takes back 100 whole nodes of one block from one-GPU jobs: every block is priced.
+void topology_reclaim(Run& run) {
+    constexpr int kOwned = 100;
+    World world(run.nodes);
+    set_topology(world);
+    world.add_project("team", 0);
+    world.add_project("owner", kOwned * kGpusPerNode);
+    world.fill_with_one_gpu_jobs("team");
+    model::JobSpec gang = world.spec("owner", kGpusPerNode, kOwned);
+    gang.topology.required = "block";
+    world.submit(gang);
+    const model::Plan plan = scheduling::decide(world.state.cluster, run.policy, kNow);
+    run.expect(plan.reservations.size() == 1 && plan.pauses.size() == kOwned * kGpusPerNode,
+               "the gang is promised its nodes");
+    run.measure("decision", 1, [&] { scheduling::decide(world.state.cluster, run.policy, kNow); });
+}
+
 }  // namespace
 
 void add_topology_gang(std::map<std::string, Scenario>& scenarios) {
     scenarios["topology-gang"] = topology_gang;
+    scenarios["topology-reclaim"] = topology_reclaim;
 }
 
 }  // namespace berth::bench

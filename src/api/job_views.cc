@@ -97,21 +97,26 @@ base::Result<std::vector<model::JobRecord>> ended_jobs(Site& site, const Filter&
     return std::move(found);
 }
 
-base::Result<std::vector<codec::JobView>> live_jobs(Site& site, const Call& call,
+base::Result<codec::Page<codec::JobView>> live_jobs(Site& site, const Call& call,
                                                     const Filter& filter) {
     BERTH_TRY(limit, call.number("limit", kListMax));
-    std::vector<codec::JobView> views;
-    for (const auto& [id, record] : site.controller.state().jobs) {
-        if (std::ssize(views) >= std::min(limit, kListMax)) break;
-        if (filter.accepts(record)) views.push_back(view_of(site, record));
+    BERTH_TRY(after, call.number("after", 0));
+    codec::Page<codec::JobView> page;
+    const std::int64_t many = std::clamp<std::int64_t>(limit, 1, kListMax);
+    const auto& live = site.controller.state().jobs;
+    for (auto at = live.upper_bound({after}); at != live.end(); ++at) {
+        if (!filter.accepts(at->second)) continue;
+        if (std::ssize(page.items) == many) {
+            page.next = std::to_string(page.items.back().id.value);
+            break;
+        }
+        page.items.push_back(view_of(site, at->second));
     }
-    return views;
+    return page;
 }
 
-void respond_with_list(Site& site, const Respond& respond, std::vector<codec::JobView> live,
+void respond_with_list(Site& site, const Respond& respond, codec::Page<codec::JobView> page,
                        const std::vector<model::JobRecord>& ended) {
-    codec::Page<codec::JobView> page;
-    page.items = std::move(live);
     for (const model::JobRecord& record : ended) page.items.push_back({record, {}, {}});
     std::ranges::sort(page.items, {}, [](const model::JobRecord& record) { return record.id; });
     respond(json_response(codec::job_list_json(page, names(site))));
@@ -122,14 +127,18 @@ base::Status list_jobs(Site& site, const Call& call) {
     BERTH_TRY(finished, call.number("finished", kFinishedShown));
     const Filter filter{call.text("project"), call.text("user"), states};
     BERTH_TRY(live, live_jobs(site, call, filter));
+    // Those that have ended stand on the first page.
+    BERTH_TRY(after, call.number("after", 0));
+    if (after > 0) finished = 0;
     BERTH_TRY(ended, ended_jobs(site, filter, std::min(finished, kListMax)));
-    const auto answer = [&site, respond = call.respond, ended = std::move(ended)](auto views) {
-        respond_with_list(site, respond, std::move(views), ended);
+    const auto answer = [&site, respond = call.respond, ended = std::move(ended),
+                         next = live.next](std::vector<codec::JobView> views) {
+        respond_with_list(site, respond, {std::move(views), next}, ended);
     };
     if (foresees(call)) {
-        site.foresight.estimate(std::move(live), answer);
+        site.foresight.estimate(std::move(live.items), answer);
     } else {
-        answer(std::move(live));
+        answer(std::move(live.items));
     }
     return {};
 }
@@ -174,7 +183,7 @@ base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
 codec::NameSource names(Site& site) {
     codec::NameSource source;
     source.node = [&site](model::NodeId node) {
-        return site.controller.state().cluster.description(node).name;
+        return site.controller.state().cluster.node_name(node);
     };
     source.job = [&site](model::JobId job) -> std::string {
         const auto& live = site.controller.state().jobs;

@@ -109,13 +109,19 @@ Outcome<JobList> Client::jobs(const JobQuery& query) {
     if (!query.project.empty()) target += "&project=" + percent_encoded(query.project);
     if (!query.user.empty()) target += "&user=" + percent_encoded(query.user);
     if (query.foresees) target += "&foresee=true";
-    auto body = get(target);
-    if (!body) return tl::unexpected(body.error());
     JobList list;
-    auto page = codec::parse_job_list(*body, list.names);
-    if (!page) return unreadable(page);
-    list.jobs = std::move(page->items);
-    list.json = std::move(*body);
+    for (std::string next = "0"; !next.empty();) {
+        auto body = get(target + "&after=" + next);
+        if (!body) return tl::unexpected(body.error());
+        auto page = codec::parse_job_list(*body, list.names);
+        if (!page) return unreadable(page);
+        list.jobs.insert(list.jobs.end(), std::make_move_iterator(page->items.begin()),
+                         std::make_move_iterator(page->items.end()));
+        next = page->next;
+        list.pages.push_back(std::move(*body));
+    }
+    // Those that have ended came with the first page.
+    std::ranges::stable_sort(list.jobs, {}, [](const model::JobRecord& job) { return job.id; });
     return list;
 }
 

@@ -32,7 +32,7 @@ struct JobAnswer {
 struct JobList {
     std::vector<codec::JobView> jobs;
     codec::NameTable names;
-    std::string json;
+    std::vector<std::string> pages;  // as the server sent them; one, unless there are very many
 };
 struct NodeList {
     std::vector<codec::NodeView> nodes;
@@ -41,14 +41,14 @@ struct NodeList {
 struct EventList {
     std::vector<model::Event> events;
     codec::NameTable names;
-    std::int64_t next_after = 0;       // events up to this one were looked at
-    bool has_more = false;             // and there are later ones already
+    std::int64_t next_after = 0;  // events up to this one were looked at
+    bool has_more = false;  // and there are later ones already
 };
 
 // What a long poll on a job waits for.
 struct JobWait {
-    const char* until = "change";      // running | final | change
-    std::int64_t since = 0;            // sequence; for change
+    const char* until = "change";  // running | final | change
+    std::int64_t since = 0;  // sequence; for change
     base::Duration at_most{30'000};
 };
 
@@ -59,8 +59,8 @@ struct LogPiece {
 };
 
 struct LogQuery {
-    int attempt = 0;                   // 0 = the newest
-    int task = -1;                     // -1 = task 0
+    int attempt = 0;  // 0 = the newest
+    int task = -1;  // -1 = task 0
     std::int64_t offset = 0;
     base::Duration wait{0};
 };

@@ -20,8 +20,8 @@ int show_fair_share(Context& context, const Arguments& arguments) {
     Client client(context);
     const auto account = client.fair_share(arguments.words[0], arguments.text("pool"));
     if (!account) return report(context, account.error());
-    if (wants_json(arguments)) {
-        print_json(account->json);
+    if (wants_document(arguments)) {
+        print_document(arguments, account->json);
     } else {
         print(fair_share_page(account->account, context.out));
     }

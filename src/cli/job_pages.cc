@@ -74,9 +74,13 @@ std::string asks_text(const model::JobRecord& job) {
     std::string text = gpus_text(job) + (spec.request.is_whole() ? " GPUs" : " of a GPU");
     if (gpus_text(job) == "1") text = "1 GPU";
     if (spec.tasks_min > 1 || spec.tasks_max > 1) {
-        text += " as " + std::to_string(spec.tasks_min);
-        if (spec.tasks_max > spec.tasks_min) text += " to " + std::to_string(spec.tasks_max);
-        text += " tasks, all at once";
+        const std::string least = std::to_string(spec.tasks_min);
+        text += " as " + least;
+        const bool is_elastic = spec.tasks_max > spec.tasks_min;
+        if (is_elastic) text += " to " + std::to_string(spec.tasks_max);
+        text += is_elastic ? " tasks, " + least + " at once" : " tasks, all at once";
+        const bool restarts = is_elastic && spec.elastic == model::Elastic::Restart;
+        if (restarts) text += "; restarts to have more or fewer";
     }
     return text;
 }

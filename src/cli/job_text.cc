@@ -45,9 +45,17 @@ std::string ending(const model::JobRecord& record) {
     return record.detail.empty() ? code : code + ": " + record.detail;
 }
 
+// "3/8 tasks"; those that are asked to leave are not counted.
+std::string tasks_text(const model::JobRecord& record) {
+    return std::to_string(record.tasks.size() - record.releasing.size()) + "/" +
+           std::to_string(record.spec.tasks_max) + " tasks";
+}
+
 std::string running_note(const model::JobRecord& record, base::TimePoint now,
                          std::string_view dot) {
     std::vector<std::string> notes;
+    if (record.spec.tasks_max > record.spec.tasks_min) notes.push_back(tasks_text(record));
+    if (record.is_resizing()) notes.push_back("is saving, to go on with that many");
     if (record.last_checkpoint)
         notes.push_back("saved " + age(now - *record.last_checkpoint) + " ago");
     if (record.attempts > 1) notes.push_back("attempt " + std::to_string(record.attempts));

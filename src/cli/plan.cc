@@ -67,8 +67,8 @@ int show_plan(Context& context, const Arguments& arguments) {
     const model::TimePoint now = description->now;
     const model::Plan plan = scheduling::decide(state->cluster, *policy, now);
     const auto verdicts = scheduling::explain_all(state->cluster, *policy, plan, now);
-    if (wants_json(arguments)) {
-        print_json(plan_document(*state, plan, verdicts));
+    if (wants_document(arguments)) {
+        print_document(arguments, plan_document(*state, plan, verdicts));
     } else {
         print(plan_report(*state, plan, verdicts, context.out));
     }

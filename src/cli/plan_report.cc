@@ -135,7 +135,7 @@ std::string plan_report(const State& state, const model::Plan& plan,
 std::string plan_document(const State& state, const model::Plan& plan,
                           std::span<const model::Verdict> verdicts) {
     const codec::NameSource names{
-        .node = [&](model::NodeId node) { return state.cluster.description(node).name; },
+        .node = [&](model::NodeId node) { return state.cluster.node_name(node); },
         .job = [&](model::JobId job) { return scenario::name_of(state, job); }};
     return codec::plan_json({plan, {verdicts.begin(), verdicts.end()}}, names);
 }

@@ -2,6 +2,7 @@
 //
 // berth project ls, create, set, use: who is entitled to what, and which project are you in?
 #include <algorithm>
+#include <utility>
 
 #include "base/quantity.h"
 #include "cli/arguments.h"
@@ -19,15 +20,15 @@ namespace {
 constexpr Flag kListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
 
 constexpr Flag kRightsFlags[] = {
-    {'q', "quota", "GPUS", "its own whenever it asks: 4, 0.5"},
+    {'q', "quota", "GPUS", "GPUs that are this project's whenever it asks: 4, 0.5"},
     {0, "limit", "GPUS", "never more than that; \"none\" lifts it"},
-    {'w', "weight", "NUMBER", "share of what idles; 1 unless said"},
-    {0, "priority", "NUMBER", "higher is offered idle GPUs first; else 100"},
-    {0, "kind", "KIND", "guaranteed lends and borrows, fixed does neither", Completes::Choices,
+    {'w', "weight", "NUMBER", "share of what idles, against others; 1 unless said"},
+    {0, "priority", "NUMBER", "higher is offered first what idles; 100 unless said"},
+    {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither", Completes::Choices,
      "guaranteed|fixed"},
-    {0, "preemption-delay", "TIME", "its jobs wait so long before others are paused"},
-    {0, "preempt-min-run", "TIME", "so long higher priorities leave its jobs alone"},
-    {0, "reclaim-min-run", "TIME", "its jobs are left alone so long by other projects"},
+    {0, "delay", "TIME", "its jobs wait so long before others pause for them"},
+    {0, "preempt-run", "TIME", "its jobs are left alone so long by higher priorities"},
+    {0, "reclaim-run", "TIME", "its jobs are left alone so long by other projects"},
     {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
 };
 
@@ -62,10 +63,11 @@ Outcome<std::string> body_of(const Arguments& arguments) {
     const auto priority = arguments.number("priority", 0);
     if (!priority) return tl::unexpected(priority.error());
     if (arguments.has("priority")) json.key("priority"), json.number(*priority);
-    for (const std::string_view field :
-         {"preemption_delay", "preempt_min_run", "reclaim_min_run"}) {
-        std::string flag(field);
-        std::ranges::replace(flag, '_', '-');
+    constexpr std::pair<std::string_view, std::string_view> kTimes[] = {
+        {"delay", "preemption_delay"},
+        {"preempt-run", "preempt_min_run"},
+        {"reclaim-run", "reclaim_min_run"}};
+    for (const auto& [flag, field] : kTimes) {
         if (arguments.has(flag)) json.key(field), json.string(arguments.text(flag));
     }
     for (const std::string_view flag : {"kind", "parent"}) {
@@ -91,10 +93,10 @@ Failure no_such_project(const std::string& name, const std::vector<std::string>&
 int list_projects(Context& context, const Arguments& arguments) {
     Client client(context);
     const Form form = form_wanted(arguments, true);
-    if (form == Form::Json) {
+    if (form == Form::Document) {
         const auto body = client.get("projects");
         if (!body) return report(context, body.error());
-        print_json(*body);
+        print_document(arguments, *body);
         return kDone;
     }
     const auto projects = client.projects();

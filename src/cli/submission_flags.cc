@@ -70,7 +70,7 @@ constexpr Spelling kSpellings[] = {
     {"memory", "memory", ""},
     {"workdir", "workdir", ""},
     {"priority", "priority", ""},
-    {"preemption-delay", "preemption_delay", ""},
+    {"delay", "preemption_delay", ""},
 };
 
 Success add_environment(Value& job, const Arguments& arguments) {

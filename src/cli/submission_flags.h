@@ -31,7 +31,7 @@ inline constexpr Flag kWorkdirFlag{0, "workdir", "DIR", "where it runs; here unl
                                    Completes::Files};
 inline constexpr Flag kEnvFlag{0, "env", "NAME=VALUE", "added to your environment; repeatable"};
 inline constexpr Flag kPriorityFlag{0, "priority", "N", "higher goes first inside the project"};
-inline constexpr Flag kDelayFlag{0, "preemption-delay", "TIME",
+inline constexpr Flag kDelayFlag{0, "delay", "TIME",
                                  "wait so long before others are paused for it"};
 inline constexpr Flag kPoolFlag{0, "pool", "POOL", "in order of preference; repeatable"};
 inline constexpr Flag kRequiredFlag{0, "required", "LEVEL", "all tasks in one: rack, node"};

@@ -86,8 +86,8 @@ int suppose_and_show(Context& context, const Arguments& arguments,
         answer = Client(context).what_if(suppose);
     }
     if (!answer) return report(context, answer.error());
-    if (wants_json(arguments)) {
-        print_json(*answer);
+    if (wants_document(arguments)) {
+        print_document(arguments, *answer);
         return kDone;
     }
     codec::NameTable names;

@@ -59,7 +59,7 @@ std::string what_if_page(const model::WhatIf& what_if, const codec::NameTable& n
     std::string waiting = "waiting: " + std::to_string(what_if.waiting_now) + " now, " +
                           std::to_string(what_if.waiting_then) + " then";
     const int others = what_if.waiting_then - what_if.reasons_compared;
-    const bool is_cut = what_if.reasons_compared >= 200 && others > 0;
+    const bool is_cut = what_if.reasons_compared >= 10 && others > 0;
     if (is_cut) {
         waiting += "; of those that wait on, the reasons of the first " +
                    std::to_string(what_if.reasons_compared) + " were compared";

@@ -17,8 +17,11 @@
 #include <string_view>
 #include <vector>
 
+#include "cluster/history.h"
 #include "cluster/job_table.h"
+#include "cluster/name_index.h"
 #include "cluster/state.h"
+#include "cluster/trial.h"
 
 namespace berth::cluster {
 
@@ -28,7 +31,8 @@ class Cluster {
 
     // --- tables, for reading
     std::span<const NodeState> nodes() const { return nodes_; }
-    const model::Node& description(NodeId node) const { return descriptions_[node.index()]; }
+    model::Node description(NodeId node) const;
+    const std::string& node_name(NodeId node) const { return node_names_[node.index()]; }
     std::span<const ProjectState> projects() const { return projects_; }
     std::span<const PoolState> pools() const { return pools_; }
     const PoolState& pool(PoolId pool) const { return pools_[pool.index()]; }
@@ -56,8 +60,7 @@ class Cluster {
     MilliGpu unused(NodeId node, int gpu) const;
     // Jobs with a hold, by id.
     const std::set<JobId>& holders() const { return holders_; }
-    // Jobs that an event left below their minimum; those that got what they miss in a trial too.
-    const std::map<JobId, Stale>& stale() const { return stale_; }
+    const History& history() const { return history_; }
     // Whether nodes of this kind may carry the shape at all (model and labels).
     bool allows(ShapeId shape, std::uint16_t node_kind) const;
     // The part of one GPU of the node that a task of the shape takes.
@@ -69,6 +72,8 @@ class Cluster {
     std::span<const PoolId> pools_of(const Job& job) const { return shape(job.shape).pools; }
     // The pools in whose line a job stands, or in which it runs already.
     std::span<const PoolId> pools_wanted(const Job& job) const;
+    // The GPUs to take for one task of whole GPUs, of those that are free.
+    std::uint64_t choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const;
     // What a task of the shape takes of the node's CPU and memory.
     std::int64_t cpu_on(ShapeId shape, NodeId node) const;
     std::int64_t memory_on(ShapeId shape, NodeId node) const;
@@ -98,10 +103,7 @@ class Cluster {
     void set_pool(const model::Pool& pool);
     void set_node(const model::Node& node);
     void set_project(const model::Project& project);
-    void set_waste(PoolId pool, Waste waste);
-    void set_past_use(PoolId pool, ProjectId project, PastUse use);
-    // The project has so much more (or less) of the pool from now on, leaving tasks included.
-    void count_use(PoolId pool, ProjectId project, TimePoint time, MilliGpu amount);
+    History& history() { return history_; }
 
     // --- jobs; lifecycle/ only
     void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
@@ -110,7 +112,6 @@ class Cluster {
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
     void set_paused(JobId id, TimePoint time);  // it was asked to leave
-    void set_stale(JobId id, std::optional<Stale> stale);
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
 
     // --- capacity [trial]
@@ -124,15 +125,6 @@ class Cluster {
   private:
     friend class Trial;
     enum class Kind { Used, Releasing, Held };
-    struct Undo {
-        enum class What { Place, Release, Hold, DropHold, Take } what;
-        JobId job;
-        PoolId pool;  // the job's pool before
-        std::uint64_t stamp = 0;  // of its project's work before
-        std::size_t first = 0;  // in undo_ranks_ or undo_tasks_
-        std::size_t count = 0;
-        View view = View::Idle;
-    };
 
     Job& mutable_job(JobId id);
     void stamp_work(ProjectId project) { work_stamps_[project.index()] = ++last_stamp_; }
@@ -174,9 +166,11 @@ class Cluster {
 
     model::Levels levels_ = model::default_levels();
     std::vector<NodeState> nodes_;
-    std::vector<model::Node> descriptions_;
+    std::vector<std::string> node_names_;
+    NameIndex nodes_by_name_;
     std::vector<GpuUse> gpu_uses_;
-    std::vector<model::Node> kind_examples_;  // one node of each kind
+    std::vector<NodeKind> kinds_;
+    std::vector<model::Labels> topologies_;  // what nodes name, each once
     std::vector<PoolState> pools_;
     std::vector<ProjectState> projects_;
     std::vector<std::uint64_t> work_stamps_;  // by project
@@ -185,8 +179,7 @@ class Cluster {
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     JobTable jobs_;
     std::set<JobId> holders_;
-    std::map<JobId, Stale> stale_;
-    std::map<std::string, NodeId, std::less<>> node_names_;
+    History history_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
 
     int open_trials_ = 0;
@@ -194,23 +187,6 @@ class Cluster {
     std::vector<int> undo_ranks_;
     std::vector<TaskPlacement> undo_tasks_;
     std::vector<Hold> undo_holds_;
-};
-
-// While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they
-// belong to the enclosing Trial. Trials nest like brackets.
-class Trial {
-  public:
-    explicit Trial(Cluster& cluster);
-    ~Trial();
-    Trial(const Trial&) = delete;
-    Trial& operator=(const Trial&) = delete;
-
-    void keep() { is_kept_ = true; }
-
-  private:
-    Cluster& cluster_;
-    std::size_t mark_;
-    bool is_kept_ = false;
 };
 
 }  // namespace berth::cluster

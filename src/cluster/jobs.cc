@@ -50,8 +50,11 @@ LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
                 job.ask(),
                 job.preemptible,
                 is_open ? int(position - pools.begin()) : 0,
-                job.preemption_delay};
+                job.preemption_delay,
+                0,
+                {}};
     const Region home = this->home(job);
+    if (job.grows_by_restart()) key.alone = job.id;
     key.home = home.node.is_valid() ? home.node.value + 1 : home.domain.value;
     return key;
 }
@@ -137,6 +140,7 @@ void Cluster::change(JobId id, Change&& change) {
     leave_line(job);
     change(job);
     if (job.placed.empty() && !job.hold) job.pool = {};
+    if (job.placed.empty()) job.fresh_tasks = 0;
     if (had_hold && !job.hold) holders_.erase(id);
     if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
@@ -156,11 +160,14 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.kind = spec.kind;
     job.restart_cost = spec.restart_cost;
     job.min_run = spec.min_run;
+    job.elastic = spec.elastic;
     job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
     Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});
     shape.topology = spec.topology;
+    shape.placement = spec.placement;
+    shape.tensor_skew_ppm = spec.tensor_skew_ppm.value_or(0);
     resolve_levels(shape);
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");
@@ -172,7 +179,7 @@ void Cluster::remove_job(JobId id) {
     const Job& job = this->job(id);
     BERTH_CHECK(open_trials_ == 0 && job.placed.empty() && !job.hold, "it holds nothing any more");
     leave_line(job);
-    stale_.erase(id);
+    history_.stale.erase(id);
     jobs_.erase(id);
 }
 
@@ -181,9 +188,11 @@ void Cluster::set_may_run(JobId id, bool may_run) {
 }
 
 void Cluster::set_started(JobId id, TimePoint time) {
-    Job& job = mutable_job(id);
-    job.last_start = job.last_saved = time;
-    stamp_work(job.project);
+    change(id, [&](Job& job) {
+        job.last_start = job.last_saved = time;
+        job.fresh_tasks = 0;
+    });
+    stamp_work(job(id).project);
 }
 
 void Cluster::set_saved(JobId id, TimePoint time) {
@@ -193,11 +202,6 @@ void Cluster::set_saved(JobId id, TimePoint time) {
 }
 
 void Cluster::set_paused(JobId id, TimePoint time) { mutable_job(id).last_pause = time; }
-
-void Cluster::set_stale(JobId id, std::optional<Stale> stale) {
-    stale_.erase(id);
-    if (stale) stale_.emplace(id, *stale);
-}
 
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
     BERTH_CHECK(open_trials_ == 0, "tasks do not end inside a trial");
@@ -220,6 +224,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
     const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         job.pool = pool;
+        job.fresh_tasks += static_cast<int>(tasks.size());
         for (const TaskPlacement& task : tasks) {
             change_capacity(task, Kind::Used, +1);
             job.placed.push_back({task, false});
@@ -304,6 +309,7 @@ void Cluster::undo(const Undo& entry) {
                     --job.active;
                 }
                 job.pool = entry.pool;
+                job.fresh_tasks -= static_cast<int>(entry.count);
                 break;
             case Undo::What::Release: undo_release(job, entry); break;
             case Undo::What::Hold:

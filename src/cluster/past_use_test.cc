@@ -16,7 +16,7 @@ using berth::cluster::PastUse;
 
 namespace {
 
-constexpr Duration kForEver{INT64_C(1) << 45};
+constexpr Duration kForEver{INT64_C(1) << 55};
 
 }  // namespace
 

@@ -15,14 +15,24 @@ std::int64_t HostUse::free(View view) const {
 
 bool LaneKey::operator<(const LaneKey& other) const {
     return std::tie(other.priority, stage, shape, ask, preemptible, preference, preemption_delay,
-                    home) < std::tie(priority, other.stage, other.shape, other.ask,
-                                     other.preemptible, other.preference, other.preemption_delay,
-                                     other.home);
+                    home, alone) < std::tie(priority, other.stage, other.shape, other.ask,
+                                            other.preemptible, other.preference,
+                                            other.preemption_delay, other.home, other.alone);
 }
 
 bool VictimKey::operator<(const VictimKey& other) const {
     return std::tie(priority, other.stage, other.created, other.job) <
            std::tie(other.priority, stage, created, job);
+}
+
+bool Job::grows_by_restart() const {
+    // When it is about to start with some more tasks anyway, others come along at no cost.
+    return elastic == model::Elastic::Restart && active >= tasks_min && fresh_tasks == 0;
+}
+
+int Job::growth() const {
+    if (!grows_by_restart()) return 1;
+    return std::max(1, std::min((active + 3) / 4, tasks_max - active));
 }
 
 std::vector<int> Job::free_ranks(int count) const {

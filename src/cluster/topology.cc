@@ -96,7 +96,7 @@ Region Cluster::home(const Job& job) const {
 }
 
 std::string Cluster::name_of(const Region& region, PoolId pool) const {
-    if (region.node.is_valid()) return "node " + description(region.node).name;
+    if (region.node.is_valid()) return "node " + node_name(region.node);
     if (region.is_nowhere() || region.is_whole_pool()) return "the pool";
     const Domain& domain = pools_[pool.index()].domains[region.domain];
     std::string name = levels_[static_cast<std::size_t>(domain.level)] + " ";

@@ -16,10 +16,10 @@ namespace berth::codec {
 
 // In the order of model::EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBody>> kEventTypes{
-    "levels_set",   "pool_set",    "node_set",     "project_set",         "job_submitted",
-    "job_starting", "job_running", "job_reserved", "reservation_dropped", "pause_requested",
-    "job_paused",   "job_held",    "job_released", "checkpoint_saved",    "cancel_requested",
-    "job_finished", "attempt_lost"};
+    "levels_set",   "pool_set",     "node_set",     "project_set",         "job_submitted",
+    "job_starting", "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
+    "job_paused",   "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
+    "job_finished", "attempt_lost", "job_resized"};
 
 template <>
 struct Fields<model::LevelsSet> {
@@ -116,6 +116,16 @@ struct Fields<model::AttemptLost> {
     static void visit(auto&& field) {
         field("job", &model::AttemptLost::job);
         field("detail", &model::AttemptLost::detail);
+    }
+};
+
+template <>
+struct Fields<model::JobResized> {
+    static void visit(auto&& field) {
+        field("job", &model::JobResized::job);
+        field("attempt", &model::JobResized::attempt);
+        field("saved", &model::JobResized::saved);
+        field("lost_gpu_ms", &model::JobResized::lost_gpu_ms);
     }
 };
 

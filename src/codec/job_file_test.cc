@@ -74,6 +74,8 @@ TEST_CASE("a job file has the documented defaults") {
     CHECK(good("run: x\nimage: null\nname: ~").spec.name.empty());
     CHECK(good("{\"run\": \"x\", \"tasks\": {\"min\": 2, \"max\": 3}}").spec.tasks_max == 3);
     CHECK(good("run: x\ntasks: 3\ngpus: 2").spec.tasks_min == 3);
+    CHECK(good("run: x\ntasks: 1..3").spec.elastic == model::Elastic::Restart);
+    CHECK(good("run: x\ntasks: 1..3\nelastic: restart").spec.elastic == model::Elastic::Restart);
 }
 
 TEST_CASE("a job file names levels, one alone being required") {
@@ -93,7 +95,10 @@ TEST_CASE("what a job file may not say is one line with its place") {
         {"run: x\ngpu: 2", "job.yaml:2: gpu: unknown field, did you mean \"gpus\"?"},
         {"run: x\nnotify: {on: [start]}", "job.yaml:2: notify: not supported yet"},
         {"run: x\ntime: 12h", "job.yaml:2: time: not supported yet"},
-        {"run: x\nelastic: {min: 4}", "job.yaml:2: elastic: not supported; write tasks: 4..16"},
+        {"run: x\nelastic: restart",
+         "job.yaml:2: elastic: wanted with a range such as tasks: 4..16"},
+        {"run: x\ntasks: 1..4\nelastic: live",
+         "job.yaml:3: elastic: \"live\" is not supported yet"},
         {"run: x\ngpus: 4..8\nnodes: 2", "job.yaml:3: nodes: gpus gives a range already"},
         {"run: x\ntasks: few", "job.yaml:2: tasks: wanted a number or 4..16, found \"few\""},
         {"run: x\ntasks: {min: 3, max: 2}",

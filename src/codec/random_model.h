@@ -31,8 +31,7 @@ class RandomModel {
         model::LaunchSpec launch;
         launch.command = texts(), launch.environment = texts();
         launch.workdir = text(), launch.checkpoint_dir = text(), launch.user = text();
-        launch.pause = {text(), duration()};
-        launch.terminal = flag(), launch.attached = flag();
+        launch.pause = {text(), duration()}, launch.terminal = flag(), launch.attached = flag();
         return launch;
     }
 
@@ -48,7 +47,7 @@ class RandomModel {
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
         record.attained_gpu_ms = large(), record.lost_gpu_ms = large(), record.settled = time();
         record.tasks = placements(), record.hold = placements();
-        record.releasing = ranks();
+        record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.hold_rule = rule();
         if (flag()) {
             record.last_pause = {time(), rule(),        job(),  text(), cost(),
@@ -93,13 +92,14 @@ class RandomModel {
         spec.name = text(), spec.project = text(), spec.gpu_model = text();
         spec.kind = static_cast<model::JobKind>(rng_.between(0, 2)), spec.preemptible = flag();
         spec.priority = small(), spec.tasks_min = small(), spec.tasks_max = small();
-        spec.pools = texts();
+        spec.elastic = static_cast<model::Elastic>(rng_.between(0, 1)), spec.pools = texts();
         spec.request = {small(), {large()}, {large()}, {}, {}};
         if (flag()) spec.request.cpu = model::MilliCpu{large()};
         if (flag()) spec.request.memory = model::Bytes{large()};
         spec.node_labels = labels(), spec.topology = {text(), text()};
-        spec.min_run = maybe(duration());
-        spec.restart_cost = duration();
+        spec.placement = model::Placement(rng_.between(0, 2)),
+        spec.tensor_skew_ppm = maybe(large());
+        spec.min_run = maybe(duration()), spec.restart_cost = duration();
         spec.preemption_delay = maybe(duration()), spec.stale_grace = maybe(duration());
         return spec;
     }
@@ -116,11 +116,10 @@ class RandomModel {
     model::Node node() {
         model::Node node;
         node.name = text(), node.gpu_model = text();
-        node.gpus = small();
-        node.gpu_memory = {large()};
-        if (flag()) node.cpu = model::MilliCpu{large()};
-        if (flag()) node.memory = model::Bytes{large()};
+        node.gpus = small(), node.gpu_memory = {large()};
+        if (flag()) node.cpu = model::MilliCpu{large()}, node.memory = model::Bytes{large()};
         node.labels = labels(), node.topology = labels();
+        node.gpu_links = {ranks(), ranks(), ranks(), texts()};
         node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
         return node;
     }
@@ -192,6 +191,7 @@ class RandomModel {
         e = {job(), static_cast<model::JobState>(rng_.between(6, 8)), small(), text()};
     }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
+    void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }
     void fill(auto& e) { e.job = job(); }
 
     base::Rng rng_;

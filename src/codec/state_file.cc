@@ -129,6 +129,7 @@ void StateReader::read_node(const Value& value, const std::string& path) {
         if (std::ranges::find(known, level) != known.end()) continue;
         fields.report("topology", "no level \"" + level + "\"" + did_you_mean(level, known));
     }
+    node.gpu_links = read_gpu_links(problems_, fields, node.gpus);
     node.health = fields.choice("health", model::NodeHealth::Ready);
     const bool is_many = fields.has("count");
     const std::int64_t count = fields.whole("count", 1, {1, kNodesMax});
@@ -227,8 +228,9 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     }
     read_request(fields, spec);
     spec.node_labels = fields.labels("node_labels");
-    spec.topology = read_topology(problems_, fields);
+    read_topology(problems_, fields, spec);
     spec.min_run = fields.duration("min_run");
+    spec.elastic = fields.choice("elastic", model::Elastic::Live);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     spec.preemption_delay = fields.duration("preemption_delay");
     spec.stale_grace = read_stale_grace(fields);

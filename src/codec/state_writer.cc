@@ -109,6 +109,9 @@ class StateWriter {
         duration("preempt_min_run", project.preempt_min_run);
         duration("reclaim_min_run", project.reclaim_min_run);
         write(project.rights);
+        if (project.preemption_delay) duration("preemption_delay", *project.preemption_delay);
+        if (project.preempt_min_run) duration("preempt_min_run", *project.preempt_min_run);
+        if (project.reclaim_min_run) duration("reclaim_min_run", *project.reclaim_min_run);
         if (project.pools.empty()) return;
         json_.key("pools"), json_.begin_object();
         for (const auto& [pool, rights] : project.pools) {
@@ -158,6 +161,10 @@ class StateWriter {
             duration("stale_grace", spec.stale_grace);
         }
         if (spec.restart_cost.count() > 0) duration("restart_cost", spec.restart_cost);
+        if (spec.preemption_delay) duration("preemption_delay", *spec.preemption_delay);
+        if (!spec.stale_grace) return;
+        if (*spec.stale_grace < model::Duration{0}) return text("stale_grace", "never");
+        duration("stale_grace", *spec.stale_grace);
     }
 
     void write(const JobDescription& job) {

@@ -28,11 +28,13 @@ inline constexpr int kWords = 0;
 
 using Word = std::string_view;
 template <>
+inline constexpr std::array<Word, 2> kWords<model::Elastic>{"live", "restart"};
+template <>
 inline constexpr std::array<Word, 3> kWords<model::JobKind>{"build", "train", "inference"};
 template <>
-inline constexpr std::array<Word, 9> kWords<model::JobState>{"queued",    "starting", "running",
-                                                             "pausing",   "paused",   "cancelling",
-                                                             "succeeded", "failed",   "cancelled"};
+inline constexpr auto kWords<model::JobState> = model::kJobStateNames;
+template <>
+inline constexpr std::array<Word, 3> kWords<model::Placement>{"auto", "consolidate", "any"};
 template <>
 inline constexpr std::array<Word, 3> kWords<model::NodeHealth>{"ready", "drained", "down"};
 template <>

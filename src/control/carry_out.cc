@@ -38,8 +38,20 @@ void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
         const auto* starting = std::get_if<model::JobStarting>(&event);
         const model::JobId started = starting != nullptr ? starting->job : model::JobId{};
         transaction.note(std::move(event), kScheduler);
-        if (started.is_valid()) transaction.start(started);
+        if (!started.is_valid()) continue;
+        if (transaction.find(started)->is_resizing()) {
+            stop_to_resize(transaction, started);
+        } else {
+            transaction.start(started);
+        }
     }
+}
+
+// It has more tasks now than its processes know of. They save and end, then all start again.
+void Controller::stop_to_resize(Transaction& transaction, model::JobId id) {
+    if (stopping_.contains(id)) return;  // asked before, for another change
+    const model::JobRecord& job = *transaction.find(id);
+    request_stop(transaction, job, ports::StopReason::Pause, grace_for(transaction, id, {}));
 }
 
 // Two jobs can each need a part of the same victim; it is asked once. A job's own grace counts.

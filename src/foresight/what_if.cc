@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "scheduling/cycle.h"
 #include "scheduling/explain.h"
@@ -165,6 +166,13 @@ class Fates {
     std::map<JobId, JobFate> fates_;
 };
 
+// Fewer on a large cluster, where one costs more.
+int reasons_compared(const State& state) {
+    const auto size =
+        static_cast<std::int64_t>(state.jobs.size() + state.cluster.nodes().size() + 1);
+    return static_cast<int>(std::clamp<std::int64_t>(1'000'000 / size, 10, kReasonsCompared));
+}
+
 bool is_same(const JobFate& left, const JobFate& right) {
     return left.fate == right.fate && left.tasks == right.tasks && left.reason == right.reason &&
            left.beneficiary == right.beneficiary;
@@ -181,22 +189,30 @@ Result<Comparison> what_if(const State& state, std::span<const Hypothesis> hypot
     Fates before(present, policy, now);
     Fates after(comparison.then, policy, now);
 
-    std::vector<JobId> asked;  // in order of id, as fates are
+    std::set<JobId> everybody;
+    for (const auto& [id, fate] : before.all()) everybody.insert(id);
+    for (const auto& [id, fate] : after.all()) everybody.insert(id);
+    // Those whose fate differs in kind, and of the others the first few that wait, whose reasons
+    // may differ. An explanation costs a look at the whole cluster, so their number is bounded.
+    std::vector<JobId> listed;
+    std::vector<JobId> explained;
+    const int most = reasons_compared(comparison.then);
     int compared = 0;
-    std::map<JobId, bool> everybody;
-    for (const auto& [id, fate] : before.all()) everybody[id] = true;
-    for (const auto& [id, fate] : after.all()) everybody[id] = true;
-    for (const auto& [id, there] : everybody) {
+    int told = 0;
+    for (const JobId id : everybody) {
         const JobFate then = after.of(id);
+        const bool waits = then.fate == Fate::Waits || before.of(id).fate == Fate::Waits;
         const bool differs = !is_same(before.of(id), then);
-        const bool is_compared = then.fate == Fate::Waits && compared < kReasonsCompared;
-        compared += is_compared && !differs;
-        if (differs || is_compared) asked.push_back(id);
+        const bool is_compared = !differs && waits && compared < most;
+        compared += is_compared;
+        if (differs || is_compared) listed.push_back(id);
+        const bool is_told = is_compared || (differs && waits && told++ < most);
+        if (is_told) explained.push_back(id);
     }
-    before.explain(asked);
-    after.explain(asked);
+    before.explain(explained);
+    after.explain(explained);
     model::WhatIf& what_if = comparison.what_if;
-    for (const JobId id : asked) {
+    for (const JobId id : listed) {
         if (is_same(before.of(id), after.of(id))) continue;
         what_if.jobs.push_back({id, before.of(id), after.of(id)});
     }

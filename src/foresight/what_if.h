@@ -4,7 +4,7 @@
 // the state as it stands, and says whose fate differs. Changes nothing.
 //
 // Cost: two copies of the state, two decisions, and explanations of at most kReasonsCompared
-// waiting jobs beside those whose fate differs.
+// waiting jobs (fewer on a large cluster) whose fate differs, and as many whose fate does not.
 #pragma once
 
 #include <span>

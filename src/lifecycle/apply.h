@@ -7,11 +7,13 @@
 //     |                   pausing -> paused -> (starting ...)     paused waits like queued
 //     +-- attempt lost ------+
 //   any but the final ones -> [cancelling ->] cancelled
+//   running -> starting: with another number of tasks, for a job that has to stop for it
 //
 // Trusts: an event that check() accepted. Guarantees: the same log gives the same state;
 // attained service never shrinks (I12). Cost of one event: O(tasks it moves x log jobs).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -30,6 +32,9 @@ struct State {
     model::JobId last_job{0};
     std::int64_t sequence = 0;
     model::TimePoint time;
+    std::array<std::int64_t, model::kJobStateNames.size()> counts{};  // of jobs, by state
+
+    std::int64_t& count(model::JobState of) { return counts[static_cast<std::size_t>(of)]; }
 };
 
 // Whether `event` is possible now. Errors: NotFound, Exists, Conflict, Invalid; nothing changes.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/carry_out.h"
 
+#include <map>
+#include <variant>
+
 namespace berth::lifecycle {
 
 std::vector<model::EventBody> events_of(const State& state, const model::Plan& plan,
@@ -14,7 +17,15 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
                                                   pause.cost, now + policy.pause_grace,
                                                   pause.whole_job, pause.tasks, pause.is_wasteful});
     }
+    // A job that both starts and grows in one plan is started once, with all of it.
+    std::map<model::JobId, std::size_t> known;
     for (const model::Start& start : plan.starts) {
+        const auto [at, is_new] = known.emplace(start.job, events.size());
+        if (!is_new) {
+            auto& tasks = std::get<model::JobStarting>(events[at->second]).tasks;
+            tasks.insert(tasks.end(), start.tasks.begin(), start.tasks.end());
+            continue;
+        }
         const model::JobRecord& job = state.jobs.at(start.job);
         const bool grows = !job.tasks.empty();
         events.emplace_back(
@@ -27,6 +38,12 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
                                                reservation.tasks});
     }
     return events;
+}
+
+model::EventBody event_of_leaving(const model::JobRecord& job, const Leaving& leaving) {
+    if (!job.is_resizing()) return model::JobPaused{job.id, leaving.saved};
+    return model::JobResized{job.id, job.attempts + 1, leaving.saved,
+                             leaving.saved ? 0 : leaving.unsaved_gpu_ms};
 }
 
 }  // namespace berth::lifecycle

@@ -45,6 +45,9 @@ class Check {
                                  std::to_string(model::kGpusPerNodeMax) + " GPUs, found " +
                                  std::to_string(node.gpus));
         }
+        if (const auto near = model::nearness(node.gpu_links, node.gpus); !near) {
+            return base::invalid("node \"" + node.name + "\": " + near.error().message);
+        }
         for (const auto& [level, domain] : node.topology) {
             const auto position = state_.cluster.level_named(level);
             if (level == model::kNodeLevel || !position) {
@@ -130,6 +133,12 @@ class Check {
         if (job->releasing.empty()) return conflict(*job, "was not asked to pause");
         return {};
     }
+    Status operator()(const model::JobResized& resized) const {
+        const model::JobRecord* job = find(resized.job);
+        if (job == nullptr) return unknown(resized.job);
+        if (!job->is_resizing()) return conflict(*job, "is not about to change its size");
+        return {};
+    }
     Status operator()(const model::JobHeld& held) const {
         const model::JobRecord* job = find(held.job);
         if (job == nullptr) return unknown(held.job);
@@ -213,6 +222,9 @@ class Check {
             }
         }
         BERTH_TRY_VOID(check_topology(spec.topology));
+        if (spec.tensor_skew_ppm.value_or(0) < 0 || spec.tensor_skew_ppm.value_or(0) > 1'000'000) {
+            return base::invalid("tensor_skew: wanted a part from 0 to 1");
+        }
         return check_request(spec);
     }
 

@@ -199,7 +199,7 @@ class Describer {
         }
         if (job.stale_since && known.stale_since) {
             known.stale_since = job.stale_since;
-            state_.cluster.set_stale(id, cluster::Stale{*job.stale_since, job.spec.stale_grace});
+            state_.cluster.history().stale[id] = {*job.stale_since, job.spec.stale_grace};
         }
         if (job.held) BERTH_TRY_VOID(record(description_.now, model::JobHeld{id}));
         return {};

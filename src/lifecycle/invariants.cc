@@ -95,7 +95,7 @@ class Audit {
             for (int gpu = 0; gpu < cluster_.nodes()[i].gpus; ++gpu) {
                 const GpuSum sum = gpus_[{node, gpu}];
                 if (sum.used + sum.held > 1000 || sum.used + sum.releasing > 1000) {
-                    report("GPU " + std::to_string(gpu) + " of " + cluster_.description(node).name +
+                    report("GPU " + std::to_string(gpu) + " of " + cluster_.node_name(node) +
                            " is promised twice");
                 }
                 if (!cluster_.nodes()[i].is_ready) continue;
@@ -103,7 +103,7 @@ class Audit {
                 const MilliGpu coming{1000 - sum.used - sum.held};
                 if (cluster_.free(View::Idle, node, gpu) != idle ||
                     cluster_.free(View::Coming, node, gpu) != coming) {
-                    report("GPU " + std::to_string(gpu) + " of " + cluster_.description(node).name +
+                    report("GPU " + std::to_string(gpu) + " of " + cluster_.node_name(node) +
                            ": free amounts");
                 }
                 totals[cluster_.nodes()[i].pool].first += idle;
@@ -193,6 +193,26 @@ class Audit {
 
 std::vector<std::string> violations(const Cluster& cluster) { return Audit(cluster).run(); }
 
+namespace {
+
+void dump(const cluster::History& history, std::ostream& text) {
+    for (const auto& [id, stale] : history.stale) {
+        text << "stale " << id.value << ' ' << base::to_ms(stale.since) << '\n';
+    }
+    for (const cluster::PoolHistory& pool : history.pools) {
+        text << "wasted " << pool.waste.gpu_ms << '\n';
+        for (std::size_t i = 0; i < pool.past_use.size(); ++i) {
+            const PastUse& use = pool.past_use[i];
+            if (use == PastUse{}) continue;
+            text << "use " << i << ' ' << use.held.value << ' ' << base::to_ms(use.settled);
+            for (const std::int64_t amount : use.milli_gpu_ms) text << ' ' << amount;
+            text << '\n';
+        }
+    }
+}
+
+}  // namespace
+
 std::string dump(const Cluster& cluster) {
     std::ostringstream text;
     for (const auto& [id, job] : cluster.jobs()) {
@@ -211,12 +231,7 @@ std::string dump(const Cluster& cluster) {
         text << '\n';
     }
     for (const auto& pool : cluster.pools()) {
-        text << pool.name << ' ' << pool.free_total[0].value << ' ' << pool.free_total[1].value
-             << ' ' << pool.waste.day << ' ' << pool.waste.gpu_ms;
-        for (const PastUse& use : pool.past_use) {
-            text << " use " << use.held.value << ' ' << base::to_ms(use.settled);
-            for (const std::int64_t amount : use.milli_gpu_ms) text << ' ' << amount;
-        }
+        text << pool.name << ' ' << pool.free_total[0].value << ' ' << pool.free_total[1].value;
         for (const auto& free : pool.free) {
             for (const auto& gpu : free.partial()) {
                 text << ' ' << gpu.free.value << '@' << gpu.node.value << ':' << gpu.gpu;
@@ -229,9 +244,7 @@ std::string dump(const Cluster& cluster) {
         }
         text << '\n';
     }
-    for (const auto& [id, stale] : cluster.stale()) {
-        text << "stale " << id.value << ' ' << base::to_ms(stale.since) << '\n';
-    }
+    dump(cluster.history(), text);
     for (const auto& node : cluster.nodes()) {
         text << node.whole[0] << ' ' << node.whole[1] << ' '
              << cluster.pool(node.pool).domains[node.domain].path << '\n';

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/quantity.h"
+#include "model/gpu_links.h"
 
 namespace berth::model {
 
@@ -21,7 +22,7 @@ using base::TimePoint;
 
 using Labels = std::map<std::string, std::string>;
 
-enum class NodeHealth {
+enum class NodeHealth : std::uint8_t {
     Ready,    // takes work
     Drained,  // an administrator lets running work finish and sends none
     Down,     // does not answer, or its GPUs failed
@@ -45,6 +46,7 @@ struct Node {
     Labels labels;
     // Level -> domain, for example rack -> r7; others are read from the label of that name.
     Labels topology;
+    GpuLinks gpu_links;
     NodeHealth health = NodeHealth::Ready;
 
     bool operator==(const Node&) const = default;

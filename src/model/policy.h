@@ -43,6 +43,10 @@ struct Policy {
     Duration hold{30 * 1000};
     // How long a paused job may take to save before it is killed.
     Duration pause_grace{60 * 1000};
+    // A gang whose largest tensor is a larger part of its model than this goes onto the fewest
+    // nodes, since spread it would wait for the network (the rule is that of Tiresias, NSDI '19;
+    // the number is ours); parts per million, so 1,000,000 is never.
+    std::int64_t consolidate_above_ppm = 200'000;
     // How long a gang that runs may stay below its minimum before it is paused whole (rule R10).
     Duration stale_grace{60 * 1000};
     // Unsaved work that pauses may destroy in a pool each day (UTC), in thousandths of the pool's

@@ -60,6 +60,7 @@ struct JobRecord {
     std::optional<TimePoint> finished;
     int attempts = 0;
     int pauses = 0;
+    int losses = 0;                     // attempts that were lost through no doing of its own
     std::int64_t attained_gpu_ms = 0;   // service received; never lost by a pause
     TimePoint settled;                  // up to when attained_gpu_ms counts
     std::int64_t lost_gpu_ms = 0;       // unsaved work destroyed by pauses
@@ -67,11 +68,20 @@ struct JobRecord {
     std::string detail;
     std::vector<TaskPlacement> tasks;   // running or being freed
     std::vector<int> releasing;         // ranks among them that are being freed
+    int started_tasks = 0;              // how many its processes were told of; 0 without any
     std::vector<TaskPlacement> hold;    // GPUs promised to it
     std::optional<TimePoint> hold_deadline;
     Rule hold_rule = Rule::Reclaim;
     std::optional<PauseReceipt> last_pause;
     std::optional<TimePoint> stale_since;  // it runs, with fewer tasks than its minimum
+
+    // Whether its processes have to stop, and start again with the tasks it will have then.
+    bool is_resizing() const {
+        const bool runs = state == JobState::Starting || state == JobState::Running;
+        const bool has_more = static_cast<int>(tasks.size()) > started_tasks;
+        return runs && spec.elastic == Elastic::Restart && started_tasks > 0 &&
+               (has_more || !releasing.empty());
+    }
 };
 
 struct Snapshot {

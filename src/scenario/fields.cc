@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario/fields.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 
@@ -126,6 +127,18 @@ std::vector<std::string> split(const std::string& text, char separator) {
     return parts;
 }
 
+// One number a GPU: 0,0,1,1.
+auto into_numbers(std::vector<int>& target) {
+    return [&target](const std::string& text) -> Status {
+        target.clear();
+        for (const std::string& part : split(text, ',')) {
+            BERTH_TRY(number, parse_int(part));
+            target.push_back(number);
+        }
+        return {};
+    };
+}
+
 // gpus=2, gpus=0.5 (a share), gpus=2x0.5 (two shares).
 Status read_gpus(const std::string& text, model::TaskRequest& request) {
     const auto times = text.find('x');
@@ -160,6 +173,15 @@ Result<model::Node> read_node(const Command& command) {
         {"gpu_memory", into(node.gpu_memory, base::parse_bytes)},
         {"cpu", into_optional(node.cpu, parse_cpu)},
         {"memory", into_optional(node.memory, base::parse_bytes)},
+        {"numa", into_numbers(node.gpu_links.numa)},
+        {"islands", into_numbers(node.gpu_links.islands)},
+        {"nics", into_numbers(node.gpu_links.nics)},
+        {"matrix",
+         [&node](const std::string& text) -> Status {
+             node.gpu_links.matrix = split(text, ';');
+             for (std::string& row : node.gpu_links.matrix) std::ranges::replace(row, ',', ' ');
+             return {};
+         }},
         {"health", one_of<NodeHealth>(node.health, {{"ready", NodeHealth::Ready},
                                                     {"drained", NodeHealth::Drained},
                                                     {"down", NodeHealth::Down}})}};
@@ -208,29 +230,42 @@ namespace {
 
 Readers request_readers(model::JobSpec& spec) {
     model::TaskRequest& request = spec.request;
-    return {{"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
-            {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
-            {"cpu", into_optional(request.cpu, parse_cpu)},
-            {"memory", into_optional(request.memory, base::parse_bytes)},
-            {"model", into_text(spec.gpu_model)},
-            {"required", into_text(spec.topology.required)},
-            {"preferred", into_text(spec.topology.preferred)},
-            {"min", into(spec.tasks_min, parse_int)},
-            {"max", into(spec.tasks_max, parse_int)},
-            {"tasks",
-             [&spec](const std::string& text) -> Status {
-                 BERTH_TRY(count, parse_int(text));
-                 spec.tasks_min = spec.tasks_max = count;
-                 return {};
-             }},
-            {"restart_cost", into(spec.restart_cost, base::parse_duration)},
-            {"min_run", into_optional(spec.min_run, base::parse_duration)},
-            {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
-            {"stale_grace", into_optional(spec.stale_grace, parse_or_never)},
-            {"pool", [&spec](const std::string& text) -> Status {
-                 spec.pools = split(text, ',');
-                 return {};
-             }}};
+    return {
+        {"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
+        {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
+        {"cpu", into_optional(request.cpu, parse_cpu)},
+        {"memory", into_optional(request.memory, base::parse_bytes)},
+        {"model", into_text(spec.gpu_model)},
+        {"required", into_text(spec.topology.required)},
+        {"preferred", into_text(spec.topology.preferred)},
+        {"placement",
+         one_of<model::Placement>(spec.placement, {{"auto", model::Placement::Auto},
+                                                   {"consolidate", model::Placement::Consolidate},
+                                                   {"any", model::Placement::Any}})},
+        {"skew",
+         [&spec](const std::string& text) -> Status {
+             BERTH_TRY(part, base::parse_thousandths(text));
+             spec.tensor_skew_ppm = part * 1000;
+             return {};
+         }},
+        {"min", into(spec.tasks_min, parse_int)},
+        {"max", into(spec.tasks_max, parse_int)},
+        {"tasks",
+         [&spec](const std::string& text) -> Status {
+             BERTH_TRY(count, parse_int(text));
+             spec.tasks_min = spec.tasks_max = count;
+             return {};
+         }},
+        {"elastic", one_of<model::Elastic>(spec.elastic, {{"live", model::Elastic::Live},
+                                                          {"restart", model::Elastic::Restart}})},
+        {"restart_cost", into(spec.restart_cost, base::parse_duration)},
+        {"min_run", into_optional(spec.min_run, base::parse_duration)},
+        {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
+        {"stale_grace", into_optional(spec.stale_grace, parse_or_never)},
+        {"pool", [&spec](const std::string& text) -> Status {
+             spec.pools = split(text, ',');
+             return {};
+         }}};
 }
 
 }  // namespace
@@ -301,6 +336,12 @@ Result<model::Policy> read_policy(const Command& command, model::Policy policy) 
                           {"waste_budget", into_bound(policy.waste_budget)},
                           {"hold", into(policy.hold, base::parse_duration)},
                           {"grace", into(policy.pause_grace, base::parse_duration)},
+                          {"consolidate_above",
+                           [&policy](const std::string& text) -> Status {
+                               BERTH_TRY(part, base::parse_thousandths(text));
+                               policy.consolidate_above_ppm = part * 1000;
+                               return {};
+                           }},
                           {"usage_weight", into(policy.usage_weight, base::parse_thousandths)},
                           {"measured_usage", one_of(policy.measured_usage, yes_no)},
                           {"usage_half_life", into(policy.usage_half_life, base::parse_duration)}};

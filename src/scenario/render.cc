@@ -52,7 +52,7 @@ std::string places(const cluster::Cluster& cluster,
     for (const auto& task : tasks) by_node[task.node].push_back(&task);
     std::string text;
     for (const auto& [node, here] : by_node) {
-        const std::string& name = cluster.description(node).name;
+        const std::string& name = cluster.node_name(node);
         std::uint64_t whole = 0;
         std::string shares;
         for (const auto* task : here) {

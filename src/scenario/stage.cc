@@ -206,7 +206,13 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     return Lines{};
 }
 
-Status Stage::leave(model::JobId job) { return happen(model::JobPaused{job, true}); }
+// Its processes have saved and ended; one that only changes its size has started again.
+Status Stage::leave(model::JobId job) {
+    const model::JobRecord& record = state_.jobs.at(job);
+    const bool goes_on = record.is_resizing();
+    BERTH_TRY_VOID(happen(lifecycle::event_of_leaving(record, {true, 0})));
+    return goes_on ? happen(model::JobRunning{job}) : Status{};
+}
 
 // Everyone who was asked to leave is gone.
 Status Stage::let_leave() {
@@ -225,7 +231,10 @@ Status Stage::carry_out(const model::Plan& plan) {
         if (starting != nullptr) started.insert(starting->job);
         BERTH_TRY_VOID(happen(std::move(body)));
     }
-    for (const model::JobId job : started) BERTH_TRY_VOID(happen(model::JobRunning{job}));
+    for (const model::JobId job : started) {
+        const bool stops_first = state_.jobs.at(job).is_resizing();
+        BERTH_TRY_VOID(stops_first ? leave(job) : happen(model::JobRunning{job}));
+    }
     return {};
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "scheduling/minimum_run.h"
 #include "scheduling/overcommitment.h"
 #include "scheduling/place.h"
 #include "scheduling/preemption_delay.h"
@@ -140,7 +141,7 @@ class Attempt {
     // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
     void allocate(PoolView& view) {
         QueueOrder order(view, [&](ProjectId, const cluster::LaneKey& lane) {
-            return !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
+            return !is_out_of_reach(view, lane.shape, lane.ask, View::Coming) && is_due(view, lane);
         });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
@@ -166,6 +167,15 @@ class Attempt {
         const auto& pool = cluster_.pool(view.pool);
         const bool somebody_leaves = pool.free_total[0] != pool.free_total[1];
         return somebody_leaves && reserve_coming(view, job);
+    }
+
+    // Whether a job that has to stop for more GPUs has run long enough to be worth it.
+    bool is_due(const PoolView& view, const cluster::LaneKey& lane) {
+        if (!lane.alone.is_valid()) return true;
+        const Job& job = cluster_.job(lane.alone);
+        const TimePoint due = protected_until(view, job, Rule::Preempt, job.project);
+        if (due > now_) wake_at(plan_, due);
+        return due <= now_;
     }
 
     // Serves those who would only take away again what the job is about to be given. Returns
@@ -215,7 +225,8 @@ class Attempt {
     void evict(PoolView& view, Rule rule, int preference) {
         QueueOrder order(view, [&](ProjectId project, const cluster::LaneKey& lane) {
             return lane.preference == preference &&
-                   (may_find_leavings(view, lane) || may_evict(view, project, lane, rule));
+                   (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
+                   is_due(view, lane);
         });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;

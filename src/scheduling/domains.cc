@@ -22,10 +22,11 @@ class Order {
           within_(within),
           tree_(view.cluster.pool(view.pool).domains),
           shape_(view.cluster.shape(step.job.shape)),
+          preferred_(preferred_level(view, step.job)),
           node_level_(static_cast<int>(view.cluster.levels().size())) {}
 
     void run(const Visit& visit) const {
-        const int innermost = std::max(shape_.preferred, shape_.required);
+        const int innermost = std::max(preferred_, shape_.required);
         for (int level = innermost; level >= std::max(shape_.required, 0); --level) {
             if (level == node_level_ ? visit_nodes(visit) : visit_domains(level, visit)) return;
         }
@@ -106,6 +107,7 @@ class Order {
     const Region& within_;
     const DomainTree& tree_;
     const cluster::Shape& shape_;
+    int preferred_;
     int node_level_;
 };
 
@@ -116,6 +118,16 @@ Region narrowed(const PoolView& view, const cluster::Job& job, const Region& reg
 }
 
 }  // namespace
+
+int preferred_level(const PoolView& view, const cluster::Job& job) {
+    const cluster::Shape& shape = view.cluster.shape(job.shape);
+    if (shape.placement == model::Placement::Any) return -1;
+    if (shape.preferred >= 0) return shape.preferred;
+    const bool is_better_together = shape.placement == model::Placement::Consolidate ||
+                                    shape.tensor_skew_ppm > view.policy.consolidate_above_ppm;
+    if (!is_better_together || job.tasks_max == 1) return -1;
+    return static_cast<int>(view.cluster.levels().size());
+}
 
 std::int64_t room_for_tasks(const PoolView& view, const Step& step, const Region& region) {
     const cluster::Cluster& cluster = view.cluster;
@@ -161,7 +173,7 @@ std::vector<Region> required_regions(const PoolView& view, const cluster::Job& j
 }
 
 std::vector<Region> parts_of(const PoolView& view, const Step& step, const Region& region) {
-    const int level = view.cluster.shape(step.job.shape).preferred;
+    const int level = preferred_level(view, step.job);
     const DomainTree& tree = view.cluster.pool(view.pool).domains;
     const bool has_parts = !region.node.is_valid() && !region.is_nowhere();
     std::vector<std::pair<std::int64_t, Region>> most_room_first;

@@ -28,10 +28,9 @@ struct Step {
     View capacity = View::Idle;
 };
 
-// Whether the job says anything about where its tasks stand together.
-inline bool has_topology(const cluster::Shape& shape) {
-    return shape.required >= 0 || shape.preferred >= 0;
-}
+// The level at which its tasks are to stand together if there is room: the one the job prefers, or
+// the node itself for a gang that is better consolidated (model::Placement); -1 = none.
+int preferred_level(const PoolView& view, const cluster::Job& job);
 
 // Calls `visit` with the regions inside `within` where all tasks may fit, in the order in which
 // they are to be tried, until it returns true.

@@ -260,7 +260,7 @@ class Explainer {
                 missing -= slots;
             }
             if (!first.is_valid() || missing > 0) return false;
-            verdict_.scope = view_.cluster.description(first).name;
+            verdict_.scope = view_.cluster.node_name(first);
             with(Reason::Unhealthy);
             return true;
         });

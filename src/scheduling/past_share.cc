@@ -17,7 +17,7 @@ std::vector<std::int64_t> stated(const cluster::PoolState& pool) {
 }
 
 // When the pool was first used; `now` when it never was.
-model::TimePoint beginning(const cluster::PoolState& pool, model::TimePoint now) {
+model::TimePoint beginning(const cluster::PoolHistory& pool, model::TimePoint now) {
     model::TimePoint first = now;
     for (const cluster::PastUse& use : pool.past_use) {
         if (use != cluster::PastUse{}) first = std::min(first, use.began);
@@ -31,14 +31,15 @@ std::vector<std::int64_t> past_shares(const cluster::Cluster& cluster, base::Poo
                                       const model::Policy& policy, model::TimePoint now) {
     const cluster::PoolState& pool = cluster.pool(id);
     if (!policy.measured_usage) return stated(pool);
+    const cluster::PoolHistory& history = cluster.history().pools[id.index()];
     std::vector<std::int64_t> gpu_ms(cluster.projects().size());
-    for (std::size_t leaf = 0; leaf < pool.past_use.size(); ++leaf) {
-        const std::int64_t had = pool.past_use[leaf].decayed(now, policy.usage_half_life);
+    for (std::size_t leaf = 0; leaf < history.past_use.size(); ++leaf) {
+        const std::int64_t had = history.past_use[leaf].decayed(now, policy.usage_half_life);
         base::ProjectId at{static_cast<base::ProjectId::Rep>(leaf)};
         for (; at.is_valid(); at = cluster.projects()[at.index()].parent) gpu_ms[at.index()] += had;
     }
     const std::int64_t time =
-        cluster::decayed_time(beginning(pool, now), now, policy.usage_half_life);
+        cluster::decayed_time(beginning(history, now), now, policy.usage_half_life);
     const Wide could_have = Wide{time} * pool.capacity.value;  // in thousandths
     for (std::int64_t& usage : gpu_ms) {
         const Wide part = could_have == 0 ? 0 : Wide{usage} * 1000 * kPpm / could_have;

@@ -18,6 +18,14 @@ std::int64_t restart_gpu_ms(MilliGpu gpus, model::Duration restart_cost) {
     return gpus.value * restart_cost.count() / 1000;
 }
 
+MilliGpu gpus_of(std::span<const model::TaskPlacement> tasks) {
+    MilliGpu total{0};
+    for (const model::TaskPlacement& task : tasks) {
+        total += task.share * std::popcount(task.gpu_mask);
+    }
+    return total;
+}
+
 std::int64_t own_cost(const Piece& piece) {
     return piece.cost.unsaved_gpu_ms + piece.cost.restart_gpu_ms;
 }
@@ -98,7 +106,7 @@ TimePoint PieceTable::protected_until(const Terms& terms, const Piece& piece) co
 bool PieceTable::is_protected(const Terms& terms, const Piece& piece) const {
     if (!terms.minimum_run) return false;
     if (!asks_who_) return piece.is_protected;
-    return piece.takes_whole_job && !piece.is_fresh && protected_until(terms, piece) > view_->now;
+    return piece.takes_core && !piece.is_fresh && protected_until(terms, piece) > view_->now;
 }
 
 std::optional<TimePoint> PieceTable::protected_until(const Terms& terms, const Class& alike) const {
@@ -305,7 +313,8 @@ void PieceTable::price(Cut& cut) {
     }
 }
 
-// Surplus first, one by one, then the core.
+// Surplus first, one by one, then the core. A job that has to stop for it loses the work of all its
+// tasks with the first piece, and nothing more with the others or when it stops anyway.
 void PieceTable::cut(Cut& into, const cluster::Job& job) {
     const std::size_t first = into.tasks.size();
     for (const cluster::PlacedTask& task : job.placed) {
@@ -335,12 +344,18 @@ void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first
     piece.protected_until =
         scheduling::protected_until(*view_, job, model::Rule::Preempt, job.project);
     piece.tasks = std::span(into.tasks).subspan(first, count);
-    for (const model::TaskPlacement& task : piece.tasks) {
-        piece.gpus += task.share * std::popcount(task.gpu_mask);
+    piece.gpus = piece.stopped = gpus_of(piece.tasks);
+    const bool stops_all = job.elastic == model::Elastic::Restart;
+    piece.takes_core = piece.takes_whole_job || stops_all;
+    if (stops_all) {
+        const bool is_first = fresh_cut_.empty() || fresh_cut_.back().job != job.id;
+        const bool stops_anyway = job.is_releasing() || job.fresh_tasks > 0;
+        piece.stopped =
+            is_first && !stops_anyway ? gpus_of(std::span(into.tasks).subspan(first)) : MilliGpu{0};
     }
     piece.last_saved = job.last_saved;
     if (!piece.is_fresh) {
-        piece.cost.restart_gpu_ms = restart_gpu_ms(piece.gpus, job.restart_cost);
+        piece.cost.restart_gpu_ms = restart_gpu_ms(piece.stopped, job.restart_cost);
     }
     Class& alike = into.classes.back();
     alike.largest = std::max(alike.largest, piece.gpus);
@@ -350,11 +365,11 @@ void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first
 
 void PieceTable::price(Class& alike, Piece& piece) const {
     if (!piece.is_fresh) {
-        piece.cost.unsaved_gpu_ms = unsaved_gpu_ms(piece.gpus, piece.last_saved, view_->now);
+        piece.cost.unsaved_gpu_ms = unsaved_gpu_ms(piece.stopped, piece.last_saved, view_->now);
     }
-    // The minimum run is the core's; surplus was lent for as long as it idled.
-    piece.is_protected =
-        piece.takes_whole_job && piece.protected_until > view_->now && !piece.is_fresh;
+    // The minimum run is the core's; surplus was lent for as long as it idled, unless taking it
+    // stops the core as well.
+    piece.is_protected = piece.takes_core && piece.protected_until > view_->now && !piece.is_fresh;
     if (piece.is_protected) {
         alike.protected_until =
             std::min(alike.protected_until.value_or(piece.protected_until), piece.protected_until);

@@ -28,11 +28,13 @@ struct Piece {
     int stage_of_job = 0;  // before anything was taken of it
     TimePoint created;  // of its job
     bool takes_whole_job = true;
+    bool takes_core = true;  // or all of it has to stop for it
     bool is_fresh = false;  // its job starts in this very decision: nothing is lost
     bool is_protected = false;  // by its job's minimum run, whoever asks; see is_protected()
     std::span<const model::TaskPlacement> tasks;  // all running
     std::span<const int> ranks;  // theirs
     MilliGpu gpus{0};
+    MilliGpu stopped{0};  // whose unsaved work goes with it
     TimePoint protected_until;  // its job, by its minimum run
     TimePoint last_saved;  // its job
     model::PauseCost cost;

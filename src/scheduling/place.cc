@@ -55,13 +55,15 @@ class NodeHeap {
 // Finds places one after the other in one region.
 class Placer {
   public:
-    Placer(const PoolView& view, ShapeId shape, const Region& region, NodeOrder order)
+    Placer(const PoolView& view, ShapeId shape, const Region& region, NodeOrder order,
+           cluster::Reach reach)
         : view_(view),
           cluster_(view.cluster),
           shape_(shape),
           request_(cluster_.shape(shape).request),
           region_(region),
           order_(order),
+          reach_(reach),
           heaps_{NodeHeap(order), NodeHeap(order)} {}
 
     // A place for one more task, or a placement on no node.
@@ -172,11 +174,8 @@ class Placer {
     }
 
     TaskPlacement make_whole(NodeId node, View capacity) const {
-        std::uint64_t mask = 0;
-        std::uint64_t whole = cluster_.nodes()[node.index()].whole[index(capacity)];
-        for (int i = 0; i < request_.gpus; ++i, whole &= whole - 1) {
-            mask |= whole & (~whole + 1);
-        }
+        const std::uint64_t whole = cluster_.nodes()[node.index()].whole[index(capacity)];
+        const std::uint64_t mask = cluster_.choose_gpus(node, whole, request_.gpus, reach_);
         return make(node, mask, cluster_.share_on(shape_, node));
     }
 
@@ -227,14 +226,18 @@ class Placer {
     const model::TaskRequest& request_;
     const Region region_;
     NodeOrder order_;
+    cluster::Reach reach_;
     NodeId last_;  // where the last task went
     std::array<NodeHeap, 2> heaps_;  // by View; of a region that is not the whole pool
 };
 
+bool has_topology(const PoolView& view, const cluster::Job& job) {
+    return view.cluster.shape(job.shape).required >= 0 || preferred_level(view, job) >= 0;
+}
+
 NodeOrder order_for(const PoolView& view, const cluster::Job& job) {
-    const cluster::Shape& shape = view.cluster.shape(job.shape);
-    const bool on_few_nodes = shape.preferred == static_cast<int>(view.cluster.levels().size());
-    if (on_few_nodes) return NodeOrder::OneByOne;
+    const int node_level = static_cast<int>(view.cluster.levels().size());
+    if (preferred_level(view, job) == node_level) return NodeOrder::OneByOne;
     const model::Spreading spreading =
         job.kind == model::JobKind::Train ? view.policy.train : view.policy.build;
     return spreading == model::Spreading::BinPack ? NodeOrder::Fullest : NodeOrder::Emptiest;
@@ -261,7 +264,7 @@ std::optional<std::vector<TaskPlacement>> place(const PoolView& view, const clus
         placed = fill(view, job, tasks, capacity, region);
         return std::ssize(placed) == tasks;
     };
-    if (has_topology(view.cluster.shape(job.shape))) {
+    if (has_topology(view, job)) {
         visit_regions(view, {job, tasks, capacity}, within, is_placed);
     } else {
         is_placed(within);
@@ -273,7 +276,7 @@ std::optional<std::vector<TaskPlacement>> place(const PoolView& view, const clus
 std::vector<TaskPlacement> place_fitting(const PoolView& view, const cluster::Job& job, int tasks,
                                          View capacity, const Region& within) {
     const cluster::Shape& shape = view.cluster.shape(job.shape);
-    if (!has_topology(shape)) return fill(view, job, tasks, capacity, within);
+    if (!has_topology(view, job)) return fill(view, job, tasks, capacity, within);
     if (auto all = place(view, job, tasks, capacity, within)) return std::move(*all);
     if (shape.required < 0 || !within.is_whole_pool()) {
         return fill(view, job, tasks, capacity, within);
@@ -296,8 +299,10 @@ std::vector<TaskPlacement> fill(const PoolView& view, const cluster::Job& job, i
     const bool idle_first = capacity == View::Idle || request.gpus <= 1 || request.is_whole();
     const std::vector<int> ranks = job.free_ranks(tasks);
     std::vector<TaskPlacement> placed;
+    const bool on_one_node = job.tasks_min == 1 || region.node.is_valid();
+    const auto reach = on_one_node ? cluster::Reach::OneNode : cluster::Reach::ManyNodes;
     const auto fill_part = [&](const Region& part) {
-        Placer placer(view, job.shape, part, order_for(view, job));
+        Placer placer(view, job.shape, part, order_for(view, job), reach);
         while (placed.size() < ranks.size()) {
             TaskPlacement task = idle_first ? placer.next(View::Idle) : TaskPlacement{};
             if (!task.node.is_valid() && capacity == View::Coming) task = placer.next(View::Coming);
@@ -307,7 +312,7 @@ std::vector<TaskPlacement> fill(const PoolView& view, const cluster::Job& job, i
             placed.push_back(task);
         }
     };
-    if (view.cluster.shape(job.shape).preferred >= 0) {
+    if (preferred_level(view, job) >= 0) {
         std::ranges::for_each(parts_of(view, {job, tasks, capacity}, region), fill_part);
     } else {
         fill_part(region);
@@ -317,7 +322,8 @@ std::vector<TaskPlacement> fill(const PoolView& view, const cluster::Job& job, i
 
 std::optional<TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,
                                       View capacity) {
-    const TaskPlacement place = Placer(view, shape, {}, NodeOrder::Fullest).on_node(node, capacity);
+    const TaskPlacement place = Placer(view, shape, {}, NodeOrder::Fullest, cluster::Reach::OneNode)
+                                    .on_node(node, capacity);
     if (!place.node.is_valid()) return {};
     return place;
 }

@@ -183,8 +183,7 @@ class Search {
         for (std::size_t i = 0; i < nodes.size() && tried < kNodesTried; ++i) {
             if (nodes[i].is_ready || !cluster_.allows(job_.shape, nodes[i].kind)) continue;
             const NodeId id{static_cast<NodeId::Rep>(i)};
-            const Remedy remedy{.kind = RemedyKind::NodeBack,
-                                .name = cluster_.description(id).name};
+            const Remedy remedy{.kind = RemedyKind::NodeBack, .name = cluster_.node_name(id)};
             ++tried;
             if (helps(remedy)) return remedy;
         }
@@ -350,6 +349,8 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.gpu_model = shape.gpu_model;
     spec.node_labels = shape.labels;
     spec.topology = shape.topology;
+    spec.placement = shape.placement;
+    spec.tensor_skew_ppm = shape.tensor_skew_ppm;
     spec.min_run = job.min_run;
     if (job.preemption_delay != cluster::kOfProject) spec.preemption_delay = job.preemption_delay;
     spec.restart_cost = job.restart_cost;

@@ -28,7 +28,7 @@ model::Pause pause_of(const cluster::Job& job, TimePoint now) {
 StaleGangs stale_gangs(const cluster::Cluster& cluster, const model::Policy& policy,
                        TimePoint now) {
     StaleGangs found;
-    for (const auto& [id, stale] : cluster.stale()) {
+    for (const auto& [id, stale] : cluster.history().stale) {
         const cluster::Job& job = cluster.job(id);
         const model::Duration grace = stale.grace.value_or(policy.stale_grace);
         const bool is_stale = job.active > 0 && job.active < job.tasks_min && !job.hold;

@@ -23,7 +23,8 @@ bool is_waste_spent(const PoolView& view, std::int64_t planned_gpu_ms) {
     if (!view.policy.waste_budget) return false;
     const cluster::PoolState& pool = view.cluster.pool(view.pool);
     const std::int64_t today = std::chrono::floor<days>(view.now).time_since_epoch().count();
-    const std::int64_t spent = pool.waste.day == today ? pool.waste.gpu_ms : 0;
+    const cluster::Waste& waste = view.cluster.history().pools[view.pool.index()].waste;
+    const std::int64_t spent = waste.day == today ? waste.gpu_ms : 0;
     const std::int64_t budget =
         pool.capacity.value * *view.policy.waste_budget / 1000 * (kMillisecondsOfDay / 1000);
     return spent + planned_gpu_ms >= budget;

@@ -120,3 +120,19 @@ TEST_CASE("a stop whose outcome never comes is ordered again without grace") {
     world.step();
     CHECK(world.launcher->stops.size() == 2);
 }
+
+TEST_CASE("work that the job says it saved is not lost any more") {
+    World world;
+    const JobId job = world.run("a", 4);
+    world.clock.advance(10s);
+    world.saved(job);
+    CHECK(world.job(job).last_checkpoint == world.clock.now());
+    world.clock.advance(1s);
+    REQUIRE(world.pause(job));
+    CHECK(world.job(job).last_pause->cost.unsaved_gpu_ms == 4'000);
+    world.saved(job);  // while it is pausing, too
+    world.exits(job, saved_and_left());
+    world.launcher->listener().on_saved(world.attempt(job));  // old news
+    world.step();
+    CHECK(world.count("checkpoint_saved") == 2);
+}

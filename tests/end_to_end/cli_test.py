@@ -238,7 +238,7 @@ class Verbs(ServerCase):
         self.assertRegex(self.out("projects"), r"(?m)^  vision +2  guaranteed +- ")
         self.berth("project", "create", "vision", code=1)
         crowded = self.berth("project", "set", "research", "--quota", "999",
-                             "--preemption-delay", "5m", "--reclaim-min-run", "1h")
+                             "--delay", "5m", "--reclaim-run", "1h")
         self.assertIn("project research changed", crowded.stdout)
         self.assertRegex(crowded.stderr, r"note: the quotas in pool default sum to [0-9]+ GPUs, ")
         self.out("project", "set", "research", "--quota", "6")

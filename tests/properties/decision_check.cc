@@ -110,7 +110,7 @@ class Replay {
             const Job& job = cluster_.job(start.job);
             if (!job.may_run) report(name(job.id) + " starts although it may not run");
             check_places(job, start.tasks);
-            if (job.active == 0) fresh_.insert(start.job);
+            (job.active == 0 ? fresh_ : grown_).insert(start.job);
             cluster_.place(start.job, pool_of(start.tasks), start.tasks);
             winners_.insert(start.job);
             gained_.insert(job.project);
@@ -132,6 +132,17 @@ class Replay {
         }
     }
 
+    std::string preferred_by(const Job& job) const {
+        const cluster::Shape& shape = cluster_.shape(job.shape);
+        if (shape.placement == model::Placement::Any) return "";
+        if (!shape.topology.preferred.empty() || job.tasks_max == 1) {
+            return shape.topology.preferred;
+        }
+        const bool is_skewed = shape.tensor_skew_ppm > policy_.consolidate_above_ppm;
+        const bool is_asked = shape.placement == model::Placement::Consolidate;
+        return is_asked || is_skewed ? "node" : "";
+    }
+
     // R13: what is required is kept, what is preferred is left only where there is no room.
     void check_together(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
         const model::TopologyRequest& topology = cluster_.shape(job.shape).topology;
@@ -147,10 +158,11 @@ class Replay {
         }
         // A start that also grows says more places than were looked for at once.
         const bool is_one_step = job.active == 0 && std::ssize(tasks) == job.tasks_min;
-        if (!is_one_step || judge.are_together(topology.preferred, nodes)) return;
+        const std::string level = preferred_by(job);
+        if (!is_one_step || judge.are_together(level, nodes)) return;
         const Want want = judge.want(job, Rule::Allocate);
-        if (judge.fits_at(topology.preferred, judge.room(View::Idle), want)) {
-            report("R13: " + name(job.id) + " could stand in one " + topology.preferred);
+        if (judge.fits_at(level, judge.room(View::Idle), want)) {
+            report("R13: " + name(job.id) + " could stand in one " + level);
         }
     }
 
@@ -323,13 +335,15 @@ class Replay {
     }
 
     // When nobody is paused, no waiting job may have a legal set of victims. Jobs that this plan
-    // starts are left out: a side can come to hold more than its due by starting them, and then
+    // starts or grows are left out: a side can come to hold more than its due by them, and then
     // lose more than them. The next decision is asked about that.
     void check_refusals(base::PoolId pool) {
         const Judge judge = this->judge(pool);
         const Room room = judge.room(View::Coming);
         for (const auto& [id, job] : cluster_.jobs()) {
-            if (!job.is_waiting()) continue;
+            if (!job.is_waiting() ||
+                (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)))
+                continue;
             const auto pools = cluster_.pools_wanted(job);
             if (std::ranges::find(pools, pool) == pools.end()) continue;
             for (const Rule rule : {Rule::Reclaim, Rule::Preempt}) {
@@ -347,7 +361,9 @@ class Replay {
 
     bool has_legal_set(const Judge& judge, const Room& room, const Want& want) const {
         std::vector<JudgedPiece> all = judge.pieces(want);
-        std::erase_if(all, [&](const JudgedPiece& piece) { return fresh_.contains(piece.job); });
+        std::erase_if(all, [&](const JudgedPiece& piece) {
+            return fresh_.contains(piece.job) || grown_.contains(piece.job);
+        });
         if (all.size() <= kPiecesAll) {
             return any_set(all, [&](const std::vector<JudgedPiece>& taken) {
                 return !judge.objection(room, want, taken) && judge.helps(room, want, taken);
@@ -397,6 +413,7 @@ class Replay {
     std::map<base::PoolId, std::int64_t> planned_waste_;
     std::vector<Room> before_;  // by pool, ripe promises kept
     std::set<JobId> fresh_;
+    std::set<JobId> grown_;  // ran before, with fewer tasks
     std::set<JobId> winners_;
     std::set<ProjectId> gained_;
     std::set<std::pair<JobId, JobId>> paused_;  // beneficiary, victim
@@ -495,6 +512,7 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
         for (const auto& [id, job] : state.cluster.jobs()) {
             const auto pools = state.cluster.pools_wanted(job);
             if (!job.is_waiting() || std::ranges::find(pools, pool) == pools.end()) continue;
+            if (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)) continue;
             const Want want = judge.want(job, Rule::Allocate);
             if (judge.passes_gates(coming, want) && judge.fits(idle, want)) {
                 found.push_back("I10: " + name(id) + " waits although it fits and may run");

@@ -235,8 +235,9 @@ bool Judge::is_out_of_budget(const Room& room, const Want& want, std::int64_t pl
     if (!policy_.waste_budget) return false;
     if (want.rule == model::Rule::Reclaim && is_owner(room, want)) return false;
     const auto& pool = cluster_.pool(pool_);
+    const cluster::Waste& waste = cluster_.history().pools[pool_.index()].waste;
     const std::int64_t day = base::to_ms(now_) / 86'400'000;
-    const std::int64_t spent = planned + (pool.waste.day == day ? pool.waste.gpu_ms : 0);
+    const std::int64_t spent = planned + (waste.day == day ? waste.gpu_ms : 0);
     const Wide budget = Wide{pool.capacity.value} * *policy_.waste_budget * 86'400;
     return Wide{spent} * 1000 >= budget;
 }
@@ -256,9 +257,14 @@ bool Judge::is_protected(const Want& want, const cluster::Job& victim) const {
     const bool preempts = want.rule == model::Rule::Preempt;
     const bool binds = policy_.min_run_binds_all ||
                        (preempts ? want.job->preemptible : !is_owner(room(View::Coming), want));
-    auto minimum = std::max(policy_.min_run, victim.restart_cost * policy_.min_run_restarts);
-    const std::vector<ProjectId> asking = path(want.job->project);
-    const std::vector<ProjectId> own = path(victim.project);
+    return binds && is_young(victim, want.rule, want.job->project);
+}
+
+bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by) const {
+    const bool preempts = rule == model::Rule::Preempt;
+    auto minimum = std::max(policy_.min_run, job.restart_cost * policy_.min_run_restarts);
+    const std::vector<ProjectId> asking = path(by);
+    const std::vector<ProjectId> own = path(job.project);
     // From the top down: what is said below counts more, for reclaim down to where they part.
     for (std::size_t level = own.size(); level-- > 0;) {
         const auto& project = cluster_.projects()[own[level].index()].project;
@@ -266,7 +272,7 @@ bool Judge::is_protected(const Want& want, const cluster::Job& victim) const {
         if (said) minimum = *said;
         if (!preempts && std::ranges::find(asking, own[level]) == asking.end()) break;
     }
-    return binds && victim.last_start + victim.min_run.value_or(minimum) > now_;
+    return job.last_start + job.min_run.value_or(minimum) > now_;
 }
 
 std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
@@ -281,9 +287,14 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
         for (const auto& task : job.placed) {
             if (!task.is_releasing) running.emplace(task.place.task, task.place);
         }
+        // The first piece stops all of it, the others cost nothing more.
+        const bool stops_all = job.elastic == model::Elastic::Restart;
+        std::int64_t all = 0;
+        const bool has_to_stop = job.is_releasing() || job.fresh_tasks > 0;
+        for (const auto& [rank, task] : running) all += has_to_stop ? 0 : gpus_of(task);
         while (!running.empty()) {
             const bool is_core = std::ssize(running) <= job.tasks_min;
-            if (is_core && keeps_core) break;
+            if ((is_core || stops_all) && keeps_core) break;
             JudgedPiece piece{id, job.project, job.priority, {}, 0, 0, is_core};
             do {
                 piece.tasks.push_back(running.rbegin()->second);
@@ -291,7 +302,9 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
                 running.erase(std::prev(running.end()));
             } while (is_core && !running.empty());
             const auto unsaved = std::max((now_ - job.last_saved).count(), std::int64_t{0});
-            piece.cost = piece.gpus * unsaved / 1000 + piece.gpus * job.restart_cost.count() / 1000;
+            std::int64_t stopped = piece.gpus;
+            if (stops_all) stopped = std::exchange(all, 0);
+            piece.cost = stopped * unsaved / 1000 + stopped * job.restart_cost.count() / 1000;
             if (fresh_.contains(id)) piece.cost = 0;
             pieces.push_back(std::move(piece));
         }

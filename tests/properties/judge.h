@@ -85,6 +85,9 @@ class Judge {
     // R6's entry; R7 has none.
     bool may_ask(const Room& room, const Want& want) const;
 
+    // Within the minimum run since its last start that `by` has to respect.
+    bool is_young(const cluster::Job& job, model::Rule rule, ProjectId by) const;
+
     // The pieces that may be paused for it, those of one job together, in the order in which they
     // have to go.
     std::vector<JudgedPiece> pieces(const Want& want) const;

@@ -43,6 +43,7 @@ std::string node_line(Rng& rng, int number, int pools) {
                        maybe(rng, "gpu_memory", {"", "", "40G", "80G"}) +
                        maybe(rng, "label.disk", {"", "", "ssd"});
     line += maybe(rng, "topology.rack", {"", "", "r1", "r2"}) +
+            (gpus == 3 ? maybe(rng, "islands", {"", "0,1,0"}) : "") +
             maybe(rng, "topology.zone", {"", "", "", "", "z1", "z2"}) +
             maybe(rng, "label.block", {"", "", "", "", "b1"});
     if (rng.chance(1, 4)) line += " cpu=" + std::to_string(4 * std::max(gpus, 1));
@@ -123,6 +124,7 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         maybe(rng, "cpu", {"", "", "", "", "", "", "", "2", "6"}) +
         maybe(rng, "restart_cost", {"", "", "", "1m", "3m"}) +
         maybe(rng, "min_run", {"", "", "", "0", "10m"}) +
+        maybe(rng, "elastic", {"", "", "restart"}) +
         maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m", "10m"}) +
         maybe(rng, "held", {"", "", "", "", "", "", "", "", "", "", "", "yes"});
     if (rng.chance(1, 4)) {
@@ -130,6 +132,8 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
                            " preferred=zone", " required=zone preferred=rack",
                            " required=rack preferred=node"});
     }
+    line += maybe(rng, "skew", {"", "", "", "", "0.1", "0.5"}) +
+            maybe(rng, "placement", {"", "", "", "", "", "any", "consolidate"});
     if (setting.pools > 1) {
         line += maybe(rng, "pool", {"", "", "second", "second,default", "default,second"});
     }

@@ -50,12 +50,19 @@ std::string name_for(const cluster::Cluster& cluster, const model::Node& node) {
     }
 }
 
-// Clients and supervisors each take a descriptor.
-void raise_descriptor_limit() {
+// Clients and running jobs each take a descriptor.
+base::Status raise_descriptor_limit() {
+    constexpr rlim_t kWanted = 65'536;
+    constexpr rlim_t kNeeded = 512;
     rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65'536);
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+    limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kWanted));
     ::setrlimit(RLIMIT_NOFILE, &limit);
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kNeeded) return {};
+    return base::fail(base::ErrorCode::Exhausted,
+                      "a server may have " + std::to_string(limit.rlim_cur) +
+                          " files open here and needs " + std::to_string(kNeeded) +
+                          ", and one for each running job beyond; raise the limit (ulimit -Hn)");
 }
 
 }  // namespace
@@ -179,8 +186,10 @@ void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
         if (!status && !set_up_error) set_up_error = status.error();
     };
     const cluster::Cluster& cluster = controller->state().cluster;
+    if (options.levels) controller->set_levels(*options.levels, note);
     for (model::Node& node : nodes) {
         node.name = name_for(cluster, node);
+        node.topology = options.topology;
         const auto known = cluster.find_node(node.name);
         const bool is_drained =
             known.is_valid() && cluster.description(known).health == model::NodeHealth::Drained;
@@ -302,7 +311,7 @@ Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Server::~Server() = default;
 
 base::Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
-    raise_descriptor_limit();
+    BERTH_TRY_VOID(raise_descriptor_limit());
     auto parts = std::make_unique<Parts>(options);
     BERTH_TRY_VOID(parts->open());
     return std::unique_ptr<Server>(new Server(std::move(parts)));

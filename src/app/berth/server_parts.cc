@@ -12,6 +12,7 @@
 #include "adapters/process/launcher.h"
 #include "adapters/simulated_gpu/simulated_gpu.h"
 #include "adapters/simulated_launcher/simulated_launcher.h"
+#include "supervision/address.h"
 
 namespace berth::app {
 namespace {
@@ -86,11 +87,11 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
                           "\"" + supervisor + "\" is not there; it belongs beside berth");
     }
     chosen.launcher = std::make_unique<process::ProcessLauncher>(
-        loop, process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id});
+        loop, process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id,
+                                              options.log_limit.value});
     chosen.description = "processes";
     chosen.attach_address = [cluster_id](ports::AttemptId attempt) {
-        return "@berth-" + cluster_id + "-" + std::to_string(attempt.job.value) + "-" +
-               std::to_string(attempt.attempt);
+        return '@' + supervision::socket_of({cluster_id, attempt.job.value, attempt.attempt});
     };
     return chosen;
 }
