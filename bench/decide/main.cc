@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
     bench::add_place_and_release(scenarios);
     bench::add_evictions(scenarios);
     bench::add_fill(scenarios);
+    bench::add_foresight(scenarios);
     bench::add_steady_state(scenarios);
     bench::add_topology_gang(scenarios);
     bench::add_memory(scenarios);

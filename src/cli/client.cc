@@ -108,6 +108,7 @@ Outcome<JobList> Client::jobs(const JobQuery& query) {
     if (!query.state.empty()) target += "&state=" + percent_encoded(query.state);
     if (!query.project.empty()) target += "&project=" + percent_encoded(query.project);
     if (!query.user.empty()) target += "&user=" + percent_encoded(query.user);
+    if (query.foresees) target += "&foresee=true";
     auto body = get(target);
     if (!body) return tl::unexpected(body.error());
     JobList list;
@@ -130,6 +131,26 @@ Outcome<JobAnswer> Client::read_job(Outcome<std::string> body) const {
 
 Outcome<JobAnswer> Client::job(model::JobId id) {
     return read_job(body_of({.target = job_target(id)}));
+}
+
+Outcome<JobAnswer> Client::foreseen_job(model::JobId id) {
+    return read_job(body_of({.target = job_target(id, "?foresee=true")}));
+}
+
+Outcome<ShareAnswer> Client::fair_share(const std::string& project, const std::string& pool) {
+    std::string target = "projects/" + percent_encoded(project) + "/fair-share";
+    if (!pool.empty()) target += "?pool=" + percent_encoded(pool);
+    auto body = get(target);
+    if (!body) return tl::unexpected(body.error());
+    auto account = codec::parse_share_account(*body);
+    if (!account) return unreadable(account);
+    return ShareAnswer{std::move(*account), std::move(*body)};
+}
+
+Outcome<std::string> Client::what_if(const std::vector<model::Hypothesis>& suppose) {
+    return body_of({.method = "POST",
+                    .target = target_of("what-if"),
+                    .body = codec::what_if_request_json({suppose}, {})});
 }
 
 Outcome<JobAnswer> Client::wait_for_job(model::JobId id, const JobWait& wait) {

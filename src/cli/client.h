@@ -20,6 +20,7 @@ namespace berth::cli {
 struct JobQuery {
     std::string state = {}, project = {}, user = {};  // empty = all
     int finished = 0;                  // how many of the newest finished ones
+    bool foresees = false;             // with estimates of when waiting ones start
 };
 
 // Answers with the names of the nodes and jobs they mention, and as the server sent them.
@@ -64,6 +65,11 @@ struct LogQuery {
     base::Duration wait{0};
 };
 
+struct ShareAnswer {
+    model::ShareAccount account;
+    std::string json;
+};
+
 struct AttachPlace {
     std::string socket;
     int attempt = 0;
@@ -79,6 +85,8 @@ class Client {
     Outcome<std::string> get(const std::string& target);  // the body, JSON
     Outcome<JobList> jobs(const JobQuery& query);
     Outcome<JobAnswer> job(model::JobId id);
+    // With what would start it and when it will start.
+    Outcome<JobAnswer> foreseen_job(model::JobId id);
     Outcome<JobAnswer> wait_for_job(model::JobId id, const JobWait& wait);
     Outcome<JobAnswer> submit(const model::Submission& submission);
     // What would become of it, as JSON: nothing is submitted.
@@ -94,6 +102,10 @@ class Client {
     Outcome<EventList> events(model::JobId job);
     Outcome<NodeList> nodes();
     Outcome<std::vector<codec::ProjectView>> projects();
+    // An empty pool is the default one.
+    Outcome<ShareAnswer> fair_share(const std::string& project, const std::string& pool);
+    // What would be different, as JSON: nothing is changed.
+    Outcome<std::string> what_if(const std::vector<model::Hypothesis>& suppose);
     // Answers with what is to be considered: one sentence each.
     Outcome<std::vector<std::string>> set_project(const std::string& name, const std::string& body);
     Outcome<ServerStatus> status();

@@ -98,6 +98,12 @@ void add_waiting(Sample& sample) {
                    .position = 2,
                    .remedy = {}};
     big.why = "asks 16 GPUs; 21 of 40 idle, but at most 8 together on one node";
+    big.foresight =
+        codec::Foresight{"1044 lab/nb-maria and 1045 nlp/llama end",
+                         model::StartEstimate{.optimistic = kNow + base::Duration{10 * kMinute},
+                                              .expected = kNow + base::Duration{20 * kMinute},
+                                              .pessimistic = kNow + base::Duration{40 * kMinute},
+                                              .until = kNow}};
     auto& never = sample.add_job(1048, "bigone", "lab", 64);
     never.created = ago(2 * kMinute);
     never.verdict = {.job = never.id,

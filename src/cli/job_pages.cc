@@ -6,6 +6,8 @@
 
 #include "cli/event_text.h"
 #include "codec/words.h"
+#include "scheduling/explain.h"
+#include "scheduling/forecast.h"
 
 namespace berth::cli {
 namespace {
@@ -124,7 +126,7 @@ std::string waits_for(const model::Verdict& verdict) {
 }
 
 std::string verdict_lines(const codec::JobView& job, const codec::NameTable& names,
-                          const Style& style) {
+                          base::TimePoint now, const Style& style) {
     const model::Verdict& verdict = *job.verdict;
     std::string text = line("asks", asks_text(job), style);
     if (verdict.capacity.value > 0) text += line("idle", idle_text(verdict, style.glyphs()), style);
@@ -139,7 +141,18 @@ std::string verdict_lines(const codec::JobView& job, const codec::NameTable& nam
     if (verdict.position > 0) {
         text += line("position", ordinal(verdict.position) + " of " + job.spec.project, style);
     }
-    return text + line("waits for", waits_for(verdict), style);
+    const std::string sum = scheduling::arithmetic_text(verdict);
+    if (!sum.empty()) text += line("sum", sum, style);
+    text += line("waits for", waits_for(verdict), style);
+    if (!job.foresight) return text;
+    if (!job.foresight->starts_if.empty()) {
+        text += line("starts if", job.foresight->starts_if, style);
+    }
+    if (job.foresight->start_estimate) {
+        text +=
+            line("estimate", scheduling::estimate_text(*job.foresight->start_estimate, now), style);
+    }
+    return text;
 }
 
 std::string task_lines(const model::JobRecord& job, const codec::NameTable& names,
@@ -235,7 +248,7 @@ std::string why_page(const codec::JobView& job, const codec::NameTable& names, b
         const std::string sentence =
             title + (is_paused ? " is paused and waits: " : " waits: ") + job.why;
         std::string text =
-            headline(sentence_of(sentence), tag, style) + verdict_lines(job, names, style);
+            headline(sentence_of(sentence), tag, style) + verdict_lines(job, names, now, style);
         if (is_paused) text += receipt_page(job, names, now, style);
         return text;
     }

@@ -74,6 +74,16 @@ std::string reason_words(model::Reason reason) {
     return words;
 }
 
+// "in 10m-40m, " or nothing: when it is expected to start.
+std::string start_words(const codec::JobView& job, base::TimePoint now) {
+    if (!job.foresight || !job.foresight->start_estimate) return {};
+    const model::StartEstimate& start = *job.foresight->start_estimate;
+    if (!start.optimistic) return {};
+    const std::string last =
+        start.pessimistic ? age(*start.pessimistic - now) : "over " + age(start.until - now);
+    return "in " + age(*start.optimistic - now) + "-" + last + ", ";
+}
+
 }  // namespace
 
 base::TimePoint clock_now() {
@@ -173,7 +183,8 @@ std::string progress_text(const codec::JobView& job, const codec::NameTable& nam
                           base::TimePoint now, const Glyphs& glyphs) {
     if (model::is_final(job.state)) return ending(job);
     if (is_waiting(job)) {
-        if (job.verdict) return reason_words(job.verdict->reason) + ": " + job.why;
+        if (job.verdict)
+            return start_words(job, now) + reason_words(job.verdict->reason) + ": " + job.why;
         return job.held ? "held by a user" : "";
     }
     if (job.state == JobState::Pausing && job.last_pause) {

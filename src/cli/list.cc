@@ -44,6 +44,7 @@ Outcome<JobQuery> query_of(const Arguments& arguments) {
     const auto finished = arguments.number("finished", arguments.has("all") ? kFinishedShown : 0);
     if (!finished) return tl::unexpected(finished.error());
     JobQuery query;
+    query.foresees = true;
     query.finished = static_cast<int>(std::clamp<std::int64_t>(*finished, 0, 100'000));
     query.project = arguments.text("project");
     query.user = arguments.text("user");

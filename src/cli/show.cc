@@ -36,11 +36,11 @@ int show_job(Context& context, const Arguments& arguments) {
         const auto id = client.resolve(word);
         if (!id) return report(context, id.error());
         if (wants_json(arguments)) {
-            result = print_answer(context, client, job_path(*id));
+            result = print_answer(context, client, job_path(*id, "?foresee=true"));
             if (result != kDone) return result;
             continue;
         }
-        const auto job = client.job(*id);
+        const auto job = client.foreseen_job(*id);
         if (!job) return report(context, job.error());
         const auto timeline = client.events(*id);
         if (!timeline) return report(context, timeline.error());
@@ -56,7 +56,7 @@ int explain_job(Context& context, const Arguments& arguments) {
     Client client(context);
     const auto id = client.resolve(arguments.words[0]);
     if (!id) return report(context, id.error());
-    const auto job = client.job(*id);
+    const auto job = client.foreseen_job(*id);
     if (!job) return report(context, job.error());
     if (wants_json(arguments)) {
         // A job that waits for nothing has no verdict: its record says what it does instead.

@@ -45,6 +45,9 @@ class Cluster {
     PoolId find_pool(std::string_view name) const;
     const Job* find_job(JobId job) const { return jobs_.find(job); }
     const Job& job(JobId job) const;
+    // Changes whenever work of the project that could be paused does. The same stamp means the same
+    // jobs on the same GPUs since the same time; what a Trial takes back gets its old stamp back.
+    std::uint64_t work_stamp(ProjectId project) const { return work_stamps_[project.index()]; }
     // All jobs that have not ended, by id.
     const JobTable& jobs() const { return jobs_; }
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
@@ -128,6 +131,7 @@ class Cluster {
     enum class Kind { Used, Releasing, Held };
 
     Job& mutable_job(JobId id);
+    void stamp_work(ProjectId project) { work_stamps_[project.index()] = ++last_stamp_; }
     void leave_line(const Job& job);  // and the sums of its projects
     void join_line(const Job& job);
     template <typename Change>
@@ -173,6 +177,8 @@ class Cluster {
     std::vector<model::Labels> topologies_;  // what nodes name, each once
     std::vector<PoolState> pools_;
     std::vector<ProjectState> projects_;
+    std::vector<std::uint64_t> work_stamps_;  // by project
+    std::uint64_t last_stamp_ = 0;
     std::vector<Shape> shapes_;
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     JobTable jobs_;

@@ -129,12 +129,14 @@ template <typename Change>
 void Cluster::change(JobId id, Change&& change) {
     Job& job = mutable_job(id);
     const bool had_hold = job.hold.has_value();
+    const bool was_victim = job.is_victim();
     leave_line(job);
     change(job);
     if (job.placed.empty() && !job.hold) job.pool = {};
     if (had_hold && !job.hold) holders_.erase(id);
     if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
+    if (was_victim || job.is_victim()) stamp_work(job.project);
 }
 
 void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
@@ -179,9 +181,14 @@ void Cluster::set_may_run(JobId id, bool may_run) {
 void Cluster::set_started(JobId id, TimePoint time) {
     Job& job = mutable_job(id);
     job.last_start = job.last_saved = time;
+    stamp_work(job.project);
 }
 
-void Cluster::set_saved(JobId id, TimePoint time) { mutable_job(id).last_saved = time; }
+void Cluster::set_saved(JobId id, TimePoint time) {
+    Job& job = mutable_job(id);
+    job.last_saved = time;
+    stamp_work(job.project);
+}
 
 void Cluster::set_paused(JobId id, TimePoint time) { mutable_job(id).last_pause = time; }
 
@@ -208,6 +215,7 @@ void Cluster::vacate(JobId id, std::span<const int> ranks) {
 
 void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks) {
     const PoolId pool_before = job(id).pool;
+    const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         job.pool = pool;
         for (const TaskPlacement& task : tasks) {
@@ -217,12 +225,13 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
         job.active += static_cast<int>(tasks.size());
         add_allocated(job, gpus_of(tasks), +1);
     });
-    record({Undo::What::Place, id, pool_before, 0, tasks.size(), View::Idle});
+    record({Undo::What::Place, id, pool_before, stamp_before, 0, tasks.size(), View::Idle});
 }
 
 void Cluster::release(JobId id, std::span<const int> ranks) {
     const RankSet leaving(ranks);
     const std::size_t first = undo_ranks_.size();
+    const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         for (PlacedTask& task : job.placed) {
             if (task.is_releasing || !leaving.contains(task.place.task)) continue;
@@ -230,7 +239,8 @@ void Cluster::release(JobId id, std::span<const int> ranks) {
             if (open_trials_ > 0) undo_ranks_.push_back(task.place.task);
         }
     });
-    record({Undo::What::Release, id, job(id).pool, first, undo_ranks_.size() - first, View::Idle});
+    record({Undo::What::Release, id, job(id).pool, stamp_before, first, undo_ranks_.size() - first,
+            View::Idle});
 }
 
 void Cluster::undo_release(Job& job, const Undo& entry) {
@@ -254,24 +264,26 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
 
 void Cluster::hold(JobId id, PoolId pool, Hold hold) {
     const PoolId pool_before = job(id).pool;
+    const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         job.pool = pool;
         for (const TaskPlacement& task : hold.tasks) change_capacity(task, Kind::Held, +1);
         add_allocated(job, gpus_of(hold.tasks), +1);
         job.hold = std::move(hold);
     });
-    record({Undo::What::Hold, id, pool_before, 0, 0, View::Idle});
+    record({Undo::What::Hold, id, pool_before, stamp_before, 0, 0, View::Idle});
 }
 
 void Cluster::drop_hold(JobId id) {
     const PoolId pool_before = job(id).pool;
+    const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
         add_allocated(job, gpus_of(job.hold->tasks), -1);
         if (open_trials_ > 0) undo_holds_.push_back(std::move(*job.hold));
         job.hold.reset();
     });
-    record({Undo::What::DropHold, id, pool_before, 0, 0, View::Idle});
+    record({Undo::What::DropHold, id, pool_before, stamp_before, 0, 0, View::Idle});
 }
 
 void Cluster::undo(const Undo& entry) {
@@ -312,6 +324,7 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::Take: break;
         }
     });
+    work_stamps_[job(entry.job).project.index()] = entry.stamp;
 }
 
 }  // namespace berth::cluster

@@ -93,7 +93,7 @@ void PastUse::add(TimePoint from, TimePoint to, MilliGpu amount) {
 }
 
 void PastUse::change(TimePoint time, MilliGpu amount) {
-    const bool is_first = began == TimePoint{} && settled == TimePoint{};
+    const bool is_first = milli_gpu_ms.empty() && held == MilliGpu{0} && settled == TimePoint{};
     if (is_first) settled = began = time;
     began = std::min(began, time);
     if (time >= settled) {

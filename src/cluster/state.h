@@ -165,6 +165,7 @@ struct PoolState {
     int gpus_per_node_max = 0;
     model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
     std::vector<Claim> claims;            // by project
+    bool has_fixed_quota = false;         // anybody's
     Waste waste;
     std::vector<PastUse> past_use;        // by project; of the leaves
 };

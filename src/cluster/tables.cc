@@ -62,6 +62,7 @@ std::uint32_t position_of(std::vector<model::Labels>& table, const model::Labels
 
 Cluster::Cluster() {
     projects_.push_back({});  // kRoot
+    work_stamps_.push_back(0);
     set_pool({.name = model::kDefaultPool, .labels = {}});
 }
 
@@ -250,6 +251,7 @@ void Cluster::set_project(const model::Project& project) {
         id = {static_cast<ProjectId::Rep>(projects_.size())};
         project_names_.emplace(project.name, id);
         projects_.push_back({});
+        work_stamps_.push_back(0);
         for (PoolState& pool : pools_) pool.claims.resize(projects_.size());
         const ProjectId parent = project.parent.empty() ? kRoot : find_project(project.parent);
         BERTH_CHECK(parent.is_valid(), "a parent is declared before its children");
@@ -263,6 +265,8 @@ void Cluster::set_project(const model::Project& project) {
                           return std::tie(data.order, data.name);
                       });
     resolve_claims();
+    // What a project says of minimum runs holds for all below it.
+    for (std::uint64_t& stamp : work_stamps_) stamp = ++last_stamp_;
 }
 
 void Cluster::set_waste(PoolId pool, Waste waste) { pools_[pool.index()].waste = waste; }
@@ -280,7 +284,12 @@ void Cluster::count_use(PoolId pool, ProjectId project, TimePoint time, MilliGpu
 }
 
 void Cluster::resolve_claims() {
-    for (PoolState& pool : pools_) resolve_quota(pool, kRoot);
+    for (PoolState& pool : pools_) {
+        resolve_quota(pool, kRoot);
+        pool.has_fixed_quota = std::ranges::any_of(pool.claims, [](const Claim& claim) {
+            return claim.rights.kind == model::QuotaKind::Fixed;
+        });
+    }
 }
 
 void Cluster::resolve_quota(PoolState& pool, ProjectId id) {

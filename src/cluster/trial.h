@@ -13,7 +13,8 @@ class Cluster;
 struct Undo {
     enum class What { Place, Release, Hold, DropHold, Take } what;
     JobId job;
-    PoolId pool;            // the job's pool before
+    PoolId pool;              // the job's pool before
+    std::uint64_t stamp = 0;  // of its project's work before
     std::size_t first = 0;  // in the cluster's list of undone ranks or tasks
     std::size_t count = 0;
     View view = View::Idle;

@@ -107,6 +107,24 @@ struct Fields<JobView> {
         Fields<model::JobRecord>::visit(field);
         field("verdict", &JobView::verdict);
         field("why", &JobView::why);
+        field("foresight", &JobView::foresight);
+    }
+};
+
+template <>
+struct Fields<model::StartEstimate> {
+    static void visit(auto&& field) {
+        using E = model::StartEstimate;
+        field("optimistic", &E::optimistic), field("expected", &E::expected);
+        field("pessimistic", &E::pessimistic), field("until", &E::until);
+    }
+};
+
+template <>
+struct Fields<Foresight> {
+    static void visit(auto&& field) {
+        field("starts_if", &Foresight::starts_if);
+        field("start_estimate", &Foresight::start_estimate);
     }
 };
 

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "codec/api_fields.h"
+#include "codec/foresight_fields.h"
 #include "codec/event_fields.h"
 
 namespace berth::codec {
@@ -65,6 +66,9 @@ TEST_CASE("no member of a described type is forgotten") {
               model::JobSpec, model::TaskPlacement, model::PauseCost, model::PauseReceipt,
               model::JobRecord, model::PauseManner, model::LaunchSpec, model::Snapshot>();
     check_all<model::Verdict, model::Remedy, model::Start, model::Pause, model::Reservation,
-              model::Plan, model::Submission, codec::PlanView, codec::ProjectUse, codec::GpuView>();
+              model::Plan, model::Submission, codec::PlanView, codec::ProjectUse, codec::GpuView,
+              codec::Foresight, model::StartEstimate, model::ShareRow, model::ShareOffer,
+              model::ShareLevel, model::ShareAccount, model::Hypothesis, model::JobFate,
+              model::FateChange, model::WhatIf, codec::WhatIfRequest>();
     check_events(model::EventBody{});
 }

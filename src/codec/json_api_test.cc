@@ -32,7 +32,7 @@ codec::JobView job_view(std::uint64_t seed) {
     verdict.scope = dice.text();
     verdict.blockers = {{static_cast<std::int64_t>(seed % 7)}, {3}};
     if (seed % 2 == 0) {
-        verdict.remedy = model::Remedy{.kind = static_cast<model::RemedyKind>(seed % 9),
+        verdict.remedy = model::Remedy{.kind = static_cast<model::RemedyKind>(seed % 10),
                                        .name = dice.text(),
                                        .gpus = base::gpus(3),
                                        .tasks = 2,

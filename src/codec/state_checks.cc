@@ -168,6 +168,8 @@ class Checker {
                           on_node + count + (share > 1000 ? " with less memory" : "") +
                               ", too small for a task of this job");
         }
+        // Promised GPUs are still in use by those who leave them.
+        if (task.state == TaskState::Promised) return;
         NodeUse& use = uses_[node];
         for (const int index : task.gpu_indices) {
             if (index >= node->gpus) {

@@ -64,6 +64,7 @@ class StateReader {
 base::Result<Description> StateReader::read(const Value& file) {
     FieldReader fields(problems_, file, "");
     state_.now = fields.time("now").value_or(base::TimePoint{});
+    state_.as_listed = fields.flag("as_listed", false);
     read_levels(fields);
     fields.each("pools", [&](const Value& v, const std::string& path) { read_pool(v, path); });
     fields.each("nodes", [&](const Value& v, const std::string& path) { read_node(v, path); });
@@ -238,6 +239,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     job.last_pause = fields.time("last_pause");
     job.stale_since = fields.time("stale_since");
     job.held = fields.flag("held", false);
+    job.promised_until = fields.time("promised_until");
     read_tasks(fields, job);
     read_counts(fields, job);
     fields.finish();
@@ -377,7 +379,7 @@ void StateReader::sort() {
     const auto naturally = [](const auto& a, const auto& b) {
         return is_before_naturally(a.name, b.name);
     };
-    std::ranges::sort(state_.nodes, naturally);
+    if (!state_.as_listed) std::ranges::sort(state_.nodes, naturally);
     // Whoever builds a cluster needs parents before their children.
     std::map<std::string, int> depth = depths(state_.projects);
     std::ranges::sort(state_.projects, [&](const Project& a, const Project& b) {
@@ -385,6 +387,7 @@ void StateReader::sort() {
         const int depth_b = depth[b.name];
         return depth_a != depth_b ? depth_a < depth_b : naturally(a, b);
     });
+    if (state_.as_listed) return;
     std::ranges::sort(state_.jobs, [](const JobDescription& a, const JobDescription& b) {
         if (a.created != b.created) return a.created < b.created;
         if (a.spec.project != b.spec.project) {

@@ -19,7 +19,7 @@ void Controller::decide(Transaction& transaction) {
     if (next_wakeup_ && *next_wakeup_ <= now) needs_decision_ = true;
     if (!needs_decision_ || now < decide_from_) return;
     const model::TimePoint began = ports_.clock.now();
-    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now);
+    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now, memory_);
     decide_from_ = now + (ports_.clock.now() - began);
     needs_decision_ = false;
     // A wake-up that is due already would make the loop spin.
@@ -86,10 +86,13 @@ void Controller::repeat_stops(Transaction& transaction) {
 }
 
 void Controller::run_effects(const Transaction& transaction) {
-    for (const model::JobId job : transaction.starts()) {
-        launch(transaction, job);
-        crash::crash_point("after-launch");
-    }
+    const auto launch_all = [&] {
+        for (const model::JobId job : transaction.starts()) {
+            launch(transaction, job);
+            crash::crash_point("after-launch");
+        }
+    };
+    if (!transaction.starts().empty()) ports_.store.read_together(launch_all);
     for (const StopOrder& stop : transaction.stops()) {
         ports_.launcher.stop(stop.attempt, stop.reason, stop.grace);
         crash::crash_point("after-stop");

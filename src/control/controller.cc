@@ -112,7 +112,7 @@ Outlook Controller::outlook(const model::Submission& submission) {
         return outlook;
     }
     state_.cluster.add_job(id, submission.spec, now);
-    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now);
+    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now, memory_);
     outlook.verdict = scheduling::explain(state_.cluster, settings_.policy, plan, now, id);
     state_.cluster.remove_job(id);
     outlook.starts_now = outlook.verdict.reason == model::Reason::Starting;

@@ -31,6 +31,7 @@
 #include "ports/clock.h"
 #include "ports/launcher.h"
 #include "ports/store.h"
+#include "scheduling/memory.h"
 
 namespace berth::control {
 
@@ -157,6 +158,7 @@ class Controller final : public ports::LauncherListener {
     Settings settings_;
     Ports ports_;
     lifecycle::State state_;
+    scheduling::Memory memory_;  // of decisions about the state
     Admission admission_;
     Verdicts verdicts_;
     std::vector<Turn> queue_;

@@ -51,6 +51,8 @@ class Store {
     virtual base::Status read_events(std::int64_t after, std::int64_t limit,
                                      const std::function<void(model::Event&&)>& visit) = 0;
 
+    // Calls `reads`, which only asks questions, many of them: together they cost less.
+    virtual void read_together(const std::function<void()>& reads) { reads(); }
     // Errors: NotFound.
     virtual base::Result<model::LaunchSpec> launch_of(model::JobId job) = 0;
     virtual base::Result<model::JobRecord> finished_job(model::JobId job) = 0;

@@ -131,6 +131,7 @@ Status Stage::build() {
     if (is_built_) return {};
     BERTH_TRY(state, lifecycle::from_description(description_));
     state_ = std::move(state);
+    memory_ = {};
     is_built_ = true;
     return {};
 }
@@ -237,7 +238,7 @@ Status Stage::pause(model::JobId job) {
 
 model::Plan Stage::decide_into(Lines& lines) {
     const std::string before = lifecycle::dump(state_.cluster);
-    model::Plan plan = scheduling::decide(state_.cluster, policy_, now_);
+    model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
     const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
     lines = render(state_, plan);
     for (const model::Verdict& verdict : verdicts) {
@@ -302,7 +303,7 @@ Result<std::vector<std::string>> Stage::settle() {
     Lines lines;
     for (int round = 1; round <= kRoundsMax; ++round) {
         BERTH_TRY_VOID(let_leave());
-        const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_);
+        const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
         if (plan.is_empty()) {
             const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
             for (const model::Verdict& verdict : verdicts) {

@@ -74,9 +74,9 @@ using Conflicts = std::map<JobId, std::vector<Claimant>>;
 class Attempt {
   public:
     // Whoever had to leave what it was just given lets the claimants of `known` pass; see decide().
-    Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, const Conflicts& known,
-            bool is_last)
-        : cluster_(cluster), now_(now), known_(known), is_last_(is_last) {
+    Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory,
+            const Conflicts& known, bool is_last)
+        : cluster_(cluster), now_(now), memory_(memory), known_(known), is_last_(is_last) {
         honour_holds();
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
@@ -284,7 +284,7 @@ class Attempt {
 
     VictimSearch& search_in(const PoolView& view) {
         std::optional<VictimSearch>& search = searches_[view.pool.index()];
-        if (!search) search.emplace(view);
+        if (!search) search.emplace(view, memory_.pieces(view.pool));
         return *search;
     }
 
@@ -358,6 +358,7 @@ class Attempt {
 
     Cluster& cluster_;
     TimePoint now_;
+    Memory& memory_;
     const Conflicts& known_;
     bool is_last_;
     std::vector<PoolView> views_;
@@ -380,11 +381,11 @@ constexpr int kAttemptsMax = 4;
 // A job that takes idle GPUs in stage 2 can turn out to be in the way of an owner in stage 3.
 // Starting it to pause it at once would be a waste, so the decision is made again, the owner being
 // served just before the job in its way, which may then find another place.
-Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
+Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory) {
     Conflicts known;
     for (int count = 1;; ++count) {
         const cluster::Trial trial(cluster);
-        Attempt attempt(cluster, policy, now, known, count == kAttemptsMax);
+        Attempt attempt(cluster, policy, now, memory, known, count == kAttemptsMax);
         attempt.run();
         if (attempt.conflicts().empty() || count == kAttemptsMax) {
             Plan plan = attempt.take_plan();
@@ -396,6 +397,11 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
             passing.insert(passing.end(), claimants.begin(), claimants.end());
         }
     }
+}
+
+Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
+    Memory memory;
+    return decide(cluster, policy, now, memory);
 }
 
 }  // namespace berth::scheduling

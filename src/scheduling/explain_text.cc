@@ -116,4 +116,43 @@ std::string explain_text(const Verdict& verdict) {
     return {};
 }
 
+namespace {
+
+std::string above_text(const Verdict& verdict, const std::string& bound) {
+    return base::format(verdict.used) + " held + " + base::format(verdict.asks) +
+           " asked = " + base::format(verdict.used + verdict.asks) + ", above " + bound + " of " +
+           base::format(verdict.bound);
+}
+
+std::string short_text(std::int64_t asked, std::int64_t there, const std::string& where) {
+    return std::to_string(asked) + " tasks asked - " + std::to_string(there) + " " + where + " = " +
+           std::to_string(asked - there) + " short";
+}
+
+}  // namespace
+
+std::string arithmetic_text(const Verdict& verdict) {
+    switch (verdict.reason) {
+        case Reason::QuotaHard:
+            return above_text(verdict, verdict.detail == "quota" ? "the quota for work that stays"
+                                                                 : "the " + verdict.detail);
+        case Reason::QuotaFair:
+            if (verdict.detail != "set aside") return above_text(verdict, "the fair share");
+            return base::format(verdict.used + verdict.bound) + " free - " +
+                   base::format(verdict.used) + " set aside = " + base::format(verdict.bound) +
+                   " to lend, below the " + base::format(verdict.asks) + " asked";
+        case Reason::NeverFits:
+            if (verdict.detail == "node size") return {};
+            return short_text(verdict.tasks_asked, verdict.tasks_fit, "that fit when it is empty");
+        case Reason::Gang: return short_text(verdict.tasks_asked, verdict.tasks_fit, "that fit");
+        case Reason::PoolFull:
+        case Reason::Reserved:
+        case Reason::Unhealthy:
+            if (verdict.idle >= verdict.asks) return {};
+            return base::format(verdict.asks) + " asked - " + base::format(verdict.idle) +
+                   " idle = " + base::format(verdict.asks - verdict.idle) + " short";
+        default: return {};
+    }
+}
+
 }  // namespace berth::scheduling

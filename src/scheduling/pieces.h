@@ -5,8 +5,10 @@
 // gang is one. Not asked here: how many of them together (reclaim.h) and which of them (victims.h).
 //
 // One table serves all the evictions of a decision: a project's work is cut when somebody may take
-// from it for the first time, and what was taken is struck out. Trusts: nothing starts while the
-// table is in use. Cost: O(running tasks of a project) when it is cut, then O(1) a question.
+// from it for the first time, and what was taken is struck out. It may serve the next decision
+// about the same cluster too: a project is cut again when its work has changed, else priced again.
+// Trusts: nothing starts while the table is open for a decision. Cost: O(running tasks of a
+// project) when it is cut, a fraction of that when it is priced, then O(1) a question.
 #pragma once
 
 #include <array>
@@ -23,6 +25,7 @@ struct Piece {
     ProjectId project;
     int priority = 0;
     int stage = 0;  // of its job (rule R3), now
+    int stage_of_job = 0;  // before anything was taken of it
     TimePoint created;  // of its job
     bool takes_whole_job = true;
     bool is_fresh = false;  // its job starts in this very decision: nothing is lost
@@ -30,6 +33,8 @@ struct Piece {
     std::span<const model::TaskPlacement> tasks;  // all running
     std::span<const int> ranks;  // theirs
     MilliGpu gpus{0};
+    TimePoint protected_until;  // its job, by its minimum run
+    TimePoint last_saved;  // its job
     model::PauseCost cost;
 };
 
@@ -55,7 +60,12 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary);
 
 class PieceTable {
   public:
-    explicit PieceTable(const PoolView& view);
+    PieceTable() = default;
+    PieceTable(PieceTable&&) = default;  // its pieces point into it: it is never copied
+    PieceTable& operator=(PieceTable&&) = default;
+
+    // Makes it ready for a decision, or another try at one. The view outlives the decision.
+    void open(const PoolView& view);
 
     // The pieces of one project that have one priority; `order` is the victim order (R8). What is
     // left of them is counted twice: [0] all, [1] without the protected ones.
@@ -112,28 +122,44 @@ class PieceTable {
     };
     // One project's work, cut.
     struct Cut {
-        bool is_done = false;
+        bool is_ready = false;  // for this decision
+        std::optional<std::uint64_t> stamp;  // of the work as cut
+        bool has_strikes = false;
+        TimePoint priced;  // when
+        std::size_t first = 0;  // position of its pieces
+        std::size_t room = 0;  // positions kept for them
         std::vector<Class> classes;
         std::vector<model::TaskPlacement> tasks;  // of its pieces
         std::vector<int> ranks;
     };
 
     Cut& cut(ProjectId project);
+    void cut(Cut& into, ProjectId project);
     void cut(Cut& into, const cluster::Job& job);
     void add_piece(Cut& into, const cluster::Job& job, std::size_t first, std::size_t count);
+    void settle(Cut& cut);
+    void restore(Cut& cut);
+    void price(Cut& cut);
+    void price(Class& alike, Piece& piece) const;
+    void stand_on_nodes(std::size_t piece);
+    void leave_nodes(std::size_t piece);
     Class& class_of(const Piece& piece);
     void lower_stage(Class& alike, std::size_t core);
     std::optional<std::int64_t> cheapest_in(Class& from, const Terms& terms);
     TimePoint protected_until(const Terms& terms, const Piece& piece) const;
     bool is_protected(const Terms& terms, const Piece& piece) const;
 
-    const PoolView& view_;
-    bool asks_who_;  // projects say minimum runs: who asks decides what is protected
+    const PoolView* view_ = nullptr;
+    std::optional<model::Policy> policy_;  // of the last decision
+    bool asks_who_ = false;  // projects say minimum runs: who asks decides what is protected
+    std::vector<const cluster::Job*> jobs_;  // of the project that is being cut
+    std::vector<Piece> fresh_cut_;  // likewise
     std::vector<Piece> pieces_;
     std::vector<bool> is_gone_;
     std::vector<Cut> cuts_;  // by project
     std::vector<Link> heads_;  // by node
     std::vector<Standing> links_;
+    Link free_link_ = kNoLink;  // links that are not in use
 };
 
 // What pausing so much of the job now destroys.

@@ -2,6 +2,7 @@
 #include "scheduling/slot_market.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,17 @@ namespace berth::scheduling {
 namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+
+// Whether so much more room on the node could be enough for one task, as far as sums tell.
+bool could_fit(const Hunt& hunt, NodeId node, MilliGpu more) {
+    const cluster::Cluster& cluster = hunt.view.cluster;
+    const ShapeId shape = hunt.beneficiary.job.shape;
+    const MilliGpu wanted = cluster.share_on(shape, node) * cluster.shape(shape).request.gpus;
+    for (int gpu = 0; gpu < cluster.nodes()[node.index()].gpus && more < wanted; ++gpu) {
+        more += cluster.free(View::Coming, node, gpu);
+    }
+    return more >= wanted;
+}
 
 }  // namespace
 
@@ -46,17 +58,28 @@ void SlotMarket::open(const Hunt& hunt) {
                                       [&](NodeId node) { offer(hunt, node); });
         return;
     }
-    std::vector<std::int64_t> least(nodes, kNone);
+    struct Standing {
+        std::int64_t least = kNone;
+        MilliGpu gpus{0};
+    };
+    std::vector<Standing> standing(nodes);
     std::vector<Offer> offers;
     for (const std::size_t piece : hunt.quarry()) {
         const std::int64_t cost = hunt.cost(piece);
         for (const model::TaskPlacement& task : hunt.pieces[piece].tasks) {
-            std::int64_t& known = least[task.node.index()];
-            if (known == kNone) offers.push_back({0, 0, task.node, ++versions_[task.node.index()]});
-            known = std::min(known, cost);
+            Standing& here = standing[task.node.index()];
+            if (here.least == kNone) offers.push_back({0, 0, task.node, 0});
+            here.least = std::min(here.least, cost);
+            here.gpus += task.share * std::popcount(task.gpu_mask);
         }
     }
-    for (Offer& offer : offers) offer.cost = least[offer.node.index()];
+    for (Offer& offer : offers) {
+        const Standing& here = standing[offer.node.index()];
+        offer.cost = here.least;
+        offer.version = ++versions_[offer.node.index()];
+        if (!could_fit(hunt, offer.node, here.gpus)) offer.cost = kNone;
+    }
+    std::erase_if(offers, [](const Offer& offer) { return offer.cost == kNone; });
     heap_ = std::priority_queue<Offer>({}, std::move(offers));
 }
 

@@ -79,7 +79,10 @@ std::optional<TimePoint> first_unprotected(Hunt& hunt) {
 
 }  // namespace
 
-VictimSearch::VictimSearch(const PoolView& view) : view_(view), pieces_(view) {}
+VictimSearch::VictimSearch(const PoolView& view, PieceTable& pieces)
+    : view_(view), pieces_(pieces) {
+    pieces_.open(view);
+}
 
 Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     Hunt hunt{view_,

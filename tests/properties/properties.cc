@@ -130,13 +130,13 @@ class Life {
         }
     }
 
-    // I11: the same question has the same answer.
+    // I11: the same question has the same answer. The stage remembers its decisions; here is none.
     void check_printed(const lifecycle::State& before, const model::Plan& plan,
                        const std::vector<std::string>& printed) {
         const auto lines = scenario::render(before, plan);
         if (lines.size() > printed.size() ||
             !std::equal(lines.begin(), lines.end(), printed.begin())) {
-            report("I11: deciding again decides differently");
+            report("I11: deciding again, without a memory, decides differently");
         }
     }
 

@@ -78,20 +78,26 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
                 happen(state, model::JobFinished{other, model::JobState::Cancelled, 0, {}});
             }
             return;
+        case RemedyKind::Apart:
         case RemedyKind::AskLess:
         case RemedyKind::AnyKind: {
-            const model::TimePoint created = job.created;
+            const cluster::Job before = job;
             model::JobSpec spec = state.jobs.at(id).spec;
             if (remedy.kind == RemedyKind::AnyKind) {
                 spec.gpu_model.clear();
                 spec.node_labels.clear();
+            } else if (remedy.kind == RemedyKind::Apart) {
+                spec.topology.required.clear();
             } else {
                 if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
                 spec.tasks_min = remedy.tasks;
                 spec.request.gpus = static_cast<int>(remedy.gpus.value / 1000);
             }
+            if (before.hold) cluster.drop_hold(id);
             cluster.remove_job(id);
-            return cluster.add_job(id, spec, created);
+            cluster.add_job(id, spec, before.created);
+            cluster.set_paused(id, before.last_pause);
+            return cluster.set_started(id, before.last_start);
         }
         case RemedyKind::MoreGpus:
             return happen(state, model::NodeSet{scheduling::added_node(cluster, remedy, job)});

@@ -54,6 +54,7 @@ class SqliteStore final : public ports::Store {
     Status write_snapshot(const model::Snapshot& snapshot) override;
     Status read_events(std::int64_t after, std::int64_t limit,
                        const std::function<void(model::Event&&)>& visit) override;
+    void read_together(const std::function<void()>& reads) override;
     Result<model::LaunchSpec> launch_of(JobId job) override;
     Result<model::JobRecord> finished_job(JobId job) override;
     Result<std::vector<model::JobRecord>> finished_jobs(const ports::FinishedQuery& query) override;
@@ -72,7 +73,7 @@ class SqliteStore final : public ports::Store {
     Database database_;
     std::int64_t last_sequence_ = 0;
     std::string text_;  // reused for each row that is written
-    Statement begin_, commit_, rollback_;
+    Statement begin_, begin_reading_, commit_, rollback_;
     Statement insert_event_, select_events_;
     Statement insert_launch_, select_launch_, delete_launch_;
     Statement insert_finished_, select_finished_, list_finished_, list_finished_of_project_;
@@ -83,6 +84,7 @@ class SqliteStore final : public ports::Store {
 Status SqliteStore::prepare() {
     const std::pair<Statement*, const char*> statements[] = {
         {&begin_, "BEGIN IMMEDIATE"},
+        {&begin_reading_, "BEGIN DEFERRED"},
         {&commit_, "COMMIT"},
         {&rollback_, "ROLLBACK"},
         {&insert_event_, "INSERT INTO events VALUES (?, ?, ?, ?, ?)"},
@@ -222,6 +224,13 @@ Result<codec::FinishedJob> SqliteStore::find_finished(JobId job) {
     return finished;
 }
 
+// One transaction takes the locks of the file once. Without it every answer is the same.
+void SqliteStore::read_together(const std::function<void()>& reads) {
+    const bool has_begun = begin_reading_.run().has_value();
+    reads();
+    if (has_begun && !commit_.run()) (void)rollback_.run();
+}
+
 Result<model::LaunchSpec> SqliteStore::launch_of(JobId job) {
     BERTH_TRY(has_row, select_launch_.bind(1, job.value).step());
     if (has_row) {
@@ -287,6 +296,9 @@ Status check_schema(Database& database, const std::string& path) {
                               std::to_string(kSchemaVersion) + "); start that version");
     }
     BERTH_TRY_VOID(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
+    // 16 MiB of pages at hand and 16 MiB of log between two checkpoints: a few thousand live jobs
+    // and their events are not read again nor written twice.
+    BERTH_TRY_VOID(database.execute("PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000"));
     return tables == 0 ? database.execute(kSchema) : Status{};
 }
 

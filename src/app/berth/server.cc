@@ -9,8 +9,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <cstdio>
 #include <fstream>
+#include <functional>
+#include <map>
 
 #include "adapters/sqlite/sqlite_store.h"
 #include "adapters/system_clock/system_clock.h"
@@ -28,6 +31,8 @@ namespace {
 
 // Cancelled jobs get so long to be gone before the server ends without them.
 constexpr std::chrono::seconds kCancelPatience{90};
+// Questions about the future that wait for the other thread.
+constexpr std::size_t kBackgroundMax = 16;
 // Answers under way get so long to leave.
 constexpr std::chrono::milliseconds kFarewell{50};
 
@@ -68,6 +73,7 @@ struct Server::Parts {
     void step_at(asio::steady_timer::time_point time);
     void tick();
     void begin_end(api::JobsAtShutdown jobs);
+    bool run_in_background(std::function<void()> work, std::function<void()> then);
     void end();
 
     ServerOptions options;
@@ -90,7 +96,23 @@ struct Server::Parts {
     bool is_ending = false;
     bool waits_for_jobs = false;
     int exit_code = 0;
+    // What is to be done on the loop when the other thread has done its part. It never sees these:
+    // they hold connections.
+    std::map<std::int64_t, std::function<void()>> after_background;
+    std::int64_t last_background = 0;
+    asio::thread_pool background{1};  // last: it ends before what it reports to
 };
+
+bool Server::Parts::run_in_background(std::function<void()> work, std::function<void()> then) {
+    if (after_background.size() >= kBackgroundMax) return false;
+    const std::int64_t number = ++last_background;
+    after_background.emplace(number, std::move(then));
+    asio::post(background, [this, number, work = std::move(work)] {
+        work();
+        asio::post(loop, [this, number] { after_background.extract(number).mapped()(); });
+    });
+    return true;
+}
 
 base::Status Server::Parts::open() {
     BERTH_TRY(policy, choose_policy(options));
@@ -104,6 +126,9 @@ base::Status Server::Parts::open() {
     BERTH_TRY(nodes, inventory.inventory->discover());
     BERTH_TRY(token, api::obtain_token(options.data_dir + "/token"));
     BERTH_TRY_VOID(make_controller(policy));
+    const api::Background in_background = [this](auto work, auto then) {
+        return run_in_background(std::move(work), std::move(then));
+    };
     site = std::make_unique<api::Site>(
         api::Site{.controller = *controller,
                   .store = *store,
@@ -121,7 +146,9 @@ base::Status Server::Parts::open() {
                   .log_path = launcher.log_path,
                   .attach_address = launcher.attach_address,
                   .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
-                  .waiting = {}});
+                  .waiting = {},
+                  .in_background = in_background,
+                  .foresight = {*controller, *store, clock, in_background}});
     set_up_cluster(nodes);
     if (options.demo) submit_demo(*controller, options.program);
     controller->step();
