@@ -82,9 +82,24 @@ class StateWriter {
         if (node.memory) number("memory", node.memory->value);
         labels("labels", node.labels);
         labels("topology", node.topology);
+        write(node.gpu_links);
         if (node.health != model::NodeHealth::Ready) {
             json_.key("health"), json_.string(word(node.health));
         }
+    }
+
+    void write(const model::GpuLinks& links) {
+        if (links == model::GpuLinks{}) return;
+        json_.key("gpu_links"), json_.begin_object();
+        for (const auto& [name, places] :
+             {std::pair("numa", &links.numa), {"islands", &links.islands}, {"nics", &links.nics}}) {
+            if (places->empty()) continue;
+            json_.key(name), json_.begin_array();
+            for (const int place : *places) json_.number(place);
+            json_.end_array();
+        }
+        if (!links.matrix.empty()) texts("matrix", links.matrix);
+        json_.end_object();
     }
 
     void write(const Entitlement& rights) {
@@ -153,18 +168,16 @@ class StateWriter {
             text("preferred", spec.topology.preferred);
             json_.end_object();
         }
-        duration("min_run", spec.min_run);
-        duration("preemption_delay", spec.preemption_delay);
-        if (spec.stale_grace && spec.stale_grace->count() < 0) {
-            text("stale_grace", "never");
-        } else {
-            duration("stale_grace", spec.stale_grace);
+        if (spec.placement != model::Placement::Auto) {
+            json_.key("placement"), json_.string(word(spec.placement));
         }
+        if (spec.tensor_skew_ppm) raw("tensor_skew", millionths(*spec.tensor_skew_ppm));
+        duration("min_run", spec.min_run);
         if (spec.restart_cost.count() > 0) duration("restart_cost", spec.restart_cost);
-        if (spec.preemption_delay) duration("preemption_delay", *spec.preemption_delay);
+        duration("preemption_delay", spec.preemption_delay);
         if (!spec.stale_grace) return;
         if (*spec.stale_grace < model::Duration{0}) return text("stale_grace", "never");
-        duration("stale_grace", *spec.stale_grace);
+        duration("stale_grace", spec.stale_grace);
     }
 
     void write(const JobDescription& job) {

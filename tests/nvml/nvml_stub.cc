@@ -4,7 +4,6 @@
 // ';'. GPUs with SXM in their name are joined by NVLink, neighbours share a PCIe switch. "lost" is
 // a GPU that has fallen off the bus, "plain" one that measures nothing.
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -27,7 +26,7 @@ int refusal(const Gpu* gpu) {
 }
 
 int write_text(const std::string& text, char* to, unsigned int size) {
-    std::strncpy(to, text.c_str(), size);
+    to[text.copy(to, size - 1)] = 0;
     return 0;
 }
 
