@@ -12,6 +12,7 @@ set(berth_modules
     3  scheduling                    pure
     3  lifecycle                     pure
     4  scenario                      pure
+    4  foresight                     pure
     4  ports                         effects
     4  crash                         effects
     5  supervision                   effects

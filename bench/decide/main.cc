@@ -14,7 +14,9 @@ int main(int argc, char** argv) {
     bench::add_place_and_release(scenarios);
     bench::add_evictions(scenarios);
     bench::add_fill(scenarios);
+    bench::add_foresight(scenarios);
     bench::add_steady_state(scenarios);
+    bench::add_topology_gang(scenarios);
     bench::add_memory(scenarios);
 
     const std::span arguments(argv, static_cast<std::size_t>(argc));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <vector>
 
 // callgrind is told to count inside this function only; it must stay a function of this name.
@@ -14,7 +15,24 @@ extern "C" __attribute__((noinline)) void berth_bench_measured(
     operation();
 }
 
+namespace {
+
+std::int64_t g_allocations = 0;
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+    ++g_allocations;
+    if (void* memory = std::malloc(size)) return memory;
+    std::abort();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
 namespace berth::bench {
+
+std::int64_t allocations() { return g_allocations; }
+
 namespace {
 
 constexpr std::size_t kSamplesMin = 5;

@@ -40,13 +40,18 @@ class Run {
     void expect(bool condition, const std::string& what) const;
 };
 
+// How often this program has asked for memory so far.
+std::int64_t allocations();
+
 using Scenario = std::function<void(Run&)>;
 
 // One function a file; each adds its scenarios by name.
 void add_place_and_release(std::map<std::string, Scenario>& scenarios);
 void add_evictions(std::map<std::string, Scenario>& scenarios);
 void add_fill(std::map<std::string, Scenario>& scenarios);
+void add_foresight(std::map<std::string, Scenario>& scenarios);
 void add_steady_state(std::map<std::string, Scenario>& scenarios);
+void add_topology_gang(std::map<std::string, Scenario>& scenarios);
 void add_memory(std::map<std::string, Scenario>& scenarios);
 
 }  // namespace berth::bench

@@ -73,8 +73,12 @@ class Busy {
     void measure() {
         std::vector<std::int64_t> samples;
         const int events = run_.samples_max > 0 ? run_.samples_max : kEvents;
+        samples.reserve(static_cast<std::size_t>(events));
+        const std::int64_t before = allocations();
         for (int i = 0; i < events; ++i) samples.push_back(run_.timed([this] { step(); }));
+        const std::int64_t made = allocations() - before;
         run_.print_times("one event", 1, samples);
+        run_.print_number("allocations of an event", "allocations", made / events);
         run_.print_number("jobs", "jobs", std::ssize(world_.state.jobs));
         run_.print_number("starts", "jobs", starts_);
         run_.print_number("pauses", "jobs", pauses_);
@@ -110,7 +114,8 @@ class Busy {
 
     void decide() {
         const model::TimePoint now = base::at_ms(now_ms_);
-        const model::Plan plan = scheduling::decide(world_.state.cluster, run_.policy, now);
+        const model::Plan plan =
+            scheduling::decide(world_.state.cluster, run_.policy, now, memory_);
         world_.carry_out(plan, run_.policy, now);
         for (const model::Start& start : plan.starts) running_.push_back(start.job);
         for (const model::Pause& pause : plan.pauses) leaving_.push_back(pause.job);
@@ -153,6 +158,7 @@ class Busy {
 
     Run& run_;
     World world_;
+    scheduling::Memory memory_;  // as the server keeps one
     base::Rng dice_{11};
     int weights_ = 0;
     std::int64_t now_ms_ = 0;

@@ -9,8 +9,10 @@
 #include "api/routes.h"
 #include "codec/field_reader.h"
 #include "codec/json.h"
+#include "codec/json_writer.h"
 #include "control/launch_order.h"
 #include "scheduling/fair_share.h"
+#include "scheduling/overcommitment.h"
 
 namespace berth::api {
 namespace {
@@ -74,7 +76,8 @@ std::vector<codec::ProjectView> view_projects(Site& site) {
     }
     for (std::size_t p = 0; p < cluster.pools().size(); ++p) {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(p)};
-        const auto shares = scheduling::fair_shares(cluster, pool, site.controller.policy());
+        const auto shares = scheduling::fair_shares(cluster, pool, site.controller.policy(),
+                                                    site.controller.state().time);
         for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
             const cluster::Claim& claim =
                 cluster.claim(pool, {static_cast<base::ProjectId::Rep>(i)});
@@ -110,9 +113,36 @@ base::Result<model::Project> changed(model::Project project, const std::string& 
     }
     rights.priority = static_cast<int>(fields.whole("priority", rights.priority));
     rights.kind = fields.choice("kind", rights.kind);
+    const auto change_time = [&](std::string_view field, std::optional<model::Duration>& time) {
+        if (const auto said = fields.duration(field)) time = said;
+        if (is_null(field)) time.reset();
+    };
+    change_time("preemption_delay", project.preemption_delay);
+    change_time("preempt_min_run", project.preempt_min_run);
+    change_time("reclaim_min_run", project.reclaim_min_run);
     fields.finish();
     if (problems.any()) return problems.first();
     return project;
+}
+
+// What a change of this project's rights makes promise too much, as one JSON document.
+std::string warnings_json(const Site& site, const std::string& project) {
+    const cluster::Cluster& cluster = site.controller.state().cluster;
+    const auto id = cluster.find_project(project);
+    if (!id.is_valid()) return "{}";
+    const std::string& parent = cluster.projects()[id.index()].project.parent;
+    const std::string_view effect = site.controller.policy().scale_overcommitted
+                                        ? "; each counts for its part"
+                                        : "; this profile does not scale them down";
+    std::string body;
+    codec::JsonWriter json(body);
+    json.begin_object(), json.key("warnings"), json.begin_array();
+    for (const model::Overcommitment& found : scheduling::overcommitments(cluster)) {
+        if (found.scope != parent && found.scope != project) continue;
+        json.string(scheduling::overcommitment_text(found) + std::string(effect));
+    }
+    json.end_array(), json.end_object();
+    return body;
 }
 
 }  // namespace
@@ -139,9 +169,10 @@ void put_project(Site& site, Call call) {
     if (!next) return call.respond(problem(next.error()));
     site.controller.set_project(
         std::move(*next), call.request.user,
-        [respond = call.respond, is_new = !known.is_valid()](const base::Status& status) {
+        [&site, name, respond = call.respond,
+         is_new = !known.is_valid()](const base::Status& status) {
             if (!status) return respond(problem(status.error()));
-            respond(json_response("{}", is_new ? 201 : 200));
+            respond(json_response(warnings_json(site, name), is_new ? 201 : 200));
         });
 }
 

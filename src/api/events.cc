@@ -12,8 +12,6 @@ namespace berth::api {
 namespace {
 
 constexpr std::int64_t kEventsMax = 1'000;
-// One job's events are looked for among so many at a time, so that no request reads a whole log.
-constexpr std::int64_t kEventsSearched = 50'000;
 
 struct EventQuery {
     std::int64_t after = 0;
@@ -29,16 +27,17 @@ struct Found {
 base::Result<Found> find_events(Site& site, const EventQuery& query) {
     Found found;
     found.searched_to = query.after;
-    const std::int64_t many = query.job.is_valid() ? kEventsSearched : query.limit;
-    BERTH_TRY_VOID(site.store.read_events(query.after, many, [&](model::Event&& event) {
-        if (std::ssize(found.page.items) >= query.limit) return;
+    const auto take = [&](model::Event&& event) {
         found.searched_to = event.sequence;
-        if (query.job.is_valid() && codec::job_of(event.body) != query.job) return;
         found.page.items.push_back(std::move(event));
-    }));
-    if (found.searched_to < site.controller.state().sequence) {
-        found.page.next = std::to_string(found.searched_to);
-    }
+    };
+    BERTH_TRY_VOID(query.job.is_valid()
+                       ? site.store.read_events_of(query.job, query.after, query.limit, take)
+                       : site.store.read_events(query.after, query.limit, take));
+    const std::int64_t last = site.controller.state().sequence;
+    const bool is_all = std::ssize(found.page.items) < query.limit;
+    if (is_all) found.searched_to = last;
+    if (found.searched_to < last) found.page.next = std::to_string(found.searched_to);
     return found;
 }
 

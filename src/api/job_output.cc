@@ -30,20 +30,26 @@ struct Piece {
     bool is_end = false;
 };
 
-// Bytes of the file from `offset`; nothing when there is no such file yet.
-std::string read_file(const std::string& path, std::int64_t offset) {
+// What the file has from `offset` on, without a gap that was cut out of it; nothing when there is
+// no such file yet.
+Piece read_file(const std::string& path, std::int64_t offset) {
+    Piece piece{{}, offset, true};
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return {};
+    if (file < 0) return piece;
     struct stat status{};
-    std::string bytes;
     if (::fstat(file, &status) == 0 && status.st_size > offset) {
-        bytes.resize(static_cast<std::size_t>(
-            std::min<std::int64_t>(status.st_size - offset, kPieceBytesMax)));
-        const ssize_t size = ::pread(file, bytes.data(), bytes.size(), offset);
-        bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+        const off_t data = std::max<off_t>(::lseek(file, offset, SEEK_DATA), offset);
+        const off_t gap = ::lseek(file, data, SEEK_HOLE);
+        const off_t end = gap > data ? gap : status.st_size;
+        piece.bytes.resize(
+            static_cast<std::size_t>(std::min<std::int64_t>(end - data, kPieceBytesMax)));
+        const ssize_t size = ::pread(file, piece.bytes.data(), piece.bytes.size(), data);
+        piece.bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+        piece.next = data + std::ssize(piece.bytes);
+        piece.is_end = piece.next >= status.st_size;
     }
     ::close(file);
-    return bytes;
+    return piece;
 }
 
 // Whether nothing more will be written to the attempt's log.
@@ -58,10 +64,8 @@ bool is_over(Site& site, ports::AttemptId attempt) {
 Piece read_piece(Site& site, const LogPlace& place) {
     // Asked before the file is read: what was written until then is in it.
     const bool was_over = is_over(site, place.attempt);
-    Piece piece;
-    piece.bytes = read_file(site.log_path(place.attempt, place.task), place.offset);
-    piece.next = place.offset + static_cast<std::int64_t>(piece.bytes.size());
-    piece.is_end = was_over && std::ssize(piece.bytes) < kPieceBytesMax;
+    Piece piece = read_file(site.log_path(place.attempt, place.task), place.offset);
+    piece.is_end &= was_over;
     return piece;
 }
 

@@ -8,6 +8,7 @@
 #include "codec/json_writer.h"
 #include "codec/words.h"
 #include "scheduling/explain.h"
+#include "scheduling/remedy.h"
 
 namespace berth::api {
 namespace {
@@ -81,6 +82,8 @@ void respond_with_job(Site& site, const Respond& respond, model::JobId job) {
     respond(json_response(codec::job_json(*view, names(site))));
 }
 
+bool foresees(const Call& call) { return call.text("foresee") == "true"; }
+
 base::Result<std::vector<model::JobRecord>> ended_jobs(Site& site, const Filter& filter,
                                                        std::int64_t count) {
     if (count == 0) return std::vector<model::JobRecord>{};
@@ -94,26 +97,56 @@ base::Result<std::vector<model::JobRecord>> ended_jobs(Site& site, const Filter&
     return std::move(found);
 }
 
-base::Result<codec::Page<codec::JobView>> list_jobs(Site& site, const Call& call) {
-    BERTH_TRY(states, parse_states(call.text("state")));
+base::Result<codec::Page<codec::JobView>> live_jobs(Site& site, const Call& call,
+                                                    const Filter& filter) {
     BERTH_TRY(limit, call.number("limit", kListMax));
-    BERTH_TRY(finished, call.number("finished", kFinishedShown));
-    const Filter filter{call.text("project"), call.text("user"), states};
+    BERTH_TRY(after, call.number("after", 0));
     codec::Page<codec::JobView> page;
-    for (const auto& [id, record] : site.controller.state().jobs) {
-        if (std::ssize(page.items) >= std::min(limit, kListMax)) break;
-        if (filter.accepts(record)) page.items.push_back(view_of(site, record));
+    const std::int64_t many = std::clamp<std::int64_t>(limit, 1, kListMax);
+    const auto& live = site.controller.state().jobs;
+    for (auto at = live.upper_bound({after}); at != live.end(); ++at) {
+        if (!filter.accepts(at->second)) continue;
+        if (std::ssize(page.items) == many) {
+            page.next = std::to_string(page.items.back().id.value);
+            break;
+        }
+        page.items.push_back(view_of(site, at->second));
     }
-    BERTH_TRY(ended, ended_jobs(site, filter, std::min(finished, kListMax)));
+    return page;
+}
+
+void respond_with_list(Site& site, const Respond& respond, codec::Page<codec::JobView> page,
+                       const std::vector<model::JobRecord>& ended) {
     for (const model::JobRecord& record : ended) page.items.push_back({record, {}, {}});
     std::ranges::sort(page.items, {}, [](const model::JobRecord& record) { return record.id; });
-    return page;
+    respond(json_response(codec::job_list_json(page, names(site))));
+}
+
+base::Status list_jobs(Site& site, const Call& call) {
+    BERTH_TRY(states, parse_states(call.text("state")));
+    BERTH_TRY(finished, call.number("finished", kFinishedShown));
+    const Filter filter{call.text("project"), call.text("user"), states};
+    BERTH_TRY(live, live_jobs(site, call, filter));
+    // Those that have ended stand on the first page.
+    BERTH_TRY(after, call.number("after", 0));
+    if (after > 0) finished = 0;
+    BERTH_TRY(ended, ended_jobs(site, filter, std::min(finished, kListMax)));
+    const auto answer = [&site, respond = call.respond, ended = std::move(ended),
+                         next = live.next](std::vector<codec::JobView> views) {
+        respond_with_list(site, respond, {std::move(views), next}, ended);
+    };
+    if (foresees(call)) {
+        site.foresight.estimate(std::move(live.items), answer);
+    } else {
+        answer(std::move(live.items));
+    }
+    return {};
 }
 
 }  // namespace
 
 codec::JobView view_of(Site& site, const model::JobRecord& record) {
-    codec::JobView view{record, {}, {}};
+    codec::JobView view{record, {}, {}, {}};
     if (!is_waiting(record)) return view;
     view.verdict = site.controller.why(record.id);
     if (view.verdict) view.why = scheduling::explain_text(*view.verdict);
@@ -129,6 +162,19 @@ base::Result<model::JobRecord> record_of(Site& site, model::JobId job) {
                       "job " + std::to_string(job.value) + " does not exist");
 }
 
+void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)> done) {
+    site.foresight.complete(std::move(view), [&site, done](codec::JobView complete) {
+        if (complete.foresight && complete.verdict->remedy) {
+            const codec::NameSource source = names(site);
+            complete.foresight->starts_if = scheduling::remedy_text(
+                *complete.verdict->remedy, site.clock.now(), [&](model::JobId other) {
+                    return std::to_string(other.value) + " " + source.job(other);
+                });
+        }
+        done(std::move(complete));
+    });
+}
+
 base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
     BERTH_TRY(record, record_of(site, job));
     return view_of(site, record);
@@ -137,7 +183,7 @@ base::Result<codec::JobView> view_of(Site& site, model::JobId job) {
 codec::NameSource names(Site& site) {
     codec::NameSource source;
     source.node = [&site](model::NodeId node) {
-        return site.controller.state().cluster.description(node).name;
+        return site.controller.state().cluster.node_name(node);
     };
     source.job = [&site](model::JobId job) -> std::string {
         const auto& live = site.controller.state().jobs;
@@ -167,9 +213,7 @@ void add_member(std::string& object, std::string_view name, std::string_view jso
 }
 
 void get_jobs(Site& site, Call call) {
-    const auto page = list_jobs(site, call);
-    if (!page) return call.respond(problem(page.error()));
-    call.respond(json_response(codec::job_list_json(*page, names(site))));
+    if (const auto listed = list_jobs(site, call); !listed) call.respond(problem(listed.error()));
 }
 
 void get_job(Site& site, Call call) {
@@ -185,6 +229,13 @@ void get_job(Site& site, Call call) {
                           goal->until == "change";
     const bool parks = wait->count() > 0 && found != live.end() && !is_stale &&
                        !is_reached(*goal, found->second) && !site.waiting.is_full();
+    if (!parks && foresees(call)) {
+        auto view = view_of(site, *job);
+        if (!view) return call.respond(problem(view.error(), "berth ls -a"));
+        return foresee(site, std::move(*view), [&site, respond = call.respond](auto complete) {
+            respond(json_response(codec::job_json(complete, names(site))));
+        });
+    }
     if (!parks) return respond_with_job(site, call.respond, *job);
     site.waiting.park(*job, site.clock.now() + *wait,
                       [&site, id = *job, goal = *goal, respond = call.respond](bool is_last) {
@@ -201,18 +252,23 @@ void get_job(Site& site, Call call) {
 void get_why(Site& site, Call call) {
     const auto job = call.job();
     if (!job) return call.respond(problem(job.error()));
-    const auto view = view_of(site, *job);
+    auto view = view_of(site, *job);
     if (!view) return call.respond(problem(view.error(), "berth ls -a"));
     if (!view->verdict) {
         return call.respond(problem(409, "job " + std::to_string(job->value) + " is " +
                                              std::string(codec::word(view->state)) +
                                              " and waits for nothing"));
     }
-    std::string body = codec::verdict_json(*view->verdict, names(site));
-    std::string text;
-    codec::append_json_string(text, view->why);
-    add_member(body, "text", text);
-    call.respond(json_response(std::move(body)));
+    foresee(site, std::move(*view), [&site, respond = call.respond](const auto& complete) {
+        std::string body = codec::verdict_json(*complete.verdict, names(site));
+        std::string text;
+        codec::append_json_string(text, complete.why);
+        add_member(body, "text", text);
+        if (complete.foresight) {
+            add_member(body, "foresight", codec::foresight_json(*complete.foresight));
+        }
+        respond(json_response(std::move(body)));
+    });
 }
 
 }  // namespace berth::api

@@ -3,6 +3,8 @@
 // How is a job shown? Its record with the reason why it waits, and what the ids in it are called.
 #pragma once
 
+#include <functional>
+
 #include "api/site.h"
 #include "codec/json_api.h"
 
@@ -12,6 +14,9 @@ namespace berth::api {
 base::Result<model::JobRecord> record_of(Site& site, model::JobId job);
 base::Result<codec::JobView> view_of(Site& site, model::JobId job);
 codec::JobView view_of(Site& site, const model::JobRecord& record);
+
+// Adds what would start a waiting job, and when it will start; `done` is called now or later.
+void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)> done);
 
 // Valid while the site is.
 codec::NameSource names(Site& site);

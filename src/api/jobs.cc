@@ -84,7 +84,7 @@ void answer_submission(Site& site, const Respond& respond, const std::string& pr
     const auto record = record_of(site, *outcome);
     if (!record) return respond(problem(record.error()));
     // Without the verdict: explaining costs more than all the rest of a submission.
-    Response response = json_response(codec::job_json({*record, {}, {}}, names(site)), 201);
+    Response response = json_response(codec::job_json({*record, {}, {}, {}}, names(site)), 201);
     response.headers.emplace_back("Location", "/api/v1/jobs/" + std::to_string(outcome->value));
     respond(std::move(response));
 }

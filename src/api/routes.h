@@ -27,6 +27,10 @@ void get_events(Site& site, Call call);
 void get_nodes(Site& site, Call call);
 void get_projects(Site& site, Call call);
 void put_project(Site& site, Call call);
+// what_if.cc
+void get_fair_share(Site& site, Call call);
+void post_what_if(Site& site, Call call);
+void get_state(Site& site, Call call);
 // status.cc
 void get_status(Site& site, Call call);
 void post_shutdown(Site& site, Call call);

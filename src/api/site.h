@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/foresight.h"
 #include "api/http.h"
 #include "api/waiting.h"
 #include "control/controller.h"
@@ -43,6 +44,8 @@ struct Site {
     std::function<std::string(ports::AttemptId)> attach_address;
     std::function<void(JobsAtShutdown)> shut_down;
     Waiting waiting;
+    Background in_background;
+    ForesightDesk foresight;
 };
 
 // One request on its way to its answer. `words` are the parts of the path that a route leaves open.

@@ -11,7 +11,6 @@
 #include "codec/json.h"
 #include "codec/json_writer.h"
 #include "codec/timestamp.h"
-#include "codec/words.h"
 
 namespace berth::api {
 namespace {
@@ -32,8 +31,10 @@ void write_gpus(codec::JsonWriter& json, const cluster::Cluster& cluster) {
 }
 
 void write_jobs(codec::JsonWriter& json, const lifecycle::State& state) {
-    std::map<std::string_view, std::int64_t> counts;
-    for (const auto& [id, job] : state.jobs) ++counts[codec::word(job.state)];
+    std::map<std::string_view, std::int64_t> counts;  // by name, as they were always written
+    for (std::size_t i = 0; i < state.counts.size(); ++i) {
+        if (state.counts[i] > 0) counts[model::kJobStateNames[i]] = state.counts[i];
+    }
     json.key("jobs"), json.begin_object();
     for (const auto& [name, count] : counts) json.key(name), json.number(count);
     json.end_object();

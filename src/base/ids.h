@@ -29,6 +29,7 @@ using NodeId = Id<struct NodeTag, std::uint32_t>;
 using ProjectId = Id<struct ProjectTag, std::uint32_t>;
 using PoolId = Id<struct PoolTag, std::uint32_t>;
 using ShapeId = Id<struct ShapeTag, std::uint32_t>;
+using DomainId = Id<struct DomainTag, std::uint32_t>;
 
 }  // namespace berth::base
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "codec/json.h"
 #include "codec/words.h"
 
 namespace berth::cli {
@@ -107,13 +108,20 @@ Outcome<JobList> Client::jobs(const JobQuery& query) {
     if (!query.state.empty()) target += "&state=" + percent_encoded(query.state);
     if (!query.project.empty()) target += "&project=" + percent_encoded(query.project);
     if (!query.user.empty()) target += "&user=" + percent_encoded(query.user);
-    auto body = get(target);
-    if (!body) return tl::unexpected(body.error());
+    if (query.foresees) target += "&foresee=true";
     JobList list;
-    auto page = codec::parse_job_list(*body, list.names);
-    if (!page) return unreadable(page);
-    list.jobs = std::move(page->items);
-    list.json = std::move(*body);
+    for (std::string next = "0"; !next.empty();) {
+        auto body = get(target + "&after=" + next);
+        if (!body) return tl::unexpected(body.error());
+        auto page = codec::parse_job_list(*body, list.names);
+        if (!page) return unreadable(page);
+        list.jobs.insert(list.jobs.end(), std::make_move_iterator(page->items.begin()),
+                         std::make_move_iterator(page->items.end()));
+        next = page->next;
+        list.pages.push_back(std::move(*body));
+    }
+    // Those that have ended came with the first page.
+    std::ranges::stable_sort(list.jobs, {}, [](const model::JobRecord& job) { return job.id; });
     return list;
 }
 
@@ -129,6 +137,26 @@ Outcome<JobAnswer> Client::read_job(Outcome<std::string> body) const {
 
 Outcome<JobAnswer> Client::job(model::JobId id) {
     return read_job(body_of({.target = job_target(id)}));
+}
+
+Outcome<JobAnswer> Client::foreseen_job(model::JobId id) {
+    return read_job(body_of({.target = job_target(id, "?foresee=true")}));
+}
+
+Outcome<ShareAnswer> Client::fair_share(const std::string& project, const std::string& pool) {
+    std::string target = "projects/" + percent_encoded(project) + "/fair-share";
+    if (!pool.empty()) target += "?pool=" + percent_encoded(pool);
+    auto body = get(target);
+    if (!body) return tl::unexpected(body.error());
+    auto account = codec::parse_share_account(*body);
+    if (!account) return unreadable(account);
+    return ShareAnswer{std::move(*account), std::move(*body)};
+}
+
+Outcome<std::string> Client::what_if(const std::vector<model::Hypothesis>& suppose) {
+    return body_of({.method = "POST",
+                    .target = target_of("what-if"),
+                    .body = codec::what_if_request_json({suppose}, {})});
 }
 
 Outcome<JobAnswer> Client::wait_for_job(model::JobId id, const JobWait& wait) {
@@ -231,11 +259,17 @@ Outcome<std::vector<codec::ProjectView>> Client::projects() {
     return std::move(page->items);
 }
 
-Success Client::set_project(const std::string& name, const std::string& body) {
+Outcome<std::vector<std::string>> Client::set_project(const std::string& name,
+                                                      const std::string& body) {
     auto response = send(
         {.method = "PUT", .target = target_of("projects/" + percent_encoded(name)), .body = body});
     if (!response) return tl::unexpected(response.error());
-    return {};
+    std::vector<std::string> warnings;
+    const auto tree = codec::parse_json(response->body, "answer");
+    const codec::Value* list = tree ? tree->find("warnings") : nullptr;
+    if (list == nullptr) return warnings;
+    for (const codec::Value& warning : list->items) warnings.push_back(warning.text);
+    return warnings;
 }
 
 Outcome<ServerStatus> Client::status() {

@@ -20,6 +20,7 @@ namespace berth::cli {
 struct JobQuery {
     std::string state = {}, project = {}, user = {};  // empty = all
     int finished = 0;                  // how many of the newest finished ones
+    bool foresees = false;             // with estimates of when waiting ones start
 };
 
 // Answers with the names of the nodes and jobs they mention, and as the server sent them.
@@ -31,7 +32,7 @@ struct JobAnswer {
 struct JobList {
     std::vector<codec::JobView> jobs;
     codec::NameTable names;
-    std::string json;
+    std::vector<std::string> pages;  // as the server sent them; one, unless there are very many
 };
 struct NodeList {
     std::vector<codec::NodeView> nodes;
@@ -40,14 +41,14 @@ struct NodeList {
 struct EventList {
     std::vector<model::Event> events;
     codec::NameTable names;
-    std::int64_t next_after = 0;       // events up to this one were looked at
-    bool has_more = false;             // and there are later ones already
+    std::int64_t next_after = 0;  // events up to this one were looked at
+    bool has_more = false;  // and there are later ones already
 };
 
 // What a long poll on a job waits for.
 struct JobWait {
-    const char* until = "change";      // running | final | change
-    std::int64_t since = 0;            // sequence; for change
+    const char* until = "change";  // running | final | change
+    std::int64_t since = 0;  // sequence; for change
     base::Duration at_most{30'000};
 };
 
@@ -58,10 +59,15 @@ struct LogPiece {
 };
 
 struct LogQuery {
-    int attempt = 0;                   // 0 = the newest
-    int task = -1;                     // -1 = task 0
+    int attempt = 0;  // 0 = the newest
+    int task = -1;  // -1 = task 0
     std::int64_t offset = 0;
     base::Duration wait{0};
+};
+
+struct ShareAnswer {
+    model::ShareAccount account;
+    std::string json;
 };
 
 struct AttachPlace {
@@ -79,6 +85,8 @@ class Client {
     Outcome<std::string> get(const std::string& target);  // the body, JSON
     Outcome<JobList> jobs(const JobQuery& query);
     Outcome<JobAnswer> job(model::JobId id);
+    // With what would start it and when it will start.
+    Outcome<JobAnswer> foreseen_job(model::JobId id);
     Outcome<JobAnswer> wait_for_job(model::JobId id, const JobWait& wait);
     Outcome<JobAnswer> submit(const model::Submission& submission);
     // What would become of it, as JSON: nothing is submitted.
@@ -94,7 +102,12 @@ class Client {
     Outcome<EventList> events(model::JobId job);
     Outcome<NodeList> nodes();
     Outcome<std::vector<codec::ProjectView>> projects();
-    Success set_project(const std::string& name, const std::string& body);
+    // An empty pool is the default one.
+    Outcome<ShareAnswer> fair_share(const std::string& project, const std::string& pool);
+    // What would be different, as JSON: nothing is changed.
+    Outcome<std::string> what_if(const std::vector<model::Hypothesis>& suppose);
+    // Answers with what is to be considered: one sentence each.
+    Outcome<std::vector<std::string>> set_project(const std::string& name, const std::string& body);
     Outcome<ServerStatus> status();
     // "keep" or "cancel": what becomes of the jobs.
     Success shut_down(const std::string& jobs);

@@ -123,8 +123,8 @@ class Demo {
 
     Success susan_alone() {
         for (const char* name : kProjects) {
-            if (const Success made = client_.set_project(name, R"({"quota":2})"); !made)
-                return made;
+            if (const auto made = client_.set_project(name, R"({"quota":2})"); !made)
+                return tl::unexpected(made.error());
         }
         tell("1. Susan is alone. Two GPUs are hers; the other six idle, so she gets them too.");
         for (int number = 1; number <= 8; ++number) {

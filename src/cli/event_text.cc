@@ -18,6 +18,11 @@ std::string for_whom(model::JobId beneficiary, const codec::NameTable& names) {
 struct Phrase {
     const codec::NameTable& names;
 
+    std::string operator()(const model::LevelsSet& event) const {
+        std::string text = "levels ";
+        for (const std::string& level : event.levels) text += level + ", ";
+        return text + model::kNodeLevel;
+    }
     std::string operator()(const model::PoolSet& event) const { return "pool " + event.pool.name; }
     std::string operator()(const model::NodeSet& event) const {
         return "node " + event.node.name + ": " + std::to_string(event.node.gpus) + " GPUs, " +
@@ -33,8 +38,11 @@ struct Phrase {
         return "submitted to " + event.spec.project + ", asks " + codec::gpu_summary(event.spec);
     }
     std::string operator()(const model::JobStarting& event) const {
-        return "attempt " + std::to_string(event.attempt) + " starts on " +
-               where_text(event.tasks, names) + " (" + std::string(rule_word(event.rule)) + ")";
+        const bool grows = !event.tasks.empty() && event.tasks.front().task > 0;  // not rank 0
+        return (grows ? std::string("gets")
+                      : "attempt " + std::to_string(event.attempt) + " starts on") +
+               " " + where_text(event.tasks, names) + " (" + std::string(rule_word(event.rule)) +
+               ")";
     }
     std::string operator()(const model::JobRunning&) const { return "runs"; }
     std::string operator()(const model::JobReserved& event) const {
@@ -50,6 +58,10 @@ struct Phrase {
     }
     std::string operator()(const model::JobPaused& event) const {
         return event.saved ? "paused, saved" : "paused, ended before it had saved";
+    }
+    std::string operator()(const model::JobResized& event) const {
+        return std::string(event.saved ? "saved" : "ended before it had saved") +
+               ", goes on as attempt " + std::to_string(event.attempt) + " with the tasks it has";
     }
     std::string operator()(const model::JobHeld&) const { return "is held: shall not run"; }
     std::string operator()(const model::JobReleased&) const { return "may run again"; }

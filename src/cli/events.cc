@@ -27,15 +27,20 @@ constexpr Flag kStatusFlags[] = {kPageOutputFlag, kJsonFlag};
 
 struct EventShow {
     const Context& context;
-    bool as_json;
+    const Arguments& arguments;
     TimeForm form;
 
     void operator()(const EventList& list) const {
         std::string text;
         const base::TimePoint now = clock_now();
         for (const model::Event& event : list.events) {
-            text += as_json ? codec::event_json(event, list.names.source()) + "\n"
-                            : event_line(event, list.names, now, form, context.out);
+            if (!wants_document(arguments)) {
+                text += event_line(event, list.names, now, form, context.out);
+            } else if (arguments.text("output") == "yaml") {
+                print_document(arguments, codec::event_json(event, list.names.source()));
+            } else {
+                text += codec::event_json(event, list.names.source()) + "\n";
+            }
         }
         print(text);
     }
@@ -59,7 +64,7 @@ int show_events(Context& context, const Arguments& arguments) {
         after = job.is_valid() ? 0 : std::max<std::int64_t>(0, status->sequence - kLatest);
     }
     const bool follows = arguments.has("follow");
-    const EventShow show{context, wants_json(arguments),
+    const EventShow show{context, arguments,
                          arguments.text("time") == "iso" ? TimeForm::Iso : TimeForm::Ago};
     EventList list;
     list.next_after = after;
@@ -78,10 +83,10 @@ int show_events(Context& context, const Arguments& arguments) {
 
 int show_status(Context& context, const Arguments& arguments) {
     Client client(context);
-    if (wants_json(arguments)) {
+    if (wants_document(arguments)) {
         const auto body = client.get("status");
         if (!body) return report(context, body.error());
-        print_json(*body);
+        print_document(arguments, *body);
         return kDone;
     }
     const auto status = client.status();

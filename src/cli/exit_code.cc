@@ -40,10 +40,7 @@ std::string exit_code_help() {
   berth run, berth submit --wait
     0-99   the job's own exit code
     100    a signal ended the job, or its code is above 99 (berth show tells)
-    101    out of GPU or host memory
     102    the job was cancelled
-    103    its time limit was reached
-    104    its node or GPU failed
     110    it can never run: no state of the cluster would fit it
     111    gave up waiting in the queue (--max-wait)
     120    gave up waiting for its end (--timeout); the job goes on

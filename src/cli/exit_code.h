@@ -18,10 +18,7 @@ enum ExitCode : int {
     kFailed = 1,
     kBadInput = 2,            // plan and scenario: a file cannot be read as what it should be
     kJobAbove99 = 100,        // the job was ended by a signal or with a code above 99
-    kJobOutOfMemory = 101,
     kJobCancelled = 102,
-    kJobTimeLimit = 103,
-    kJobMachineLost = 104,
     kJobNeverRuns = 110,
     kGaveUpInQueue = 111,
     kWaitLimit = 120,         // the job goes on

@@ -95,8 +95,15 @@ void add_waiting(Sample& sample) {
                    .scope = "vision",
                    .detail = "",
                    .blockers = {model::JobId{1044}, model::JobId{1045}},
-                   .position = 2};
+                   .position = 2,
+                   .remedy = {}};
     big.why = "asks 16 GPUs; 21 of 40 idle, but at most 8 together on one node";
+    big.foresight =
+        codec::Foresight{"1044 lab/nb-maria and 1045 nlp/llama end",
+                         model::StartEstimate{.optimistic = kNow + base::Duration{10 * kMinute},
+                                              .expected = kNow + base::Duration{20 * kMinute},
+                                              .pessimistic = kNow + base::Duration{40 * kMinute},
+                                              .until = kNow}};
     auto& never = sample.add_job(1048, "bigone", "lab", 64);
     never.created = ago(2 * kMinute);
     never.verdict = {.job = never.id,
@@ -106,7 +113,8 @@ void add_waiting(Sample& sample) {
                      .tasks_asked = 1,
                      .scope = "lab",
                      .detail = "node size",
-                     .blockers = {}};
+                     .blockers = {},
+                     .remedy = {}};
     never.why = "no node has the GPUs one task of this asks";
     auto& paused = sample.add_job(1043, "sweep-7", "lab", 1);
     paused.state = JobState::Paused;
@@ -133,7 +141,8 @@ void add_waiting(Sample& sample) {
                       .scope = "lab",
                       .detail = "",
                       .blockers = {},
-                      .position = 1};
+                      .position = 1,
+                      .remedy = {}};
     paused.why = "lab holds 3 of its fair share of 3 GPUs and asks 1; 1 of 24 idle";
 }
 

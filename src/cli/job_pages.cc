@@ -6,6 +6,8 @@
 
 #include "cli/event_text.h"
 #include "codec/words.h"
+#include "scheduling/explain.h"
+#include "scheduling/forecast.h"
 
 namespace berth::cli {
 namespace {
@@ -72,9 +74,13 @@ std::string asks_text(const model::JobRecord& job) {
     std::string text = gpus_text(job) + (spec.request.is_whole() ? " GPUs" : " of a GPU");
     if (gpus_text(job) == "1") text = "1 GPU";
     if (spec.tasks_min > 1 || spec.tasks_max > 1) {
-        text += " as " + std::to_string(spec.tasks_min);
-        if (spec.tasks_max > spec.tasks_min) text += " to " + std::to_string(spec.tasks_max);
-        text += " tasks, all at once";
+        const std::string least = std::to_string(spec.tasks_min);
+        text += " as " + least;
+        const bool is_elastic = spec.tasks_max > spec.tasks_min;
+        if (is_elastic) text += " to " + std::to_string(spec.tasks_max);
+        text += is_elastic ? " tasks, " + least + " at once" : " tasks, all at once";
+        const bool restarts = is_elastic && spec.elastic == model::Elastic::Restart;
+        if (restarts) text += "; restarts to have more or fewer";
     }
     return text;
 }
@@ -124,7 +130,7 @@ std::string waits_for(const model::Verdict& verdict) {
 }
 
 std::string verdict_lines(const codec::JobView& job, const codec::NameTable& names,
-                          const Style& style) {
+                          base::TimePoint now, const Style& style) {
     const model::Verdict& verdict = *job.verdict;
     std::string text = line("asks", asks_text(job), style);
     if (verdict.capacity.value > 0) text += line("idle", idle_text(verdict, style.glyphs()), style);
@@ -139,7 +145,18 @@ std::string verdict_lines(const codec::JobView& job, const codec::NameTable& nam
     if (verdict.position > 0) {
         text += line("position", ordinal(verdict.position) + " of " + job.spec.project, style);
     }
-    return text + line("waits for", waits_for(verdict), style);
+    const std::string sum = scheduling::arithmetic_text(verdict);
+    if (!sum.empty()) text += line("sum", sum, style);
+    text += line("waits for", waits_for(verdict), style);
+    if (!job.foresight) return text;
+    if (!job.foresight->starts_if.empty()) {
+        text += line("starts if", job.foresight->starts_if, style);
+    }
+    if (job.foresight->start_estimate) {
+        text +=
+            line("estimate", scheduling::estimate_text(*job.foresight->start_estimate, now), style);
+    }
+    return text;
 }
 
 std::string task_lines(const model::JobRecord& job, const codec::NameTable& names,
@@ -235,7 +252,7 @@ std::string why_page(const codec::JobView& job, const codec::NameTable& names, b
         const std::string sentence =
             title + (is_paused ? " is paused and waits: " : " waits: ") + job.why;
         std::string text =
-            headline(sentence_of(sentence), tag, style) + verdict_lines(job, names, style);
+            headline(sentence_of(sentence), tag, style) + verdict_lines(job, names, now, style);
         if (is_paused) text += receipt_page(job, names, now, style);
         return text;
     }
@@ -268,6 +285,8 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
                               ? ": a job of higher priority in the same project goes first"
                           : receipt.rule == model::Rule::Consolidate
                               ? ": it moves, so that a larger job fits"
+                          : receipt.rule == model::Rule::Stale
+                              ? ": the gang ran with fewer tasks than it needs for too long"
                           : by_user ? ": somebody asked for it"
                                     : "";
     text += line("rule", std::string(rule_word(receipt.rule)) + meaning, style);

@@ -45,9 +45,17 @@ std::string ending(const model::JobRecord& record) {
     return record.detail.empty() ? code : code + ": " + record.detail;
 }
 
+// "3/8 tasks"; those that are asked to leave are not counted.
+std::string tasks_text(const model::JobRecord& record) {
+    return std::to_string(record.tasks.size() - record.releasing.size()) + "/" +
+           std::to_string(record.spec.tasks_max) + " tasks";
+}
+
 std::string running_note(const model::JobRecord& record, base::TimePoint now,
                          std::string_view dot) {
     std::vector<std::string> notes;
+    if (record.spec.tasks_max > record.spec.tasks_min) notes.push_back(tasks_text(record));
+    if (record.is_resizing()) notes.push_back("is saving, to go on with that many");
     if (record.last_checkpoint)
         notes.push_back("saved " + age(now - *record.last_checkpoint) + " ago");
     if (record.attempts > 1) notes.push_back("attempt " + std::to_string(record.attempts));
@@ -72,6 +80,16 @@ std::string reason_words(model::Reason reason) {
         words += is_upper ? static_cast<char>(c - 'A' + 'a') : c;
     }
     return words;
+}
+
+// "in 10m-40m, " or nothing: when it is expected to start.
+std::string start_words(const codec::JobView& job, base::TimePoint now) {
+    if (!job.foresight || !job.foresight->start_estimate) return {};
+    const model::StartEstimate& start = *job.foresight->start_estimate;
+    if (!start.optimistic) return {};
+    const std::string last =
+        start.pessimistic ? age(*start.pessimistic - now) : "over " + age(start.until - now);
+    return "in " + age(*start.optimistic - now) + "-" + last + ", ";
 }
 
 }  // namespace
@@ -173,7 +191,8 @@ std::string progress_text(const codec::JobView& job, const codec::NameTable& nam
                           base::TimePoint now, const Glyphs& glyphs) {
     if (model::is_final(job.state)) return ending(job);
     if (is_waiting(job)) {
-        if (job.verdict) return reason_words(job.verdict->reason) + ": " + job.why;
+        if (job.verdict)
+            return start_words(job, now) + reason_words(job.verdict->reason) + ": " + job.why;
         return job.held ? "held by a user" : "";
     }
     if (job.state == JobState::Pausing && job.last_pause) {

@@ -44,6 +44,7 @@ Outcome<JobQuery> query_of(const Arguments& arguments) {
     const auto finished = arguments.number("finished", arguments.has("all") ? kFinishedShown : 0);
     if (!finished) return tl::unexpected(finished.error());
     JobQuery query;
+    query.foresees = true;
     query.finished = static_cast<int>(std::clamp<std::int64_t>(*finished, 0, 100'000));
     query.project = arguments.text("project");
     query.user = arguments.text("user");
@@ -55,7 +56,6 @@ Outcome<JobQuery> query_of(const Arguments& arguments) {
 }
 
 void print_list(const Context& context, const JobList& list, Form form) {
-    if (form == Form::Json) return print_json(list.json);
     const Detail detail = form == Form::Wide || form == Form::Csv ? Detail::Wide : Detail::Usual;
     const Table table = job_table(list.jobs, list.names, clock_now(), context.out.glyphs(), detail);
     std::vector<std::string> ids;
@@ -94,7 +94,12 @@ int list_jobs(Context& context, const Arguments& arguments) {
     if (arguments.has("watch")) return watch(context, client, *query);
     const auto list = client.jobs(*query);
     if (!list) return report(context, list.error());
-    print_list(context, *list, form_wanted(arguments, true));
+    const Form form = form_wanted(arguments, true);
+    if (form != Form::Document) {
+        print_list(context, *list, form);
+    } else {
+        for (const std::string& page : list->pages) print_document(arguments, page);
+    }
     return kDone;
 }
 

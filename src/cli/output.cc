@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "cli/yaml_text.h"
+#include "codec/json.h"
+
 namespace berth::cli {
 namespace {
 
@@ -47,14 +50,15 @@ std::string spaced(std::string_view json) {
 
 Form form_wanted(const Arguments& arguments, bool has_quiet) {
     const std::string form = arguments.text("output");
-    if (arguments.has("json") || form == "json") return Form::Json;
+    if (arguments.has("json") || form == "json" || form == "yaml") return Form::Document;
     if ((has_quiet && arguments.has("quiet")) || form == "name") return Form::Name;
     if (form == "csv") return Form::Csv;
     return form == "wide" ? Form::Wide : Form::Table;
 }
 
-bool wants_json(const Arguments& arguments) {
-    return arguments.has("json") || arguments.text("output") == "json";
+bool wants_document(const Arguments& arguments) {
+    const std::string form = arguments.text("output");
+    return arguments.has("json") || form == "json" || form == "yaml";
 }
 
 void print_table(const Context& context, const Table& table, Form form,
@@ -72,7 +76,15 @@ void print_table(const Context& context, const Table& table, Form form,
     print(text);
 }
 
-void print_json(std::string_view json) { print(indented_json(json)); }
+void print_document(const Arguments& arguments, std::string_view json) {
+    const bool as_yaml = !arguments.has("json") && arguments.text("output") == "yaml";
+    if (as_yaml) {
+        if (const auto document = codec::parse_json(json, "answer")) {
+            return print("---\n" + yaml_text(*document));
+        }
+    }
+    print(indented_json(json));
+}
 
 // Works on the text, so that nothing the server wrote is lost or reordered.
 std::string indented_json(std::string_view json) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// In which form is an answer wanted? -o table|wide|json|name|csv, --json and -q, the same for all
-// verbs that show things. Scripts read json, name and csv: those are never cut or coloured.
+// In which form is an answer wanted? -o table|wide|json|yaml|name|csv, --json and -q, the same for
+// all verbs that show things. Scripts read json, name and csv: those are never cut or coloured.
 #pragma once
 
 #include <string>
@@ -14,16 +14,17 @@
 
 namespace berth::cli {
 
-enum class Form { Table, Wide, Json, Name, Csv };
+// Document: what the server sent, as JSON or YAML.
+enum class Form { Table, Wide, Document, Name, Csv };
 
 inline constexpr Flag kListOutputFlag{'o',
                                       "output",
                                       "FORM",
-                                      "table, wide, json, name or csv",
+                                      "table, wide, json, yaml, name or csv",
                                       Completes::Choices,
-                                      "table|wide|json|name|csv"};
+                                      "table|wide|json|yaml|name|csv"};
 inline constexpr Flag kPageOutputFlag{
-    'o', "output", "FORM", "text or json", Completes::Choices, "text|json"};
+    'o', "output", "FORM", "text, json or yaml", Completes::Choices, "text|json|yaml"};
 inline constexpr Flag kJsonFlag{0, "json", "", "the same as -o json"};
 inline constexpr Flag kQuietFlag{'q', "quiet", "", "only names or numbers, one a line"};
 inline constexpr Flag kTimeFlag{
@@ -33,14 +34,14 @@ inline constexpr Flag kTimeFlag{
 Form form_wanted(const Arguments& arguments, bool has_quiet);
 
 // Of a verb with kPageOutputFlag and kJsonFlag.
-bool wants_json(const Arguments& arguments);
+bool wants_document(const Arguments& arguments);
 
-// Prints a table in a form other than Json. `names` are what -q and -o name show.
+// Prints a table in a form other than Document. `names` are what -q and -o name show.
 void print_table(const Context& context, const Table& table, Form form,
                  const std::vector<std::string>& names);
 
-// Prints JSON that came from the server, indented for people.
-void print_json(std::string_view json);
+// Prints JSON that came from the server as it is wanted: indented, or as YAML.
+void print_document(const Arguments& arguments, std::string_view json);
 std::string indented_json(std::string_view json);
 
 }  // namespace berth::cli

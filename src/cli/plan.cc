@@ -2,6 +2,7 @@
 //
 // berth plan: what would be decided in a cluster described in a file? No server, nothing happens.
 #include "cli/arguments.h"
+#include "cli/client.h"
 #include "cli/context.h"
 #include "cli/output.h"
 #include "cli/plan_report.h"
@@ -18,9 +19,25 @@ constexpr Flag kFlags[] = {
     {0, "state", "FILE", "the cluster, YAML or JSON; \"-\" is standard input", Completes::Files},
     {0, "profile", "NAME", "berth, or classic as on Kubernetes; berth unless said",
      Completes::Choices, "berth|classic"},
+    {0, "export", "", "write the state of the server to FILE, or print it"},
     kPageOutputFlag,
     kJsonFlag,
 };
+
+int export_state(const Context& context, const Arguments& arguments) {
+    Client client(context);
+    const auto state = client.get("state");
+    if (!state) return report(context, state.error());
+    const std::string text = indented_json(*state);
+    if (arguments.words.empty()) {
+        print(text);
+        return kDone;
+    }
+    const auto written = write_text_file(arguments.words[0], text);
+    if (!written) return report(context, Failure::from(written.error()));
+    print_notice("state of the server written to " + printable(arguments.words[0]) + "\n");
+    return kDone;
+}
 
 // One line and nothing else, as compilers do: editors jump to it.
 int refuse_input(const std::string& line) {
@@ -29,6 +46,11 @@ int refuse_input(const std::string& line) {
 }
 
 int show_plan(Context& context, const Arguments& arguments) {
+    if (arguments.has("export")) return export_state(context, arguments);
+    if (!arguments.words.empty()) {
+        return report(context, {kBadUsage, "a word too many: " + arguments.words[0],
+                                "berth plan --state FILE   or   berth plan --export FILE"});
+    }
     const std::string file = arguments.text("state");
     if (file.empty()) {
         return report(context, {kBadUsage, "--state FILE is missing", "berth help plan"});
@@ -45,8 +67,8 @@ int show_plan(Context& context, const Arguments& arguments) {
     const model::TimePoint now = description->now;
     const model::Plan plan = scheduling::decide(state->cluster, *policy, now);
     const auto verdicts = scheduling::explain_all(state->cluster, *policy, plan, now);
-    if (wants_json(arguments)) {
-        print_json(plan_document(*state, plan, verdicts));
+    if (wants_document(arguments)) {
+        print_document(arguments, plan_document(*state, plan, verdicts));
     } else {
         print(plan_report(*state, plan, verdicts, context.out));
     }
@@ -59,9 +81,11 @@ extern const Verb plan_verb;
 
 const Verb plan_verb{.intent = Intent::Plan,
                      .name = "plan",
-                     .synopsis = "--state FILE [--profile classic|berth] [-o json]",
+                     .synopsis = "--state FILE [--profile P] | --export [FILE]",
                      .summary = "one decision on a cluster described in a file",
                      .flags = kFlags,
+                     .words_max = 1,
+                     .completes = Completes::Files,
                      .more =
                          "  Every start, pause and reservation with its rule, every verdict.\n"
                          "  A file that cannot be read ends with exit code 2 and one line:\n"

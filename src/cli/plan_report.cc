@@ -10,6 +10,7 @@
 #include "codec/json_api.h"
 #include "scenario/render.h"
 #include "scheduling/explain.h"
+#include "scheduling/overcommitment.h"
 
 namespace berth::cli {
 namespace {
@@ -61,10 +62,11 @@ Table pauses_of(const State& state, const model::Plan& plan) {
                  {.title = "RESTART", .align = Align::Right}});
     for (const model::Pause& pause : plan.pauses) {
         const std::string shrinks = pause.whole_job ? "" : " (shrinks)";
-        table.add_row({scenario::name_of(state, pause.job) + shrinks,
-                       scenario::places(state.cluster, tasks_leaving(state, pause)),
-                       rule_word(pause.rule), scenario::name_of(state, pause.beneficiary),
-                       gpu_time(pause.cost.unsaved_gpu_ms), gpu_time(pause.cost.restart_gpu_ms)});
+        table.add_row(
+            {scenario::name_of(state, pause.job) + shrinks,
+             scenario::places(state.cluster, tasks_leaving(state, pause)), rule_word(pause.rule),
+             pause.beneficiary.is_valid() ? scenario::name_of(state, pause.beneficiary) : "nobody",
+             gpu_time(pause.cost.unsaved_gpu_ms), gpu_time(pause.cost.restart_gpu_ms)});
     }
     return table;
 }
@@ -135,6 +137,19 @@ Table verdicts_of(const State& state, std::span<const model::Verdict> verdicts) 
 
 }  // namespace
 
+namespace {
+
+std::string notes_of(const model::Plan& plan) {
+    std::string text;
+    for (const model::Overcommitment& found : plan.overcommitted) {
+        text += "note: " + printable(scheduling::overcommitment_text(found)) +
+                "; each counts for its part\n";
+    }
+    return text.empty() ? text : text + "\n";
+}
+
+}  // namespace
+
 std::string plan_report(const State& state, const model::Plan& plan,
                         std::span<const model::Verdict> verdicts, const Style& style) {
     std::string text = section("start now", starts_of(state, plan), style) +
@@ -147,15 +162,15 @@ std::string plan_report(const State& state, const model::Plan& plan,
                 printable(names_of(state, plan.dropped)) + "\n\n";
     }
     text += section("wait", verdicts_of(state, verdicts), style);
-    if (text.empty()) return "nothing to do, and nothing waits\n";
+    if (text.empty()) return notes_of(plan) + "nothing to do, and nothing waits\n";
     text.pop_back();  // the empty line behind the last section
-    return text;
+    return notes_of(plan) + text;
 }
 
 std::string plan_document(const State& state, const model::Plan& plan,
                           std::span<const model::Verdict> verdicts) {
     const codec::NameSource names{
-        .node = [&](model::NodeId node) { return state.cluster.description(node).name; },
+        .node = [&](model::NodeId node) { return state.cluster.node_name(node); },
         .job = [&](model::JobId job) { return scenario::name_of(state, job); }};
     return codec::plan_json({plan, {verdicts.begin(), verdicts.end()}}, names);
 }

@@ -2,6 +2,7 @@
 //
 // berth project ls, create, set, use: who is entitled to what, and which project are you in?
 #include <algorithm>
+#include <utility>
 
 #include "base/quantity.h"
 #include "cli/arguments.h"
@@ -25,6 +26,9 @@ constexpr Flag kRightsFlags[] = {
     {0, "priority", "NUMBER", "higher is offered first what idles; 100 unless said"},
     {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither", Completes::Choices,
      "guaranteed|fixed"},
+    {0, "delay", "TIME", "its jobs wait so long before others pause for them"},
+    {0, "preempt-run", "TIME", "its jobs are left alone so long by higher priorities"},
+    {0, "reclaim-run", "TIME", "its jobs are left alone so long by other projects"},
     {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
 };
 
@@ -59,6 +63,13 @@ Outcome<std::string> body_of(const Arguments& arguments) {
     const auto priority = arguments.number("priority", 0);
     if (!priority) return tl::unexpected(priority.error());
     if (arguments.has("priority")) json.key("priority"), json.number(*priority);
+    constexpr std::pair<std::string_view, std::string_view> kTimes[] = {
+        {"delay", "preemption_delay"},
+        {"preempt-run", "preempt_min_run"},
+        {"reclaim-run", "reclaim_min_run"}};
+    for (const auto& [flag, field] : kTimes) {
+        if (arguments.has(flag)) json.key(field), json.string(arguments.text(flag));
+    }
     for (const std::string_view flag : {"kind", "parent"}) {
         if (arguments.has(flag)) json.key(flag), json.string(arguments.text(flag));
     }
@@ -82,10 +93,10 @@ Failure no_such_project(const std::string& name, const std::vector<std::string>&
 int list_projects(Context& context, const Arguments& arguments) {
     Client client(context);
     const Form form = form_wanted(arguments, true);
-    if (form == Form::Json) {
+    if (form == Form::Document) {
         const auto body = client.get("projects");
         if (!body) return report(context, body.error());
-        print_json(*body);
+        print_document(arguments, *body);
         return kDone;
     }
     const auto projects = client.projects();
@@ -121,10 +132,10 @@ int change_project(Context& context, const Arguments& arguments, bool creates) {
                                 "berth project set " + name + " --quota 4"});
     }
     if (!creates && !*known) return report(context, no_such_project(name, names));
-    if (const Success done = client.set_project(name, *body); !done) {
-        return report(context, done.error());
-    }
+    const auto warnings = client.set_project(name, *body);
+    if (!warnings) return report(context, warnings.error());
     print("project " + printable(name) + (creates ? " created\n" : " changed\n"));
+    for (const std::string& warning : *warnings) print_notice(printable("note: " + warning) + "\n");
     return kDone;
 }
 

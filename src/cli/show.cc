@@ -22,10 +22,11 @@ std::string job_path(model::JobId id, std::string_view rest = {}) {
 }
 
 // Prints the answer as it came.
-int print_answer(const Context& context, Client& client, const std::string& path) {
+int print_answer(const Context& context, const Arguments& arguments, Client& client,
+                 const std::string& path) {
     const auto body = client.get(path);
     if (!body) return report(context, body.error());
-    print_json(*body);
+    print_document(arguments, *body);
     return kDone;
 }
 
@@ -35,12 +36,12 @@ int show_job(Context& context, const Arguments& arguments) {
     for (const std::string& word : arguments.words) {
         const auto id = client.resolve(word);
         if (!id) return report(context, id.error());
-        if (wants_json(arguments)) {
-            result = print_answer(context, client, job_path(*id));
+        if (wants_document(arguments)) {
+            result = print_answer(context, arguments, client, job_path(*id, "?foresee=true"));
             if (result != kDone) return result;
             continue;
         }
-        const auto job = client.job(*id);
+        const auto job = client.foreseen_job(*id);
         if (!job) return report(context, job.error());
         const auto timeline = client.events(*id);
         if (!timeline) return report(context, timeline.error());
@@ -56,11 +57,12 @@ int explain_job(Context& context, const Arguments& arguments) {
     Client client(context);
     const auto id = client.resolve(arguments.words[0]);
     if (!id) return report(context, id.error());
-    const auto job = client.job(*id);
+    const auto job = client.foreseen_job(*id);
     if (!job) return report(context, job.error());
-    if (wants_json(arguments)) {
+    if (wants_document(arguments)) {
         // A job that waits for nothing has no verdict: its record says what it does instead.
-        return print_answer(context, client, job_path(*id, job->job.verdict ? "/why" : ""));
+        return print_answer(context, arguments, client,
+                            job_path(*id, job->job.verdict ? "/why" : ""));
     }
     if (!arguments.has("paused")) {
         print(why_page(job->job, job->names, clock_now(), context.out));

@@ -60,10 +60,18 @@ struct Spelling {
     std::string_view flag, field, other;
 };
 constexpr Spelling kSpellings[] = {
-    {"gpus", "gpus", ""},         {"project", "project", ""},       {"name", "name", ""},
-    {"kind", "kind", "type"},     {"nodes", "nodes", "tasks"},      {"tasks", "tasks", "nodes"},
-    {"cpus", "cpus", ""},         {"memory", "memory", ""},         {"workdir", "workdir", ""},
-    {"priority", "priority", ""}, {"time", "expected_runtime", ""},
+    {"gpus", "gpus", ""},
+    {"project", "project", ""},
+    {"name", "name", ""},
+    {"kind", "kind", "type"},
+    {"nodes", "nodes", "tasks"},
+    {"tasks", "tasks", "nodes"},
+    {"cpus", "cpus", ""},
+    {"memory", "memory", ""},
+    {"workdir", "workdir", ""},
+    {"priority", "priority", ""},
+    {"delay", "preemption_delay", ""},
+    {"time", "expected_runtime", ""},
 };
 
 Success add_environment(Value& job, const Arguments& arguments) {
@@ -86,6 +94,11 @@ Success add_flags(Value& job, const Arguments& arguments) {
     if (const auto pools = arguments.all("pool"); !pools.empty()) {
         remove(job, "pool");
         set(job, "pools", list_value(pools));
+    }
+    for (const std::string_view level : {"required", "preferred"}) {
+        if (arguments.has(level)) {
+            set(map_member(job, "topology"), level, text_value(arguments.text(level)));
+        }
     }
     if (arguments.has("pause-signal")) {
         Value& pause = map_member(job, "pause");

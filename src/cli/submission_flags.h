@@ -12,7 +12,7 @@
 namespace berth::cli {
 
 inline constexpr Flag kGpusFlag{'g', "gpus", "REQUEST",
-                                "2, 0.5, 12G, 2x0.5, H100:2 or 4..16 (1 unless said)"};
+                                "2, 0.5, 12G, 2x0.5, H100:2, 4..16 (1 unless said)"};
 inline constexpr Flag kProjectFlag{'p', "project", "PROJECT", "who pays with quota",
                                    Completes::Projects};
 inline constexpr Flag kNameFlag{'n', "name", "NAME", "of the job"};
@@ -31,7 +31,11 @@ inline constexpr Flag kWorkdirFlag{0, "workdir", "DIR", "where it runs; here unl
                                    Completes::Files};
 inline constexpr Flag kEnvFlag{0, "env", "NAME=VALUE", "added to your environment; repeatable"};
 inline constexpr Flag kPriorityFlag{0, "priority", "N", "higher goes first inside the project"};
+inline constexpr Flag kDelayFlag{0, "delay", "TIME",
+                                 "wait so long before others are paused for it"};
 inline constexpr Flag kPoolFlag{0, "pool", "POOL", "in order of preference; repeatable"};
+inline constexpr Flag kRequiredFlag{0, "required", "LEVEL", "all tasks in one: rack, node"};
+inline constexpr Flag kPreferredFlag{0, "preferred", "LEVEL", "the same if there is room"};
 inline constexpr Flag kSignalFlag{0,
                                   "pause-signal",
                                   "SIGNAL",

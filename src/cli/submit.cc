@@ -27,7 +27,10 @@ constexpr Flag kFlags[] = {
     kWorkdirFlag,
     kEnvFlag,
     kPriorityFlag,
+    kDelayFlag,
     kPoolFlag,
+    kRequiredFlag,
+    kPreferredFlag,
     kSignalFlag,
     kTimeFlag,
     kGraceFlag,
@@ -116,7 +119,11 @@ int submit_job(Context& context, const Arguments& arguments) {
     if (arguments.has("dry-run")) {
         const auto answer = client.try_submission(*submission);
         if (!answer) return report(context, answer.error());
-        print(wants_json(arguments) ? indented_json(*answer) : outlook_text(*answer));
+        if (wants_document(arguments)) {
+            print_document(arguments, *answer);
+        } else {
+            print(outlook_text(*answer));
+        }
         return kDone;
     }
     const auto job = client.submit(*submission);
@@ -127,8 +134,8 @@ int submit_job(Context& context, const Arguments& arguments) {
             write_text_file(arguments.text("id-file"), std::to_string(id.value) + "\n");
         if (!written) return report(context, Failure::from(written.error()));
     }
-    if (wants_json(arguments)) {
-        print_json(job->json);
+    if (wants_document(arguments)) {
+        print_document(arguments, job->json);
     } else if (arguments.has("quiet")) {
         print(std::to_string(id.value) + "\n");
     } else {

@@ -4,6 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "cli/output.h"
+#include "cli/yaml_text.h"
+#include "codec/json.h"
 
 namespace berth::cli {
 namespace {
@@ -87,6 +89,35 @@ TEST_CASE("json is indented, short lists stay on one line") {
           "  },\n"
           "  \"f\": []\n"
           "}\n");
+}
+
+TEST_CASE("a document reads as yaml, and gives itself again") {
+    const std::string json =
+        R"({"a":[1,2.50],"b":{"c":"x: y","d":[{"e":1,"f":[[],{}]},[true,"true"]]},)"
+        R"("g":"","h":null})";
+    const auto document = codec::parse_json(json, "test");
+    REQUIRE(document.has_value());
+    const std::string text = yaml_text(*document);
+    CHECK(text ==
+          "a:\n"
+          "  - 1\n"
+          "  - 2.50\n"
+          "b:\n"
+          "  c: \"x: y\"\n"
+          "  d:\n"
+          "    - e: 1\n"
+          "      f:\n"
+          "        - []\n"
+          "        - {}\n"
+          "    - - true\n"
+          "      - \"true\"\n"
+          "g: \"\"\n"
+          "h: null\n");
+    std::string again;
+    const auto read = codec::parse_yaml(text, "test");
+    REQUIRE(read.has_value());
+    codec::append_json(again, *read);
+    CHECK(again == json);
 }
 
 }  // namespace berth::cli

@@ -61,10 +61,10 @@ int show_top(Context& context, const Arguments& arguments) {
 int show_gpus(Context& context, const Arguments& arguments) {
     Client client(context);
     const Form form = form_wanted(arguments, true);
-    if (form == Form::Json) {
+    if (form == Form::Document) {
         const auto body = client.get("nodes");
         if (!body) return report(context, body.error());
-        print_json(*body);
+        print_document(arguments, *body);
         return kDone;
     }
     auto list = client.nodes();

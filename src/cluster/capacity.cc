@@ -52,9 +52,11 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
     for (const View view : kViews) {
         FreeIndex& free = pool.free[index(view)];
         node.whole[index(view)] = 0;
+        MilliGpu amount_here{0};
         for (int gpu = 0; gpu < node.gpus; ++gpu) {
             const MilliGpu amount = this->free(view, id, gpu);
             pool.free_total[index(view)] += amount * sign;
+            amount_here += amount;
             if (amount == base::kWholeGpu) {
                 node.whole[index(view)] |= std::uint64_t{1} << gpu;
             } else if (amount > MilliGpu{0}) {
@@ -65,6 +67,8 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
         const int whole = std::popcount(node.whole[index(view)]);
         if (sign > 0) free.insert(id, whole);
         if (sign < 0) free.erase(id, whole);
+        pool.domains.count_node(node.domain, index(view), whole, sign);
+        pool.domains.count_free(node.domain, index(view), amount_here * sign);
     }
     if (sign < 0) node.whole = {};
 }
@@ -98,6 +102,8 @@ void Cluster::change_gpu(NodeState& node, NodeId id, int gpu, Kind kind, MilliGp
 void Cluster::change_capacity(const TaskPlacement& task, Kind kind, std::int64_t sign) {
     NodeState& node = nodes_[task.node.index()];
     const auto before = node.whole;
+    PoolState& pool = pools_[node.pool.index()];
+    const auto free_before = pool.free_total;
     for_each_gpu(task.gpu_mask,
                  [&](int gpu) { change_gpu(node, task.node, gpu, kind, task.share * sign); });
     const auto change_host = [&](HostUse& host, std::int64_t amount) {
@@ -108,13 +114,16 @@ void Cluster::change_capacity(const TaskPlacement& task, Kind kind, std::int64_t
     change_host(node.cpu, task.cpu.value);
     change_host(node.memory, task.memory.value);
     if (!node.is_ready) return;
-    PoolState& pool = pools_[node.pool.index()];
     for (const View view : kViews) {
+        pool.domains.count_free(node.domain, index(view),
+                                pool.free_total[index(view)] - free_before[index(view)]);
         const int old_whole = std::popcount(before[index(view)]);
         const int new_whole = std::popcount(node.whole[index(view)]);
         if (old_whole == new_whole) continue;
         pool.free[index(view)].erase(task.node, old_whole);
         pool.free[index(view)].insert(task.node, new_whole);
+        pool.domains.count_node(node.domain, index(view), old_whole, -1);
+        pool.domains.count_node(node.domain, index(view), new_whole, +1);
     }
 }
 

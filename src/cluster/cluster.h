@@ -9,14 +9,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "cluster/history.h"
 #include "cluster/job_table.h"
+#include "cluster/name_index.h"
 #include "cluster/state.h"
+#include "cluster/trial.h"
 
 namespace berth::cluster {
 
@@ -26,7 +31,8 @@ class Cluster {
 
     // --- tables, for reading
     std::span<const NodeState> nodes() const { return nodes_; }
-    const model::Node& description(NodeId node) const { return descriptions_[node.index()]; }
+    model::Node description(NodeId node) const;
+    const std::string& node_name(NodeId node) const { return node_names_[node.index()]; }
     std::span<const ProjectState> projects() const { return projects_; }
     std::span<const PoolState> pools() const { return pools_; }
     const PoolState& pool(PoolId pool) const { return pools_[pool.index()]; }
@@ -40,12 +46,15 @@ class Cluster {
     PoolId find_pool(std::string_view name) const;
     const Job* find_job(JobId job) const { return jobs_.find(job); }
     const Job& job(JobId job) const;
+    // Changes whenever work of the project that could be paused does. The same stamp means the same
+    // jobs on the same GPUs since the same time; what a Trial takes back gets its old stamp back.
+    std::uint64_t work_stamp(ProjectId project) const { return work_stamps_[project.index()]; }
     // All jobs that have not ended, by id.
     const JobTable& jobs() const { return jobs_; }
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
     // Free amount of one GPU.
     MilliGpu free(View view, NodeId node, int gpu) const;
-    // Whether `share` more of the GPU could be used now, promises of it left aside.
+    // Whether `share` more of the GPU could be used now, promises left aside.
     bool could_use(NodeId node, int gpu, MilliGpu share) const;
     // What nobody uses of a GPU now, promises left aside, ready or not.
     MilliGpu unused(NodeId node, int gpu) const;
@@ -53,6 +62,7 @@ class Cluster {
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
     // Jobs with a hold, by id.
     const std::set<JobId>& holders() const { return holders_; }
+    const History& history() const { return history_; }
     // Whether nodes of this kind may carry the shape at all (model and labels).
     bool allows(ShapeId shape, std::uint16_t node_kind) const;
     // The part of one GPU of the node that a task of the shape takes.
@@ -64,22 +74,47 @@ class Cluster {
     std::span<const PoolId> pools_of(const Job& job) const { return shape(job.shape).pools; }
     // The pools in whose line a job stands, or in which it runs already.
     std::span<const PoolId> pools_wanted(const Job& job) const;
+    // The GPUs to take for one task of whole GPUs, of those that are free.
+    std::uint64_t choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const;
     // What a task of the shape takes of the node's CPU and memory.
     std::int64_t cpu_on(ShapeId shape, NodeId node) const;
     std::int64_t memory_on(ShapeId shape, NodeId node) const;
 
+    // --- where nodes stand together
+    std::span<const std::string> levels() const { return levels_; }
+    // The position of a level, levels().size() for "node"; nothing when there is none.
+    std::optional<int> level_named(std::string_view name) const;
+    // What a node stands in at a level: a domain, itself, or nothing where it names none.
+    Region region_of(NodeId node, int level) const;
+    bool is_in(const Region& region, NodeId node) const;
+    // Calls `visit` with every node of the region.
+    template <typename Visit>
+    void visit_nodes(PoolId pool, const Region& region, Visit&& visit) const {
+        if (region.is_nowhere()) return;
+        if (region.node.is_valid()) return visit(region.node);
+        pools_[pool.index()].domains.visit_nodes(region.domain, visit);
+    }
+    // Where a job that requires a level must stay: where its running tasks are; the whole pool
+    // when none run or it requires none; nowhere when they are apart.
+    Region home(const Job& job) const;
+    // "rack b1/r7", "node n3".
+    std::string name_of(const Region& region, PoolId pool) const;
+
     // --- the machine room and the tree; lifecycle/ only
+    void set_levels(const model::Levels& levels);
     void set_pool(const model::Pool& pool);
     void set_node(const model::Node& node);
     void set_project(const model::Project& project);
+    History& history() { return history_; }
 
     // --- jobs; lifecycle/ only
     void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
-    void remove_job(JobId id);                       // it holds nothing any more
+    void remove_job(JobId id);  // it holds nothing any more
     void set_may_run(JobId id, bool may_run);
-    void set_started(JobId id, TimePoint time);      // last_start and last_saved
+    void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
     void set_waiting(JobId id, TimePoint since);
+    void set_paused(JobId id, TimePoint time);  // it was asked to leave
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
 
     // --- capacity [trial]
@@ -95,18 +130,10 @@ class Cluster {
   private:
     friend class Trial;
     enum class Kind { Used, Releasing, Held };
-    struct Undo {
-        enum class What { Place, Release, Hold, DropHold, Take, GiveBack } what;
-        JobId job;
-        PoolId pool;  // the job's pool before
-        std::size_t first = 0;  // in undo_ranks_ or undo_tasks_
-        std::size_t count = 0;
-        View view = View::Idle;
-    };
 
     Job& mutable_job(JobId id);
-    // Takes the job out of / puts it into the line and the sums of its projects.
-    void leave_line(const Job& job);
+    void stamp_work(ProjectId project) { work_stamps_[project.index()] = ++last_stamp_; }
+    void leave_line(const Job& job);  // and the sums of its projects
     void join_line(const Job& job);
     template <typename Change>
     void change(JobId id, Change&& change);
@@ -119,7 +146,13 @@ class Cluster {
 
     void change_capacity(const TaskPlacement& task, Kind kind, std::int64_t sign);
     void change_gpu(NodeState& node, NodeId id, int gpu, Kind kind, MilliGpu amount);
+    void put_node(NodeId id, const model::Node& node);
     void index_node(NodeId id, std::int64_t sign);
+    std::vector<std::string> names_at_levels(const model::Node& node) const;
+    void put_into_domains(NodeId id, const model::Node& node);
+    void resolve_levels(Shape& shape) const;
+    LaneKey lane_of(const Job& job, PoolId pool) const;
+    void change_domains(const std::function<void()>& change);
     void resolve_claims();
     void resolve_quota(PoolState& pool, ProjectId project);
     PoolId pool_of(const model::Node& node) const;
@@ -138,18 +171,23 @@ class Cluster {
     };
     static MilliGpu free_of(const GpuUse& use, View view);
 
+    model::Levels levels_ = model::default_levels();
     std::vector<NodeState> nodes_;
-    std::vector<model::Node> descriptions_;
+    std::vector<std::string> node_names_;
+    NameIndex nodes_by_name_;
     std::vector<GpuUse> gpu_uses_;
-    std::vector<model::Node> kind_examples_;  // one node of each kind
+    std::vector<NodeKind> kinds_;
+    std::vector<model::Labels> topologies_;  // what nodes name, each once
     std::vector<PoolState> pools_;
     std::vector<ProjectState> projects_;
+    std::vector<std::uint64_t> work_stamps_;  // by project
+    std::uint64_t last_stamp_ = 0;
     std::vector<Shape> shapes_;
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     JobTable jobs_;
     std::vector<std::vector<JobId>> jobs_on_;  // by node
     std::set<JobId> holders_;
-    std::map<std::string, NodeId, std::less<>> node_names_;
+    History history_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
 
     int open_trials_ = 0;
@@ -157,23 +195,6 @@ class Cluster {
     std::vector<int> undo_ranks_;
     std::vector<TaskPlacement> undo_tasks_;
     std::vector<Hold> undo_holds_;
-};
-
-// While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they
-// belong to the enclosing Trial. Trials nest like brackets.
-class Trial {
-  public:
-    explicit Trial(Cluster& cluster);
-    ~Trial();
-    Trial(const Trial&) = delete;
-    Trial& operator=(const Trial&) = delete;
-
-    void keep() { is_kept_ = true; }
-
-  private:
-    Cluster& cluster_;
-    std::size_t mark_;
-    bool is_kept_ = false;
 };
 
 }  // namespace berth::cluster

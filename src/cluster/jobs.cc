@@ -38,20 +38,27 @@ class RankSet {
     std::vector<bool> has_;
 };
 
-// `pools`: those the job names.
-LaneKey lane_of(const Job& job, std::span<const PoolId> pools, PoolId pool) {
+}  // namespace
+
+LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
+    const std::vector<PoolId>& pools = shape(job.shape).pools;
     const auto position = std::ranges::find(pools, pool);
     const bool is_open = job.active == 0 && position != pools.end();
-    return {job.priority,
-            job.stage(),
-            job.shape,
-            job.ask(),
-            job.preemptible,
-            is_open ? int(position - pools.begin()) : 0,
-            job.declared_minutes()};
+    LaneKey key{job.priority,
+                job.stage(),
+                job.shape,
+                job.ask(),
+                job.preemptible,
+                is_open ? int(position - pools.begin()) : 0,
+                job.preemption_delay,
+                0,
+                {},
+                job.declared_minutes()};
+    const Region home = this->home(job);
+    if (job.grows_by_restart()) key.alone = job.id;
+    key.home = home.node.is_valid() ? home.node.value + 1 : home.domain.value;
+    return key;
 }
-
-}  // namespace
 
 const Job& Cluster::job(JobId id) const {
     const Job* found = find_job(id);
@@ -101,7 +108,7 @@ void Cluster::leave_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            const auto lane = lanes.find(lane_of(job, pools_of(job), pool));
+            const auto lane = lanes.find(lane_of(job, pool));
             lane->second.erase({job.created, job.id});
             if (lane->second.empty()) lanes.erase(lane);
         }
@@ -117,7 +124,7 @@ void Cluster::join_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            lanes[lane_of(job, pools_of(job), pool)].insert({job.created, job.id});
+            lanes[lane_of(job, pool)].insert({job.created, job.id});
         }
     }
     if (job.is_victim()) {
@@ -130,12 +137,15 @@ template <typename Change>
 void Cluster::change(JobId id, Change&& change) {
     Job& job = mutable_job(id);
     const bool had_hold = job.hold.has_value();
+    const bool was_victim = job.is_victim();
     leave_line(job);
     change(job);
     if (job.placed.empty() && !job.hold) job.pool = {};
+    if (job.placed.empty()) job.fresh_tasks = 0;
     if (had_hold && !job.hold) holders_.erase(id);
     if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
+    if (was_victim || job.is_victim()) stamp_work(job.project);
 }
 
 void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
@@ -152,9 +162,15 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.restart_cost = spec.restart_cost;
     job.expected_runtime = spec.expected_runtime;
     job.min_run = spec.min_run;
-    Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}};
+    job.elastic = spec.elastic;
+    job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
+    Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});
+    shape.topology = spec.topology;
+    shape.placement = spec.placement;
+    shape.tensor_skew_ppm = spec.tensor_skew_ppm.value_or(0);
+    resolve_levels(shape);
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");
     job.shape = intern(std::move(shape));
@@ -165,6 +181,7 @@ void Cluster::remove_job(JobId id) {
     const Job& job = this->job(id);
     BERTH_CHECK(open_trials_ == 0 && job.placed.empty() && !job.hold, "it holds nothing any more");
     leave_line(job);
+    history_.stale.erase(id);
     jobs_.erase(id);
 }
 
@@ -173,11 +190,20 @@ void Cluster::set_may_run(JobId id, bool may_run) {
 }
 
 void Cluster::set_started(JobId id, TimePoint time) {
-    Job& job = mutable_job(id);
-    job.last_start = job.last_saved = time;
+    change(id, [&](Job& job) {
+        job.last_start = job.last_saved = time;
+        job.fresh_tasks = 0;
+    });
+    stamp_work(job(id).project);
 }
 
-void Cluster::set_saved(JobId id, TimePoint time) { mutable_job(id).last_saved = time; }
+void Cluster::set_saved(JobId id, TimePoint time) {
+    Job& job = mutable_job(id);
+    job.last_saved = time;
+    stamp_work(job.project);
+}
+
+void Cluster::set_paused(JobId id, TimePoint time) { mutable_job(id).last_pause = time; }
 
 void Cluster::set_waiting(JobId id, TimePoint since) { mutable_job(id).waiting_since = since; }
 
@@ -207,8 +233,10 @@ void Cluster::vacate(JobId id, std::span<const int> ranks) {
 
 void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks) {
     const PoolId pool_before = job(id).pool;
+    const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         job.pool = pool;
+        job.fresh_tasks += static_cast<int>(tasks.size());
         for (const TaskPlacement& task : tasks) {
             change_capacity(task, Kind::Used, +1);
             jobs_on_[task.node.index()].push_back(id);
@@ -217,12 +245,13 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
         job.active += static_cast<int>(tasks.size());
         add_allocated(job, gpus_of(tasks), +1);
     });
-    record({Undo::What::Place, id, pool_before, 0, tasks.size(), View::Idle});
+    record({Undo::What::Place, id, pool_before, stamp_before, 0, tasks.size(), View::Idle});
 }
 
 void Cluster::release(JobId id, std::span<const int> ranks) {
     const RankSet leaving(ranks);
     const std::size_t first = undo_ranks_.size();
+    const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         for (PlacedTask& task : job.placed) {
             if (task.is_releasing || !leaving.contains(task.place.task)) continue;
@@ -230,7 +259,8 @@ void Cluster::release(JobId id, std::span<const int> ranks) {
             if (open_trials_ > 0) undo_ranks_.push_back(task.place.task);
         }
     });
-    record({Undo::What::Release, id, job(id).pool, first, undo_ranks_.size() - first, View::Idle});
+    record({Undo::What::Release, id, job(id).pool, stamp_before, first, undo_ranks_.size() - first,
+            View::Idle});
 }
 
 void Cluster::undo_release(Job& job, const Undo& entry) {
@@ -254,24 +284,26 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
 
 void Cluster::hold(JobId id, PoolId pool, Hold hold) {
     const PoolId pool_before = job(id).pool;
+    const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         job.pool = pool;
         for (const TaskPlacement& task : hold.tasks) change_capacity(task, Kind::Held, +1);
         add_allocated(job, gpus_of(hold.tasks), +1);
         job.hold = std::move(hold);
     });
-    record({Undo::What::Hold, id, pool_before, 0, 0, View::Idle});
+    record({Undo::What::Hold, id, pool_before, stamp_before, 0, 0, View::Idle});
 }
 
 void Cluster::drop_hold(JobId id) {
     const PoolId pool_before = job(id).pool;
+    const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
         add_allocated(job, gpus_of(job.hold->tasks), -1);
         if (open_trials_ > 0) undo_holds_.push_back(std::move(*job.hold));
         job.hold.reset();
     });
-    record({Undo::What::DropHold, id, pool_before, 0, 0, View::Idle});
+    record({Undo::What::DropHold, id, pool_before, stamp_before, 0, 0, View::Idle});
 }
 
 void Cluster::undo(const Undo& entry) {
@@ -292,6 +324,7 @@ void Cluster::undo(const Undo& entry) {
                     --job.active;
                 }
                 job.pool = entry.pool;
+                job.fresh_tasks -= static_cast<int>(entry.count);
                 break;
             case Undo::What::Release: undo_release(job, entry); break;
             case Undo::What::Hold:
@@ -315,6 +348,7 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::GiveBack: break;
         }
     });
+    work_stamps_[job(entry.job).project.index()] = entry.stamp;
 }
 
 }  // namespace berth::cluster

@@ -14,9 +14,11 @@ std::int64_t HostUse::free(View view) const {
 }
 
 bool LaneKey::operator<(const LaneKey& other) const {
-    return std::tie(other.priority, stage, shape, ask, preemptible, preference, minutes) <
-           std::tie(priority, other.stage, other.shape, other.ask, other.preemptible,
-                    other.preference, other.minutes);
+    return std::tie(other.priority, stage, shape, ask, preemptible, preference, preemption_delay,
+                    home, alone, minutes) < std::tie(priority, other.stage, other.shape, other.ask,
+                                                     other.preemptible, other.preference,
+                                                     other.preemption_delay, other.home,
+                                                     other.alone, other.minutes);
 }
 
 bool VictimKey::operator<(const VictimKey& other) const {
@@ -36,6 +38,16 @@ std::vector<int> Job::ranks() const {
     std::vector<int> ranks;
     for (const PlacedTask& task : placed) ranks.push_back(task.place.task);
     return ranks;
+}
+
+bool Job::grows_by_restart() const {
+    // When it is about to start with some more tasks anyway, others come along at no cost.
+    return elastic == model::Elastic::Restart && active >= tasks_min && fresh_tasks == 0;
+}
+
+int Job::growth() const {
+    if (!grows_by_restart()) return 1;
+    return std::max(1, std::min((active + 3) / 4, tasks_max - active));
 }
 
 std::vector<int> Job::free_ranks(int count) const {

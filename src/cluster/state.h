@@ -18,6 +18,7 @@
 #include "base/ids.h"
 #include "base/sorted_runs.h"
 #include "cluster/free_index.h"
+#include "cluster/node_state.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -25,38 +26,12 @@
 namespace berth::cluster {
 
 using base::JobId;
-using base::PoolId;
 using base::ProjectId;
 using base::ShapeId;
 using model::TaskPlacement;
 using model::TimePoint;
 
-enum class View { Idle, Coming };
-
 inline constexpr ProjectId kRoot{0};
-inline constexpr std::int64_t kUnaccounted = -1;  // a host resource nobody counts
-
-// One host resource of a node: milli-cores or bytes.
-struct HostUse {
-    std::int64_t capacity = kUnaccounted;
-    std::int64_t used = 0;
-    std::int64_t releasing = 0;
-    std::int64_t held = 0;
-
-    // INT64_MAX when not accounted.
-    std::int64_t free(View view) const;
-};
-
-struct NodeState {
-    PoolId pool;
-    std::uint32_t first_gpu = 0;     // position of its GPUs in the table of GPU uses
-    std::uint16_t kind = 0;          // nodes of one kind differ in name and use only
-    std::uint8_t gpus = 0;
-    bool is_ready = true;
-    std::array<std::uint64_t, 2> whole{};  // by View: GPUs entirely free
-    HostUse cpu;
-    HostUse memory;
-};
 
 // What every task of a job asks of a node, and of which pools. Jobs that ask the same share one.
 struct Shape {
@@ -64,6 +39,11 @@ struct Shape {
     std::string gpu_model;
     model::Labels labels;
     std::vector<PoolId> pools;  // where the job may run, in order
+    model::TopologyRequest topology;
+    model::Placement placement = model::Placement::Auto;
+    std::int64_t tensor_skew_ppm = 0;
+    int required = -1;   // position of topology.required among the levels; -1 = none
+    int preferred = -1;  // likewise; the number of levels = the node itself
 
     auto operator==(const Shape&) const -> bool = default;
 };
@@ -79,6 +59,8 @@ struct Hold {
     model::Rule rule = model::Rule::Reclaim;
 };
 
+inline constexpr model::Duration kOfProject{-1};  // its project says
+
 struct Job {
     JobId id;
     TimePoint created;
@@ -90,20 +72,28 @@ struct Job {
     int active = 0;                   // running tasks, not counting those being released
     bool preemptible = true;
     bool may_run = true;              // not paused by a user, not ending
+    model::Elastic elastic = model::Elastic::Live;
+    int fresh_tasks = 0;  // placed since its last start
     model::JobKind kind = model::JobKind::Train;
-    PoolId pool;                      // where it runs or is promised to; else not valid
-    std::vector<PlacedTask> placed;   // running or being released, by rank
+    PoolId pool;  // where it runs or is promised to; else not valid
+    std::vector<PlacedTask> placed;  // running or being released, by rank
     std::optional<Hold> hold;
     TimePoint waiting_since;          // last put in line: submitted, paused, lost or resumed
     TimePoint last_start;
-    TimePoint last_saved;             // start or last checkpoint: work after it is unsaved
+    TimePoint last_saved;  // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};
     std::optional<model::Duration> expected_runtime;
     std::optional<model::Duration> min_run;
+    TimePoint last_pause;             // when it was last asked to leave
+    model::Duration preemption_delay = kOfProject;
 
     bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
-    // Tasks it needs to make its next step: the gang, or one more.
-    int ask() const { return active < tasks_min ? tasks_min - active : 1; }
+    // Whether it runs and has to be stopped and started again for more tasks.
+    bool grows_by_restart() const;
+    // Tasks it needs to make its next step: the gang, or more.
+    int ask() const { return active < tasks_min ? tasks_min - active : growth(); }
+    // One more; a restart is worth a quarter more at least, or what is missing to the maximum.
+    int growth() const;
     // 0 below its minimum, 1 at it, 2 above (rule R3).
     int stage() const { return active < tasks_min ? 0 : active == tasks_min ? 1 : 2; }
     // In line for an allocation.
@@ -126,7 +116,10 @@ struct LaneKey {
     ShapeId shape;
     int ask = 1;
     bool preemptible = true;
-    int preference = 0;  // position of this pool in the jobs' list of pools
+    int preference = 0;               // position of this pool in the jobs' list of pools
+    model::Duration preemption_delay = kOfProject;
+    std::uint32_t home = 0;           // where running tasks bind the next one (Cluster::home)
+    JobId alone;  // the only job of the lane: one that grows by a restart
     int minutes = 0;  // how long a run takes, rounded up; 0 = not declared
 
     // Higher priority first, then rule R3.
@@ -169,10 +162,12 @@ struct PoolState {
     model::Labels labels;
     std::array<FreeIndex, 2> free;  // by View
     std::array<MilliGpu, 2> free_total{};  // by View, shared GPUs included
+    DomainTree domains;
     MilliGpu capacity{0};  // of ready nodes
     int gpus_per_node_max = 0;
-    model::Bytes gpu_memory_min{0};  // of the smallest GPU; 0 = none said
-    std::vector<Claim> claims;  // by project
+    model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
+    std::vector<Claim> claims;            // by project
+    bool has_fixed_quota = false;         // anybody's
 };
 
 struct ProjectState {

@@ -41,16 +41,34 @@ bool node_allows(const Shape& shape, const model::Node& node) {
     return carries(node.labels, shape.labels);
 }
 
+// Room for `count` more, an eighth more at the least: a vector left to itself doubles, and there
+// are many nodes.
+template <typename T>
+void reserve_some(std::vector<T>& table, std::size_t count) {
+    if (table.size() + count <= table.capacity()) return;
+    table.reserve(table.size() + count + table.size() / 8);
+}
+
+// The position of the value, put behind the others when it is new.
+std::uint32_t position_of(std::vector<model::Labels>& table, const model::Labels& value) {
+    // Nodes that stand together mostly come together.
+    const auto found = std::ranges::find(table.rbegin(), table.rend(), value);
+    if (found != table.rend()) return static_cast<std::uint32_t>(table.rend() - found - 1);
+    table.push_back(value);
+    return static_cast<std::uint32_t>(table.size() - 1);
+}
+
 }  // namespace
 
 Cluster::Cluster() {
     projects_.push_back({});  // kRoot
+    work_stamps_.push_back(0);
     set_pool({.name = model::kDefaultPool, .labels = {}});
 }
 
 NodeId Cluster::find_node(std::string_view name) const {
-    const auto found = node_names_.find(name);
-    return found == node_names_.end() ? NodeId{} : found->second;
+    return {nodes_by_name_.find(
+        name, [&](std::uint32_t node) -> std::string_view { return node_names_[node]; })};
 }
 
 ProjectId Cluster::find_project(std::string_view name) const {
@@ -73,6 +91,7 @@ void Cluster::set_pool(const model::Pool& pool) {
         pools_.back().name = pool.name;
         pools_.back().labels = pool.labels;
         pools_.back().claims.resize(projects_.size());
+        history_.pools.push_back({});
     }
     resolve_claims();
 }
@@ -89,15 +108,36 @@ PoolId Cluster::pool_of(const model::Node& node) const {
 
 void Cluster::set_node(const model::Node& node) {
     BERTH_CHECK(open_trials_ == 0, "nodes do not change inside a trial");
-    NodeId id = find_node(node.name);
+    const NodeId known = find_node(node.name);
+    const bool moves =
+        known.is_valid() && names_at_levels(description(known)) != names_at_levels(node);
+    if (!moves) return put_node(known, node);
+    change_domains([&] { put_node(known, node); });
+}
+
+model::Node Cluster::description(NodeId id) const {
+    const NodeState& state = nodes_[id.index()];
+    model::Node node = kinds_[state.kind].example;
+    node.name = node_names_[id.index()];
+    node.topology = topologies_[state.topology];
+    node.health = state.health;
+    return node;
+}
+
+void Cluster::put_node(NodeId id, const model::Node& node) {
     if (id.is_valid()) {
         index_node(id, -1);
+        pools_[nodes_[id.index()].pool.index()].domains.remove_node(nodes_[id.index()].domain, id);
         BERTH_CHECK(nodes_[id.index()].gpus == node.gpus, "a known node keeps its GPU count");
-        descriptions_[id.index()] = node;
     } else {
         id = {static_cast<NodeId::Rep>(nodes_.size())};
-        node_names_.emplace(node.name, id);
-        descriptions_.push_back(node);
+        reserve_some(nodes_, 1);
+        reserve_some(node_names_, 1);
+        reserve_some(gpu_uses_, static_cast<std::size_t>(node.gpus));
+        node_names_.push_back(node.name);
+        nodes_by_name_.insert(id.value, [&](std::uint32_t position) -> std::string_view {
+            return node_names_[position];
+        });
         nodes_.push_back({});
         jobs_on_.emplace_back();
         nodes_.back().first_gpu = static_cast<std::uint32_t>(gpu_uses_.size());
@@ -106,9 +146,12 @@ void Cluster::set_node(const model::Node& node) {
     }
     NodeState& state = nodes_[id.index()];
     state.pool = pool_of(node);
+    put_into_domains(id, node);
+    state.topology = position_of(topologies_, node.topology);
     state.kind = kind_of(node);
     state.cpu.capacity = node.cpu ? node.cpu->value : kUnaccounted;
     state.memory.capacity = node.memory ? node.memory->value : kUnaccounted;
+    state.health = node.health;
     state.is_ready = node.health == model::NodeHealth::Ready;
     PoolState& pool = pools_[state.pool.index()];
     pool.gpus_per_node_max = std::max(pool.gpus_per_node_max, node.gpus);
@@ -121,26 +164,34 @@ void Cluster::set_node(const model::Node& node) {
 }
 
 std::uint16_t Cluster::kind_of(const model::Node& node) {
-    const auto found = std::ranges::find_if(kind_examples_, [&](const model::Node& other) {
-        return other.gpus == node.gpus && other.gpu_model == node.gpu_model &&
-               other.gpu_memory == node.gpu_memory && other.labels == node.labels;
-    });
-    if (found != kind_examples_.end()) {
-        return static_cast<std::uint16_t>(found - kind_examples_.begin());
-    }
-    kind_examples_.push_back(node);
+    NodeKind kind{node, {}};
+    kind.example.name.clear();
+    kind.example.topology.clear();
+    kind.example.health = model::NodeHealth::Ready;
+    const auto found = std::ranges::find(kinds_, kind.example, &NodeKind::example);
+    if (found != kinds_.end()) return static_cast<std::uint16_t>(found - kinds_.begin());
+    if (node.gpu_links.is_known()) kind.choice.emplace(node.gpu_links, node.gpus);
+    kinds_.push_back(std::move(kind));
     for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
         allowed_[shape].push_back(node_allows(shapes_[shape], node));
     }
-    return static_cast<std::uint16_t>(kind_examples_.size() - 1);
+    return static_cast<std::uint16_t>(kinds_.size() - 1);
+}
+
+std::uint64_t Cluster::choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const {
+    const auto& choice = kinds_[nodes_[node.index()].kind].choice;
+    if (choice) return choice->best(free, count, reach);
+    std::uint64_t chosen = 0;
+    for (; count > 0; --count, free &= free - 1) chosen |= free & (~free + 1);
+    return chosen;
 }
 
 ShapeId Cluster::intern(Shape shape) {
     const auto found = std::ranges::find(shapes_, shape);
     if (found != shapes_.end()) return {static_cast<ShapeId::Rep>(found - shapes_.begin())};
     allowed_.push_back({});
-    for (const model::Node& example : kind_examples_) {
-        allowed_.back().push_back(node_allows(shape, example));
+    for (const NodeKind& kind : kinds_) {
+        allowed_.back().push_back(node_allows(shape, kind.example));
     }
     shapes_.push_back(std::move(shape));
     return {static_cast<ShapeId::Rep>(shapes_.size() - 1)};
@@ -153,7 +204,7 @@ bool Cluster::allows(ShapeId shape, std::uint16_t node_kind) const {
 MilliGpu Cluster::share_on(ShapeId shape, NodeId node) const {
     const model::TaskRequest& request = shapes_[shape.index()].request;
     if (request.gpu_memory == model::Bytes{0}) return request.share;
-    const std::int64_t whole = descriptions_[node.index()].gpu_memory.value;
+    const std::int64_t whole = kinds_[nodes_[node.index()].kind].example.gpu_memory.value;
     return {whole == 0 ? 1000 : (request.gpu_memory.value * 1000 + whole - 1) / whole};
 }
 
@@ -202,6 +253,7 @@ void Cluster::set_project(const model::Project& project) {
         id = {static_cast<ProjectId::Rep>(projects_.size())};
         project_names_.emplace(project.name, id);
         projects_.push_back({});
+        work_stamps_.push_back(0);
         for (PoolState& pool : pools_) pool.claims.resize(projects_.size());
         const ProjectId parent = project.parent.empty() ? kRoot : find_project(project.parent);
         BERTH_CHECK(parent.is_valid(), "a parent is declared before its children");
@@ -215,10 +267,17 @@ void Cluster::set_project(const model::Project& project) {
                           return std::tie(data.order, data.name);
                       });
     resolve_claims();
+    // What a project says of minimum runs holds for all below it.
+    for (std::uint64_t& stamp : work_stamps_) stamp = ++last_stamp_;
 }
 
 void Cluster::resolve_claims() {
-    for (PoolState& pool : pools_) resolve_quota(pool, kRoot);
+    for (PoolState& pool : pools_) {
+        resolve_quota(pool, kRoot);
+        pool.has_fixed_quota = std::ranges::any_of(pool.claims, [](const Claim& claim) {
+            return claim.rights.kind == model::QuotaKind::Fixed;
+        });
+    }
 }
 
 void Cluster::resolve_quota(PoolState& pool, ProjectId id) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "cluster/trial.h"
+
 #include "base/check.h"
 #include "cluster/cluster.h"
 

@@ -58,6 +58,7 @@ struct Fields<model::Pause> {
         field("rule", &model::Pause::rule);
         field("beneficiary", &model::Pause::beneficiary);
         field("cost", &model::Pause::cost);
+        field("is_wasteful", &model::Pause::is_wasteful);
     }
 };
 
@@ -93,6 +94,16 @@ struct Fields<model::Booking> {
 };
 
 template <>
+struct Fields<model::Overcommitment> {
+    static void visit(auto&& field) {
+        field("pool", &model::Overcommitment::pool);
+        field("scope", &model::Overcommitment::scope);
+        field("quotas", &model::Overcommitment::quotas);
+        field("capacity", &model::Overcommitment::capacity);
+    }
+};
+
+template <>
 struct Fields<model::Plan> {
     static void visit(auto&& field) {
         field("starts", &model::Plan::starts);
@@ -102,6 +113,7 @@ struct Fields<model::Plan> {
         field("bookings", &model::Plan::bookings);
         field("dropped", &model::Plan::dropped);
         field("next_wakeup", &model::Plan::next_wakeup);
+        field("overcommitted", &model::Plan::overcommitted);
     }
 };
 
@@ -119,6 +131,24 @@ struct Fields<JobView> {
         Fields<model::JobRecord>::visit(field);
         field("verdict", &JobView::verdict);
         field("why", &JobView::why);
+        field("foresight", &JobView::foresight);
+    }
+};
+
+template <>
+struct Fields<model::StartEstimate> {
+    static void visit(auto&& field) {
+        using E = model::StartEstimate;
+        field("optimistic", &E::optimistic), field("expected", &E::expected);
+        field("pessimistic", &E::pessimistic), field("until", &E::until);
+    }
+};
+
+template <>
+struct Fields<Foresight> {
+    static void visit(auto&& field) {
+        field("starts_if", &Foresight::starts_if);
+        field("start_estimate", &Foresight::start_estimate);
     }
 };
 

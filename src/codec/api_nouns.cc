@@ -3,6 +3,7 @@
 // The nouns of json_api.h that are written as their description says.
 #include "codec/api_fields.h"
 #include "codec/api_style.h"
+#include "codec/foresight_fields.h"
 
 namespace berth::codec {
 namespace {
@@ -39,6 +40,12 @@ std::string job_json(const JobView& job, const NameSource& names) {
 base::Result<JobView> parse_job(std::string_view text, NameTable& names) {
     return parse_document<JobView>(text, lenient("Job", &names));
 }
+std::string foresight_json(const Foresight& foresight) {
+    std::string text;
+    JsonWriter json(text);
+    write_value(ApiStyle(nullptr), json, foresight);
+    return text;
+}
 std::string job_list_json(const Page<JobView>& jobs, const NameSource& names) {
     return document("JobList", jobs, &names);
 }
@@ -72,6 +79,26 @@ std::string node_list_json(const Page<NodeView>& nodes, const NameSource& names)
 }
 base::Result<Page<NodeView>> parse_node_list(std::string_view text, NameTable& names) {
     return parse_document<Page<NodeView>>(text, lenient("NodeList", &names));
+}
+
+std::string what_if_request_json(const WhatIfRequest& request, const NameSource& names) {
+    return document("WhatIfRequest", request, &names);
+}
+base::Result<WhatIfRequest> parse_what_if_request(std::string_view text) {
+    return parse_document<WhatIfRequest>(text, strict("WhatIfRequest"));
+}
+std::string what_if_json(const model::WhatIf& what_if, const NameSource& names) {
+    return document("WhatIf", what_if, &names);
+}
+base::Result<model::WhatIf> parse_what_if(std::string_view text, NameTable& names) {
+    return parse_document<model::WhatIf>(text, lenient("WhatIf", &names));
+}
+
+std::string share_account_json(const model::ShareAccount& account) {
+    return document("ShareAccount", account, nullptr);
+}
+base::Result<model::ShareAccount> parse_share_account(std::string_view text) {
+    return parse_document<model::ShareAccount>(text, lenient("ShareAccount", nullptr));
 }
 
 std::string launch_json(const model::LaunchSpec& launch) {

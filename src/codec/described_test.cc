@@ -8,6 +8,7 @@
 
 #include "codec/api_fields.h"
 #include "codec/event_fields.h"
+#include "codec/foresight_fields.h"
 
 namespace berth::codec {
 
@@ -66,6 +67,9 @@ TEST_CASE("no member of a described type is forgotten") {
               model::JobRecord, model::PauseManner, model::LaunchSpec, model::Snapshot>();
     check_all<model::Verdict, model::Remedy, model::Start, model::Pause, model::Move,
               model::Reservation, model::Booking, model::Plan, model::Submission, codec::PlanView,
-              codec::ProjectUse, codec::GpuView>();
+              codec::ProjectUse, codec::GpuView, codec::Foresight, model::StartEstimate,
+              model::ShareRow, model::ShareOffer, model::ShareLevel, model::ShareAccount,
+              model::Hypothesis, model::JobFate, model::FateChange, model::WhatIf,
+              codec::WhatIfRequest>();
     check_events(model::EventBody{});
 }

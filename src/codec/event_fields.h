@@ -16,10 +16,15 @@ namespace berth::codec {
 
 // In the order of model::EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBody>> kEventTypes{
-    "pool_set",         "node_set",         "project_set",  "job_submitted",
-    "job_starting",     "job_running",      "job_reserved", "reservation_dropped",
-    "pause_requested",  "job_paused",       "job_held",     "job_released",
-    "checkpoint_saved", "cancel_requested", "job_finished", "attempt_lost"};
+    "levels_set",   "pool_set",     "node_set",     "project_set",         "job_submitted",
+    "job_starting", "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
+    "job_paused",   "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
+    "job_finished", "attempt_lost", "job_resized"};
+
+template <>
+struct Fields<model::LevelsSet> {
+    static void visit(auto&& field) { field("levels", &model::LevelsSet::levels); }
+};
 
 template <>
 struct Fields<model::PoolSet> {
@@ -76,6 +81,7 @@ struct Fields<model::PauseRequested> {
         field("deadline", &model::PauseRequested::deadline);
         field("whole_job", &model::PauseRequested::whole_job);
         field("tasks", &model::PauseRequested::tasks);
+        field("is_wasteful", &model::PauseRequested::is_wasteful);
     }
 };
 
@@ -113,6 +119,16 @@ struct Fields<model::AttemptLost> {
     }
 };
 
+template <>
+struct Fields<model::JobResized> {
+    static void visit(auto&& field) {
+        field("job", &model::JobResized::job);
+        field("attempt", &model::JobResized::attempt);
+        field("saved", &model::JobResized::saved);
+        field("lost_gpu_ms", &model::JobResized::lost_gpu_ms);
+    }
+};
+
 // Events that name a job and say nothing else.
 template <typename T>
 struct JobFieldOnly {
@@ -130,15 +146,37 @@ template <>
 struct Fields<model::CheckpointSaved> : JobFieldOnly<model::CheckpointSaved> {};
 
 template <>
+struct Fields<model::WasteLedger> {
+    static void visit(auto&& field) {
+        field("pool", &model::WasteLedger::pool);
+        field("day", &model::WasteLedger::day);
+        field("gpu_ms", &model::WasteLedger::gpu_ms);
+    }
+};
+
+template <>
+struct Fields<model::UseLedger> {
+    static void visit(auto&& field) {
+        using U = model::UseLedger;
+        field("project", &U::project), field("pool", &U::pool), field("held", &U::held);
+        field("settled", &U::settled), field("began", &U::began);
+        field("first_period", &U::first_period), field("milli_gpu_ms", &U::milli_gpu_ms);
+    }
+};
+
+template <>
 struct Fields<model::Snapshot> {
     static void visit(auto&& field) {
         field("sequence", &model::Snapshot::sequence);
         field("time", &model::Snapshot::time);
         field("last_job", &model::Snapshot::last_job);
+        field("levels", &model::Snapshot::levels);
         field("pools", &model::Snapshot::pools);
         field("nodes", &model::Snapshot::nodes);
         field("projects", &model::Snapshot::projects);
         field("jobs", &model::Snapshot::jobs);
+        field("waste", &model::Snapshot::waste);
+        field("use", &model::Snapshot::use);
     }
 };
 

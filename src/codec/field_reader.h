@@ -104,4 +104,7 @@ std::optional<std::int64_t> decimal_from(std::string_view text, int places);
 // A name that can stand in a table: not empty, no control characters, at most 200 bytes.
 bool is_name(std::string_view text);
 
+// `stale_grace`: a duration, or never.
+std::optional<base::Duration> read_stale_grace(FieldReader& fields);
+
 }  // namespace berth::codec

@@ -8,6 +8,7 @@
 #include "codec/field_reader.h"
 #include "codec/gpu_request.h"
 #include "codec/json.h"
+#include "codec/topology.h"
 
 namespace berth::codec {
 namespace {
@@ -16,7 +17,7 @@ using model::JobSpec;
 using model::LaunchSpec;
 
 constexpr std::int64_t kTasksMax = 100'000;
-constexpr std::array<std::string_view, 9> kNotYet{"sweep",   "notify", "after", "topology", "image",
+constexpr std::array<std::string_view, 8> kNotYet{"sweep",   "notify", "after", "image",
                                                   "secrets", "idle",   "retry", "time"};
 constexpr std::array<std::string_view, 6> kSignals{"auto", "TERM", "INT", "USR1", "USR2", "none"};
 
@@ -72,6 +73,18 @@ void read_tasks(Problems& problems, FieldReader& fields, JobSpec& spec) {
     spec.tasks_max = range->tasks_max;
 }
 
+// How it comes to have more or fewer tasks. Unless said, all of it is started again.
+void read_elastic(FieldReader& fields, JobSpec& spec) {
+    const bool is_elastic = spec.tasks_max > spec.tasks_min;
+    if (is_elastic) spec.elastic = model::Elastic::Restart;
+    if (!fields.has("elastic")) return;
+    if (!is_elastic) return fields.report("elastic", "wanted with a range such as tasks: 4..16");
+    spec.elastic = fields.choice("elastic", spec.elastic);
+    if (spec.elastic == model::Elastic::Live) {
+        fields.report("elastic", "\"live\" is not supported yet");
+    }
+}
+
 void read_request(Problems& problems, FieldReader& fields, JobSpec& spec) {
     if (fields.has("gpus")) {
         const auto request = parse_gpu_request(fields.text("gpus"));
@@ -88,12 +101,12 @@ void read_request(Problems& problems, FieldReader& fields, JobSpec& spec) {
     if (fields.has("nodes") && fields.has("tasks")) {
         fields.report("tasks", "wanted nodes or tasks, found both");
     }
-    if (fields.has("elastic")) fields.report("elastic", "not supported; write tasks: 4..16");
     if (fields.has("tasks")) read_tasks(problems, fields, spec);
     if (fields.has("nodes")) {
         spec.tasks_min = static_cast<int>(fields.whole("nodes", 1, {1, kTasksMax}));
         spec.tasks_max = spec.tasks_min;
     }
+    read_elastic(fields, spec);
     if (fields.text("cpus", "auto") != "auto") {
         if (const auto cpus = fields.decimal("cpus", 3, "auto or a number of cores such as 8")) {
             spec.request.cpu = base::MilliCpu{*cpus};
@@ -165,7 +178,11 @@ base::Result<model::Submission> parse_job_file(std::string_view text, std::strin
     }
     spec.node_labels = fields.labels("node_labels");
     spec.expected_runtime = fields.duration("expected_runtime");
+    read_topology(problems, fields, spec);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
+    spec.min_run = fields.duration("min_run");
+    spec.preemption_delay = fields.duration("preemption_delay");
+    spec.stale_grace = read_stale_grace(fields);
     launch.workdir = absolute(fields.text("workdir", "."), directory);
     read_environment(problems, fields, launch);
     read_pause(problems, fields, launch);

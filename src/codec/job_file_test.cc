@@ -32,6 +32,16 @@ TEST_CASE("every example of the reference page is parsed") {
     CHECK(names == Texts{"", "llama-ft", "sweep-lr", "elastic"});
 }
 
+TEST_CASE("a job says how long it waits, is left alone and may miss tasks") {
+    const auto job = good("run: x\nmin_run: 10m\npreemption_delay: 2m\nstale_grace: never\n");
+    CHECK(job.spec.min_run == base::Duration{600'000});
+    CHECK(job.spec.preemption_delay == base::Duration{120'000});
+    CHECK(job.spec.stale_grace < base::Duration{0});
+    CHECK_FALSE(good("run: x\n").spec.stale_grace.has_value());
+    CHECK(error_of("run: x\npreemption_delay: soon\n").find("preemption_delay") !=
+          std::string::npos);
+}
+
 TEST_CASE("the long example means what it says") {
     const auto job = good(codec::example_blocks("docs/reference/job-file.md")[1].text);
     CHECK(job.spec.project == "nlp");
@@ -64,6 +74,14 @@ TEST_CASE("a job file has the documented defaults") {
     CHECK(good("run: x\nimage: null\nname: ~").spec.name.empty());
     CHECK(good("{\"run\": \"x\", \"tasks\": {\"min\": 2, \"max\": 3}}").spec.tasks_max == 3);
     CHECK(good("run: x\ntasks: 3\ngpus: 2").spec.tasks_min == 3);
+    CHECK(good("run: x\ntasks: 1..3").spec.elastic == model::Elastic::Restart);
+    CHECK(good("run: x\ntasks: 1..3\nelastic: restart").spec.elastic == model::Elastic::Restart);
+}
+
+TEST_CASE("a job file names levels, one alone being required") {
+    CHECK(good("run: x\ntopology: rack").spec.topology == model::TopologyRequest{"rack", ""});
+    CHECK(good("run: x\ntopology: {preferred: node}").spec.topology ==
+          model::TopologyRequest{"", "node"});
 }
 
 TEST_CASE("what a job file may not say is one line with its place") {
@@ -77,7 +95,10 @@ TEST_CASE("what a job file may not say is one line with its place") {
         {"run: x\ngpu: 2", "job.yaml:2: gpu: unknown field, did you mean \"gpus\"?"},
         {"run: x\nnotify: {on: [start]}", "job.yaml:2: notify: not supported yet"},
         {"run: x\ntime: 12h", "job.yaml:2: time: not supported yet"},
-        {"run: x\nelastic: {min: 4}", "job.yaml:2: elastic: not supported; write tasks: 4..16"},
+        {"run: x\nelastic: restart",
+         "job.yaml:2: elastic: wanted with a range such as tasks: 4..16"},
+        {"run: x\ntasks: 1..4\nelastic: live",
+         "job.yaml:3: elastic: \"live\" is not supported yet"},
         {"run: x\ngpus: 4..8\nnodes: 2", "job.yaml:3: nodes: gpus gives a range already"},
         {"run: x\ntasks: few", "job.yaml:2: tasks: wanted a number or 4..16, found \"few\""},
         {"run: x\ntasks: {min: 3, max: 2}",

@@ -26,8 +26,11 @@
 #include "model/event.h"
 #include "model/plan.h"
 #include "model/record.h"
+#include "model/share_account.h"
+#include "model/start_estimate.h"
 #include "model/submission.h"
 #include "model/verdict.h"
+#include "model/what_if.h"
 
 namespace berth::codec {
 
@@ -50,10 +53,22 @@ struct NameTable {
     std::map<std::string, model::NodeId, std::less<>> ids_;
 };
 
+// What is told of a waiting job only when it is asked for: it takes decisions on copies.
+struct Foresight {
+    std::string starts_if;  // the verdict's remedy as a clause; empty = none is known, or not asked
+    std::optional<model::StartEstimate> start_estimate;
+};
+
 // A job as it is shown: why it waits stands beside it.
 struct JobView : model::JobRecord {
     std::optional<model::Verdict> verdict;
     std::string why;  // the verdict as a sentence
+    std::optional<Foresight> foresight = {};
+};
+
+// What a client wants supposed, one after the other.
+struct WhatIfRequest {
+    std::vector<model::Hypothesis> suppose;
 };
 
 // What a project has in one pool.
@@ -100,9 +115,14 @@ base::Result<model::Project> parse_project(std::string_view text);
 std::string pool_json(const model::Pool& pool);
 base::Result<model::Pool> parse_pool(std::string_view text);
 
+std::string what_if_request_json(const WhatIfRequest& request, const NameSource& names);
+base::Result<WhatIfRequest> parse_what_if_request(std::string_view text);
+
 // --- what servers answer
 std::string job_json(const JobView& job, const NameSource& names);
 base::Result<JobView> parse_job(std::string_view text, NameTable& names);
+// Without an envelope, to stand inside another document.
+std::string foresight_json(const Foresight& foresight);
 std::string job_list_json(const Page<JobView>& jobs, const NameSource& names);
 base::Result<Page<JobView>> parse_job_list(std::string_view text, NameTable& names);
 
@@ -116,6 +136,11 @@ struct PlanView {
 };
 std::string plan_json(const PlanView& plan, const NameSource& names);
 base::Result<PlanView> parse_plan(std::string_view text, NameTable& names);
+
+std::string share_account_json(const model::ShareAccount& account);
+base::Result<model::ShareAccount> parse_share_account(std::string_view text);
+std::string what_if_json(const model::WhatIf& what_if, const NameSource& names);
+base::Result<model::WhatIf> parse_what_if(std::string_view text, NameTable& names);
 
 std::string event_json(const model::Event& event, const NameSource& names);
 base::Result<model::Event> parse_event_json(std::string_view text, NameTable& names);

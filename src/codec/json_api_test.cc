@@ -32,7 +32,7 @@ codec::JobView job_view(std::uint64_t seed) {
     verdict.scope = dice.text();
     verdict.blockers = {{static_cast<std::int64_t>(seed % 7)}, {3}};
     if (seed % 2 == 0) {
-        verdict.remedy = model::Remedy{.kind = static_cast<model::RemedyKind>(seed % 9),
+        verdict.remedy = model::Remedy{.kind = static_cast<model::RemedyKind>(seed % 10),
                                        .name = dice.text(),
                                        .gpus = base::gpus(3),
                                        .tasks = 2,
@@ -157,7 +157,8 @@ TEST_CASE("the JSON of the API is the documented one") {
     CHECK(codec::project_json(project) ==
           R"({"apiVersion":"berth/v1","kind":"Project","name":"nlp","parent":"","order":0,)"
           R"("rights":{"quota":2.5,"limit":-1,"weight":0.5,"priority":100,"kind":"guaranteed",)"
-          R"("usage":0.125},"pools":{}})");
+          R"("usage":0.125},"pools":{},"preemption_delay":null,"preempt_min_run":null,)"
+          R"("reclaim_min_run":null})");
     const model::Event event{7, base::at_ms(1'700'000'000'250), "scheduler",
                              model::JobStarting{{3}, 1, {}, {{0, {4}, 6, {1000}, {8500}, {64}}}}};
     CHECK(codec::event_json(event, server_names()) ==

@@ -21,6 +21,16 @@ struct Fields<model::Pool> {
 };
 
 template <>
+struct Fields<model::GpuLinks> {
+    static void visit(auto&& field) {
+        field("numa", &model::GpuLinks::numa);
+        field("islands", &model::GpuLinks::islands);
+        field("nics", &model::GpuLinks::nics);
+        field("matrix", &model::GpuLinks::matrix);
+    }
+};
+
+template <>
 struct Fields<model::Node> {
     static void visit(auto&& field) {
         field("name", &model::Node::name);
@@ -31,6 +41,7 @@ struct Fields<model::Node> {
         field("memory", &model::Node::memory);
         field("labels", &model::Node::labels);
         field("topology", &model::Node::topology);
+        field("gpu_links", &model::Node::gpu_links);
         field("health", &model::Node::health);
     }
 };
@@ -55,6 +66,9 @@ struct Fields<model::Project> {
         field("order", &model::Project::order);
         field("rights", &model::Project::rights);
         field("pools", &model::Project::pools);
+        field("preemption_delay", &model::Project::preemption_delay);
+        field("preempt_min_run", &model::Project::preempt_min_run);
+        field("reclaim_min_run", &model::Project::reclaim_min_run);
     }
 };
 
@@ -70,6 +84,14 @@ struct Fields<model::TaskRequest> {
 };
 
 template <>
+struct Fields<model::TopologyRequest> {
+    static void visit(auto&& field) {
+        field("required", &model::TopologyRequest::required);
+        field("preferred", &model::TopologyRequest::preferred);
+    }
+};
+
+template <>
 struct Fields<model::JobSpec> {
     static void visit(auto&& field) {
         field("name", &model::JobSpec::name);
@@ -80,12 +102,18 @@ struct Fields<model::JobSpec> {
         field("pools", &model::JobSpec::pools);
         field("tasks_min", &model::JobSpec::tasks_min);
         field("tasks_max", &model::JobSpec::tasks_max);
+        field("elastic", &model::JobSpec::elastic);
         field("request", &model::JobSpec::request);
         field("gpu_model", &model::JobSpec::gpu_model);
         field("node_labels", &model::JobSpec::node_labels);
+        field("topology", &model::JobSpec::topology);
+        field("placement", &model::JobSpec::placement);
+        field("tensor_skew_ppm", &model::JobSpec::tensor_skew_ppm);
         field("min_run", &model::JobSpec::min_run);
         field("expected_runtime", &model::JobSpec::expected_runtime);
         field("restart_cost", &model::JobSpec::restart_cost);
+        field("preemption_delay", &model::JobSpec::preemption_delay);
+        field("stale_grace", &model::JobSpec::stale_grace);
     }
 };
 
@@ -120,6 +148,7 @@ struct Fields<model::PauseReceipt> {
         field("deadline", &model::PauseReceipt::deadline);
         field("stopped", &model::PauseReceipt::stopped);
         field("saved", &model::PauseReceipt::saved);
+        field("is_wasteful", &model::PauseReceipt::is_wasteful);
     }
 };
 
@@ -133,12 +162,14 @@ struct Fields<model::JobRecord> {
         field("first_start", &R::first_start);
         field("last_start", &R::last_start), field("last_checkpoint", &R::last_checkpoint);
         field("finished", &R::finished), field("attempts", &R::attempts);
-        field("pauses", &R::pauses), field("attained_gpu_ms", &R::attained_gpu_ms);
-        field("settled", &R::settled);
+        field("pauses", &R::pauses), field("losses", &R::losses);
+        field("attained_gpu_ms", &R::attained_gpu_ms), field("settled", &R::settled);
         field("lost_gpu_ms", &R::lost_gpu_ms), field("exit_code", &R::exit_code);
         field("detail", &R::detail), field("tasks", &R::tasks), field("releasing", &R::releasing);
+        field("started_tasks", &R::started_tasks);
         field("hold", &R::hold), field("hold_deadline", &R::hold_deadline);
         field("hold_rule", &R::hold_rule), field("last_pause", &R::last_pause);
+        field("stale_since", &R::stale_since);
     }
 };
 

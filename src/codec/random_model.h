@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: values of every type of the model, drawn from dice, with strings that hold quotes,
-// control characters, any Unicode and bytes that are no Unicode at all.
+// For tests: random values of every type of the model, with strings that hold any bytes at all.
 #pragma once
 
 #include <string>
@@ -29,21 +28,15 @@ class RandomModel {
 
     model::LaunchSpec launch() {
         model::LaunchSpec launch;
-        launch.command = texts();
-        launch.workdir = text();
-        launch.environment = texts();
-        launch.checkpoint_dir = text();
-        launch.pause = {text(), duration()};
-        launch.terminal = flag();
-        launch.attached = flag();
-        launch.user = text();
+        launch.command = texts(), launch.environment = texts();
+        launch.workdir = text(), launch.checkpoint_dir = text(), launch.user = text();
+        launch.pause = {text(), duration()}, launch.terminal = flag(), launch.attached = flag();
         return launch;
     }
 
     model::JobRecord record() {
         model::JobRecord record;
-        record.id = job();
-        record.spec = spec();
+        record.id = job(), record.spec = spec();
         record.user = text(), record.command = text(), record.detail = text();
         record.state = static_cast<model::JobState>(rng_.between(0, 8));
         record.held = flag();
@@ -53,23 +46,26 @@ class RandomModel {
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
         record.attained_gpu_ms = large(), record.lost_gpu_ms = large(), record.settled = time();
         record.tasks = placements(), record.hold = placements();
-        record.releasing = ranks();
-        record.hold_deadline = maybe(time());
-        record.hold_rule = rule();
+        record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
+        record.hold_deadline = maybe(time()), record.hold_rule = rule();
         if (flag()) {
-            record.last_pause = {time(), rule(), job(),         text(),
-                                 cost(), time(), maybe(time()), flag()};
+            record.last_pause = {time(), rule(),        job(),  text(), cost(),
+                                 time(), maybe(time()), flag(), flag()};
         }
+        record.stale_since = maybe(time());
         return record;
     }
 
     model::Snapshot snapshot() {
-        model::Snapshot snapshot{large(), time(), job(), {}, {}, {}, {}};
+        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}};
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
             snapshot.pools.push_back({text(), labels()});
             snapshot.nodes.push_back(node());
             snapshot.projects.push_back(project());
             snapshot.jobs.push_back(record());
+            snapshot.waste.push_back({text(), large(), large()});
+            snapshot.use.push_back(
+                {text(), text(), {large()}, time(), time(), large(), {large(), large()}});
         }
         return snapshot;
     }
@@ -95,14 +91,16 @@ class RandomModel {
         spec.name = text(), spec.project = text(), spec.gpu_model = text();
         spec.kind = static_cast<model::JobKind>(rng_.between(0, 2)), spec.preemptible = flag();
         spec.priority = small(), spec.tasks_min = small(), spec.tasks_max = small();
-        spec.pools = texts();
-        spec.request = {small(), {large()}, {large()}, {}, {}};
+        spec.elastic = static_cast<model::Elastic>(rng_.between(0, 1)), spec.pools = texts();
+        spec.request = {small(), {large()}, {large()}, {}, {}},
+        spec.stale_grace = maybe(duration());
         if (flag()) spec.request.cpu = model::MilliCpu{large()};
         if (flag()) spec.request.memory = model::Bytes{large()};
-        spec.node_labels = labels();
-        spec.min_run = maybe(duration());
+        spec.node_labels = labels(), spec.topology = {text(), text()};
+        spec.placement = model::Placement(rng_.between(0, 2));
+        spec.tensor_skew_ppm = maybe(large()), spec.min_run = maybe(duration());
+        spec.restart_cost = duration(), spec.preemption_delay = maybe(duration()),
         spec.expected_runtime = maybe(duration());
-        spec.restart_cost = duration();
         return spec;
     }
 
@@ -118,17 +116,18 @@ class RandomModel {
     model::Node node() {
         model::Node node;
         node.name = text(), node.gpu_model = text();
-        node.gpus = small();
-        node.gpu_memory = {large()};
-        if (flag()) node.cpu = model::MilliCpu{large()};
-        if (flag()) node.memory = model::Bytes{large()};
+        node.gpus = small(), node.gpu_memory = {large()};
+        if (flag()) node.cpu = model::MilliCpu{large()}, node.memory = model::Bytes{large()};
         node.labels = labels(), node.topology = labels();
+        node.gpu_links = {ranks(), ranks(), ranks(), texts()};
         node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
         return node;
     }
 
     model::Project project() {
-        model::Project project{text(), text(), large(), rights(), {}};
+        model::Project project{
+            text(),           text(), large(), rights(), {}, maybe(duration()), maybe(duration()),
+            maybe(duration())};
         if (flag()) project.pools[text()] = rights();
         return project;
     }
@@ -176,6 +175,7 @@ class RandomModel {
             fill(body.emplace<Index>());
         }
     }
+    void fill(model::LevelsSet& e) { e.levels = texts(); }
     void fill(model::PoolSet& e) { e.pool = {text(), labels()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }
@@ -183,14 +183,15 @@ class RandomModel {
     void fill(model::JobStarting& e) { e = {job(), small(), rule(), placements()}; }
     void fill(model::JobReserved& e) { e = {job(), rule(), time(), placements()}; }
     void fill(model::PauseRequested& e) {
-        e = {job(), rule(), job(), cost(), time(), flag(), ranks()};
+        e = {job(), rule(), job(), cost(), time(), flag(), ranks(), flag()};
     }
     void fill(model::JobPaused& e) { e = {job(), flag()}; }
     void fill(model::CancelRequested& e) { e = {job(), time()}; }
     void fill(model::JobFinished& e) {
-        e = {job(), static_cast<model::JobState>(rng_.between(6, 8)), small(), text()};
+        e = {job(), model::JobState(rng_.between(6, 8)), small(), text()};
     }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
+    void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }
     void fill(auto& e) { e.job = job(); }
 
     base::Rng rng_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/state_checks.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <numeric>
@@ -120,10 +121,30 @@ class Checker {
                    "wanted a project without projects below it, found " + quoted(job.spec.project));
         }
         for (const std::string& pool : job.spec.pools) check_pool(pool, place, "pools");
+        check_topology(job.spec.topology, place);
         for (std::size_t i = 0; i < job.tasks.size(); ++i) {
             if (job.tasks[i].state == TaskState::Pending) continue;
             check_task(job.spec.request, job.tasks[i], places_.tasks[index][i]);
         }
+    }
+
+    void check_topology(const model::TopologyRequest& topology, const Place& place) {
+        std::vector<std::string_view> levels(state_.levels.begin(), state_.levels.end());
+        levels.push_back(model::kNodeLevel);
+        const auto position = [&](const std::string& level) {
+            return std::ranges::find(levels, level) - levels.begin();
+        };
+        for (const std::string& level : {topology.required, topology.preferred}) {
+            if (level.empty() || position(level) < std::ssize(levels)) continue;
+            return report(place, "topology",
+                          "no level " + quoted(level) + did_you_mean(level, levels));
+        }
+        const bool is_outside = !topology.preferred.empty() && !topology.required.empty() &&
+                                position(topology.preferred) < position(topology.required);
+        if (!is_outside) return;
+        report(place, "topology",
+               "wanted a preferred level inside " + quoted(topology.required) + ", found " +
+                   quoted(topology.preferred));
     }
 
     // What a task takes of each of its GPUs on that node, counted as the cluster does.
@@ -147,6 +168,8 @@ class Checker {
                           on_node + count + (share > 1000 ? " with less memory" : "") +
                               ", too small for a task of this job");
         }
+        // Promised GPUs are still in use by those who leave them.
+        if (task.state == TaskState::Promised) return;
         NodeUse& use = uses_[node];
         for (const int index : task.gpu_indices) {
             if (index >= node->gpus) {

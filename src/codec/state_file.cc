@@ -10,6 +10,7 @@
 #include "codec/gpu_request.h"
 #include "codec/json.h"
 #include "codec/state_checks.h"
+#include "codec/topology.h"
 
 namespace berth::codec {
 namespace {
@@ -38,6 +39,7 @@ class StateReader {
     base::Result<Description> read(const Value& file);
 
   private:
+    void read_levels(FieldReader& fields);
     void read_pool(const Value& value, const std::string& path);
     void read_node(const Value& value, const std::string& path);
     void read_project(const Value& value, const std::string& path);
@@ -62,6 +64,8 @@ class StateReader {
 base::Result<Description> StateReader::read(const Value& file) {
     FieldReader fields(problems_, file, "");
     state_.now = fields.time("now").value_or(base::TimePoint{});
+    state_.as_listed = fields.flag("as_listed", false);
+    read_levels(fields);
     fields.each("pools", [&](const Value& v, const std::string& path) { read_pool(v, path); });
     fields.each("nodes", [&](const Value& v, const std::string& path) { read_node(v, path); });
     fields.each("projects",
@@ -72,6 +76,22 @@ base::Result<Description> StateReader::read(const Value& file) {
     if (problems_.any()) return problems_.first();
     sort();
     return std::move(state_);
+}
+
+void StateReader::read_levels(FieldReader& fields) {
+    if (!fields.has("levels")) return;
+    state_.levels = fields.texts("levels");
+    std::set<std::string> seen{model::kNodeLevel};
+    for (const std::string& level : state_.levels) {
+        if (level.empty() || !seen.insert(level).second) {
+            fields.refuse("levels",
+                          "names of levels, each once and without \"node\", such as "
+                          "[zone, block, rack]");
+        }
+    }
+    if (state_.levels.size() > model::kLevelsMax) {
+        fields.report("levels", "wanted at most " + std::to_string(model::kLevelsMax));
+    }
 }
 
 void StateReader::read_pool(const Value& value, const std::string& path) {
@@ -104,6 +124,12 @@ void StateReader::read_node(const Value& value, const std::string& path) {
     node.memory = fields.bytes("memory");
     node.labels = fields.labels("labels");
     node.topology = fields.labels("topology");
+    for (const auto& [level, domain] : node.topology) {
+        const std::vector<std::string_view> known(state_.levels.begin(), state_.levels.end());
+        if (std::ranges::find(known, level) != known.end()) continue;
+        fields.report("topology", "no level \"" + level + "\"" + did_you_mean(level, known));
+    }
+    node.gpu_links = read_gpu_links(problems_, fields, node.gpus);
     node.health = fields.choice("health", model::NodeHealth::Ready);
     const bool is_many = fields.has("count");
     const std::int64_t count = fields.whole("count", 1, {1, kNodesMax});
@@ -159,6 +185,9 @@ void StateReader::read_project(const Value& value, const std::string& path) {
     project.name = fields.needed_name("name");
     project.parent = fields.text("parent");
     project.rights = read_rights(fields, {});
+    project.preemption_delay = fields.duration("preemption_delay");
+    project.preempt_min_run = fields.duration("preempt_min_run");
+    project.reclaim_min_run = fields.duration("reclaim_min_run");
     project.order = static_cast<std::int64_t>(state_.projects.size());
     if (const Value* created = fields.find("created")) {
         const bool is_count = decimal_from(created->text, 0).has_value();
@@ -199,14 +228,21 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     }
     read_request(fields, spec);
     spec.node_labels = fields.labels("node_labels");
+    read_topology(problems_, fields, spec);
     spec.min_run = fields.duration("min_run");
     spec.expected_runtime = fields.duration("expected_runtime");
+    spec.elastic = fields.choice("elastic", model::Elastic::Live);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
+    spec.preemption_delay = fields.duration("preemption_delay");
+    spec.stale_grace = read_stale_grace(fields);
     job.created = fields.time("created").value_or(state_.now);
     job.waiting_since = fields.time("waiting_since");
     job.last_start = fields.time("last_start");
     job.last_checkpoint = fields.time("last_checkpoint");
+    job.last_pause = fields.time("last_pause");
+    job.stale_since = fields.time("stale_since");
     job.held = fields.flag("held", false);
+    job.promised_until = fields.time("promised_until");
     read_tasks(fields, job);
     read_counts(fields, job);
     fields.finish();
@@ -346,7 +382,7 @@ void StateReader::sort() {
     const auto naturally = [](const auto& a, const auto& b) {
         return is_before_naturally(a.name, b.name);
     };
-    std::ranges::sort(state_.nodes, naturally);
+    if (!state_.as_listed) std::ranges::sort(state_.nodes, naturally);
     // Whoever builds a cluster needs parents before their children.
     std::map<std::string, int> depth = depths(state_.projects);
     std::ranges::sort(state_.projects, [&](const Project& a, const Project& b) {
@@ -354,6 +390,7 @@ void StateReader::sort() {
         const int depth_b = depth[b.name];
         return depth_a != depth_b ? depth_a < depth_b : naturally(a, b);
     });
+    if (state_.as_listed) return;
     std::ranges::sort(state_.jobs, [](const JobDescription& a, const JobDescription& b) {
         if (a.created != b.created) return a.created < b.created;
         if (a.spec.project != b.spec.project) {

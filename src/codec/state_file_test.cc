@@ -35,8 +35,9 @@ bool is_equal(const model::Description& a, const model::Description& b) {
     };
     const auto is_same_job = [&](const model::JobDescription& x, const model::JobDescription& y) {
         return x.spec == y.spec && x.created == y.created && x.last_start == y.last_start &&
-               x.waiting_since == y.waiting_since && x.last_checkpoint == y.last_checkpoint &&
-               x.held == y.held && std::ranges::equal(x.tasks, y.tasks, is_same_task);
+               x.last_checkpoint == y.last_checkpoint && x.held == y.held &&
+               x.last_pause == y.last_pause && x.waiting_since == y.waiting_since &&
+               x.stale_since == y.stale_since && std::ranges::equal(x.tasks, y.tasks, is_same_task);
     };
     return a.now == b.now && a.pools == b.pools && a.nodes == b.nodes && a.projects == b.projects &&
            std::ranges::equal(a.jobs, b.jobs, is_same_job);
@@ -58,8 +59,32 @@ TEST_CASE("every example of the reference page is parsed") {
     CHECK(state.nodes.size() == 3);
     CHECK(state.nodes[0].name == "a0");
     CHECK(state.jobs.front().spec.name == "llama-ft");
-    CHECK(state.jobs[2].spec.tasks_max == 6);
+    CHECK(state.jobs[3].spec.tasks_max == 6);
     CHECK(state.projects.front().name == "research");
+}
+
+TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
+    const auto state = good(
+        "now: 2h\nnodes: [{name: n1, gpus: 2}]\n"
+        "projects: [{name: p, preemption_delay: 5m, preempt_min_run: 1m, reclaim_min_run: 1h}]\n"
+        "jobs: [{name: j, project: p, min: 2, preemption_delay: 0, stale_grace: never,\n"
+        "        last_pause: 1h, stale_since: 110m, tasks: [{node: n1}]},\n"
+        "       {name: k, project: p, stale_grace: 3m}]");
+    const model::Project& project = state.projects.front();
+    CHECK(project.preemption_delay == base::Duration{300'000});
+    CHECK(project.preempt_min_run == base::Duration{60'000});
+    CHECK(project.reclaim_min_run == base::Duration{3'600'000});
+    const auto& job =
+        *std::ranges::find(state.jobs, "j", [](const auto& j) { return j.spec.name; });
+    CHECK(job.spec.preemption_delay == base::Duration{0});
+    CHECK(job.spec.stale_grace < base::Duration{0});
+    CHECK(job.last_pause == base::at_ms(3'600'000));
+    CHECK(job.stale_since == base::at_ms(6'600'000));
+    const auto& other =
+        *std::ranges::find(state.jobs, "k", [](const auto& j) { return j.spec.name; });
+    CHECK(other.spec.stale_grace == base::Duration{180'000});
+    CHECK_FALSE(other.spec.preemption_delay.has_value());
+    CHECK_FALSE(other.last_pause.has_value());
 }
 
 TEST_CASE("fields have the documented defaults") {
@@ -80,6 +105,18 @@ TEST_CASE("fields have the documented defaults") {
     CHECK(state.jobs[1].spec.priority == 100);
     CHECK_FALSE(state.jobs[1].spec.preemptible);
     CHECK(state.jobs[1].created == state.now);
+}
+
+TEST_CASE("levels are those of the file, or zone, block and rack") {
+    CHECK(good("now: 0").levels == model::default_levels());
+    const auto state = good(
+        "jobs: [{name: j, project: a, topology: {required: row, preferred: node}},"
+        "{name: k, project: a, topology: row}]\n"
+        "nodes: [{name: n, topology: {row: w1}}]\nprojects: [{name: a}]\nlevels: [hall, row]");
+    CHECK(state.levels == model::Levels{"hall", "row"});
+    CHECK(state.nodes[0].topology.at("row") == "w1");
+    CHECK(state.jobs[0].spec.topology == model::TopologyRequest{"row", "node"});
+    CHECK(state.jobs[1].spec.topology == model::TopologyRequest{"row", ""});
 }
 
 TEST_CASE("tasks give the gang its size unless min and max do") {
@@ -151,6 +188,17 @@ TEST_CASE("bad input is one line naming file, line, field, what was wanted and w
         {"now: yesterday",
          "state.yaml:1: now: wanted a time such as 2026-03-01T12:00:00Z, 90s or a number of "
          "seconds, found \"yesterday\""},
+        {"levels: [rack, node]",
+         "state.yaml:1: levels: wanted names of levels, each once and without \"node\", such as "
+         "[zone, block, rack], found a list"},
+        {"nodes: [{name: n, topology: {rak: r1}}]",
+         "state.yaml:1: nodes[0].topology: no level \"rak\", did you mean \"rack\"?"},
+        {"projects: [{name: a}]\njobs: [{name: j, project: a, topology: rakc}]",
+         "state.yaml:2: jobs[0].topology: no level \"rakc\", did you mean \"rack\"?"},
+        {"projects: [{name: a}]\njobs: [{name: j, project: a, topology: {required: rack, "
+         "preferred: zone}}]",
+         "state.yaml:2: jobs[0].topology: wanted a preferred level inside \"rack\", found "
+         "\"zone\""},
         {"now: 1\nnow: 2", "state.yaml:2: \"now\" is given twice"},
     };
     for (const auto& [text, wanted] : cases) CHECK(error_of(text) == wanted);

@@ -18,6 +18,7 @@
 #include "model/policy.h"
 #include "model/project.h"
 #include "model/verdict.h"
+#include "model/what_if.h"
 
 namespace berth::codec {
 
@@ -27,24 +28,33 @@ inline constexpr int kWords = 0;
 
 using Word = std::string_view;
 template <>
+inline constexpr std::array<Word, 2> kWords<model::Elastic>{"live", "restart"};
+template <>
 inline constexpr std::array<Word, 3> kWords<model::JobKind>{"build", "train", "inference"};
 template <>
-inline constexpr std::array<Word, 9> kWords<model::JobState>{"queued",    "starting", "running",
-                                                             "pausing",   "paused",   "cancelling",
-                                                             "succeeded", "failed",   "cancelled"};
+inline constexpr auto kWords<model::JobState> = model::kJobStateNames;
+template <>
+inline constexpr std::array<Word, 3> kWords<model::Placement>{"auto", "consolidate", "any"};
 template <>
 inline constexpr std::array<Word, 3> kWords<model::NodeHealth>{"ready", "drained", "down"};
 template <>
-inline constexpr std::array<Word, 3> kWords<model::TaskState>{"pending", "running", "releasing"};
+inline constexpr std::array<Word, 4> kWords<model::TaskState>{"pending", "running", "releasing",
+                                                              "promised"};
 template <>
 inline constexpr std::array<Word, 2> kWords<model::QuotaKind>{"guaranteed", "fixed"};
 template <>
-inline constexpr std::array<Word, 6> kWords<model::Rule>{"allocate",    "reclaim", "preempt",
-                                                         "consolidate", "hold",    "user"};
+inline constexpr std::array<Word, 7> kWords<model::Rule>{
+    "allocate", "reclaim", "preempt", "consolidate", "hold", "user", "stale"};
 template <>
-inline constexpr std::array<Word, 9> kWords<model::RemedyKind>{
-    "wait",     "resume",   "node_back", "raise_limit", "raise_quota",
-    "jobs_end", "ask_less", "any_kind",  "more_gpus"};
+inline constexpr std::array<Word, 10> kWords<model::RemedyKind>{
+    "wait",     "resume", "node_back", "raise_limit", "raise_quota",
+    "jobs_end", "apart",  "ask_less",  "any_kind",    "more_gpus"};
+template <>
+inline constexpr std::array<Word, 7> kWords<model::Supposition>{"submit", "quota", "limit", "node",
+                                                                "drain",  "down",  "end"};
+template <>
+inline constexpr std::array<Word, 8> kWords<model::Fate>{"absent",   "runs",   "starts",  "grows",
+                                                         "promised", "pauses", "shrinks", "waits"};
 template <>
 inline constexpr std::array<Word, 2> kWords<model::Spreading>{"binpack", "spread"};
 

@@ -37,6 +37,7 @@ void write_key(std::string& key, const model::JobSpec& spec) {
     append(key, spec.request.cpu.value_or(model::MilliCpu{-1}).value);
     append(key, spec.request.memory.value_or(model::Bytes{-1}).value);
     append(key, spec.gpu_model);
+    append(key, spec.topology.required);
     for (const std::string& pool : spec.pools) append(key, pool);
     append(key, -1);
     for (const auto& [name, value] : spec.node_labels) {

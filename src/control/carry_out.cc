@@ -19,7 +19,7 @@ void Controller::decide(Transaction& transaction) {
     if (next_wakeup_ && *next_wakeup_ <= now) needs_decision_ = true;
     if (!needs_decision_ || now < decide_from_) return;
     const model::TimePoint began = ports_.clock.now();
-    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now);
+    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now, memory_);
     decide_from_ = now + (ports_.clock.now() - began);
     needs_decision_ = false;
     // A wake-up that is due already would make the loop spin.
@@ -38,8 +38,20 @@ void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
         const auto* starting = std::get_if<model::JobStarting>(&event);
         const model::JobId started = starting != nullptr ? starting->job : model::JobId{};
         transaction.note(std::move(event), kScheduler);
-        if (started.is_valid()) transaction.start(started);
+        if (!started.is_valid()) continue;
+        if (transaction.find(started)->is_resizing()) {
+            stop_to_resize(transaction, started);
+        } else {
+            transaction.start(started);
+        }
     }
+}
+
+// It has more tasks now than its processes know of. They save and end, then all start again.
+void Controller::stop_to_resize(Transaction& transaction, model::JobId id) {
+    if (stopping_.contains(id)) return;  // asked before, for another change
+    const model::JobRecord& job = *transaction.find(id);
+    request_stop(transaction, job, ports::StopReason::Pause, grace_for(transaction, id, {}));
 }
 
 // Two jobs can each need a part of the same victim; it is asked once. A job's own grace counts.
@@ -86,10 +98,13 @@ void Controller::repeat_stops(Transaction& transaction) {
 }
 
 void Controller::run_effects(const Transaction& transaction) {
-    for (const model::JobId job : transaction.starts()) {
-        launch(transaction, job);
-        crash::crash_point("after-launch");
-    }
+    const auto launch_all = [&] {
+        for (const model::JobId job : transaction.starts()) {
+            launch(transaction, job);
+            crash::crash_point("after-launch");
+        }
+    };
+    if (!transaction.starts().empty()) ports_.store.read_together(launch_all);
     for (const StopOrder& stop : transaction.stops()) {
         ports_.launcher.stop(stop.attempt, stop.reason, stop.grace);
         crash::crash_point("after-stop");

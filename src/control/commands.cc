@@ -2,10 +2,10 @@
 //
 // What people ask for, as events.
 #include <algorithm>
-#include <bit>
 
 #include "control/command_text.h"
 #include "control/controller.h"
+#include "control/pause_cost.h"
 
 namespace berth::control {
 namespace {
@@ -15,23 +15,18 @@ using model::JobState;
 
 std::string job_text(model::JobId job) { return "job " + std::to_string(job.value); }
 
-// What stopping it now destroys: the work since it started or last saved.
-model::PauseCost pause_cost(const model::JobRecord& job, model::TimePoint now) {
-    const model::TimePoint saved =
-        std::max(job.last_start.value_or(now), job.last_checkpoint.value_or(model::TimePoint{}));
-    std::int64_t milli = 0;
-    for (const model::TaskPlacement& task : job.tasks) {
-        milli += task.share.value * std::popcount(task.gpu_mask);
-    }
-    return {milli * std::max<std::int64_t>((now - saved).count(), 0) / 1000,
-            milli * job.spec.restart_cost.count() / 1000};
-}
-
 // With everything the server fills in, so that the same submission twice is the same job.
 void complete(model::Submission& submission) {
     if (submission.spec.name.empty()) submission.spec.name = name_from(submission.launch.command);
-    // A gang that grows while it runs would have to be restarted; until it can, it keeps its size.
-    submission.spec.tasks_max = submission.spec.tasks_min;
+}
+
+// What the core can decide and this machine cannot do.
+base::Status check_supported(const model::JobSpec& spec) {
+    const bool is_live = spec.tasks_max > spec.tasks_min && spec.elastic == model::Elastic::Live;
+    if (!is_live) return {};
+    return base::invalid("elastic: wanted restart for a job of " + std::to_string(spec.tasks_min) +
+                         " to " + std::to_string(spec.tasks_max) +
+                         " tasks; live is not supported yet");
 }
 
 bool holds_gpus(const model::JobRecord& job) {
@@ -91,6 +86,14 @@ void Controller::set_node(model::Node node, Done done) {
     });
 }
 
+void Controller::set_levels(model::Levels levels, Done done) {
+    queue([this, levels = std::move(levels), done = std::move(done)](Transaction& transaction) {
+        const bool is_same = std::ranges::equal(state_.cluster.levels(), levels);
+        answer(transaction, done,
+               is_same ? base::Status{} : transaction.record(model::LevelsSet{levels}, kMachine));
+    });
+}
+
 void Controller::answer(Transaction& transaction, Done done, base::Status status) {
     transaction.acknowledge(
         [done = std::move(done), status = std::move(status)](const base::Error* failure) {
@@ -98,12 +101,14 @@ void Controller::answer(Transaction& transaction, Done done, base::Status status
         });
 }
 
-// A repeated key answers with the first job. Errors: NotFound (the key is new), Conflict.
+// A key repeated within a day answers with the first job. Errors: NotFound (the key is new),
+// Conflict.
 base::Result<model::JobId> Controller::known_by_key(const Transaction& transaction,
                                                     const model::Submission& submission) {
     model::JobId id = transaction.job_with_key(submission.key);
     if (!id.is_valid()) {
-        BERTH_TRY(stored, ports_.store.job_with_key(submission.key));
+        BERTH_TRY(stored,
+                  ports_.store.job_with_key(submission.key, transaction.now() - ports::kKeyKept));
         if (!stored) return base::fail(ErrorCode::NotFound, "a new key");
         id = *stored;
     }
@@ -128,6 +133,9 @@ void Controller::take_submission(Transaction& transaction, model::Submission& su
         });
     };
     complete(submission);
+    if (const auto supported = check_supported(submission.spec); !supported) {
+        return tell(tl::unexpected(Refusal{supported.error(), {}}));
+    }
     if (!submission.key.empty()) {
         const auto known = known_by_key(transaction, submission);
         if (known) return tell(*known);

@@ -22,7 +22,7 @@ constexpr bool kMovesCapacity =
 template <typename T>
 constexpr bool kChangesRoom =
     std::is_same_v<T, model::NodeSet> || std::is_same_v<T, model::PoolSet> ||
-    std::is_same_v<T, model::ProjectSet>;
+    std::is_same_v<T, model::ProjectSet> || std::is_same_v<T, model::LevelsSet>;
 
 std::optional<model::TimePoint> earlier(std::optional<model::TimePoint> a,
                                         std::optional<model::TimePoint> b) {
@@ -112,7 +112,7 @@ Outlook Controller::outlook(const model::Submission& submission) {
         return outlook;
     }
     state_.cluster.add_job(id, submission.spec, now);
-    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now);
+    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now, memory_);
     outlook.verdict = scheduling::explain(state_.cluster, settings_.policy, plan, now, id);
     state_.cluster.remove_job(id);
     outlook.starts_now = outlook.verdict.reason == model::Reason::Starting;

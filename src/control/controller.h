@@ -31,14 +31,16 @@
 #include "ports/clock.h"
 #include "ports/launcher.h"
 #include "ports/store.h"
+#include "scheduling/memory.h"
 
 namespace berth::control {
 
 inline constexpr base::Duration kGraceMax{600 * 1000};
 // A job whose attempts were lost this often beyond its pauses is given up.
 inline constexpr int kLostAttemptsMax = 5;
-// An attempt that should have been killed by now is asked again after this.
-inline constexpr base::Duration kStopPatience{5 * 1000};
+// An attempt that should have been killed by now is asked again after this. One that is visibly
+// saving is given some of it (docs/reference/job-processes.md).
+inline constexpr base::Duration kStopPatience{30 * 1000};
 // News that nobody acts on wait so long for others to share a write with. A short job has ended by
 // then, and costs one write instead of two.
 inline constexpr base::Duration kNewsLinger{20};
@@ -82,12 +84,14 @@ class Controller final : public ports::LauncherListener {
     void resume(model::JobId job, std::string actor, Done done);
     void cancel(model::JobId job, std::string actor, std::optional<base::Duration> grace,
                 Done done);
-    // An unchanged project or node is answered without an event.
+    // What does not change anything is answered without an event.
     void set_project(model::Project project, std::string actor, Done done);
     void set_node(model::Node node, Done done);
+    void set_levels(model::Levels levels, Done done);
 
     // --- facts
     void on_running(ports::AttemptId attempt) override;
+    void on_saved(ports::AttemptId attempt) override;
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
 
@@ -130,15 +134,18 @@ class Controller final : public ports::LauncherListener {
 
     // facts.cc
     void take_running(Transaction& transaction, ports::AttemptId attempt);
+    void take_saved(Transaction& transaction, ports::AttemptId attempt);
     void take_exit(Transaction& transaction, ports::AttemptId attempt,
                    const ports::AttemptExit& exit);
     void take_lost(Transaction& transaction, ports::AttemptId attempt, const std::string& detail);
+    void go_on_resized(Transaction& transaction, const model::JobRecord& job, bool saved);
     void requeue(Transaction& transaction, const model::JobRecord& job, const std::string& detail);
 
     // carry_out.cc
     void decide(Transaction& transaction);
     void carry_out(Transaction& transaction, const model::Plan& plan);
     void carry_out(Transaction& transaction, model::PauseRequested request);
+    void stop_to_resize(Transaction& transaction, model::JobId job);
     void request_stop(Transaction& transaction, const model::JobRecord& job,
                       ports::StopReason reason, base::Duration grace);
     void repeat_stops(Transaction& transaction);
@@ -157,6 +164,7 @@ class Controller final : public ports::LauncherListener {
     Settings settings_;
     Ports ports_;
     lifecycle::State state_;
+    scheduling::Memory memory_;  // of decisions about the state
     Admission admission_;
     Verdicts verdicts_;
     std::vector<Turn> queue_;

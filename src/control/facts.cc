@@ -3,6 +3,8 @@
 // What launchers report, as events. A report about an attempt that is not the job's newest one, or
 // about a job that has ended, is old news and changes nothing.
 #include "control/controller.h"
+#include "control/pause_cost.h"
+#include "lifecycle/carry_out.h"
 
 namespace berth::control {
 namespace {
@@ -28,6 +30,11 @@ void Controller::on_running(ports::AttemptId attempt) {
           kNewsLinger);
 }
 
+void Controller::on_saved(ports::AttemptId attempt) {
+    queue([this, attempt](Transaction& transaction) { take_saved(transaction, attempt); },
+          kNewsLinger);
+}
+
 void Controller::on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) {
     queue(
         [this, attempt, exit](Transaction& transaction) { take_exit(transaction, attempt, exit); });
@@ -43,6 +50,12 @@ void Controller::take_running(Transaction& transaction, ports::AttemptId attempt
     const model::JobRecord* job = current(transaction, attempt);
     if (job == nullptr || job->state != JobState::Starting) return;
     transaction.note(model::JobRunning{job->id}, kMachine);
+}
+
+void Controller::take_saved(Transaction& transaction, ports::AttemptId attempt) {
+    const model::JobRecord* job = current(transaction, attempt);
+    if (job == nullptr || job->state == JobState::Cancelling) return;
+    transaction.note(model::CheckpointSaved{job->id}, kMachine);
 }
 
 void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
@@ -63,6 +76,9 @@ void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
                 kMachine);
             return;
         default:
+            if (exit.stop_asked && job->is_resizing()) {
+                return go_on_resized(transaction, *job, !exit.killed && exit.signal == 0);
+            }
             // Somebody else asked it to stop: the machine is going down.
             if (exit.stop_asked) return requeue(transaction, *job, exit.detail);
             break;
@@ -84,18 +100,29 @@ void Controller::take_lost(Transaction& transaction, ports::AttemptId attempt,
         transaction.note(model::JobPaused{.job = job->id, .saved = never_started}, kMachine);
     } else if (never_started && job->state == JobState::Starting) {
         // The crash fell between the commit and the start: the order still stands.
+        if (job->is_resizing()) return go_on_resized(transaction, *job, true);
         transaction.start(job->id);
     } else {
         requeue(transaction, *job, detail);
     }
 }
 
+// All its processes are gone: its next attempt starts at once, with the tasks that it has now.
+void Controller::go_on_resized(Transaction& transaction, const model::JobRecord& job, bool saved) {
+    const model::JobId id = job.id;
+    // What it was given meanwhile has computed nothing yet.
+    const std::int64_t unsaved = pause_cost(job, transaction.now()).unsaved_gpu_ms *
+                                 job.started_tasks / std::ssize(job.tasks);
+    transaction.note(lifecycle::event_of_leaving(job, {saved, unsaved}), kMachine);
+    transaction.start(id);
+}
+
 // The attempt ended through no doing of the job's: it waits again, a bounded number of times.
 void Controller::requeue(Transaction& transaction, const model::JobRecord& job,
                          const std::string& detail) {
-    if (job.attempts - job.pauses > kLostAttemptsMax) {
+    if (job.losses >= kLostAttemptsMax) {
         transaction.note(finished(job, JobState::Failed, 1,
-                                  "lost " + std::to_string(job.attempts - job.pauses) +
+                                  "lost " + std::to_string(job.losses + 1) +
                                       " attempts, the last one: " + detail),
                          kMachine);
         return;

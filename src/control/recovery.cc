@@ -27,6 +27,7 @@ bool may_have_processes(const model::JobRecord& job) {
 base::Status Controller::recover() {
     BERTH_TRY(snapshot, ports_.store.latest_snapshot());
     if (snapshot) state_ = lifecycle::restore(*snapshot);
+    memory_ = {};
     BERTH_TRY_VOID(replay());
     needs_decision_ = true;
     ports_.launcher.set_listener(this);
@@ -71,9 +72,9 @@ void Controller::take_up_attempts() {
     }
     ports_.launcher.recover(attempts);
     for (const auto& [id, job] : state_.jobs) {
-        const bool pauses = job.state == model::JobState::Pausing;
+        const bool pauses = job.state == model::JobState::Pausing || job.is_resizing();
         if (!pauses && job.state != model::JobState::Cancelling) continue;
-        const model::TimePoint deadline = pauses && job.last_pause
+        const model::TimePoint deadline = !job.releasing.empty() && pauses && job.last_pause
                                               ? job.last_pause->deadline
                                               : now + settings_.policy.pause_grace;
         const base::Duration grace = std::max(deadline - now, base::Duration{0});

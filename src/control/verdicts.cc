@@ -17,12 +17,12 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
     const Likeness likeness{
         job->project,   job->shape,       job->priority, job->tasks_min,
         job->tasks_max, job->preemptible, job->may_run,  job->last_start != model::TimePoint{}};
-    auto found = known_.find(likeness);
-    if (found == known_.end()) {
-        found =
-            known_.emplace(likeness, scheduling::explain(state.cluster, policy, {}, now, id)).first;
-    }
-    model::Verdict verdict = found->second;
+    const auto found = known_.find(likeness);
+    model::Verdict verdict = found != known_.end()
+                                 ? found->second
+                                 : scheduling::explain(state.cluster, policy, {}, now, id);
+    // A delay depends on when the job came, which others of its line did at other times.
+    if (verdict.detail != "preemption delay") known_.emplace(likeness, verdict);
     verdict.job = id;
     verdict.position = job->is_waiting() ? position(state.cluster, *job) : 0;
     return verdict;

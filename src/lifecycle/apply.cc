@@ -2,7 +2,6 @@
 #include "lifecycle/apply.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "base/check.h"
@@ -20,11 +19,19 @@ std::vector<int> ranks_of(const std::vector<TaskPlacement>& tasks) {
     return ranks;
 }
 
+std::int64_t milli_gpus(const std::vector<TaskPlacement>& tasks) {
+    std::int64_t milli = 0;
+    for (const TaskPlacement& task : tasks)
+        milli += task.share.value * std::popcount(task.gpu_mask);
+    return milli;
+}
+
 // Folds events one by one; every method is the meaning of one event.
 class Fold {
   public:
     Fold(State& state, const model::Event& event) : state_(state), event_(event) {}
 
+    void operator()(const model::LevelsSet& set) { state_.cluster.set_levels(set.levels); }
     void operator()(const model::PoolSet& set) { state_.cluster.set_pool(set.pool); }
     void operator()(const model::NodeSet& set) { state_.cluster.set_node(set.node); }
     void operator()(const model::ProjectSet& set) { state_.cluster.set_project(set.project); }
@@ -33,6 +40,7 @@ class Fold {
         state_.cluster.add_job(submitted.job, submitted.spec, event_.time);
         state_.last_job = std::max(state_.last_job, submitted.job);
         JobRecord& record = state_.jobs[submitted.job];
+        job_ = submitted.job;
         record.id = submitted.job;
         record.spec = submitted.spec;
         record.user = submitted.user;
@@ -46,13 +54,22 @@ class Fold {
         drop_hold(record);
         state_.cluster.place(starting.job, pool_of(starting.tasks), starting.tasks);
         record.tasks.insert(record.tasks.end(), starting.tasks.begin(), starting.tasks.end());
+        count_use(record, starting.tasks, +1);
         record.attempts = starting.attempt;
+        // Its processes go on until they have saved and stopped.
+        if (record.is_resizing()) return;
         record.state = JobState::Starting;
         if (grows) return;  // what its other tasks have not saved is as old as before
-        state_.cluster.set_started(starting.job, event_.time);
-        record.last_start = event_.time;
-        record.last_checkpoint.reset();
-        if (!record.first_start) record.first_start = event_.time;
+        note_start(record);
+    }
+
+    void operator()(const model::JobResized& resized) {
+        JobRecord& record = settle(resized.job);
+        free_releasing(record, resized.saved);
+        record.lost_gpu_ms += resized.lost_gpu_ms;
+        record.attempts = resized.attempt;
+        record.state = JobState::Starting;
+        note_start(record);
     }
 
     void operator()(const model::JobRunning& running) {
@@ -79,24 +96,23 @@ class Fold {
         drop_hold(record);  // nobody grows while it is asked to leave
         record.last_pause = model::PauseReceipt{event_.time,  request.rule, request.beneficiary,
                                                 event_.actor, request.cost, request.deadline,
-                                                {},           false};
+                                                {},           false,        request.is_wasteful};
+        state_.cluster.set_paused(request.job, event_.time);
+        if (request.is_wasteful) {
+            charge_waste(pool_of(record.tasks), event_.time, request.cost.unsaved_gpu_ms);
+        }
     }
 
     void operator()(const model::JobPaused& paused) {
         JobRecord& record = settle(paused.job);
-        state_.cluster.vacate(paused.job, record.releasing);
-        std::erase_if(record.tasks, [&](const TaskPlacement& task) {
-            return std::ranges::find(record.releasing, task.task) != record.releasing.end();
-        });
-        record.releasing.clear();
-        ++record.pauses;
-        if (record.last_pause) {
-            record.last_pause->stopped = event_.time;
-            record.last_pause->saved = paused.saved;
-            if (!paused.saved) record.lost_gpu_ms += record.last_pause->cost.unsaved_gpu_ms;
+        free_releasing(record, paused.saved);
+        if (record.last_pause && !paused.saved) {
+            record.lost_gpu_ms += record.last_pause->cost.unsaved_gpu_ms;
         }
         if (!record.tasks.empty()) return;
         record.state = JobState::Paused;
+        record.started_tasks = 0;
+        ++record.pauses;
         wait_from_now(record);
     }
 
@@ -146,10 +162,19 @@ class Fold {
         leave_gpus(record);
         record.state = JobState::Queued;
         record.detail = lost.detail;
+        ++record.losses;
         wait_from_now(record);
     }
 
     std::optional<JobRecord> ended() { return std::move(ended_); }
+
+    // Which state the job of the event was in, and is in.
+    void count() {
+        if (!job_.is_valid()) return;
+        if (before_) --state_.count(*before_);
+        const auto now = state_.jobs.find(job_);
+        if (now != state_.jobs.end()) ++state_.count(now->second.state);
+    }
 
   private:
     base::PoolId pool_of(const std::vector<TaskPlacement>& tasks) const {
@@ -162,10 +187,9 @@ class Fold {
         const auto found = state_.jobs.find(job);
         BERTH_CHECK(found != state_.jobs.end(), "events name jobs that have not ended");
         JobRecord& record = found->second;
-        std::int64_t milli = 0;
-        for (const TaskPlacement& task : record.tasks) {
-            milli += task.share.value * std::popcount(task.gpu_mask);
-        }
+        job_ = job;
+        before_ = record.state;
+        const std::int64_t milli = milli_gpus(record.tasks);
         const auto since = std::max(event_.time - record.settled, model::Duration{0});
         record.attained_gpu_ms += milli * since.count() / 1000;
         record.settled = event_.time;
@@ -191,36 +215,109 @@ class Fold {
         record.hold_deadline.reset();
     }
 
+    // It is started with the tasks it has now; its work so far is saved or lost.
+    void note_start(JobRecord& record) {
+        record.started_tasks = static_cast<int>(record.tasks.size());
+        state_.cluster.set_started(record.id, event_.time);
+        record.last_start = event_.time;
+        record.last_checkpoint.reset();
+        if (!record.first_start) record.first_start = event_.time;
+    }
+
+    // The tasks that were asked to leave are gone.
+    void free_releasing(JobRecord& record, bool saved) {
+        if (saved && !record.releasing.empty()) refund_waste(record);
+        if (record.last_pause && !record.releasing.empty()) {
+            record.last_pause->stopped = event_.time;
+            record.last_pause->saved = saved;
+        }
+        state_.cluster.vacate(record.id, record.releasing);
+        count_use(record, record.tasks, -1);
+        std::erase_if(record.tasks, [&](const TaskPlacement& task) {
+            return std::ranges::find(record.releasing, task.task) != record.releasing.end();
+        });
+        record.releasing.clear();
+        count_use(record, record.tasks, +1);
+    }
+
+    // These tasks are its project's use of their pool from now on, or no more.
+    void count_use(const JobRecord& record, const std::vector<TaskPlacement>& tasks, int sign) {
+        if (tasks.empty()) return;
+        const auto project = state_.cluster.find_project(record.spec.project);
+        state_.cluster.history().pools[pool_of(tasks).index()].use_of(project).change(
+            event_.time, base::MilliGpu{milli_gpus(tasks)} * sign);
+    }
+
+    void charge_waste(base::PoolId pool, model::TimePoint time, std::int64_t gpu_ms) {
+        cluster::Waste& waste = state_.cluster.history().pools[pool.index()].waste;
+        const std::int64_t day = day_of(time);
+        if (waste.day != day) waste = {day, 0};
+        waste.gpu_ms = std::max<std::int64_t>(waste.gpu_ms + gpu_ms, 0);
+    }
+
+    // What was foreseen to be lost was saved; on a later day nothing of it counts any more.
+    void refund_waste(const JobRecord& record) {
+        if (!record.last_pause || !record.last_pause->is_wasteful) return;
+        const model::PauseReceipt& pause = *record.last_pause;
+        if (day_of(pause.time) != day_of(event_.time)) return;
+        charge_waste(pool_of(record.tasks), event_.time, -pause.cost.unsaved_gpu_ms);
+    }
+
     // Whatever it held or was promised is free at once.
     void leave_gpus(JobRecord& record) {
         drop_hold(record);
+        record.started_tasks = 0;
         state_.cluster.vacate(record.id, ranks_of(record.tasks));
+        count_use(record, record.tasks, -1);
         record.tasks.clear();
         record.releasing.clear();
     }
 
     State& state_;
     const model::Event& event_;
+    model::JobId job_;  // that the event is about
+    std::optional<JobState> before_;
     std::optional<JobRecord> ended_;
 };
 
+// Since when a gang runs with fewer tasks than its minimum (rule R10).
+void note_staleness(State& state, model::JobId id, model::TimePoint time) {
+    const auto found = state.jobs.find(id);
+    if (found == state.jobs.end()) return;
+    JobRecord& record = found->second;
+    const cluster::Job& job = state.cluster.job(id);
+    const bool is_stale = job.active > 0 && job.active < job.tasks_min;
+    if (is_stale == record.stale_since.has_value()) return;
+    record.stale_since = is_stale ? std::optional(time) : std::nullopt;
+    std::map<model::JobId, cluster::Stale>& stale = state.cluster.history().stale;
+    stale.erase(id);
+    if (is_stale) stale[id] = {time, record.spec.stale_grace};
+}
+
 }  // namespace
+
+std::int64_t day_of(model::TimePoint time) {
+    return std::chrono::floor<std::chrono::days>(time).time_since_epoch().count();
+}
 
 std::optional<JobRecord> apply(State& state, const model::Event& event) {
     const base::Status possible = check(state, event.body);
     BERTH_CHECK(possible.has_value(), "only possible events reach the log");
     Fold fold(state, event);
     std::visit(fold, event.body);
+    fold.count();
+    std::visit(
+        [&](const auto& body) {
+            if constexpr (requires { body.job; }) note_staleness(state, body.job, event.time);
+        },
+        event.body);
     state.sequence = event.sequence;
     state.time = std::max(state.time, event.time);
     return fold.ended();
 }
 
 std::string_view name(JobState state) {
-    static constexpr std::array<std::string_view, 9> kNames{"queued",    "starting", "running",
-                                                            "pausing",   "paused",   "cancelling",
-                                                            "succeeded", "failed",   "cancelled"};
-    return kNames[static_cast<std::size_t>(state)];
+    return model::kJobStateNames[static_cast<std::size_t>(state)];
 }
 
 }  // namespace berth::lifecycle

@@ -8,11 +8,13 @@
 //     +-- attempt lost ------+
 //   a job that moves is pausing, then paused, with its new place promised to it all the time
 //   any but the final ones -> [cancelling ->] cancelled
+//   running -> starting: with another number of tasks, for a job that has to stop for it
 //
 // Trusts: an event that check() accepted. Guarantees: the same log gives the same state;
 // attained service never shrinks (I12). Cost of one event: O(tasks it moves x log jobs).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -31,6 +33,9 @@ struct State {
     model::JobId last_job{0};
     std::int64_t sequence = 0;
     model::TimePoint time;
+    std::array<std::int64_t, model::kJobStateNames.size()> counts{};  // of jobs, by state
+
+    std::int64_t& count(model::JobState of) { return counts[static_cast<std::size_t>(of)]; }
 };
 
 // Whether `event` is possible now. Errors: NotFound, Exists, Conflict, Invalid; nothing changes.
@@ -42,6 +47,9 @@ std::optional<model::JobRecord> apply(State& state, const model::Event& event);
 
 model::Snapshot snapshot(const State& state);
 State restore(const model::Snapshot& snapshot);
+
+// Days since the epoch, UTC.
+std::int64_t day_of(model::TimePoint time);
 
 // "queued", "running" ... the one spelling used by CLI, API and log.
 std::string_view name(model::JobState state);

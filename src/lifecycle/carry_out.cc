@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lifecycle/carry_out.h"
 
+#include <map>
+#include <variant>
+
 namespace berth::lifecycle {
 
 std::vector<model::EventBody> events_of(const State& state, const model::Plan& plan,
@@ -12,13 +15,21 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
     for (const model::Pause& pause : plan.pauses) {
         events.emplace_back(model::PauseRequested{pause.job, pause.rule, pause.beneficiary,
                                                   pause.cost, now + policy.pause_grace,
-                                                  pause.whole_job, pause.tasks});
+                                                  pause.whole_job, pause.tasks, pause.is_wasteful});
     }
     for (const model::Move& move : plan.moves) {
         events.emplace_back(model::PauseRequested{
             move.job, move.rule, move.beneficiary, move.cost, now + policy.pause_grace, true, {}});
     }
+    // A job that both starts and grows in one plan is started once, with all of it.
+    std::map<model::JobId, std::size_t> known;
     for (const model::Start& start : plan.starts) {
+        const auto [at, is_new] = known.emplace(start.job, events.size());
+        if (!is_new) {
+            auto& tasks = std::get<model::JobStarting>(events[at->second]).tasks;
+            tasks.insert(tasks.end(), start.tasks.begin(), start.tasks.end());
+            continue;
+        }
         const model::JobRecord& job = state.jobs.at(start.job);
         const bool grows = !job.tasks.empty();
         events.emplace_back(
@@ -35,6 +46,12 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
         events.emplace_back(model::JobReserved{move.job, move.rule, deadline, move.tasks});
     }
     return events;
+}
+
+model::EventBody event_of_leaving(const model::JobRecord& job, const Leaving& leaving) {
+    if (!job.is_resizing()) return model::JobPaused{job.id, leaving.saved};
+    return model::JobResized{job.id, job.attempts + 1, leaving.saved,
+                             leaving.saved ? 0 : leaving.unsaved_gpu_ms};
 }
 
 }  // namespace berth::lifecycle

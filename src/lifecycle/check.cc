@@ -2,6 +2,8 @@
 //
 // Which events are possible now: the arrows of the state machine and the names they may use.
 #include <algorithm>
+#include <array>
+#include <set>
 
 #include "lifecycle/apply.h"
 
@@ -17,6 +19,19 @@ class Check {
   public:
     explicit Check(const State& state) : state_(state) {}
 
+    Status operator()(const model::LevelsSet& set) const {
+        BERTH_TRY_VOID(check_levels(set.levels));
+        for (const auto& [id, record] : state_.jobs) {
+            const model::TopologyRequest& topology = record.spec.topology;
+            for (const std::string& level : {topology.required, topology.preferred}) {
+                if (level.empty() || level == model::kNodeLevel) continue;
+                if (std::ranges::find(set.levels, level) != set.levels.end()) continue;
+                return conflict(record, "asks for the level \"" + level + "\"; keep it");
+            }
+        }
+        return {};
+    }
+
     Status operator()(const model::PoolSet& set) const {
         if (set.pool.name.empty()) return base::invalid("a pool needs a name");
         return {};
@@ -29,6 +44,15 @@ class Check {
             return base::invalid("node \"" + node.name + "\": wanted 0 to " +
                                  std::to_string(model::kGpusPerNodeMax) + " GPUs, found " +
                                  std::to_string(node.gpus));
+        }
+        if (const auto near = model::nearness(node.gpu_links, node.gpus); !near) {
+            return base::invalid("node \"" + node.name + "\": " + near.error().message);
+        }
+        for (const auto& [level, domain] : node.topology) {
+            const auto position = state_.cluster.level_named(level);
+            if (level == model::kNodeLevel || !position) {
+                return base::invalid("node \"" + node.name + "\": topology: " + no_level(level));
+            }
         }
         const auto known = state_.cluster.find_node(node.name);
         if (known.is_valid() && state_.cluster.description(known).gpus != node.gpus) {
@@ -109,6 +133,12 @@ class Check {
         const model::JobRecord* job = find(paused.job);
         if (job == nullptr) return unknown(paused.job);
         if (job->releasing.empty()) return conflict(*job, "was not asked to pause");
+        return {};
+    }
+    Status operator()(const model::JobResized& resized) const {
+        const model::JobRecord* job = find(resized.job);
+        if (job == nullptr) return unknown(resized.job);
+        if (!job->is_resizing()) return conflict(*job, "is not about to change its size");
         return {};
     }
     Status operator()(const model::JobHeld& held) const {
@@ -193,7 +223,49 @@ class Check {
                 return fail(ErrorCode::NotFound, "pool \"" + pool + "\" does not exist");
             }
         }
+        BERTH_TRY_VOID(check_topology(spec.topology));
+        if (spec.tensor_skew_ppm.value_or(0) < 0 || spec.tensor_skew_ppm.value_or(0) > 1'000'000) {
+            return base::invalid("tensor_skew: wanted a part from 0 to 1");
+        }
         return check_request(spec);
+    }
+
+    static Status check_levels(const model::Levels& levels) {
+        if (levels.size() > model::kLevelsMax) {
+            return base::invalid("levels: wanted at most " + std::to_string(model::kLevelsMax) +
+                                 ", found " + std::to_string(levels.size()));
+        }
+        std::set<std::string> seen{model::kNodeLevel};
+        for (const std::string& level : levels) {
+            if (level.empty()) return base::invalid("levels: a level needs a name");
+            if (!seen.insert(level).second) {
+                return base::invalid("levels: \"" + level +
+                                     "\" is there twice; the node itself is always the last");
+            }
+        }
+        return {};
+    }
+
+    std::string no_level(const std::string& level) const {
+        std::string known;
+        for (const std::string& name : state_.cluster.levels()) known += name + ", ";
+        return "no level \"" + level + "\"; the levels are " + known + "node";
+    }
+
+    Status check_topology(const model::TopologyRequest& topology) const {
+        std::array<int, 2> positions{-1, -1};
+        const std::array<std::string, 2> levels{topology.required, topology.preferred};
+        for (std::size_t i = 0; i < levels.size(); ++i) {
+            if (levels[i].empty()) continue;
+            const auto position = state_.cluster.level_named(levels[i]);
+            if (!position) return base::invalid("topology: " + no_level(levels[i]));
+            positions[i] = *position;
+        }
+        if (positions[1] >= 0 && positions[1] < positions[0]) {
+            return base::invalid("topology: wanted a preferred level inside the required one \"" +
+                                 levels[0] + "\", found \"" + levels[1] + "\"");
+        }
+        return {};
     }
 
     static Status check_request(const model::JobSpec& spec) {

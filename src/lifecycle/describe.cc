@@ -22,23 +22,21 @@ class Describer {
     explicit Describer(const Description& description) : description_(description) {}
 
     Result<State> run() {
+        if (description_.levels != model::default_levels()) {
+            BERTH_TRY_VOID(record({}, model::LevelsSet{description_.levels}));
+        }
         for (const model::Pool& pool : description_.pools) {
             BERTH_TRY_VOID(record({}, model::PoolSet{pool}));
         }
-        // Ties between nodes go to the lower id: here by name, whatever the order in the file.
-        std::map<std::string, const model::Node*> nodes;
-        for (const model::Node& node : description_.nodes) {
-            if (!nodes.emplace(node.name, &node).second) {
-                return base::invalid("node \"" + node.name + "\" is described twice");
-            }
-        }
-        for (const auto& [name, node] : nodes) BERTH_TRY_VOID(record({}, model::NodeSet{*node}));
+        BERTH_TRY_VOID(add_nodes());
         BERTH_TRY_VOID(add_projects());
         std::vector<const JobDescription*> jobs;
         for (const JobDescription& job : description_.jobs) jobs.push_back(&job);
-        std::ranges::stable_sort(jobs, {}, [](const JobDescription* job) {
-            return std::tie(job->created, job->spec.project, job->spec.name);
-        });
+        if (!description_.as_listed) {
+            std::ranges::stable_sort(jobs, {}, [](const JobDescription* job) {
+                return std::tie(job->created, job->spec.project, job->spec.name);
+            });
+        }
         std::int64_t id = 0;
         for (const JobDescription* job : jobs) BERTH_TRY_VOID(add_job({++id}, *job));
         // Stated places first, so that an open choice of GPUs cannot take them.
@@ -50,6 +48,9 @@ class Describer {
         }
         id = 0;
         for (const JobDescription* job : jobs) BERTH_TRY_VOID(finish_job({++id}, *job));
+        // Promises last: the GPUs may still be in use by jobs that are leaving.
+        id = 0;
+        for (const JobDescription* job : jobs) BERTH_TRY_VOID(keep_promise({++id}, *job));
         state_.time = std::max(state_.time, description_.now);
         return std::move(state_);
     }
@@ -58,6 +59,20 @@ class Describer {
     Status record(model::TimePoint time, model::EventBody body) {
         BERTH_TRY_VOID(check(state_, body));
         apply(state_, {state_.sequence + 1, time, "description", std::move(body)});
+        return {};
+    }
+
+    // Ties between nodes go to the lower id: here by name, unless the order in the file counts.
+    Status add_nodes() {
+        std::vector<const model::Node*> nodes;
+        for (const model::Node& node : description_.nodes) nodes.push_back(&node);
+        if (!description_.as_listed) std::ranges::stable_sort(nodes, {}, &model::Node::name);
+        for (const model::Node* node : nodes) {
+            if (state_.cluster.find_node(node->name).is_valid()) {
+                return base::invalid("node \"" + node->name + "\" is described twice");
+            }
+            BERTH_TRY_VOID(record({}, model::NodeSet{*node}));
+        }
         return {};
     }
 
@@ -90,9 +105,13 @@ class Describer {
         return {};
     }
 
+    static bool runs(const TaskDescription& task) {
+        return task.state == TaskState::Running || task.state == TaskState::Releasing;
+    }
+
     static bool is_stated(const JobDescription& job) {
         return std::ranges::all_of(job.tasks, [](const TaskDescription& task) {
-            return task.state == TaskState::Pending || !task.gpu_indices.empty();
+            return !runs(task) || !task.gpu_indices.empty();
         });
     }
 
@@ -102,7 +121,7 @@ class Describer {
         int rank = 0;
         for (const TaskDescription& task : job.tasks) {
             const int own_rank = rank++;
-            if (task.state == TaskState::Pending) continue;
+            if (!runs(task)) continue;
             BERTH_TRY(place, place_task(id, job, task, placed));
             place.task = own_rank;
             placed.push_back(place);
@@ -165,8 +184,9 @@ class Describer {
         }
         if (!releasing.empty()) {
             const bool whole_job = releasing.size() == state_.jobs.at(id).tasks.size();
-            model::PauseRequested request{id,        model::Rule::Reclaim, {}, {}, description_.now,
-                                          whole_job, std::move(releasing)};
+            model::PauseRequested request{
+                id,        model::Rule::Reclaim, {},   {}, description_.now,
+                whole_job, std::move(releasing), false};
             BERTH_TRY_VOID(record(description_.now, std::move(request)));
         }
         if (job.waiting_since) {
@@ -174,8 +194,52 @@ class Describer {
             state_.cluster.set_waiting(id, *job.waiting_since);
         }
         if (!runs && job.last_start) state_.cluster.set_started(id, *job.last_start);
+        model::JobRecord& known = state_.jobs.at(id);
+        if (job.last_pause && known.releasing.empty()) {
+            known.last_pause = model::PauseReceipt{};
+            known.last_pause->time = *job.last_pause;
+            known.last_pause->stopped = *job.last_pause;
+            state_.cluster.set_paused(id, *job.last_pause);
+        }
+        if (job.stale_since && known.stale_since) {
+            known.stale_since = job.stale_since;
+            state_.cluster.history().stale[id] = {*job.stale_since, job.spec.stale_grace};
+        }
         if (job.held) BERTH_TRY_VOID(record(description_.now, model::JobHeld{id}));
         return {};
+    }
+
+    Status keep_promise(model::JobId id, const JobDescription& job) {
+        const cluster::Cluster& cluster = state_.cluster;
+        const base::ShapeId shape = cluster.job(id).shape;
+        std::vector<TaskPlacement> promised;
+        for (std::size_t rank = 0; rank < job.tasks.size(); ++rank) {
+            const TaskDescription& task = job.tasks[rank];
+            if (task.state != TaskState::Promised) continue;
+            const auto node = cluster.find_node(task.node);
+            const std::string where = "job \"" + job.spec.name + "\": node \"" + task.node + "\"";
+            if (!node.is_valid()) return base::invalid(where + " does not exist");
+            std::uint64_t mask = 0;
+            for (const int gpu : task.gpu_indices) {
+                if (gpu < 0 || gpu >= cluster.nodes()[node.index()].gpus) {
+                    return base::invalid(where + ": GPU " + std::to_string(gpu) + " is not there");
+                }
+                mask |= std::uint64_t{1} << gpu;
+            }
+            if (std::popcount(mask) != job.spec.request.gpus) {
+                return base::invalid(where + ": a promise names all GPUs of the task");
+            }
+            promised.push_back({static_cast<int>(rank),
+                                node,
+                                mask,
+                                cluster.share_on(shape, node),
+                                {cluster.cpu_on(shape, node)},
+                                {cluster.memory_on(shape, node)}});
+        }
+        if (promised.empty()) return {};
+        const model::TimePoint until = job.promised_until.value_or(description_.now);
+        return record(description_.now,
+                      model::JobReserved{id, model::Rule::Reclaim, until, std::move(promised)});
     }
 
     const Description& description_;

@@ -13,6 +13,7 @@ using base::MilliGpu;
 using base::NodeId;
 using cluster::Cluster;
 using cluster::Job;
+using cluster::PastUse;
 using cluster::View;
 using model::TaskPlacement;
 
@@ -34,6 +35,7 @@ class Audit {
 
     std::vector<std::string> run() {
         check_gpus();
+        check_domains();
         check_usage();
         check_lines();
         return std::move(found_);
@@ -93,7 +95,7 @@ class Audit {
             for (int gpu = 0; gpu < cluster_.nodes()[i].gpus; ++gpu) {
                 const GpuSum sum = gpus_[{node, gpu}];
                 if (sum.used + sum.held > 1000 || sum.used + sum.releasing > 1000) {
-                    report("GPU " + std::to_string(gpu) + " of " + cluster_.description(node).name +
+                    report("GPU " + std::to_string(gpu) + " of " + cluster_.node_name(node) +
                            " is promised twice");
                 }
                 if (!cluster_.nodes()[i].is_ready) continue;
@@ -101,7 +103,7 @@ class Audit {
                 const MilliGpu coming{1000 - sum.used - sum.held};
                 if (cluster_.free(View::Idle, node, gpu) != idle ||
                     cluster_.free(View::Coming, node, gpu) != coming) {
-                    report("GPU " + std::to_string(gpu) + " of " + cluster_.description(node).name +
+                    report("GPU " + std::to_string(gpu) + " of " + cluster_.node_name(node) +
                            ": free amounts");
                 }
                 totals[cluster_.nodes()[i].pool].first += idle;
@@ -113,6 +115,37 @@ class Audit {
             const auto total = totals[{static_cast<base::PoolId::Rep>(i)}];
             if (pool.free_total[0] != total.first || pool.free_total[1] != total.second) {
                 report("pool " + pool.name + ": free totals");
+            }
+        }
+    }
+
+    // What a domain counts is what its ready nodes have.
+    void check_domains() {
+        for (const auto& pool : cluster_.pools()) {
+            const base::PoolId id{static_cast<base::PoolId::Rep>(&pool - cluster_.pools().data())};
+            for (int level = 0; level < std::ssize(cluster_.levels()); ++level) {
+                for (const base::DomainId domain : pool.domains.at_level(level)) {
+                    check_domain(id, domain);
+                }
+            }
+        }
+    }
+
+    void check_domain(base::PoolId pool, base::DomainId id) {
+        const cluster::Domain& domain = cluster_.pool(pool).domains[id];
+        for (const View view : {View::Idle, View::Coming}) {
+            const auto at = static_cast<std::size_t>(view);
+            MilliGpu free{0};
+            std::vector<std::int32_t> by_whole(domain.by_whole[at].size());
+            cluster_.visit_nodes(pool, {id, {}}, [&](NodeId node) {
+                const cluster::NodeState& state = cluster_.nodes()[node.index()];
+                if (!state.is_ready) return;
+                const auto whole = static_cast<std::size_t>(std::popcount(state.whole[at]));
+                for (int gpu = 0; gpu < state.gpus; ++gpu) free += cluster_.free(view, node, gpu);
+                if (whole < by_whole.size()) ++by_whole[whole];
+            });
+            if (free != domain.free[at] || by_whole != domain.by_whole[at]) {
+                report("domain " + domain.path + ": what is free");
             }
         }
     }
@@ -160,10 +193,31 @@ class Audit {
 
 std::vector<std::string> violations(const Cluster& cluster) { return Audit(cluster).run(); }
 
+namespace {
+
+void dump(const cluster::History& history, std::ostream& text) {
+    for (const auto& [id, stale] : history.stale) {
+        text << "stale " << id.value << ' ' << base::to_ms(stale.since) << '\n';
+    }
+    for (const cluster::PoolHistory& pool : history.pools) {
+        text << "wasted " << pool.waste.gpu_ms << '\n';
+        for (std::size_t i = 0; i < pool.past_use.size(); ++i) {
+            const PastUse& use = pool.past_use[i];
+            if (use == PastUse{}) continue;
+            text << "use " << i << ' ' << use.held.value << ' ' << base::to_ms(use.settled);
+            for (const std::int64_t amount : use.milli_gpu_ms) text << ' ' << amount;
+            text << '\n';
+        }
+    }
+}
+
+}  // namespace
+
 std::string dump(const Cluster& cluster) {
     std::ostringstream text;
     for (const auto& [id, job] : cluster.jobs()) {
-        text << id.value << ' ' << job.active << ' ' << job.may_run << ' ' << job.pool.value;
+        text << id.value << ' ' << job.active << ' ' << job.may_run << ' ' << job.pool.value << ' '
+             << base::to_ms(job.last_pause);
         for (const cluster::PlacedTask& task : job.placed) {
             text << ' ' << task.place.task << '@' << task.place.node.value << ':'
                  << task.place.gpu_mask << (task.is_releasing ? "r" : "");
@@ -190,7 +244,11 @@ std::string dump(const Cluster& cluster) {
         }
         text << '\n';
     }
-    for (const auto& node : cluster.nodes()) text << node.whole[0] << ' ' << node.whole[1] << '\n';
+    dump(cluster.history(), text);
+    for (const auto& node : cluster.nodes()) {
+        text << node.whole[0] << ' ' << node.whole[1] << ' '
+             << cluster.pool(node.pool).domains[node.domain].path << '\n';
+    }
     return text.str();
 }
 

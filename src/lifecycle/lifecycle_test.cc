@@ -32,6 +32,9 @@ class Life {
         now += model::Duration{after_ms};
         auto ended = lifecycle::apply(state, {state.sequence + 1, now, "test", std::move(body)});
         CHECK(lifecycle::violations(state.cluster).empty());
+        auto counts = decltype(state.counts){};
+        for (const auto& [id, job] : state.jobs) ++counts[static_cast<std::size_t>(job.state)];
+        CHECK(state.counts == counts);
         return ended;
     }
 
@@ -140,6 +143,7 @@ TEST_CASE("a snapshot restores the same state at any moment of a life") {
         CHECK(lifecycle::violations(restored.cluster).empty());
         CHECK(restored.last_job == life.state.last_job);
         CHECK(restored.sequence == life.state.sequence);
+        CHECK(restored.counts == life.state.counts);
     };
     check_restored();
     life.start(1);
@@ -168,4 +172,92 @@ TEST_CASE("a snapshot keeps a promise of GPUs that a later job is still leaving"
     life.happen(model::JobReserved{kJob, model::Rule::Reclaim, life.now, {place}});
     const State restored = lifecycle::restore(lifecycle::snapshot(life.state));
     CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
+}
+
+TEST_CASE("levels that nobody knows are refused, and those that jobs ask for are kept") {
+    Life life;
+    const auto error = [&](const model::EventBody& body) {
+        const auto possible = lifecycle::check(life.state, body);
+        return possible ? std::string("none") : possible.error().message;
+    };
+    model::JobSpec spec;
+    spec.name = "y";
+    spec.project = "a";
+    spec.topology.required = "rak";
+    CHECK(error(model::JobSubmitted{{2}, spec, {}, {}}) ==
+          "topology: no level \"rak\"; the levels are zone, block, rack, node");
+    spec.topology = {"rack", "zone"};
+    CHECK(error(model::JobSubmitted{{2}, spec, {}, {}}) ==
+          "topology: wanted a preferred level inside the required one \"rack\", found \"zone\"");
+    model::Node node;
+    node.name = "n1";
+    node.topology = {{"row", "w1"}};
+    CHECK(error(model::NodeSet{node}) ==
+          "node \"n1\": topology: no level \"row\"; the levels are zone, block, rack, node");
+    node.topology.clear();
+    node.gpus = 2;
+    node.gpu_links.numa = {0};
+    CHECK(error(model::NodeSet{node}) ==
+          "node \"n1\": numa: wanted one entry for each of 2 GPUs, found 1");
+    CHECK(error(model::LevelsSet{{"row", "row"}}) ==
+          "levels: \"row\" is there twice; the node itself is always the last");
+
+    spec.topology = {"rack", "node"};
+    life.happen(model::JobSubmitted{{2}, spec, {}, {}});
+    CHECK(error(model::LevelsSet{{"row"}}) == "job 2 asks for the level \"rack\"; keep it");
+    life.happen(model::LevelsSet{{"row", "rack"}});
+    CHECK(life.state.cluster.levels().front() == "row");
+}
+
+TEST_CASE("a node that is carried to another rack takes its jobs along") {
+    Life life;
+    life.start(1);
+    model::Node node = life.state.cluster.description({0});
+    CHECK(node.topology.empty());
+    node.topology = {{"rack", "r1"}};
+    life.happen(model::NodeSet{node});
+    node.topology = {{"rack", "r2"}};
+    life.happen(model::NodeSet{node});
+    CHECK(life.state.cluster.description({0}) == node);
+    const auto restored = lifecycle::restore(lifecycle::snapshot(life.state));
+    CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
+}
+
+TEST_CASE("a gang that stops to change its size goes on with what it has then") {
+    Life life;
+    model::JobSpec spec = life.state.jobs.at(kJob).spec;
+    spec.name = "gang";
+    spec.tasks_max = 2;
+    spec.elastic = model::Elastic::Restart;
+    const model::JobId job{2};
+    life.happen(model::JobSubmitted{job, spec, {}, {}});
+    life.happen(model::JobStarting{job, 1, {}, {{0, {0}, 1, base::kWholeGpu, {}, {}}}});
+    life.happen(model::JobRunning{job});
+    const auto& record = life.state.jobs.at(job);
+    CHECK_FALSE(record.is_resizing());
+    CHECK_FALSE(lifecycle::check(life.state, model::JobResized{job, 2, true, 0}).has_value());
+
+    life.happen(model::JobStarting{job, 1, {}, {{1, {0}, 2, base::kWholeGpu, {}, {}}}}, 5000);
+    CHECK(record.is_resizing());
+    CHECK(record.state == JobState::Running);
+    life.happen(model::JobResized{job, 2, false, 5000}, 1000);
+    CHECK(record.state == JobState::Starting);
+    CHECK(record.attempts == 2);
+    CHECK(record.tasks.size() == 2);
+    CHECK(record.lost_gpu_ms == 5000);
+    CHECK(record.attained_gpu_ms == 7000);
+    CHECK_FALSE(record.is_resizing());
+
+    life.happen(model::JobRunning{job});
+    model::PauseRequested request;
+    request.job = job;
+    request.whole_job = false;
+    request.tasks = {1};
+    life.happen(request);
+    CHECK(record.is_resizing());
+    life.happen(model::JobResized{job, 3, true, 0});
+    CHECK(record.tasks.size() == 1);
+    CHECK(record.last_pause->saved);
+    CHECK(record.pauses == 0);
+    CHECK(life.state.cluster.pool({0}).free_total[0] == base::gpus(1));
 }

@@ -1,15 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <span>
 
 #include "lifecycle/apply.h"
 
 namespace berth::lifecycle {
+
+namespace {
+
+void add_history(model::Snapshot& snapshot, const State& state, std::size_t pool) {
+    const cluster::PoolHistory& history = state.cluster.history().pools[pool];
+    const std::string& name = state.cluster.pools()[pool].name;
+    if (history.waste.gpu_ms != 0) {
+        snapshot.waste.push_back({name, history.waste.day, history.waste.gpu_ms});
+    }
+    for (std::size_t i = 0; i < history.past_use.size(); ++i) {
+        const cluster::PastUse& use = history.past_use[i];
+        if (use == cluster::PastUse{}) continue;
+        snapshot.use.push_back({state.cluster.projects()[i].project.name, name, use.held,
+                                use.settled, use.began, use.first_period, use.milli_gpu_ms});
+    }
+}
+
+void restore_history(State& state, const model::Snapshot& snapshot) {
+    cluster::History& history = state.cluster.history();
+    for (const model::WasteLedger& waste : snapshot.waste) {
+        const base::PoolId pool = state.cluster.find_pool(waste.pool);
+        history.pools[pool.index()].waste = {waste.day, waste.gpu_ms};
+    }
+    for (const model::UseLedger& use : snapshot.use) {
+        const base::PoolId pool = state.cluster.find_pool(use.pool);
+        history.pools[pool.index()].use_of(state.cluster.find_project(use.project)) = {
+            use.held, use.settled, use.began, use.first_period, use.milli_gpu_ms};
+    }
+}
+
+}  // namespace
 
 model::Snapshot snapshot(const State& state) {
     model::Snapshot snapshot;
     snapshot.sequence = state.sequence;
     snapshot.time = state.time;
     snapshot.last_job = state.last_job;
+    snapshot.levels.assign(state.cluster.levels().begin(), state.cluster.levels().end());
     for (const auto& pool : state.cluster.pools()) {
         snapshot.pools.push_back({pool.name, pool.labels});
     }
@@ -20,6 +53,7 @@ model::Snapshot snapshot(const State& state) {
         snapshot.projects.push_back(state.cluster.projects()[i].project);
     }
     for (const auto& [id, record] : state.jobs) snapshot.jobs.push_back(record);
+    for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) add_history(snapshot, state, i);
     return snapshot;
 }
 
@@ -32,16 +66,28 @@ void restore_job(State& state, const model::JobRecord& record) {
     };
     cluster.add_job(record.id, record.spec, record.created);
     cluster.set_waiting(record.id, std::max(record.created, record.waiting_since));
+    // What it was given since its processes started comes last.
+    std::span<const model::TaskPlacement> started(record.tasks);
+    std::span<const model::TaskPlacement> fresh;
+    if (record.is_resizing()) {
+        const auto count = std::min(started.size(), static_cast<std::size_t>(record.started_tasks));
+        fresh = started.subspan(count);
+        started = started.first(count);
+    }
+    if (!started.empty()) cluster.place(record.id, pool_of(record.tasks), started);
     if (record.last_start) cluster.set_started(record.id, *record.last_start);
     if (record.last_checkpoint) cluster.set_saved(record.id, *record.last_checkpoint);
+    if (!fresh.empty()) cluster.place(record.id, pool_of(record.tasks), fresh);
+    if (record.last_pause) cluster.set_paused(record.id, record.last_pause->time);
+    if (record.stale_since) {
+        cluster.history().stale[record.id] = {*record.stale_since, record.spec.stale_grace};
+    }
     if (record.held || record.state == model::JobState::Cancelling) {
         cluster.set_may_run(record.id, false);
     }
-    if (!record.tasks.empty()) {
-        cluster.place(record.id, pool_of(record.tasks), record.tasks);
-        cluster.release(record.id, record.releasing);
-    }
+    if (!record.tasks.empty()) cluster.release(record.id, record.releasing);
     state.jobs.emplace(record.id, record);
+    ++state.count(record.state);
 }
 
 void restore_hold(State& state, const model::JobRecord& record) {
@@ -58,10 +104,12 @@ State restore(const model::Snapshot& snapshot) {
     state.sequence = snapshot.sequence;
     state.time = snapshot.time;
     state.last_job = snapshot.last_job;
+    state.cluster.set_levels(snapshot.levels);
     for (const model::Pool& pool : snapshot.pools) state.cluster.set_pool(pool);
     for (const model::Node& node : snapshot.nodes) state.cluster.set_node(node);
     for (const model::Project& project : snapshot.projects) state.cluster.set_project(project);
     for (const model::JobRecord& record : snapshot.jobs) restore_job(state, record);
+    restore_history(state, snapshot);
     // Promises last: the GPUs may still be in use by jobs that are leaving.
     for (const model::JobRecord& record : snapshot.jobs) restore_hold(state, record);
     return state;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A cluster written down: what `berth plan --state FILE` reads, what scenarios build and what a
-// bug report carries. Order in the lists does not matter; every tie is broken by `created`
-// fields and names.
+// bug report carries. Unless `as_listed`, order in the lists does not matter: every tie is broken
+// by `created` fields and names.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@
 
 namespace berth::model {
 
-enum class TaskState { Pending, Running, Releasing };
+// Promised: it starts there when the present holders have left.
+enum class TaskState { Pending, Running, Releasing, Promised };
 
 struct TaskDescription {
     TaskState state = TaskState::Pending;
@@ -29,12 +30,17 @@ struct JobDescription {
     std::optional<TimePoint> waiting_since;   // last put in line; none = when it was created
     std::optional<TimePoint> last_start;
     std::optional<TimePoint> last_checkpoint;
+    std::optional<TimePoint> last_pause;
+    std::optional<TimePoint> stale_since;     // below its minimum; none = since it started
     bool held = false;                        // a user paused it
+    std::optional<TimePoint> promised_until;  // how long promised tasks are kept for it
     std::vector<TaskDescription> tasks;       // those not listed are pending
 };
 
 struct Description {
     TimePoint now;
+    bool as_listed = false;  // nodes and jobs keep the order of the lists
+    Levels levels = default_levels();
     std::vector<Pool> pools;
     std::vector<Node> nodes;
     std::vector<Project> projects;

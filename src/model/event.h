@@ -15,6 +15,9 @@
 
 namespace berth::model {
 
+struct LevelsSet {
+    Levels levels;
+};             // the levels of the topology, in place of those before
 struct PoolSet {
     Pool pool;
 };
@@ -58,18 +61,28 @@ struct PauseRequested {
     TimePoint deadline;                    // killed then
     bool whole_job = true;
     std::vector<int> tasks;
+    bool is_wasteful = false;              // counts against the pool's waste budget
 };
 // The tasks asked to pause have left their GPUs.
 struct JobPaused {
     JobId job;
     bool saved = false;                    // it stopped by itself within the grace
 };
+// All processes of the job have ended so that it can go on with another number of tasks: those that
+// were asked to leave are gone, and the next attempt may be started on what it holds.
+// Elastic::Restart.
+struct JobResized {
+    JobId job;
+    int attempt = 1;  // the next one
+    bool saved = false;  // it stopped by itself within the grace
+    std::int64_t lost_gpu_ms = 0;  // unsaved work that this destroyed
+};
 struct JobHeld {
     JobId job;
-};             // a user asked that it shall not run
+};  // a user asked that it shall not run
 struct JobReleased {
     JobId job;
-};         // a user lifted that
+};  // a user lifted that
 struct CheckpointSaved {
     JobId job;
 };
@@ -80,7 +93,7 @@ struct CancelRequested {
 struct JobFinished {
     JobId job;
     JobState state = JobState::Succeeded;  // Succeeded, Failed or Cancelled
-    int exit_code = 0;                     // 128 + signal when a signal ended it
+    int exit_code = 0;  // 128 + signal when a signal ended it
     std::string detail;
 };
 // The attempt ended through no doing of the job's; it waits again.
@@ -90,14 +103,14 @@ struct AttemptLost {
 };
 
 using EventBody =
-    std::variant<PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning, JobReserved,
-                 ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
-                 CheckpointSaved, CancelRequested, JobFinished, AttemptLost>;
+    std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning,
+                 JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
+                 CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps
     TimePoint time;
-    std::string actor;          // "scheduler", "machine" or a user name
+    std::string actor;  // "scheduler", "machine" or a user name
     EventBody body;
 };
 

@@ -4,9 +4,11 @@
 // not at all; up to `tasks_max` run when GPUs idle.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -30,6 +32,12 @@ constexpr int default_priority(JobKind kind) {
     return kind == JobKind::Train ? 50 : kind == JobKind::Build ? 100 : 125;
 }
 
+// How a running job comes to have more or fewer tasks; docs/adr/0008.
+enum class Elastic {
+    Live,  // tasks come and go one by one, the others go on
+    Restart,  // all are stopped, having saved, and started again with their new number
+};
+
 // What each task asks for, all of it on one node.
 struct TaskRequest {
     int gpus = 1;  // how many GPUs; 0 = a task without a GPU
@@ -42,6 +50,24 @@ struct TaskRequest {
     bool is_whole() const { return share == base::kWholeGpu && gpu_memory == Bytes{0}; }
 };
 
+// Which tasks of a gang are to stand together: levels such as "rack", or "node" (model/node.h).
+struct TopologyRequest {
+    // All tasks in one domain of this level or not at all; empty = anywhere.
+    std::string required;
+    // Likewise if there is room, else level by level further out; inside the required level;
+    // empty = no wish.
+    std::string preferred;
+
+    bool operator==(const TopologyRequest&) const = default;
+};
+
+// Whether a gang's tasks are put on the fewest nodes.
+enum class Placement {
+    Auto,  // when its largest tensor is so large a part of its model that the policy says so
+    Consolidate,  // yes; a preferred level goes before it
+    Any,  // no, not even a preferred level counts
+};
+
 struct JobSpec {
     std::string name;
     std::string project;
@@ -51,11 +77,20 @@ struct JobSpec {
     std::vector<std::string> pools;  // in order of preference; empty = the default pool
     int tasks_min = 1;
     int tasks_max = 1;
+    Elastic elastic = Elastic::Live;  // when tasks_max is above tasks_min
     TaskRequest request;
     std::string gpu_model;  // empty = any
     Labels node_labels;  // the node must carry all of them
+    TopologyRequest topology;
+    Placement placement = Placement::Auto;
+    // The largest tensor's part of the model, as a profiler has measured it; parts per million.
+    std::optional<std::int64_t> tensor_skew_ppm;
     std::optional<Duration> min_run;  // overrides the policy's
     std::optional<Duration> expected_runtime;  // of one run, declared; nothing is ended by it
+    // Nobody is paused for it before it has waited so long (rule R12); none = its project's.
+    std::optional<Duration> preemption_delay;
+    // How long it may stay below its minimum (rule R10); none = the policy's, negative = for ever.
+    std::optional<Duration> stale_grace;
     Duration restart_cost{0};  // measured or declared: what one pause costs each GPU
 
     bool operator==(const JobSpec&) const = default;
@@ -73,6 +108,11 @@ enum class JobState {
     Failed,
     Cancelled,
 };
+
+// In that order; the one spelling in files, API, command line and log.
+inline constexpr std::array<std::string_view, 9> kJobStateNames{
+    "queued",     "starting",  "running", "pausing",  "paused",
+    "cancelling", "succeeded", "failed",  "cancelled"};
 
 constexpr bool is_final(JobState state) { return state >= JobState::Succeeded; }
 

@@ -7,8 +7,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/quantity.h"
+#include "model/gpu_links.h"
 
 namespace berth::model {
 
@@ -20,13 +22,19 @@ using base::TimePoint;
 
 using Labels = std::map<std::string, std::string>;
 
-enum class NodeHealth {
+enum class NodeHealth : std::uint8_t {
     Ready,    // takes work
     Drained,  // an administrator lets running work finish and sends none
     Down,     // does not answer, or its GPUs failed
 };
 
 inline constexpr int kGpusPerNodeMax = 64;
+
+// What nodes stand in, outermost first, and the innermost level of all: the node itself.
+using Levels = std::vector<std::string>;
+inline constexpr const char* kNodeLevel = "node";
+inline constexpr std::size_t kLevelsMax = 8;
+inline Levels default_levels() { return {"zone", "block", "rack"}; }
 
 struct Node {
     std::string name;
@@ -36,7 +44,9 @@ struct Node {
     std::optional<MilliCpu> cpu;       // none = not accounted
     std::optional<Bytes> memory;       // host memory; none = not accounted
     Labels labels;
-    Labels topology;                   // level -> domain, for example rack -> r7
+    // Level -> domain, for example rack -> r7; others are read from the label of that name.
+    Labels topology;
+    GpuLinks gpu_links;
     NodeHealth health = NodeHealth::Ready;
 
     bool operator==(const Node&) const = default;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/job.h"
@@ -18,6 +19,7 @@ enum class Rule {
     Consolidate,  // running jobs move together, so that a larger one fits
     Hold,      // GPUs kept for this job by an earlier plan are free now
     User,      // somebody asked
+    Stale,     // a gang below its minimum for too long gives its GPUs back
 };
 
 // Tasks start on these GPUs now. A job that runs already and grows is listed with its new tasks.
@@ -43,8 +45,9 @@ struct Pause {
     std::vector<int> tasks;  // ranks; all running ones = the job is paused, fewer = it shrinks
     bool whole_job = true;
     Rule rule = Rule::Reclaim;
-    JobId beneficiary;
+    JobId beneficiary;  // not valid when nobody gains by it
     PauseCost cost;
+    bool is_wasteful = false;  // counts against the waste budget
 
     bool operator==(const Pause&) const = default;
 };
@@ -84,14 +87,25 @@ struct Booking {
     bool operator==(const Booking&) const = default;
 };
 
+// Quotas that promise more than there is, in one pool: those directly below `scope`.
+struct Overcommitment {
+    std::string pool;
+    std::string scope;      // a department; empty = the pool itself
+    MilliGpu quotas{0};     // their sum
+    MilliGpu capacity{0};   // of the pool's ready nodes, or what the department's quota is worth
+
+    bool operator==(const Overcommitment&) const = default;
+};
+
 struct Plan {
     std::vector<Start> starts;
     std::vector<Pause> pauses;
     std::vector<Move> moves;
     std::vector<Reservation> reservations;
     std::vector<Booking> bookings;
-    std::vector<JobId> dropped;  // jobs whose hold ran out or is void
-    std::optional<TimePoint> next_wakeup;  // decide again then, even if nothing happens
+    std::vector<JobId> dropped;             // jobs whose hold ran out or is void
+    std::optional<TimePoint> next_wakeup;   // decide again then, even if nothing happens
+    std::vector<Overcommitment> overcommitted;  // quotas that were scaled down; says, does nothing
 
     bool is_empty() const {
         return starts.empty() && pauses.empty() && moves.empty() && reservations.empty() &&

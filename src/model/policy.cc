@@ -11,10 +11,15 @@ Policy classic_policy() {
     Policy policy;
     policy.cheapest_victims = false;
     policy.sticky_plans = false;
+    policy.scale_overcommitted = false;
+    policy.gang_reclaim = false;
+    policy.waste_budget.reset();
     policy.min_run = Duration{0};
     policy.min_run_restarts = 0;
     policy.priced_moves = false;
     policy.bookings_max = 0;
+    policy.consolidate_above_ppm = 1'000'000;
+    policy.min_run_binds_all = true;
     return policy;
 }
 

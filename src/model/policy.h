@@ -5,6 +5,7 @@
 // is one field here and has scenarios that show it.
 #pragma once
 
+#include <optional>
 #include <string_view>
 
 #include "base/result.h"
@@ -24,12 +25,20 @@ struct Policy {
 
     // Victims are the legal set with the least lost work, not the first legal one in order.
     bool cheapest_victims = true;
+    // Quotas that sum to more than there is are scaled down in proportion for fair shares and
+    // reclaim, and the plan says so (scheduling/overcommitment.h).
+    bool scale_overcommitted = true;
+    // A gang that crosses its project's fair share by less than itself may still take back from
+    // those who stay relatively better off (scheduling/reclaim.h).
+    bool gang_reclaim = true;
     // Capacity freed for a job is held for it until it starts or the hold's deadline passes.
     bool sticky_plans = true;
     // A started job is left alone this long, unless the owner of the quota returns.
     Duration min_run{5 * 60 * 1000};
     // ... and at least this many times its restart cost.
     int min_run_restarts = 3;
+    // The minimum run binds owners who take back their quota and interactive work as well.
+    bool min_run_binds_all = false;
     // How long capacity is held for a job after the last victim's grace.
     Duration hold{30 * 1000};
     // How long a paused job may take to save before it is killed.
@@ -43,8 +52,21 @@ struct Policy {
     int bookings_max = 4;
     // ... each after it has waited so long.
     Duration booking_after{10 * 60 * 1000};
+    // A gang whose largest tensor is a larger part of its model than this goes onto the fewest
+    // nodes, since spread it would wait for the network (the rule is that of Tiresias, NSDI '19;
+    // the number is ours); parts per million, so 1,000,000 is never.
+    std::int64_t consolidate_above_ppm = 200'000;
+    // How long a gang that runs may stay below its minimum before it is paused whole (rule R10).
+    Duration stale_grace{60 * 1000};
+    // Unsaved work that pauses may destroy in a pool each day (UTC), in thousandths of the pool's
+    // GPU time: when it is spent, only owners within their quota have anybody paused. None = any.
+    std::optional<std::int64_t> waste_budget = 50;
     // Weight of past use in the fair share (k of rule R1), in thousandths.
     std::int64_t usage_weight = 1000;
+    // Past use is what projects really had (cluster/past_use.h), not what their rights say.
+    bool measured_usage = false;
+    // ... and what lies so far back counts half.
+    Duration usage_half_life{7 * 24 * 3600 * 1000};
 
     bool operator==(const Policy&) const = default;
 };

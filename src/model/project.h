@@ -39,6 +39,13 @@ struct Project {
     std::int64_t order = 0;             // of creation; older wins a tie
     Entitlement rights;                 // in the default pool, and the pattern for the others
     std::map<std::string, Entitlement> pools;  // rights in named pools
+    // Nobody is paused for its jobs before they have waited so long (rule R12); none = the
+    // parent's, 0 at the top.
+    std::optional<Duration> preemption_delay;
+    // How long its started jobs are left alone by those who preempt and by those who reclaim (rule
+    // R11, scheduling/minimum_run.h); none = the parent's, the policy's at the top.
+    std::optional<Duration> preempt_min_run;
+    std::optional<Duration> reclaim_min_run;
 
     bool operator==(const Project&) const = default;
 };

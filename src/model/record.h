@@ -24,6 +24,26 @@ struct PauseReceipt {
     TimePoint deadline;
     std::optional<TimePoint> stopped;   // when it had left its GPUs
     bool saved = false;
+    bool is_wasteful = false;           // it counts against the pool's waste budget
+};
+
+// Unsaved work that pauses destroyed in one pool on one day; pauses still under way count as
+// foreseen. The owner's own returns are not in it.
+struct WasteLedger {
+    std::string pool;
+    std::int64_t day = 0;               // days since the epoch, UTC
+    std::int64_t gpu_ms = 0;
+};
+
+// The GPU time that a project had in a pool: cluster/past_use.h.
+struct UseLedger {
+    std::string project;
+    std::string pool;
+    MilliGpu held{0};
+    TimePoint settled;
+    TimePoint began;
+    std::int64_t first_period = 0;
+    std::vector<std::int64_t> milli_gpu_ms;
 };
 
 struct JobRecord {
@@ -41,6 +61,7 @@ struct JobRecord {
     std::optional<TimePoint> finished;
     int attempts = 0;
     int pauses = 0;
+    int losses = 0;                     // attempts that were lost through no doing of its own
     std::int64_t attained_gpu_ms = 0;   // service received; never lost by a pause
     TimePoint settled;                  // up to when attained_gpu_ms counts
     std::int64_t lost_gpu_ms = 0;       // unsaved work destroyed by pauses
@@ -48,20 +69,33 @@ struct JobRecord {
     std::string detail;
     std::vector<TaskPlacement> tasks;   // running or being freed
     std::vector<int> releasing;         // ranks among them that are being freed
+    int started_tasks = 0;              // how many its processes were told of; 0 without any
     std::vector<TaskPlacement> hold;    // GPUs promised to it
     std::optional<TimePoint> hold_deadline;
     Rule hold_rule = Rule::Reclaim;
     std::optional<PauseReceipt> last_pause;
+    std::optional<TimePoint> stale_since;  // it runs, with fewer tasks than its minimum
+
+    // Whether its processes have to stop, and start again with the tasks it will have then.
+    bool is_resizing() const {
+        const bool runs = state == JobState::Starting || state == JobState::Running;
+        const bool has_more = static_cast<int>(tasks.size()) > started_tasks;
+        return runs && spec.elastic == Elastic::Restart && started_tasks > 0 &&
+               (has_more || !releasing.empty());
+    }
 };
 
 struct Snapshot {
     std::int64_t sequence = 0;          // of the last event folded into it
     TimePoint time;
     JobId last_job{0};                  // the highest id ever given
+    Levels levels = default_levels();
     std::vector<Pool> pools;
     std::vector<Node> nodes;            // in the order in which NodeIds were given
     std::vector<Project> projects;
     std::vector<JobRecord> jobs;        // those not final, by id
+    std::vector<WasteLedger> waste;     // of pools where anything was wasted
+    std::vector<UseLedger> use;         // of projects that ever ran anything
 };
 
 }  // namespace berth::model

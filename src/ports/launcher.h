@@ -57,6 +57,8 @@ class LauncherListener {
   public:
     virtual ~LauncherListener() = default;
     virtual void on_running(AttemptId attempt) = 0;
+    // It says that all its work so far is saved, and goes on.
+    virtual void on_saved(AttemptId attempt) = 0;
     virtual void on_exit(AttemptId attempt, const AttemptExit& exit) = 0;
     // It never ran, or its outcome cannot be known (the machine went down under it).
     virtual void on_lost(AttemptId attempt, const std::string& detail) = 0;

@@ -17,12 +17,15 @@
 
 namespace berth::ports {
 
+// An idempotency key is remembered so long after its submission; then it is as good as new.
+inline constexpr base::Duration kKeyKept{24 * 3600 * 1000};
+
 // One group commit.
 struct Batch {
     std::vector<model::Event> events;                                   // consecutive sequences
     std::vector<std::pair<model::JobId, model::LaunchSpec>> launches;   // of submitted jobs
     std::vector<model::JobRecord> finished;                             // now final
-    // Idempotency keys of submissions: a repeated key answers with the first job's id.
+    // Idempotency keys of submissions, as old as the last event.
     std::vector<std::pair<std::string, model::JobId>> keys;
 
     bool is_empty() const { return events.empty(); }
@@ -44,18 +47,26 @@ class Store {
 
     // The newest snapshot, if one was ever written.
     virtual base::Result<std::optional<model::Snapshot>> latest_snapshot() = 0;
-    // Replaces older snapshots. Events stay for history.
+    // Replaces older snapshots, and forgets keys that are older than kKeyKept then. Events stay for
+    // history.
     virtual base::Status write_snapshot(const model::Snapshot& snapshot) = 0;
 
     // Calls `visit` for every event with a larger sequence, in order, at most `limit`.
     virtual base::Status read_events(std::int64_t after, std::int64_t limit,
                                      const std::function<void(model::Event&&)>& visit) = 0;
 
+    // The same for the events of one job; costs what it finds.
+    virtual base::Status read_events_of(model::JobId job, std::int64_t after, std::int64_t limit,
+                                        const std::function<void(model::Event&&)>& visit) = 0;
+    // Calls `reads`, which only asks questions, many of them: together they cost less.
+    virtual void read_together(const std::function<void()>& reads) { reads(); }
     // Errors: NotFound.
     virtual base::Result<model::LaunchSpec> launch_of(model::JobId job) = 0;
     virtual base::Result<model::JobRecord> finished_job(model::JobId job) = 0;
     virtual base::Result<std::vector<model::JobRecord>> finished_jobs(const FinishedQuery&) = 0;
-    virtual base::Result<std::optional<model::JobId>> job_with_key(const std::string& key) = 0;
+    // The job last submitted under the key, not earlier than `since`.
+    virtual base::Result<std::optional<model::JobId>> job_with_key(const std::string& key,
+                                                                   base::TimePoint since) = 0;
 };
 
 }  // namespace berth::ports

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenario/fields.h"
 
+#include <algorithm>
 #include <charconv>
 #include <functional>
 
@@ -14,10 +15,14 @@ using base::Status;
 using Readers = std::map<std::string, std::function<Status(const std::string&)>>;
 
 Status read_values(const Command& command, const Readers& readers, model::Labels* labels,
-                   const std::map<std::string, std::string>* more = nullptr) {
-    for (const auto& [key, value] : more != nullptr ? *more : command.values) {
+                   model::Labels* topology = nullptr) {
+    for (const auto& [key, value] : command.values) {
         if (labels != nullptr && key.starts_with("label.")) {
             (*labels)[key.substr(6)] = value;
+            continue;
+        }
+        if (topology != nullptr && key.starts_with("topology.")) {
+            (*topology)[key.substr(9)] = value;
             continue;
         }
         const auto reader = readers.find(key);
@@ -83,6 +88,22 @@ auto into_optional(std::optional<T>& target, Result<T> (*parse)(std::string_view
     };
 }
 
+Result<model::Duration> parse_or_never(std::string_view text) {
+    if (text == "never") return model::Duration{-1};
+    return base::parse_duration(text);
+}
+
+// A part such as 0.05, or "none" for no bound.
+auto into_bound(std::optional<std::int64_t>& target) {
+    return [&target](const std::string& text) -> Status {
+        target.reset();
+        if (text == "none") return {};
+        BERTH_TRY(value, base::parse_thousandths(text));
+        target = value;
+        return {};
+    };
+}
+
 Result<model::MilliCpu> parse_cpu(std::string_view text) {
     BERTH_TRY(value, base::parse_thousandths(text));
     return model::MilliCpu{value};
@@ -104,6 +125,18 @@ std::vector<std::string> split(const std::string& text, char separator) {
         }
     }
     return parts;
+}
+
+// One number a GPU: 0,0,1,1.
+auto into_numbers(std::vector<int>& target) {
+    return [&target](const std::string& text) -> Status {
+        target.clear();
+        for (const std::string& part : split(text, ',')) {
+            BERTH_TRY(number, parse_int(part));
+            target.push_back(number);
+        }
+        return {};
+    };
 }
 
 // gpus=2, gpus=0.5 (a share), gpus=2x0.5 (two shares).
@@ -140,10 +173,19 @@ Result<model::Node> read_node(const Command& command) {
         {"gpu_memory", into(node.gpu_memory, base::parse_bytes)},
         {"cpu", into_optional(node.cpu, parse_cpu)},
         {"memory", into_optional(node.memory, base::parse_bytes)},
+        {"numa", into_numbers(node.gpu_links.numa)},
+        {"islands", into_numbers(node.gpu_links.islands)},
+        {"nics", into_numbers(node.gpu_links.nics)},
+        {"matrix",
+         [&node](const std::string& text) -> Status {
+             node.gpu_links.matrix = split(text, ';');
+             for (std::string& row : node.gpu_links.matrix) std::ranges::replace(row, ',', ' ');
+             return {};
+         }},
         {"health", one_of<NodeHealth>(node.health, {{"ready", NodeHealth::Ready},
                                                     {"drained", NodeHealth::Drained},
                                                     {"down", NodeHealth::Down}})}};
-    BERTH_TRY_VOID(read_values(command, readers, &node.labels));
+    BERTH_TRY_VOID(read_values(command, readers, &node.labels, &node.topology));
     return node;
 }
 
@@ -165,6 +207,9 @@ Result<model::Project> read_project(const Command& command, model::Project proje
         {"pool", [](const std::string&) -> Status { return {}; }},
         {"parent", into_text(project.parent)},
         {"order", into(project.order, parse_int)},
+        {"preemption_delay", into_optional(project.preemption_delay, base::parse_duration)},
+        {"preempt_min_run", into_optional(project.preempt_min_run, base::parse_duration)},
+        {"reclaim_min_run", into_optional(project.reclaim_min_run, base::parse_duration)},
         {"quota", into_optional(rights.quota, parse_gpus)},
         {"limit", into(rights.limit, parse_gpus)},
         {"weight", into(rights.weight, base::parse_thousandths)},
@@ -185,26 +230,43 @@ namespace {
 
 Readers request_readers(model::JobSpec& spec) {
     model::TaskRequest& request = spec.request;
-    return {{"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
-            {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
-            {"cpu", into_optional(request.cpu, parse_cpu)},
-            {"memory", into_optional(request.memory, base::parse_bytes)},
-            {"model", into_text(spec.gpu_model)},
-            {"min", into(spec.tasks_min, parse_int)},
-            {"max", into(spec.tasks_max, parse_int)},
-            {"tasks",
-             [&spec](const std::string& text) -> Status {
-                 BERTH_TRY(count, parse_int(text));
-                 spec.tasks_min = spec.tasks_max = count;
-                 return {};
-             }},
-            {"expected", into_optional(spec.expected_runtime, base::parse_duration)},
-            {"restart_cost", into(spec.restart_cost, base::parse_duration)},
-            {"min_run", into_optional(spec.min_run, base::parse_duration)},
-            {"pool", [&spec](const std::string& text) -> Status {
-                 spec.pools = split(text, ',');
-                 return {};
-             }}};
+    return {
+        {"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
+        {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
+        {"cpu", into_optional(request.cpu, parse_cpu)},
+        {"memory", into_optional(request.memory, base::parse_bytes)},
+        {"model", into_text(spec.gpu_model)},
+        {"required", into_text(spec.topology.required)},
+        {"preferred", into_text(spec.topology.preferred)},
+        {"placement",
+         one_of<model::Placement>(spec.placement, {{"auto", model::Placement::Auto},
+                                                   {"consolidate", model::Placement::Consolidate},
+                                                   {"any", model::Placement::Any}})},
+        {"skew",
+         [&spec](const std::string& text) -> Status {
+             BERTH_TRY(part, base::parse_thousandths(text));
+             spec.tensor_skew_ppm = part * 1000;
+             return {};
+         }},
+        {"min", into(spec.tasks_min, parse_int)},
+        {"max", into(spec.tasks_max, parse_int)},
+        {"tasks",
+         [&spec](const std::string& text) -> Status {
+             BERTH_TRY(count, parse_int(text));
+             spec.tasks_min = spec.tasks_max = count;
+             return {};
+         }},
+        {"elastic", one_of<model::Elastic>(spec.elastic, {{"live", model::Elastic::Live},
+                                                          {"restart", model::Elastic::Restart}})},
+        {"expected", into_optional(spec.expected_runtime, base::parse_duration)},
+        {"restart_cost", into(spec.restart_cost, base::parse_duration)},
+        {"min_run", into_optional(spec.min_run, base::parse_duration)},
+        {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
+        {"stale_grace", into_optional(spec.stale_grace, parse_or_never)},
+        {"pool", [&spec](const std::string& text) -> Status {
+             spec.pools = split(text, ',');
+             return {};
+         }}};
 }
 
 }  // namespace
@@ -234,6 +296,8 @@ Result<JobLine> read_job(const Command& command) {
     readers["waiting"] = into_optional(job.waiting, base::parse_duration);
     readers["started"] = into_optional(job.started, base::parse_duration);
     readers["saved"] = into_optional(job.saved, base::parse_duration);
+    readers["paused"] = into_optional(job.paused, base::parse_duration);
+    readers["stale"] = into_optional(job.stale, base::parse_duration);
     const std::map<std::string, bool> yes_no{{"yes", true}, {"no", false}};
     readers["held"] = one_of<bool>(job.is_held, yes_no);
     readers["releasing"] = one_of<bool>(job.is_releasing, yes_no);
@@ -265,15 +329,28 @@ Result<model::Policy> read_policy(const Command& command, model::Policy policy) 
                           {"build", one_of(policy.build, spreading)},
                           {"cheapest_victims", one_of(policy.cheapest_victims, yes_no)},
                           {"sticky_plans", one_of(policy.sticky_plans, yes_no)},
+                          {"scale_overcommitted", one_of(policy.scale_overcommitted, yes_no)},
+                          {"gang_reclaim", one_of(policy.gang_reclaim, yes_no)},
                           {"min_run", into(policy.min_run, base::parse_duration)},
                           {"min_run_restarts", into(policy.min_run_restarts, parse_int)},
+                          {"min_run_binds_all", one_of(policy.min_run_binds_all, yes_no)},
+                          {"stale_grace", into(policy.stale_grace, parse_or_never)},
+                          {"waste_budget", into_bound(policy.waste_budget)},
                           {"hold", into(policy.hold, base::parse_duration)},
                           {"grace", into(policy.pause_grace, base::parse_duration)},
                           {"moves", into(policy.moves_max, parse_int)},
                           {"priced_moves", one_of(policy.priced_moves, yes_no)},
                           {"bookings", into(policy.bookings_max, parse_int)},
                           {"booking_after", into(policy.booking_after, base::parse_duration)},
-                          {"usage_weight", into(policy.usage_weight, base::parse_thousandths)}};
+                          {"consolidate_above",
+                           [&policy](const std::string& text) -> Status {
+                               BERTH_TRY(part, base::parse_thousandths(text));
+                               policy.consolidate_above_ppm = part * 1000;
+                               return {};
+                           }},
+                          {"usage_weight", into(policy.usage_weight, base::parse_thousandths)},
+                          {"measured_usage", one_of(policy.measured_usage, yes_no)},
+                          {"usage_half_life", into(policy.usage_half_life, base::parse_duration)}};
     BERTH_TRY_VOID(read_values(command, readers, nullptr));
     return policy;
 }

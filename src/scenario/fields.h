@@ -23,6 +23,8 @@ struct JobLine {
     std::optional<model::Duration> waiting;     // since it was last put in line
     std::optional<model::Duration> started;     // how long ago
     std::optional<model::Duration> saved;       // how long ago
+    std::optional<model::Duration> paused;      // how long ago it was last asked to leave
+    std::optional<model::Duration> stale;       // for how long it has been below its minimum
     bool is_held = false;
     int running = 0;                            // tasks that run; default: all tasks_min
     bool is_releasing = false;

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "scheduling/explain.h"
+#include "scheduling/overcommitment.h"
 
 namespace berth::scenario {
 namespace {
@@ -18,6 +19,7 @@ std::string_view rule_name(model::Rule rule) {
         case model::Rule::Consolidate: return "consolidate";
         case model::Rule::Hold: return "hold";
         case model::Rule::User: return "user";
+        case model::Rule::Stale: return "stale";
     }
     return {};
 }
@@ -51,7 +53,7 @@ std::string places(const cluster::Cluster& cluster,
     for (const auto& task : tasks) by_node[task.node].push_back(&task);
     std::string text;
     for (const auto& [node, here] : by_node) {
-        const std::string& name = cluster.description(node).name;
+        const std::string& name = cluster.node_name(node);
         std::uint64_t whole = 0;
         std::string shares;
         for (const auto* task : here) {
@@ -71,6 +73,9 @@ std::string places(const cluster::Cluster& cluster,
 
 std::vector<std::string> render(const lifecycle::State& state, const model::Plan& plan) {
     std::vector<std::string> lines;
+    for (const auto& found : plan.overcommitted) {
+        lines.push_back("note " + scheduling::overcommitment_text(found));
+    }
     for (const auto job : plan.dropped) lines.push_back("drop " + name_of(state, job));
     for (const auto& pause : plan.pauses) {
         std::vector<model::TaskPlacement> tasks;
@@ -79,9 +84,11 @@ std::vector<std::string> render(const lifecycle::State& state, const model::Plan
                 tasks.push_back(task);
             }
         }
+        const std::string gains =
+            pause.beneficiary.is_valid() ? " for " + name_of(state, pause.beneficiary) : "";
         lines.push_back((pause.whole_job ? "pause " : "shrink ") + name_of(state, pause.job) + " " +
-                        places(state.cluster, tasks) + " for " + name_of(state, pause.beneficiary) +
-                        " by " + std::string(rule_name(pause.rule)));
+                        places(state.cluster, tasks) + gains + " by " +
+                        std::string(rule_name(pause.rule)));
     }
     for (const auto& move : plan.moves) {
         lines.push_back("move " + name_of(state, move.job) + " " +

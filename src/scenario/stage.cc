@@ -55,8 +55,8 @@ Result<model::TaskDescription> read_place(const std::string& text, bool releasin
 Stage::Stage() : policy_(model::berth_policy()), now_(kNoon) { description_.now = kNoon; }
 
 Result<std::vector<std::string>> Stage::play(const Command& command) {
-    static constexpr std::array<std::string_view, 5> kSetting{"node", "pool", "project", "running",
-                                                              "policy"};
+    static constexpr std::array<std::string_view, 6> kSetting{"node",    "pool",   "project",
+                                                              "running", "policy", "levels"};
     const bool is_setting = std::ranges::find(kSetting, command.verb) != kSetting.end();
     if (is_setting || (command.verb == "submit" && !is_built_)) {
         BERTH_TRY_VOID(set_up(command));
@@ -76,8 +76,11 @@ Status Stage::set_up(const Command& command) {
         policy_ = policy;
         return {};
     }
+    if (command.verb == "levels" && is_built_) return happen(model::LevelsSet{command.names});
     if (is_built_) return base::invalid(command.verb + ": belongs before the first action");
-    if (command.verb == "node") {
+    if (command.verb == "levels") {
+        description_.levels = command.names;
+    } else if (command.verb == "node") {
         BERTH_TRY(node, read_node(command));
         description_.nodes.push_back(node);
     } else if (command.verb == "pool") {
@@ -111,6 +114,8 @@ Status Stage::add_job(const Command& command, bool is_running) {
     if (line.waiting) job.waiting_since = now_ - *line.waiting;
     if (line.started) job.last_start = now_ - *line.started;
     if (line.saved) job.last_checkpoint = now_ - *line.saved;
+    if (line.paused) job.last_pause = now_ - *line.paused;
+    if (line.stale) job.stale_since = now_ - *line.stale;
     if (is_running && line.on.empty()) {
         return base::invalid("running: say where with on=node or on=node:0,1;node:2");
     }
@@ -127,6 +132,7 @@ Status Stage::build() {
     if (is_built_) return {};
     BERTH_TRY(state, lifecycle::from_description(description_));
     state_ = std::move(state);
+    memory_ = {};
     is_built_ = true;
     return {};
 }
@@ -190,6 +196,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     Status status = base::invalid("unknown command \"" + verb + "\"");
     if (verb == "pause") status = pause(job);
     if (verb == "left") status = leave(job);
+    if (verb == "killed") status = happen(model::JobPaused{job, false});
     if (verb == "finish") status = happen(model::JobFinished{job, JobState::Succeeded, 0, {}});
     if (verb == "lose") status = happen(model::AttemptLost{job, {}});
     if (verb == "save") status = happen(model::CheckpointSaved{job});
@@ -200,7 +207,13 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     return Lines{};
 }
 
-Status Stage::leave(model::JobId job) { return happen(model::JobPaused{job, true}); }
+// Its processes have saved and ended; one that only changes its size has started again.
+Status Stage::leave(model::JobId job) {
+    const model::JobRecord& record = state_.jobs.at(job);
+    const bool goes_on = record.is_resizing();
+    BERTH_TRY_VOID(happen(lifecycle::event_of_leaving(record, {true, 0})));
+    return goes_on ? happen(model::JobRunning{job}) : Status{};
+}
 
 // Everyone who was asked to leave is gone.
 Status Stage::let_leave() {
@@ -219,7 +232,10 @@ Status Stage::carry_out(const model::Plan& plan) {
         if (starting != nullptr) started.insert(starting->job);
         BERTH_TRY_VOID(happen(std::move(body)));
     }
-    for (const model::JobId job : started) BERTH_TRY_VOID(happen(model::JobRunning{job}));
+    for (const model::JobId job : started) {
+        const bool stops_first = state_.jobs.at(job).is_resizing();
+        BERTH_TRY_VOID(stops_first ? leave(job) : happen(model::JobRunning{job}));
+    }
     return {};
 }
 
@@ -227,12 +243,12 @@ Status Stage::pause(model::JobId job) {
     BERTH_TRY_VOID(happen(model::JobHeld{job}));
     if (state_.cluster.job(job).active == 0) return {};
     return happen(model::PauseRequested{
-        job, model::Rule::User, {}, {}, now_ + policy_.pause_grace, true, {}});
+        job, model::Rule::User, {}, {}, now_ + policy_.pause_grace, true, {}, false});
 }
 
 model::Plan Stage::decide_into(Lines& lines) {
     const std::string before = lifecycle::dump(state_.cluster);
-    model::Plan plan = scheduling::decide(state_.cluster, policy_, now_);
+    model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
     const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
     lines = render(state_, plan);
     for (std::string& line : render_bookings(state_, plan, now_)) lines.push_back(std::move(line));
@@ -291,14 +307,14 @@ Result<std::vector<std::string>> Stage::account(const Command& command) {
     const std::string pool = command.names.size() > 1 ? command.names[1] : model::kDefaultPool;
     const auto pool_id = state_.cluster.find_pool(pool);
     if (!pool_id.is_valid()) return base::invalid("there is no pool \"" + pool + "\"");
-    return render(scheduling::account_of(state_.cluster, policy_, pool_id, id));
+    return render(scheduling::account_of(state_.cluster, policy_, now_, pool_id, id));
 }
 
 Result<std::vector<std::string>> Stage::settle() {
     Lines lines;
     for (int round = 1; round <= kRoundsMax; ++round) {
         BERTH_TRY_VOID(let_leave());
-        const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_);
+        const model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
         if (plan.is_empty()) {
             const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
             for (const model::Verdict& verdict : verdicts) {
@@ -318,7 +334,7 @@ std::vector<std::string> Stage::shares() {
     Lines lines;
     for (std::size_t i = 0; i < state_.cluster.pools().size(); ++i) {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
-        const auto fair = scheduling::fair_shares(state_.cluster, pool, policy_);
+        const auto fair = scheduling::fair_shares(state_.cluster, pool, policy_, now_);
         for (std::size_t j = 1; j < state_.cluster.projects().size(); ++j) {
             const auto& claim = state_.cluster.claim(pool, {static_cast<base::ProjectId::Rep>(j)});
             lines.push_back((i > 0 ? state_.cluster.pools()[i].name + " " : "") +

@@ -13,6 +13,7 @@
 #include "model/plan.h"
 #include "model/policy.h"
 #include "scenario/script.h"
+#include "scheduling/memory.h"
 
 namespace berth::scenario {
 
@@ -63,6 +64,7 @@ class Stage {
     model::Description description_;
     model::Policy policy_;
     lifecycle::State state_;
+    scheduling::Memory memory_;  // of decisions about the state
     lifecycle::RunTimes run_times_;
     model::TimePoint now_;
     bool is_built_ = false;

@@ -177,8 +177,9 @@ std::vector<const Job*> longest_waiting(const PoolView& view) {
     const auto& pool = view.cluster.pool(view.pool);
     for (const cluster::Claim& claim : pool.claims) {
         for (const auto& [key, lane] : claim.lanes) {
-            const model::TaskRequest& request = view.cluster.shape(key.shape).request;
-            const bool is_gang = request.is_whole() && request.gpus * key.ask > 1;
+            const cluster::Shape& shape = view.cluster.shape(key.shape);
+            const bool is_gang =
+                shape.request.is_whole() && shape.request.gpus * key.ask > 1 && shape.required < 0;
             if (!is_gang || key.stage != 0 || key.preference != 0) continue;
             const Job& job = view.cluster.job(lane.begin()->second);
             if (job.waiting_since + view.policy.booking_after <= view.now) waiting.push_back(&job);

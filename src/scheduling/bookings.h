@@ -4,8 +4,8 @@
 // Conservative backfill. Without it a job of eight GPUs never starts behind a stream of small ones,
 // each of which takes the GPU that the last one left (example E16).
 //
-//   who books   a job of several whole GPUs that has waited booking_after, that quotas and limits
-//               allow to start, and that comes first among the jobs like it; at most bookings_max,
+//   who books   a job of several whole GPUs, in no required domain, that has waited booking_after,
+//               that quotas and limits allow to start, and that comes first among the jobs like it; at most bookings_max,
 //               the oldest first. Jobs are booked in the first pool they name.
 //   where       on the GPUs in whose way stand the fewest jobs that have not declared how long they
 //               run; then on those that are free first by what was declared; then on the first

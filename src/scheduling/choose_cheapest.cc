@@ -61,9 +61,13 @@ std::optional<Chosen> choose_exactly(const Hunt& hunt, const std::vector<std::si
 
 // Cheapest first; ties in the order of projects, then in victim order.
 std::vector<std::size_t> by_cost(const Hunt& hunt, std::vector<std::size_t> pieces) {
-    std::ranges::sort(pieces, {}, [&](std::size_t piece) {
-        return std::tuple(hunt.cost(piece), hunt.pieces[piece].project, piece);
-    });
+    std::vector<std::tuple<std::int64_t, ProjectId, std::size_t>> priced;
+    priced.reserve(pieces.size());
+    for (const std::size_t piece : pieces) {
+        priced.emplace_back(hunt.cost(piece), hunt.pieces[piece].project, piece);
+    }
+    std::ranges::sort(priced);
+    std::ranges::transform(priced, pieces.begin(), [](const auto& one) { return get<2>(one); });
     return pieces;
 }
 
@@ -89,10 +93,11 @@ std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market) {
     auto places = test.places_after(chosen.pieces);
     if (!places && !hunt.asks_ledger()) places = widen(hunt, chosen.pieces);
     if (!places) return {};
-    std::vector<std::size_t> dearest_first = by_cost(hunt, chosen.pieces);
-    std::ranges::reverse(dearest_first);
-    if (auto fewer = test.prune(chosen.pieces, dearest_first, EvictionTest::Ledger::Asked)) {
-        places = std::move(fewer);
+    if (chosen.pieces.size() <= kPrunedPieces) {
+        std::vector<std::size_t> dearest_first = by_cost(hunt, chosen.pieces);
+        std::ranges::reverse(dearest_first);
+        auto fewer = test.prune(chosen.pieces, dearest_first, EvictionTest::Ledger::Asked);
+        if (fewer) places = std::move(fewer);
     }
     chosen.places = std::move(*places);
     return chosen;

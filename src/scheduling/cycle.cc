@@ -8,14 +8,19 @@
 #include <tuple>
 
 #include "scheduling/bookings.h"
+#include "scheduling/minimum_run.h"
 #include "scheduling/moves.h"
+#include "scheduling/overcommitment.h"
 #include "scheduling/place.h"
 #include "scheduling/plan_draft.h"
+#include "scheduling/preemption_delay.h"
 #include "scheduling/promises.h"
 #include "scheduling/queue_order.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
+#include "scheduling/stale_gangs.h"
 #include "scheduling/victims.h"
+#include "scheduling/waste_budget.h"
 
 namespace berth::scheduling {
 namespace {
@@ -42,9 +47,13 @@ constexpr int kMoveSearchesMax = 32;
 class Attempt {
   public:
     // Whoever had to leave what it was just given lets the claimants of `known` pass; see decide().
-    Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, const Conflicts& known,
-            bool is_last)
-        : cluster_(cluster), draft_(cluster, policy, now), known_(known), is_last_(is_last) {
+    Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory,
+            const Conflicts& known, bool is_last)
+        : cluster_(cluster),
+          draft_(cluster, policy, now),
+          memory_(memory),
+          known_(known),
+          is_last_(is_last) {
         honour_promises(draft_, [&](JobId job) { return known.contains(job); });
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
@@ -73,6 +82,7 @@ class Attempt {
             }
         }
         for (PoolView& view : views_) rehouse(view);
+        pause_stale_gangs();
     }
 
     Plan take_plan() {
@@ -90,8 +100,9 @@ class Attempt {
     // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
     void allocate(PoolView& view) {
         QueueOrder order(view, [&](ProjectId, const cluster::LaneKey& lane) {
-            return !bookings_of(view).empty() ||
-                   !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
+            return (!bookings_of(view).empty() ||
+                    !is_out_of_reach(view, lane.shape, lane.ask, View::Coming)) &&
+                   is_due(view, lane);
         });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
@@ -119,6 +130,15 @@ class Attempt {
         const auto& pool = cluster_.pool(view.pool);
         const bool somebody_leaves = pool.free_total[0] != pool.free_total[1];
         return somebody_leaves && reserve_coming(view, job);
+    }
+
+    // Whether a job that has to stop for more GPUs has run long enough to be worth it.
+    bool is_due(const PoolView& view, const cluster::LaneKey& lane) {
+        if (!lane.alone.is_valid()) return true;
+        const Job& job = cluster_.job(lane.alone);
+        const TimePoint due = protected_until(view, job, Rule::Preempt, job.project);
+        if (due > draft_.now()) draft_.wake_at(due);
+        return due <= draft_.now();
     }
 
     // Serves those who would only take away again what the job is about to be given. Returns
@@ -237,11 +257,18 @@ class Attempt {
     void evict(PoolView& view, Rule rule, int preference) {
         QueueOrder order(view, [&](ProjectId project, const cluster::LaneKey& lane) {
             return lane.preference == preference &&
-                   (may_find_leavings(view, lane) || may_evict(view, project, lane, rule));
+                   (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
+                   is_due(view, lane);
         });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
-            if (!evict_for(view, cluster_.job(next->job), rule, order)) order.close(*next);
+            const Job& job = cluster_.job(next->job);
+            if (evict_for(view, job, rule, order)) continue;
+            if (is_delayed_alone(view, job)) {
+                order.pass_over(*next);
+            } else {
+                order.close(*next);
+            }
         }
     }
 
@@ -262,7 +289,7 @@ class Attempt {
         return !victims.empty() && victims.begin()->priority < lane.priority;
     }
 
-    bool evict_for(const PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
+    bool evict_for(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
         const Bookings::Opening opening(bookings_of(view), job);
         const std::vector<NodeId> opened = opening.nodes();
         tell_search(view, opened);
@@ -278,7 +305,7 @@ class Attempt {
         for (const NodeId node : nodes) search->freed(node);
     }
 
-    bool evict_for_opened(const PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
+    bool evict_for_opened(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
         const Beneficiary beneficiary{job, job.ask(), ask_gpus(view, job, job.ask()), rule};
         // What an earlier pause of this plan left over, of GPUs, of the CPU beside them or under a
         // limit, is nobody's loss.
@@ -288,7 +315,7 @@ class Attempt {
         }
         const bool may_take = rule == Rule::Preempt ||
                               may_reclaim(view, job.project, job.preemptible, beneficiary.amount);
-        if (!may_take) return false;
+        if (!may_take || must_wait(view, beneficiary)) return false;
         VictimSearch& search = search_in(view);
         const Eviction eviction = search.find(beneficiary);
         if (eviction.protected_until) draft_.wake_at(*eviction.protected_until);
@@ -301,7 +328,9 @@ class Attempt {
             if (const auto& hold = cluster_.job(search.piece(piece).job).hold) {
                 for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
             }
-            draft_.pause(search.piece(piece), rule, job.id);
+            const bool wasteful = is_wasteful(view, beneficiary);
+            if (wasteful) view.wasted_gpu_ms += search.piece(piece).cost.unsaved_gpu_ms;
+            draft_.pause(search.piece(piece), rule, job.id, wasteful);
             search.take(piece);
             changed.insert(search.piece(piece).project);
         }
@@ -312,9 +341,19 @@ class Attempt {
 
     Bookings& bookings_of(const PoolView& view) { return bookings_[view.pool.index()]; }
 
+    // Whether nobody may be paused for it yet, whatever its rights.
+    bool must_wait(const PoolView& view, const Beneficiary& beneficiary) {
+        std::optional<TimePoint> until = delayed_until(view, beneficiary.job);
+        const bool is_spent = is_waste_spent(view, view.wasted_gpu_ms);
+        if (!until && is_spent && is_wasteful(view, beneficiary))
+            until = waste_renewal(draft_.now());
+        if (until) draft_.wake_at(*until);
+        return until.has_value();
+    }
+
     VictimSearch& search_in(const PoolView& view) {
         std::optional<VictimSearch>& search = searches_[view.pool.index()];
-        if (!search) search.emplace(view);
+        if (!search) search.emplace(view, memory_.pieces(view.pool));
         return *search;
     }
 
@@ -331,8 +370,16 @@ class Attempt {
         return !found.empty() && is_last_;
     }
 
+    // Stage 7: after all that could have made them whole.
+    void pause_stale_gangs() {
+        StaleGangs found = stale_gangs(cluster_, views_.front().policy, draft_.now());
+        if (found.next) draft_.wake_at(*found.next);
+        for (const model::Pause& pause : found.pauses) draft_.pause(pause);
+    }
+
     Cluster& cluster_;
     PlanDraft draft_;
+    Memory& memory_;
     const Conflicts& known_;
     bool is_last_;
     std::vector<PoolView> views_;
@@ -354,18 +401,27 @@ constexpr int kAttemptsMax = 4;
 // A job that takes idle GPUs in stage 2 can turn out to be in the way of an owner in stage 3.
 // Starting it to pause it at once would be a waste, so the decision is made again, the owner being
 // served just before the job in its way, which may then find another place.
-Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
+Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory) {
     Conflicts known;
     for (int count = 1;; ++count) {
         const cluster::Trial trial(cluster);
-        Attempt attempt(cluster, policy, now, known, count == kAttemptsMax);
+        Attempt attempt(cluster, policy, now, memory, known, count == kAttemptsMax);
         attempt.run();
-        if (attempt.conflicts().empty() || count == kAttemptsMax) return attempt.take_plan();
+        if (attempt.conflicts().empty() || count == kAttemptsMax) {
+            Plan plan = attempt.take_plan();
+            if (policy.scale_overcommitted) plan.overcommitted = overcommitments(cluster);
+            return plan;
+        }
         for (const auto& [job, claimants] : attempt.conflicts()) {
             auto& passing = known[job];
             passing.insert(passing.end(), claimants.begin(), claimants.end());
         }
     }
+}
+
+Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now) {
+    Memory memory;
+    return decide(cluster, policy, now, memory);
 }
 
 }  // namespace berth::scheduling

@@ -9,6 +9,8 @@
 //   4. reclaim      owners take back what was lent (reclaim, victims)
 //   5. preempt      inside a project, higher priority goes first (victims)
 //   6. rehouse      who was paused and finds another place moves there instead (moves)
+//   7. stale        gangs below their minimum for too long are paused whole (stale_gangs)
+// Stages 4 and 5 pause nobody for a job that must wait (preemption_delay, waste_budget).
 // What has been decided is kept in step with the cluster by plan_draft.
 //
 // Trusts: `cluster` satisfies lifecycle/invariants.h. Guarantees: it is the same after the call
@@ -20,9 +22,13 @@
 #include "model/plan.h"
 #include "model/policy.h"
 #include "model/verdict.h"
+#include "scheduling/memory.h"
 
 namespace berth::scheduling {
 
 model::Plan decide(cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now);
+// The same plan, faster when the memory is that of earlier decisions about this cluster.
+model::Plan decide(cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now,
+                   Memory& memory);
 
 }  // namespace berth::scheduling

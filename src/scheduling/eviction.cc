@@ -27,7 +27,7 @@ std::optional<Places> EvictionTest::places_if_legal(const Choice& choice) const 
     }
     const Beneficiary& beneficiary = hunt_.beneficiary;
     if (quota_gate(view, beneficiary.job, beneficiary.amount)) return {};
-    return place(view, beneficiary.job, beneficiary.tasks, View::Coming);
+    return place(view, beneficiary.job, beneficiary.tasks, View::Coming, beneficiary.within);
 }
 
 std::optional<Places> EvictionTest::places_after(const Choice& choice) const {

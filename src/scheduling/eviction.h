@@ -71,8 +71,10 @@ struct Chosen {
 
 class SlotMarket;
 
-// The two ways to choose; nothing when nothing legal helps.
+// The ways to choose; nothing when nothing legal helps. In one domain: for a job that requires
+// one, the cheapest choice of each domain of that level.
 std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market);
+std::optional<Chosen> choose_cheapest_domain(const Hunt& hunt, SlotMarket& market);
 std::optional<Chosen> choose_in_order(const Hunt& hunt);
 
 }  // namespace berth::scheduling

@@ -6,9 +6,12 @@
 #include <set>
 
 #include "scheduling/bookings.h"
+#include "scheduling/most_together.h"
 #include "scheduling/place.h"
+#include "scheduling/preemption_delay.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
+#include "scheduling/waste_budget.h"
 
 namespace berth::scheduling {
 namespace {
@@ -17,6 +20,7 @@ using cluster::Cluster;
 using cluster::Job;
 using model::Plan;
 using model::Reason;
+using model::Rule;
 using model::TaskPlacement;
 using model::Verdict;
 
@@ -122,6 +126,7 @@ class Explainer {
         if (verdict_.tasks_fit >= job_.ask()) return kept_for_others(plan);
         if (fitted_before) return priority_ahead(plan);
         if (promised_to_others()) return verdict_;
+        if (too_far_apart()) return verdict_;
         if (would_fit_if_healthy()) return verdict_;
         if (verdict_.idle >= verdict_.asks) return enough_but_apart();
         return not_enough();
@@ -175,9 +180,42 @@ class Explainer {
             slots_without_host += slots_when_empty(view_, job_, node, false);
         }
         verdict_.tasks_fit = std::min(slots, job_.tasks_min);
-        if (slots >= job_.tasks_min) return false;
+        if (slots >= job_.tasks_min) return never_fits_together();
         with(Reason::NeverFits, slots_without_host >= job_.tasks_min ? "host resources" : "gpus");
         return true;
+    }
+
+    // The same in one domain of the level it requires.
+    bool never_fits_together() {
+        if (!requires_level() || job_.active > 0) return false;
+        const Together most = most_together(view_, job_, [&](NodeId node) {
+            const bool is_allowed =
+                view_.cluster.allows(job_.shape, view_.cluster.nodes()[node.index()].kind);
+            return is_allowed ? slots_when_empty(view_, job_, node, true) : 0;
+        });
+        if (most.tasks >= job_.tasks_min) return false;
+        with_domain(Reason::NeverFits, most);
+        return true;
+    }
+
+    // Whether it waits for nothing but tasks standing together.
+    bool too_far_apart() {
+        if (!requires_level()) return false;
+        const auto anywhere = fill(view_, job_, job_.ask(), View::Idle, {});
+        if (std::ssize(anywhere) < job_.ask()) return false;
+        const Together most = most_together_now(view_, job_);
+        with_domain(Reason::Topology, most);
+        add_holders(cluster::kRoot, false, most.region);
+        return true;
+    }
+
+    bool requires_level() const { return view_.cluster.shape(job_.shape).required >= 0; }
+
+    void with_domain(Reason reason, const Together& most) {
+        with(reason, view_.cluster.shape(job_.shape).topology.required);
+        verdict_.tasks_fit = most.tasks;
+        const bool is_named = !most.region.is_nowhere();
+        verdict_.scope = is_named ? view_.cluster.name_of(most.region, view_.pool) : "";
     }
 
     Verdict denied(const Denial& denial) {
@@ -230,17 +268,23 @@ class Explainer {
         const auto away = nodes_where(view_, [&](const cluster::NodeState& node, NodeId) {
             return !node.is_ready && view_.cluster.allows(job_.shape, node.kind);
         });
-        int missing = job_.ask() - verdict_.tasks_fit;
-        NodeId first;
-        for (const NodeId node : away) {
-            const int slots = slots_when_back(node);
-            if (slots > 0 && !first.is_valid()) first = node;
-            missing -= slots;
-        }
-        if (!first.is_valid() || missing > 0) return false;
-        verdict_.scope = view_.cluster.description(first).name;
-        with(Reason::Unhealthy);
-        return true;
+        if (away.empty()) return false;
+        const auto regions =
+            requires_level() ? required_regions(view_, job_) : std::vector{Region{}};
+        return std::ranges::any_of(regions, [&](const Region& region) {
+            const auto fitting = fill(view_, job_, job_.ask(), View::Idle, region);
+            int missing = job_.ask() - static_cast<int>(fitting.size());
+            NodeId first;
+            for (const NodeId node : away) {
+                const int slots = view_.cluster.is_in(region, node) ? slots_when_back(node) : 0;
+                if (slots > 0 && !first.is_valid()) first = node;
+                missing -= slots;
+            }
+            if (!first.is_valid() || missing > 0) return false;
+            verdict_.scope = view_.cluster.node_name(first);
+            with(Reason::Unhealthy);
+            return true;
+        });
     }
 
     // How many tasks the GPUs of a node that is away would take beside what still runs there.
@@ -296,10 +340,28 @@ class Explainer {
         verdict_.bound = fair;
         add_all_holders();
         const bool others_hold = view_.allocated(cluster::kRoot) > allocated;
+        if (const auto obstacle = keeps_from_pausing(); !obstacle.empty()) {
+            return with(Reason::PoolFull, obstacle);
+        }
         if (others_hold && allocated + verdict_.asks > fair) {
             return with(Reason::QuotaFair, "fair share");
         }
         return with(Reason::PoolFull);
+    }
+
+    // What keeps it from having others paused although it has a right to that.
+    std::string keeps_from_pausing() const {
+        const Rule rule = may_reclaim(view_, job_.project, job_.preemptible, verdict_.asks)
+                              ? Rule::Reclaim
+                              : Rule::Preempt;
+        const auto& victims = view_.claim(job_.project).victims;
+        const bool may_preempt = !victims.empty() && victims.begin()->priority < job_.priority;
+        if (rule == Rule::Preempt && !may_preempt) return {};
+        if (delayed_until(view_, job_)) return "preemption delay";
+        const Beneficiary beneficiary{job_, job_.ask(), verdict_.asks, rule};
+        const bool is_held_back =
+            is_waste_spent(view_, view_.wasted_gpu_ms) && is_wasteful(view_, beneficiary);
+        return is_held_back ? "waste budget" : "";
     }
 
     void add_blocker(JobId job) {
@@ -309,7 +371,7 @@ class Explainer {
     }
 
     // Running jobs below this tree node, largest first; all or those that cannot be paused.
-    void add_holders(ProjectId top, bool not_preemptible_only = false) {
+    void add_holders(ProjectId top, bool not_preemptible_only = false, const Region& where = {}) {
         std::vector<std::pair<std::int64_t, JobId>> holders;
         for (const auto& [id, job] : view_.cluster.jobs()) {
             if (job.placed.empty() || job.pool != view_.pool) continue;
@@ -321,9 +383,10 @@ class Explainer {
             if (!is_below) continue;
             std::int64_t held = 0;
             for (const auto& task : job.placed) {
+                if (!view_.cluster.is_in(where, task.place.node)) continue;
                 held += task.place.share.value * std::popcount(task.place.gpu_mask);
             }
-            holders.emplace_back(-held, id);
+            if (held > 0 || where.is_whole_pool()) holders.emplace_back(-held, id);
         }
         std::ranges::sort(holders);
         for (const auto& [held, id] : holders) add_blocker(id);
@@ -419,6 +482,10 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
     }
     std::vector<std::optional<Verdict>> own;
     for (const JobId id : jobs) own.push_back(from_state(cluster, plan, cluster.job(id)));
+    for (const model::Pause& pause : plan.pauses) {
+        if (!pause.is_wasteful) continue;
+        before[cluster.job(pause.job).pool.index()].wasted_gpu_ms += pause.cost.unsaved_gpu_ms;
+    }
     const cluster::Trial trial(cluster);
     enact(cluster, plan);
     std::vector<Verdict> verdicts;

@@ -32,4 +32,8 @@ std::vector<model::Verdict> explain_all(cluster::Cluster& cluster, const model::
 // One sentence for people, with the numbers: "vision uses 2 of its fixed quota of 2 GPUs".
 std::string explain_text(const model::Verdict& verdict);
 
+// The sum that decided, with the numbers: "4 held + 2 asked = 6, above the limit of 5". Empty where
+// there is nothing to sum.
+std::string arithmetic_text(const model::Verdict& verdict);
+
 }  // namespace berth::scheduling

@@ -35,12 +35,26 @@ std::string fair_text(const Verdict& verdict) {
            base::format(verdict.idle) + " of " + base::format(verdict.capacity) + " idle";
 }
 
+// "3 of 4 tasks fit in rack r7"
+std::string best_domain(const Verdict& verdict, const std::string& fit) {
+    if (verdict.scope.empty()) return "no node says in which " + verdict.detail + " it is";
+    return std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
+           " tasks " + fit + verdict.scope;
+}
+
+std::string topology_never(const Verdict& verdict) {
+    return "asks " + gpus(verdict.asks) + " in one " + verdict.detail + ": " +
+           best_domain(verdict, "would fit in the best, ") +
+           (verdict.scope.empty() ? "" : ", when it is empty");
+}
+
 std::string never_text(const Verdict& verdict) {
     if (verdict.detail == "host resources") {
         return "no empty node has the CPU and memory this asks beside its GPUs: " +
                std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
                " tasks would fit into the empty pool";
     }
+    if (verdict.detail != "gpus" && verdict.detail != "node size") return topology_never(verdict);
     if (verdict.detail == "node size") return "no node has the GPUs one task of this asks";
     return "asks " + gpus(verdict.asks) + ", the pool has " + base::format(verdict.capacity) +
            ": " + std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
@@ -50,6 +64,15 @@ std::string never_text(const Verdict& verdict) {
 std::string idle_text(const Verdict& verdict) {
     return "asks " + gpus(verdict.asks) + "; " + base::format(verdict.idle) + " of " +
            base::format(verdict.capacity) + " idle";
+}
+
+// What holds the pauses back.
+std::string full_text(const Verdict& verdict) {
+    if (verdict.detail == "preemption delay") return " before its preemption delay has passed";
+    if (verdict.detail == "waste budget") {
+        return " before 00:00 UTC: the unsaved work that pauses may destroy today is spent";
+    }
+    return verdict.detail.empty() ? "" : " on nodes of the kind it asks";
 }
 
 }  // namespace
@@ -68,12 +91,13 @@ std::string explain_text(const Verdict& verdict) {
             return "would fit, but jobs ahead of it take the room; number " +
                    std::to_string(verdict.position) + " in " + verdict.scope;
         case Reason::PoolFull:
-            return idle_text(verdict) + ", and nobody may be paused for it" +
-                   (verdict.detail.empty() ? "" : " on nodes of the kind it asks");
+            return idle_text(verdict) + ", and nobody may be paused for it" + full_text(verdict);
         case Reason::Fragmented:
             return idle_text(verdict) + ", but at most " + base::format(verdict.largest_free) +
                    " together on one node";
-        case Reason::Topology: return idle_text(verdict) + ", but not in one domain";
+        case Reason::Topology:
+            return idle_text(verdict) + ", but not in one " + verdict.detail + ": " +
+                   best_domain(verdict, "fit in ");
         case Reason::ModelMismatch: return "no node carries the GPU model or labels it asks for";
         case Reason::HostResources:
             return idle_text(verdict) + ", but CPU or memory beside them is taken";
@@ -95,6 +119,45 @@ std::string explain_text(const Verdict& verdict) {
         case Reason::NotYetEvaluated: return "not looked at yet";
     }
     return {};
+}
+
+namespace {
+
+std::string above_text(const Verdict& verdict, const std::string& bound) {
+    return base::format(verdict.used) + " held + " + base::format(verdict.asks) +
+           " asked = " + base::format(verdict.used + verdict.asks) + ", above " + bound + " of " +
+           base::format(verdict.bound);
+}
+
+std::string short_text(std::int64_t asked, std::int64_t there, const std::string& where) {
+    return std::to_string(asked) + " tasks asked - " + std::to_string(there) + " " + where + " = " +
+           std::to_string(asked - there) + " short";
+}
+
+}  // namespace
+
+std::string arithmetic_text(const Verdict& verdict) {
+    switch (verdict.reason) {
+        case Reason::QuotaHard:
+            return above_text(verdict, verdict.detail == "quota" ? "the quota for work that stays"
+                                                                 : "the " + verdict.detail);
+        case Reason::QuotaFair:
+            if (verdict.detail != "set aside") return above_text(verdict, "the fair share");
+            return base::format(verdict.used + verdict.bound) + " free - " +
+                   base::format(verdict.used) + " set aside = " + base::format(verdict.bound) +
+                   " to lend, below the " + base::format(verdict.asks) + " asked";
+        case Reason::NeverFits:
+            if (verdict.detail == "node size") return {};
+            return short_text(verdict.tasks_asked, verdict.tasks_fit, "that fit when it is empty");
+        case Reason::Gang: return short_text(verdict.tasks_asked, verdict.tasks_fit, "that fit");
+        case Reason::PoolFull:
+        case Reason::Reserved:
+        case Reason::Unhealthy:
+            if (verdict.idle >= verdict.asks) return {};
+            return base::format(verdict.asks) + " asked - " + base::format(verdict.idle) +
+                   " idle = " + base::format(verdict.asks - verdict.idle) + " short";
+        default: return {};
+    }
 }
 
 }  // namespace berth::scheduling

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <map>
 
+#include "scheduling/overcommitment.h"
+#include "scheduling/past_share.h"
+
 namespace berth::scheduling {
 namespace {
 
@@ -138,29 +141,31 @@ namespace {
 
 // What the subtree holds and wants; a fixed quota counts whole, because it is set aside whole.
 MilliGpu effective_request(const cluster::Cluster& cluster, PoolId pool, ProjectId project,
-                           std::vector<MilliGpu>& request) {
+                           const Shares& shares, std::vector<MilliGpu>& request) {
     const cluster::Claim& claim = cluster.claim(pool, project);
     MilliGpu total = claim.usage.allocated + claim.usage.pending;
     const auto& children = cluster.projects()[project.index()].children;
     if (!children.empty()) {
         total = {0};
         for (const ProjectId child : children) {
-            total += effective_request(cluster, pool, child, request);
+            total += effective_request(cluster, pool, child, shares, request);
         }
     }
     const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;
-    return request[project.index()] = is_fixed ? std::max(total, claim.quota) : total;
+    const MilliGpu quota = shares.quota[project.index()];
+    return request[project.index()] = is_fixed ? std::max(total, quota) : total;
 }
 
 void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent,
-                  std::int64_t usage_weight, const std::vector<MilliGpu>& request, Shares& shares,
+                  std::int64_t usage_weight, const std::vector<MilliGpu>& request,
+                  const std::vector<std::int64_t>& usage_ppm, Shares& shares,
                   Divisions* divisions) {
     const auto& children = cluster.projects()[parent.index()].children;
     std::vector<Claimant> siblings;
     for (const ProjectId child : children) {
         const cluster::Claim& claim = cluster.claim(pool, child);
-        siblings.push_back({claim.quota, claim.limit, request[child.index()], claim.rights.weight,
-                            claim.rights.priority, claim.rights.usage_ppm,
+        siblings.push_back({shares.quota[child.index()], claim.limit, request[child.index()],
+                            claim.rights.weight, claim.rights.priority, usage_ppm[child.index()],
                             claim.rights.kind == model::QuotaKind::Fixed});
     }
     Division* division = divisions == nullptr ? nullptr : &(*divisions)[parent];
@@ -174,21 +179,24 @@ void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent
         const cluster::Claim& claim = cluster.claim(pool, children[i]);
         shares.fair[children[i].index()] = fair[i];
         shares.allocatable[children[i].index()] =
-            std::min(claim.limit, std::max(claim.quota, fair[i]));
-        divide_below(cluster, pool, children[i], usage_weight, request, shares, divisions);
+            std::min(claim.limit, std::max(shares.quota[children[i].index()], fair[i]));
+        divide_below(cluster, pool, children[i], usage_weight, request, usage_ppm, shares,
+                     divisions);
     }
 }
 
 }  // namespace
 
 Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
-                   Divisions* divisions) {
+                   model::TimePoint now, Divisions* divisions) {
     const std::size_t count = cluster.projects().size();
-    Shares shares{std::vector<MilliGpu>(count), std::vector<MilliGpu>(count)};
+    Shares shares{std::vector<MilliGpu>(count), std::vector<MilliGpu>(count),
+                  quotas_in_force(cluster, pool, policy)};
     std::vector<MilliGpu> request(count);
-    effective_request(cluster, pool, cluster::kRoot, request);
+    effective_request(cluster, pool, cluster::kRoot, shares, request);
     shares.fair[0] = shares.allocatable[0] = cluster.pool(pool).capacity;
-    divide_below(cluster, pool, cluster::kRoot, policy.usage_weight, request, shares, divisions);
+    divide_below(cluster, pool, cluster::kRoot, policy.usage_weight, request,
+                 past_shares(cluster, pool, policy, now), shares, divisions);
     return shares;
 }
 

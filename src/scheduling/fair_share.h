@@ -5,9 +5,10 @@
 // weight; a child level divides its parent's share. Whole GPUs; the odd ones go to the largest
 // remainder, then the older project, then the name.
 //
-// A fixed quota is set aside whole, used or not. Quotas that sum to more than the pool are not
-// scaled. `usage_weight` (k) leans against past use: the weight of a claimant with normal weight
-// n and usage u counts as max(0, n + k (n - u)).
+// A fixed quota is set aside whole, used or not. Quotas that sum to more than there is count for
+// what overcommitment.h leaves of them. `usage_weight` (k) leans against past use: the weight of a
+// claimant with normal weight n and usage u counts as max(0, n + k (n - u)); past_share.h says
+// where u comes from.
 //
 // Trusts: claims resolved by the cluster. Cost: O(projects x rounds); rounds <= projects.
 #pragma once
@@ -63,10 +64,12 @@ std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
 struct Shares {
     std::vector<MilliGpu> fair;
     std::vector<MilliGpu> allocatable;  // min(limit, max(quota, fair))
+    std::vector<MilliGpu> quota;        // what it is worth now (overcommitment.h)
 };
 
-// Every division on the way goes to `divisions` when it is not null.
+// `now` tells how long ago past use lies, where the policy measures it. Every division on the way
+// goes to `divisions` when it is not null.
 Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
-                   Divisions* divisions = nullptr);
+                   model::TimePoint now, Divisions* divisions = nullptr);
 
 }  // namespace berth::scheduling

@@ -20,7 +20,7 @@ using model::Duration;
 using model::Plan;
 using model::TimePoint;
 
-constexpr std::int64_t kWork = 4'000'000;  // jobs and nodes looked at by all decisions together
+constexpr std::int64_t kWork = 1'000'000;  // jobs and nodes looked at by all decisions together
 
 class Future {
   public:
@@ -131,6 +131,7 @@ class Future {
 
     void leave(JobId id, const std::vector<int>& ranks) {
         cluster_.release(id, ranks);
+        cluster_.set_paused(id, now_);
         leaving_.insert({now_ + pace_.pause, id});
         const auto end = ends_.find(id);
         if (cluster_.job(id).active > 0 || end == ends_.end()) return;
@@ -154,7 +155,7 @@ class Future {
 ForecastBounds bounds_for(const Cluster& cluster) {
     const auto size = static_cast<std::int64_t>(cluster.jobs().size() + cluster.nodes().size());
     ForecastBounds bounds;
-    bounds.decisions = static_cast<int>(std::clamp<std::int64_t>(kWork / (size + 1), 20, 1000));
+    bounds.decisions = static_cast<int>(std::clamp<std::int64_t>(kWork / (size + 1), 8, 1000));
     return bounds;
 }
 

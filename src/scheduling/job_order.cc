@@ -21,8 +21,9 @@ void JobOrder::read(const cluster::Claim& claim) {
     for (const auto& [key, lane] : claim.lanes) {
         while (closed != closed_.end() && *closed < key) ++closed;
         if (closed != closed_.end() && *closed == key) continue;
-        const auto& [created, job] = lane.front();
-        open_.push_back({key, created, job});
+        auto first = lane.begin();
+        while (!passed_.empty() && first != lane.end() && passed_.contains(first->second)) ++first;
+        if (first != lane.end()) open_.push_back({key, first->first, first->second});
     }
     std::ranges::sort(open_,
                       [](const auto& left, const auto& right) { return is_before(right, left); });

@@ -8,6 +8,7 @@
 // Cost: O(lanes log lanes) to read a project, then O(1) a question.
 #pragma once
 
+#include <set>
 #include <span>
 #include <vector>
 
@@ -29,12 +30,15 @@ class JobOrder {
     // Null when no lane is open.
     const LaneHead* next() const { return open_.empty() ? nullptr : &open_.back(); }
     void close(const cluster::LaneKey& lane);
+    // This job cannot go on, the others of its lane may; read() again afterwards.
+    void pass_over(base::JobId job) { passed_.insert(job); }
     // The last one first.
     std::span<const LaneHead> open() const { return open_; }
 
   private:
     std::vector<LaneHead> open_;
     std::vector<cluster::LaneKey> closed_;
+    std::set<base::JobId> passed_;
 };
 
 }  // namespace berth::scheduling

@@ -5,6 +5,7 @@
 #include <bit>
 #include <tuple>
 
+#include "scheduling/minimum_run.h"
 #include "scheduling/pieces.h"
 #include "scheduling/place.h"
 #include "scheduling/quota_gate.h"
@@ -114,7 +115,7 @@ class Search {
         const bool is_free_to_move =
             job.is_victim() && job.may_run && !job.hold && !job.is_releasing() && may_move_(job);
         if (!is_free_to_move) return {};
-        const TimePoint until = protected_until(view_.policy, job);
+        const TimePoint until = protected_until(view_, job, model::Rule::Preempt, job.project);
         if (view_.policy.priced_moves && until > view_.now) {
             protected_until_ = std::min(protected_until_.value_or(until), until);
             return {};
@@ -125,7 +126,7 @@ class Search {
         for (const cluster::PlacedTask& task : job.placed) {
             mover.gpus += task.place.share * std::popcount(task.place.gpu_mask);
         }
-        mover.cost = cost_of(view_, job, mover.gpus);
+        mover.cost = pause_cost(job, mover.gpus, view_.now);
         movers_.push_back(std::move(mover));
         return movers_.size() - 1;
     }

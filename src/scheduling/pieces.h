@@ -5,8 +5,10 @@
 // gang is one. Not asked here: how many of them together (reclaim.h) and which of them (victims.h).
 //
 // One table serves all the evictions of a decision: a project's work is cut when somebody may take
-// from it for the first time, and what was taken is struck out. Trusts: nothing starts while the
-// table is in use. Cost: O(running tasks of a project) when it is cut, then O(1) a question.
+// from it for the first time, and what was taken is struck out. It may serve the next decision
+// about the same cluster too: a project is cut again when its work has changed, else priced again.
+// Trusts: nothing starts while the table is open for a decision. Cost: O(running tasks of a
+// project) when it is cut, a fraction of that when it is priced, then O(1) a question.
 #pragma once
 
 #include <array>
@@ -23,13 +25,18 @@ struct Piece {
     ProjectId project;
     int priority = 0;
     int stage = 0;  // of its job (rule R3), now
+    int stage_of_job = 0;  // before anything was taken of it
     TimePoint created;  // of its job
     bool takes_whole_job = true;
+    bool takes_core = true;  // or all of it has to stop for it
     bool is_fresh = false;  // its job starts in this very decision: nothing is lost
-    bool is_protected = false;  // by its job's minimum run
+    bool is_protected = false;  // by its job's minimum run, whoever asks; see is_protected()
     std::span<const model::TaskPlacement> tasks;  // all running
     std::span<const int> ranks;  // theirs
     MilliGpu gpus{0};
+    MilliGpu stopped{0};  // whose unsaved work goes with it
+    TimePoint protected_until;  // its job, by its minimum run
+    TimePoint last_saved;  // its job
     model::PauseCost cost;
 };
 
@@ -39,6 +46,7 @@ struct Beneficiary {
     int tasks = 1;
     MilliGpu amount{0};
     model::Rule rule = model::Rule::Reclaim;
+    cluster::Region within = {};  // where it is to start
 };
 
 // What one beneficiary may take, the ledger left aside.
@@ -54,7 +62,12 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary);
 
 class PieceTable {
   public:
-    explicit PieceTable(const PoolView& view);
+    PieceTable() = default;
+    PieceTable(PieceTable&&) = default;  // its pieces point into it: it is never copied
+    PieceTable& operator=(PieceTable&&) = default;
+
+    // Makes it ready for a decision, or another try at one. The view outlives the decision.
+    void open(const PoolView& view);
 
     // The pieces of one project that have one priority; `order` is the victim order (R8). What is
     // left of them is counted twice: [0] all, [1] without the protected ones.
@@ -77,6 +90,12 @@ class PieceTable {
 
     const Piece& operator[](std::size_t piece) const { return pieces_[piece]; }
     bool allows(const Terms& terms, std::size_t piece) const;
+    // By which of the two counts of a class is summed: the one that never says too little.
+    std::size_t count_for(const Terms& terms) const {
+        return terms.minimum_run && !asks_who_ ? 1 : 0;
+    }
+    // When the first piece of the class may be taken that its minimum run protects now.
+    std::optional<TimePoint> protected_until(const Terms& terms, const Class& alike) const;
     // What pausing it destroys. When its project runs work of lower priority, that includes the
     // cheapest such piece: the job would come back by preempting it.
     std::int64_t cost(const Terms& terms, std::size_t piece);
@@ -105,31 +124,47 @@ class PieceTable {
     };
     // One project's work, cut.
     struct Cut {
-        bool is_done = false;
+        bool is_ready = false;  // for this decision
+        std::optional<std::uint64_t> stamp;  // of the work as cut
+        bool has_strikes = false;
+        TimePoint priced;  // when
+        std::size_t first = 0;  // position of its pieces
+        std::size_t room = 0;  // positions kept for them
         std::vector<Class> classes;
         std::vector<model::TaskPlacement> tasks;  // of its pieces
         std::vector<int> ranks;
     };
 
     Cut& cut(ProjectId project);
+    void cut(Cut& into, ProjectId project);
     void cut(Cut& into, const cluster::Job& job);
     void add_piece(Cut& into, const cluster::Job& job, std::size_t first, std::size_t count);
+    void settle(Cut& cut);
+    void restore(Cut& cut);
+    void price(Cut& cut);
+    void price(Class& alike, Piece& piece) const;
+    void stand_on_nodes(std::size_t piece);
+    void leave_nodes(std::size_t piece);
     Class& class_of(const Piece& piece);
     void lower_stage(Class& alike, std::size_t core);
-    std::optional<std::int64_t> cheapest_in(Class& from, bool minimum_run);
+    std::optional<std::int64_t> cheapest_in(Class& from, const Terms& terms);
+    TimePoint protected_until(const Terms& terms, const Piece& piece) const;
+    bool is_protected(const Terms& terms, const Piece& piece) const;
 
-    const PoolView& view_;
+    const PoolView* view_ = nullptr;
+    std::optional<model::Policy> policy_;  // of the last decision
+    bool asks_who_ = false;  // projects say minimum runs: who asks decides what is protected
+    std::vector<const cluster::Job*> jobs_;  // of the project that is being cut
+    std::vector<Piece> fresh_cut_;  // likewise
     std::vector<Piece> pieces_;
     std::vector<bool> is_gone_;
     std::vector<Cut> cuts_;  // by project
     std::vector<Link> heads_;  // by node
     std::vector<Standing> links_;
+    Link free_link_ = kNoLink;  // links that are not in use
 };
 
-// What it destroys to stop so many GPUs of the job now.
-model::PauseCost cost_of(const PoolView& view, const cluster::Job& job, MilliGpu gpus);
-
-// Until when the policy leaves a started job alone.
-TimePoint protected_until(const model::Policy& policy, const cluster::Job& job);
+// What pausing so much of the job now destroys.
+model::PauseCost pause_cost(const cluster::Job& job, MilliGpu gpus, TimePoint now);
 
 }  // namespace berth::scheduling

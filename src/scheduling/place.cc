@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/place.h"
 
+#include <algorithm>
+#include <array>
 #include <bit>
+#include <functional>
+#include <utility>
 
 #include "base/check.h"
 
@@ -15,17 +19,55 @@ using model::TaskPlacement;
 
 constexpr std::size_t index(View view) { return static_cast<std::size_t>(view); }
 
+enum class NodeOrder {
+    Fullest,   // bin-pack
+    Emptiest,  // spread
+    OneByOne,  // emptiest first, each until it is full: the fewest nodes
+};
+
+// The nodes of a region in the order in which they are filled, by whole GPUs that were free when
+// they were put in; ties by node.
+class NodeHeap {
+  public:
+    explicit NodeHeap(NodeOrder order) : sign_(order == NodeOrder::Fullest ? 1 : -1) {}
+
+    void push(NodeId node, int whole) {
+        entries_.emplace_back(sign_ * whole, node);
+        std::ranges::push_heap(entries_, std::greater{});
+    }
+    std::optional<NodeId> top() const {
+        if (entries_.empty()) return {};
+        return entries_.front().second;
+    }
+    bool is_stale(int whole) const { return entries_.front().first != sign_ * whole; }
+    void pop() {
+        std::ranges::pop_heap(entries_, std::greater{});
+        entries_.pop_back();
+    }
+
+    bool is_open = false;  // whether the nodes were put in
+
+  private:
+    int sign_;
+    std::vector<std::pair<int, NodeId>> entries_;
+};
+
+// Finds places one after the other in one region.
 class Placer {
   public:
-    Placer(const PoolView& view, ShapeId shape, model::JobKind kind)
+    Placer(const PoolView& view, ShapeId shape, const Region& region, NodeOrder order,
+           cluster::Reach reach)
         : view_(view),
           cluster_(view.cluster),
           shape_(shape),
           request_(cluster_.shape(shape).request),
-          spreading_(kind == model::JobKind::Train ? view.policy.train : view.policy.build) {}
+          region_(region),
+          order_(order),
+          reach_(reach),
+          heaps_{NodeHeap(order), NodeHeap(order)} {}
 
     // A place for one more task, or a placement on no node.
-    TaskPlacement next(View capacity) const {
+    TaskPlacement next(View capacity) {
         if (request_.gpus == 0) return next_without_gpu(capacity);
         if (!request_.is_whole()) {
             if (const TaskPlacement shared = next_shared(capacity); shared.node.is_valid()) {
@@ -78,27 +120,63 @@ class Placer {
                 {cluster_.memory_on(shape_, node)}};
     }
 
-    TaskPlacement next_whole(View capacity) const {
+    TaskPlacement next_whole(View capacity) {
+        if (!region_.is_whole_pool()) return next_in_region(capacity);
+        if (order_ == NodeOrder::OneByOne && last_.is_valid() && has_room(last_, capacity)) {
+            return make_whole(last_, capacity);
+        }
         const auto& pool = cluster_.pool(view_.pool);
         const FreeIndex& free = pool.free[index(capacity)];
         const int most = pool.gpus_per_node_max;
-        const bool packs = spreading_ == model::Spreading::BinPack;
+        const bool packs = order_ == NodeOrder::Fullest;
         for (int step = 0; step <= most - request_.gpus; ++step) {
             const int count = packs ? request_.gpus + step : most - step;
             const auto& nodes = free.nodes_with(count);
             for (NodeId node = nodes.next({0}); node.is_valid();
                  node = nodes.next({node.value + 1})) {
-                const NodeState& state = cluster_.nodes()[node.index()];
-                if (!cluster_.allows(shape_, state.kind) || !host_fits(node, capacity)) continue;
-                std::uint64_t mask = 0;
-                std::uint64_t whole = state.whole[index(capacity)];
-                for (int i = 0; i < request_.gpus; ++i, whole &= whole - 1) {
-                    mask |= whole & (~whole + 1);
-                }
-                return make(node, mask, cluster_.share_on(shape_, node));
+                if (!has_room(node, capacity)) continue;
+                last_ = node;
+                return make_whole(node, capacity);
             }
         }
         return {};
+    }
+
+    TaskPlacement next_in_region(View capacity) {
+        NodeHeap& heap = heaps_[index(capacity)];
+        if (!heap.is_open) {
+            heap.is_open = true;
+            cluster_.visit_nodes(view_.pool, region_, [&](NodeId node) {
+                if (has_room(node, capacity)) heap.push(node, whole_on(node, capacity));
+            });
+        }
+        while (const auto node = heap.top()) {
+            if (!has_room(*node, capacity)) {
+                heap.pop();
+            } else if (order_ == NodeOrder::Emptiest && heap.is_stale(whole_on(*node, capacity))) {
+                heap.pop();
+                heap.push(*node, whole_on(*node, capacity));
+            } else {
+                return make_whole(*node, capacity);
+            }
+        }
+        return {};
+    }
+
+    int whole_on(NodeId node, View capacity) const {
+        return std::popcount(cluster_.nodes()[node.index()].whole[index(capacity)]);
+    }
+
+    bool has_room(NodeId node, View capacity) const {
+        const NodeState& state = cluster_.nodes()[node.index()];
+        return whole_on(node, capacity) >= request_.gpus && state.pool == view_.pool &&
+               cluster_.allows(shape_, state.kind) && host_fits(node, capacity);
+    }
+
+    TaskPlacement make_whole(NodeId node, View capacity) const {
+        const std::uint64_t whole = cluster_.nodes()[node.index()].whole[index(capacity)];
+        const std::uint64_t mask = cluster_.choose_gpus(node, whole, request_.gpus, reach_);
+        return make(node, mask, cluster_.share_on(shape_, node));
     }
 
     // A part of a GPU that is shared already.
@@ -111,7 +189,7 @@ class Placer {
             const NodeState& state = cluster_.nodes()[gpu->node.index()];
             const MilliGpu share = cluster_.share_on(shape_, gpu->node);
             if (gpu->free < share || !cluster_.allows(shape_, state.kind)) continue;
-            if (!host_fits(gpu->node, capacity)) continue;
+            if (!host_fits(gpu->node, capacity) || !cluster_.is_in(region_, gpu->node)) continue;
             return make(gpu->node, std::uint64_t{1} << gpu->gpu, share);
         }
         return {};
@@ -121,7 +199,7 @@ class Placer {
     TaskPlacement next_scanning(View capacity) const {
         for (std::size_t node = 0; node < cluster_.nodes().size(); ++node) {
             const NodeId id{static_cast<NodeId::Rep>(node)};
-            if (cluster_.nodes()[node].pool != view_.pool) continue;
+            if (cluster_.nodes()[node].pool != view_.pool || !cluster_.is_in(region_, id)) continue;
             const TaskPlacement found = on_node(id, capacity);
             if (found.node.is_valid()) return found;
         }
@@ -131,9 +209,11 @@ class Placer {
     TaskPlacement next_without_gpu(View capacity) const {
         for (const bool with_gpus : {false, true}) {
             for (std::size_t node = 0; node < cluster_.nodes().size(); ++node) {
+                const NodeId id{static_cast<NodeId::Rep>(node)};
                 const NodeState& state = cluster_.nodes()[node];
                 if (state.pool != view_.pool || (state.gpus > 0) != with_gpus) continue;
-                const TaskPlacement found = on_node({static_cast<NodeId::Rep>(node)}, capacity);
+                if (!cluster_.is_in(region_, id)) continue;
+                const TaskPlacement found = on_node(id, capacity);
                 if (found.node.is_valid()) return found;
             }
         }
@@ -144,8 +224,24 @@ class Placer {
     const Cluster& cluster_;
     ShapeId shape_;
     const model::TaskRequest& request_;
-    model::Spreading spreading_;
+    const Region region_;
+    NodeOrder order_;
+    cluster::Reach reach_;
+    NodeId last_;  // where the last task went
+    std::array<NodeHeap, 2> heaps_;  // by View; of a region that is not the whole pool
 };
+
+bool has_topology(const PoolView& view, const cluster::Job& job) {
+    return view.cluster.shape(job.shape).required >= 0 || preferred_level(view, job) >= 0;
+}
+
+NodeOrder order_for(const PoolView& view, const cluster::Job& job) {
+    const int node_level = static_cast<int>(view.cluster.levels().size());
+    if (preferred_level(view, job) == node_level) return NodeOrder::OneByOne;
+    const model::Spreading spreading =
+        job.kind == model::JobKind::Train ? view.policy.train : view.policy.build;
+    return spreading == model::Spreading::BinPack ? NodeOrder::Fullest : NodeOrder::Emptiest;
+}
 
 }  // namespace
 
@@ -161,35 +257,73 @@ bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capaci
 }
 
 std::optional<std::vector<TaskPlacement>> place(const PoolView& view, const cluster::Job& job,
-                                                int tasks, View capacity) {
+                                                int tasks, View capacity, const Region& within) {
     if (is_out_of_reach(view, job.shape, tasks, capacity)) return {};
-    std::vector<TaskPlacement> placed = place_fitting(view, job, tasks, capacity);
+    std::vector<TaskPlacement> placed;
+    const auto is_placed = [&](const Region& region) {
+        placed = fill(view, job, tasks, capacity, region);
+        return std::ssize(placed) == tasks;
+    };
+    if (has_topology(view, job)) {
+        visit_regions(view, {job, tasks, capacity}, within, is_placed);
+    } else {
+        is_placed(within);
+    }
     if (std::ssize(placed) < tasks) return {};
     return placed;
 }
 
 std::vector<TaskPlacement> place_fitting(const PoolView& view, const cluster::Job& job, int tasks,
-                                         View capacity) {
-    const Placer placer(view, job.shape, job.kind);
+                                         View capacity, const Region& within) {
+    const cluster::Shape& shape = view.cluster.shape(job.shape);
+    if (!has_topology(view, job)) return fill(view, job, tasks, capacity, within);
+    if (auto all = place(view, job, tasks, capacity, within)) return std::move(*all);
+    if (shape.required < 0 || !within.is_whole_pool()) {
+        return fill(view, job, tasks, capacity, within);
+    }
+    const Step step{job, tasks, capacity};
+    std::vector<TaskPlacement> most;
+    for (const Region& region : required_regions(view, job)) {
+        if (room_for_tasks(view, step, region) <= std::ssize(most)) continue;
+        auto placed = fill(view, job, tasks, capacity, region);
+        if (placed.size() > most.size()) most = std::move(placed);
+    }
+    return most;
+}
+
+std::vector<TaskPlacement> fill(const PoolView& view, const cluster::Job& job, int tasks,
+                                View capacity, const Region& region) {
     const cluster::Trial trial(view.cluster);
     // Several shares each: preferring idle GPUs would pair them up and could miss a solution.
     const model::TaskRequest& request = view.cluster.shape(job.shape).request;
     const bool idle_first = capacity == View::Idle || request.gpus <= 1 || request.is_whole();
+    const std::vector<int> ranks = job.free_ranks(tasks);
     std::vector<TaskPlacement> placed;
-    for (const int rank : job.free_ranks(tasks)) {
-        TaskPlacement task = idle_first ? placer.next(View::Idle) : TaskPlacement{};
-        if (!task.node.is_valid() && capacity == View::Coming) task = placer.next(View::Coming);
-        if (!task.node.is_valid()) break;
-        task.task = rank;
-        view.cluster.take(capacity, task);
-        placed.push_back(task);
+    const bool on_one_node = job.tasks_min == 1 || region.node.is_valid();
+    const auto reach = on_one_node ? cluster::Reach::OneNode : cluster::Reach::ManyNodes;
+    const auto fill_part = [&](const Region& part) {
+        Placer placer(view, job.shape, part, order_for(view, job), reach);
+        while (placed.size() < ranks.size()) {
+            TaskPlacement task = idle_first ? placer.next(View::Idle) : TaskPlacement{};
+            if (!task.node.is_valid() && capacity == View::Coming) task = placer.next(View::Coming);
+            if (!task.node.is_valid()) break;
+            task.task = ranks[placed.size()];
+            view.cluster.take(capacity, task);
+            placed.push_back(task);
+        }
+    };
+    if (preferred_level(view, job) >= 0) {
+        std::ranges::for_each(parts_of(view, {job, tasks, capacity}, region), fill_part);
+    } else {
+        fill_part(region);
     }
     return placed;
 }
 
 std::optional<TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,
                                       View capacity) {
-    const TaskPlacement place = Placer(view, shape, model::JobKind::Train).on_node(node, capacity);
+    const TaskPlacement place = Placer(view, shape, {}, NodeOrder::Fullest, cluster::Reach::OneNode)
+                                    .on_node(node, capacity);
     if (!place.node.is_valid()) return {};
     return place;
 }

@@ -4,6 +4,9 @@
 // that still fits, spread the emptiest; shared GPUs before untouched ones; tasks without a GPU
 // prefer nodes without GPUs. Ties go to the node declared first and the lowest GPU index.
 //
+// A job that says where its tasks stand together is placed domain by domain (domains.h), each time
+// all tasks or none.
+//
 // In the Coming view, idle GPUs are taken before GPUs that are still being freed.
 // Guarantees: what it returns fits; when it returns nothing, nothing fits (each task asks the
 // same, so taking them one after the other misses no solution). Cost: O(1) a task when the first
@@ -13,6 +16,7 @@
 #include <optional>
 #include <vector>
 
+#include "scheduling/domains.h"
 #include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
@@ -20,14 +24,20 @@ namespace berth::scheduling {
 // Whether the free counts alone rule it out. Most refusals end here; cost: O(GPUs of one node).
 bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capacity);
 
-// `tasks` places for ranks the job has not yet placed. The cluster is as before after the call.
+// `tasks` places inside `within` for ranks the job has not yet placed. The cluster is as before
+// after the call.
 std::optional<std::vector<model::TaskPlacement>> place(const PoolView& view,
                                                        const cluster::Job& job, int tasks,
-                                                       View capacity);
+                                                       View capacity, const Region& within = {});
 
-// As many of `tasks` places as fit at once.
+// As many of `tasks` places as fit at once, in one domain of the required level if there is one.
 std::vector<model::TaskPlacement> place_fitting(const PoolView& view, const cluster::Job& job,
-                                                int tasks, View capacity);
+                                                int tasks, View capacity,
+                                                const Region& within = {});
+
+// As many of `tasks` places as fit at once in this region, whatever levels the job asks for.
+std::vector<model::TaskPlacement> fill(const PoolView& view, const cluster::Job& job, int tasks,
+                                       View capacity, const Region& region);
 
 // A place for one task of the shape on this very node.
 std::optional<model::TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,

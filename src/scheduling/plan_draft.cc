@@ -41,7 +41,12 @@ void PlanDraft::drop_hold(JobId job) {
     plan_.dropped.push_back(job);
 }
 
-void PlanDraft::pause(const Piece& piece, Rule rule, JobId beneficiary) {
+void PlanDraft::pause(const model::Pause& pause) {
+    cluster_.release(pause.job, pause.tasks);
+    plan_.pauses.push_back(pause);
+}
+
+void PlanDraft::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_wasteful) {
     // What it was promised by an earlier plan is void: nobody grows while asked to leave.
     if (cluster_.job(piece.job).hold) drop_hold(piece.job);
     cluster_.release(piece.job, piece.ranks);
@@ -49,7 +54,7 @@ void PlanDraft::pause(const Piece& piece, Rule rule, JobId beneficiary) {
     if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
         plan_.pauses.back().beneficiary != beneficiary) {
         plan_.pauses.push_back(
-            {piece.job, ranks, piece.takes_whole_job, rule, beneficiary, piece.cost});
+            {piece.job, ranks, piece.takes_whole_job, rule, beneficiary, piece.cost, is_wasteful});
         return;
     }
     model::Pause& known = plan_.pauses.back();

@@ -34,7 +34,8 @@ class PlanDraft {
                  const std::vector<model::TaskPlacement>& tasks);
     void drop_hold(JobId job);
     // Pieces of one job for one beneficiary, taken one after the other, are one pause.
-    void pause(const Piece& piece, model::Rule rule, JobId beneficiary);
+    void pause(const Piece& piece, model::Rule rule, JobId beneficiary, bool is_wasteful);
+    void pause(const model::Pause& pause);
     // The whole job leaves and is promised another place.
     void move(const model::Move& move, PoolId pool);
     // A job that one pause of this plan takes as a whole, and that was found another place, moves

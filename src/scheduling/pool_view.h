@@ -13,6 +13,7 @@
 
 namespace berth::scheduling {
 
+using base::DomainId;
 using base::JobId;
 using base::NodeId;
 using base::ShapeId;
@@ -27,15 +28,19 @@ struct PoolView {
     Shares shares;
     // Jobs that the decision in progress starts: they have nothing to lose yet.
     std::set<JobId> fresh = {};
+    // Unsaved work that its pauses destroy, those of owners left aside (waste_budget.h).
+    std::int64_t wasted_gpu_ms = 0;
 
     const cluster::Claim& claim(ProjectId project) const { return cluster.claim(pool, project); }
+    // What its quota is worth: less than written where too much is promised.
+    MilliGpu quota(ProjectId project) const { return shares.quota[project.index()]; }
     MilliGpu allocated(ProjectId project) const { return claim(project).usage.allocated; }
     ProjectId parent(ProjectId project) const { return cluster.projects()[project.index()].parent; }
 };
 
 inline PoolView view_pool(cluster::Cluster& cluster, const model::Policy& policy, TimePoint now,
                           PoolId pool) {
-    return {cluster, policy, now, pool, fair_shares(cluster, pool, policy)};
+    return {cluster, policy, now, pool, fair_shares(cluster, pool, policy, now)};
 }
 
 // The GPUs that `tasks` more tasks of the job count for in its project.

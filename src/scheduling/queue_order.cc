@@ -28,7 +28,7 @@ ServiceKey service_key(const PoolView& view, ProjectId project, MilliGpu amount)
     key.with_job = key.allocated + amount;
     key.allocatable = view.shares.allocatable[project.index()];
     key.over_fair = key.allocated > view.shares.fair[project.index()];
-    key.above_quota = key.with_job > claim.quota;
+    key.above_quota = key.with_job > view.quota(project);
     key.priority = claim.rights.priority;
     key.no_share = key.allocatable == MilliGpu{0} && key.with_job > MilliGpu{0};
     return key;
@@ -117,6 +117,11 @@ void QueueOrder::close(const Candidate& candidate) {
 void QueueOrder::close(ProjectId project, const cluster::LaneKey& lane) {
     jobs_[project.index()].close(lane);
     refresh_from(project);
+}
+
+void QueueOrder::pass_over(const Candidate& candidate) {
+    jobs_[candidate.project.index()].pass_over(candidate.job);
+    changed(candidate.project);
 }
 
 void QueueOrder::changed(ProjectId project) {

@@ -52,6 +52,8 @@ class QueueOrder {
     std::optional<Candidate> next();
     // Says that the candidate's lane cannot go on in this stage.
     void close(const Candidate& candidate);
+    // Says that the candidate alone cannot; the next of its lane comes after it.
+    void pass_over(const Candidate& candidate);
     // Says that this project's jobs or holdings changed, or what is free.
     void changed(ProjectId project);
 

@@ -63,6 +63,7 @@ std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, 
             return Denial{Gate::Quota, at, claim.usage.not_preemptible, claim.quota};
         }
     }
+    if (!view.cluster.pool(view.pool).has_fixed_quota) return {};
     return set_aside_gate(view, job.project, amount);
 }
 

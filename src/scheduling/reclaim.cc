@@ -28,7 +28,7 @@ MilliGpu most_by_balance(const PoolView& view, ProjectId asking, MilliGpu gained
 
 bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount) {
     for (ProjectId at = project; at != cluster::kRoot; at = view.parent(at)) {
-        if (view.allocated(at) + amount > view.claim(at).quota) return false;
+        if (view.allocated(at) + amount > view.quota(at)) return false;
     }
     return true;
 }
@@ -36,8 +36,9 @@ bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount) {
 bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, MilliGpu amount) {
     if (amount == MilliGpu{0}) return false;
     const cluster::Claim& claim = view.claim(project);
-    if (claim.usage.allocated + amount > view.shares.fair[project.index()]) return false;
-    return preemptible || claim.usage.not_preemptible + amount <= claim.quota;
+    const MilliGpu counted = view.policy.gang_reclaim ? MilliGpu{1} : amount;
+    if (claim.usage.allocated + counted > view.shares.fair[project.index()]) return false;
+    return preemptible || claim.usage.not_preemptible + amount <= view.quota(project);
 }
 
 ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount)
@@ -49,13 +50,13 @@ ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliG
         }
     };
     for (ProjectId at = beneficiary; at != cluster::kRoot; at = view.parent(at)) {
-        const bool within_quota = view.allocated(at) + amount <= view.claim(at).quota;
+        const bool within_quota = view.allocated(at) + amount <= view.quota(at);
         for (const ProjectId sibling : view.cluster.projects()[view.parent(at).index()].children) {
             if (sibling == at) continue;
             Side side;
             side.allocated = view.allocated(sibling);
             side.floor = view.shares.allocatable[sibling.index()];
-            if (within_quota) side.floor = std::min(side.floor, view.claim(sibling).quota);
+            if (within_quota) side.floor = std::min(side.floor, view.quota(sibling));
             side.most = most_by_balance(view, at, view.allocated(at) + amount, sibling);
             mark_below(mark_below, sibling, sides_.size());
             sides_.push_back(std::move(side));

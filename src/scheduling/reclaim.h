@@ -4,13 +4,16 @@
 //
 //   Who may ask:  the project stays within its fair share with the job; work that cannot be
 //                 paused also stays within the quota. Work without GPUs has no claim on GPUs.
+//                 With Policy::gang_reclaim a project below its share may cross it by less than
+//                 the one gang: what must hold afterwards then keeps it from going too far.
 //   Who may lose: at the first level where the two paths through the tree part, the other side,
 //                 as long as before each piece it still holds more than its allocatable share, or
 //                 more than its quota when the asking side stays within its own. So the last piece
 //                 may overshoot; nobody loses what it holds within its quota to a project beside
 //                 it that is above its own.
 //   Afterwards:   on every level no sibling that lost is left relatively worse off than the side
-//                 that gained: not (gained / fair > 1 and gained / fair >= lost / its fair).
+//                 that gained: not (gained / fair > 1 and gained / fair >= lost / its fair). So
+//                 whoever lost to a side above its share is above its own and cannot ask back.
 //
 // The same ledger serves preemption inside a project, where anyone of lower priority may lose.
 #pragma once

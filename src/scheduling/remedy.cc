@@ -23,7 +23,7 @@ using model::Verdict;
 constexpr int kWakeupsTried = 3;
 constexpr int kNodesTried = 8;
 constexpr int kDoublings = 3;
-constexpr std::int64_t kWork = 4'000'000;  // jobs and nodes looked at by all tries together
+constexpr std::int64_t kWork = 1'000'000;  // jobs and nodes looked at by all tries together
 
 bool is_served(const Plan& plan, const Job& job) {
     const bool is_dropped = std::ranges::find(plan.dropped, job.id) != plan.dropped.end();
@@ -69,13 +69,17 @@ void apply(Cluster& cluster, const Remedy& remedy, const Job& job) {
         case RemedyKind::JobsEnd:
             for (const JobId other : remedy.jobs) end_job(cluster, other);
             return;
+        case RemedyKind::Apart:
         case RemedyKind::AskLess:
         case RemedyKind::AnyKind: {
             const model::JobSpec spec = asked_instead(cluster, remedy, job);
             const model::TimePoint created = job.created;
             const model::TimePoint last_start = job.last_start;
+            const model::TimePoint last_pause = job.last_pause;
+            if (job.hold) cluster.drop_hold(job.id);
             cluster.remove_job(job.id);
             cluster.add_job(job.id, spec, created);
+            cluster.set_paused(job.id, last_pause);
             return cluster.set_started(job.id, last_start);
         }
         case RemedyKind::MoreGpus: return cluster.set_node(added_node(cluster, remedy, job));
@@ -110,6 +114,7 @@ class Search {
             case Reason::Paused: return resume();
             case Reason::NeverFits:
             case Reason::ModelMismatch:
+                if (auto found = apart()) return found;
                 if (auto found = ask_less()) return found;
                 if (auto found = any_kind()) return found;
                 return more_gpus();
@@ -125,6 +130,7 @@ class Search {
             default:
                 if (auto found = wait(plan)) return found;
                 if (auto found = node_back()) return found;
+                if (auto found = apart()) return found;
                 if (auto found = end_or_less()) return found;
                 if (auto found = any_kind()) return found;
                 return more_gpus();
@@ -177,8 +183,7 @@ class Search {
         for (std::size_t i = 0; i < nodes.size() && tried < kNodesTried; ++i) {
             if (nodes[i].is_ready || !cluster_.allows(job_.shape, nodes[i].kind)) continue;
             const NodeId id{static_cast<NodeId::Rep>(i)};
-            const Remedy remedy{.kind = RemedyKind::NodeBack,
-                                .name = cluster_.description(id).name};
+            const Remedy remedy{.kind = RemedyKind::NodeBack, .name = cluster_.node_name(id)};
             ++tried;
             if (helps(remedy)) return remedy;
         }
@@ -259,6 +264,12 @@ class Search {
         return closest(1, gpus_each, with_gpus);
     }
 
+    std::optional<Remedy> apart() {
+        const bool is_bound = !cluster_.shape(job_.shape).topology.required.empty();
+        if (!is_bound || job_.active > 0 || job_.is_releasing()) return {};
+        return if_it_helps({.kind = RemedyKind::Apart});
+    }
+
     std::optional<Remedy> any_kind() {
         const cluster::Shape& shape = cluster_.shape(job_.shape);
         if ((shape.gpu_model.empty() && shape.labels.empty()) || job_.active > 0) return {};
@@ -293,7 +304,7 @@ class Search {
 
 int tries_for(const cluster::Cluster& cluster) {
     const auto size = static_cast<std::int64_t>(cluster.jobs().size() + cluster.nodes().size());
-    return static_cast<int>(std::clamp<std::int64_t>(kWork / (size + 1), 12, 64));
+    return static_cast<int>(std::clamp<std::int64_t>(kWork / (size + 1), 8, 64));
 }
 
 std::optional<Remedy> find_remedy(const cluster::Cluster& cluster, const model::Policy& policy,
@@ -337,12 +348,18 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.request = shape.request;
     spec.gpu_model = shape.gpu_model;
     spec.node_labels = shape.labels;
+    spec.topology = shape.topology;
+    spec.placement = shape.placement;
+    spec.tensor_skew_ppm = shape.tensor_skew_ppm;
     spec.min_run = job.min_run;
+    if (job.preemption_delay != cluster::kOfProject) spec.preemption_delay = job.preemption_delay;
     spec.restart_cost = job.restart_cost;
     if (remedy.kind == RemedyKind::AskLess) {
         if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
         spec.tasks_min = remedy.tasks;
         spec.request.gpus = static_cast<int>(remedy.gpus.value / base::kWholeGpu.value);
+    } else if (remedy.kind == RemedyKind::Apart) {
+        spec.topology.required.clear();
     } else {
         spec.gpu_model.clear();
         spec.node_labels.clear();

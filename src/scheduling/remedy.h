@@ -38,7 +38,7 @@ std::optional<model::Remedy> find_remedy(const cluster::Cluster& cluster,
 model::Node added_node(const cluster::Cluster& cluster, const model::Remedy& remedy,
                        const cluster::Job& job);
 
-// What the job is to ask for, by AskLess or AnyKind.
+// What the job is to ask for, by Apart, AskLess or AnyKind.
 model::JobSpec asked_instead(const cluster::Cluster& cluster, const model::Remedy& remedy,
                              const cluster::Job& job);
 

@@ -38,6 +38,7 @@ std::string remedy_text(const Remedy& remedy, model::TimePoint now,
             return "the quota of " + remedy.name + " is raised to " + gpus(remedy.gpus);
         case RemedyKind::JobsEnd:
             return listed(remedy.jobs, name_of) + (remedy.jobs.size() == 1 ? " ends" : " end");
+        case RemedyKind::Apart: return "its tasks may stand apart";
         case RemedyKind::AskLess:
             if (remedy.tasks == 1) return "it asks for " + gpus(remedy.gpus);
             return "it asks for " + std::to_string(remedy.tasks) + " tasks of " + gpus(remedy.gpus);

@@ -45,9 +45,9 @@ model::ShareLevel level_of(const cluster::Cluster& cluster, const Division& divi
 }  // namespace
 
 model::ShareAccount account_of(const cluster::Cluster& cluster, const model::Policy& policy,
-                               PoolId pool, ProjectId project) {
+                               model::TimePoint now, PoolId pool, ProjectId project) {
     Divisions divisions;
-    const Shares shares = fair_shares(cluster, pool, policy, &divisions);
+    const Shares shares = fair_shares(cluster, pool, policy, now, &divisions);
     model::ShareAccount account;
     account.project = cluster.projects()[project.index()].project.name;
     account.pool = cluster.pool(pool).name;

@@ -11,6 +11,6 @@
 namespace berth::scheduling {
 
 model::ShareAccount account_of(const cluster::Cluster& cluster, const model::Policy& policy,
-                               PoolId pool, ProjectId project);
+                               model::TimePoint now, PoolId pool, ProjectId project);
 
 }  // namespace berth::scheduling

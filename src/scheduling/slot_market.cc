@@ -2,6 +2,7 @@
 #include "scheduling/slot_market.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -12,6 +13,17 @@ namespace berth::scheduling {
 namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+
+// Whether so much more room on the node could be enough for one task, as far as sums tell.
+bool could_fit(const Hunt& hunt, NodeId node, MilliGpu more) {
+    const cluster::Cluster& cluster = hunt.view.cluster;
+    const ShapeId shape = hunt.beneficiary.job.shape;
+    const MilliGpu wanted = cluster.share_on(shape, node) * cluster.shape(shape).request.gpus;
+    for (int gpu = 0; gpu < cluster.nodes()[node.index()].gpus && more < wanted; ++gpu) {
+        more += cluster.free(View::Coming, node, gpu);
+    }
+    return more >= wanted;
+}
 
 }  // namespace
 
@@ -40,17 +52,34 @@ void SlotMarket::open(const Hunt& hunt) {
     is_open_ = true;
     const std::size_t nodes = hunt.view.cluster.nodes().size();
     versions_.resize(nodes);
-    std::vector<std::int64_t> least(nodes, kNone);
+    if (const Region& within = hunt.beneficiary.within; !within.is_whole_pool()) {
+        heap_ = {};
+        hunt.view.cluster.visit_nodes(hunt.view.pool, within,
+                                      [&](NodeId node) { offer(hunt, node); });
+        return;
+    }
+    struct Standing {
+        std::int64_t least = kNone;
+        MilliGpu gpus{0};
+    };
+    std::vector<Standing> standing(nodes);
     std::vector<Offer> offers;
     for (const std::size_t piece : hunt.quarry()) {
         const std::int64_t cost = hunt.cost(piece);
         for (const model::TaskPlacement& task : hunt.pieces[piece].tasks) {
-            std::int64_t& known = least[task.node.index()];
-            if (known == kNone) offers.push_back({0, 0, task.node, ++versions_[task.node.index()]});
-            known = std::min(known, cost);
+            Standing& here = standing[task.node.index()];
+            if (here.least == kNone) offers.push_back({0, 0, task.node, 0});
+            here.least = std::min(here.least, cost);
+            here.gpus += task.share * std::popcount(task.gpu_mask);
         }
     }
-    for (Offer& offer : offers) offer.cost = least[offer.node.index()];
+    for (Offer& offer : offers) {
+        const Standing& here = standing[offer.node.index()];
+        offer.cost = here.least;
+        offer.version = ++versions_[offer.node.index()];
+        if (!could_fit(hunt, offer.node, here.gpus)) offer.cost = kNone;
+    }
+    std::erase_if(offers, [](const Offer& offer) { return offer.cost == kNone; });
     heap_ = std::priority_queue<Offer>({}, std::move(offers));
 }
 
@@ -68,7 +97,8 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
     const cluster::Trial trial(view.cluster);
     ReclaimLedger ledger = hunt.ledger;
     int missing = hunt.beneficiary.tasks;
-    for (const auto& task : place_fitting(view, hunt.beneficiary.job, missing, View::Coming)) {
+    for (const auto& task : place_fitting(view, hunt.beneficiary.job, missing, View::Coming,
+                                          hunt.beneficiary.within)) {
         view.cluster.take(View::Coming, task);
         --missing;
     }
@@ -114,6 +144,7 @@ bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node,
     const auto repeated = std::ranges::unique(touched);
     touched.erase(repeated.begin(), repeated.end());
     for (const NodeId changed : touched) {
+        if (!cluster.is_in(hunt.beneficiary.within, changed)) continue;
         // What was freed there may be room enough for another slot.
         heap_.push({0, 0, changed, ++versions_[changed.index()]});
         to_offer_.push_back(changed);

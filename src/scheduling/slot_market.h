@@ -24,6 +24,8 @@ class SlotMarket {
     // Prepares for this hunt. `freed` are the nodes on which GPUs were freed by this decision, a
     // list that only grows.
     void reopen(const Hunt& hunt, std::span<const NodeId> freed);
+    // Forgets all offers: the next hunt is for other nodes.
+    void close() { is_open_ = false; }
     // Buys a slot for each task of the beneficiary, or returns nothing.
     std::optional<Choice> buy(const Hunt& hunt);
 

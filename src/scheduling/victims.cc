@@ -32,7 +32,7 @@ struct Sum {
 using Sums = std::map<std::optional<std::size_t>, Sum>;  // by side
 
 Sums sum_up(Hunt& hunt) {
-    const std::size_t which = hunt.terms.minimum_run ? 1 : 0;
+    const std::size_t which = hunt.pieces.count_for(hunt.terms);
     Sums sums;
     hunt.count = 0;
     for (const ProjectId project : hunt.projects) {
@@ -65,13 +65,13 @@ bool is_hopeless(const Hunt& hunt, const Sums& sums) {
     return reachable < hunt.beneficiary.amount;
 }
 
-std::optional<TimePoint> first_unprotected(const Hunt& hunt) {
+std::optional<TimePoint> first_unprotected(Hunt& hunt) {
     std::optional<TimePoint> first;
     if (!hunt.terms.minimum_run) return first;
     for (const ProjectId project : hunt.projects) {
         for (const PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
-            if (!alike.protected_until) continue;
-            first = std::min(first.value_or(*alike.protected_until), *alike.protected_until);
+            const auto until = hunt.pieces.protected_until(hunt.terms, alike);
+            if (until) first = std::min(first.value_or(*until), *until);
         }
     }
     return first;
@@ -79,7 +79,10 @@ std::optional<TimePoint> first_unprotected(const Hunt& hunt) {
 
 }  // namespace
 
-VictimSearch::VictimSearch(const PoolView& view) : view_(view), pieces_(view) {}
+VictimSearch::VictimSearch(const PoolView& view, PieceTable& pieces)
+    : view_(view), pieces_(pieces) {
+    pieces_.open(view);
+}
 
 Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     Hunt hunt{view_,
@@ -97,8 +100,13 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     if (!view_.policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) {
         SlotMarket& market = markets_[{hunt.terms, beneficiary.job.shape}];
-        market.reopen(hunt, freed_);
-        chosen = choose_cheapest(hunt, market);
+        const bool needs_domain = view_.cluster.shape(beneficiary.job.shape).required >= 0;
+        if (needs_domain && hunt.count > kExactPieces) {
+            chosen = choose_cheapest_domain(hunt, market);
+        } else {
+            market.reopen(hunt, freed_);
+            chosen = choose_cheapest(hunt, market);
+        }
     }
     if (!chosen) return eviction;
     eviction.pieces = std::move(chosen->pieces);

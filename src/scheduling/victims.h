@@ -34,7 +34,8 @@ struct Eviction {
 // pieces, and the price of a slot on nodes where nothing changed.
 class VictimSearch {
   public:
-    explicit VictimSearch(const PoolView& view);
+    // Opens the table for this decision.
+    VictimSearch(const PoolView& view, PieceTable& pieces);
 
     // The pieces to pause, or none when nothing legal helps. The cluster is as before after the
     // call.
@@ -48,7 +49,7 @@ class VictimSearch {
 
   private:
     const PoolView& view_;
-    PieceTable pieces_;
+    PieceTable& pieces_;
     std::vector<NodeId> freed_;  // since the search was made, repetitions included
     std::map<std::pair<Terms, ShapeId>, SlotMarket> markets_;
 };

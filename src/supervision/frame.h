@@ -26,6 +26,7 @@ enum class FrameType : std::uint16_t {
     Stop = 2,  //   StopRequest
     Running = 3,  // to a server: all tasks were started
     Exited = 4,  //   to a server or a client: the exit line of status_file.h
+    Saved = 5,  //   to a server: the job says that its work is saved
     Attach = 16,  // to the supervisor, from a client: TerminalSize
     Input = 17,  //   bytes for task 0
     InputEnd = 18,  //   no more of them

@@ -8,7 +8,7 @@ namespace {
 
 // Raised with every change of the layout: a server that is being upgraded may start a supervisor
 // newer than itself, which must refuse rather than misread.
-constexpr std::int64_t kVersion = 0x62727468'0002;
+constexpr std::int64_t kVersion = 0x62727468'0003;
 
 }  // namespace
 
@@ -28,6 +28,8 @@ std::string pack(const Order& order) {
     out.put_text(order.boot);
     out.put_text(order.file_prefix);
     out.put_text(order.checkpoint_dir);
+    out.put_text(order.saved_file);
+    out.put(order.log_limit);
     out.put_text(order.workdir);
     out.put_text(order.pause_signal);
     out.put(order.grace_ms);
@@ -59,6 +61,8 @@ std::optional<Order> unpack_order(std::string_view bytes) {
     order.boot = in.text();
     order.file_prefix = in.text();
     order.checkpoint_dir = in.text();
+    order.saved_file = in.text();
+    order.log_limit = in.number();
     order.workdir = in.text();
     order.pause_signal = in.text();
     order.grace_ms = in.number();

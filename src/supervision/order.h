@@ -39,6 +39,8 @@ struct Order {
     std::string boot;                  // of the machine: /proc/sys/kernel/random/boot_id
     std::string file_prefix;           // of the attempt's logs; the directory exists
     std::string checkpoint_dir;        // made by the supervisor
+    std::string saved_file;            // touched by the job when its work is saved
+    std::int64_t log_limit = 0;        // bytes on disk for each task's log; 0 = none
     std::string workdir;
     std::string pause_signal;          // auto | TERM | INT | USR1 | USR2 | none
     std::int64_t grace_ms = 60'000;    // when the machine itself asks to stop
@@ -50,9 +52,6 @@ struct Order {
 
     bool operator==(const Order&) const = default;
 };
-
-// Where a task's output goes.
-std::string log_path(const std::string& file_prefix, int task);
 
 // Where a task's output goes.
 std::string log_path(const std::string& file_prefix, int task);

@@ -20,6 +20,8 @@ Order sample_order() {
     order.environment = {"A=1", "B=\n\t="};
     order.tasks = {{0, 0, 2, 0, "0,1"}, {1, 1, 2, 0, ""}};
     order.resumes = true;
+    order.saved_file = "/jobs/12.3.saved";
+    order.log_limit = 1 << 30;
     return order;
 }
 

@@ -86,7 +86,7 @@ void check_refused_batch(const Open& open) {
     CHECK(events_of(*store, 0, 100).size() == 3);
     CHECK_FALSE(store->launch_of({1}).has_value());
     CHECK_FALSE(store->finished_job({2}).has_value());
-    CHECK_FALSE(store->job_with_key("k")->has_value());
+    CHECK_FALSE(store->job_with_key("k", {})->has_value());
     CHECK(store->commit(batch_of(4, 4)).has_value());
 }
 
@@ -130,15 +130,50 @@ void check_finished(const Open& open) {
 
 void check_keys(const Open& open) {
     auto store = open();
-    CHECK_FALSE(store->job_with_key("a")->has_value());
+    const base::TimePoint ever{};
+    CHECK_FALSE(store->job_with_key("a", ever)->has_value());
     ports::Batch batch = batch_of(1, 1);
     batch.keys = {{"a", JobId{1}}, {"", JobId{2}}};
+    const base::TimePoint first = batch.events.back().time;
     REQUIRE(store->commit(batch));
+    CHECK(*store->job_with_key("a", first) == JobId{1});
+    CHECK(*store->job_with_key("", ever) == JobId{2});
+    CHECK_FALSE(store->job_with_key("a", first + base::Duration{1})->has_value());
     batch = batch_of(2, 2);
+    batch.events.back().time = first + ports::kKeyKept + base::Duration{1};
     batch.keys = {{"a", JobId{3}}};
     REQUIRE(store->commit(batch));
-    CHECK(*store->job_with_key("a") == JobId{1});
-    CHECK(*store->job_with_key("") == JobId{2});
+    CHECK(*store->job_with_key("a", ever) == JobId{3});
+    CHECK(*store->job_with_key("", ever) == JobId{2});
+    model::Snapshot snapshot;
+    snapshot.sequence = 2;
+    snapshot.time = first + ports::kKeyKept + base::Duration{1};
+    REQUIRE(store->write_snapshot(snapshot));
+    CHECK_FALSE(store->job_with_key("", ever)->has_value());
+    CHECK(*store->job_with_key("a", ever) == JobId{3});
+}
+
+// Events of two jobs in turn, and of none.
+void check_events_of_a_job(const Open& open) {
+    auto store = open();
+    ports::Batch batch;
+    for (std::int64_t i = 1; i <= 30; ++i) {
+        model::Event event{i, {}, "test", model::JobRunning{JobId{i % 3}}};
+        if (i % 3 == 0) event.body = model::PoolSet{{"p", {}}};
+        batch.events.push_back(event);
+    }
+    REQUIRE(store->commit(batch));
+    const auto sequences = [&](JobId job, std::int64_t after, std::int64_t limit) {
+        std::vector<std::int64_t> found;
+        REQUIRE(store->read_events_of(
+            job, after, limit, [&](model::Event&& event) { found.push_back(event.sequence); }));
+        return found;
+    };
+    using Sequences = std::vector<std::int64_t>;
+    CHECK(sequences({1}, 0, 3) == Sequences{1, 4, 7});
+    CHECK(sequences({2}, 20, 100) == Sequences{23, 26, 29});
+    CHECK(sequences({1}, 30, 100).empty());
+    CHECK(sequences({7}, 0, 100).empty());
 }
 
 void check_snapshots(const Open& open) {
@@ -166,7 +201,8 @@ void check_store(const Open& open) {
     SUBCASE("a batch out of sequence changes nothing") { check_refused_batch(open); }
     SUBCASE("commands stay readable after the job has ended") { check_launches(open); }
     SUBCASE("finished jobs are listed newest first") { check_finished(open); }
-    SUBCASE("a repeated key answers with the first job") { check_keys(open); }
+    SUBCASE("a key answers with its job, for as long as it is kept") { check_keys(open); }
+    SUBCASE("the events of one job are found without the others") { check_events_of_a_job(open); }
     SUBCASE("the newest snapshot replaces the others") { check_snapshots(open); }
 }
 

@@ -98,7 +98,7 @@ void check_content(ports::Store& store) {
     for (std::int64_t job = std::max<std::int64_t>(1, sequence - 30); job <= sequence; ++job) {
         CHECK(store.launch_of({job}).has_value());
         CHECK(store.finished_job({job}).has_value() == (job % 3 == 0));
-        CHECK(store.job_with_key(std::to_string(job))->has_value() == (job % 3 == 0));
+        CHECK(store.job_with_key(std::to_string(job), {})->has_value() == (job % 3 == 0));
     }
     CHECK_FALSE(store.launch_of({sequence + 1}).has_value());
 }

@@ -54,19 +54,37 @@ TEST_CASE("one server has a data directory, and the other is told which process"
     CHECK(open_store(directory.path()).has_value());
 }
 
+TEST_CASE("a file of version 1 is brought up to date, and its keys are as old as their jobs") {
+    const tests::TemporaryDirectory directory;
+    const std::string path = directory.path() + "/berth.db";
+    ports::Batch batch;
+    batch.events.push_back({1, base::at_ms(5000), "test", model::JobSubmitted{{1}, {}, {}, {}}});
+    batch.keys = {{"k", model::JobId{1}}};
+    REQUIRE((*open_store(directory.path()))->commit(batch));
+    execute(path,
+            "DROP INDEX events_by_job; ALTER TABLE keys DROP COLUMN time; PRAGMA user_version = 1");
+    const auto store = open_store(directory.path());
+    REQUIRE(store.has_value());
+    CHECK(*(*store)->job_with_key("k", base::at_ms(5000)) == model::JobId{1});
+    CHECK_FALSE((*store)->job_with_key("k", base::at_ms(5001))->has_value());
+    int count = 0;
+    REQUIRE((*store)->read_events_of({1}, 0, 10, [&](model::Event&&) { ++count; }));
+    CHECK(count == 1);
+}
+
 TEST_CASE("a file of a newer program, or of another one, is refused and left as it is") {
     const tests::TemporaryDirectory directory;
     const std::string path = directory.path() + "/berth.db";
     REQUIRE(open_store(directory.path()).has_value());
-    execute(path, "PRAGMA user_version = 2");
+    execute(path, "PRAGMA user_version = 3");
     const auto newer = open_store(directory.path());
     REQUIRE_FALSE(newer.has_value());
     CHECK(newer.error().code == base::ErrorCode::Conflict);
     CHECK(newer.error().message ==
           "\"" + path +
               "\" was written by a newer version of Berth "
-              "(schema 2, this program knows up to 1); start that version");
-    execute(path, "PRAGMA user_version = 1; PRAGMA application_id = 7");
+              "(schema 3, this program knows up to 2); start that version");
+    execute(path, "PRAGMA user_version = 2; PRAGMA application_id = 7");
     CHECK(open_store(directory.path()).error().message ==
           "\"" + path + "\" is a database of another program");
     std::filesystem::resize_file(path, 0);

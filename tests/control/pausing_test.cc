@@ -150,3 +150,19 @@ TEST_CASE("a job that moves saves, leaves and restarts at its new place with its
     CHECK(world.launcher->starts[1].attempt == berth::ports::AttemptId{four->job, 1});
     CHECK(world.state(three) == JobState::Running);
 }
+
+TEST_CASE("work that the job says it saved is not lost any more") {
+    World world;
+    const JobId job = world.run("a", 4);
+    world.clock.advance(10s);
+    world.saved(job);
+    CHECK(world.job(job).last_checkpoint == world.clock.now());
+    world.clock.advance(1s);
+    REQUIRE(world.pause(job));
+    CHECK(world.job(job).last_pause->cost.unsaved_gpu_ms == 4'000);
+    world.saved(job);  // while it is pausing, too
+    world.exits(job, saved_and_left());
+    world.launcher->listener().on_saved(world.attempt(job));  // old news
+    world.step();
+    CHECK(world.count("checkpoint_saved") == 2);
+}

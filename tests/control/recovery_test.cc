@@ -86,8 +86,14 @@ void happen(World& world, Rng& rng) {
     const auto anyone = [&] { return live[rng.index(live.size())]; };
     const auto ignore = [](const berth::base::Status&) {};
     if (live.empty() || rng.chance(1, 3)) {
-        world.submit(
-            World::job_of(rng.chance(1, 2) ? "a" : "b", static_cast<int>(rng.between(1, 4))));
+        auto job = World::job_of(rng.chance(1, 2) ? "a" : "b", static_cast<int>(rng.between(1, 4)));
+        if (rng.chance(1, 2)) {
+            job.spec.request.gpus = 1;
+            job.spec.tasks_min = static_cast<int>(rng.between(1, 2));
+            job.spec.tasks_max = static_cast<int>(rng.between(3, 8));
+            job.spec.elastic = berth::model::Elastic::Restart;
+        }
+        world.submit(job);
         return;
     }
     const JobId job = anyone();
@@ -101,6 +107,21 @@ void happen(World& world, Rng& rng) {
         case 5: return world.launcher->listener().on_exit(attempt, {});
         case 6: return world.launcher->listener().on_lost(attempt, "killed");
         default: world.clock.advance(std::chrono::seconds(rng.between(1, 400)));
+    }
+}
+
+// What runs was told of every task that its job has, by ranks from 0 on.
+void check_ranks(World& world) {
+    for (const auto& order : world.launcher->starts) {
+        for (int rank = 0; rank < std::ssize(order.tasks); ++rank) {
+            CHECK(order.tasks[static_cast<std::size_t>(rank)].rank == rank);
+        }
+        const auto& live = world.controller->state().jobs;
+        const auto job = live.find(order.attempt.job);
+        if (job == live.end() || job->second.attempts != order.attempt.attempt) continue;
+        const auto& record = job->second;
+        if (record.tasks.empty() || record.is_resizing()) continue;
+        CHECK(order.tasks.size() == record.tasks.size());
     }
 }
 
@@ -125,6 +146,7 @@ TEST_CASE("whatever happens, invariants hold and recovery gives the same state")
         world.step();
         const auto broken = berth::lifecycle::violations(world.controller->state().cluster);
         for (const std::string& sentence : broken) FAIL_CHECK(sentence);
+        check_ranks(world);
         for (const auto& order : world.launcher->starts) {
             if (order.attempt.attempt == 1) CHECK(world.launcher->starts_of(order.attempt) == 1);
         }

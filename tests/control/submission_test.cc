@@ -144,3 +144,22 @@ TEST_CASE("waiting jobs have verdicts with their place in line") {
     }
     CHECK_FALSE(world.controller->why(JobId{1}).has_value());
 }
+
+TEST_CASE("a key is remembered for a day, over restarts and snapshots") {
+    World world;
+    auto submission = World::job_of("a", 1);
+    submission.key = "k";
+    const auto first = world.submit(submission);
+    world.step();
+    world.clock.advance(berth::ports::kKeyKept);
+    world.restart();
+    const auto again = world.submit(submission);
+    world.step();
+    CHECK(again->job == first->job);
+    world.clock.advance(berth::base::Duration{1});
+    REQUIRE(world.controller->write_snapshot());
+    const auto later = world.submit(submission);
+    world.step();
+    CHECK(later->job != first->job);
+    CHECK(world.disk.keys.size() == 1);
+}

@@ -96,6 +96,10 @@ void World::running(model::JobId id) {
     launcher->listener().on_running(attempt(id));
     step();
 }
+void World::saved(model::JobId id) {
+    launcher->listener().on_saved(attempt(id));
+    step();
+}
 void World::exits(model::JobId id, const ports::AttemptExit& exit) {
     launcher->listener().on_exit(attempt(id), exit);
     step();

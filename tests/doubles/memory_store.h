@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "codec/event_log.h"
 #include "ports/store.h"
 
 namespace berth::tests {
@@ -19,7 +20,11 @@ class MemoryStore final : public ports::Store {
         std::vector<model::Event> events;
         std::map<model::JobId, model::LaunchSpec> launches;
         std::map<model::JobId, model::JobRecord> finished;
-        std::map<std::string, model::JobId> keys;
+        struct Key {
+            model::JobId job;
+            base::TimePoint time;
+        };
+        std::map<std::string, Key> keys;
         std::optional<model::Snapshot> snapshot;
     };
 
@@ -39,7 +44,9 @@ class MemoryStore final : public ports::Store {
         disk_.events.insert(disk_.events.end(), batch.events.begin(), batch.events.end());
         for (const auto& [job, launch] : batch.launches) disk_.launches[job] = launch;
         for (const auto& record : batch.finished) disk_.finished[record.id] = record;
-        for (const auto& [key, job] : batch.keys) disk_.keys.emplace(key, job);
+        for (const auto& [key, job] : batch.keys) {
+            disk_.keys[key] = {job, batch.events.back().time};
+        }
         return {};
     }
 
@@ -49,6 +56,9 @@ class MemoryStore final : public ports::Store {
     base::Status write_snapshot(const model::Snapshot& snapshot) override {
         if (is_failing_) return base::fail(base::ErrorCode::Unavailable, "store: disk is full");
         disk_.snapshot = snapshot;
+        std::erase_if(disk_.keys, [&](const auto& entry) {
+            return entry.second.time < snapshot.time - ports::kKeyKept;
+        });
         return {};
     }
 
@@ -56,6 +66,15 @@ class MemoryStore final : public ports::Store {
                              const std::function<void(model::Event&&)>& visit) override {
         for (const model::Event& event : disk_.events) {
             if (event.sequence > after && limit-- > 0) visit(model::Event(event));
+        }
+        return {};
+    }
+
+    base::Status read_events_of(model::JobId job, std::int64_t after, std::int64_t limit,
+                                const std::function<void(model::Event&&)>& visit) override {
+        for (const model::Event& event : disk_.events) {
+            const bool is_its = codec::job_of(event.body) == job;
+            if (is_its && event.sequence > after && limit-- > 0) visit(model::Event(event));
         }
         return {};
     }
@@ -82,9 +101,11 @@ class MemoryStore final : public ports::Store {
         }
         return records;
     }
-    base::Result<std::optional<model::JobId>> job_with_key(const std::string& key) override {
+    base::Result<std::optional<model::JobId>> job_with_key(const std::string& key,
+                                                           base::TimePoint since) override {
         const auto found = disk_.keys.find(key);
-        return found == disk_.keys.end() ? std::nullopt : std::optional(found->second);
+        const bool is_known = found != disk_.keys.end() && found->second.time >= since;
+        return is_known ? std::optional(found->second.job) : std::nullopt;
     }
 
   private:

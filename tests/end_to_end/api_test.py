@@ -123,6 +123,9 @@ class Api(ServerCase):
         self.assertEqual(project["rights"]["weight"], 3)
         self.assertEqual(project["rights"]["limit"], 4)
         self.assertIsNone(project["rights"]["quota"])
+        self.server.request("PUT", "projects/vision", {"preemption_delay": "90s"})
+        project = next(p for p in self.server.get("projects")["items"] if p["name"] == "vision")
+        self.assertEqual(project["preemption_delay"], 90)
 
     def test_nodes_show_who_is_on_each_gpu(self):
         job = self.shell("sleep 60", request={"share": 0.5})
@@ -130,6 +133,31 @@ class Api(ServerCase):
         node = self.server.get("nodes")["items"][0]
         self.assertEqual([gpu["used"] for gpu in node["devices"]], [0.5] + [0] * 7)
         self.assertEqual(node["devices"][0]["jobs"], [job])
+
+    def test_a_long_list_comes_in_pages(self):
+        jobs = [self.server.submit(["sleep", "600"], gpus=8)["id"] for _ in range(5)]
+        pages, after = [], "0"
+        while after:
+            page = self.server.get(f"jobs?limit=2&after={after}")
+            pages.append([job["id"] for job in page["items"]])
+            after = page.get("next", "")
+        self.assertEqual(pages, [jobs[:2], jobs[2:4], jobs[4:]])
+
+    def test_the_events_of_one_job_come_in_pages_too(self):
+        job = self.server.submit(["true"])["id"]
+        self.server.submit(["true"])
+        self.server.wait(job)
+        whole = self.server.get(f"events?job={job}")["items"]
+        pages, after = [], "0"
+        while True:
+            page = self.server.get(f"events?job={job}&limit=1&after={after}")
+            if not page["items"]:
+                break
+            pages += page["items"]
+            after = page["items"][-1]["sequence"]
+        self.assertEqual(pages, whole)
+        self.assertEqual({event["job"]["id"] if isinstance(event["job"], dict) else event["job"]
+                          for event in whole}, {job})
 
 
 if __name__ == "__main__":

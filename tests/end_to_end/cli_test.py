@@ -237,6 +237,11 @@ class Verbs(ServerCase):
                          "project vision changed\n")
         self.assertRegex(self.out("projects"), r"(?m)^  vision +2  guaranteed +- ")
         self.berth("project", "create", "vision", code=1)
+        crowded = self.berth("project", "set", "research", "--quota", "999",
+                             "--delay", "5m", "--reclaim-run", "1h")
+        self.assertIn("project research changed", crowded.stdout)
+        self.assertRegex(crowded.stderr, r"note: the quotas in pool default sum to [0-9]+ GPUs, ")
+        self.out("project", "set", "research", "--quota", "6")
         self.assertIn('did you mean "vision"?',
                       self.berth("project", "set", "vison", "--quota", "1", code=127).stderr)
         self.assertIn("berth project use", self.berth("project", "set", "vision", code=124).stderr)

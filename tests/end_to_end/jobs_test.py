@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Jobs from submission to their end."""
-from server_case import Refused, ServerCase, eventually, main
+from server_case import BIN, Refused, ServerCase, eventually, main
 
 
 class Jobs(ServerCase):
@@ -64,6 +64,46 @@ class Jobs(ServerCase):
         while b"two" not in seen:
             seen += self.server.get(f"jobs/{job}/log?offset={len(seen)}&wait=5")
         self.assertEqual(seen, b"one\ntwo\n")
+
+
+class Files(ServerCase):
+    FLAGS = ("--gpus", "sim:8x80G", "--log-limit", "1M", "--grace", "1s")
+
+    def test_a_log_has_a_limit_and_keeps_its_ends(self):
+        script = "echo first; yes 0123456789 | head -c 20000000; echo last"
+        job = self.shell(script)
+        self.assertEqual(self.server.wait(job)["state"], "succeeded")
+        files = list((self.server.data / "jobs/0").glob(f"{job}.1.task-0.log"))
+        self.assertLess(files[0].stat().st_blocks * 512, 1_100_000)
+        text = self.server.berth("logs", job).stdout
+        self.assertEqual((text[:6], text[-5:]), ("first\n", "last\n"))
+        self.assertIn("MiB are cut out here: a log may take 1M]", text)
+        self.assertNotIn("\0", text)
+        self.assertLess(len(text), 1_200_000)
+
+    def test_a_job_says_that_it_has_saved_and_goes_on(self):
+        touching = self.shell('touch "$BERTH_SAVED_FILE"; sleep 60')
+        saying = self.shell(f"{BIN}/berth checkpointed; sleep 60")
+        silent = self.shell("sleep 60")
+        for job in (touching, saying):
+            eventually(lambda j=job: self.server.get(f"jobs/{j}").get("last_checkpoint"))
+        self.assertIsNone(self.server.get(f"jobs/{silent}").get("last_checkpoint"))
+        self.assertIn("saved", self.server.berth("ls").stdout)
+
+    def test_who_is_still_writing_at_the_end_of_the_grace_gets_a_little_more(self):
+        saving = """
+            cd "$BERTH_CHECKPOINT_DIR"
+            trap 'for i in 1 2 3 4 5 6; do echo $i >> part; sleep 0.5; done; exit 0' TERM
+            while :; do sleep 0.1; done"""
+        writes = self.shell(saving)
+        hangs = self.shell(saving.replace("echo $i >> part; ", ""))
+        for job in (writes, hangs):
+            self.server.wait_for_state(job, "running")
+        eventually(lambda: len(list((self.server.data / "jobs/0").glob("*.checkpoint"))) == 2)
+        for job in (writes, hangs):
+            self.server.request("POST", f"jobs/{job}/pause")
+        self.assertTrue(self.server.wait_for_state(writes, "paused")["last_pause"]["saved"])
+        self.assertFalse(self.server.wait_for_state(hangs, "paused")["last_pause"]["saved"])
 
 
 if __name__ == "__main__":

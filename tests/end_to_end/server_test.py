@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starting and ending the server; jobs outlive it."""
 import os
+import shutil
 import socket
 import subprocess
 import time
@@ -17,6 +18,18 @@ class TheServer(ServerCase):
         self.assertIn("8", banner)
         self.assertIn(str(self.server.data / "berth.sock"), banner)
         self.assertTrue(self.server.is_alive())
+
+    def test_levels_and_where_the_machine_stands_are_told_to_up_and_asked_for_at_submission(self):
+        self.server.berth("down")
+        self.server.flags += ["--levels", "hall,row", "--topology", "hall=h1,row=w1"]
+        self.server.up()
+        node = self.server.get("nodes")["items"][0]
+        self.assertEqual(node["topology"], {"hall": "h1", "row": "w1"})
+        gang = ("submit", "-g", "1", "--tasks", "2", "-q")
+        job = self.server.berth(*gang, "--required", "row", "--preferred", "node", "--", "true")
+        self.assertEqual(self.server.wait(int(job.stdout))["state"], "succeeded")
+        refused = self.server.berth(*gang, "--required", "rack", "--", "true", check=False)
+        self.assertIn('no level "rack"; the levels are hall, row, node', refused.stderr)
 
     def test_a_second_server_in_the_same_directory_is_refused(self):
         again = subprocess.run([BIN / "berth", "up", *self.server.flags], text=True,
@@ -81,6 +94,15 @@ class TheServer(ServerCase):
         with Server("--gpus", "sim:2x4x80G", data=self.server.data) as changed:
             self.assertEqual(changed.get("status")["gpus"]["ready"], 8)
             self.assertEqual(changed.get(f"jobs/{job}")["state"], "succeeded")
+
+    def test_too_few_open_files_are_refused_with_what_to_do(self):
+        data = self.server.data.parent / (self.server.data.name + "-few")
+        words = [str(BIN / "berth"), "up", "--data", str(data), "--port", "0"]
+        result = subprocess.run(["sh", "-c", 'ulimit -n 100; exec "$@"', "sh", *words],
+                                capture_output=True, text=True, timeout=60)
+        shutil.rmtree(data, ignore_errors=True)
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn("may have 100 files open here and needs 512", result.stderr)
 
 
 if __name__ == "__main__":

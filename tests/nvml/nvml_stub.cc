@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A stand-in for NVIDIA's library in tests: the GPUs of BERTH_NVML_STUB_GPUS, names separated by
-// ';'. "lost" is a GPU that has fallen off the bus, "plain" one that measures nothing.
+// ';'. GPUs with SXM in their name are joined by NVLink, neighbours share a PCIe switch. "lost" is
+// a GPU that has fallen off the bus, "plain" one that measures nothing.
 #include <cstdlib>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -26,7 +26,7 @@ int refusal(const Gpu* gpu) {
 }
 
 int write_text(const std::string& text, char* to, unsigned int size) {
-    std::strncpy(to, text.c_str(), size);
+    to[text.copy(to, size - 1)] = 0;
     return 0;
 }
 
@@ -88,6 +88,28 @@ int nvmlDeviceGetUtilizationRates(Gpu* gpu, unsigned int* rates) {
 int nvmlDeviceGetPowerUsage(Gpu* gpu, unsigned int* milliwatts) {
     *milliwatts = 350'600;
     return refusal(gpu);
+}
+
+int nvmlDeviceGetTopologyCommonAncestor(Gpu* one, Gpu* other, int* level) {
+    *level = one->index / 2 == other->index / 2 ? 10 : 50;
+    return refusal(one) != 0 ? refusal(one) : refusal(other);
+}
+
+int nvmlDeviceGetP2PStatus(Gpu* one, Gpu* other, int, int* status) {
+    const auto is_linked = [](const Gpu* gpu) { return gpu->name.find("SXM") != gpu->name.npos; };
+    *status = is_linked(one) && is_linked(other) ? 0 : 1;
+    return 0;
+}
+
+struct PciInfo {
+    char bus_id_legacy[16];
+    unsigned int numbers[5];
+    char bus_id[32];
+};
+
+int nvmlDeviceGetPciInfo_v3(Gpu* gpu, PciInfo* info) {
+    return write_text("00000000:A" + std::to_string(gpu->index) + ":00.0", info->bus_id,
+                      sizeof info->bus_id);
 }
 
 }  // extern "C"

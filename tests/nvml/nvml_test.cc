@@ -2,6 +2,9 @@
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "adapters/nvml/gpu_model_name.h"
 #include "adapters/nvml/nvml_gpus.h"
 
@@ -53,6 +56,27 @@ TEST_CASE("the GPUs of a machine make one node") {
     CHECK(node.gpu_model == "H100");
     CHECK(node.gpu_memory.value == 80LL << 30);
     CHECK(node.labels.at("gpu.product") == "NVIDIA-H100-80GB-HBM3");
+}
+
+TEST_CASE("links are read from the driver, NUMA nodes from the kernel") {
+    namespace fs = std::filesystem;
+    char folder[] = "/tmp/berth-pci-XXXXXX";
+    REQUIRE(::mkdtemp(folder) != nullptr);
+    for (const int gpu : {0, 1, 2}) {
+        const fs::path device = fs::path(folder) / ("0000:a" + std::to_string(gpu) + ":00.0");
+        fs::create_directory(device);
+        std::ofstream(device / "numa_node") << (gpu == 2 ? 1 : 0) << '\n';
+    }
+    ::setenv("BERTH_NVML_STUB_GPUS", "NVIDIA L4;NVIDIA L4;A100-SXM4;A100-SXM4", 1);
+    const auto nodes = NvmlGpus("host", BERTH_NVML_STUB, folder).discover();
+    fs::remove_all(folder);
+    REQUIRE(nodes.has_value());
+    const model::GpuLinks& links = nodes->front().gpu_links;
+    CHECK(links.matrix == std::vector<std::string>{"X PIX SYS SYS", "PIX X SYS SYS",
+                                                   "SYS SYS X NV1", "SYS SYS NV1 X"});
+    CHECK(links.numa == std::vector{0, 0, 1, -1});
+    CHECK(model::nearness(links, 4).has_value());
+    CHECK(stub("NVIDIA H200").discover()->front().gpu_links == model::GpuLinks{});
 }
 
 TEST_CASE("a machine of several models names none") {

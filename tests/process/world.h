@@ -108,6 +108,7 @@ class World final : public ports::LauncherListener {
     }
 
     void on_running(AttemptId id) override { running.insert(id); }
+    void on_saved(AttemptId id) override { ++saved[id]; }
     void on_exit(AttemptId id, const AttemptExit& exit) override {
         exits[id] = exit;
         ++reports;
@@ -174,6 +175,7 @@ class World final : public ports::LauncherListener {
     }
 
     std::set<AttemptId> running;
+    std::map<AttemptId, int> saved;
     std::map<AttemptId, AttemptExit> exits;
     std::map<AttemptId, std::string> lost;
     int reports = 0;

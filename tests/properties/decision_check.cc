@@ -52,7 +52,7 @@ class Replay {
         start_from_holds();
         for (std::size_t i = 0; i < cluster_.pools().size(); ++i) {
             const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
-            shares_.push_back(rule_shares(cluster_, pool, policy_));
+            shares_.push_back(rule_shares(cluster_, pool, policy_, now_));
             check_shares(pool);
             before_.push_back(judge(pool).room(View::Coming));
         }
@@ -66,7 +66,9 @@ class Replay {
         }
         if (starts_last) start_from_idle();
         for (const auto& pause : plan_.pauses) {
-            if (!paused_.contains({pause.beneficiary, pause.job})) {
+            if (pause.rule == Rule::Stale) {
+                cluster_.release(pause.job, pause.tasks);
+            } else if (!paused_.contains({pause.beneficiary, pause.job})) {
                 report("I6: " + name(pause.job) + " is paused for " + name(pause.beneficiary) +
                        ", which is promised nothing");
             }
@@ -136,7 +138,7 @@ class Replay {
             const Job& job = cluster_.job(start.job);
             if (!job.may_run) report(name(job.id) + " starts although it may not run");
             check_places(job, start.tasks);
-            if (job.active == 0) fresh_.insert(start.job);
+            (job.active == 0 ? fresh_ : grown_).insert(start.job);
             cluster_.place(start.job, pool_of(start.tasks), start.tasks);
             winners_.insert(start.job);
             gained_.insert(job.project);
@@ -144,6 +146,7 @@ class Replay {
     }
 
     void check_places(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
+        check_together(job, tasks);
         for (const auto& task : tasks) {
             const auto& node = cluster_.nodes()[task.node.index()];
             const auto pools = cluster_.pools_of(job);
@@ -154,6 +157,40 @@ class Replay {
             if (!node.is_ready || !in_pool || !as_asked || !cluster_.allows(job.shape, node.kind)) {
                 report("I1: " + name(job.id) + " is placed where it cannot run");
             }
+        }
+    }
+
+    std::string preferred_by(const Job& job) const {
+        const cluster::Shape& shape = cluster_.shape(job.shape);
+        if (shape.placement == model::Placement::Any) return "";
+        if (!shape.topology.preferred.empty() || job.tasks_max == 1) {
+            return shape.topology.preferred;
+        }
+        const bool is_skewed = shape.tensor_skew_ppm > policy_.consolidate_above_ppm;
+        const bool is_asked = shape.placement == model::Placement::Consolidate;
+        return is_asked || is_skewed ? "node" : "";
+    }
+
+    // R13: what is required is kept, what is preferred is left only where there is no room.
+    void check_together(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
+        const model::TopologyRequest& topology = cluster_.shape(job.shape).topology;
+        std::set<base::NodeId> nodes;
+        for (const auto& task : tasks) nodes.insert(task.node);
+        for (const auto& task : job.placed) {
+            if (!task.is_releasing) nodes.insert(task.place.node);
+        }
+        const base::PoolId pool = pool_of(tasks);
+        const Judge judge = this->judge(pool);
+        if (!judge.are_together(topology.required, nodes)) {
+            report("R13: " + name(job.id) + " does not stand in one " + topology.required);
+        }
+        // A start that also grows says more places than were looked for at once.
+        const bool is_one_step = job.active == 0 && std::ssize(tasks) == job.tasks_min;
+        const std::string level = preferred_by(job);
+        if (!is_one_step || judge.are_together(level, nodes)) return;
+        const Want want = judge.want(job, Rule::Allocate);
+        if (judge.fits_at(level, judge.room(View::Idle), want)) {
+            report("R13: " + name(job.id) + " could stand in one " + level);
         }
     }
 
@@ -256,6 +293,16 @@ class Replay {
         if (want.tasks != std::ssize(reservation.tasks))
             report("I2: " + who + " is promised a part");
         if (!judge.may_ask(room, want)) report("R6: " + who + " has no right to take back");
+        if (judge.is_delayed(want)) report("R12: somebody is paused for " + who + " too early");
+        if (judge.is_out_of_budget(room, want, planned_waste_[pool])) {
+            report("waste: somebody is paused for " + who + " although the budget is spent");
+        }
+        const bool is_owner = want.rule == Rule::Reclaim && judge.is_owner(room, want);
+        for (const model::Pause& pause : pauses) {
+            if (pause.is_wasteful == is_owner)
+                report("waste: a pause for " + who + " is told apart");
+            if (!is_owner) planned_waste_[pool] += pause.cost.unsaved_gpu_ms;
+        }
         const std::vector<JudgedPiece> all = judge.pieces(want);
         std::vector<JudgedPiece> taken;
         for (const model::Pause& pause : pauses) take(all, pause, taken);
@@ -314,7 +361,7 @@ class Replay {
     }
 
     void check_shares(base::PoolId pool) {
-        const auto shares = scheduling::fair_shares(cluster_, pool, policy_);
+        const auto shares = scheduling::fair_shares(cluster_, pool, policy_, now_);
         for (std::size_t i = 0; i < cluster_.projects().size(); ++i) {
             if (shares.fair[i].value == shares_[pool.index()].fair[i]) continue;
             report("R1: project " + cluster_.projects()[i].project.name + " has a share of " +
@@ -385,18 +432,21 @@ class Replay {
     }
 
     // When nobody is paused, no waiting job may have a legal set of victims. Jobs that this plan
-    // starts are left out: a side can come to hold more than its due by starting them, and then
+    // starts or grows are left out: a side can come to hold more than its due by them, and then
     // lose more than them. The next decision is asked about that.
     void check_refusals(base::PoolId pool) {
         const Judge judge = this->judge(pool);
         for (const auto& [id, job] : cluster_.jobs()) {
-            if (!job.is_waiting()) continue;
+            if (!job.is_waiting() ||
+                (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)))
+                continue;
             const auto pools = cluster_.pools_wanted(job);
             if (std::ranges::find(pools, pool) == pools.end()) continue;
             const Room room = without_kept(judge.room(View::Coming), plan_, id);
             for (const Rule rule : {Rule::Reclaim, Rule::Preempt}) {
                 const Want want = judge.want(job, rule);
-                if (!judge.may_ask(room, want)) continue;
+                if (!judge.may_ask(room, want) || judge.is_delayed(want)) continue;
+                if (judge.is_out_of_budget(room, want, 0)) continue;
                 ++stats_.refusals_proved;
                 if (!has_legal_set(judge, room, want)) continue;
                 report((judge.is_owner(room, want) ? "I9: " : "R6/R7: ") + name(id) +
@@ -408,7 +458,9 @@ class Replay {
 
     bool has_legal_set(const Judge& judge, const Room& room, const Want& want) const {
         std::vector<JudgedPiece> all = judge.pieces(want);
-        std::erase_if(all, [&](const JudgedPiece& piece) { return fresh_.contains(piece.job); });
+        std::erase_if(all, [&](const JudgedPiece& piece) {
+            return fresh_.contains(piece.job) || grown_.contains(piece.job);
+        });
         if (all.size() <= kPiecesAll) {
             return any_set(all, [&](const std::vector<JudgedPiece>& taken) {
                 return !judge.objection(room, want, taken) && judge.helps(room, want, taken);
@@ -455,8 +507,10 @@ class Replay {
     const Plan& plan_;
     DecisionStats& stats_;
     std::vector<RuleShares> shares_;  // by pool
+    std::map<base::PoolId, std::int64_t> planned_waste_;
     std::vector<Room> before_;  // by pool, ripe promises kept
     std::set<JobId> fresh_;
+    std::set<JobId> grown_;  // ran before, with fewer tasks
     std::set<JobId> winners_;
     std::set<ProjectId> gained_;
     std::set<std::pair<JobId, JobId>> paused_;  // beneficiary, victim
@@ -562,6 +616,7 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
                 return state.cluster.job(booking.job).project == job.project;
             });
             if (leaves_share) continue;
+            if (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)) continue;
             const Want want = judge.want(job, Rule::Allocate);
             if (judge.passes_gates(without_kept(coming, plan, id), want) &&
                 judge.fits(without_kept(idle, plan, id), want)) {

@@ -26,6 +26,7 @@ struct DecisionStats {
     std::int64_t evictions = 0;          // beneficiaries somebody was paused for
     std::int64_t sets_tried = 0;         // evictions held against all other sets
     std::int64_t refusals_proved = 0;    // waiting jobs for whom no set exists
+    std::int64_t crossings = 0;          // gangs that crossed their fair share by reclaim
     std::int64_t cycles = 0;             // lives that never came to rest, of those that may
 };
 

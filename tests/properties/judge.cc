@@ -11,6 +11,8 @@ namespace {
 
 __extension__ using Wide = __int128;
 
+using cluster::View;
+
 std::int64_t gpus_of(const model::TaskPlacement& task) {
     return task.share.value * std::popcount(task.gpu_mask);
 }
@@ -168,38 +170,109 @@ std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::N
     return count;
 }
 
-bool Judge::fits(const Room& room, const Want& want) const {
-    std::int64_t count = 0;
-    for (std::size_t i = 0; i < room.nodes.size(); ++i) {
-        count += fitting_on(room.nodes[i], want, {static_cast<base::NodeId::Rep>(i)});
+std::optional<std::string> Judge::domain_of(base::NodeId node, const std::string& level) const {
+    const model::Node description = cluster_.description(node);
+    if (level.empty()) return "";
+    if (level == "node") return description.name;
+    std::string path;
+    for (const std::string& outer : cluster_.levels()) {
+        const bool is_stated = description.topology.contains(outer);
+        const model::Labels& names = is_stated ? description.topology : description.labels;
+        const auto found = names.find(outer);
+        path += ">" + (found == names.end() ? "" : found->second);
+        if (outer == level) return path.back() == '>' ? std::nullopt : std::optional(path);
     }
-    return count >= want.tasks;
+    return {};
+}
+
+bool Judge::are_together(const std::string& level, const std::set<base::NodeId>& nodes) const {
+    std::set<std::optional<std::string>> domains;
+    for (const base::NodeId node : nodes) domains.insert(domain_of(node, level));
+    return domains.empty() || (domains.size() == 1 && domains.begin()->has_value());
+}
+
+bool Judge::fits(const Room& room, const Want& want) const {
+    return fits_at(cluster_.shape(want.job->shape).topology.required, room, want);
+}
+
+bool Judge::fits_at(const std::string& level, const Room& room, const Want& want) const {
+    std::set<base::NodeId> running;
+    for (const auto& task : want.job->placed) {
+        if (!task.is_releasing) running.insert(task.place.node);
+    }
+    if (!are_together(level, running)) return false;
+    const std::string& required = cluster_.shape(want.job->shape).topology.required;
+    std::map<std::string, std::int64_t> counts;
+    for (std::size_t i = 0; i < room.nodes.size(); ++i) {
+        const base::NodeId node{static_cast<base::NodeId::Rep>(i)};
+        const auto domain = domain_of(node, level);
+        const bool is_allowed = domain_of(node, required).has_value();
+        const bool is_home = domain && is_allowed &&
+                             (running.empty() || domain_of(*running.begin(), level) == domain);
+        if (is_home) counts[*domain] += fitting_on(room.nodes[i], want, node);
+    }
+    return std::ranges::any_of(counts,
+                               [&](const auto& count) { return count.second >= want.tasks; });
 }
 
 bool Judge::is_owner(const Room& room, const Want& want) const {
     return std::ranges::all_of(path(want.job->project), [&](ProjectId at) {
-        return room.allocated[at.index()] + want.amount <= cluster_.claim(pool_, at).quota.value;
+        return room.allocated[at.index()] + want.amount <= shares_.quota[at.index()];
     });
+}
+
+bool Judge::is_delayed(const Want& want) const {
+    auto delay = want.job->preemption_delay;
+    for (const ProjectId at : path(want.job->project)) {
+        const auto& project = cluster_.projects()[at.index()].project;
+        if (delay < model::Duration{0}) delay = project.preemption_delay.value_or(delay);
+    }
+    const bool is_new = now_ < want.job->created + delay;
+    return is_new || now_ < want.job->last_pause + delay;
+}
+
+bool Judge::is_out_of_budget(const Room& room, const Want& want, std::int64_t planned) const {
+    if (!policy_.waste_budget) return false;
+    if (want.rule == model::Rule::Reclaim && is_owner(room, want)) return false;
+    const auto& pool = cluster_.pool(pool_);
+    const cluster::Waste& waste = cluster_.history().pools[pool_.index()].waste;
+    const std::int64_t day = base::to_ms(now_) / 86'400'000;
+    const std::int64_t spent = planned + (waste.day == day ? waste.gpu_ms : 0);
+    const Wide budget = Wide{pool.capacity.value} * *policy_.waste_budget * 86'400;
+    return Wide{spent} * 1000 >= budget;
 }
 
 bool Judge::may_ask(const Room& room, const Want& want) const {
     if (want.rule == model::Rule::Preempt) return true;
     const std::size_t project = want.job->project.index();
-    if (want.amount == 0 || room.allocated[project] + want.amount > shares_.fair[project]) {
-        return false;
-    }
-    return want.job->preemptible || room.not_preemptible[project] + want.amount <=
-                                        cluster_.claim(pool_, want.job->project).quota.value;
+    const bool crosses = room.allocated[project] + want.amount > shares_.fair[project];
+    const bool may_cross = policy_.gang_reclaim && room.allocated[project] < shares_.fair[project];
+    if (want.amount == 0 || (crosses && !may_cross)) return false;
+    return want.job->preemptible ||
+           room.not_preemptible[project] + want.amount <= shares_.quota[project];
 }
 
 bool Judge::is_protected(const Want& want, const cluster::Job& victim) const {
     if (fresh_.contains(victim.id)) return false;
-    const bool binds = want.rule == model::Rule::Preempt
-                           ? want.job->preemptible
-                           : !is_owner(room(cluster::View::Coming), want);
-    const auto minimum = victim.min_run.value_or(
-        std::max(policy_.min_run, victim.restart_cost * policy_.min_run_restarts));
-    return binds && victim.last_start + minimum > now_;
+    const bool preempts = want.rule == model::Rule::Preempt;
+    const bool binds = policy_.min_run_binds_all ||
+                       (preempts ? want.job->preemptible : !is_owner(room(View::Coming), want));
+    return binds && is_young(victim, want.rule, want.job->project);
+}
+
+bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by) const {
+    const bool preempts = rule == model::Rule::Preempt;
+    auto minimum = std::max(policy_.min_run, job.restart_cost * policy_.min_run_restarts);
+    const std::vector<ProjectId> asking = path(by);
+    const std::vector<ProjectId> own = path(job.project);
+    // From the top down: what is said below counts more, for reclaim down to where they part.
+    for (std::size_t level = own.size(); level-- > 0;) {
+        const auto& project = cluster_.projects()[own[level].index()].project;
+        const auto& said = preempts ? project.preempt_min_run : project.reclaim_min_run;
+        if (said) minimum = *said;
+        if (!preempts && std::ranges::find(asking, own[level]) == asking.end()) break;
+    }
+    return job.last_start + job.min_run.value_or(minimum) > now_;
 }
 
 std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
@@ -214,9 +287,14 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
         for (const auto& task : job.placed) {
             if (!task.is_releasing) running.emplace(task.place.task, task.place);
         }
+        // The first piece stops all of it, the others cost nothing more.
+        const bool stops_all = job.elastic == model::Elastic::Restart;
+        std::int64_t all = 0;
+        const bool has_to_stop = job.is_releasing() || job.fresh_tasks > 0;
+        for (const auto& [rank, task] : running) all += has_to_stop ? 0 : gpus_of(task);
         while (!running.empty()) {
             const bool is_core = std::ssize(running) <= job.tasks_min;
-            if (is_core && keeps_core) break;
+            if ((is_core || stops_all) && keeps_core) break;
             JudgedPiece piece{id, job.project, job.priority, {}, 0, 0, is_core};
             do {
                 piece.tasks.push_back(running.rbegin()->second);
@@ -224,7 +302,9 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
                 running.erase(std::prev(running.end()));
             } while (is_core && !running.empty());
             const auto unsaved = std::max((now_ - job.last_saved).count(), std::int64_t{0});
-            piece.cost = piece.gpus * unsaved / 1000 + piece.gpus * job.restart_cost.count() / 1000;
+            std::int64_t stopped = piece.gpus;
+            if (stops_all) stopped = std::exchange(all, 0);
+            piece.cost = stopped * unsaved / 1000 + stopped * job.restart_cost.count() / 1000;
             if (fresh_.contains(id)) piece.cost = 0;
             pieces.push_back(std::move(piece));
         }
@@ -249,14 +329,13 @@ std::optional<std::string> Judge::objection(const Room& before, const Want& want
     for (auto& [side, gpus] : sides) {
         const std::size_t gains = side.first.index();
         const std::size_t loses = side.second.index();
-        const cluster::Claim& gains_claim = cluster_.claim(pool_, side.first);
-        const bool stays_within = before.allocated[gains] + want.amount <= gains_claim.quota.value;
+        const bool stays_within = before.allocated[gains] + want.amount <= shares_.quota[gains];
         // The order of the walk is free; with the largest piece last all others come from more.
         std::ranges::sort(gpus);
         std::int64_t held = before.allocated[loses];
         for (const std::int64_t piece : gpus) {
             const bool above_share = held > shares_.allocatable[loses];
-            const bool above_quota = held > cluster_.claim(pool_, side.second).quota.value;
+            const bool above_quota = held > shares_.quota[loses];
             if (!above_share && !(stays_within && above_quota)) {
                 return "R6: a side that holds no more than its due loses";
             }

@@ -69,11 +69,24 @@ class Judge {
     Want want(const cluster::Job& job, model::Rule rule) const;
     Room room(cluster::View view) const;
     bool passes_gates(const Room& room, const Want& want) const;
+    // In one domain of the required level, if the job has one, beside its running tasks.
     bool fits(const Room& room, const Want& want) const;
+    // The same in one domain of any level; "" = anywhere.
+    bool fits_at(const std::string& level, const Room& room, const Want& want) const;
+    // Whether all these nodes lie in one domain of the level (R13).
+    bool are_together(const std::string& level, const std::set<base::NodeId>& nodes) const;
     // Within the quota on every level.
     bool is_owner(const Room& room, const Want& want) const;
+    // Whether rule R12 still keeps anybody from being paused for it.
+    bool is_delayed(const Want& want) const;
+    // Whether the day's waste budget, less what the decision has planned, keeps it from being
+    // paused for, as nobody's owner.
+    bool is_out_of_budget(const Room& room, const Want& want, std::int64_t planned) const;
     // R6's entry; R7 has none.
     bool may_ask(const Room& room, const Want& want) const;
+
+    // Within the minimum run since its last start that `by` has to respect.
+    bool is_young(const cluster::Job& job, model::Rule rule, ProjectId by) const;
 
     // The pieces that may be paused for it, those of one job together, in the order in which they
     // have to go.
@@ -91,6 +104,8 @@ class Judge {
     const RuleShares& shares() const { return shares_; }
 
   private:
+    // The path of the domain in which the node stands; nothing where it names none.
+    std::optional<std::string> domain_of(base::NodeId node, const std::string& level) const;
     std::vector<ProjectId> path(ProjectId project) const;  // upwards, without the root
     std::int64_t set_aside_below(const Room& room, ProjectId roof) const;
     std::int64_t fitting_on(const Room::Node& node, const Want& want, base::NodeId id) const;

@@ -10,12 +10,14 @@
 #include <cstdio>
 #include <iostream>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
 #include "decision_check.h"
 #include "lifecycle/invariants.h"
 #include "random_script.h"
+#include "rule_shares.h"
 #include "scenario/render.h"
 #include "scenario/stage.h"
 #include "scheduling/cycle.h"
@@ -82,6 +84,7 @@ class Life {
             is_empty_ = plan.is_empty();
             stats_.bookings += std::ssize(plan.bookings);
             plan_ = plan;
+            check_paused_back(before, plan);
         } else {
             add(proof::check_state(after));
         }
@@ -102,13 +105,40 @@ class Life {
         for (std::string& finding : findings) report(finding);
     }
 
-    // I11: the same question has the same answer.
+    // Whoever crossed its fair share by reclaim is not paused, on unchanged input, for those who
+    // lost by it.
+    void check_paused_back(const lifecycle::State& before, const model::Plan& plan) {
+        const cluster::Cluster& cluster = before.cluster;
+        for (const model::Pause& pause : plan.pauses) {
+            const auto crossed = crossed_.find(pause.job);
+            if (pause.rule != model::Rule::Reclaim || crossed == crossed_.end()) continue;
+            if (crossed->second.contains(cluster.job(pause.beneficiary).project)) {
+                report("I5: a gang that crossed its share is paused back");
+            }
+        }
+        for (const model::Reservation& held : plan.reservations) {
+            const cluster::Job& job = cluster.job(held.job);
+            const base::PoolId pool = cluster.nodes()[held.tasks.front().node.index()].pool;
+            const auto shares = proof::rule_shares(cluster, pool, stage_.policy(), stage_.now());
+            const base::MilliGpu amount = cluster.demand(job.shape, pool) * job.ask();
+            const auto gained = cluster.claim(pool, job.project).usage.allocated + amount;
+            const bool crosses = gained.value > shares.fair[job.project.index()];
+            if (held.rule != model::Rule::Reclaim || !crosses) continue;
+            ++stats_.crossings;
+            for (const model::Pause& pause : plan.pauses) {
+                if (pause.beneficiary != held.job) continue;
+                crossed_[held.job].insert(cluster.job(pause.job).project);
+            }
+        }
+    }
+
+    // I11: the same question has the same answer. The stage remembers its decisions; here is none.
     void check_printed(const lifecycle::State& before, const model::Plan& plan,
                        const std::vector<std::string>& printed) {
         const auto lines = scenario::render(before, plan);
         if (lines.size() > printed.size() ||
             !std::equal(lines.begin(), lines.end(), printed.begin())) {
-            report("I11: deciding again decides differently");
+            report("I11: deciding again, without a memory, decides differently");
         }
     }
 
@@ -143,6 +173,7 @@ class Life {
 
     // I5: whoever was asked to leave leaves, and after a few rounds nothing more is decided.
     void settle() {
+        crossed_.clear();
         for (int round = 1; round <= kRoundsMax && found_.empty(); ++round) {
             std::vector<std::string> leaving;
             for (const auto& [id, record] : stage_.state().jobs) {
@@ -177,6 +208,7 @@ class Life {
     std::vector<std::string> found_;
     bool is_empty_ = false;
     model::Plan plan_;  // of the last decision
+    std::map<model::JobId, std::set<base::ProjectId>> crossed_;  // in this settling; who lost
 };
 
 // When the core itself aborts, the life that led there is still told.
@@ -242,6 +274,7 @@ int main(int argc, char** argv) {
               << " starts, " << stats.moves << " moves, " << stats.bookings << " bookings, "
               << stats.evictions << " evictions (" << stats.sets_tried
               << " against all other sets), " << stats.refusals_proved << " refusals proved, "
-              << stats.cycles << " cycles without a minimum run, " << failed << " seeds failed\n";
+              << stats.crossings << " shares crossed, " << stats.cycles
+              << " cycles without a minimum run, " << failed << " seeds failed\n";
     return failed == 0 ? 0 : 1;
 }

@@ -30,6 +30,12 @@ std::string policy_line(Rng& rng) {
            maybe(rng, "bookings", {"", "", "", "0", "1"}) +
            maybe(rng, "moves", {"", "", "", "0", "1"}) +
            maybe(rng, "priced_moves", {"", "", "no"}) +
+           maybe(rng, "min_run_binds_all", {"", "", "", "yes", "no"}) +
+           maybe(rng, "scale_overcommitted", {"", "", "yes", "no"}) +
+           maybe(rng, "gang_reclaim", {"", "", "yes", "no"}) +
+           maybe(rng, "waste_budget", {"", "", "", "0", "0.001", "none"}) +
+           maybe(rng, "measured_usage", {"", "", "", "yes"}) +
+           maybe(rng, "usage_half_life", {"", "1h"}) +
            maybe(rng, "usage_weight", {"", "", "", "0", "0.5"});
 }
 
@@ -39,6 +45,10 @@ std::string node_line(Rng& rng, int number, int pools) {
                        maybe(rng, "model", {"", "", "A", "H"}) +
                        maybe(rng, "gpu_memory", {"", "", "40G", "80G"}) +
                        maybe(rng, "label.disk", {"", "", "ssd"});
+    line += maybe(rng, "topology.rack", {"", "", "r1", "r2"}) +
+            (gpus == 3 ? maybe(rng, "islands", {"", "0,1,0"}) : "") +
+            maybe(rng, "topology.zone", {"", "", "", "", "z1", "z2"}) +
+            maybe(rng, "label.block", {"", "", "", "", "b1"});
     if (rng.chance(1, 4)) line += " cpu=" + std::to_string(4 * std::max(gpus, 1));
     if (rng.chance(1, 6)) line += " memory=" + std::to_string(16 * std::max(gpus, 1)) + "G";
     if (pools > 1 && rng.chance(1, 2)) line += " label.pool=second";
@@ -65,7 +75,10 @@ struct Tree {
         const std::string name = "p" + std::to_string(made++);
         names.push_back(name);
         lines.push_back("project " + name + (parent.empty() ? "" : " parent=" + parent) +
-                        " order=" + std::to_string(made) + rights(rng));
+                        " order=" + std::to_string(made) + rights(rng) +
+                        maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m"}) +
+                        maybe(rng, "preempt_min_run", {"", "", "", "", "", "0", "5m"}) +
+                        maybe(rng, "reclaim_min_run", {"", "", "", "", "", "0", "5m"}));
         return name;
     }
 
@@ -115,7 +128,16 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         maybe(rng, "restart_cost", {"", "", "", "1m", "3m"}) +
         maybe(rng, "expected", {"", "", "10m", "2h"}) +
         maybe(rng, "min_run", {"", "", "", "0", "10m"}) +
+        maybe(rng, "elastic", {"", "", "restart"}) +
+        maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m", "10m"}) +
         maybe(rng, "held", {"", "", "", "", "", "", "", "", "", "", "", "yes"});
+    if (rng.chance(1, 4)) {
+        line += pick(rng, {" required=rack", " required=node", " preferred=rack", " preferred=node",
+                           " preferred=zone", " required=zone preferred=rack",
+                           " required=rack preferred=node"});
+    }
+    line += maybe(rng, "skew", {"", "", "", "", "0.1", "0.5"}) +
+            maybe(rng, "placement", {"", "", "", "", "", "any", "consolidate"});
     if (setting.pools > 1) {
         line += maybe(rng, "pool", {"", "", "second", "second,default", "default,second"});
     }
@@ -172,6 +194,7 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
         const bool runs = record.state == JobState::Running;
         const bool leaves = !record.releasing.empty();
         if (leaves) add("left " + job, 4);
+        if (leaves) add("killed " + job, 2);
         if (runs) add("finish " + job, 1);
         if (runs) add("save " + job, 1);
         if (runs && rng.chance(1, 4)) add("lose " + job, 1);

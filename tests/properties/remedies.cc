@@ -78,20 +78,26 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
                 happen(state, model::JobFinished{other, model::JobState::Cancelled, 0, {}});
             }
             return;
+        case RemedyKind::Apart:
         case RemedyKind::AskLess:
         case RemedyKind::AnyKind: {
-            const model::TimePoint created = job.created;
+            const cluster::Job before = job;
             model::JobSpec spec = state.jobs.at(id).spec;
             if (remedy.kind == RemedyKind::AnyKind) {
                 spec.gpu_model.clear();
                 spec.node_labels.clear();
+            } else if (remedy.kind == RemedyKind::Apart) {
+                spec.topology.required.clear();
             } else {
                 if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
                 spec.tasks_min = remedy.tasks;
                 spec.request.gpus = static_cast<int>(remedy.gpus.value / 1000);
             }
+            if (before.hold) cluster.drop_hold(id);
             cluster.remove_job(id);
-            return cluster.add_job(id, spec, created);
+            cluster.add_job(id, spec, before.created);
+            cluster.set_paused(id, before.last_pause);
+            return cluster.set_started(id, before.last_start);
         }
         case RemedyKind::MoreGpus:
             return happen(state, model::NodeSet{scheduling::added_node(cluster, remedy, job)});
@@ -104,6 +110,9 @@ bool starts(const lifecycle::State& before, const scenario::Stage& stage, const 
     carry_out(state, remedy, id);
     const model::TimePoint at = remedy.kind == RemedyKind::Wait ? remedy.at : stage.now();
     const model::Plan plan = scheduling::decide(state.cluster, stage.policy(), at);
+    // What was promised to it before counts, when that is kept.
+    const bool is_dropped = std::ranges::find(plan.dropped, id) != plan.dropped.end();
+    if (state.cluster.job(id).hold && !is_dropped) return true;
     return std::ranges::any_of(plan.starts, [&](const auto& start) { return start.job == id; }) ||
            std::ranges::any_of(plan.reservations, [&](const auto& held) { return held.job == id; });
 }
@@ -204,14 +213,38 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
     return most;
 }
 
+// Nodes whose answers are equal may carry one gang together; nothing: this one may carry none.
+std::optional<std::string> place_of(const cluster::Cluster& cluster, const cluster::Shape& shape,
+                                    model::NodeId node) {
+    const std::string& required = shape.topology.required;
+    const model::Node& description = cluster.description(node);
+    if (required.empty()) return "";
+    if (required == model::kNodeLevel) return description.name;
+    std::string path;
+    for (const std::string& level : cluster.levels()) {
+        // A level that the node does not name is read from its label.
+        const bool is_named = description.topology.contains(level);
+        const model::Labels& names = is_named ? description.topology : description.labels;
+        const auto domain = names.find(level);
+        if (domain != names.end()) path += "/" + domain->second;
+        if (level != required) continue;
+        if (domain == names.end()) return {};
+        return path;
+    }
+    return {};
+}
+
 bool could_ever_run(const cluster::Cluster& cluster, const cluster::Job& job) {
     return std::ranges::any_of(cluster.pools_of(job), [&](const base::PoolId pool) {
-        int slots = 0;
+        std::map<std::string, int> slots;
         for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
             const model::NodeId node{static_cast<model::NodeId::Rep>(i)};
-            if (cluster.nodes()[i].pool == pool) slots += most_on_empty(cluster, job, node);
+            const auto place = place_of(cluster, cluster.shape(job.shape), node);
+            if (cluster.nodes()[i].pool != pool || !place) continue;
+            slots[*place] += most_on_empty(cluster, job, node);
         }
-        return slots >= job.tasks_min;
+        return std::ranges::any_of(
+            slots, [&](const auto& place) { return place.second >= job.tasks_min; });
     });
 }
 
@@ -275,10 +308,11 @@ class Proof {
         const cluster::Cluster& cluster = stage.state().cluster;
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
-            const auto shares = scheduling::fair_shares(cluster, pool, stage.policy());
+            const auto shares = scheduling::fair_shares(cluster, pool, stage.policy(), stage.now());
             for (std::size_t p = 1; p < cluster.projects().size(); ++p) {
-                const auto account = scheduling::account_of(cluster, stage.policy(), pool,
-                                                            {static_cast<base::ProjectId::Rep>(p)});
+                const auto account =
+                    scheduling::account_of(cluster, stage.policy(), stage.now(), pool,
+                                           {static_cast<base::ProjectId::Rep>(p)});
                 if (!adds_up(account, shares.fair[p])) {
                     found_.push_back("the account of " + account.project + " does not add up");
                 }

@@ -5,6 +5,8 @@
 #include <functional>
 #include <map>
 
+#include "scheduling/past_share.h"
+
 namespace berth::proof {
 namespace {
 
@@ -19,12 +21,20 @@ struct Sibling {
 
 class Division {
   public:
-    Division(const cluster::Cluster& cluster, base::PoolId pool, std::int64_t usage_weight)
-        : cluster_(cluster), pool_(pool), usage_weight_(usage_weight) {
+    Division(const cluster::Cluster& cluster, base::PoolId pool, const model::Policy& policy,
+             model::TimePoint now)
+        : cluster_(cluster),
+          pool_(pool),
+          usage_weight_(policy.usage_weight),
+          usage_(scheduling::past_shares(cluster, pool, policy, now)) {
         const std::size_t count = cluster.projects().size();
         request_.resize(count);
         shares_.fair.resize(count);
         shares_.allocatable.resize(count);
+        for (const cluster::Claim& claim : cluster.pool(pool).claims) {
+            shares_.quota.push_back(claim.quota.value);
+        }
+        if (policy.scale_overcommitted) shrink_below(0, cluster.pool(pool).capacity.value);
         for (const auto& [id, job] : cluster.jobs()) add_request(job);
         request_below(0);
         shares_.fair[0] = shares_.allocatable[0] = cluster.pool(pool).capacity.value;
@@ -68,9 +78,68 @@ class Division {
             request_[project] += request_below(child.index());
         }
         if (is_fixed(project)) {
-            request_[project] = std::max(request_[project], claim(project).quota.value);
+            request_[project] = std::max(request_[project], shares_.quota[project]);
         }
         return request_[project];
+    }
+
+    // Promises of more than there is: first the fixed ones, then the others, get their part of it,
+    // whole GPUs at first, then one (or what is left) to each, the largest fraction first.
+    void shrink_below(std::size_t parent, std::int64_t there) {
+        const std::int64_t whole = there;
+        for (const bool fixed : {true, false}) {
+            std::vector<std::size_t> group;
+            std::int64_t promised = 0;
+            for (const auto child : cluster_.projects()[parent].children) {
+                if (is_fixed(child.index()) != fixed) continue;
+                group.push_back(child.index());
+                promised += std::min(shares_.quota[child.index()], bound(child.index(), whole));
+            }
+            const std::int64_t before = there;
+            for (const std::size_t child : group) {
+                const std::int64_t quota = std::min(shares_.quota[child], bound(child, whole));
+                if (promised > before) continue;
+                there -= quota;
+                shrink_below(child, quota);
+            }
+            if (promised > before) there = shrink(group, promised, before, whole);
+        }
+    }
+
+    // What a quota without a bound counts as: all there is.
+    std::int64_t bound(std::size_t child, std::int64_t there) const {
+        return shares_.quota[child] >= model::kUnlimited.value ? there : shares_.quota[child];
+    }
+
+    // Returns what is left.
+    std::int64_t shrink(const std::vector<std::size_t>& group, std::int64_t promised,
+                        std::int64_t there, std::int64_t whole) {
+        std::vector<std::pair<Wide, std::size_t>> fractions;
+        std::map<std::size_t, std::int64_t> part;
+        std::map<std::size_t, std::int64_t> most;
+        std::int64_t left = there;
+        for (const std::size_t child : group) {
+            most[child] = bound(child, whole);
+            const Wide exact = Wide{most[child]} * there;  // over promised
+            part[child] = static_cast<std::int64_t>(exact / (Wide{promised} * 1000)) * 1000;
+            fractions.emplace_back(exact - Wide{part[child]} * promised, child);
+            left -= part[child];
+        }
+        std::ranges::stable_sort(fractions, std::greater<>{},
+                                 [](const auto& f) { return f.first; });
+        while (left > 0) {
+            for (const auto& [fraction, child] : fractions) {
+                const std::int64_t more =
+                    std::min({std::int64_t{1000}, left, most[child] - part[child]});
+                part[child] += more;
+                left -= more;
+            }
+        }
+        for (const std::size_t child : group) {
+            if (part[child] != most[child]) shares_.quota[child] = part[child];
+            shrink_below(child, part[child]);
+        }
+        return left;
     }
 
     bool is_fixed(std::size_t project) const {
@@ -84,8 +153,8 @@ class Division {
         for (const auto child : cluster_.projects()[parent].children) {
             const std::size_t id = child.index();
             const cluster::Claim& rights = claim(id);
-            const bool no_bound = rights.quota >= model::kUnlimited;
-            const std::int64_t quota = no_bound ? total : rights.quota.value;
+            const bool no_bound = shares_.quota[id] >= model::kUnlimited.value;
+            const std::int64_t quota = no_bound ? total : shares_.quota[id];
             const std::int64_t requestable = std::min(rights.limit.value, request_[id]);
             shares_.fair[id] = is_fixed(id) ? quota : std::min(quota, requestable);
             rest -= shares_.fair[id];
@@ -101,8 +170,9 @@ class Division {
         for (auto& [priority, group] : by_priority) give_odd_ones(group, rest);
         for (const auto child : cluster_.projects()[parent].children) {
             const cluster::Claim& rights = claim(child.index());
-            shares_.allocatable[child.index()] = std::min(
-                rights.limit.value, std::max(rights.quota.value, shares_.fair[child.index()]));
+            shares_.allocatable[child.index()] =
+                std::min(rights.limit.value,
+                         std::max(shares_.quota[child.index()], shares_.fair[child.index()]));
             divide_below(child.index());
         }
     }
@@ -116,7 +186,7 @@ class Division {
         for (const Sibling& one : group) {
             // n + k (n - u) with n = weight / all, over the common denominator.
             const Wide n = Wide{claim(one.project).rights.weight} * 1'000'000;
-            const Wide u = Wide{claim(one.project).rights.usage_ppm} * all;
+            const Wide u = Wide{usage_[one.project]} * all;
             weights.push_back(std::max<Wide>(0, 1000 * n + usage_weight_ * (n - u)));
             sum += weights.back();
         }
@@ -158,6 +228,7 @@ class Division {
     const cluster::Cluster& cluster_;
     base::PoolId pool_;
     std::int64_t usage_weight_;
+    std::vector<std::int64_t> usage_;  // parts per million
     std::vector<std::int64_t> request_;
     RuleShares shares_;
 };
@@ -165,8 +236,8 @@ class Division {
 }  // namespace
 
 RuleShares rule_shares(const cluster::Cluster& cluster, base::PoolId pool,
-                       const model::Policy& policy) {
-    return Division(cluster, pool, policy.usage_weight).shares();
+                       const model::Policy& policy, model::TimePoint now) {
+    return Division(cluster, pool, policy, now).shares();
 }
 
 }  // namespace berth::proof

@@ -16,9 +16,10 @@ namespace berth::proof {
 struct RuleShares {
     std::vector<std::int64_t> fair;
     std::vector<std::int64_t> allocatable;  // min(limit, max(quota, fair))
+    std::vector<std::int64_t> quota;        // what is left of it where too much is promised
 };
 
 RuleShares rule_shares(const cluster::Cluster& cluster, base::PoolId pool,
-                       const model::Policy& policy);
+                       const model::Policy& policy, model::TimePoint now);
 
 }  // namespace berth::proof

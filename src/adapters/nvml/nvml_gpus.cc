@@ -33,9 +33,11 @@ base::Result<std::vector<model::Node>> NvmlGpus::discover() {
     node.name = host_;
     node.gpus = static_cast<int>(total);
     bool is_mixed = false;
+    std::vector<Device*> devices(total);
     for (unsigned int index = 0; index < total; ++index) {
         Device* device = nullptr;
         if (library_->call().nvmlDeviceGetHandleByIndex_v2(index, &device) != kSuccess) continue;
+        devices[index] = device;
         const std::string product = read_text(library_->call().nvmlDeviceGetName, device);
         const std::string name = short_model_name(product);
         is_mixed |= !node.gpu_model.empty() && name != node.gpu_model;
@@ -46,6 +48,7 @@ base::Result<std::vector<model::Node>> NvmlGpus::discover() {
         const model::Bytes bytes{static_cast<std::int64_t>(memory.total)};
         node.gpu_memory = node.gpu_memory.value == 0 ? bytes : std::min(node.gpu_memory, bytes);
     }
+    node.gpu_links = read_links(library_->call(), devices, pci_directory_);
     if (is_mixed) {
         node.gpu_model.clear();
         node.labels.erase(kProductLabel);

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "adapters/nvml/nvml_library.h"
+#include "adapters/nvml/nvml_links.h"
 #include "ports/gpu_inventory.h"
 
 namespace berth::nvml {
@@ -18,8 +19,11 @@ inline constexpr const char* kLibraryName = "libnvidia-ml.so.1";
 
 class NvmlGpus final : public ports::GpuInventory {
   public:
-    explicit NvmlGpus(std::string host, std::string library_path = kLibraryName)
-        : host_(std::move(host)), library_path_(std::move(library_path)) {}
+    explicit NvmlGpus(std::string host, std::string library_path = kLibraryName,
+                      std::string pci_directory = kPciDirectory)
+        : host_(std::move(host)),
+          library_path_(std::move(library_path)),
+          pci_directory_(std::move(pci_directory)) {}
 
     base::Result<std::vector<model::Node>> discover() override;
     base::Result<std::vector<ports::GpuReading>> read() override;
@@ -32,6 +36,7 @@ class NvmlGpus final : public ports::GpuInventory {
 
     std::string host_;
     std::string library_path_;
+    std::string pci_directory_;
     std::unique_ptr<Library> library_;
 };
 

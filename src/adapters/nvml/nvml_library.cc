@@ -32,6 +32,11 @@ std::string find_all(void* handle, Functions& found) {
     find(handle, "nvmlDeviceGetMemoryInfo", found.nvmlDeviceGetMemoryInfo, missing);
     find(handle, "nvmlDeviceGetUtilizationRates", found.nvmlDeviceGetUtilizationRates, missing);
     find(handle, "nvmlDeviceGetPowerUsage", found.nvmlDeviceGetPowerUsage, missing);
+    std::string not_needed;
+    find(handle, "nvmlDeviceGetTopologyCommonAncestor", found.nvmlDeviceGetTopologyCommonAncestor,
+         not_needed);
+    find(handle, "nvmlDeviceGetP2PStatus", found.nvmlDeviceGetP2PStatus, not_needed);
+    find(handle, "nvmlDeviceGetPciInfo_v3", found.nvmlDeviceGetPciInfo_v3, not_needed);
     return missing;
 }
 

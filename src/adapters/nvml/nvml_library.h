@@ -31,6 +31,20 @@ struct Utilization {
     unsigned int memory = 0;
 };
 
+// nvmlPciInfo_t.
+struct PciInfo {
+    char bus_id_legacy[16] = {};
+    unsigned int domain = 0;
+    unsigned int bus = 0;
+    unsigned int device = 0;
+    unsigned int device_id = 0;
+    unsigned int subsystem_id = 0;
+    char bus_id[32] = {};  // "00000000:3B:00.0"
+};
+
+inline constexpr int kP2pByNvLink = 2;  // NVML_P2P_CAPS_INDEX_NVLINK
+inline constexpr int kP2pOk = 0;
+
 struct Functions {
     int (*nvmlInit_v2)() = nullptr;
     int (*nvmlShutdown)() = nullptr;
@@ -42,6 +56,10 @@ struct Functions {
     int (*nvmlDeviceGetMemoryInfo)(Device*, MemoryInfo*) = nullptr;
     int (*nvmlDeviceGetUtilizationRates)(Device*, Utilization*) = nullptr;
     int (*nvmlDeviceGetPowerUsage)(Device*, unsigned int*) = nullptr;  // milliwatts
+    // Null where the library is too old to have them.
+    int (*nvmlDeviceGetTopologyCommonAncestor)(Device*, Device*, int*) = nullptr;
+    int (*nvmlDeviceGetP2PStatus)(Device*, Device*, int, int*) = nullptr;
+    int (*nvmlDeviceGetPciInfo_v3)(Device*, PciInfo*) = nullptr;
 };
 
 // The library, open and initialised for as long as this lives.

@@ -4,6 +4,7 @@
 // every thousand jobs:
 //   12000/12345.1.status       what became of attempt 1 of job 12345 (supervision/status_file.h)
 //   12000/12345.1.task-0.log   what its task 0 wrote
+//   12000/12345.1.saved        made or touched by the job whenever its work is saved
 //   12000/12345.checkpoint/    what the job saved, for all its attempts
 // Making a file can cost a busy file system more than all else the server does to start a job, so
 // there is one to make before the supervisor takes over, and no directory.

@@ -40,7 +40,7 @@ struct ProcessLauncher::Attempt {
 
 ProcessLauncher::ProcessLauncher(asio::io_context& loop, ProcessLauncherOptions options)
     : loop_(loop),
-      machine_{std::move(options.cluster), options.data_dir + "/jobs", {}},
+      machine_{std::move(options.cluster), options.data_dir + "/jobs", {}, options.log_limit},
       spawner_(std::move(options.supervisor)),
       alive_(std::make_shared<bool>(true)) {
     ::mkdir(machine_.jobs_dir.c_str(), 0777);
@@ -138,6 +138,8 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
         if (frame->type == FrameType::Running && !attempt->is_running_told) {
             attempt->is_running_told = true;
             if (listener_ != nullptr) listener_->on_running(attempt->id);
+        } else if (frame->type == FrameType::Saved) {
+            if (listener_ != nullptr) listener_->on_saved(attempt->id);
         } else if (frame->type == FrameType::Exited) {
             if (const auto exit = supervision::parse_exit_line(frame->payload))
                 return report_exit(attempt, {exit->exit_code, exit->signal, exit->stop_asked,

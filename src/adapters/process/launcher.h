@@ -25,6 +25,7 @@ struct ProcessLauncherOptions {
     std::string data_dir;    // absolute; jobs/ is made below it (attempt_files.h)
     std::string supervisor;  // path of the berth-supervisor program
     std::string cluster;     // tells servers on one machine apart; at most 60 bytes
+    std::int64_t log_limit = 0;  // bytes on disk for each task's log; 0 = none
 };
 
 class ProcessLauncher final : public ports::Launcher {

@@ -46,6 +46,8 @@ Order make_order(const Machine& machine, const ports::LaunchOrder& launch) {
     order.checkpoint_dir = launch.spec.checkpoint_dir;
     if (order.checkpoint_dir.empty())
         order.checkpoint_dir = checkpoint_directory(machine.jobs_dir, launch.attempt.job);
+    order.saved_file = order.file_prefix + ".saved";
+    order.log_limit = machine.log_limit;
     order.workdir = launch.spec.workdir;
     order.pause_signal = launch.spec.pause.signal;
     order.grace_ms = launch.spec.pause.grace.count();

@@ -15,6 +15,7 @@ struct Machine {
     std::string cluster;
     std::string jobs_dir;
     std::string boot;
+    std::int64_t log_limit = 0;        // bytes of each task's log; 0 = none
 };
 
 supervision::Order make_order(const Machine& machine, const ports::LaunchOrder& launch);

@@ -44,6 +44,7 @@ class Statement {
     std::unique_ptr<sqlite3_stmt, Finalize> statement_;
 };
 
+// Used from one thread, with its statements.
 class Database {
   public:
     // Opens or makes the file, readable by its owner only. Errors: Unavailable.

@@ -20,13 +20,14 @@ constexpr std::int64_t kApplicationId = 0x42727468;
 constexpr const char* kSchema = R"sql(
 BEGIN;
 PRAGMA application_id = 1114797160;
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 CREATE TABLE events (
   sequence INTEGER PRIMARY KEY,
   time INTEGER NOT NULL,
   job INTEGER,
   type TEXT NOT NULL,
   payload TEXT NOT NULL) STRICT;
+CREATE INDEX events_by_job ON events (job, sequence) WHERE job IS NOT NULL;
 CREATE TABLE launches (job INTEGER PRIMARY KEY, payload TEXT NOT NULL) STRICT;
 CREATE TABLE finished (
   job INTEGER PRIMARY KEY,
@@ -37,10 +38,23 @@ CREATE TABLE snapshots (
   sequence INTEGER PRIMARY KEY,
   time INTEGER NOT NULL,
   payload TEXT NOT NULL) STRICT;
-CREATE TABLE keys (key TEXT PRIMARY KEY, job INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+CREATE TABLE keys (
+  key TEXT PRIMARY KEY,
+  job INTEGER NOT NULL,
+  time INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 COMMIT;
 )sql";
-static_assert(kApplicationId == 1114797160 && kSchemaVersion == 1);
+static_assert(kApplicationId == 1114797160 && kSchemaVersion == 2);
+
+// Version 1 had no index by job, and its keys had no time: they are as old as their jobs.
+constexpr const char* kFromVersion1 = R"sql(
+BEGIN;
+CREATE INDEX events_by_job ON events (job, sequence) WHERE job IS NOT NULL;
+ALTER TABLE keys ADD COLUMN time INTEGER NOT NULL DEFAULT 0;
+UPDATE keys SET time = coalesce((SELECT min(time) FROM events WHERE events.job = keys.job), 0);
+PRAGMA user_version = 2;
+COMMIT;
+)sql";
 
 class SqliteStore final : public ports::Store {
   public:
@@ -54,10 +68,14 @@ class SqliteStore final : public ports::Store {
     Status write_snapshot(const model::Snapshot& snapshot) override;
     Status read_events(std::int64_t after, std::int64_t limit,
                        const std::function<void(model::Event&&)>& visit) override;
+    Status read_events_of(JobId job, std::int64_t after, std::int64_t limit,
+                          const std::function<void(model::Event&&)>& visit) override;
+    void read_together(const std::function<void()>& reads) override;
     Result<model::LaunchSpec> launch_of(JobId job) override;
     Result<model::JobRecord> finished_job(JobId job) override;
     Result<std::vector<model::JobRecord>> finished_jobs(const ports::FinishedQuery& query) override;
-    Result<std::optional<JobId>> job_with_key(const std::string& key) override;
+    Result<std::optional<JobId>> job_with_key(const std::string& key,
+                                              base::TimePoint since) override;
 
   private:
     // Everything that `write` does happens, or nothing.
@@ -66,28 +84,32 @@ class SqliteStore final : public ports::Store {
     Status check_sequences(const ports::Batch& batch) const;
     Status write(const ports::Batch& batch);
     Status write_finished(const model::JobRecord& record);
+    static Status visit_events(Statement& select, const std::function<void(model::Event&&)>& visit);
     Result<codec::FinishedJob> find_finished(JobId job);
 
     DataLock lock_;
     Database database_;
     std::int64_t last_sequence_ = 0;
     std::string text_;  // reused for each row that is written
-    Statement begin_, commit_, rollback_;
-    Statement insert_event_, select_events_;
+    Statement begin_, begin_reading_, commit_, rollback_;
+    Statement insert_event_, select_events_, select_events_of_job_;
     Statement insert_launch_, select_launch_, delete_launch_;
     Statement insert_finished_, select_finished_, list_finished_, list_finished_of_project_;
     Statement insert_snapshot_, select_snapshot_, delete_snapshots_;
-    Statement insert_key_, select_key_;
+    Statement insert_key_, select_key_, delete_keys_;
 };
 
 Status SqliteStore::prepare() {
     const std::pair<Statement*, const char*> statements[] = {
         {&begin_, "BEGIN IMMEDIATE"},
+        {&begin_reading_, "BEGIN DEFERRED"},
         {&commit_, "COMMIT"},
         {&rollback_, "ROLLBACK"},
         {&insert_event_, "INSERT INTO events VALUES (?, ?, ?, ?, ?)"},
         {&select_events_,
          "SELECT payload FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?"},
+        {&select_events_of_job_,
+         "SELECT payload FROM events WHERE sequence > ? AND job = ?3 ORDER BY sequence LIMIT ?2"},
         {&insert_launch_, "INSERT INTO launches VALUES (?, ?)"},
         {&select_launch_, "SELECT payload FROM launches WHERE job = ?"},
         {&delete_launch_, "DELETE FROM launches WHERE job = ?"},
@@ -100,9 +122,9 @@ Status SqliteStore::prepare() {
         {&insert_snapshot_, "INSERT OR REPLACE INTO snapshots VALUES (?, ?, ?)"},
         {&select_snapshot_, "SELECT payload FROM snapshots ORDER BY sequence DESC LIMIT 1"},
         {&delete_snapshots_, "DELETE FROM snapshots WHERE sequence < ?"},
-        // A repeated key keeps the first job.
-        {&insert_key_, "INSERT OR IGNORE INTO keys VALUES (?, ?)"},
-        {&select_key_, "SELECT job FROM keys WHERE key = ?"},
+        {&insert_key_, "INSERT OR REPLACE INTO keys VALUES (?, ?, ?)"},
+        {&select_key_, "SELECT job FROM keys WHERE key = ? AND time >= ?"},
+        {&delete_keys_, "DELETE FROM keys WHERE time < ?"},
     };
     for (const auto& [statement, sql] : statements) {
         BERTH_TRY(prepared, database_.prepare(sql));
@@ -159,7 +181,8 @@ Status SqliteStore::write(const ports::Batch& batch) {
     }
     for (const model::JobRecord& record : batch.finished) BERTH_TRY_VOID(write_finished(record));
     for (const auto& [key, job] : batch.keys) {
-        BERTH_TRY_VOID(insert_key_.bind(1, key).bind(2, job.value).run());
+        insert_key_.bind(1, key).bind(2, job.value).bind(3, base::to_ms(batch.events.back().time));
+        BERTH_TRY_VOID(insert_key_.run());
     }
     return {};
 }
@@ -189,6 +212,8 @@ Status SqliteStore::write_snapshot(const model::Snapshot& snapshot) {
     return in_transaction([&]() -> Status {
         insert_snapshot_.bind(1, snapshot.sequence).bind(2, base::to_ms(snapshot.time));
         BERTH_TRY_VOID(insert_snapshot_.bind(3, text_).run());
+        const model::TimePoint kept_from = snapshot.time - ports::kKeyKept;
+        BERTH_TRY_VOID(delete_keys_.bind(1, base::to_ms(kept_from)).run());
         return delete_snapshots_.bind(1, snapshot.sequence).run();
     });
 }
@@ -196,17 +221,28 @@ Status SqliteStore::write_snapshot(const model::Snapshot& snapshot) {
 Status SqliteStore::read_events(std::int64_t after, std::int64_t limit,
                                 const std::function<void(model::Event&&)>& visit) {
     select_events_.bind(1, after).bind(2, limit);
+    return visit_events(select_events_, visit);
+}
+
+Status SqliteStore::read_events_of(JobId job, std::int64_t after, std::int64_t limit,
+                                   const std::function<void(model::Event&&)>& visit) {
+    select_events_of_job_.bind(1, after).bind(2, limit).bind(3, job.value);
+    return visit_events(select_events_of_job_, visit);
+}
+
+Status SqliteStore::visit_events(Statement& select,
+                                 const std::function<void(model::Event&&)>& visit) {
     while (true) {
-        BERTH_TRY(has_row, select_events_.step());
+        BERTH_TRY(has_row, select.step());
         if (!has_row) break;
-        auto event = codec::parse_event(select_events_.text(0));
+        auto event = codec::parse_event(select.text(0));
         if (!event) {
-            select_events_.reset();
+            select.reset();
             return tl::unexpected(event.error());
         }
         visit(std::move(*event));
     }
-    select_events_.reset();
+    select.reset();
     return {};
 }
 
@@ -220,6 +256,13 @@ Result<codec::FinishedJob> SqliteStore::find_finished(JobId job) {
     auto finished = codec::parse_finished(select_finished_.text(0));
     select_finished_.reset();
     return finished;
+}
+
+// One transaction takes the locks of the file once. Without it every answer is the same.
+void SqliteStore::read_together(const std::function<void()>& reads) {
+    const bool has_begun = begin_reading_.run().has_value();
+    reads();
+    if (has_begun && !commit_.run()) (void)rollback_.run();
 }
 
 Result<model::LaunchSpec> SqliteStore::launch_of(JobId job) {
@@ -264,8 +307,9 @@ Result<std::vector<model::JobRecord>> SqliteStore::finished_jobs(
     return records;
 }
 
-Result<std::optional<JobId>> SqliteStore::job_with_key(const std::string& key) {
-    BERTH_TRY(has_row, select_key_.bind(1, key).step());
+Result<std::optional<JobId>> SqliteStore::job_with_key(const std::string& key,
+                                                       base::TimePoint since) {
+    BERTH_TRY(has_row, select_key_.bind(1, key).bind(2, base::to_ms(since)).step());
     const auto job = has_row ? std::optional(JobId{select_key_.integer(0)}) : std::nullopt;
     select_key_.reset();
     return job;
@@ -287,7 +331,12 @@ Status check_schema(Database& database, const std::string& path) {
                               std::to_string(kSchemaVersion) + "); start that version");
     }
     BERTH_TRY_VOID(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
-    return tables == 0 ? database.execute(kSchema) : Status{};
+    // 16 MiB of pages at hand and 16 MiB of log between two checkpoints: a few thousand live jobs
+    // and their events are not read again nor written twice.
+    BERTH_TRY_VOID(
+        database.execute("PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000"));
+    if (tables == 0) return database.execute(kSchema);
+    return version == 1 ? database.execute(kFromVersion1) : Status{};
 }
 
 }  // namespace

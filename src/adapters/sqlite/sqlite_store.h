@@ -17,7 +17,7 @@
 
 namespace berth::adapters::sqlite {
 
-inline constexpr int kSchemaVersion = 1;
+inline constexpr int kSchemaVersion = 2;
 
 // Makes the directory and the file when they are missing.
 // Errors: Conflict (another server has the directory; written by a newer program), Unavailable.

@@ -9,8 +9,11 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <cstdio>
 #include <fstream>
+#include <functional>
+#include <map>
 
 #include "adapters/sqlite/sqlite_store.h"
 #include "adapters/system_clock/system_clock.h"
@@ -28,6 +31,8 @@ namespace {
 
 // Cancelled jobs get so long to be gone before the server ends without them.
 constexpr std::chrono::seconds kCancelPatience{90};
+// Questions about the future that wait for the other thread.
+constexpr std::size_t kBackgroundMax = 16;
 // Answers under way get so long to leave.
 constexpr std::chrono::milliseconds kFarewell{50};
 
@@ -45,12 +50,19 @@ std::string name_for(const cluster::Cluster& cluster, const model::Node& node) {
     }
 }
 
-// Clients and supervisors each take a descriptor.
-void raise_descriptor_limit() {
+// Clients and running jobs each take a descriptor.
+base::Status raise_descriptor_limit() {
+    constexpr rlim_t kWanted = 65'536;
+    constexpr rlim_t kNeeded = 512;
     rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, 65'536);
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return {};
+    limit.rlim_cur = std::max(limit.rlim_cur, std::min(limit.rlim_max, kWanted));
     ::setrlimit(RLIMIT_NOFILE, &limit);
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= kNeeded) return {};
+    return base::fail(base::ErrorCode::Exhausted,
+                      "a server may have " + std::to_string(limit.rlim_cur) +
+                          " files open here and needs " + std::to_string(kNeeded) +
+                          ", and one for each running job beyond; raise the limit (ulimit -Hn)");
 }
 
 }  // namespace
@@ -68,6 +80,7 @@ struct Server::Parts {
     void step_at(asio::steady_timer::time_point time);
     void tick();
     void begin_end(api::JobsAtShutdown jobs);
+    bool run_in_background(std::function<void()> work, std::function<void()> then);
     void end();
 
     ServerOptions options;
@@ -90,7 +103,23 @@ struct Server::Parts {
     bool is_ending = false;
     bool waits_for_jobs = false;
     int exit_code = 0;
+    // What is to be done on the loop when the other thread has done its part. It never sees these:
+    // they hold connections.
+    std::map<std::int64_t, std::function<void()>> after_background;
+    std::int64_t last_background = 0;
+    asio::thread_pool background{1};  // last: it ends before what it reports to
 };
+
+bool Server::Parts::run_in_background(std::function<void()> work, std::function<void()> then) {
+    if (after_background.size() >= kBackgroundMax) return false;
+    const std::int64_t number = ++last_background;
+    after_background.emplace(number, std::move(then));
+    asio::post(background, [this, number, work = std::move(work)] {
+        work();
+        asio::post(loop, [this, number] { after_background.extract(number).mapped()(); });
+    });
+    return true;
+}
 
 base::Status Server::Parts::open() {
     BERTH_TRY(policy, choose_policy(options));
@@ -104,6 +133,9 @@ base::Status Server::Parts::open() {
     BERTH_TRY(nodes, inventory.inventory->discover());
     BERTH_TRY(token, api::obtain_token(options.data_dir + "/token"));
     BERTH_TRY_VOID(make_controller(policy));
+    const api::Background in_background = [this](auto work, auto then) {
+        return run_in_background(std::move(work), std::move(then));
+    };
     site = std::make_unique<api::Site>(
         api::Site{.controller = *controller,
                   .store = *store,
@@ -121,7 +153,9 @@ base::Status Server::Parts::open() {
                   .log_path = launcher.log_path,
                   .attach_address = launcher.attach_address,
                   .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
-                  .waiting = {}});
+                  .waiting = {},
+                  .in_background = in_background,
+                  .foresight = {*controller, *store, clock, in_background}});
     set_up_cluster(nodes);
     if (options.demo) submit_demo(*controller, options.program);
     controller->step();
@@ -152,8 +186,10 @@ void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
         if (!status && !set_up_error) set_up_error = status.error();
     };
     const cluster::Cluster& cluster = controller->state().cluster;
+    if (options.levels) controller->set_levels(*options.levels, note);
     for (model::Node& node : nodes) {
         node.name = name_for(cluster, node);
+        node.topology = options.topology;
         const auto known = cluster.find_node(node.name);
         const bool is_drained =
             known.is_valid() && cluster.description(known).health == model::NodeHealth::Drained;
@@ -275,7 +311,7 @@ Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 Server::~Server() = default;
 
 base::Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
-    raise_descriptor_limit();
+    BERTH_TRY_VOID(raise_descriptor_limit());
     auto parts = std::make_unique<Parts>(options);
     BERTH_TRY_VOID(parts->open());
     return std::unique_ptr<Server>(new Server(std::move(parts)));

@@ -11,6 +11,7 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
+#include "model/node.h"
 
 namespace berth::app {
 
@@ -26,7 +27,12 @@ struct ServerOptions {
     std::optional<int> port;  // none = kDefaultPort, or any when that is taken
     std::optional<base::Duration> min_run;
     std::optional<base::Duration> grace;
+    std::string waste_budget;          // 0.05, or none; empty = the profile's
+    bool measured_usage = false;
     std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events
+    std::optional<model::Levels> levels;  // none = those of before, or the default ones
+    model::Labels topology;  // where this machine stands, by level
+    base::Bytes log_limit{std::int64_t{1} << 30};  // of each task's log, on disk; 0 = none
     bool demo = false;
 };
 

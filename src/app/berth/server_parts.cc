@@ -12,6 +12,7 @@
 #include "adapters/process/launcher.h"
 #include "adapters/simulated_gpu/simulated_gpu.h"
 #include "adapters/simulated_launcher/simulated_launcher.h"
+#include "supervision/address.h"
 
 namespace berth::app {
 namespace {
@@ -86,11 +87,11 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
                           "\"" + supervisor + "\" is not there; it belongs beside berth");
     }
     chosen.launcher = std::make_unique<process::ProcessLauncher>(
-        loop, process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id});
+        loop, process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id,
+                                              options.log_limit.value});
     chosen.description = "processes";
     chosen.attach_address = [cluster_id](ports::AttemptId attempt) {
-        return "@berth-" + cluster_id + "-" + std::to_string(attempt.job.value) + "-" +
-               std::to_string(attempt.attempt);
+        return '@' + supervision::socket_of({cluster_id, attempt.job.value, attempt.attempt});
     };
     return chosen;
 }
@@ -99,6 +100,13 @@ base::Result<model::Policy> choose_policy(const ServerOptions& options) {
     BERTH_TRY(policy, model::policy_named(options.profile));
     if (options.min_run) policy.min_run = *options.min_run;
     if (options.grace) policy.pause_grace = *options.grace;
+    policy.measured_usage |= options.measured_usage;
+    if (options.waste_budget == "none") {
+        policy.waste_budget.reset();
+    } else if (!options.waste_budget.empty()) {
+        BERTH_TRY(budget, base::parse_thousandths(options.waste_budget));
+        policy.waste_budget = budget;
+    }
     return policy;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <sstream>
 
 #include "app/berth/server.h"
 #include "cli/arguments.h"
@@ -33,10 +34,19 @@ constexpr cli::Flag kFlags[] = {
      .completes = cli::Completes::Choices,
      .choices = "berth|classic"},
     {.name = "port", .value = "PORT", .help = "loopback TCP port; 0 = any free one"},
+    {.name = "levels",
+     .value = "NAMES",
+     .help = "what nodes stand in: zone,block,rack unless said"},
+    {.name = "topology", .value = "WHERE", .help = "where this machine stands: zone=z1,rack=r7"},
     {.name = "min-run", .value = "TIME", .help = "a started job is left alone so long, if it can"},
     {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
+    {.name = "waste-budget",
+     .value = "PART",
+     .help = "unsaved work pauses may destroy a day, of the pool's GPU time; none"},
+    {.name = "measured-usage", .help = "who had more lately gets less of what idles"},
     {.name = "launcher", .value = "HOW", .help = "process, or simulated:100ms to measure Berth"},
     {.name = "snapshot-events", .value = "NUMBER", .help = "write a snapshot after so many events"},
+    {.name = "log-limit", .value = "BYTES", .help = "of each task's log on disk: 1G; 0 = none"},
     {.name = "demo", .help = "with three projects and some jobs to look at"},
     {.name = "foreground", .help = "stay here until Ctrl-C"},
 };
@@ -53,6 +63,27 @@ std::string own_path() {
     return error ? std::string("berth") : path.string();
 }
 
+std::vector<std::string> parts_of(const std::string& text) {
+    std::vector<std::string> parts;
+    std::istringstream stream(text);
+    for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+    return parts;
+}
+
+// "zone=z1,rack=r7"
+Outcome<model::Labels> topology_of(const std::string& text) {
+    model::Labels topology;
+    for (const std::string& part : parts_of(text)) {
+        const auto equals = part.find('=');
+        if (equals == std::string::npos || equals == 0 || equals + 1 == part.size()) {
+            return cli::bad_usage("--topology: wanted LEVEL=DOMAIN such as rack=r7, found \"" +
+                                  part + "\"");
+        }
+        topology[part.substr(0, equals)] = part.substr(equals + 1);
+    }
+    return topology;
+}
+
 Outcome<ServerOptions> options_of(const Context& context, const Arguments& arguments) {
     ServerOptions options;
     options.data_dir = context.data_dir;
@@ -61,6 +92,10 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
     options.profile = arguments.text("profile", options.profile);
     options.launcher = arguments.text("launcher", options.launcher);
     options.demo = arguments.has("demo");
+    if (arguments.has("levels")) options.levels = parts_of(arguments.text("levels"));
+    auto topology = topology_of(arguments.text("topology"));
+    if (!topology) return tl::unexpected(topology.error());
+    options.topology = std::move(*topology);
     if (arguments.has("port")) {
         const auto port = arguments.number("port", 0);
         if (!port) return tl::unexpected(port.error());
@@ -72,6 +107,13 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
         if (!events) return tl::unexpected(events.error());
         options.snapshot_events = *events;
     }
+    if (arguments.has("log-limit")) {
+        const auto bytes = base::parse_bytes(arguments.text("log-limit"));
+        if (!bytes) return cli::bad_usage("--log-limit: " + bytes.error().message);
+        options.log_limit = *bytes;
+    }
+    options.measured_usage = arguments.has("measured-usage");
+    options.waste_budget = arguments.text("waste-budget");
     for (const auto& [flag, place] :
          {std::pair{"min-run", &options.min_run}, std::pair{"grace", &options.grace}}) {
         if (!arguments.has(flag)) continue;

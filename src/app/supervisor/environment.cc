@@ -36,6 +36,7 @@ std::vector<std::string> decided(const Order& order, const TaskOrder& task, int 
         "BERTH_PROJECT=" + order.project,
         "BERTH_ATTEMPT=" + attempt,
         "BERTH_CHECKPOINT_DIR=" + order.checkpoint_dir,
+        "BERTH_SAVED_FILE=" + order.saved_file,
     };
     if (order.resumes) values.push_back("BERTH_RESUME=1");
     return values;

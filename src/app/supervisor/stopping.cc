@@ -20,6 +20,7 @@ void Supervisor::stop(StopRequest request) {
     if (phase_ == Phase::Ended) return;
     const bool is_first = !stop_asked_;
     stop_asked_ = true;
+    asked_to_pause_ = request.kind == StopKind::Pause;
     if (phase_ == Phase::WaitingForClient)
         return end({128 + SIGTERM, SIGTERM, true, false, "stopped before it was started"});
     const std::int64_t deadline = monotonic_ms() + std::max<std::int64_t>(0, request.grace_ms);

@@ -26,6 +26,10 @@ constexpr std::int64_t kAttachWaitMs = 30'000;
 // The client of a resumed job has been following it, or has left for good.
 constexpr std::int64_t kReattachWaitMs = 5'000;
 constexpr std::int64_t kGangGraceMs = 5'000;
+// A job that still writes its checkpoint at the end of its grace gets a little more, step by step.
+// The sum is less than what promises to others allow for (model::Policy::hold).
+constexpr std::int64_t kMoreTimeStepMs = 1'000;
+constexpr std::int64_t kMoreTimeMaxMs = 20'000;
 // What a task leaves running may still be copying its last output, as `> >(tee log)` does.
 constexpr std::int64_t kLeftoverGraceMs = 200;
 
@@ -93,6 +97,7 @@ void Supervisor::start_tasks() {
     for (const Task& task : tasks_) line += ' ' + std::to_string(task.pid);
     write_status(line + '\n');
     was_running_ = true;
+    look_deadline_ = monotonic_ms() + kLookEveryMs;
     tell(Role::Server, FrameType::Running, {});
 }
 
@@ -195,7 +200,8 @@ void Supervisor::consider_end() {
 
 void Supervisor::end(ExitReport report) {
     phase_ = Phase::Ended;
-    attach_deadline_ = stop_deadline_ = stall_deadline_ = {};
+    limit_logs();
+    attach_deadline_ = look_deadline_ = stop_deadline_ = stall_deadline_ = {};
     gang_deadline_ = leftover_deadline_ = kill_again_ = {};
     exit_text_ = supervision::exit_line(report);
     write_status(exit_text_);
@@ -214,6 +220,12 @@ void Supervisor::on_deadline() {
         if (Connection* peer = client()) peer->lose();
     }
     if (is_over(attach_deadline_)) return start_tasks();  // nobody came: its log still tells
+    if (is_over(look_deadline_)) look_around();
+    if (is_over(stop_deadline_) && asked_to_pause_ && more_time_ms_ < kMoreTimeMaxMs &&
+        keeps_writing()) {
+        more_time_ms_ += kMoreTimeStepMs;
+        stop_deadline_ = now + kMoreTimeStepMs;
+    }
     if (is_over(stop_deadline_)) {
         stop_deadline_.reset();
         killed_ = running_tasks_ > 0 || is_saving();

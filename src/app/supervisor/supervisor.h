@@ -60,6 +60,11 @@ class Supervisor {
     void kill_all();
     supervision::ExitReport describe_end() const;
 
+    // looking.cc: what it looks at now and then, on disk
+    void look_around();
+    bool keeps_writing() const;
+    void limit_logs();
+
     // talking.cc: who listens
     void wait_and_serve();
     void accept_peer();
@@ -91,6 +96,9 @@ class Supervisor {
 
     std::optional<supervision::ExitReport> first_failure_;
     bool stop_asked_ = false;
+    bool asked_to_pause_ = false;      // the last stop: it may be given more time to save
+    std::int64_t more_time_ms_ = 0;    // that it was given
+    std::int64_t saved_at_ns_ = 0;     // of the file by which the job says so; 0 = not there
     int stop_signal_ = 0;
     std::vector<pid_t> saving_;        // handled the signal and have not ended since
     std::string stop_note_;            // nobody handled the signal
@@ -98,6 +106,7 @@ class Supervisor {
     bool is_killing_ = false;
     // Milliseconds on the monotonic clock; none = not awaited.
     std::optional<std::int64_t> attach_deadline_;
+    std::optional<std::int64_t> look_deadline_;
     std::optional<std::int64_t> stop_deadline_;
     std::optional<std::int64_t> stall_deadline_;     // of a client that holds up the saving
     std::optional<std::int64_t> gang_deadline_;  // a task failed, the others were asked to end
@@ -105,6 +114,9 @@ class Supervisor {
     std::optional<std::int64_t> kill_again_;
     std::int64_t kill_pause_ms_ = 10;
 };
+
+// How often it looks at its files.
+inline constexpr std::int64_t kLookEveryMs = 2'000;
 
 std::int64_t monotonic_ms();
 

@@ -3,11 +3,16 @@
 // The decisions of a supervisor; tests/process runs it whole.
 #include <doctest/doctest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "app/supervisor/environment.h"
+#include "app/supervisor/log_limit.h"
 #include "app/supervisor/pause_signal.h"
 #include "app/supervisor/process_tree.h"
 
@@ -71,4 +76,38 @@ TEST_CASE("the handlers of a process are read from the system") {
     CHECK(is_caught(caught_signals(::getpid()), SIGUSR2));
     ::signal(SIGUSR2, SIG_DFL);
     CHECK_FALSE(is_caught(caught_signals(::getpid()), SIGUSR2));
+}
+
+TEST_CASE(
+    "a log beyond its limit keeps its beginning and its newest lines, and says what is gone") {
+    const std::string path =
+        (std::filesystem::temp_directory_path() / ("berth-log-" + std::to_string(::getpid())))
+            .string();
+    std::ofstream log(path, std::ios::app);
+    log << "first line\n";
+    const auto grow = [&](int mib) {
+        for (int i = 0; i < mib; ++i) log << std::string(1 << 20, 'x') << '\n';
+        log << "newest line\n" << std::flush;
+    };
+    const auto on_disk = [&] {
+        struct stat about{};
+        ::stat(path.c_str(), &about);
+        return about.st_blocks * 512;
+    };
+    grow(1);
+    limit_log(path, 2 << 20);
+    CHECK(std::filesystem::file_size(path) == (1 << 20) + 24);
+    for (int round = 0; round < 3; ++round) {
+        grow(10);
+        limit_log(path, 2 << 20);
+        CHECK(on_disk() <= (2 << 20) + 8192);
+        std::ifstream in(path);
+        const std::string text{std::istreambuf_iterator<char>(in), {}};
+        CHECK(text.starts_with("first line\nxxx"));
+        CHECK(text.ends_with("xxx\nnewest line\n"));
+        CHECK(text.find("MiB are cut out here: a log may take 2") != std::string::npos);
+    }
+    std::filesystem::remove(path);
+    limit_log(path, 2 << 20);  // one that is not there
+    CHECK_FALSE(std::filesystem::exists(path));
 }

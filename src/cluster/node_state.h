@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of a node, and of a part of a pool? Plain records; cluster.h keeps them consistent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "base/ids.h"
+#include "cluster/domain_tree.h"
+#include "cluster/gpu_choice.h"
+#include "model/node.h"
+
+namespace berth::cluster {
+
+using base::PoolId;
+
+enum class View { Idle, Coming };
+
+inline constexpr std::int64_t kUnaccounted = -1;  // a host resource nobody counts
+
+// One host resource of a node: milli-cores or bytes.
+struct HostUse {
+    std::int64_t capacity = kUnaccounted;
+    std::int64_t used = 0;
+    std::int64_t releasing = 0;
+    std::int64_t held = 0;
+
+    // INT64_MAX when not accounted.
+    std::int64_t free(View view) const;
+};
+
+// A part of a pool: one domain of it, or one node alone.
+struct Region {
+    DomainId domain = kWholePool;  // not valid: nowhere
+    NodeId node;  // when valid, this node alone
+
+    bool operator==(const Region&) const = default;
+    bool is_whole_pool() const { return domain == kWholePool && !node.is_valid(); }
+    bool is_nowhere() const { return !domain.is_valid(); }
+};
+
+struct NodeState {
+    PoolId pool;
+    DomainId domain;  // the innermost one it stands in, of its pool
+    std::uint32_t first_gpu = 0;  // position of its GPUs in the table of GPU uses
+    std::uint32_t topology = 0;  // position of what it names in the table of topologies
+    std::uint16_t kind = 0;
+    std::uint8_t gpus = 0;
+    bool is_ready = true;
+    model::NodeHealth health = model::NodeHealth::Ready;
+    std::array<std::uint64_t, 2> whole{};  // by View: GPUs entirely free
+    HostUse cpu;
+    HostUse memory;
+};
+
+// What nodes have in common that differ in name, place, health and use only.
+struct NodeKind {
+    model::Node example;  // without these
+    std::optional<GpuChoice> choice;  // when it says how its GPUs are linked
+};
+
+}  // namespace berth::cluster

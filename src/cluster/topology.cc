@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where nodes stand together: levels, the domains of every pool, and what binds a job to one.
+#include <algorithm>
+
+#include "base/check.h"
+#include "cluster/cluster.h"
+
+namespace berth::cluster {
+
+std::optional<int> Cluster::level_named(std::string_view name) const {
+    if (name == model::kNodeLevel) return static_cast<int>(levels_.size());
+    const auto found = std::ranges::find(levels_, name);
+    if (found == levels_.end()) return {};
+    return static_cast<int>(found - levels_.begin());
+}
+
+// What the node is called at each level, empty where it names none.
+std::vector<std::string> Cluster::names_at_levels(const model::Node& node) const {
+    std::vector<std::string> names;
+    for (const std::string& level : levels_) {
+        const auto stated = node.topology.find(level);
+        const auto label = node.labels.find(level);
+        names.push_back(stated != node.topology.end() ? stated->second
+                        : label != node.labels.end()  ? label->second
+                                                      : "");
+    }
+    return names;
+}
+
+void Cluster::put_into_domains(NodeId id, const model::Node& node) {
+    NodeState& state = nodes_[id.index()];
+    DomainTree& domains = pools_[state.pool.index()].domains;
+    state.domain = domains.domain_at(names_at_levels(node));
+    domains.add_node(state.domain, id);
+}
+
+void Cluster::resolve_levels(Shape& shape) const {
+    const auto position = [&](const std::string& level) {
+        return level.empty() ? -1 : level_named(level).value_or(-1);
+    };
+    shape.required = position(shape.topology.required);
+    shape.preferred = position(shape.topology.preferred);
+}
+
+void Cluster::set_levels(const model::Levels& levels) {
+    BERTH_CHECK(open_trials_ == 0, "levels do not change inside a trial");
+    change_domains([&] {
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            index_node({static_cast<NodeId::Rep>(i)}, -1);
+        }
+        levels_ = levels;
+        for (PoolState& pool : pools_) pool.domains = {};
+        for (Shape& shape : shapes_) resolve_levels(shape);
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            const NodeId id{static_cast<NodeId::Rep>(i)};
+            put_into_domains(id, description(id));
+            index_node(id, +1);
+        }
+    });
+}
+
+void Cluster::change_domains(const std::function<void()>& change) {
+    for (const auto& [id, job] : jobs_) leave_line(job);
+    change();
+    for (const auto& [id, job] : jobs_) join_line(job);
+}
+
+Region Cluster::region_of(NodeId node, int level) const {
+    if (level < 0) return {};
+    if (level == static_cast<int>(levels_.size())) return {kWholePool, node};
+    const NodeState& state = nodes_[node.index()];
+    return {pools_[state.pool.index()].domains.outwards(state.domain, level), {}};
+}
+
+bool Cluster::is_in(const Region& region, NodeId node) const {
+    if (region.node.is_valid()) return region.node == node;
+    if (region.domain == kWholePool) return true;
+    if (region.is_nowhere()) return false;
+    const NodeState& state = nodes_[node.index()];
+    return pools_[state.pool.index()].domains.is_inside(state.domain, region.domain);
+}
+
+Region Cluster::home(const Job& job) const {
+    const int level = shape(job.shape).required;
+    std::optional<Region> home;
+    if (level >= 0 && job.active > 0) {
+        for (const PlacedTask& task : job.placed) {
+            if (task.is_releasing) continue;
+            const Region here = region_of(task.place.node, level);
+            if (home && !(*home == here)) return {DomainId{}, {}};
+            home = here;
+        }
+    }
+    return home.value_or(Region{});
+}
+
+std::string Cluster::name_of(const Region& region, PoolId pool) const {
+    if (region.node.is_valid()) return "node " + node_name(region.node);
+    if (region.is_nowhere() || region.is_whole_pool()) return "the pool";
+    const Domain& domain = pools_[pool.index()].domains[region.domain];
+    std::string name = levels_[static_cast<std::size_t>(domain.level)] + " ";
+    for (const char letter : domain.path) {
+        // Outer levels that are not named are left out.
+        if (letter != '/' || (name.back() != '/' && name.back() != ' ')) name += letter;
+    }
+    return name;
+}
+
+}  // namespace berth::cluster

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is a "what if" asked of the real cluster, leaving no trace?
+#pragma once
+
+#include "cluster/state.h"
+
+namespace berth::cluster {
+
+class Cluster;
+
+// How a change made inside a Trial is taken back.
+struct Undo {
+    enum class What { Place, Release, Hold, DropHold, Take, GiveBack } what;
+    JobId job;
+    PoolId pool;              // the job's pool before
+    std::uint64_t stamp = 0;  // of its project's work before
+    std::size_t first = 0;    // in the cluster's list of undone ranks or tasks
+    std::size_t count = 0;
+    View view = View::Idle;
+};
+
+// While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they
+// belong to the enclosing Trial. Trials nest like brackets.
+class Trial {
+  public:
+    explicit Trial(Cluster& cluster);
+    ~Trial();
+    Trial(const Trial&) = delete;
+    Trial& operator=(const Trial&) = delete;
+
+    void keep() { is_kept_ = true; }
+
+  private:
+    Cluster& cluster_;
+    std::size_t mark_;
+    bool is_kept_ = false;
+};
+
+}  // namespace berth::cluster

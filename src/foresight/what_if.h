@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What would be decided if this happened? Supposes it on a copy of the state, decides there and on
+// the state as it stands, and says whose fate differs. Changes nothing.
+//
+// Cost: two copies of the state, two decisions, and explanations of at most kReasonsCompared
+// waiting jobs (fewer on a large cluster) whose fate differs, and as many whose fate does not.
+#pragma once
+
+#include <span>
+
+#include "lifecycle/apply.h"
+#include "model/policy.h"
+#include "model/what_if.h"
+
+namespace berth::foresight {
+
+inline constexpr int kReasonsCompared = 200;
+
+struct Comparison {
+    model::WhatIf what_if;
+    lifecycle::State then;  // supposed, nothing decided yet: knows the names of supposed jobs
+};
+
+// Errors: as of the event that is supposed: Invalid, NotFound, Exists, Conflict.
+base::Result<Comparison> what_if(const lifecycle::State& state,
+                                 std::span<const model::Hypothesis> hypotheses,
+                                 const model::Policy& policy, model::TimePoint now);
+
+}  // namespace berth::foresight

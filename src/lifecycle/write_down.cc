@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lifecycle/write_down.h"
+
+#include <algorithm>
+#include <bit>
+#include <set>
+#include <utility>
+
+namespace berth::lifecycle {
+namespace {
+
+using model::TaskState;
+
+void add_task(const State& state, model::JobDescription& job, const model::TaskPlacement& place,
+              TaskState standing) {
+    const auto rank = static_cast<std::size_t>(place.task);
+    if (job.tasks.size() <= rank) job.tasks.resize(rank + 1);
+    model::TaskDescription& task = job.tasks[rank];
+    task.state = standing;
+    task.node = state.cluster.description(place.node).name;
+    for (std::uint64_t mask = place.gpu_mask; mask != 0; mask &= mask - 1) {
+        task.gpu_indices.push_back(std::countr_zero(mask));
+    }
+}
+
+model::JobDescription describe_job(const State& state, const model::JobRecord& record) {
+    model::JobDescription job;
+    job.spec = record.spec;
+    job.created = record.created;
+    job.last_start = record.last_start;
+    job.last_checkpoint = record.last_checkpoint;
+    if (record.last_pause) job.last_pause = record.last_pause->time;
+    job.stale_since = record.stale_since;
+    job.held = record.held || record.state == model::JobState::Cancelling;
+    for (const model::TaskPlacement& place : record.tasks) {
+        const bool leaves =
+            std::ranges::find(record.releasing, place.task) != record.releasing.end();
+        add_task(state, job, place, leaves ? TaskState::Releasing : TaskState::Running);
+    }
+    for (const model::TaskPlacement& place : record.hold) {
+        add_task(state, job, place, TaskState::Promised);
+    }
+    if (!record.hold.empty()) job.promised_until = record.hold_deadline;
+    return job;
+}
+
+}  // namespace
+
+model::Description written_down(const State& state, model::TimePoint now) {
+    model::Description description;
+    description.now = now;
+    description.as_listed = true;
+    description.levels.assign(state.cluster.levels().begin(), state.cluster.levels().end());
+    for (const auto& pool : state.cluster.pools()) {
+        if (pool.name != model::kDefaultPool) {
+            description.pools.push_back({pool.name, pool.labels});
+        }
+    }
+    for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
+        description.nodes.push_back(
+            state.cluster.description({static_cast<model::NodeId::Rep>(i)}));
+    }
+    for (std::size_t i = 1; i < state.cluster.projects().size(); ++i) {
+        description.projects.push_back(state.cluster.projects()[i].project);
+    }
+    std::set<std::pair<std::string, std::string>> names;
+    for (const auto& [id, record] : state.jobs) {
+        model::JobDescription job = describe_job(state, record);
+        while (job.spec.name.empty() || !names.emplace(job.spec.project, job.spec.name).second) {
+            job.spec.name += "#" + std::to_string(id.value);
+        }
+        description.jobs.push_back(std::move(job));
+    }
+    return description;
+}
+
+}  // namespace berth::lifecycle

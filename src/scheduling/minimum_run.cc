@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/minimum_run.h"
+
+#include <algorithm>
+
+namespace berth::scheduling {
+namespace {
+
+bool is_above_or_at(const PoolView& view, ProjectId upper, ProjectId lower) {
+    for (ProjectId at = lower; at.is_valid(); at = view.parent(at)) {
+        if (at == upper) return true;
+    }
+    return false;
+}
+
+// The topmost node above the victim's project, or that itself, that the asking one is not below.
+ProjectId parting(const PoolView& view, ProjectId victim, ProjectId asking) {
+    ProjectId at = victim;
+    while (view.parent(at) != cluster::kRoot && !is_above_or_at(view, view.parent(at), asking)) {
+        at = view.parent(at);
+    }
+    return at;
+}
+
+}  // namespace
+
+TimePoint protected_until(const PoolView& view, const cluster::Job& job, model::Rule rule,
+                          ProjectId asking) {
+    if (job.min_run) return job.last_start + *job.min_run;
+    const bool is_reclaim = rule == model::Rule::Reclaim;
+    ProjectId at = is_reclaim ? parting(view, job.project, asking) : job.project;
+    for (; at != cluster::kRoot; at = view.parent(at)) {
+        const model::Project& project = view.cluster.projects()[at.index()].project;
+        const auto& said = is_reclaim ? project.reclaim_min_run : project.preempt_min_run;
+        if (said) return job.last_start + *said;
+    }
+    const model::Duration by_cost = job.restart_cost * view.policy.min_run_restarts;
+    return job.last_start + std::max(view.policy.min_run, by_cost);
+}
+
+bool has_minimum_runs(const cluster::Cluster& cluster) {
+    return std::ranges::any_of(cluster.projects(), [](const cluster::ProjectState& state) {
+        return state.project.reclaim_min_run || state.project.preempt_min_run;
+    });
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Until when is a started job left alone? Rule R11. Its own minimum run counts first. Else that of
+// the nearest tree node that says one: for preemption from its project upwards; for reclaim from
+// the topmost node that holds it and not the one who asks, upwards from there, so that what a
+// department says of itself binds those outside and not its own projects. Else the policy's.
+//
+// Only the core of a gang is left alone: surplus was lent for as long as it idled. Whom it binds:
+// with Policy::min_run_binds_all everybody; else neither an owner who takes back his quota nor
+// interactive work inside its project.
+#pragma once
+
+#include "model/plan.h"
+#include "scheduling/pool_view.h"
+
+namespace berth::scheduling {
+
+TimePoint protected_until(const PoolView& view, const cluster::Job& job, model::Rule rule,
+                          ProjectId asking);
+
+// Whether any project or department says a minimum run: then who asks matters.
+bool has_minimum_runs(const cluster::Cluster& cluster);
+
+}  // namespace berth::scheduling

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/overcommitment.h"
+
+#include <algorithm>
+
+namespace berth::scheduling {
+namespace {
+
+__extension__ using Wide = __int128;
+
+struct Promise {
+    ProjectId project;
+    MilliGpu quota{0};      // as written, but no more than there is when it has no bound
+    MilliGpu in_force{0};
+    Wide remainder = 0;     // of its part, in units of 1 / sum
+};
+
+MilliGpu sum_of(const std::vector<Promise>& promises) {
+    MilliGpu sum{0};
+    for (const Promise& promise : promises) sum += promise.quota;
+    return sum;
+}
+
+// Promises from oldest to youngest, of `there` GPUs.
+void scale(std::vector<Promise>& promises, MilliGpu there) {
+    const MilliGpu sum = sum_of(promises);
+    MilliGpu rest = there;
+    for (Promise& promise : promises) {
+        promise.in_force = promise.quota;
+        if (sum <= there) continue;
+        const Wide part = Wide{promise.quota.value} * there.value;  // over sum
+        promise.in_force = {static_cast<std::int64_t>(part / sum.value) / 1000 * 1000};
+        promise.remainder = part - Wide{promise.in_force.value} * sum.value;
+        rest -= promise.in_force;
+    }
+    if (sum <= there) return;
+    std::vector<Promise*> by_remainder;
+    for (Promise& promise : promises) by_remainder.push_back(&promise);
+    std::ranges::stable_sort(by_remainder, std::greater{}, &Promise::remainder);
+    // A second round only where quotas are parts of a GPU.
+    while (rest > MilliGpu{0}) {
+        for (Promise* promise : by_remainder) {
+            const MilliGpu extra =
+                std::min({base::kWholeGpu, rest, promise->quota - promise->in_force});
+            promise->in_force += extra;
+            rest -= extra;
+        }
+    }
+}
+
+class Tree {
+  public:
+    Tree(const cluster::Cluster& cluster, PoolId pool)
+        : cluster_(cluster), pool_(pool), in_force_(cluster.projects().size()) {
+        in_force_[cluster::kRoot.index()] = model::kUnlimited;
+        go_below(cluster::kRoot, cluster.pool(pool).capacity);
+    }
+
+    std::vector<MilliGpu> in_force() && { return std::move(in_force_); }
+    const std::vector<model::Overcommitment>& found() const { return found_; }
+
+  private:
+    void go_below(ProjectId parent, MilliGpu there) {
+        std::vector<Promise> fixed;
+        std::vector<Promise> others;
+        for (const ProjectId child : cluster_.projects()[parent.index()].children) {
+            const cluster::Claim& claim = cluster_.claim(pool_, child);
+            const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;
+            const bool no_bound = claim.quota >= model::kUnlimited;
+            (is_fixed ? fixed : others).push_back({child, no_bound ? there : claim.quota, {}, 0});
+        }
+        const MilliGpu sum = sum_of(fixed) + sum_of(others);
+        const bool has_nodes = cluster_.pool(pool_).gpus_per_node_max > 0;
+        if (sum > there && has_nodes) {
+            const std::string scope = cluster_.projects()[parent.index()].project.name;
+            found_.push_back({cluster_.pool(pool_).name, scope, sum, there});
+        }
+        scale(fixed, there);
+        for (const Promise& promise : fixed) there -= promise.in_force;
+        scale(others, there);
+        for (const auto* promises : {&fixed, &others}) {
+            for (const Promise& promise : *promises) {
+                const MilliGpu written = cluster_.claim(pool_, promise.project).quota;
+                const bool is_whole = promise.in_force == promise.quota;
+                in_force_[promise.project.index()] = is_whole ? written : promise.in_force;
+                go_below(promise.project, promise.in_force);
+            }
+        }
+    }
+
+    const cluster::Cluster& cluster_;
+    PoolId pool_;
+    std::vector<MilliGpu> in_force_;
+    std::vector<model::Overcommitment> found_;
+};
+
+}  // namespace
+
+std::vector<MilliGpu> quotas_in_force(const cluster::Cluster& cluster, PoolId pool,
+                                      const model::Policy& policy) {
+    if (policy.scale_overcommitted) return Tree(cluster, pool).in_force();
+    std::vector<MilliGpu> as_written;
+    for (const cluster::Claim& claim : cluster.pool(pool).claims) {
+        as_written.push_back(claim.quota);
+    }
+    return as_written;
+}
+
+std::vector<model::Overcommitment> overcommitments(const cluster::Cluster& cluster) {
+    std::vector<model::Overcommitment> all;
+    for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
+        const Tree tree(cluster, {static_cast<PoolId::Rep>(i)});
+        all.insert(all.end(), tree.found().begin(), tree.found().end());
+    }
+    return all;
+}
+
+namespace {
+
+std::string amount(MilliGpu gpus) {
+    return base::format(gpus) + (gpus == base::kWholeGpu ? " GPU" : " GPUs");
+}
+
+}  // namespace
+
+std::string overcommitment_text(const model::Overcommitment& found) {
+    const std::string where = found.scope.empty()
+                                  ? "in pool " + found.pool
+                                  : "below " + found.scope + " in pool " + found.pool;
+    return "the quotas " + where + " sum to " + amount(found.quotas) + ", " +
+           base::format(found.capacity) + (found.capacity == base::kWholeGpu ? " is" : " are") +
+           " there";
+}
+
+}  // namespace berth::scheduling
