@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 
 #include "codec/api_fields.h"
-#include "codec/foresight_fields.h"
 #include "codec/event_fields.h"
+#include "codec/foresight_fields.h"
 
 namespace berth::codec {
 

@@ -124,9 +124,6 @@ class StateWriter {
         duration("preempt_min_run", project.preempt_min_run);
         duration("reclaim_min_run", project.reclaim_min_run);
         write(project.rights);
-        if (project.preemption_delay) duration("preemption_delay", *project.preemption_delay);
-        if (project.preempt_min_run) duration("preempt_min_run", *project.preempt_min_run);
-        if (project.reclaim_min_run) duration("reclaim_min_run", *project.reclaim_min_run);
         if (project.pools.empty()) return;
         json_.key("pools"), json_.begin_object();
         for (const auto& [pool, rights] : project.pools) {
@@ -160,6 +157,9 @@ class StateWriter {
         write(spec.request);
         number("min", spec.tasks_min);
         number("max", spec.tasks_max);
+        if (spec.elastic != model::Elastic::Live) {
+            json_.key("elastic"), json_.string(word(spec.elastic));
+        }
         text("gpu_model", spec.gpu_model);
         labels("node_labels", spec.node_labels);
         if (spec.topology != model::TopologyRequest{}) {

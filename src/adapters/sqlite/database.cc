@@ -72,9 +72,9 @@ base::Result<Database> Database::open(const std::string& path) {
     Database made;
     sqlite3* database = nullptr;
     // A connection is used from one thread, so that it needs no locks of its own.
-    const int code = sqlite3_open_v2(
-        path.c_str(), &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-        nullptr);
+    const int code =
+        sqlite3_open_v2(path.c_str(), &database,
+                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
     made.database_.reset(database);
     if (code != SQLITE_OK) {
         return base::fail(base::ErrorCode::Unavailable,
