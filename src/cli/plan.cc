@@ -81,7 +81,7 @@ extern const Verb plan_verb;
 
 const Verb plan_verb{.intent = Intent::Plan,
                      .name = "plan",
-                     .synopsis = "--state FILE [--profile classic|berth] | --export [FILE]",
+                     .synopsis = "--state FILE [--profile P] | --export [FILE]",
                      .summary = "one decision on a cluster described in a file",
                      .flags = kFlags,
                      .words_max = 1,

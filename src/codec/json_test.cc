@@ -117,6 +117,6 @@ TEST_CASE("YAML scalars follow the core schema") {
     CHECK(again(codec::parse_yaml("[no, on, 1, 1.5, 007, 0x1f, ~, '', '1', true, 12:30]", "f")) ==
           R"(["no","on",1,1.5,"007","0x1f",null,"","1",true,"12:30"])");
     CHECK(again(codec::parse_yaml("a: b\n---\nc: d", "f")) ==
-          "f:3: wanted one document, found another one");
+          "f:2: wanted one document, found another one");
     CHECK(again(codec::parse_yaml("a: 1\n b: 2\n", "f")).starts_with("f:2: "));
 }

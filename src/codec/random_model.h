@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: values of every type of the model, drawn from dice, with strings that hold quotes,
-// control characters, any Unicode and bytes that are no Unicode at all.
+// For tests: random values of every type of the model, with strings that hold any bytes at all.
 #pragma once
 
 #include <string>
@@ -93,14 +92,14 @@ class RandomModel {
         spec.kind = static_cast<model::JobKind>(rng_.between(0, 2)), spec.preemptible = flag();
         spec.priority = small(), spec.tasks_min = small(), spec.tasks_max = small();
         spec.elastic = static_cast<model::Elastic>(rng_.between(0, 1)), spec.pools = texts();
-        spec.request = {small(), {large()}, {large()}, {}, {}};
+        spec.request = {small(), {large()}, {large()}, {}, {}},
+        spec.stale_grace = maybe(duration());
         if (flag()) spec.request.cpu = model::MilliCpu{large()};
         if (flag()) spec.request.memory = model::Bytes{large()};
         spec.node_labels = labels(), spec.topology = {text(), text()};
-        spec.placement = model::Placement(rng_.between(0, 2)),
-        spec.tensor_skew_ppm = maybe(large());
-        spec.min_run = maybe(duration()), spec.restart_cost = duration();
-        spec.preemption_delay = maybe(duration()), spec.stale_grace = maybe(duration());
+        spec.placement = model::Placement(rng_.between(0, 2));
+        spec.tensor_skew_ppm = maybe(large()), spec.min_run = maybe(duration());
+        spec.restart_cost = duration(), spec.preemption_delay = maybe(duration());
         return spec;
     }
 
@@ -188,7 +187,7 @@ class RandomModel {
     void fill(model::JobPaused& e) { e = {job(), flag()}; }
     void fill(model::CancelRequested& e) { e = {job(), time()}; }
     void fill(model::JobFinished& e) {
-        e = {job(), static_cast<model::JobState>(rng_.between(6, 8)), small(), text()};
+        e = {job(), model::JobState(rng_.between(6, 8)), small(), text()};
     }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
     void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }

@@ -2,11 +2,12 @@
 //
 // The only file that includes yaml-cpp. Its exceptions end here.
 #include <yaml-cpp/depthguard.h>
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <sstream>
 #include <string>
-#include <vector>
 
 #include "codec/json.h"
 #include "codec/json_reader.h"
@@ -93,17 +94,46 @@ class TreeReader {
     int values_ = 0;
 };
 
+// Refuses a second document as soon as it begins. A stray bracket behind the first makes the
+// library see documents without end, so they are never collected.
+class OneDocument final : public YAML::EventHandler {
+  public:
+    void OnDocumentStart(const YAML::Mark& mark) override {
+        if (++documents_ > 1)
+            throw Refusal{line_of(mark), "wanted one document, found another one"};
+    }
+    void OnDocumentEnd() override {}
+    void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+    void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  const std::string&) override {}
+    void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                         YAML::EmitterStyle::value) override {}
+    void OnSequenceEnd() override {}
+    void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                    YAML::EmitterStyle::value) override {}
+    void OnMapEnd() override {}
+
+  private:
+    int documents_ = 0;
+};
+
+void expect_one_document(const std::string& text) {
+    std::istringstream stream(text);
+    YAML::Parser parser(stream);
+    OneDocument counter;
+    while (parser.HandleNextDocument(counter)) {
+    }
+}
+
 base::Result<Value> load(std::string_view text, const std::string& file_name) {
     const auto refused = [&](int line, const std::string& message) {
         return base::invalid(file_name + ":" + std::to_string(line) + ": " + message);
     };
     try {
-        const std::vector<YAML::Node> documents = YAML::LoadAll(std::string(text));
-        if (documents.empty()) return Value{};
-        if (documents.size() > 1) {
-            return refused(line_of(documents[1].Mark()), "wanted one document, found another one");
-        }
-        return TreeReader{}.read(documents[0], 0);
+        const std::string whole(text);
+        expect_one_document(whole);
+        return TreeReader{}.read(YAML::Load(whole), 0);
     } catch (const Refusal& refusal) {
         return refused(refusal.line, refusal.message);
     } catch (const YAML::Exception& error) {

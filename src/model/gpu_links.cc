@@ -2,9 +2,9 @@
 #include "model/gpu_links.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <iterator>
-#include <map>
 #include <sstream>
 #include <string_view>
 
@@ -17,9 +17,15 @@ constexpr int kSameNuma = 10;
 constexpr int kNvLinksMax = 99;
 
 base::Result<int> nearness_of(std::string_view word) {
-    static const std::map<std::string_view, int> kWords{
-        {"X", 0}, {"SYS", 0}, {"NODE", kSameNuma}, {"PHB", 20}, {"PXB", 30}, {"PIX", kSameIsland}};
-    if (const auto known = kWords.find(word); known != kWords.end()) return known->second;
+    using Word = std::pair<std::string_view, int>;
+    constexpr std::array<Word, 6> kWords{{{"X", 0},
+                                          {"SYS", 0},
+                                          {"NODE", kSameNuma},
+                                          {"PHB", 20},
+                                          {"PXB", 30},
+                                          {"PIX", kSameIsland}}};
+    const auto known = std::ranges::find(kWords, word, &Word::first);
+    if (known != kWords.end()) return known->second;
     int links = 1;
     const char* end = word.data() + word.size();
     const bool is_nvlink =

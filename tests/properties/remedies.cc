@@ -110,9 +110,9 @@ bool starts(const lifecycle::State& before, const scenario::Stage& stage, const 
     carry_out(state, remedy, id);
     const model::TimePoint at = remedy.kind == RemedyKind::Wait ? remedy.at : stage.now();
     const model::Plan plan = scheduling::decide(state.cluster, stage.policy(), at);
-    const bool keeps_promise =
-        state.cluster.job(id).hold && std::ranges::find(plan.dropped, id) == plan.dropped.end();
-    if (keeps_promise) return true;
+    // What was promised to it before counts, when that is kept.
+    const bool is_dropped = std::ranges::find(plan.dropped, id) != plan.dropped.end();
+    if (state.cluster.job(id).hold && !is_dropped) return true;
     return std::ranges::any_of(plan.starts, [&](const auto& start) { return start.job == id; }) ||
            std::ranges::any_of(plan.reservations, [&](const auto& held) { return held.job == id; });
 }
@@ -222,12 +222,13 @@ std::optional<std::string> place_of(const cluster::Cluster& cluster, const clust
     if (required == model::kNodeLevel) return description.name;
     std::string path;
     for (const std::string& level : cluster.levels()) {
-        const bool is_said = description.topology.contains(level);
-        const model::Labels& labels = is_said ? description.topology : description.labels;
-        const auto domain = labels.find(level);
-        if (domain != labels.end()) path += "/" + domain->second;
+        // A level that the node does not name is read from its label.
+        const bool is_named = description.topology.contains(level);
+        const model::Labels& names = is_named ? description.topology : description.labels;
+        const auto domain = names.find(level);
+        if (domain != names.end()) path += "/" + domain->second;
         if (level != required) continue;
-        if (domain == labels.end()) return {};
+        if (domain == names.end()) return {};
         return path;
     }
     return {};
