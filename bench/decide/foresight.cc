@@ -2,7 +2,8 @@
 //
 // What do the questions cost that are answered on copies? Every GPU is taken by a one-GPU job, two
 // jobs for each node wait; of one that waits are asked its remedy and when it starts, and of the
-// cluster what a larger quota would change.
+// cluster what a quota of 64 GPUs would change. (A change for which thousands of jobs are paused
+// costs what that decision costs.)
 #include "bench/decide/measure.h"
 #include "bench/decide/world.h"
 #include "foresight/what_if.h"
@@ -40,7 +41,7 @@ void foresight(Run& run) {
                                           scheduling::bounds_for(cluster), std::span(&job, 1));
     });
     const model::Hypothesis larger{
-        .what = model::Supposition::Quota, .name = "waits0", .gpus = base::gpus(capacity / 2)};
+        .what = model::Supposition::Quota, .name = "waits0", .gpus = base::gpus(64)};
     run.measure("what-if", 1, [&] {
         const auto compared =
             foresight::what_if(world.state, std::span(&larger, 1), run.policy, kNow);

@@ -56,6 +56,7 @@ model::GpuLinks read_gpu_links(Problems& problems, FieldReader& fields, int gpus
     links.nics = read_places(lists, "nics");
     links.matrix = lists.texts("matrix");
     lists.finish();
+    if (gpus < 0 || gpus > model::kGpusPerNodeMax) return links;  // reported already
     const auto near = model::nearness(links, gpus);
     if (!near) fields.report("gpu_links", near.error().message);
     return links;

@@ -351,6 +351,7 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.topology = shape.topology;
     spec.placement = shape.placement;
     spec.tensor_skew_ppm = shape.tensor_skew_ppm;
+    spec.elastic = job.elastic;
     spec.min_run = job.min_run;
     if (job.preemption_delay != cluster::kOfProject) spec.preemption_delay = job.preemption_delay;
     spec.restart_cost = job.restart_cost;
