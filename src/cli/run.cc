@@ -34,7 +34,7 @@ constexpr Flag kFlags[] = {
     kRequiredFlag,
     kPreferredFlag,
     kSignalFlag,
-    kTimeFlag,
+    kRuntimeFlag,
     kGraceFlag,
     kCheckpointFlag,
     {'d', "detach", "", "print its number and go on without it"},

@@ -42,7 +42,7 @@ inline constexpr Flag kSignalFlag{0,
                                   "that asks it to save and stop",
                                   Completes::Choices,
                                   "auto|TERM|INT|USR1|USR2|none"};
-inline constexpr Flag kTimeFlag{0, "time", "TIME",
+inline constexpr Flag kRuntimeFlag{0, "time", "TIME",
                                 "how long it runs, for planning: 2h; not a limit"};
 inline constexpr Flag kGraceFlag{0, "grace", "TIME", "how long it may take to save: 120s"};
 inline constexpr Flag kCheckpointFlag{0, "checkpoint", "DIR", "kept over pauses, told to the job",

@@ -32,7 +32,7 @@ constexpr Flag kFlags[] = {
     kRequiredFlag,
     kPreferredFlag,
     kSignalFlag,
-    kTimeFlag,
+    kRuntimeFlag,
     kGraceFlag,
     kCheckpointFlag,
     {0, "wait", "", "return when it has ended, with its exit code"},
