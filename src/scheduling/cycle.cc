@@ -9,7 +9,6 @@
 
 #include "base/check.h"
 #include "scheduling/minimum_run.h"
-#include "scheduling/overcommitment.h"
 #include "scheduling/place.h"
 #include "scheduling/preemption_delay.h"
 #include "scheduling/queue_order.h"
@@ -105,7 +104,13 @@ class Attempt {
         pause_stale_gangs();
     }
 
-    Plan take_plan() { return std::move(plan_); }
+    Plan take_plan() {
+        for (const PoolView& view : views_) {
+            const auto& found = view.shares.overcommitted;
+            plan_.overcommitted.insert(plan_.overcommitted.end(), found.begin(), found.end());
+        }
+        return std::move(plan_);
+    }
     const Conflicts& conflicts() const { return conflicts_; }
 
   private:
@@ -398,11 +403,7 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory
         const cluster::Trial trial(cluster);
         Attempt attempt(cluster, policy, now, memory, known, count == kAttemptsMax);
         attempt.run();
-        if (attempt.conflicts().empty() || count == kAttemptsMax) {
-            Plan plan = attempt.take_plan();
-            if (policy.scale_overcommitted) plan.overcommitted = overcommitments(cluster);
-            return plan;
-        }
+        if (attempt.conflicts().empty() || count == kAttemptsMax) return attempt.take_plan();
         for (const auto& [job, claimants] : attempt.conflicts()) {
             auto& passing = known[job];
             passing.insert(passing.end(), claimants.begin(), claimants.end());
