@@ -19,6 +19,7 @@
 
 #include "adapters/sqlite/sqlite_store.h"
 #include "control/controller.h"
+#include "doubles/hand_clock.h"
 
 namespace {
 
@@ -33,16 +34,6 @@ constexpr int kSubmitsPerTurn = 4096;
     std::fprintf(stderr, "berth-bench-throughput: %s\n", why.c_str());
     std::exit(1);
 }
-
-// Time stands still but for what the bench lets pass.
-class HandClock final : public ports::Clock {
-  public:
-    base::TimePoint now() const override { return now_; }
-    void advance(base::Duration by) { now_ += by; }
-
-  private:
-    base::TimePoint now_ = base::at_ms(1'700'000'000'000);
-};
 
 // Takes every order and runs nothing.
 class NullLauncher final : public ports::Launcher {
@@ -168,7 +159,7 @@ class Bench {
     }
 
     int gpus_;
-    HandClock clock_;
+    tests::HandClock clock_;
     NullLauncher launcher_;
     control::Controller controller_;
     std::size_t reported_ = 0;  // of those that were started, as running

@@ -114,6 +114,9 @@ std::string format_thousandths(std::int64_t thousandths) {
 }
 
 std::string format(MilliGpu amount) { return format_thousandths(amount.value); }
+std::string format_gpus(MilliGpu amount) {
+    return format(amount) + (amount == kWholeGpu ? " GPU" : " GPUs");
+}
 std::string format(MilliCpu amount) { return format_thousandths(amount.value); }
 
 std::string format(Bytes amount) {

@@ -60,6 +60,8 @@ Result<Duration> parse_duration(std::string_view text);
 // Writes thousandths without trailing zeros: 1500 -> "1.5", 2000 -> "2".
 std::string format_thousandths(std::int64_t thousandths);
 std::string format(MilliGpu amount);
+// With its unit: "1 GPU", "2.5 GPUs".
+std::string format_gpus(MilliGpu amount);
 std::string format(MilliCpu amount);
 // Writes the largest binary unit that divides evenly to one decimal: "80G", "1.5G", "512M".
 std::string format(Bytes amount);

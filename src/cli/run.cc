@@ -17,29 +17,11 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kFlags[] = {
-    kGpusFlag,
-    kProjectFlag,
-    kNameFlag,
-    kKindFlag,
-    kNodesFlag,
-    kTasksFlag,
-    kCpusFlag,
-    kMemoryFlag,
-    kWorkdirFlag,
-    kEnvFlag,
-    kPriorityFlag,
-    kDelayFlag,
-    kPoolFlag,
-    kRequiredFlag,
-    kPreferredFlag,
-    kSignalFlag,
-    kRuntimeFlag,
-    kGraceFlag,
-    kCheckpointFlag,
-    {'d', "detach", "", "print its number and go on without it"},
-    {0, "max-wait", "TIME", "give up (111) when it has not started by then"},
-};
+constexpr auto kFlags = joined(
+    kSubmissionFlags, std::to_array<Flag>({
+                          {'d', "detach", "", "print its number and go on without it"},
+                          {0, "max-wait", "TIME", "give up (111) when it has not started by then"},
+                      }));
 
 constexpr base::Duration kRefresh{1000};
 constexpr base::Duration kWorthTelling{500};  // a shorter wait is not mentioned in a log

@@ -15,35 +15,17 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kFlags[] = {
-    kGpusFlag,
-    kProjectFlag,
-    kNameFlag,
-    kKindFlag,
-    kNodesFlag,
-    kTasksFlag,
-    kCpusFlag,
-    kMemoryFlag,
-    kWorkdirFlag,
-    kEnvFlag,
-    kPriorityFlag,
-    kDelayFlag,
-    kPoolFlag,
-    kRequiredFlag,
-    kPreferredFlag,
-    kSignalFlag,
-    kRuntimeFlag,
-    kGraceFlag,
-    kCheckpointFlag,
-    {0, "wait", "", "return when it has ended, with its exit code"},
-    {0, "timeout", "TIME", "with --wait: return 120 then, the job goes on"},
-    {0, "dry-run", "", "say what would happen; submit nothing"},
-    {0, "key", "KEY", "a repeated key gives the same job"},
-    {0, "id-file", "FILE", "write the number there", Completes::Files},
-    kPageOutputFlag,
-    kJsonFlag,
-    {'q', "quiet", "", "print only the number"},
-};
+constexpr auto kFlags = joined(
+    kSubmissionFlags, std::to_array<Flag>({
+                          {0, "wait", "", "return when it has ended, with its exit code"},
+                          {0, "timeout", "TIME", "with --wait: return 120 then, the job goes on"},
+                          {0, "dry-run", "", "say what would happen; submit nothing"},
+                          {0, "key", "KEY", "a repeated key gives the same job"},
+                          {0, "id-file", "FILE", "write the number there", Completes::Files},
+                          kPageOutputFlag,
+                          kJsonFlag,
+                          {'q', "quiet", "", "print only the number"},
+                      }));
 
 // What was understood, defaults filled in: "8 H100 · project nlp · train · CPUs by GPU share".
 std::string echo_line(const model::JobRecord& job, const Glyphs& glyphs) {

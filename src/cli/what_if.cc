@@ -26,32 +26,19 @@ namespace {
 using model::Hypothesis;
 using model::Supposition;
 
-constexpr Flag kFlags[] = {
-    {0, "state", "FILE", "of the cluster in this file, not the server's", Completes::Files},
-    {0, "profile", "NAME", "with --state: berth (unless said) or classic", Completes::Choices,
-     "berth|classic"},
-    {0, "down", "", "drain: the node fails, its jobs start again"},
-    kGpusFlag,
-    kProjectFlag,
-    kNameFlag,
-    kKindFlag,
-    kNodesFlag,
-    kTasksFlag,
-    kCpusFlag,
-    kMemoryFlag,
-    kWorkdirFlag,
-    kEnvFlag,
-    kPriorityFlag,
-    kDelayFlag,
-    kPoolFlag,
-    kRequiredFlag,
-    kPreferredFlag,
-    kSignalFlag,
-    kGraceFlag,
-    kCheckpointFlag,
-    kPageOutputFlag,
-    kJsonFlag,
-};
+constexpr auto kFlags = joined(
+    joined(
+        std::to_array<Flag>({
+            {0, "state", "FILE", "of the cluster in this file, not the server's", Completes::Files},
+            {0, "profile", "NAME", "with --state: berth (unless said) or classic",
+             Completes::Choices, "berth|classic"},
+            {0, "down", "", "drain: the node fails, its jobs start again"},
+        }),
+        kSubmissionFlags),
+    std::to_array<Flag>({
+        kPageOutputFlag,
+        kJsonFlag,
+    }));
 
 // The words behind what is supposed.
 std::span<const std::string> objects(const Arguments& arguments) {

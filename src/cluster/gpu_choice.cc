@@ -18,6 +18,18 @@ bool is_lower(std::uint64_t mask, std::uint64_t other) {
     return differs != 0 && (mask & (differs & (~differs + 1))) != 0;
 }
 
+// The best set seen so far; of equally good ones the one with the lower GPUs.
+struct Best {
+    std::optional<std::tuple<int, int, int>> score;
+    std::uint64_t mask = 0;
+
+    void offer(const std::tuple<int, int, int>& found, std::uint64_t chosen) {
+        if (score && (found < *score || (found == *score && is_lower(mask, chosen)))) return;
+        score = found;
+        mask = chosen;
+    }
+};
+
 }  // namespace
 
 GpuChoice::GpuChoice(const model::GpuLinks& links, int gpus) : gpus_(gpus), nics_(links.nics) {
@@ -77,47 +89,36 @@ GpuChoice::Score GpuChoice::score(std::uint64_t chosen, std::uint64_t free, Reac
 }
 
 std::uint64_t GpuChoice::search(std::uint64_t free, int count, Reach reach) const {
-    std::optional<Score> best_score;
-    std::uint64_t best = 0;
+    Best best;
     for (std::uint64_t chosen = free; chosen != 0; chosen = (chosen - 1) & free) {
-        if (std::popcount(chosen) != count) continue;
-        const Score found = score(chosen, free, reach);
-        if (best_score && (found < *best_score || (found == *best_score && is_lower(best, chosen))))
-            continue;
-        best_score = found;
-        best = chosen;
+        if (std::popcount(chosen) == count) best.offer(score(chosen, free, reach), chosen);
     }
-    return best;
+    return best.mask;
+}
+
+// The lowest of the GPUs in `from` that are nearest to those in `to`.
+int GpuChoice::nearest(std::uint64_t from, std::uint64_t to) const {
+    int nearest = -1;
+    int nearest_sum = -1;
+    for (; from != 0; from &= from - 1) {
+        const int gpu = std::countr_zero(from);
+        int sum = 0;
+        for (std::uint64_t in = to; in != 0; in &= in - 1) sum += near(gpu, std::countr_zero(in));
+        if (sum <= nearest_sum) continue;
+        nearest = gpu;
+        nearest_sum = sum;
+    }
+    return nearest;
 }
 
 std::uint64_t GpuChoice::grow(std::uint64_t free, int count, Reach reach) const {
-    std::optional<Score> best_score;
-    std::uint64_t best = 0;
+    Best best;
     for (std::uint64_t seeds = free; seeds != 0; seeds &= seeds - 1) {
         std::uint64_t chosen = seeds & (~seeds + 1);
-        while (std::popcount(chosen) < count) {
-            int nearest = -1;
-            int nearest_sum = -1;
-            for (std::uint64_t rest = free & ~chosen; rest != 0; rest &= rest - 1) {
-                const int gpu = std::countr_zero(rest);
-                int sum = 0;
-                for (std::uint64_t in = chosen; in != 0; in &= in - 1) {
-                    sum += near(gpu, std::countr_zero(in));
-                }
-                if (sum > nearest_sum) {
-                    nearest = gpu;
-                    nearest_sum = sum;
-                }
-            }
-            chosen |= bit(nearest);
-        }
-        const Score found = score(chosen, free, reach);
-        if (best_score && (found < *best_score || (found == *best_score && is_lower(best, chosen))))
-            continue;
-        best_score = found;
-        best = chosen;
+        while (std::popcount(chosen) < count) chosen |= bit(nearest(free & ~chosen, chosen));
+        best.offer(score(chosen, free, reach), chosen);
     }
-    return best;
+    return best.mask;
 }
 
 }  // namespace berth::cluster

@@ -39,6 +39,7 @@ class GpuChoice {
     int nearness_within(std::uint64_t mask) const;
     int cards(std::uint64_t mask) const;
     Score score(std::uint64_t chosen, std::uint64_t free, Reach reach) const;
+    int nearest(std::uint64_t from, std::uint64_t to) const;
     std::uint64_t search(std::uint64_t free, int count, Reach reach) const;
     std::uint64_t grow(std::uint64_t free, int count, Reach reach) const;
     std::size_t entry(std::uint64_t free, int count, Reach reach) const;

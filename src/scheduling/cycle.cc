@@ -10,7 +10,6 @@
 #include "scheduling/bookings.h"
 #include "scheduling/minimum_run.h"
 #include "scheduling/moves.h"
-#include "scheduling/overcommitment.h"
 #include "scheduling/place.h"
 #include "scheduling/plan_draft.h"
 #include "scheduling/preemption_delay.h"
@@ -87,10 +86,11 @@ class Attempt {
 
     Plan take_plan() {
         Plan plan = draft_.take_plan();
+        for (const PoolView& view : views_) {
+            std::ranges::copy(view.shares.overcommitted, std::back_inserter(plan.overcommitted));
+        }
         for (const Bookings& bookings : bookings_) {
-            for (model::Booking& booking : bookings.still_waiting()) {
-                plan.bookings.push_back(std::move(booking));
-            }
+            std::ranges::move(bookings.still_waiting(), std::back_inserter(plan.bookings));
         }
         return plan;
     }
@@ -407,11 +407,7 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory
         const cluster::Trial trial(cluster);
         Attempt attempt(cluster, policy, now, memory, known, count == kAttemptsMax);
         attempt.run();
-        if (attempt.conflicts().empty() || count == kAttemptsMax) {
-            Plan plan = attempt.take_plan();
-            if (policy.scale_overcommitted) plan.overcommitted = overcommitments(cluster);
-            return plan;
-        }
+        if (attempt.conflicts().empty() || count == kAttemptsMax) return attempt.take_plan();
         for (const auto& [job, claimants] : attempt.conflicts()) {
             auto& passing = known[job];
             passing.insert(passing.end(), claimants.begin(), claimants.end());

@@ -9,18 +9,14 @@ namespace {
 using model::Reason;
 using model::Verdict;
 
-std::string gpus(base::MilliGpu amount) {
-    return base::format(amount) + (amount == base::kWholeGpu ? " GPU" : " GPUs");
-}
-
 std::string quota_text(const Verdict& verdict) {
     const std::string use = verdict.scope + " uses " + base::format(verdict.used) + " of ";
     const std::string asks = ", this asks " + base::format(verdict.asks) + " more";
     if (verdict.detail == "quota") {
-        return use + "the quota of " + gpus(verdict.bound) +
+        return use + "the quota of " + base::format_gpus(verdict.bound) +
                " that work which cannot be paused may take" + asks;
     }
-    return use + "its " + verdict.detail + " of " + gpus(verdict.bound) + asks;
+    return use + "its " + verdict.detail + " of " + base::format_gpus(verdict.bound) + asks;
 }
 
 std::string fair_text(const Verdict& verdict) {
@@ -31,7 +27,7 @@ std::string fair_text(const Verdict& verdict) {
                base::format(verdict.asks);
     }
     return verdict.scope + " holds " + base::format(verdict.used) + " of its fair share of " +
-           gpus(verdict.bound) + " and asks " + base::format(verdict.asks) + "; " +
+           base::format_gpus(verdict.bound) + " and asks " + base::format(verdict.asks) + "; " +
            base::format(verdict.idle) + " of " + base::format(verdict.capacity) + " idle";
 }
 
@@ -43,7 +39,7 @@ std::string best_domain(const Verdict& verdict, const std::string& fit) {
 }
 
 std::string topology_never(const Verdict& verdict) {
-    return "asks " + gpus(verdict.asks) + " in one " + verdict.detail + ": " +
+    return "asks " + base::format_gpus(verdict.asks) + " in one " + verdict.detail + ": " +
            best_domain(verdict, "would fit in the best, ") +
            (verdict.scope.empty() ? "" : ", when it is empty");
 }
@@ -56,13 +52,13 @@ std::string never_text(const Verdict& verdict) {
     }
     if (verdict.detail != "gpus" && verdict.detail != "node size") return topology_never(verdict);
     if (verdict.detail == "node size") return "no node has the GPUs one task of this asks";
-    return "asks " + gpus(verdict.asks) + ", the pool has " + base::format(verdict.capacity) +
-           ": " + std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
-           " tasks would fit when it is empty";
+    return "asks " + base::format_gpus(verdict.asks) + ", the pool has " +
+           base::format(verdict.capacity) + ": " + std::to_string(verdict.tasks_fit) + " of " +
+           std::to_string(verdict.tasks_asked) + " tasks would fit when it is empty";
 }
 
 std::string idle_text(const Verdict& verdict) {
-    return "asks " + gpus(verdict.asks) + "; " + base::format(verdict.idle) + " of " +
+    return "asks " + base::format_gpus(verdict.asks) + "; " + base::format(verdict.idle) + " of " +
            base::format(verdict.capacity) + " idle";
 }
 
@@ -113,7 +109,7 @@ std::string explain_text(const Verdict& verdict) {
             }
             return idle_text(verdict) + " besides those kept for another job";
         case Reason::WaitingForPause:
-            return "its " + gpus(verdict.asks) +
+            return "its " + base::format_gpus(verdict.asks) +
                    (verdict.asks == base::kWholeGpu ? " is" : " are") + " being freed";
         case Reason::Starting: return "starts now";
         case Reason::NotYetEvaluated: return "not looked at yet";

@@ -190,8 +190,9 @@ void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent
 Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
                    model::TimePoint now, Divisions* divisions) {
     const std::size_t count = cluster.projects().size();
+    Quotas quotas = quotas_in_force(cluster, pool, policy);
     Shares shares{std::vector<MilliGpu>(count), std::vector<MilliGpu>(count),
-                  quotas_in_force(cluster, pool, policy)};
+                  std::move(quotas.in_force), std::move(quotas.scaled)};
     std::vector<MilliGpu> request(count);
     effective_request(cluster, pool, cluster::kRoot, shares, request);
     shares.fair[0] = shares.allocatable[0] = cluster.pool(pool).capacity;

@@ -65,6 +65,7 @@ struct Shares {
     std::vector<MilliGpu> fair;
     std::vector<MilliGpu> allocatable;  // min(limit, max(quota, fair))
     std::vector<MilliGpu> quota;        // what it is worth now (overcommitment.h)
+    std::vector<model::Overcommitment> overcommitted;  // why some are worth less than written
 };
 
 // `now` tells how long ago past use lies, where the policy measures it. Every division on the way

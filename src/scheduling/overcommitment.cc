@@ -56,8 +56,7 @@ class Tree {
         go_below(cluster::kRoot, cluster.pool(pool).capacity);
     }
 
-    std::vector<MilliGpu> in_force() && { return std::move(in_force_); }
-    const std::vector<model::Overcommitment>& found() const { return found_; }
+    Quotas quotas() && { return {std::move(in_force_), std::move(found_)}; }
 
   private:
     void go_below(ProjectId parent, MilliGpu there) {
@@ -96,12 +95,11 @@ class Tree {
 
 }  // namespace
 
-std::vector<MilliGpu> quotas_in_force(const cluster::Cluster& cluster, PoolId pool,
-                                      const model::Policy& policy) {
-    if (policy.scale_overcommitted) return Tree(cluster, pool).in_force();
-    std::vector<MilliGpu> as_written;
+Quotas quotas_in_force(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy) {
+    if (policy.scale_overcommitted) return Tree(cluster, pool).quotas();
+    Quotas as_written;
     for (const cluster::Claim& claim : cluster.pool(pool).claims) {
-        as_written.push_back(claim.quota);
+        as_written.in_force.push_back(claim.quota);
     }
     return as_written;
 }
@@ -109,25 +107,17 @@ std::vector<MilliGpu> quotas_in_force(const cluster::Cluster& cluster, PoolId po
 std::vector<model::Overcommitment> overcommitments(const cluster::Cluster& cluster) {
     std::vector<model::Overcommitment> all;
     for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
-        const Tree tree(cluster, {static_cast<PoolId::Rep>(i)});
-        all.insert(all.end(), tree.found().begin(), tree.found().end());
+        const Quotas quotas = Tree(cluster, {static_cast<PoolId::Rep>(i)}).quotas();
+        all.insert(all.end(), quotas.scaled.begin(), quotas.scaled.end());
     }
     return all;
 }
-
-namespace {
-
-std::string amount(MilliGpu gpus) {
-    return base::format(gpus) + (gpus == base::kWholeGpu ? " GPU" : " GPUs");
-}
-
-}  // namespace
 
 std::string overcommitment_text(const model::Overcommitment& found) {
     const std::string where = found.scope.empty()
                                   ? "in pool " + found.pool
                                   : "below " + found.scope + " in pool " + found.pool;
-    return "the quotas " + where + " sum to " + amount(found.quotas) + ", " +
+    return "the quotas " + where + " sum to " + base::format_gpus(found.quotas) + ", " +
            base::format(found.capacity) + (found.capacity == base::kWholeGpu ? " is" : " are") +
            " there";
 }

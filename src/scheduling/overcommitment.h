@@ -22,10 +22,14 @@ using base::MilliGpu;
 using base::PoolId;
 using base::ProjectId;
 
-// What each project's quota is worth in the pool, by project; as written where the policy does not
-// scale or nothing is promised twice.
-std::vector<MilliGpu> quotas_in_force(const cluster::Cluster& cluster, PoolId pool,
-                                      const model::Policy& policy);
+struct Quotas {
+    std::vector<MilliGpu> in_force;             // by project
+    std::vector<model::Overcommitment> scaled;  // where that is less than written, from the top
+};
+
+// What each project's quota is worth in the pool; as written where the policy does not scale or
+// nothing is promised twice.
+Quotas quotas_in_force(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy);
 
 // Every place in the tree where too much is promised, whether it is scaled or not: pool by pool,
 // from the top.

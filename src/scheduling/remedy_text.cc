@@ -9,10 +9,6 @@ namespace {
 using model::Remedy;
 using model::RemedyKind;
 
-std::string gpus(base::MilliGpu amount) {
-    return base::format(amount) + (amount == base::kWholeGpu ? " GPU" : " GPUs");
-}
-
 // "a, b and c"
 std::string listed(const std::vector<model::JobId>& jobs,
                    const std::function<std::string(model::JobId)>& name_of) {
@@ -33,19 +29,23 @@ std::string remedy_text(const Remedy& remedy, model::TimePoint now,
         case RemedyKind::Resume: return "somebody resumes it";
         case RemedyKind::NodeBack: return "node " + remedy.name + " takes work again";
         case RemedyKind::RaiseLimit:
-            return "the limit of " + remedy.name + " is raised to " + gpus(remedy.gpus);
+            return "the limit of " + remedy.name + " is raised to " +
+                   base::format_gpus(remedy.gpus);
         case RemedyKind::RaiseQuota:
-            return "the quota of " + remedy.name + " is raised to " + gpus(remedy.gpus);
+            return "the quota of " + remedy.name + " is raised to " +
+                   base::format_gpus(remedy.gpus);
         case RemedyKind::JobsEnd:
             return listed(remedy.jobs, name_of) + (remedy.jobs.size() == 1 ? " ends" : " end");
         case RemedyKind::Apart: return "its tasks may stand apart";
         case RemedyKind::AskLess:
-            if (remedy.tasks == 1) return "it asks for " + gpus(remedy.gpus);
-            return "it asks for " + std::to_string(remedy.tasks) + " tasks of " + gpus(remedy.gpus);
+            if (remedy.tasks == 1) return "it asks for " + base::format_gpus(remedy.gpus);
+            return "it asks for " + std::to_string(remedy.tasks) + " tasks of " +
+                   base::format_gpus(remedy.gpus);
         case RemedyKind::AnyKind: return "it takes GPUs of any model, on any node";
         case RemedyKind::MoreGpus:
-            return gpus(remedy.gpus) + " more idle" + (remedy.gpus == base::kWholeGpu ? "s" : "") +
-                   " on one node of the pool " + remedy.name;
+            return base::format_gpus(remedy.gpus) + " more idle" +
+                   (remedy.gpus == base::kWholeGpu ? "s" : "") + " on one node of the pool " +
+                   remedy.name;
     }
     return {};
 }
