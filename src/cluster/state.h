@@ -116,9 +116,9 @@ struct LaneKey {
     ShapeId shape;
     int ask = 1;
     bool preemptible = true;
-    int preference = 0;               // position of this pool in the jobs' list of pools
+    int preference = 0;  // position of this pool in the jobs' list of pools
     model::Duration preemption_delay = kOfProject;
-    std::uint32_t home = 0;           // where running tasks bind the next one (Cluster::home)
+    std::uint32_t home = 0;  // where running tasks bind the next one (Cluster::home)
     JobId alone;  // the only job of the lane: one that grows by a restart
     int minutes = 0;  // how long a run takes, rounded up; 0 = not declared
 
@@ -165,9 +165,9 @@ struct PoolState {
     DomainTree domains;
     MilliGpu capacity{0};  // of ready nodes
     int gpus_per_node_max = 0;
-    model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
-    std::vector<Claim> claims;            // by project
-    bool has_fixed_quota = false;         // anybody's
+    model::Bytes gpu_memory_min{0};  // of the smallest GPU; 0 = none said
+    std::vector<Claim> claims;  // by project
+    bool has_fixed_quota = false;  // anybody's
 };
 
 struct ProjectState {

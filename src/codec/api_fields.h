@@ -70,6 +70,7 @@ struct Fields<model::Move> {
         field("rule", &model::Move::rule);
         field("beneficiary", &model::Move::beneficiary);
         field("cost", &model::Move::cost);
+        field("is_wasteful", &model::Move::is_wasteful);
     }
 };
 

@@ -348,7 +348,8 @@ TaskDescription StateReader::read_task(const Value& value, const std::string& pa
 
 void StateReader::read_counts(FieldReader& fields, JobDescription& job) {
     JobSpec& spec = job.spec;
-    const auto listed_tasks = static_cast<std::int64_t>(job.tasks.size());
+    const std::size_t left = model::left_before_move(job);
+    const auto listed_tasks = std::ssize(job.tasks) - static_cast<std::ptrdiff_t>(left);
     const bool is_range = spec.tasks_max > 1;  // given as gpus: 4..16
     const std::int64_t high = fields.whole("max", is_range ? spec.tasks_max : 0, {1, kTasksMax});
     std::int64_t low = is_range ? spec.tasks_min : std::max<std::int64_t>(1, listed_tasks);

@@ -18,8 +18,14 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
                                                   pause.whole_job, pause.tasks, pause.is_wasteful});
     }
     for (const model::Move& move : plan.moves) {
-        events.emplace_back(model::PauseRequested{
-            move.job, move.rule, move.beneficiary, move.cost, now + policy.pause_grace, true, {}});
+        events.emplace_back(model::PauseRequested{move.job,
+                                                  move.rule,
+                                                  move.beneficiary,
+                                                  move.cost,
+                                                  now + policy.pause_grace,
+                                                  true,
+                                                  {},
+                                                  move.is_wasteful});
     }
     // A job that both starts and grows in one plan is started once, with all of it.
     std::map<model::JobId, std::size_t> known;

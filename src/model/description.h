@@ -34,8 +34,12 @@ struct JobDescription {
     std::optional<TimePoint> stale_since;     // below its minimum; none = since it started
     bool held = false;                        // a user paused it
     std::optional<TimePoint> promised_until;  // how long promised tasks are kept for it
-    std::vector<TaskDescription> tasks;       // those not listed are pending
+    std::vector<TaskDescription> tasks;       // by rank; those not listed are pending
 };
+
+// A job that moves has left none of its places yet and is promised others: these stand behind those
+// in the list, from rank 0 again. Returns how many stand before them; 0 = it does not move.
+std::size_t left_before_move(const JobDescription& job);
 
 struct Description {
     TimePoint now;

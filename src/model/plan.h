@@ -61,6 +61,7 @@ struct Move {
     Rule rule = Rule::Consolidate;     // or Reclaim or Preempt: a victim that was found a place
     JobId beneficiary;
     PauseCost cost;
+    bool is_wasteful = false;          // counts against the waste budget
 
     bool operator==(const Move&) const = default;
 };

@@ -5,8 +5,8 @@
 // each of which takes the GPU that the last one left (example E16).
 //
 //   who books   a job of several whole GPUs, in no required domain, that has waited booking_after,
-//               that quotas and limits allow to start, and that comes first among the jobs like it; at most bookings_max,
-//               the oldest first. Jobs are booked in the first pool they name.
+//               that quotas and limits allow to start, and that comes first among the jobs like it;
+//               at most bookings_max, the oldest first, in the first pool they name
 //   where       on the GPUs in whose way stand the fewest jobs that have not declared how long they
 //               run; then on those that are free first by what was declared; then on the first
 //               nodes. Whatever others do, the booked GPUs only get better by this measure: who has
@@ -15,11 +15,10 @@
 //               started last: the longer a job has run, the longer it is expected to.)
 //   when        each job in the way ends when it has declared to; one that has not, or has run
 //               longer, runs as long again as it has, at least a minute. Services do not end.
-//   who may     use the idle ones: jobs as large or larger, which take their turn; jobs that end by
-//   what they declared before the booking begins;
-//               jobs the booked one has to give way to: older ones and, in its project, those of
-//               higher priority; and a project within its fair share where the booked job's is not
-//
+//   who may     use the idle ones: jobs as large or larger, which take their turn; jobs that by
+//               what they declared end before the booking begins; jobs the booked one has to give
+//               way to: older ones and, in its project, those of higher priority; and a project
+//               within its fair share where the booked job's is not
 //   and share   the project's own later jobs also leave it so much of its fair share as the gang
 //               needs: who has spent his share on small jobs would have no right to the large one
 //

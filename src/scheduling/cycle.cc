@@ -203,7 +203,7 @@ class Attempt {
                asks <= free[static_cast<std::size_t>(View::Coming)] + bookings_of(view).kept();
     }
 
-    bool consolidate_for(const PoolView& view, const Job& job, QueueOrder& order) {
+    bool consolidate_for(PoolView& view, const Job& job, QueueOrder& order) {
         const Bookings::Opening opening(bookings_of(view), job);
         if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
         if (reserve_coming(view, job)) {  // what an earlier move left over
@@ -214,11 +214,18 @@ class Attempt {
         const bool is_apart =
             ask_gpus(view, job, job.ask()) <= cluster_.pool(view.pool).free_total[coming];
         if (!is_apart || ++searches_for_moves_ > kMoveSearchesMax) return false;
+        if (is_waste_spent(view, view.wasted_gpu_ms)) {
+            draft_.wake_at(waste_renewal(draft_.now()));
+            return false;
+        }
         const Rearrangement found =
             rearrange(view, job, [&](const Job& mover) { return !draft_.is_winner(mover.id); });
         if (found.worth_at) draft_.wake_at(*found.worth_at);
         if (found.moves.empty()) return false;
-        for (const model::Move& move : found.moves) draft_.move(move, view.pool);
+        for (const model::Move& move : found.moves) {
+            view.wasted_gpu_ms += move.cost.unsaved_gpu_ms;
+            draft_.move(move, view.pool);
+        }
         draft_.reserve(job.id, view.pool, Rule::Consolidate, found.places);
         searches_[view.pool.index()].reset();  // its pieces are cut from jobs that moved
         order.changed(job.project);

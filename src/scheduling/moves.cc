@@ -268,8 +268,8 @@ class Search {
             auto to = another_place(view_, *mover.job, tasks);
             if (!to || is_at_same_places(*mover.job, *to)) return false;
             for (const TaskPlacement& task : *to) view_.cluster.take(View::Coming, task);
-            moves.push_back(
-                {mover.job->id, std::move(*to), model::Rule::Consolidate, job_.id, mover.cost});
+            moves.push_back({mover.job->id, std::move(*to), model::Rule::Consolidate, job_.id,
+                             mover.cost, true});
         }
         std::ranges::sort(moves, {}, &Move::job);
         result_.moves = std::move(moves);

@@ -77,7 +77,8 @@ void PlanDraft::move_instead(JobId job, PoolId pool, std::vector<TaskPlacement> 
     const auto pause = std::ranges::find(plan_.pauses, job, &model::Pause::job);
     const model::Pause paused = *pause;
     plan_.pauses.erase(pause);
-    move({job, std::move(tasks), paused.rule, paused.beneficiary, paused.cost}, pool);
+    move({job, std::move(tasks), paused.rule, paused.beneficiary, paused.cost, paused.is_wasteful},
+         pool);
 }
 
 void PlanDraft::wake_at(TimePoint time) {

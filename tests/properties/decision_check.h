@@ -35,9 +35,6 @@ std::vector<std::string> check_decision(const lifecycle::State& before, const mo
                                         model::TimePoint now, const model::Plan& plan,
                                         const lifecycle::State& after, DecisionStats& stats);
 
-// I1 and I2 of a state, whatever led to it.
-std::vector<std::string> check_state(const lifecycle::State& state);
-
 // I10: after settling, jobs that could start at once although nothing more is decided. `plan` says
 // which GPUs are kept for whom.
 std::vector<std::string> check_idle(const lifecycle::State& state, const model::Policy& policy,

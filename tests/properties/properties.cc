@@ -21,6 +21,7 @@
 #include "scenario/render.h"
 #include "scenario/stage.h"
 #include "scheduling/cycle.h"
+#include "state_check.h"
 
 namespace {
 
