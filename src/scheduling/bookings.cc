@@ -291,14 +291,16 @@ bool Bookings::is_kept_from(const Booked& booked, const Job& job) const {
 bool Bookings::comes_before(const Job& job, const Job& booked) const {
     if (job.active > 0) return false;  // it would only grow
     const bool is_older = std::pair(job.created, job.id) < std::pair(booked.created, booked.id);
+    const auto wanted_by = [&](const Job& of) { return ask_gpus(view_, of, of.ask()); };
+    const bool right = is_within_fair_share(view_, job.project, wanted_by(job));
     if (job.project == booked.project) {
+        // Its project's own work may have to end first, but is it within the share even then?
+        const bool exceeds = wanted_by(booked) > view_.shares.fair[booked.project.index()];
+        if (right && exceeds) return true;
         return job.priority > booked.priority || (job.priority == booked.priority && is_older);
     }
-    const auto is_in_its_right = [&](const Job& of) {
-        return is_within_fair_share(view_, of.project, ask_gpus(view_, of, of.ask()));
-    };
-    const bool right = is_in_its_right(job);
-    return right == is_in_its_right(booked) ? is_older : right;
+    return right == is_within_fair_share(view_, booked.project, wanted_by(booked)) ? is_older
+                                                                                   : right;
 }
 
 bool Bookings::keep_share_from(const Job& job) const {

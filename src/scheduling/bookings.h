@@ -17,8 +17,9 @@
 //               longer, runs as long again as it has, at least a minute. Services do not end.
 //   who may     use the idle ones: jobs as large or larger, which take their turn; jobs that by
 //               what they declared end before the booking begins; jobs the booked one has to give
-//               way to: older ones and, in its project, those of higher priority; and a project
-//               within its fair share where the booked job's is not
+//               way to: a project within its fair share where the booked job's is not, older ones,
+//               and in its own project those of higher priority, and those within the share if
+//               the gang is larger than it
 //   and share   the project's own later jobs also leave it so much of its fair share as the gang
 //               needs: who has spent his share on small jobs would have no right to the large one
 //

@@ -118,9 +118,8 @@ class Attempt {
     }
 
     bool allocate(PoolView& view, const Job& job) {
-        if (bookings_of(view).keep_share_from(job)) return false;
         const Bookings::Opening opening(bookings_of(view), job);
-        if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
+        if (!may_have(view, job)) return false;
         if (const auto places = place(view, job, job.ask(), View::Idle)) {
             if (job.active == 0) view.fresh.insert(job.id);
             draft_.start(job.id, view.pool, Rule::Allocate, *places);
@@ -130,6 +129,12 @@ class Attempt {
         const auto& pool = cluster_.pool(view.pool);
         const bool somebody_leaves = pool.free_total[0] != pool.free_total[1];
         return somebody_leaves && reserve_coming(view, job);
+    }
+
+    // Whether nothing but room keeps the job from GPUs for which nobody has to leave.
+    bool may_have(const PoolView& view, const Job& job) {
+        return !bookings_of(view).keep_share_from(job) &&
+               !quota_gate(view, job, ask_gpus(view, job, job.ask()));
     }
 
     // Whether a job that has to stop for more GPUs has run long enough to be worth it.
@@ -177,7 +182,7 @@ class Attempt {
 
     // GPUs that somebody leaves anyway.
     bool reserve_coming(const PoolView& view, const Job& job) {
-        if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
+        if (!may_have(view, job)) return false;
         const auto places = place(view, job, job.ask(), View::Coming);
         if (!places) return false;
         draft_.reserve(job.id, view.pool, Rule::Allocate, *places);
@@ -205,7 +210,7 @@ class Attempt {
 
     bool consolidate_for(PoolView& view, const Job& job, QueueOrder& order) {
         const Bookings::Opening opening(bookings_of(view), job);
-        if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
+        if (!may_have(view, job)) return false;
         if (reserve_coming(view, job)) {  // what an earlier move left over
             order.changed(job.project);
             return true;
@@ -224,8 +229,8 @@ class Attempt {
         if (found.moves.empty()) return false;
         for (const model::Move& move : found.moves) {
             view.wasted_gpu_ms += move.cost.unsaved_gpu_ms;
-            draft_.move(move, view.pool);
         }
+        draft_.move(found.moves, view.pool);
         draft_.reserve(job.id, view.pool, Rule::Consolidate, found.places);
         searches_[view.pool.index()].reset();  // its pieces are cut from jobs that moved
         order.changed(job.project);

@@ -64,12 +64,16 @@ void PlanDraft::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_
     known.cost.restart_gpu_ms += piece.cost.restart_gpu_ms;
 }
 
-void PlanDraft::move(const model::Move& move, PoolId pool) {
-    cluster_.release(move.job, cluster_.job(move.job).ranks());
+void PlanDraft::move(std::span<const model::Move> moves, PoolId pool) {
+    for (const model::Move& move : moves) {
+        cluster_.release(move.job, cluster_.job(move.job).ranks());
+    }
     const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
-    cluster_.hold(move.job, pool, cluster::Hold{move.tasks, deadline, move.rule});
-    winners_.insert(move.job);
-    plan_.moves.push_back(move);
+    for (const model::Move& move : moves) {
+        cluster_.hold(move.job, pool, cluster::Hold{move.tasks, deadline, move.rule});
+        winners_.insert(move.job);
+        plan_.moves.push_back(move);
+    }
     wake_at(deadline);
 }
 
@@ -77,8 +81,9 @@ void PlanDraft::move_instead(JobId job, PoolId pool, std::vector<TaskPlacement> 
     const auto pause = std::ranges::find(plan_.pauses, job, &model::Pause::job);
     const model::Pause paused = *pause;
     plan_.pauses.erase(pause);
-    move({job, std::move(tasks), paused.rule, paused.beneficiary, paused.cost, paused.is_wasteful},
-         pool);
+    const model::Move move{job,         std::move(tasks),   paused.rule, paused.beneficiary,
+                           paused.cost, paused.is_wasteful};
+    this->move(std::span(&move, 1), pool);
 }
 
 void PlanDraft::wake_at(TimePoint time) {

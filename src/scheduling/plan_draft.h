@@ -6,6 +6,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "cluster/cluster.h"
@@ -36,8 +37,8 @@ class PlanDraft {
     // Pieces of one job for one beneficiary, taken one after the other, are one pause.
     void pause(const Piece& piece, model::Rule rule, JobId beneficiary, bool is_wasteful);
     void pause(const model::Pause& pause);
-    // The whole job leaves and is promised another place.
-    void move(const model::Move& move, PoolId pool);
+    // Whole jobs leave and are promised other places, which may be each other's.
+    void move(std::span<const model::Move> moves, PoolId pool);
     // A job that one pause of this plan takes as a whole, and that was found another place, moves
     // instead.
     void move_instead(JobId job, PoolId pool, std::vector<model::TaskPlacement> tasks);

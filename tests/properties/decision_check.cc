@@ -188,7 +188,7 @@ class Replay {
         // A start that also grows says more places than were looked for at once.
         const bool is_one_step = job.active == 0 && std::ssize(tasks) == job.tasks_min;
         const std::string level = preferred_by(job);
-        if (!is_one_step || judge.are_together(level, nodes)) return;
+        if (!is_one_step || !is_sequence_known_ || judge.are_together(level, nodes)) return;
         const Want want = judge.want(job, Rule::Allocate);
         if (judge.fits_at(level, judge.room(View::Idle), want)) {
             report("R13: " + name(job.id) + " could stand in one " + level);
@@ -454,6 +454,8 @@ class Replay {
                 const Want want = judge.want(job, rule);
                 if (!judge.may_ask(room, want) || judge.is_delayed(want)) continue;
                 if (judge.is_out_of_budget(room, want, 0)) continue;
+                // It needs nobody to leave: what keeps it is a booking, or I10 finds it.
+                if (judge.fits(room, want)) continue;
                 ++stats_.refusals_proved;
                 if (!has_legal_set(judge, room, want)) continue;
                 report((judge.is_owner(room, want) ? "I9: " : "R6/R7: ") + name(id) +
