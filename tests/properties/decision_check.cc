@@ -468,7 +468,10 @@ class Replay {
     bool has_legal_set(const Judge& judge, const Room& room, const Want& want) const {
         std::vector<JudgedPiece> all = judge.pieces(want);
         std::erase_if(all, [&](const JudgedPiece& piece) {
-            return fresh_.contains(piece.job) || grown_.contains(piece.job);
+            // Who started on GPUs that are kept from others can be what its project is above its
+            // share by.
+            const bool is_above_by_plan = !is_sequence_known_ && gained_.contains(piece.project);
+            return fresh_.contains(piece.job) || grown_.contains(piece.job) || is_above_by_plan;
         });
         if (all.size() <= kPiecesAll) {
             return any_set(all, [&](const std::vector<JudgedPiece>& taken) {
