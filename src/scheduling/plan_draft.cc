@@ -81,7 +81,7 @@ void PlanDraft::move_instead(JobId job, PoolId pool, std::vector<TaskPlacement> 
     const auto pause = std::ranges::find(plan_.pauses, job, &model::Pause::job);
     const model::Pause paused = *pause;
     plan_.pauses.erase(pause);
-    const model::Move move{job,         std::move(tasks),   paused.rule, paused.beneficiary,
+    const model::Move move{job,         std::move(tasks),  paused.rule, paused.beneficiary,
                            paused.cost, paused.is_wasteful};
     this->move(std::span(&move, 1), pool);
 }
