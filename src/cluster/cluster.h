@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cluster/history.h"
@@ -67,9 +68,15 @@ class Cluster {
     bool allows(ShapeId shape, std::uint16_t node_kind) const;
     // The part of one GPU of the node that a task of the shape takes.
     MilliGpu share_on(ShapeId shape, NodeId node) const;
-    // The GPUs of one task as counted in a project's demand: a request by memory counts as its
-    // part of the smallest GPU of the pool (rule R14).
+    // What the GPUs of a placed task count as in quotas and shares: each as its model is exchanged.
+    MilliGpu counted(const TaskPlacement& task) const;
+    // The GPUs of one task; a request by memory is its part of the smallest GPU of the pool (R14).
+    MilliGpu footprint(ShapeId shape, PoolId pool) const;
+    // What one task counts as while it waits: by the least exchange weight among the nodes that may
+    // carry it.
     MilliGpu demand(ShapeId shape, PoolId pool) const;
+    // What one task may come to count as: by the greatest. Bounds are asked about this much.
+    MilliGpu most(ShapeId shape, PoolId pool) const;
     // The pools that a job names, in order.
     std::span<const PoolId> pools_of(const Job& job) const { return shape(job.shape).pools; }
     // The pools in whose line a job stands, or in which it runs already.
@@ -154,6 +161,12 @@ class Cluster {
     LaneKey lane_of(const Job& job, PoolId pool) const;
     void change_domains(const std::function<void()>& change);
     void resolve_claims();
+    // Sums what projects hold and want anew, after GPUs came to count differently.
+    void recount();
+    MilliGpu counted(std::span<const TaskPlacement> tasks) const;
+    std::int32_t exchange_of(const PoolState& pool, const std::string& gpu_model) const;
+    // Least and greatest exchange weight among the pool's nodes that may carry the shape.
+    std::pair<std::int64_t, std::int64_t> exchange_range(ShapeId shape, PoolId pool) const;
     void resolve_quota(PoolState& pool, ProjectId project);
     PoolId pool_of(const model::Node& node) const;
     ShapeId intern(Shape shape);

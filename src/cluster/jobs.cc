@@ -10,14 +10,6 @@
 namespace berth::cluster {
 namespace {
 
-MilliGpu gpus_of(const TaskPlacement& task) { return task.share * std::popcount(task.gpu_mask); }
-
-MilliGpu gpus_of(std::span<const TaskPlacement> tasks) {
-    MilliGpu total{0};
-    for (const TaskPlacement& task : tasks) total += gpus_of(task);
-    return total;
-}
-
 // Which ranks of a gang are meant; asked once for each of its tasks.
 class RankSet {
   public:
@@ -80,6 +72,30 @@ void Cluster::add_usage(PoolId pool, ProjectId project, const Usage& amount, std
         usage.allocated += amount.allocated * sign;
         usage.not_preemptible += amount.not_preemptible * sign;
         usage.pending += amount.pending * sign;
+    }
+}
+
+MilliGpu Cluster::counted(const TaskPlacement& task) const {
+    const MilliGpu gpus = task.share * std::popcount(task.gpu_mask);
+    return {gpus.value * nodes_[task.node.index()].exchange / 1000};
+}
+
+MilliGpu Cluster::counted(std::span<const TaskPlacement> tasks) const {
+    MilliGpu total{0};
+    for (const TaskPlacement& task : tasks) total += counted(task);
+    return total;
+}
+
+void Cluster::recount() {
+    for (PoolState& pool : pools_) {
+        for (Claim& claim : pool.claims) claim.usage = {};
+    }
+    for (const auto& [id, job] : jobs_) {
+        count_pending(job, +1);
+        for (const PlacedTask& task : job.placed) {
+            if (!task.is_releasing) add_allocated(job, counted(task.place), +1);
+        }
+        if (job.hold) add_allocated(job, counted(job.hold->tasks), +1);
     }
 }
 
@@ -223,7 +239,7 @@ void Cluster::vacate(JobId id, std::span<const int> ranks) {
             leave_node(id, task.place.node);
             change_capacity(task.place, task.is_releasing ? Kind::Releasing : Kind::Used, -1);
             if (!task.is_releasing) {
-                add_allocated(job, gpus_of(task.place), -1);
+                add_allocated(job, counted(task.place), -1);
                 --job.active;
             }
             return true;
@@ -243,7 +259,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
             job.placed.push_back({task, false});
         }
         job.active += static_cast<int>(tasks.size());
-        add_allocated(job, gpus_of(tasks), +1);
+        add_allocated(job, counted(tasks), +1);
     });
     record({Undo::What::Place, id, pool_before, stamp_before, 0, tasks.size(), View::Idle});
 }
@@ -277,7 +293,7 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     // Freed before taken again, so that no GPU is counted twice on the way.
     change_capacity(task.place, releasing ? Kind::Used : Kind::Releasing, -1);
     change_capacity(task.place, releasing ? Kind::Releasing : Kind::Used, +1);
-    add_allocated(job, gpus_of(task.place), -sign);
+    add_allocated(job, counted(task.place), -sign);
     job.active -= static_cast<int>(sign);
     task.is_releasing = releasing;
 }
@@ -288,7 +304,7 @@ void Cluster::hold(JobId id, PoolId pool, Hold hold) {
     change(id, [&](Job& job) {
         job.pool = pool;
         for (const TaskPlacement& task : hold.tasks) change_capacity(task, Kind::Held, +1);
-        add_allocated(job, gpus_of(hold.tasks), +1);
+        add_allocated(job, counted(hold.tasks), +1);
         job.hold = std::move(hold);
     });
     record({Undo::What::Hold, id, pool_before, stamp_before, 0, 0, View::Idle});
@@ -299,7 +315,7 @@ void Cluster::drop_hold(JobId id) {
     const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
-        add_allocated(job, gpus_of(job.hold->tasks), -1);
+        add_allocated(job, counted(job.hold->tasks), -1);
         if (open_trials_ > 0) undo_holds_.push_back(std::move(*job.hold));
         job.hold.reset();
     });
@@ -319,7 +335,7 @@ void Cluster::undo(const Undo& entry) {
                 for (std::size_t i = 0; i < entry.count; ++i) {
                     change_capacity(job.placed.back().place, Kind::Used, -1);
                     leave_node(job.id, job.placed.back().place.node);
-                    add_allocated(job, gpus_of(job.placed.back().place), -1);
+                    add_allocated(job, counted(job.placed.back().place), -1);
                     job.placed.pop_back();
                     --job.active;
                 }
@@ -331,7 +347,7 @@ void Cluster::undo(const Undo& entry) {
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_capacity(task, Kind::Held, -1);
                 }
-                add_allocated(job, gpus_of(job.hold->tasks), -1);
+                add_allocated(job, counted(job.hold->tasks), -1);
                 job.hold.reset();
                 job.pool = entry.pool;
                 break;
@@ -342,7 +358,7 @@ void Cluster::undo(const Undo& entry) {
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_capacity(task, Kind::Held, +1);
                 }
-                add_allocated(job, gpus_of(job.hold->tasks), +1);
+                add_allocated(job, counted(job.hold->tasks), +1);
                 break;
             case Undo::What::Take:
             case Undo::What::GiveBack: break;

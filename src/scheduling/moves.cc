@@ -234,7 +234,7 @@ class Search {
         if (drop_needless(set).size() != set.size() || !try_moves(set)) return false;
         if (!view_.policy.priced_moves) return true;
         const std::int64_t lost =
-            ask_gpus(view_, job_, job_.ask()).value *
+            gpus_for(view_, job_, job_.ask()).value *
             std::max<std::int64_t>((view_.now - job_.waiting_since).count(), 0) / 1000;
         if (price(set) <= lost) return true;
         tell_when_worth(set, price(set) - lost);
@@ -244,7 +244,7 @@ class Search {
 
     // What is missing shrinks as the job waits and grows with what the movers do not save.
     void tell_when_worth(const Set& set, std::int64_t missing) {
-        std::int64_t pace = ask_gpus(view_, job_, job_.ask()).value;  // milli-GPU
+        std::int64_t pace = gpus_for(view_, job_, job_.ask()).value;  // milli-GPU
         for (const std::size_t mover : set) pace -= movers_[mover].gpus.value;
         if (pace > 0) wake_at(view_.now + model::Duration{missing * 1000 / pace + 1});
     }

@@ -55,6 +55,8 @@ bool is_hopeless(const Hunt& hunt, const Sums& sums) {
     const PoolView& view = hunt.view;
     const model::TaskRequest& request = view.cluster.shape(hunt.beneficiary.job.shape).request;
     if (request.gpu_memory > model::Bytes{0}) return false;
+    // ... and one that may go to GPUs of several kinds may count as less.
+    if (!view.cluster.pool(view.pool).exchange.empty()) return false;
     MilliGpu reachable =
         view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)];
     for (const auto& [side, sum] : sums) {

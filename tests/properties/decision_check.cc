@@ -422,10 +422,7 @@ class Replay {
                 }
             };
             sum(sum, roof);
-            std::int64_t there = 0;
-            for (const auto& node : now.nodes) {
-                for (const std::int64_t gpu : node.gpus) there += gpu;
-            }
+            std::int64_t there = judge(pool).room_of_pool(now);
             if (roof != cluster::kRoot) {
                 there = cluster_.claim(pool, roof).limit.value - now.allocated[roof.index()];
             }
