@@ -249,6 +249,16 @@ class Search {
         if (pace > 0) wake_at(view_.now + model::Duration{missing * 1000 / pace + 1});
     }
 
+    // Nobody comes to hold more of his share or limit by having to move.
+    bool counts_more(const Job& job, const Places& to) const {
+        MilliGpu more{0};
+        for (const TaskPlacement& task : to) more += view_.cluster.counted(task);
+        for (const cluster::PlacedTask& task : job.placed) {
+            more -= view_.cluster.counted(task.place);
+        }
+        return more > MilliGpu{0};
+    }
+
     bool try_moves(const Set& set) {
         const cluster::Trial trial(view_.cluster);
         result_.moves.clear();
@@ -267,6 +277,7 @@ class Search {
             const int tasks = static_cast<int>(mover.ranks.size());
             auto to = another_place(view_, *mover.job, tasks);
             if (!to || is_at_same_places(*mover.job, *to)) return false;
+            if (counts_more(*mover.job, *to)) return false;
             for (const TaskPlacement& task : *to) view_.cluster.take(View::Coming, task);
             moves.push_back({mover.job->id, std::move(*to), model::Rule::Consolidate, job_.id,
                              mover.cost, true});
