@@ -29,7 +29,7 @@ constexpr Flag kFlags[] = {
     {0, "placement", "RULE", "nodes: on one where possible; count: any free GPUs",
      Completes::Choices, "nodes|count"},
     {0, "sizes", "FILE", "GPU-seconds of past jobs, for gittins", Completes::Files},
-    {'o', "output", "FORM", "table or json", Completes::Choices, "table|json"},
+    {'o', "output", "FORM", "table, json or html", Completes::Choices, "table|json|html"},
     {0, "json", "", "the same as -o json"},
 };
 
@@ -163,6 +163,11 @@ bool is_sound(const Context& context, const Wanted& wanted, const simulation::Ru
     return false;
 }
 
+std::string file_name(const Arguments& arguments) {
+    const std::string file = arguments.text("trace");
+    return file.substr(file.rfind('/') + 1);
+}
+
 int simulate(Context& context, const Arguments& arguments) {
     const auto wanted = read_wishes(arguments);
     if (!wanted) return report(context, wanted.error());
@@ -175,6 +180,9 @@ int simulate(Context& context, const Arguments& arguments) {
     const std::string form = arguments.has("json") ? "json" : arguments.text("output", "table");
     if (form == "json") {
         print(simulation::json_report(runs) + "\n");
+    } else if (form == "html") {
+        print(simulation::html_report(wanted->experiment(), runs,
+                                      "Policies compared on " + file_name(arguments)));
     } else {
         print(simulate_table(runs, context.out));
     }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "simulation/room.h"
+
 namespace berth::simulation {
 namespace {
 
@@ -73,9 +75,11 @@ class Pass {
           free_(free),
           by_count_(free.placement() == Placement::Count),
           left_(free.machines().gpus()),
-          room_(free.machines(), free.placement()),
-          idle_(free) {
+          room_(by_count_ ? Machines{} : free.machines()) {
         std::ranges::sort(running_, {}, &Holder::who);
+        for (std::size_t turn = 0; turn < running_.size() && !by_count_; ++turn) {
+            room_.occupy(*running_[turn].gpus, static_cast<std::int32_t>(turn));
+        }
     }
 
     HandOut make() {
@@ -102,9 +106,8 @@ class Pass {
 
   private:
     void keep_or_pause(const Holder& holder) {
-        const auto is_free = [&](std::int32_t gpu) { return room_.is_free(gpu); };
-        if (by_count_ ? width(holder) <= left_ : std::ranges::all_of(*holder.gpus, is_free)) {
-            if (!by_count_) room_.take_these(*holder.gpus);
+        const bool stays = by_count_ ? width(holder) <= left_ : room_.keep(*holder.gpus);
+        if (stays) {
             left_ -= width(holder);
             return;
         }
@@ -114,33 +117,17 @@ class Pass {
 
     void pause(const Holder& holder) {
         free_.give_back(*holder.gpus);
+        if (!by_count_) room_.vacate(*holder.gpus);
         result_.paused.push_back(holder.who.job);
-        for (const std::int32_t gpu : *holder.gpus) {
-            if (room_.is_free(gpu)) idle_.give_back({&gpu, 1});
-        }
     }
 
     bool try_start(Ticket job, std::int32_t gpus) {
         if (gpus > left_) return false;
         GpuList place;
-        if (!by_count_ && (place = find_place(gpus)).empty()) return false;
+        if (!by_count_ && (place = room_.take(gpus)).empty()) return false;
         result_.started.push_back({job, gpus, std::move(place)});
         left_ -= gpus;
         return true;
-    }
-
-    // Where nobody runs if possible, else at the cost of jobs behind.
-    GpuList find_place(std::int32_t gpus) {
-        GpuList place = idle_.take(gpus);
-        if (!place.empty()) {
-            room_.take_these(place);
-            return place;
-        }
-        place = room_.take(gpus);
-        for (const std::int32_t gpu : place) {
-            if (idle_.is_free(gpu)) idle_.take_these({&gpu, 1});
-        }
-        return place;
     }
 
     Heads heads_;
@@ -148,8 +135,7 @@ class Pass {
     FreeGpus& free_;
     bool by_count_;
     std::int32_t left_;
-    FreeGpus room_;  // what nobody before has; by Nodes
-    FreeGpus idle_;  // of that, what nobody runs on
+    Room room_;  // by Nodes
     HandOut result_;
 };
 

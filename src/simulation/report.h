@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How is a comparison of policies told? As JSON: a list with one object for each policy.
+// How is a comparison of policies told? As JSON, a list with one object for each policy, or as a
+// page.
 #pragma once
 
 #include <span>
@@ -18,5 +19,9 @@ struct Run {
 };
 
 std::string json_report(std::span<const Run> runs);
+
+// One page with a table, distributions, use and queue over time and who held which GPU.
+std::string html_report(const Experiment& experiment, std::span<const Run> runs,
+                        std::string_view title);
 
 }  // namespace berth::simulation
