@@ -433,8 +433,9 @@ class Simulating(ServerCase):
                 file.write("submit_s,duration_s,gpus\n0,100,2\n1,10,4\n2,10,1\n")
 
             def simulate(*words, code=0, nodes="1x4"):
-                done = self.server.berth("simulate", "--trace", str(path / "trace.csv.gz"), "--nodes",
-                                         nodes, "--policy", "fifo,fjf", *words, check=False)
+                trace = str(path / "trace.csv.gz")
+                done = self.server.berth("simulate", "--trace", trace, "--nodes", nodes, "--policy",
+                                         "fifo,fjf", *words, check=False)
                 self.assertEqual(done.returncode, code, done.stderr)
                 return done
 
