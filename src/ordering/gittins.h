@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which job costs the least GPU time for the next completion? The Gittins index of a job that
-// has used GPU time a, when jobs are known to be sized like S, turned upside down so that it has
-// a unit and smaller is first:
-//
-//   cost(a) = min over D of  E[min(S - a, D) | S > a] / P(S - a <= D | S > a)
-//
-// (Gittins, 1979; for GPU jobs: Gu et al., Tiresias, NSDI'19, section 3.2.) It is taken at the
-// steps of a fixed geometric grid of a. A running job counts as cheaper by a factor, or two jobs
-// of nearly equal cost would take turns at every step. A job larger than all that is known is last.
+// Which job costs the least GPU time for the next completion? By the Gittins index of the GPU time
+// it has used (gittins_index.h). A running job counts as cheaper by a factor, or two jobs of nearly
+// equal cost would take turns at every step.
 //
 // Learning: with no sizes to begin with, those of finished jobs are taken in, again whenever there
 // is a tenth more of them; before the first kSizesMin, less used is first.
-//
-// Cost: a rank is O(log grid); taking in n sizes O(grid x n).
 #pragma once
 
+#include "ordering/gittins_index.h"
 #include "ordering/order.h"
 
 namespace berth::ordering {
@@ -34,19 +27,15 @@ class Gittins final : public Order {
     Moved moved() override;
 
     // GPU time to spend for the next completion, of a job that has used `attained`.
-    GpuMs cost(GpuMs attained) const;
+    GpuMs cost(GpuMs attained) const { return index_.cost(attained); }
 
   private:
-    void take_in();
-    std::size_t step(GpuMs attained) const;
-
+    GittinsIndex index_{60'000};
     std::vector<GpuMs> sizes_;
-    std::size_t next_fit_ = kSizesMin;
+    std::size_t next_learning_ = kSizesMin;
     Learning learning_;
     std::int64_t stickiness_percent_;
-    std::vector<GpuMs> grid_;  // where steps begin
-    std::vector<GpuMs> costs_;
-    bool was_fitted_ = false;
+    bool has_learned_ = false;
 };
 
 }  // namespace berth::ordering

@@ -6,26 +6,29 @@
 namespace berth::ordering {
 namespace {
 
-constexpr std::int64_t kInFront = -1;
+constexpr std::int64_t kBehindFirstLevel = 2;  // a key, on level 0
+constexpr Duration kCreditMin = std::chrono::minutes(10);
 constexpr Duration kRunMin = std::chrono::hours(1);
+constexpr std::int64_t kRunDivisor = 20;
 
 }  // namespace
 
 Rank Guarded::rank(const Standing& job) const {
     const Watch& own = watch(job.job);
-    if (own.claim == Claim::Granted) return {.level = kInFront, .key = own.number};
+    if (own.claim == Claim::Granted)
+        return {.level = 0, .key = kBehindFirstLevel, .tie = own.number};
     return inner_->rank(job);
 }
 
 TimePoint Guarded::due_at(const Standing& job) const {
-    return job.now - job.in_state + std::max(job.held, kRunMin) * terms_.patience;
+    return job.now - job.in_state + std::max(job.held, kCreditMin) * terms_.patience;
 }
 
 TimePoint Guarded::next_change(const Standing& job) const {
     const TimePoint inner = inner_->next_change(job);
     const Watch& own = watch(job.job);
     if (own.claim == Claim::Granted && job.runs) {
-        return std::min(inner, job.now - job.in_state + own.run);
+        return std::min(inner, job.now + (own.held_until - job.held));
     }
     if (own.claim == Claim::None && !job.runs) return std::min(inner, due_at(job));
     return inner;
@@ -41,11 +44,11 @@ void Guarded::notice(Happening happening, const Standing& job) {
     if (own.claim == Claim::None && !job.runs && happening == Happening::Changed &&
         job.now >= due_at(job)) {
         own.claim = Claim::Due;
-        own.run = std::max(job.held / 4, kRunMin);
+        own.held_until = job.held + std::max(job.held / kRunDivisor, kRunMin);
         due_.push_back(job.job);
         grant();
     } else if (own.claim == Claim::Granted &&
-               (happening == Happening::Finished || (job.runs && job.in_state >= own.run))) {
+               (happening == Happening::Finished || (job.runs && job.held >= own.held_until))) {
         give_up(job.job);
         grant();
     }

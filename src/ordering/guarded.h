@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How does nobody wait for ever? Around any order: a job that has waited longer than `patience`
-// times what it ever ran (an hour at least) is due. Due jobs get, oldest first, a run of their own
-// in front of all others, a quarter of what they ran (an hour at least); together they hold at most
-// a share of the GPUs, so that under overload the guard slows the order down by that share and no
-// more. A job wider than the share gets its run when no other has one.
+// times what it ever ran (ten minutes at least) is due. Due jobs get, oldest first, a run of their
+// own in front of all others but those that have hardly run at all: a twentieth of what they ran,
+// an hour at least. Together they hold at most a share of the GPUs, so that under overload the
+// guard slows the order down by that share and no more. A job wider than the share gets its run
+// when no other has one.
 //
-// Without the bound on the share overload makes everybody due, and the order is lost
-// (docs/simulation.md).
+// Without the bound on the share overload makes everybody due, and the order is lost; without the
+// exception a job of seconds waits for a due one's hour (docs/simulation.md).
 #pragma once
 
 #include <deque>
@@ -24,7 +25,7 @@ class Guarded final : public Order {
         std::int32_t gpus_at_once = 0;
     };
 
-    // `inner` gives no negative levels.
+    // `inner` gives no negative levels, and on level 0 keys 0 and 1 to those who have hardly run.
     Guarded(std::unique_ptr<Order> inner, Terms terms) : inner_(std::move(inner)), terms_(terms) {}
 
     Habits habits() const override { return inner_->habits(); }
@@ -39,7 +40,7 @@ class Guarded final : public Order {
     struct Watch {
         Claim claim = Claim::None;
         std::int32_t gpus = 0;
-        Duration run{};  // granted
+        Duration held_until{};  // its run is over when it has held GPUs for so long
         std::int64_t number = 0;  // in order of grants
     };
 

@@ -11,16 +11,15 @@ Rank Levels::rank(const Standing& job) const {
     if (inside_ == Inside::FirstStart) {
         return {.level = level, .key = base::to_ms(job.first_start)};
     }
-    return {.level = level,
-            .key = job.runs ? 0 : 1,
-            .tie = inside_ == Inside::Narrowest ? job.gpus : 0};
+    const bool by_width = inside_ == Inside::Narrowest ||
+                          (inside_ == Inside::OldestOnLast && passed != thresholds_.end());
+    return {.level = level, .key = job.runs ? 0 : 1, .tie = by_width ? job.gpus : 0};
 }
 
 TimePoint Levels::next_change(const Standing& job) const {
     const auto next = std::ranges::upper_bound(thresholds_, job.attained());
     if (!job.runs || next == thresholds_.end()) return kNever;
-    const GpuMs missing = *next - job.attained();
-    return job.now + Duration{(missing + job.gpus - 1) / job.gpus};
+    return job.when_attained(*next);
 }
 
 std::vector<GpuMs> geometric_thresholds(GpuMs first, std::int64_t factor, int count) {

@@ -8,13 +8,14 @@
 //   FirstStart  the job that first started earlier: Tiresias as published
 //   Oldest      running jobs, then the job submitted earlier
 //   Narrowest   running jobs, then the job that asks fewer GPUs
+//   OldestOnLast   Narrowest, but Oldest on the last level: there wide jobs would wait longest
 #pragma once
 
 #include "ordering/order.h"
 
 namespace berth::ordering {
 
-enum class Inside { FirstStart, Oldest, Narrowest };
+enum class Inside { FirstStart, Oldest, Narrowest, OldestOnLast };
 
 class Levels final : public Order {
   public:

@@ -11,6 +11,7 @@
 #include "ordering/gittins.h"
 #include "ordering/guarded.h"
 #include "ordering/levels.h"
+#include "ordering/predicted.h"
 #include "ordering/shortest.h"
 #include "ordering/tiresias_released.h"
 
@@ -109,7 +110,7 @@ Made published_tiresias(Settings&, const Surroundings&) {
                                     Inside::FirstStart);
 }
 
-// A guard against starvation around `order` when one is asked for: guard=5:share=10.
+// A guard against starvation around `order` when one is asked for: guard=10:share=10.
 Made guarded(Made order, Settings& settings, const Surroundings& surroundings,
              std::int64_t usual_patience) {
     const auto patience = settings.number("guard", usual_patience, 0, 1'000'000);
@@ -123,15 +124,16 @@ Made guarded(Made order, Settings& settings, const Surroundings& surroundings,
 struct LevelsUsual {
     int levels;
     std::int64_t patience;
+    Inside inside;
 };
 
 template <LevelsUsual kUsual>
 Made geometric(Settings& settings, const Surroundings& surroundings) {
-    constexpr std::string_view kInside[] = {"first-start", "oldest", "narrowest"};
+    constexpr std::string_view kInside[] = {"first-start", "oldest", "narrowest", "oldest-on-last"};
     const auto first = settings.duration("first", std::chrono::minutes(10));
     const auto factor = settings.number("factor", 8, 2, 1000);
     const auto levels = settings.number("levels", kUsual.levels, 1, 12);
-    const auto inside = settings.choice("inside", kInside, 2);
+    const auto inside = settings.choice("inside", kInside, static_cast<std::size_t>(kUsual.inside));
     return guarded(std::make_unique<Levels>(
                        geometric_thresholds(first.count(), factor, static_cast<int>(levels)),
                        static_cast<Inside>(inside)),
@@ -146,6 +148,11 @@ Made gittins(Settings& settings, const Surroundings& surroundings) {
     return guarded(std::make_unique<Gittins>(learns ? std::vector<GpuMs>{} : surroundings.sizes,
                                              kLearning, sticky),
                    settings, surroundings, 0);
+}
+
+Made predicted(Settings& settings, const Surroundings& surroundings) {
+    const auto sticky = settings.number("sticky", 37, 1, 100);
+    return guarded(std::make_unique<Predicted>(sticky), settings, surroundings, 0);
 }
 
 struct Maker {
@@ -175,13 +182,14 @@ constexpr Maker kMakers[] = {
     {{"tiresias-released", "the same as the released simulator does it"},
      [](Settings&, const Surroundings&) -> Made { return std::make_unique<TiresiasReleased>(); }},
     {{"geo8", "geometric levels of GPU time used: 10m, then x8, five of them"},
-     geometric<LevelsUsual{.levels = 5, .patience = 0}>},
+     geometric<LevelsUsual{.levels = 5, .patience = 0, .inside = Inside::Narrowest}>},
     {{"berth", "the default: four such levels, and nobody waits for ever"},
-     geometric<LevelsUsual{.levels = 4, .patience = 5}>},
+     geometric<LevelsUsual{.levels = 4, .patience = 10, .inside = Inside::OldestOnLast}>},
     {{"gittins", "the cheapest next completion first; knows how sizes are distributed"},
      gittins<Gittins::Learning::Off>},
     {{"gittins-learned", "the same, the sizes learned from finished jobs"},
      gittins<Gittins::Learning::FromFinished>},
+    {{"predicted", "the same, by what jobs of the same project, user and GPUs took"}, predicted},
 };
 
 constexpr auto kNames = [] {

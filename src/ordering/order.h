@@ -37,6 +37,7 @@ inline constexpr TimePoint kNever = TimePoint::max();
 struct Standing {
     Ticket job = 0;
     std::int32_t gpus = 1;  // asked, and held while it runs
+    std::int32_t kin = 0;   // the same number for all jobs of one project and user
     bool runs = false;
     TimePoint submitted;
     TimePoint first_start = kNever;
@@ -47,6 +48,12 @@ struct Standing {
     std::optional<Duration> left;
 
     GpuMs attained() const { return held.count() * gpus; }
+    // When it will have attained so much, if it goes on running.
+    TimePoint when_attained(GpuMs service) const {
+        constexpr GpuMs kForEver = 1'000'000'000'000'000'000;
+        if (service > kForEver) return kNever;
+        return now + Duration{(service - attained() + gpus - 1) / gpus};
+    }
 };
 
 // Smaller is first.
@@ -88,7 +95,7 @@ class Order {
     virtual void settle(std::span<const Ticket> started, std::span<const Ticket> paused) {
         (void)started, (void)paused;
     }
-    // Waiting jobs whose rank is different since the last question because of what others did.
+    // Jobs whose rank is different since the last question because of what others did.
     virtual Moved moved() { return {}; }
 };
 

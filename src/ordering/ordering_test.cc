@@ -6,8 +6,10 @@
 #include "ordering/arrival.h"
 #include "ordering/gittins.h"
 #include "ordering/guarded.h"
+#include "ordering/kin.h"
 #include "ordering/levels.h"
 #include "ordering/named.h"
+#include "ordering/predicted.h"
 #include "ordering/shortest.h"
 #include "ordering/tiresias_released.h"
 
@@ -84,6 +86,9 @@ TEST_CASE("inside a level: running first, then the narrowest; as published by fi
     CHECK(narrowest.rank(waiting(5, 1)) < narrowest.rank(waiting(1, 2)));
     const Levels oldest(thresholds, Inside::Oldest);
     CHECK(oldest.rank(waiting(5, 1)) == oldest.rank(waiting(1, 2)));  // so the earlier one
+    const Levels last(thresholds, Inside::OldestOnLast);
+    CHECK(last.rank(waiting(5, 1)) < last.rank(waiting(1, 2)));
+    CHECK(last.rank(waiting(5, 1, hours(24))) == last.rank(waiting(1, 2, hours(24))));
     const Levels published(thresholds, Inside::FirstStart);
     Standing paused = waiting(7, 1, seconds(10));
     paused.first_start = kNow - hours(1);
@@ -135,33 +140,35 @@ TEST_CASE("Gittins learns from finished jobs and says that all have moved") {
 
 TEST_CASE("the guard: who waited too long runs once, together at most on their share") {
     constexpr std::int64_t kPatience = 5;
-    Guarded order(std::make_unique<Levels>(std::vector<GpuMs>{}, Inside::Narrowest),
+    // Two levels, so that there are jobs that have hardly run.
+    Guarded order(std::make_unique<Levels>(std::vector<GpuMs>{60'000}, Inside::Narrowest),
                   {.patience = kPatience, .gpus_at_once = 4});
     for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 3));
-    Standing long_waiting = waiting(0, 3, hours(8));
-    long_waiting.in_state = hours(39);
-    CHECK(order.next_change(long_waiting) == kNow + hours(1));  // 5 x 8 h
+    Standing long_waiting = waiting(0, 3, hours(40));
+    long_waiting.in_state = hours(199);
+    CHECK(order.next_change(long_waiting) == kNow + hours(1));  // 5 x 40 h
     order.notice(Happening::Changed, long_waiting);
     CHECK(order.moved().jobs.empty());
-    long_waiting.in_state = hours(40);
+    long_waiting.in_state = hours(200);
     order.notice(Happening::Changed, long_waiting);
     CHECK(order.moved().jobs == std::vector<Ticket>{0});
-    CHECK(order.rank(long_waiting) < order.rank(running(2, 1)));
+    CHECK(order.rank(long_waiting) < order.rank(running(2, 1, hours(1))));
+    CHECK(order.rank(waiting(2, 1)) < order.rank(long_waiting));
 
-    // Who never ran has an hour to its credit; its three GPUs do not fit beside the other three.
-    Standing never_ran = waiting(1, 3);
-    never_ran.in_state = hours(kPatience);
-    order.notice(Happening::Changed, never_ran);
+    // Who hardly ran has ten minutes to its credit; its three GPUs do not fit beside the other
+    // three.
+    Standing hardly_ran = waiting(1, 3, minutes(1));
+    hardly_ran.in_state = minutes(10) * kPatience;
+    order.notice(Happening::Changed, hardly_ran);
     CHECK(order.moved().jobs.empty());
 
-    // A quarter of the eight hours it ran, then the next.
-    Standing again = running(0, 3, hours(9));
-    again.in_state = hours(1);
+    // A twentieth of the forty hours it ran, however often it is interrupted, then the next.
+    const Standing again = running(0, 3, hours(41));
     CHECK(order.next_change(again) == kNow + hours(1));
-    again.in_state = hours(2);
-    order.notice(Happening::Changed, again);
+    const Standing done = running(0, 3, hours(42));
+    order.notice(Happening::Changed, done);
     CHECK(order.moved().jobs == std::vector<Ticket>{1});
-    CHECK(order.rank(never_ran) < order.rank(again));
+    CHECK(order.rank(hardly_ran) < order.rank(done));
 }
 
 TEST_CASE("a job wider than the guard's share gets its run when no other has one") {
@@ -172,6 +179,72 @@ TEST_CASE("a job wider than the guard's share gets its run when no other has one
     wide.in_state = hours(1);
     order.notice(Happening::Changed, wide);
     CHECK(order.moved().jobs == std::vector<Ticket>{0});
+}
+
+TEST_CASE("kin: the nearest finished ones give a guess, all near ones a bound") {
+    Kin kin;
+    const auto at = [](Ticket job, Duration submitted, Duration held = {}) {
+        Standing standing = waiting(job, 2, held);
+        standing.submitted = base::at_ms(0) + submitted;
+        return standing;
+    };
+    for (const Ticket job : {0, 1, 2, 3}) kin.submitted(at(job, minutes(job)));
+    Standing other_family = at(4, minutes(1));
+    other_family.kin = 1;
+    kin.submitted(other_family);
+    CHECK_FALSE(kin.guess(0));
+    CHECK(kin.bound(0) == 0);
+    kin.used(at(1, minutes(1), seconds(50)));
+    CHECK(kin.bound(0) == 100'000);  // two GPUs
+    CHECK_FALSE(kin.guess(0));
+    kin.finished(at(1, minutes(1), seconds(60)));
+    kin.finished(at(3, minutes(3), seconds(90)));
+    // The second is two minutes or less away, the third is not and is left aside.
+    CHECK(kin.guess(0) == Guess{120'000, 0});
+    CHECK(kin.guess(2) == Guess{180'000, 0});  // of two the larger
+    CHECK_FALSE(kin.guess(4));
+    CHECK(kin.unfinished_near(0) == std::vector<Ticket>{2});
+}
+
+TEST_CASE("predicted: after its first look a job goes by what its kin took") {
+    Predicted order(37);
+    const auto late = [](Ticket job, Duration submitted, std::int32_t kin, Duration held = {}) {
+        Standing standing = waiting(job, 1, held);
+        standing.submitted = base::at_ms(0) + submitted;
+        standing.kin = kin;
+        return standing;
+    };
+    // Two kinds of jobs, hours or minutes, each kin like the others; enough to learn from.
+    Ticket next = 0;
+    for (int round = 0; round < 30; ++round) {
+        for (const std::int32_t kin : {0, 1}) {
+            const Standing job =
+                late(next++, minutes(round), kin, kin == 0 ? hours(5) : minutes(5));
+            order.notice(Happening::Submitted, job);
+            order.notice(Happening::Finished, job);
+        }
+    }
+    CHECK(order.moved().all);
+    const Standing long_one = late(next, minutes(31), 0, minutes(2));
+    const Standing short_one = late(next + 1, minutes(31), 1, minutes(2));
+    for (const Standing& job : {long_one, short_one}) order.notice(Happening::Submitted, job);
+    CHECK(order.rank(short_one) < order.rank(long_one));
+    // Whatever is thought of it: who has hardly run is first.
+    CHECK(order.rank(late(next, minutes(31), 0, seconds(59))) < order.rank(short_one));
+}
+
+TEST_CASE("predicted: the first of a batch is a pilot for the rest") {
+    Predicted order(37);
+    for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 1));
+    Standing stranger = waiting(3, 1, minutes(2));
+    stranger.kin = 1;
+    order.notice(Happening::Submitted, stranger);
+    const Standing sibling = waiting(1, 1, minutes(2));
+    CHECK(order.rank(sibling) == order.rank(stranger));
+    order.notice(Happening::Changed, running(0, 1, hours(10)));
+    CHECK(order.moved().jobs == std::vector<Ticket>{1, 2});
+    CHECK(order.rank(stranger) < order.rank(sibling));
+    CHECK(order.rank(running(0, 1, hours(10))) < order.rank(sibling));
 }
 
 TEST_CASE("every name makes an order, settings are checked") {
@@ -187,9 +260,9 @@ TEST_CASE("every name makes an order, settings are checked") {
     CHECK(error_of("sfr").starts_with("policy \"sfr\" is none of: fifo fjf"));
     CHECK(error_of("geo8:levels=0") ==
           "policy \"geo8:levels=0\": levels: wanted 1 to 12, found \"0\"");
-    CHECK(
-        error_of("geo8:inside=x") ==
-        "policy \"geo8:inside=x\": inside: wanted first-start or oldest or narrowest, found \"x\"");
+    CHECK(error_of("geo8:inside=x") ==
+          "policy \"geo8:inside=x\": inside: wanted first-start or oldest or narrowest or "
+          "oldest-on-last, found \"x\"");
     CHECK(error_of("fifo:levels=3") == "policy \"fifo:levels=3\": it has no setting \"levels\"");
     CHECK(error_of("geo8:fast") ==
           "policy \"geo8:fast\": wanted a setting such as levels=4, found \"fast\"");

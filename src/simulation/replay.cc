@@ -26,6 +26,7 @@ struct Live {
     Duration left{};         // work, at `since`
     Duration restart{};      // of this stay, before it makes progress
     std::uint32_t turn = 0;  // rises with each start, pause and end: older wake-ups are void
+    TimePoint change_at = kNever;  // the one change that is awaited
     ordering::Rank rank;     // in its queue, while it waits
     GpuList gpus;
 };
@@ -76,7 +77,10 @@ class Player {
     std::vector<Holder> holders() const;
 
     bool go_to_next_moment();
-    bool is_void(const WakeUp& wake_up) const { return wake_up.turn != live(wake_up.job).turn; }
+    bool is_void(const WakeUp& wake_up) const {
+        const Live& one = live(wake_up.job);
+        return wake_up.turn != one.turn || (!wake_up.is_end && wake_up.at != one.change_at);
+    }
     void await_change(Ticket ticket);
 
     void take_in();
@@ -116,6 +120,7 @@ Standing Player::standing(Ticket ticket) const {
     const auto& first_start = result_.jobs[index(ticket)].first_start;
     return {.job = ticket,
             .gpus = job(ticket).gpus,
+            .kin = job(ticket).kin,
             .runs = one.runs,
             .submitted = job(ticket).submitted,
             .first_start = first_start ? *first_start : kNever,
@@ -147,6 +152,8 @@ bool Player::go_to_next_moment() {
 void Player::await_change(Ticket ticket) {
     if (habits_.looks_at_every_event) return;
     const TimePoint at = order_.next_change(standing(ticket));
+    if (at == live(ticket).change_at) return;
+    live(ticket).change_at = at;
     if (at != kNever) wake_ups_.push({at, ticket, live(ticket).turn});
 }
 
@@ -182,6 +189,7 @@ void Player::arrive(Ticket ticket) {
 
 void Player::change(Ticket ticket) {
     if (record(ticket).end) return;
+    live(ticket).change_at = kNever;
     order_.notice(Happening::Changed, standing(ticket));
     if (live(ticket).waits) {
         dequeue(ticket);
@@ -198,19 +206,21 @@ void Player::end(Ticket ticket) {
     order_.notice(Happening::Finished, standing(ticket));
 }
 
-// Others' doings moved waiting jobs.
+// Others' doings moved jobs.
 void Player::move_in_queues() {
     ordering::Moved moved = order_.moved();
     if (moved.all) {
-        moved.jobs.clear();
+        moved.jobs = running_;
         for (const auto& [gpus, queue] : queues_) {
             for (const Ranked& one : queue) moved.jobs.push_back(one.job);
         }
     }
     for (const Ticket ticket : moved.jobs) {
-        if (!live(ticket).waits) continue;
-        dequeue(ticket);
-        enqueue(ticket);
+        if (live(ticket).waits) {
+            dequeue(ticket);
+            enqueue(ticket);
+        }
+        if (live(ticket).waits || live(ticket).runs) await_change(ticket);
     }
 }
 
@@ -242,6 +252,7 @@ void Player::start(Start& start) {
     one.since = now_;
     one.gpus = std::move(start.gpus);
     ++one.turn;
+    one.change_at = kNever;
     running_.insert(std::ranges::lower_bound(running_, start.job), start.job);
     wake_ups_.push({now_ + one.restart + one.left, start.job, one.turn, true});
 }
@@ -257,6 +268,7 @@ void Player::leave(Ticket ticket) {
     one.runs = false;
     one.since = now_;
     ++one.turn;
+    one.change_at = kNever;
     running_.erase(std::ranges::lower_bound(running_, ticket));
 }
 

@@ -22,7 +22,8 @@ TraceJob job(int submitted_s, int work_s, std::int32_t gpus) {
             .gpus = gpus,
             .project = "",
             .user = "",
-            .name = ""};
+            .name = "",
+            .kin = 0};
 }
 
 struct Play {

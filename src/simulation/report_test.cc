@@ -12,8 +12,8 @@
 namespace berth::simulation {
 namespace {
 
-const Trace kTrace{{base::at_ms(0), std::chrono::seconds(10), 1, "", "", ""},
-                   {base::at_ms(0), std::chrono::seconds(10), 1, "", "", ""}};
+const Trace kTrace{{base::at_ms(0), std::chrono::seconds(10), 1, "", "", "", 0},
+                   {base::at_ms(0), std::chrono::seconds(10), 1, "", "", "", 0}};
 
 const Experiment& experiment() {
     static const Experiment whole{kTrace, {1, 1}, Placement::Count, Duration{}};

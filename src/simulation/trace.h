@@ -31,6 +31,7 @@ struct TraceJob {
     std::string project;
     std::string user;
     std::string name;
+    std::int32_t kin = 0;  // the same number for all jobs of one project and user
 };
 
 // In order of submission, equals in order of the file.
