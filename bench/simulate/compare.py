@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares orders of jobs over public traces with Tiresias as released, under the same rules.
 
-For each policy: the geometric mean over the traces of average, p99 and longest JCT as parts of the
-baseline's, the worst single trace's average, and the worst finish-time fairness anywhere. The traces
-were split in halves before anything was tuned: by turns, in order of their names. Parameters are
-chosen on `tune` and reported on `report`.
+For each policy: the geometric mean over the traces of average, p99 and longest JCT as parts of
+the baseline's, the worst single trace's average, and the worst finish-time fairness anywhere. The
+traces were split in halves before anything was tuned: by turns, in order of their names. Parameters
+are chosen on `tune` and reported on `report`.
 
-Traces (not part of this repository; BERTH_TRACES names their folder): Muri's four, and the virtual
-clusters of the Philly trace that have a hundred jobs or more and wait at all, each on about the GPUs
-that its demand fills.
+Traces (not part of this repository; BERTH_TRACES names their folder): Muri's four, and the nine
+virtual clusters of the Philly trace with much waiting, each on about the GPUs its demand fills.
 """
 import argparse
 import json

@@ -201,7 +201,7 @@ const Verb simulate_verb{
     .flags = kFlags,
     .more =
         "  Policies: fifo fjf sjf srtf srsf tiresias tiresias-released geo8 berth gittins\n"
-        "  gittins-learned; settings behind colons: geo8:levels=4:guard=5.\n"
+        "  gittins-learned predicted; settings behind colons: geo8:levels=4:guard=10.\n"
         "  --restart-cost 0s --placement count are the rules of published simulators.\n"
         "  Exit code 1: a job did not finish, or a check of the run failed.\n",
     .run = simulate};
