@@ -21,12 +21,12 @@ void for_each_gpu(std::uint64_t mask, Visit&& visit) {
     for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
 }
 
-}  // namespace
-
-MilliGpu Cluster::free_of(const GpuUse& use, View view) {
+MilliGpu free_of(const GpuUse& use, View view) {
     const std::int16_t promised = view == View::Idle ? std::max(use.releasing, use.held) : use.held;
     return {1000 - use.used - promised};
 }
+
+}  // namespace
 
 MilliGpu Cluster::free(View view, NodeId node, int gpu) const {
     const NodeState& state = nodes_[node.index()];

@@ -10,6 +10,12 @@
 namespace berth::cluster {
 namespace {
 
+MilliGpu counted(const Cluster& cluster, std::span<const TaskPlacement> tasks) {
+    MilliGpu total{0};
+    for (const TaskPlacement& task : tasks) total += cluster.counted(task);
+    return total;
+}
+
 // Which ranks of a gang are meant; asked once for each of its tasks.
 class RankSet {
   public:
@@ -80,12 +86,6 @@ MilliGpu Cluster::counted(const TaskPlacement& task) const {
     return {gpus.value * nodes_[task.node.index()].exchange / 1000};
 }
 
-MilliGpu Cluster::counted(std::span<const TaskPlacement> tasks) const {
-    MilliGpu total{0};
-    for (const TaskPlacement& task : tasks) total += counted(task);
-    return total;
-}
-
 void Cluster::recount() {
     for (PoolState& pool : pools_) {
         for (Claim& claim : pool.claims) claim.usage = {};
@@ -95,7 +95,7 @@ void Cluster::recount() {
         for (const PlacedTask& task : job.placed) {
             if (!task.is_releasing) add_allocated(job, counted(task.place), +1);
         }
-        if (job.hold) add_allocated(job, counted(job.hold->tasks), +1);
+        if (job.hold) add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
     }
 }
 
@@ -259,7 +259,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
             job.placed.push_back({task, false});
         }
         job.active += static_cast<int>(tasks.size());
-        add_allocated(job, counted(tasks), +1);
+        add_allocated(job, cluster::counted(*this, tasks), +1);
     });
     record({Undo::What::Place, id, pool_before, stamp_before, 0, tasks.size(), View::Idle});
 }
@@ -304,7 +304,7 @@ void Cluster::hold(JobId id, PoolId pool, Hold hold) {
     change(id, [&](Job& job) {
         job.pool = pool;
         for (const TaskPlacement& task : hold.tasks) change_capacity(task, Kind::Held, +1);
-        add_allocated(job, counted(hold.tasks), +1);
+        add_allocated(job, cluster::counted(*this, hold.tasks), +1);
         job.hold = std::move(hold);
     });
     record({Undo::What::Hold, id, pool_before, stamp_before, 0, 0, View::Idle});
@@ -315,7 +315,7 @@ void Cluster::drop_hold(JobId id) {
     const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
-        add_allocated(job, counted(job.hold->tasks), -1);
+        add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
         if (open_trials_ > 0) undo_holds_.push_back(std::move(*job.hold));
         job.hold.reset();
     });
@@ -347,7 +347,7 @@ void Cluster::undo(const Undo& entry) {
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_capacity(task, Kind::Held, -1);
                 }
-                add_allocated(job, counted(job.hold->tasks), -1);
+                add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
                 job.hold.reset();
                 job.pool = entry.pool;
                 break;
@@ -358,7 +358,7 @@ void Cluster::undo(const Undo& entry) {
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_capacity(task, Kind::Held, +1);
                 }
-                add_allocated(job, counted(job.hold->tasks), +1);
+                add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
                 break;
             case Undo::What::Take:
             case Undo::What::GiveBack: break;

@@ -41,6 +41,13 @@ struct Region {
     bool is_nowhere() const { return !domain.is_valid(); }
 };
 
+// What is taken of one GPU, in thousandths.
+struct GpuUse {
+    std::int16_t used = 0;
+    std::int16_t releasing = 0;
+    std::int16_t held = 0;
+};
+
 struct NodeState {
     PoolId pool;
     DomainId domain;  // the innermost one it stands in, of its pool

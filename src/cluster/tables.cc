@@ -58,6 +58,14 @@ std::uint32_t position_of(std::vector<model::Labels>& table, const model::Labels
     return static_cast<std::uint32_t>(table.size() - 1);
 }
 
+// What one GPU of the model counts as in the pool, in thousandths.
+std::int32_t exchange_of(const PoolState& pool, const std::string& gpu_model) {
+    const auto found = std::ranges::find_if(pool.exchange, [&](const auto& entry) {
+        return equal_ignoring_case(entry.first, gpu_model);
+    });
+    return found == pool.exchange.end() ? 1000 : static_cast<std::int32_t>(found->second);
+}
+
 }  // namespace
 
 Cluster::Cluster() {
@@ -106,13 +114,6 @@ void Cluster::set_pool(const model::Pool& pool) {
         recount();
     }
     resolve_claims();
-}
-
-std::int32_t Cluster::exchange_of(const PoolState& pool, const std::string& gpu_model) const {
-    const auto found = std::ranges::find_if(pool.exchange, [&](const auto& entry) {
-        return equal_ignoring_case(entry.first, gpu_model);
-    });
-    return found == pool.exchange.end() ? 1000 : static_cast<std::int32_t>(found->second);
 }
 
 std::pair<std::int64_t, std::int64_t> Cluster::exchange_range(ShapeId shape, PoolId pool) const {

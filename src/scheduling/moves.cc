@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <set>
 #include <tuple>
 
 #include "scheduling/minimum_run.h"
@@ -99,10 +100,11 @@ class Search {
         nodes_ = nodes_to_try();
         on_node_.resize(nodes_.size());
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            for (const JobId id : view_.cluster.jobs_on(nodes_[i])) {
+            // By id: whose tasks came first to the node does not count.
+            const auto here = view_.cluster.jobs_on(nodes_[i]);
+            for (const JobId id : std::set(here.begin(), here.end())) {
                 const auto mover = mover_of(id);
-                if (!mover || std::ranges::find(on_node_[i], *mover) != on_node_[i].end()) continue;
-                on_node_[i].push_back(*mover);
+                if (mover) on_node_[i].push_back(*mover);
             }
         }
     }

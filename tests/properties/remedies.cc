@@ -107,6 +107,7 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
 bool starts(const lifecycle::State& before, const scenario::Stage& stage, const Remedy& remedy,
             model::JobId id) {
     lifecycle::State state = before;
+    state.time = stage.now();
     carry_out(state, remedy, id);
     const model::TimePoint at = remedy.kind == RemedyKind::Wait ? remedy.at : stage.now();
     const model::Plan plan = scheduling::decide(state.cluster, stage.policy(), at);
