@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "scheduling/freeable.h"
 #include "scheduling/minimum_run.h"
 #include "scheduling/place.h"
 #include "scheduling/preemption_delay.h"
@@ -87,6 +88,10 @@ class Attempt {
             }
         }
         searches_.resize(views_.size());
+        for (const auto& [id, claimants] : known) {
+            const Job& job = cluster.job(id);
+            passing_.emplace_back(job.project, job.shape);
+        }
     }
 
     // Idle GPUs of every pool a job would take come before anybody is paused for it in one.
@@ -228,15 +233,24 @@ class Attempt {
 
     // Stages 3 and 4, for the jobs that name this pool at the given place of their lists.
     void evict(PoolView& view, Rule rule, int preference) {
+        Freeable freeable(view);
         QueueOrder order(view, [&](ProjectId project, const cluster::LaneKey& lane) {
             return lane.preference == preference &&
-                   (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
+                   (may_find_leavings(view, lane) ||
+                    (may_evict(view, project, lane, rule) &&
+                     is_worth_a_search(freeable, view, project, lane, rule))) &&
                    is_due(view, lane);
         });
         while (const auto next = order.next()) {
-            if (let_pass(view, next->job, order)) continue;
+            if (let_pass(view, next->job, order)) {
+                freeable.forget();
+                continue;
+            }
             const Job& job = cluster_.job(next->job);
-            if (evict_for(view, job, rule, order)) continue;
+            if (evict_for(view, job, rule, order)) {
+                freeable.forget();
+                continue;
+            }
             if (is_delayed_alone(view, job)) {
                 order.pass_over(*next);
             } else {
@@ -259,6 +273,18 @@ class Attempt {
         if (rule == Rule::Reclaim) return may_reclaim(view, project, lane.preemptible, amount);
         const auto& victims = view.claim(project).victims;
         return !victims.empty() && victims.begin()->priority < lane.priority;
+    }
+
+    // Whether a search for victims could find any, as far as sums tell. Whoever lets others pass is
+    // asked for their sake.
+    bool is_worth_a_search(Freeable& freeable, const PoolView& view, ProjectId project,
+                           const cluster::LaneKey& lane, Rule rule) const {
+        if (rule != Rule::Reclaim || lane.alone.is_valid()) return true;
+        if (std::ranges::find(passing_, std::pair(project, lane.shape)) != passing_.end()) {
+            return true;
+        }
+        const MilliGpu amount = view.cluster.demand(lane.shape, view.pool) * lane.ask;
+        return freeable.is_possible(project, amount, counting_of(view, lane.shape));
     }
 
     bool evict_for(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
@@ -376,6 +402,7 @@ class Attempt {
     TimePoint now_;
     Memory& memory_;
     const Conflicts& known_;
+    std::vector<std::pair<ProjectId, ShapeId>> passing_;  // where the jobs of `known` may stand
     bool is_last_;
     std::vector<PoolView> views_;
     std::vector<std::optional<VictimSearch>> searches_;  // by pool
