@@ -150,9 +150,13 @@ class Attempt {
 
     // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
     void allocate(PoolView& view) {
-        QueueOrder order(view, [&](ProjectId, const cluster::LaneKey& lane) {
-            return !is_out_of_reach(view, lane.shape, lane.ask, View::Coming) && is_due(view, lane);
-        });
+        QueueOrder order(view, memory_.queue(view.pool),
+                         [&](ProjectId project, const cluster::LaneKey& lane) {
+                             return !is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
+                                    is_due(view, lane) &&
+                                    (is_turn_of_others(project, lane) ||
+                                     !is_in_too_small_parts(view, lane.shape, View::Coming));
+                         });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
             const Job& job = cluster_.job(next->job);
@@ -234,13 +238,14 @@ class Attempt {
     // Stages 3 and 4, for the jobs that name this pool at the given place of their lists.
     void evict(PoolView& view, Rule rule, int preference) {
         Freeable freeable(view);
-        QueueOrder order(view, [&](ProjectId project, const cluster::LaneKey& lane) {
-            return lane.preference == preference &&
-                   (may_find_leavings(view, lane) ||
-                    (may_evict(view, project, lane, rule) &&
-                     is_worth_a_search(freeable, view, project, lane, rule))) &&
-                   is_due(view, lane);
-        });
+        QueueOrder order(
+            view, memory_.queue(view.pool), [&](ProjectId project, const cluster::LaneKey& lane) {
+                return lane.preference == preference &&
+                       (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
+                       is_due(view, lane) &&
+                       (is_turn_of_others(project, lane) || may_fit_by_now(view, lane) ||
+                        is_worth_a_search(freeable, view, project, lane, rule));
+            });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) {
                 freeable.forget();
@@ -275,16 +280,27 @@ class Attempt {
         return !victims.empty() && victims.begin()->priority < lane.priority;
     }
 
-    // Whether a search for victims could find any, as far as sums tell. Whoever lets others pass is
-    // asked for their sake.
+    // Whether somebody may be served when the lane's turn comes, whatever becomes of its own jobs.
+    bool is_turn_of_others(ProjectId project, const cluster::LaneKey& lane) const {
+        const auto found = std::ranges::find(passing_, std::pair(project, lane.shape));
+        return found != passing_.end();
+    }
+
+    // Whether what an earlier pause left over could do.
+    bool may_fit_by_now(const PoolView& view, const cluster::LaneKey& lane) const {
+        return !plan_.pauses.empty() &&
+               !is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
+               !is_in_too_small_parts(view, lane.shape, View::Coming);
+    }
+
+    // Whether a search for victims could find any, as far as sums tell.
     bool is_worth_a_search(Freeable& freeable, const PoolView& view, ProjectId project,
                            const cluster::LaneKey& lane, Rule rule) const {
-        if (rule != Rule::Reclaim || lane.alone.is_valid()) return true;
-        if (std::ranges::find(passing_, std::pair(project, lane.shape)) != passing_.end()) {
-            return true;
-        }
+        if (!may_evict(view, project, lane, rule)) return false;
         const MilliGpu amount = view.cluster.demand(lane.shape, view.pool) * lane.ask;
-        return freeable.is_possible(project, amount, counting_of(view, lane.shape));
+        if (!lane.preemptible && is_above_own_quota(view, project, amount)) return false;
+        return rule != Rule::Reclaim ||
+               freeable.is_possible(project, amount, counting_of(view, lane.shape));
     }
 
     bool evict_for(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
