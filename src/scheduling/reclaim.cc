@@ -102,7 +102,7 @@ ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliG
             side.floor = asking.floor_of(sibling);
             side.most = asking.most_from(sibling);
             mark_below(mark_below, sibling, sides_.size());
-            sides_.push_back(std::move(side));
+            sides_.push_back(side);
         }
     }
 }
@@ -116,8 +116,7 @@ const ReclaimLedger::Side* ReclaimLedger::find_side(ProjectId from) const {
 bool ReclaimLedger::may_take(ProjectId from, MilliGpu piece) const {
     const Side* side = find_side(from);
     if (side == nullptr) return false;
-    const MilliGpu largest =
-        side->pieces.empty() ? piece : std::max(piece, side->pieces.rbegin()->first);
+    const MilliGpu largest = std::max(piece, side->largest);
     const MilliGpu before_last = side->allocated - (side->taken + piece - largest);
     return before_last > side->floor && side->taken + piece <= side->most;
 }
@@ -144,17 +143,18 @@ std::vector<MilliGpu> ReclaimLedger::headrooms() const {
     return headrooms;
 }
 
-void ReclaimLedger::take(ProjectId from, MilliGpu piece) {
+MilliGpu ReclaimLedger::take(ProjectId from, MilliGpu piece) {
     Side& side = sides_[side_of_[from.index()]];
+    const MilliGpu largest_before = side.largest;
     side.taken += piece;
-    ++side.pieces[piece];
+    side.largest = std::max(side.largest, piece);
+    return largest_before;
 }
 
-void ReclaimLedger::give_back(ProjectId from, MilliGpu piece) {
+void ReclaimLedger::give_back(ProjectId from, MilliGpu piece, MilliGpu largest_before) {
     Side& side = sides_[side_of_[from.index()]];
     side.taken -= piece;
-    const auto size = side.pieces.find(piece);
-    if (--size->second == 0) side.pieces.erase(size);
+    side.largest = largest_before;
 }
 
 }  // namespace berth::scheduling

@@ -18,7 +18,6 @@
 // The same ledger serves preemption inside a project, where anyone of lower priority may lose.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -51,8 +50,10 @@ class ReclaimLedger {
     bool may_take(ProjectId from, MilliGpu piece) const;
     // At most so much can ever be taken from the project's side in pieces up to this size.
     MilliGpu most_from(ProjectId from, MilliGpu largest_piece) const;
-    void take(ProjectId from, MilliGpu piece);
-    void give_back(ProjectId from, MilliGpu piece);
+    // Returns the largest piece taken from that side before.
+    MilliGpu take(ProjectId from, MilliGpu piece);
+    // Takes back the last take of this piece, which returned `largest_before`.
+    void give_back(ProjectId from, MilliGpu piece, MilliGpu largest_before);
     // The side of a project, for telling sides apart; none for the beneficiary's own project.
     std::optional<std::size_t> side_of(ProjectId project) const;
     // What each side holds above the floor, and what balance lets it lose; a ledger with no more
@@ -66,7 +67,7 @@ class ReclaimLedger {
         MilliGpu floor{0};  // it must hold more than this before each piece
         MilliGpu most{0};  // more would leave it relatively worse off than the asking side
         MilliGpu taken{0};
-        std::map<MilliGpu, int> pieces;  // how many of each size were taken
+        MilliGpu largest{0};  // of the pieces taken
     };
     const Side* find_side(ProjectId from) const;
 

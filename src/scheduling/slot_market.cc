@@ -86,7 +86,7 @@ void SlotMarket::open(const Hunt& hunt) {
 void SlotMarket::offer(const Hunt& hunt, NodeId node) {
     std::int64_t least = kNone;
     hunt.pieces.visit_on(node, [&](std::size_t piece) {
-        if (hunt.may_take(piece)) least = std::min(least, hunt.cost(piece));
+        if (hunt.may_take(piece, hunt.ledger)) least = std::min(least, hunt.cost(piece));
     });
     const std::uint32_t version = ++versions_[node.index()];
     if (least != kNone) heap_.push({least, 0, node, version});
@@ -106,7 +106,7 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
         const Offer top = heap_.top();
         heap_.pop();
         if (top.version != versions_[top.node.index()]) continue;
-        const SlotCost now = cheapest_slot(hunt, ledger, is_chosen_, top.node);
+        const SlotCost& now = cheapest_slot(hunt, ledger, is_chosen_, top.node, scratch_);
         if (!now.is_possible) {
             to_offer_.push_back(top.node);
         } else if (std::tie(now.cost, now.jobs) != std::tie(top.cost, top.jobs)) {

@@ -53,6 +53,7 @@ class SlotMarket {
     std::vector<std::uint32_t> versions_;  // by node: of the offer that counts
     std::vector<bool> is_chosen_;  // by piece
     Choice choice_;
+    SlotScratch scratch_;
 };
 
 }  // namespace berth::scheduling
