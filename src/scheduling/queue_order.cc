@@ -71,7 +71,6 @@ QueueOrder::QueueOrder(const PoolView& view, QueueMemory& memory, LaneTest test)
     const std::size_t projects = view.cluster.projects().size();
     memory_.jobs.resize(projects);
     memory_.best.resize(projects);
-    memory_.passes.resize(projects);
     read_below(cluster::kRoot);
 }
 
@@ -105,7 +104,7 @@ void QueueOrder::refresh(ProjectId project) {
 
 std::optional<Candidate> QueueOrder::next() {
     const Best& best = memory_.best[cluster::kRoot.index()];
-    while (best.project.is_valid() && !passes(best)) {
+    while (best.project.is_valid() && !test_(best.project, head(best).lane)) {
         if (!is_worth_going_on()) return {};
         close(best.project, cluster::LaneKey(head(best).lane));
     }
@@ -113,43 +112,32 @@ std::optional<Candidate> QueueOrder::next() {
     return Candidate{best.project, head(best).lane, head(best).job};
 }
 
-bool QueueOrder::passes(const Best& best) const {
-    if (!is_counted_) return test_(best.project, head(best).lane);
-    const std::size_t at = memory_.jobs[best.project.index()].heads().size() - 1;
-    return memory_.passes[best.project.index()][at];
+// Looks for one lane that passes, and again when that one was closed: then a decision that has
+// given away all there is ends here, however many lanes wait. Lanes are closed from the end.
+bool QueueOrder::is_worth_going_on() {
+    for (; hopeful_.projects < memory_.jobs.size(); ++hopeful_.projects, hopeful_.lane = 0) {
+        const std::size_t at = (hopeful_.first + hopeful_.projects) % memory_.jobs.size();
+        const auto heads = memory_.jobs[at].heads();
+        const ProjectId project{static_cast<ProjectId::Rep>(at)};
+        for (; hopeful_.lane < heads.size(); ++hopeful_.lane) {
+            if (!hopeful_.is_found) hopeful_.is_found = test_(project, heads[hopeful_.lane].lane);
+            if (hopeful_.is_found) return true;
+        }
+        hopeful_.is_found = false;
+    }
+    return false;
 }
 
-// Counted at most once between two changes, when the first lane fails: then a decision that has
-// given away all there is ends here, however many lanes wait.
-bool QueueOrder::is_worth_going_on() {
-    if (!is_counted_) {
-        is_counted_ = true;
-        hopeful_ = 0;
-        for (std::size_t i = 0; i < memory_.jobs.size(); ++i) {
-            const ProjectId project{static_cast<ProjectId::Rep>(i)};
-            const auto heads = memory_.jobs[i].heads();
-            std::vector<bool>& passes = memory_.passes[i];
-            passes.resize(heads.size());
-            for (std::size_t at = 0; at < heads.size(); ++at) {
-                passes[at] = test_(project, heads[at].lane);
-                hopeful_ += passes[at];
-            }
-        }
-    }
-    return hopeful_ > 0;
+// From the project where the last one was found.
+void QueueOrder::look_again() {
+    const std::size_t at = (hopeful_.first + hopeful_.projects) % memory_.jobs.size();
+    hopeful_ = {};
+    hopeful_.first = at;
 }
 
 void QueueOrder::close(const Candidate& candidate) {
-    if (is_counted_) {
-        const auto heads = memory_.jobs[candidate.project.index()].heads();
-        const auto found = std::ranges::find(heads, candidate.lane, &LaneHead::lane);
-        if (found != heads.end()) {
-            std::vector<bool>& passes = memory_.passes[candidate.project.index()];
-            const auto at = passes.begin() + (found - heads.begin());
-            hopeful_ -= *at;
-            passes.erase(at);
-        }
-    }
+    const LaneHead* next = memory_.jobs[candidate.project.index()].next();
+    if (next == nullptr || next->lane != candidate.lane) look_again();
     close(candidate.project, candidate.lane);
 }
 
@@ -164,7 +152,7 @@ void QueueOrder::pass_over(const Candidate& candidate) {
 }
 
 void QueueOrder::changed(ProjectId project) {
-    is_counted_ = false;
+    look_again();
     memory_.jobs[project.index()].read(view_.claim(project));
     refresh_from(project);
 }

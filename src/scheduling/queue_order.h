@@ -51,7 +51,6 @@ struct QueueMemory {
     };
     std::vector<JobOrder> jobs;  // by project
     std::vector<Best> best;  // by project
-    std::vector<std::vector<bool>> passes;  // by project and open lane, the last one first
     bool is_lent = false;
 };
 
@@ -75,8 +74,8 @@ class QueueOrder {
   private:
     using Best = QueueMemory::Best;
 
-    bool passes(const Best& best) const;
     bool is_worth_going_on();
+    void look_again();
     void close(ProjectId project, const cluster::LaneKey& lane);
     const LaneHead& head(const Best& best) const {
         return *memory_.jobs[best.project.index()].next();
@@ -88,8 +87,13 @@ class QueueOrder {
     const PoolView& view_;
     QueueMemory& memory_;
     LaneTest test_;
-    bool is_counted_ = false;
-    std::int64_t hopeful_ = 0;  // open lanes that pass the test, when counted
+    // An open lane that passes the test, once looked for: nothing passes before it.
+    struct Hopeful {
+        std::size_t first = 0;  // the project that is looked at first
+        std::size_t projects = 0;  // that were looked at
+        std::size_t lane = 0;  // position among the open ones of the next project
+        bool is_found = false;
+    } hopeful_;
 };
 
 }  // namespace berth::scheduling

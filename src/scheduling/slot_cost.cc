@@ -73,7 +73,15 @@ class SlotSearch {
         for (const auto& candidate : candidates_) add_here(all, candidate.piece);
         if (!fits(all)) return false;
         // Cheapest first; ties in the order of projects, then in victim order.
-        for (auto& candidate : candidates_) candidate.cost = hunt_.cost(candidate.piece);
+        for (auto& candidate : candidates_) {
+            candidate.cost = hunt_.cost(candidate.piece);
+            have_company_ |= pieces_.first_of_job(candidate.piece) != candidate.piece;
+            int gpus = 0;
+            for (const model::TaskPlacement& task : pieces_[candidate.piece].tasks) {
+                if (task.node == node_) gpus += std::popcount(task.gpu_mask);
+            }
+            most_gpus_ = std::max(most_gpus_, gpus);
+        }
         std::ranges::sort(candidates_);
         reachable_.resize(candidates_.size() + 1);
         reachable_.back() = Room{};
@@ -100,6 +108,12 @@ class SlotSearch {
         }
     }
 
+    int count_fitting(const Room& room) const {
+        int gpus = 0;
+        for (std::size_t gpu = 0; gpu < gpus_; ++gpu) gpus += room.gpu[gpu] >= need_share_;
+        return gpus;
+    }
+
     bool fits(const Room& room, const Room* more = nullptr) const {
         int gpus = 0;
         for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
@@ -118,10 +132,23 @@ class SlotSearch {
                std::ranges::find(taken_, piece, &SlotScratch::Taken::piece) != taken_.end();
     }
 
-    void descend(std::size_t next, const Room& room, std::int64_t cost, int jobs) {
-        if (best_.is_possible && std::pair(cost, jobs) >= std::pair(best_.cost, best_.jobs)) {
-            return;
+    bool is_no_better(std::int64_t cost, int jobs) const {
+        return best_.is_possible &&
+               (cost > best_.cost || (cost == best_.cost && jobs >= best_.jobs));
+    }
+
+    // Whether what is still missing costs too much, even if the next pieces did as well as any: one
+    // that comes alone frees `most_gpus_` GPUs at most, and those after it are no cheaper.
+    bool is_too_dear(std::size_t next, int missing, std::int64_t cost, int jobs) const {
+        if (!best_.is_possible || have_company_) return false;
+        for (; missing > 0 && next < candidates_.size(); missing -= most_gpus_, ++next, ++jobs) {
+            cost += candidates_[next].cost;
         }
+        return is_no_better(cost, jobs);
+    }
+
+    void descend(std::size_t next, const Room& room, std::int64_t cost, int jobs) {
+        if (is_no_better(cost, jobs)) return;
         if (fits(room)) {
             best_.is_possible = true;
             best_.cost = cost;
@@ -131,6 +158,7 @@ class SlotSearch {
             return;
         }
         if (next == candidates_.size() || ++steps_ > kSlotSteps) return;
+        if (is_too_dear(next, need_gpus_ - count_fitting(room), cost, jobs)) return;
         if (!fits(room, &reachable_[next])) return;
         take_and_descend(next, room, cost, jobs);
         descend(next + 1, room, cost, jobs);
@@ -183,6 +211,8 @@ class SlotSearch {
     std::vector<Room>& reachable_;
     std::vector<SlotScratch::Taken>& taken_;
     SlotCost& best_;
+    int most_gpus_ = 1;  // that one candidate frees here
+    bool have_company_ = false;  // some candidates take others along
     int steps_ = 0;
 };
 
