@@ -101,6 +101,28 @@ void one_gpu_short_on_each_node(Run& run) {
     measure_decision(run, world);
 }
 
+// One GPU idles and is kept for a gang; a thousand jobs of different shapes would fit it, and each
+// of them is asked whether it may have it.
+void backfill(Run& run) {
+    constexpr int kWaiting = 1000;
+    World world(run.nodes);
+    world.add_project("guest", kUnboundedQuota);
+    for (int node = 0; node < run.nodes; ++node) {
+        for (int gpu = node == 0 ? 1 : 0; gpu < kGpusPerNode; ++gpu) {
+            world.run_on(world.submit(world.spec("guest", 1)), node, gpu, 1, 0);
+        }
+    }
+    world.submit(world.spec("guest", kGpusPerNode), 1);
+    for (int i = 0; i < kWaiting; ++i) {
+        model::JobSpec spec = world.spec("guest", 1);
+        spec.request.memory = model::Bytes{i + 1};
+        world.submit(spec, kNowMs);
+    }
+    const model::Plan plan = decide(run, world);
+    run.expect(plan.is_empty() && plan.bookings.size() == 1, "one booking, and nobody delays it");
+    run.measure("test of one job", kWaiting, [&] { decide(run, world); });
+}
+
 }  // namespace
 
 void add_evictions(std::map<std::string, Scenario>& scenarios) {
@@ -110,6 +132,7 @@ void add_evictions(std::map<std::string, Scenario>& scenarios) {
     scenarios["full-cycle"] = full_cycle;
     scenarios["full-cycle-at-rest"] = full_cycle_at_rest;
     scenarios["one-gpu-short"] = one_gpu_short;
+    scenarios["backfill"] = backfill;
     scenarios["one-gpu-short-on-each-node"] = one_gpu_short_on_each_node;
 }
 

@@ -63,6 +63,7 @@ Response dry_run(Site& site, const model::Submission& submission) {
     if (!outlook.can_run) return never_runs(site, outlook.verdict);
     codec::PlanView plan;
     plan.plan.pauses = outlook.pauses;
+    plan.plan.moves = outlook.moves;
     plan.verdicts.push_back(outlook.verdict);
     std::string body = codec::plan_json(plan, names(site));
     std::string text;

@@ -283,6 +283,8 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
                               ? ": a project under its quota took back what it had lent"
                           : receipt.rule == model::Rule::Preempt
                               ? ": a job of higher priority in the same project goes first"
+                          : receipt.rule == model::Rule::Consolidate
+                              ? ": it moves, so that a larger job fits"
                           : receipt.rule == model::Rule::Stale
                               ? ": the gang ran with fewer tasks than it needs for too long"
                           : by_user ? ": somebody asked for it"

@@ -71,6 +71,24 @@ Table pauses_of(const State& state, const model::Plan& plan) {
     return table;
 }
 
+Table moves_of(const State& state, const model::Plan& plan) {
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
+                 {.title = "LEAVES", .worth = 2, .width_min = 10},
+                 {.title = "GOES TO", .worth = 2, .width_min = 10},
+                 {.title = "RULE"},
+                 {.title = "FOR", .worth = 2, .width_min = 10},
+                 {.title = "UNSAVED", .align = Align::Right},
+                 {.title = "RESTART", .align = Align::Right}});
+    for (const model::Move& move : plan.moves) {
+        table.add_row({scenario::name_of(state, move.job),
+                       scenario::places(state.cluster, state.jobs.at(move.job).tasks),
+                       scenario::places(state.cluster, move.tasks), rule_word(move.rule),
+                       scenario::name_of(state, move.beneficiary),
+                       gpu_time(move.cost.unsaved_gpu_ms), gpu_time(move.cost.restart_gpu_ms)});
+    }
+    return table;
+}
+
 Table reservations_of(const State& state, const model::Plan& plan) {
     Table table({{.title = "JOB", .worth = 2, .width_min = 10},
                  {.title = "GPUS"},
@@ -81,6 +99,22 @@ Table reservations_of(const State& state, const model::Plan& plan) {
                        codec::gpu_summary(state.jobs.at(reservation.job).spec),
                        scenario::places(state.cluster, reservation.tasks),
                        rule_word(reservation.rule)});
+    }
+    return table;
+}
+
+Table bookings_of(const State& state, const model::Plan& plan) {
+    Table table({{.title = "JOB", .worth = 2, .width_min = 10},
+                 {.title = "GPUS"},
+                 {.title = "WILL START ON", .worth = 2, .width_min = 13},
+                 {.title = "IN", .align = Align::Right},
+                 {.title = "KEPT IDLE", .worth = 2, .width_min = 10}});
+    for (const model::Booking& booking : plan.bookings) {
+        table.add_row({scenario::name_of(state, booking.job),
+                       codec::gpu_summary(state.jobs.at(booking.job).spec),
+                       scenario::places(state.cluster, booking.tasks),
+                       age(std::max(booking.start - state.time, model::Duration{0})),
+                       scenario::places(state.cluster, booking.kept)});
     }
     return table;
 }
@@ -118,10 +152,11 @@ std::string notes_of(const model::Plan& plan) {
 
 std::string plan_report(const State& state, const model::Plan& plan,
                         std::span<const model::Verdict> verdicts, const Style& style) {
-    std::string text =
-        section("start now", starts_of(state, plan), style) +
-        section("ask to save and pause", pauses_of(state, plan), style) +
-        section("start when the pauses are done", reservations_of(state, plan), style);
+    std::string text = section("start now", starts_of(state, plan), style) +
+                       section("ask to save and pause", pauses_of(state, plan), style) +
+                       section("ask to save and move", moves_of(state, plan), style) +
+                       section("start when they have left", reservations_of(state, plan), style);
+    text += section("start when those before them have ended", bookings_of(state, plan), style);
     if (!plan.dropped.empty()) {
         text += style.paint(Tone::Faint, "no longer held for") + "\n" +
                 printable(names_of(state, plan.dropped)) + "\n\n";

@@ -60,10 +60,18 @@ struct Spelling {
     std::string_view flag, field, other;
 };
 constexpr Spelling kSpellings[] = {
-    {"gpus", "gpus", ""},         {"project", "project", ""},        {"name", "name", ""},
-    {"kind", "kind", "type"},     {"nodes", "nodes", "tasks"},       {"tasks", "tasks", "nodes"},
-    {"cpus", "cpus", ""},         {"memory", "memory", ""},          {"workdir", "workdir", ""},
-    {"priority", "priority", ""}, {"delay", "preemption_delay", ""},
+    {"gpus", "gpus", ""},
+    {"project", "project", ""},
+    {"name", "name", ""},
+    {"kind", "kind", "type"},
+    {"nodes", "nodes", "tasks"},
+    {"tasks", "tasks", "nodes"},
+    {"cpus", "cpus", ""},
+    {"memory", "memory", ""},
+    {"workdir", "workdir", ""},
+    {"priority", "priority", ""},
+    {"delay", "preemption_delay", ""},
+    {"time", "expected_runtime", ""},
 };
 
 Success add_environment(Value& job, const Arguments& arguments) {

@@ -54,10 +54,14 @@ std::string outlook_text(const std::string& json) {
     std::string text = "would wait";
     if (starts_now && starts_now->text == "true") {
         text = "would start now";
-    } else if (!plan->plan.pauses.empty()) {
-        text = "would start when these have saved and paused:";
+    } else if (!plan->plan.pauses.empty() || !plan->plan.moves.empty()) {
+        text = "would start when these have saved and left:";
         for (const model::Pause& pause : plan->plan.pauses) {
             text += "\n  " + named(pause.job, names) + ", by " + std::string(rule_word(pause.rule));
+        }
+        for (const model::Move& move : plan->plan.moves) {
+            text += "\n  " + named(move.job, names) + ", which moves to another place, by " +
+                    std::string(rule_word(move.rule));
         }
     } else if (why && !why->text.empty()) {
         text += ": " + why->text;

@@ -129,8 +129,17 @@ void Cluster::change_capacity(const TaskPlacement& task, Kind kind, std::int64_t
 
 void Cluster::take(View view, const TaskPlacement& task) {
     change_capacity(task, view == View::Idle ? Kind::Used : Kind::Held, +1);
+    record_take(view, task, Undo::What::Take);
+}
+
+void Cluster::give_back(View view, const TaskPlacement& task) {
+    change_capacity(task, view == View::Idle ? Kind::Used : Kind::Held, -1);
+    record_take(view, task, Undo::What::GiveBack);
+}
+
+void Cluster::record_take(View view, const TaskPlacement& task, Undo::What what) {
     if (open_trials_ == 0) return;
-    undo_.push_back({.what = Undo::What::Take,
+    undo_.push_back({.what = what,
                      .job = {},
                      .pool = {},
                      .first = undo_tasks_.size(),

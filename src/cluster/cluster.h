@@ -58,6 +58,8 @@ class Cluster {
     bool could_use(NodeId node, int gpu, MilliGpu share) const;
     // What nobody uses of a GPU now, promises left aside, ready or not.
     MilliGpu unused(NodeId node, int gpu) const;
+    // The jobs with tasks on a node, running or being released, once for each task.
+    std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
     // Jobs with a hold, by id.
     const std::set<JobId>& holders() const { return holders_; }
     const History& history() const { return history_; }
@@ -111,6 +113,7 @@ class Cluster {
     void set_may_run(JobId id, bool may_run);
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
+    void set_waiting(JobId id, TimePoint since);
     void set_paused(JobId id, TimePoint time);  // it was asked to leave
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
 
@@ -121,6 +124,8 @@ class Cluster {
     void drop_hold(JobId id);
     // Capacity alone, on behalf of no job: used while a gang is being placed.
     void take(View view, const TaskPlacement& task);
+    // What was taken, or a part of it.
+    void give_back(View view, const TaskPlacement& task);
 
   private:
     friend class Trial;
@@ -137,6 +142,7 @@ class Cluster {
     void add_allocated(const Job& job, MilliGpu amount, std::int64_t sign);
     void set_releasing(Job& job, PlacedTask& task, bool releasing);
     void undo_release(Job& job, const Undo& entry);
+    void leave_node(JobId id, NodeId node);
 
     void change_capacity(const TaskPlacement& task, Kind kind, std::int64_t sign);
     void change_gpu(NodeState& node, NodeId id, int gpu, Kind kind, MilliGpu amount);
@@ -154,6 +160,7 @@ class Cluster {
     std::uint16_t kind_of(const model::Node& node);
 
     void record(const Undo& entry);
+    void record_take(View view, const TaskPlacement& task, Undo::What what);
     void undo_to(std::size_t mark);
     void undo(const Undo& entry);
 
@@ -178,6 +185,7 @@ class Cluster {
     std::vector<Shape> shapes_;
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     JobTable jobs_;
+    std::vector<std::vector<JobId>> jobs_on_;  // by node
     std::set<JobId> holders_;
     History history_;
     std::map<std::string, ProjectId, std::less<>> project_names_;

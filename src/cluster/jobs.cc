@@ -52,7 +52,8 @@ LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
                 is_open ? int(position - pools.begin()) : 0,
                 job.preemption_delay,
                 0,
-                {}};
+                {},
+                job.declared_minutes()};
     const Region home = this->home(job);
     if (job.grows_by_restart()) key.alone = job.id;
     key.home = home.node.is_valid() ? home.node.value + 1 : home.domain.value;
@@ -153,7 +154,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     BERTH_CHECK(open_trials_ == 0, "jobs do not arrive inside a trial");
     Job job;
     job.id = id;
-    job.created = created;
+    job.created = job.waiting_since = created;
     job.project = find_project(spec.project);
     job.priority = spec.priority;
     job.tasks_min = spec.tasks_min;
@@ -161,6 +162,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.preemptible = spec.preemptible;
     job.kind = spec.kind;
     job.restart_cost = spec.restart_cost;
+    job.expected_runtime = spec.expected_runtime;
     job.min_run = spec.min_run;
     job.elastic = spec.elastic;
     job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
@@ -205,12 +207,22 @@ void Cluster::set_saved(JobId id, TimePoint time) {
 
 void Cluster::set_paused(JobId id, TimePoint time) { mutable_job(id).last_pause = time; }
 
+void Cluster::set_waiting(JobId id, TimePoint since) { mutable_job(id).waiting_since = since; }
+
+void Cluster::leave_node(JobId id, NodeId node) {
+    std::vector<JobId>& here = jobs_on_[node.index()];
+    const auto last = std::ranges::find(here.rbegin(), here.rend(), id);
+    BERTH_CHECK(last != here.rend(), "a task stands on its node");
+    here.erase(last.base() - 1);
+}
+
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
     BERTH_CHECK(open_trials_ == 0, "tasks do not end inside a trial");
     const RankSet leaving(ranks);
     change(id, [&](Job& job) {
         std::erase_if(job.placed, [&](const PlacedTask& task) {
             if (!leaving.contains(task.place.task)) return false;
+            leave_node(id, task.place.node);
             change_capacity(task.place, task.is_releasing ? Kind::Releasing : Kind::Used, -1);
             if (!task.is_releasing) {
                 add_allocated(job, gpus_of(task.place), -1);
@@ -229,6 +241,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
         job.fresh_tasks += static_cast<int>(tasks.size());
         for (const TaskPlacement& task : tasks) {
             change_capacity(task, Kind::Used, +1);
+            jobs_on_[task.node.index()].push_back(id);
             job.placed.push_back({task, false});
         }
         job.active += static_cast<int>(tasks.size());
@@ -296,8 +309,9 @@ void Cluster::drop_hold(JobId id) {
 }
 
 void Cluster::undo(const Undo& entry) {
-    if (entry.what == Undo::What::Take) {
-        change_capacity(undo_tasks_.back(), entry.view == View::Idle ? Kind::Used : Kind::Held, -1);
+    if (entry.what == Undo::What::Take || entry.what == Undo::What::GiveBack) {
+        change_capacity(undo_tasks_.back(), entry.view == View::Idle ? Kind::Used : Kind::Held,
+                        entry.what == Undo::What::Take ? -1 : +1);
         undo_tasks_.pop_back();
         return;
     }
@@ -306,6 +320,7 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::Place:
                 for (std::size_t i = 0; i < entry.count; ++i) {
                     change_capacity(job.placed.back().place, Kind::Used, -1);
+                    leave_node(job.id, job.placed.back().place.node);
                     add_allocated(job, gpus_of(job.placed.back().place), -1);
                     job.placed.pop_back();
                     --job.active;
@@ -331,7 +346,8 @@ void Cluster::undo(const Undo& entry) {
                 }
                 add_allocated(job, gpus_of(job.hold->tasks), +1);
                 break;
-            case Undo::What::Take: break;
+            case Undo::What::Take:
+            case Undo::What::GiveBack: break;
         }
     });
     work_stamps_[job(entry.job).project.index()] = entry.stamp;

@@ -78,9 +78,11 @@ struct Job {
     PoolId pool;  // where it runs or is promised to; else not valid
     std::vector<PlacedTask> placed;  // running or being released, by rank
     std::optional<Hold> hold;
+    TimePoint waiting_since;          // last put in line: submitted, paused, lost or resumed
     TimePoint last_start;
     TimePoint last_saved;  // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};
+    std::optional<model::Duration> expected_runtime;
     std::optional<model::Duration> min_run;
     TimePoint last_pause;             // when it was last asked to leave
     model::Duration preemption_delay = kOfProject;
@@ -97,6 +99,11 @@ struct Job {
     // In line for an allocation.
     bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
     bool is_victim() const { return preemptible && active > 0; }
+    // Declared minutes of one run, so that lanes stay few: up to the next minute below an hour, the
+    // next quarter of an hour below a day, then the next hour. 0 = not declared.
+    int declared_minutes() const;
+    // Ranks of its placed tasks.
+    std::vector<int> ranks() const;
     // Ranks without a place, lowest first, at most `count`.
     std::vector<int> free_ranks(int count) const;
 };
@@ -109,10 +116,11 @@ struct LaneKey {
     ShapeId shape;
     int ask = 1;
     bool preemptible = true;
-    int preference = 0;               // position of this pool in the jobs' list of pools
+    int preference = 0;  // position of this pool in the jobs' list of pools
     model::Duration preemption_delay = kOfProject;
-    std::uint32_t home = 0;           // where running tasks bind the next one (Cluster::home)
+    std::uint32_t home = 0;  // where running tasks bind the next one (Cluster::home)
     JobId alone;  // the only job of the lane: one that grows by a restart
+    int minutes = 0;  // how long a run takes, rounded up; 0 = not declared
 
     // Higher priority first, then rule R3.
     bool operator<(const LaneKey& other) const;
@@ -158,9 +166,9 @@ struct PoolState {
     DomainTree domains;
     MilliGpu capacity{0};  // of ready nodes
     int gpus_per_node_max = 0;
-    model::Bytes gpu_memory_min{0};       // of the smallest GPU; 0 = none said
-    std::vector<Claim> claims;            // by project
-    bool has_fixed_quota = false;         // anybody's
+    model::Bytes gpu_memory_min{0};  // of the smallest GPU; 0 = none said
+    std::vector<Claim> claims;  // by project
+    bool has_fixed_quota = false;  // anybody's
 };
 
 struct ProjectState {

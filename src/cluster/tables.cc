@@ -139,6 +139,7 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
             return node_names_[position];
         });
         nodes_.push_back({});
+        jobs_on_.emplace_back();
         nodes_.back().first_gpu = static_cast<std::uint32_t>(gpu_uses_.size());
         nodes_.back().gpus = static_cast<std::uint8_t>(node.gpus);
         gpu_uses_.resize(gpu_uses_.size() + static_cast<std::size_t>(node.gpus));

@@ -11,7 +11,7 @@ class Cluster;
 
 // How a change made inside a Trial is taken back.
 struct Undo {
-    enum class What { Place, Release, Hold, DropHold, Take } what;
+    enum class What { Place, Release, Hold, DropHold, Take, GiveBack } what;
     JobId job;
     PoolId pool;              // the job's pool before
     std::uint64_t stamp = 0;  // of its project's work before

@@ -63,11 +63,34 @@ struct Fields<model::Pause> {
 };
 
 template <>
+struct Fields<model::Move> {
+    static void visit(auto&& field) {
+        field("job", &model::Move::job);
+        field("tasks", &model::Move::tasks);
+        field("rule", &model::Move::rule);
+        field("beneficiary", &model::Move::beneficiary);
+        field("cost", &model::Move::cost);
+        field("is_wasteful", &model::Move::is_wasteful);
+    }
+};
+
+template <>
 struct Fields<model::Reservation> {
     static void visit(auto&& field) {
         field("job", &model::Reservation::job);
         field("rule", &model::Reservation::rule);
         field("tasks", &model::Reservation::tasks);
+    }
+};
+
+template <>
+struct Fields<model::Booking> {
+    static void visit(auto&& field) {
+        field("job", &model::Booking::job);
+        field("start", &model::Booking::start);
+        field("unknown", &model::Booking::unknown);
+        field("tasks", &model::Booking::tasks);
+        field("kept", &model::Booking::kept);
     }
 };
 
@@ -86,7 +109,9 @@ struct Fields<model::Plan> {
     static void visit(auto&& field) {
         field("starts", &model::Plan::starts);
         field("pauses", &model::Plan::pauses);
+        field("moves", &model::Plan::moves);
         field("reservations", &model::Plan::reservations);
+        field("bookings", &model::Plan::bookings);
         field("dropped", &model::Plan::dropped);
         field("next_wakeup", &model::Plan::next_wakeup);
         field("overcommitted", &model::Plan::overcommitted);

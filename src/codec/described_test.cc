@@ -65,10 +65,11 @@ TEST_CASE("no member of a described type is forgotten") {
     check_all<model::Pool, model::Node, model::Entitlement, model::Project, model::TaskRequest,
               model::JobSpec, model::TaskPlacement, model::PauseCost, model::PauseReceipt,
               model::JobRecord, model::PauseManner, model::LaunchSpec, model::Snapshot>();
-    check_all<model::Verdict, model::Remedy, model::Start, model::Pause, model::Reservation,
-              model::Plan, model::Submission, codec::PlanView, codec::ProjectUse, codec::GpuView,
-              codec::Foresight, model::StartEstimate, model::ShareRow, model::ShareOffer,
-              model::ShareLevel, model::ShareAccount, model::Hypothesis, model::JobFate,
-              model::FateChange, model::WhatIf, codec::WhatIfRequest>();
+    check_all<model::Verdict, model::Remedy, model::Start, model::Pause, model::Move,
+              model::Reservation, model::Booking, model::Plan, model::Submission, codec::PlanView,
+              codec::ProjectUse, codec::GpuView, codec::Foresight, model::StartEstimate,
+              model::ShareRow, model::ShareOffer, model::ShareLevel, model::ShareAccount,
+              model::Hypothesis, model::JobFate, model::FateChange, model::WhatIf,
+              codec::WhatIfRequest>();
     check_events(model::EventBody{});
 }

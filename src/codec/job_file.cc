@@ -177,6 +177,7 @@ base::Result<model::Submission> parse_job_file(std::string_view text, std::strin
         spec.pools = {fields.text("pool")};
     }
     spec.node_labels = fields.labels("node_labels");
+    spec.expected_runtime = fields.duration("expected_runtime");
     read_topology(problems, fields, spec);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     spec.min_run = fields.duration("min_run");

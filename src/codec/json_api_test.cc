@@ -100,6 +100,11 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
         codec::PlanView plan;
         plan.plan.starts = {{{1}, model::Rule::Reclaim, dice.placements()}};
         plan.plan.pauses = {{{2}, {0, 1}, false, model::Rule::Preempt, {1}, {5, 6}}};
+        plan.plan.moves = {
+            {{4}, dice.placements(), model::Rule::Consolidate, {1}, {7, 8}},
+        };
+        plan.plan.bookings = {
+            {{5}, berth::base::at_ms(7000), 2, dice.placements(), dice.placements()}};
         plan.plan.reservations = {{{3}, model::Rule::Hold, dice.placements()}};
         plan.plan.dropped = {{4}};
         plan.plan.next_wakeup = base::at_ms(1'234'567);

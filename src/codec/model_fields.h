@@ -110,6 +110,7 @@ struct Fields<model::JobSpec> {
         field("placement", &model::JobSpec::placement);
         field("tensor_skew_ppm", &model::JobSpec::tensor_skew_ppm);
         field("min_run", &model::JobSpec::min_run);
+        field("expected_runtime", &model::JobSpec::expected_runtime);
         field("restart_cost", &model::JobSpec::restart_cost);
         field("preemption_delay", &model::JobSpec::preemption_delay);
         field("stale_grace", &model::JobSpec::stale_grace);
@@ -157,7 +158,8 @@ struct Fields<model::JobRecord> {
         using R = model::JobRecord;
         field("id", &R::id), field("spec", &R::spec), field("user", &R::user);
         field("command", &R::command), field("state", &R::state), field("held", &R::held);
-        field("created", &R::created), field("first_start", &R::first_start);
+        field("created", &R::created), field("waiting_since", &R::waiting_since);
+        field("first_start", &R::first_start);
         field("last_start", &R::last_start), field("last_checkpoint", &R::last_checkpoint);
         field("finished", &R::finished), field("attempts", &R::attempts);
         field("pauses", &R::pauses), field("losses", &R::losses);

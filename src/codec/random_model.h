@@ -39,8 +39,7 @@ class RandomModel {
         record.id = job(), record.spec = spec();
         record.user = text(), record.command = text(), record.detail = text();
         record.state = static_cast<model::JobState>(rng_.between(0, 8));
-        record.held = flag();
-        record.created = time();
+        record.held = flag(), record.created = time(), record.waiting_since = time();
         record.first_start = maybe(time()), record.last_start = maybe(time());
         record.last_checkpoint = maybe(time()), record.finished = maybe(time());
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
@@ -99,7 +98,8 @@ class RandomModel {
         spec.node_labels = labels(), spec.topology = {text(), text()};
         spec.placement = model::Placement(rng_.between(0, 2));
         spec.tensor_skew_ppm = maybe(large()), spec.min_run = maybe(duration());
-        spec.restart_cost = duration(), spec.preemption_delay = maybe(duration());
+        spec.restart_cost = duration(), spec.preemption_delay = maybe(duration()),
+        spec.expected_runtime = maybe(duration());
         return spec;
     }
 

@@ -230,11 +230,13 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     spec.node_labels = fields.labels("node_labels");
     read_topology(problems_, fields, spec);
     spec.min_run = fields.duration("min_run");
+    spec.expected_runtime = fields.duration("expected_runtime");
     spec.elastic = fields.choice("elastic", model::Elastic::Live);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     spec.preemption_delay = fields.duration("preemption_delay");
     spec.stale_grace = read_stale_grace(fields);
     job.created = fields.time("created").value_or(state_.now);
+    job.waiting_since = fields.time("waiting_since");
     job.last_start = fields.time("last_start");
     job.last_checkpoint = fields.time("last_checkpoint");
     job.last_pause = fields.time("last_pause");
@@ -346,7 +348,8 @@ TaskDescription StateReader::read_task(const Value& value, const std::string& pa
 
 void StateReader::read_counts(FieldReader& fields, JobDescription& job) {
     JobSpec& spec = job.spec;
-    const auto listed_tasks = static_cast<std::int64_t>(job.tasks.size());
+    const std::size_t left = model::left_before_move(job);
+    const auto listed_tasks = std::ssize(job.tasks) - static_cast<std::ptrdiff_t>(left);
     const bool is_range = spec.tasks_max > 1;  // given as gpus: 4..16
     const std::int64_t high = fields.whole("max", is_range ? spec.tasks_max : 0, {1, kTasksMax});
     std::int64_t low = is_range ? spec.tasks_min : std::max<std::int64_t>(1, listed_tasks);

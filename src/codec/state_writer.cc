@@ -173,6 +173,7 @@ class StateWriter {
         }
         if (spec.tensor_skew_ppm) raw("tensor_skew", millionths(*spec.tensor_skew_ppm));
         duration("min_run", spec.min_run);
+        duration("expected_runtime", spec.expected_runtime);
         if (spec.restart_cost.count() > 0) duration("restart_cost", spec.restart_cost);
         duration("preemption_delay", spec.preemption_delay);
         if (!spec.stale_grace) return;
@@ -183,6 +184,7 @@ class StateWriter {
     void write(const JobDescription& job) {
         write(job.spec);
         time("created", job.created);
+        if (job.waiting_since) time("waiting_since", *job.waiting_since);
         if (job.last_start) time("last_start", *job.last_start);
         if (job.last_checkpoint) time("last_checkpoint", *job.last_checkpoint);
         if (job.last_pause) time("last_pause", *job.last_pause);

@@ -118,6 +118,8 @@ Outlook Controller::outlook(const model::Submission& submission) {
     outlook.starts_now = outlook.verdict.reason == model::Reason::Starting;
     std::ranges::copy_if(plan.pauses, std::back_inserter(outlook.pauses),
                          [&](const model::Pause& pause) { return pause.beneficiary == id; });
+    std::ranges::copy_if(plan.moves, std::back_inserter(outlook.moves),
+                         [&](const model::Move& move) { return move.beneficiary == id; });
     return outlook;
 }
 

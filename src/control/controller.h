@@ -67,6 +67,7 @@ struct Outlook {
     bool starts_now = false;
     bool can_run = true;  // false: never, and the verdict says why
     std::vector<model::Pause> pauses;  // for its sake
+    std::vector<model::Move> moves;
 };
 
 class Controller final : public ports::LauncherListener {

@@ -45,7 +45,7 @@ class Fold {
         record.spec = submitted.spec;
         record.user = submitted.user;
         record.command = submitted.command;
-        record.created = event_.time;
+        record.created = record.waiting_since = event_.time;
     }
 
     void operator()(const model::JobStarting& starting) {
@@ -113,6 +113,7 @@ class Fold {
         record.state = JobState::Paused;
         record.started_tasks = 0;
         ++record.pauses;
+        wait_from_now(record);
     }
 
     void operator()(const model::JobHeld& held) {
@@ -123,7 +124,9 @@ class Fold {
     }
 
     void operator()(const model::JobReleased& released) {
-        settle(released.job).held = false;
+        JobRecord& record = settle(released.job);
+        record.held = false;
+        wait_from_now(record);
         state_.cluster.set_may_run(released.job, true);
     }
 
@@ -160,6 +163,7 @@ class Fold {
         record.state = JobState::Queued;
         record.detail = lost.detail;
         ++record.losses;
+        wait_from_now(record);
     }
 
     std::optional<JobRecord> ended() { return std::move(ended_); }
@@ -190,6 +194,11 @@ class Fold {
         record.attained_gpu_ms += milli * since.count() / 1000;
         record.settled = event_.time;
         return record;
+    }
+
+    void wait_from_now(JobRecord& record) {
+        record.waiting_since = event_.time;
+        state_.cluster.set_waiting(record.id, event_.time);
     }
 
     static std::vector<int> active_ranks(const JobRecord& record) {

@@ -6,6 +6,7 @@
 //     ^                      |
 //     |                   pausing -> paused -> (starting ...)     paused waits like queued
 //     +-- attempt lost ------+
+//   a job that moves is pausing, then paused, with its new place promised to it all the time
 //   any but the final ones -> [cancelling ->] cancelled
 //   running -> starting: with another number of tasks, for a job that has to stop for it
 //

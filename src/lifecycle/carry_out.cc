@@ -17,6 +17,16 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
                                                   pause.cost, now + policy.pause_grace,
                                                   pause.whole_job, pause.tasks, pause.is_wasteful});
     }
+    for (const model::Move& move : plan.moves) {
+        events.emplace_back(model::PauseRequested{move.job,
+                                                  move.rule,
+                                                  move.beneficiary,
+                                                  move.cost,
+                                                  now + policy.pause_grace,
+                                                  true,
+                                                  {},
+                                                  move.is_wasteful});
+    }
     // A job that both starts and grows in one plan is started once, with all of it.
     std::map<model::JobId, std::size_t> known;
     for (const model::Start& start : plan.starts) {
@@ -32,10 +42,14 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
             model::JobStarting{start.job, job.attempts + (grows ? 0 : 1), start.rule, start.tasks});
     }
     if (!policy.sticky_plans) return events;
+    const model::TimePoint deadline = now + policy.pause_grace + policy.hold;
     for (const model::Reservation& reservation : plan.reservations) {
-        events.emplace_back(model::JobReserved{reservation.job, reservation.rule,
-                                               now + policy.pause_grace + policy.hold,
-                                               reservation.tasks});
+        events.emplace_back(
+            model::JobReserved{reservation.job, reservation.rule, deadline, reservation.tasks});
+    }
+    // A job that moves is promised its new place while it still leaves the old one.
+    for (const model::Move& move : plan.moves) {
+        events.emplace_back(model::JobReserved{move.job, move.rule, deadline, move.tasks});
     }
     return events;
 }

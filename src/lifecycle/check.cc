@@ -116,6 +116,8 @@ class Check {
         if (job != nullptr && !job->hold.empty()) {
             return conflict(*job, "has a reservation already");
         }
+        // One that is asked to leave as a whole may be promised where it goes.
+        if (job != nullptr && job->state == JobState::Pausing) return {};
         return expect(reserved.job, kMayGain);
     }
     Status operator()(const model::ReservationDropped& dropped) const {

@@ -189,6 +189,10 @@ class Describer {
                 whole_job, std::move(releasing), false};
             BERTH_TRY_VOID(record(description_.now, std::move(request)));
         }
+        if (job.waiting_since) {
+            state_.jobs.at(id).waiting_since = *job.waiting_since;
+            state_.cluster.set_waiting(id, *job.waiting_since);
+        }
         if (!runs && job.last_start) state_.cluster.set_started(id, *job.last_start);
         model::JobRecord& known = state_.jobs.at(id);
         if (job.last_pause && known.releasing.empty()) {
@@ -208,8 +212,9 @@ class Describer {
     Status keep_promise(model::JobId id, const JobDescription& job) {
         const cluster::Cluster& cluster = state_.cluster;
         const base::ShapeId shape = cluster.job(id).shape;
+        const std::size_t left = model::left_before_move(job);
         std::vector<TaskPlacement> promised;
-        for (std::size_t rank = 0; rank < job.tasks.size(); ++rank) {
+        for (std::size_t rank = left; rank < job.tasks.size(); ++rank) {
             const TaskDescription& task = job.tasks[rank];
             if (task.state != TaskState::Promised) continue;
             const auto node = cluster.find_node(task.node);
@@ -225,7 +230,7 @@ class Describer {
             if (std::popcount(mask) != job.spec.request.gpus) {
                 return base::invalid(where + ": a promise names all GPUs of the task");
             }
-            promised.push_back({static_cast<int>(rank),
+            promised.push_back({static_cast<int>(rank - left),
                                 node,
                                 mask,
                                 cluster.share_on(shape, node),

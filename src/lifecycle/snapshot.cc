@@ -65,6 +65,7 @@ void restore_job(State& state, const model::JobRecord& record) {
         return cluster.nodes()[tasks.front().node.index()].pool;
     };
     cluster.add_job(record.id, record.spec, record.created);
+    cluster.set_waiting(record.id, std::max(record.created, record.waiting_since));
     // What it was given since its processes started comes last.
     std::span<const model::TaskPlacement> started(record.tasks);
     std::span<const model::TaskPlacement> fresh;

@@ -11,9 +11,10 @@ namespace {
 
 using model::TaskState;
 
+// `first`: where rank 0 stands in the list.
 void add_task(const State& state, model::JobDescription& job, const model::TaskPlacement& place,
-              TaskState standing) {
-    const auto rank = static_cast<std::size_t>(place.task);
+              TaskState standing, std::size_t first = 0) {
+    const std::size_t rank = first + static_cast<std::size_t>(place.task);
     if (job.tasks.size() <= rank) job.tasks.resize(rank + 1);
     model::TaskDescription& task = job.tasks[rank];
     task.state = standing;
@@ -27,6 +28,7 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
     model::JobDescription job;
     job.spec = record.spec;
     job.created = record.created;
+    if (record.waiting_since > record.created) job.waiting_since = record.waiting_since;
     job.last_start = record.last_start;
     job.last_checkpoint = record.last_checkpoint;
     if (record.last_pause) job.last_pause = record.last_pause->time;
@@ -37,8 +39,10 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
             std::ranges::find(record.releasing, place.task) != record.releasing.end();
         add_task(state, job, place, leaves ? TaskState::Releasing : TaskState::Running);
     }
+    const bool moves = record.state == model::JobState::Pausing && !record.hold.empty();
+    const std::size_t first = moves ? job.tasks.size() : 0;
     for (const model::TaskPlacement& place : record.hold) {
-        add_task(state, job, place, TaskState::Promised);
+        add_task(state, job, place, TaskState::Promised, first);
     }
     if (!record.hold.empty()) job.promised_until = record.hold_deadline;
     return job;

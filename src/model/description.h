@@ -27,14 +27,19 @@ struct TaskDescription {
 struct JobDescription {
     JobSpec spec;
     TimePoint created;
+    std::optional<TimePoint> waiting_since;   // last put in line; none = when it was created
     std::optional<TimePoint> last_start;
     std::optional<TimePoint> last_checkpoint;
     std::optional<TimePoint> last_pause;
     std::optional<TimePoint> stale_since;     // below its minimum; none = since it started
     bool held = false;                        // a user paused it
     std::optional<TimePoint> promised_until;  // how long promised tasks are kept for it
-    std::vector<TaskDescription> tasks;       // those not listed are pending
+    std::vector<TaskDescription> tasks;       // by rank; those not listed are pending
 };
+
+// A job that moves has left none of its places yet and is promised others: these stand behind those
+// in the list, from rank 0 again. Returns how many stand before them; 0 = it does not move.
+std::size_t left_before_move(const JobDescription& job);
 
 struct Description {
     TimePoint now;

@@ -86,6 +86,7 @@ struct JobSpec {
     // The largest tensor's part of the model, as a profiler has measured it; parts per million.
     std::optional<std::int64_t> tensor_skew_ppm;
     std::optional<Duration> min_run;  // overrides the policy's
+    std::optional<Duration> expected_runtime;  // of one run, declared; nothing is ended by it
     // Nobody is paused for it before it has waited so long (rule R12); none = its project's.
     std::optional<Duration> preemption_delay;
     // How long it may stay below its minimum (rule R10); none = the policy's, negative = for ever.

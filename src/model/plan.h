@@ -16,6 +16,7 @@ enum class Rule {
     Allocate,  // idle GPUs to the next job in order
     Reclaim,   // across projects: the owner of a share takes back what was lent
     Preempt,   // inside a project: a higher priority goes first
+    Consolidate,  // running jobs move together, so that a larger one fits
     Hold,      // GPUs kept for this job by an earlier plan are free now
     User,      // somebody asked
     Stale,     // a gang below its minimum for too long gives its GPUs back
@@ -51,6 +52,20 @@ struct Pause {
     bool operator==(const Pause&) const = default;
 };
 
+// A running job is asked to save and stop, and is promised another place in the same plan, so that
+// `beneficiary` can have the old one. It starts there when both have been left; what it loses is
+// its unsaved work and one restart, nothing else.
+struct Move {
+    JobId job;
+    std::vector<TaskPlacement> tasks;  // all of its running tasks, where they go
+    Rule rule = Rule::Consolidate;     // or Reclaim or Preempt: a victim that was found a place
+    JobId beneficiary;
+    PauseCost cost;
+    bool is_wasteful = false;          // counts against the waste budget
+
+    bool operator==(const Move&) const = default;
+};
+
 // GPUs promised to a job: it starts on them when their present holders have left.
 struct Reservation {
     JobId job;
@@ -58,6 +73,19 @@ struct Reservation {
     std::vector<TaskPlacement> tasks;
 
     bool operator==(const Reservation&) const = default;
+};
+
+// A job that has waited long is to start on these GPUs when whoever runs there has ended. Nothing
+// is promised: it is booked anew by every decision. Until then those of them that idle are kept
+// from jobs that would delay it.
+struct Booking {
+    JobId job;
+    TimePoint start;                   // as far as declared and as things go
+    int unknown = 0;  // jobs in its way that have not declared how long they run
+    std::vector<TaskPlacement> tasks;  // where it will run
+    std::vector<TaskPlacement> kept;  // the part that idles now
+
+    bool operator==(const Booking&) const = default;
 };
 
 // Quotas that promise more than there is, in one pool: those directly below `scope`.
@@ -73,13 +101,16 @@ struct Overcommitment {
 struct Plan {
     std::vector<Start> starts;
     std::vector<Pause> pauses;
+    std::vector<Move> moves;
     std::vector<Reservation> reservations;
+    std::vector<Booking> bookings;
     std::vector<JobId> dropped;             // jobs whose hold ran out or is void
     std::optional<TimePoint> next_wakeup;   // decide again then, even if nothing happens
     std::vector<Overcommitment> overcommitted;  // quotas that were scaled down; says, does nothing
 
     bool is_empty() const {
-        return starts.empty() && pauses.empty() && reservations.empty() && dropped.empty();
+        return starts.empty() && pauses.empty() && moves.empty() && reservations.empty() &&
+               dropped.empty();
     }
     bool operator==(const Plan&) const = default;
 };

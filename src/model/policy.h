@@ -43,6 +43,15 @@ struct Policy {
     Duration hold{30 * 1000};
     // How long a paused job may take to save before it is killed.
     Duration pause_grace{60 * 1000};
+    // Most running jobs that move for one that waits; 0 = nobody is moved.
+    int moves_max = 16;
+    // They move only when that costs no more than the waiting job has lost by waiting, and not
+    // within their minimum run.
+    bool priced_moves = true;
+    // Most gangs for whom idle GPUs are kept until they start (scheduling/bookings.h); 0 = none.
+    int bookings_max = 4;
+    // ... each after it has waited so long.
+    Duration booking_after{10 * 60 * 1000};
     // A gang whose largest tensor is a larger part of its model than this goes onto the fewest
     // nodes, since spread it would wait for the network (the rule is that of Tiresias, NSDI '19;
     // the number is ours); parts per million, so 1,000,000 is never.

@@ -54,6 +54,7 @@ struct JobRecord {
     JobState state = JobState::Queued;
     bool held = false;
     TimePoint created;
+    TimePoint waiting_since;            // last put in line: submitted, paused, lost or resumed
     std::optional<TimePoint> first_start;
     std::optional<TimePoint> last_start;
     std::optional<TimePoint> last_checkpoint;

@@ -258,6 +258,7 @@ Readers request_readers(model::JobSpec& spec) {
          }},
         {"elastic", one_of<model::Elastic>(spec.elastic, {{"live", model::Elastic::Live},
                                                           {"restart", model::Elastic::Restart}})},
+        {"expected", into_optional(spec.expected_runtime, base::parse_duration)},
         {"restart_cost", into(spec.restart_cost, base::parse_duration)},
         {"min_run", into_optional(spec.min_run, base::parse_duration)},
         {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
@@ -292,6 +293,7 @@ Result<JobLine> read_job(const Command& command) {
     readers["running"] = into_optional(running, parse_int);
     readers["on"] = into_text(on);
     readers["age"] = into_optional(job.age, base::parse_duration);
+    readers["waiting"] = into_optional(job.waiting, base::parse_duration);
     readers["started"] = into_optional(job.started, base::parse_duration);
     readers["saved"] = into_optional(job.saved, base::parse_duration);
     readers["paused"] = into_optional(job.paused, base::parse_duration);
@@ -336,6 +338,10 @@ Result<model::Policy> read_policy(const Command& command, model::Policy policy) 
                           {"waste_budget", into_bound(policy.waste_budget)},
                           {"hold", into(policy.hold, base::parse_duration)},
                           {"grace", into(policy.pause_grace, base::parse_duration)},
+                          {"moves", into(policy.moves_max, parse_int)},
+                          {"priced_moves", one_of(policy.priced_moves, yes_no)},
+                          {"bookings", into(policy.bookings_max, parse_int)},
+                          {"booking_after", into(policy.booking_after, base::parse_duration)},
                           {"consolidate_above",
                            [&policy](const std::string& text) -> Status {
                                BERTH_TRY(part, base::parse_thousandths(text));

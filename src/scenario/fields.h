@@ -20,6 +20,7 @@ struct JobLine {
     model::JobSpec spec;
     std::vector<std::string> on;                // "n0" or "n0:0,1", one a task; the rest as last
     std::optional<model::Duration> age;         // since submission
+    std::optional<model::Duration> waiting;     // since it was last put in line
     std::optional<model::Duration> started;     // how long ago
     std::optional<model::Duration> saved;       // how long ago
     std::optional<model::Duration> paused;      // how long ago it was last asked to leave

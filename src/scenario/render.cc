@@ -16,6 +16,7 @@ std::string_view rule_name(model::Rule rule) {
         case model::Rule::Allocate: return "allocate";
         case model::Rule::Reclaim: return "reclaim";
         case model::Rule::Preempt: return "preempt";
+        case model::Rule::Consolidate: return "consolidate";
         case model::Rule::Hold: return "hold";
         case model::Rule::User: return "user";
         case model::Rule::Stale: return "stale";
@@ -89,6 +90,13 @@ std::vector<std::string> render(const lifecycle::State& state, const model::Plan
                         places(state.cluster, tasks) + gains + " by " +
                         std::string(rule_name(pause.rule)));
     }
+    for (const auto& move : plan.moves) {
+        lines.push_back("move " + name_of(state, move.job) + " " +
+                        places(state.cluster, state.jobs.at(move.job).tasks) + " to " +
+                        places(state.cluster, move.tasks) + " for " +
+                        name_of(state, move.beneficiary) + " by " +
+                        std::string(rule_name(move.rule)));
+    }
     for (const auto& start : plan.starts) {
         const bool grows = !state.jobs.at(start.job).tasks.empty();
         lines.push_back((grows ? "grow " : "start ") + name_of(state, start.job) + " " +
@@ -98,6 +106,19 @@ std::vector<std::string> render(const lifecycle::State& state, const model::Plan
     for (const auto& reservation : plan.reservations) {
         lines.push_back("reserve " + name_of(state, reservation.job) + " " +
                         places(state.cluster, reservation.tasks));
+    }
+    return lines;
+}
+
+std::vector<std::string> render_bookings(const lifecycle::State& state, const model::Plan& plan,
+                                         model::TimePoint now) {
+    std::vector<std::string> lines;
+    for (const auto& booking : plan.bookings) {
+        std::string line = "book " + name_of(state, booking.job) + " " +
+                           places(state.cluster, booking.tasks) + " in " +
+                           base::format(booking.start - now);
+        if (!booking.kept.empty()) line += " keeps " + places(state.cluster, booking.kept);
+        lines.push_back(line);
     }
     return lines;
 }

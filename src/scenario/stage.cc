@@ -111,6 +111,7 @@ Status Stage::add_job(const Command& command, bool is_running) {
     job.spec = line.spec;
     job.held = line.is_held;
     job.created = line.age ? now_ - *line.age : kNoon - kSettingAge + Duration{1000} * created_++;
+    if (line.waiting) job.waiting_since = now_ - *line.waiting;
     if (line.started) job.last_start = now_ - *line.started;
     if (line.saved) job.last_checkpoint = now_ - *line.saved;
     if (line.paused) job.last_pause = now_ - *line.paused;
@@ -250,6 +251,7 @@ model::Plan Stage::decide_into(Lines& lines) {
     model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
     const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
     lines = render(state_, plan);
+    for (std::string& line : render_bookings(state_, plan, now_)) lines.push_back(std::move(line));
     for (const model::Verdict& verdict : verdicts) {
         if (verdict.reason != model::Reason::Starting) lines.push_back(render(state_, verdict));
     }

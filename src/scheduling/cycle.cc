@@ -2,16 +2,19 @@
 #include "scheduling/cycle.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
-#include "base/check.h"
+#include "scheduling/bookings.h"
 #include "scheduling/freeable.h"
 #include "scheduling/minimum_run.h"
+#include "scheduling/moves.h"
 #include "scheduling/place.h"
+#include "scheduling/plan_draft.h"
 #include "scheduling/preemption_delay.h"
+#include "scheduling/promises.h"
 #include "scheduling/queue_order.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
@@ -23,44 +26,10 @@ namespace berth::scheduling {
 namespace {
 
 using cluster::Cluster;
-using cluster::Hold;
 using cluster::Job;
 using model::Plan;
 using model::Rule;
 using model::TaskPlacement;
-
-void wake_at(Plan& plan, TimePoint time) {
-    plan.next_wakeup = std::min(plan.next_wakeup.value_or(time), time);
-}
-
-// Whether everything promised to the job has been left by its holders: then, and only then, taking
-// the promise as used keeps every GPU within its bounds. Tasks of one job may share a GPU, and they
-// share the CPU and memory of their node, so they are asked about together.
-bool is_ripe(const Cluster& cluster, const Job& job) {
-    std::map<std::pair<NodeId, int>, base::MilliGpu> gpus;
-    std::map<NodeId, std::pair<std::int64_t, std::int64_t>> hosts;  // CPU, memory
-    for (const TaskPlacement& task : job.hold->tasks) {
-        for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-            gpus[{task.node, std::countr_zero(mask)}] += task.share;
-        }
-        hosts[task.node].first += task.cpu.value;
-        hosts[task.node].second += task.memory.value;
-    }
-    const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
-        return host.capacity == cluster::kUnaccounted ||
-               host.used + host.releasing + amount <= host.capacity;
-    };
-    return std::ranges::all_of(gpus,
-                               [&](const auto& part) {
-                                   const auto [node, gpu] = part.first;
-                                   return cluster.could_use(node, gpu, part.second);
-                               }) &&
-           std::ranges::all_of(hosts, [&](const auto& part) {
-               const cluster::NodeState& node = cluster.nodes()[part.first.index()];
-               return node.is_ready && is_free(node.cpu, part.second.first) &&
-                      is_free(node.memory, part.second.second);
-           });
-}
 
 // Somebody whose right is stronger than that of a job before it in the order.
 struct Claimant {
@@ -71,14 +40,21 @@ struct Claimant {
 // By the job that is to let them pass.
 using Conflicts = std::map<JobId, std::vector<Claimant>>;
 
+// Moves are searched for so many waiting jobs in one decision: those that come first in the order.
+constexpr int kMoveSearchesMax = 32;
+
 // One try at a whole decision, made on the cluster inside the caller's Trial.
 class Attempt {
   public:
     // Whoever had to leave what it was just given lets the claimants of `known` pass; see decide().
     Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory,
             const Conflicts& known, bool is_last)
-        : cluster_(cluster), now_(now), memory_(memory), known_(known), is_last_(is_last) {
-        honour_holds();
+        : cluster_(cluster),
+          draft_(cluster, policy, now),
+          memory_(memory),
+          known_(known),
+          is_last_(is_last) {
+        honour_promises(draft_, [&](JobId job) { return known.contains(job); });
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
             for (const cluster::Claim& claim : cluster.pools()[i].claims) {
@@ -92,6 +68,8 @@ class Attempt {
             const Job& job = cluster.job(id);
             passing_.emplace_back(job.project, job.shape);
         }
+        bookings_.reserve(views_.size());
+        for (const PoolView& view : views_) bookings_.emplace_back(view);
     }
 
     // Idle GPUs of every pool a job would take come before anybody is paused for it in one.
@@ -100,62 +78,38 @@ class Attempt {
             is_deferred_ = has_started_ = false;
             for (PoolView& view : views_) allocate(view);
         } while (is_deferred_ && has_started_);
+        for (PoolView& view : views_) consolidate(view);
         for (int preference = 0; preference <= last_preference_; ++preference) {
             for (PoolView& view : views_) {
                 evict(view, Rule::Reclaim, preference);
                 evict(view, Rule::Preempt, preference);
             }
         }
+        for (PoolView& view : views_) rehouse(view);
         pause_stale_gangs();
     }
 
     Plan take_plan() {
+        Plan plan = draft_.take_plan();
         for (const PoolView& view : views_) {
-            const auto& found = view.shares.overcommitted;
-            plan_.overcommitted.insert(plan_.overcommitted.end(), found.begin(), found.end());
+            std::ranges::copy(view.shares.overcommitted, std::back_inserter(plan.overcommitted));
         }
-        return std::move(plan_);
+        for (const Bookings& bookings : bookings_) {
+            std::ranges::move(bookings.still_waiting(), std::back_inserter(plan.bookings));
+        }
+        return plan;
     }
     const Conflicts& conflicts() const { return conflicts_; }
 
   private:
-    // Stage 1: holds that are ripe start; holds that ran out, or whose node is gone, are dropped.
-    void honour_holds() {
-        const std::set<JobId> holders = cluster_.holders();
-        for (const JobId id : holders) {
-            const Job& job = cluster_.job(id);
-            const bool is_broken = std::ranges::any_of(job.hold->tasks, [&](const auto& task) {
-                return !cluster_.nodes()[task.node.index()].is_ready;
-            });
-            if (known_.contains(id)) {
-                drop_hold(id);
-            } else if (is_ripe(cluster_, job)) {
-                const base::PoolId pool = job.pool;
-                const std::vector<TaskPlacement> tasks = job.hold->tasks;
-                cluster_.drop_hold(id);
-                cluster_.place(id, pool, tasks);
-                add_start(id, Rule::Hold, tasks);
-            } else if (is_broken || job.hold->deadline <= now_) {
-                drop_hold(id);
-            } else {
-                wake_at(plan_, job.hold->deadline);
-            }
-        }
-    }
-
-    void drop_hold(JobId id) {
-        cluster_.drop_hold(id);
-        plan_.dropped.push_back(id);
-    }
-
     // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
     void allocate(PoolView& view) {
         QueueOrder order(view, memory_.queue(view.pool),
                          [&](ProjectId project, const cluster::LaneKey& lane) {
-                             return !is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
+                             return (!bookings_of(view).empty() ||
+                                     !is_out_of_reach(view, lane.shape, lane.ask, View::Coming)) &&
                                     is_due(view, lane) &&
-                                    (is_turn_of_others(project, lane) ||
-                                     !is_in_too_small_parts(view, lane.shape, View::Coming));
+                                    (is_turn_of_others(project, lane) || could_fit(view, lane));
                          });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
@@ -171,11 +125,12 @@ class Attempt {
     }
 
     bool allocate(PoolView& view, const Job& job) {
-        if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
+        const Bookings::Opening opening(bookings_of(view), job);
+        if (!may_have(view, job)) return false;
         if (const auto places = place(view, job, job.ask(), View::Idle)) {
             if (job.active == 0) view.fresh.insert(job.id);
-            cluster_.place(job.id, view.pool, *places);
-            add_start(job.id, Rule::Allocate, *places);
+            draft_.start(job.id, view.pool, Rule::Allocate, *places);
+            has_started_ = true;
             return true;
         }
         const auto& pool = cluster_.pool(view.pool);
@@ -183,13 +138,19 @@ class Attempt {
         return somebody_leaves && reserve_coming(view, job);
     }
 
+    // Whether nothing but room keeps the job from GPUs for which nobody has to leave.
+    bool may_have(const PoolView& view, const Job& job) {
+        return !bookings_of(view).keep_share_from(job) &&
+               !quota_gate(view, job, ask_gpus(view, job, job.ask()));
+    }
+
     // Whether a job that has to stop for more GPUs has run long enough to be worth it.
     bool is_due(const PoolView& view, const cluster::LaneKey& lane) {
         if (!lane.alone.is_valid()) return true;
         const Job& job = cluster_.job(lane.alone);
         const TimePoint due = protected_until(view, job, Rule::Preempt, job.project);
-        if (due > now_) wake_at(plan_, due);
-        return due <= now_;
+        if (due > draft_.now()) draft_.wake_at(due);
+        return due <= draft_.now();
     }
 
     // Serves those who would only take away again what the job is about to be given. Returns
@@ -228,32 +189,110 @@ class Attempt {
 
     // GPUs that somebody leaves anyway.
     bool reserve_coming(const PoolView& view, const Job& job) {
-        if (quota_gate(view, job, ask_gpus(view, job, job.ask()))) return false;
+        if (!may_have(view, job)) return false;
         const auto places = place(view, job, job.ask(), View::Coming);
         if (!places) return false;
-        reserve(view, job, Rule::Allocate, *places);
+        draft_.reserve(job.id, view.pool, Rule::Allocate, *places);
         return true;
     }
 
-    // Stages 3 and 4, for the jobs that name this pool at the given place of their lists.
+    // Stage 3: jobs move together for one that can be paused too, where GPUs enough idle apart.
+    void consolidate(PoolView& view) {
+        if (view.policy.moves_max == 0) return;
+        QueueOrder order(
+            view, memory_.queue(view.pool), [&](ProjectId, const cluster::LaneKey& lane) {
+                return lane.preemptible && lane.stage == 0 && has_enough_apart(view, lane);
+            });
+        while (const auto next = order.next()) {
+            if (let_pass(view, next->job, order)) continue;
+            if (!consolidate_for(view, cluster_.job(next->job), order)) order.close(*next);
+        }
+    }
+
+    bool has_enough_apart(const PoolView& view, const cluster::LaneKey& lane) {
+        const MilliGpu asks = cluster_.demand(lane.shape, view.pool) * lane.ask;
+        const auto& free = cluster_.pool(view.pool).free_total;
+        return asks > MilliGpu{0} &&
+               asks <= free[static_cast<std::size_t>(View::Coming)] + bookings_of(view).kept();
+    }
+
+    bool consolidate_for(PoolView& view, const Job& job, QueueOrder& order) {
+        const Bookings::Opening opening(bookings_of(view), job);
+        if (!may_have(view, job)) return false;
+        if (reserve_coming(view, job)) {  // what an earlier move left over
+            order.changed(job.project);
+            return true;
+        }
+        const auto coming = static_cast<std::size_t>(View::Coming);
+        const bool is_apart =
+            ask_gpus(view, job, job.ask()) <= cluster_.pool(view.pool).free_total[coming];
+        if (!is_apart || ++searches_for_moves_ > kMoveSearchesMax) return false;
+        if (is_waste_spent(view, view.wasted_gpu_ms)) {
+            draft_.wake_at(waste_renewal(draft_.now()));
+            return false;
+        }
+        const Rearrangement found =
+            rearrange(view, job, [&](const Job& mover) { return !draft_.is_winner(mover.id); });
+        if (found.worth_at) draft_.wake_at(*found.worth_at);
+        if (found.moves.empty()) return false;
+        for (const model::Move& move : found.moves) {
+            view.wasted_gpu_ms += move.cost.unsaved_gpu_ms;
+        }
+        draft_.move(found.moves, view.pool);
+        draft_.reserve(job.id, view.pool, Rule::Consolidate, found.places);
+        searches_[view.pool.index()].reset();  // its pieces are cut from jobs that moved
+        order.changed(job.project);
+        for (const model::Move& move : found.moves) {
+            order.changed(cluster_.job(move.job).project);
+        }
+        return true;
+    }
+
+    // Last: whoever was paused as a whole, and now finds another place, moves instead. Everybody
+    // who waited has had his turn at it. Higher priority first, then the older. A job that leaves
+    // in parts, for several others, is left at that.
+    void rehouse(const PoolView& view) {
+        if (view.policy.moves_max == 0) return;
+        std::map<JobId, int> parts;
+        for (const model::Pause& pause : draft_.plan().pauses) ++parts[pause.job];
+        std::vector<const Job*> leaving;
+        for (const model::Pause& pause : draft_.plan().pauses) {
+            const Job& job = cluster_.job(pause.job);
+            const bool is_at_once = pause.whole_job && parts[pause.job] == 1;
+            if (is_at_once && job.pool == view.pool && job.may_run) leaving.push_back(&job);
+        }
+        std::ranges::sort(leaving, {}, [](const Job* job) {
+            return std::tuple(-job->priority, job->created, job->id);
+        });
+        for (const Job* job : leaving) {
+            const int tasks = static_cast<int>(job->placed.size());
+            if (quota_gate(view, *job, ask_gpus(view, *job, tasks))) continue;
+            if (auto places = another_place(view, *job, tasks)) {
+                draft_.move_instead(job->id, view.pool, std::move(*places));
+            }
+        }
+    }
+
+    // Stages 4 and 5, for the jobs that name this pool at the given place of their lists.
     void evict(PoolView& view, Rule rule, int preference) {
-        Freeable freeable(view);
+        Freeable freeable(view, bookings_of(view).kept());
         QueueOrder order(
             view, memory_.queue(view.pool), [&](ProjectId project, const cluster::LaneKey& lane) {
                 return lane.preference == preference &&
                        (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
                        is_due(view, lane) &&
-                       (is_turn_of_others(project, lane) || may_fit_by_now(view, lane) ||
+                       (is_turn_of_others(project, lane) ||
+                        (draft_.frees_gpus() && could_fit(view, lane)) ||
                         is_worth_a_search(freeable, view, project, lane, rule));
             });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) {
-                freeable.forget();
+                freeable.forget(bookings_of(view).kept());
                 continue;
             }
             const Job& job = cluster_.job(next->job);
             if (evict_for(view, job, rule, order)) {
-                freeable.forget();
+                freeable.forget(bookings_of(view).kept());
                 continue;
             }
             if (is_delayed_alone(view, job)) {
@@ -265,9 +304,10 @@ class Attempt {
     }
 
     // Whether GPUs that somebody leaves anyway could do.
-    static bool may_find_leavings(const PoolView& view, const cluster::LaneKey& lane) {
+    bool may_find_leavings(const PoolView& view, const cluster::LaneKey& lane) {
         const auto& pool = view.cluster.pool(view.pool);
-        return pool.free_total[0] != pool.free_total[1] &&
+        if (pool.free_total[0] == pool.free_total[1]) return false;
+        return !bookings_of(view).empty() ||
                !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
     }
 
@@ -286,11 +326,11 @@ class Attempt {
         return found != passing_.end();
     }
 
-    // Whether what an earlier pause left over could do.
-    bool may_fit_by_now(const PoolView& view, const cluster::LaneKey& lane) const {
-        return !plan_.pauses.empty() &&
-               !is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
-               !is_in_too_small_parts(view, lane.shape, View::Coming);
+    // Whether the job could be placed now, with all that is kept for others.
+    bool could_fit(const PoolView& view, const cluster::LaneKey& lane) {
+        return bookings_of(view).kept() > MilliGpu{0} ||
+               (!is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
+                !is_in_too_small_parts(view, lane.shape, View::Coming));
     }
 
     // Whether a search for victims could find any, as far as sums tell.
@@ -304,10 +344,26 @@ class Attempt {
     }
 
     bool evict_for(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
+        const Bookings::Opening opening(bookings_of(view), job);
+        const std::vector<NodeId> opened = opening.nodes();
+        tell_search(view, opened);
+        const bool is_served = evict_for_opened(view, job, rule, order);
+        tell_search(view, opened);  // they close
+        return is_served;
+    }
+
+    // Room changed on these nodes.
+    void tell_search(const PoolView& view, const std::vector<NodeId>& nodes) {
+        std::optional<VictimSearch>& search = searches_[view.pool.index()];
+        if (!search) return;
+        for (const NodeId node : nodes) search->freed(node);
+    }
+
+    bool evict_for_opened(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
         const Beneficiary beneficiary{job, job.ask(), ask_gpus(view, job, job.ask()), rule};
         // What an earlier pause of this plan left over, of GPUs, of the CPU beside them or under a
         // limit, is nobody's loss.
-        if (!plan_.pauses.empty() && reserve_coming(view, job)) {
+        if (draft_.frees_gpus() && reserve_coming(view, job)) {
             order.changed(job.project);
             return true;
         }
@@ -316,27 +372,36 @@ class Attempt {
         if (!may_take || must_wait(view, beneficiary)) return false;
         VictimSearch& search = search_in(view);
         const Eviction eviction = search.find(beneficiary);
-        if (eviction.protected_until) wake_at(plan_, *eviction.protected_until);
+        if (eviction.protected_until) draft_.wake_at(*eviction.protected_until);
         if (eviction.pieces.empty() || takes_from_winners(view, beneficiary, search, eviction)) {
             return false;
         }
         std::set<ProjectId> changed{job.project};
         for (const std::size_t piece : eviction.pieces) {
-            pause(view, search.piece(piece), beneficiary, search);
+            // What a victim was promised on top is free too.
+            if (const auto& hold = cluster_.job(search.piece(piece).job).hold) {
+                for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
+            }
+            const bool wasteful = is_wasteful(view, beneficiary);
+            if (wasteful) view.wasted_gpu_ms += search.piece(piece).cost.unsaved_gpu_ms;
+            draft_.pause(search.piece(piece), rule, job.id, wasteful);
             search.take(piece);
             changed.insert(search.piece(piece).project);
         }
-        reserve(view, job, rule, eviction.places);
+        draft_.reserve(job.id, view.pool, rule, eviction.places);
         for (const ProjectId project : changed) order.changed(project);
         return true;
     }
+
+    Bookings& bookings_of(const PoolView& view) { return bookings_[view.pool.index()]; }
 
     // Whether nobody may be paused for it yet, whatever its rights.
     bool must_wait(const PoolView& view, const Beneficiary& beneficiary) {
         std::optional<TimePoint> until = delayed_until(view, beneficiary.job);
         const bool is_spent = is_waste_spent(view, view.wasted_gpu_ms);
-        if (!until && is_spent && is_wasteful(view, beneficiary)) until = waste_renewal(now_);
-        if (until) wake_at(plan_, *until);
+        if (!until && is_spent && is_wasteful(view, beneficiary))
+            until = waste_renewal(draft_.now());
+        if (until) draft_.wake_at(*until);
         return until.has_value();
     }
 
@@ -353,80 +418,31 @@ class Attempt {
         std::set<JobId> found;
         for (const std::size_t piece : eviction.pieces) {
             const JobId job = search.piece(piece).job;
-            if (!winners_.contains(job) || !found.insert(job).second) continue;
+            if (!draft_.is_winner(job) || !found.insert(job).second) continue;
             conflicts_[job].push_back({beneficiary.job.id, view.pool, beneficiary.rule});
         }
         return !found.empty() && is_last_;
     }
 
-    // Stage 5: after all that could have made them whole.
+    // Stage 7: after all that could have made them whole.
     void pause_stale_gangs() {
-        StaleGangs found = stale_gangs(cluster_, views_.front().policy, now_);
-        if (found.next) wake_at(plan_, *found.next);
-        for (model::Pause& pause : found.pauses) {
-            cluster_.release(pause.job, pause.tasks);
-            plan_.pauses.push_back(std::move(pause));
-        }
-    }
-
-    void add_start(JobId job, Rule rule, const std::vector<TaskPlacement>& tasks) {
-        has_started_ = true;
-        winners_.insert(job);
-        const auto [position, is_new] = start_of_.try_emplace({job, rule}, plan_.starts.size());
-        if (is_new) {
-            plan_.starts.push_back({job, rule, tasks});
-            return;
-        }
-        std::vector<TaskPlacement>& known = plan_.starts[position->second].tasks;
-        known.insert(known.end(), tasks.begin(), tasks.end());
-    }
-
-    void reserve(const PoolView& view, const Job& job, Rule rule,
-                 const std::vector<TaskPlacement>& tasks) {
-        const TimePoint deadline = now_ + view.policy.pause_grace + view.policy.hold;
-        winners_.insert(job.id);
-        cluster_.hold(job.id, view.pool, Hold{tasks, deadline, rule});
-        plan_.reservations.push_back({job.id, rule, tasks});
-        wake_at(plan_, deadline);
-    }
-
-    void pause(PoolView& view, const Piece& piece, const Beneficiary& beneficiary,
-               VictimSearch& search) {
-        // What it was promised by an earlier plan is void: nobody grows while asked to leave.
-        if (const auto& hold = cluster_.job(piece.job).hold) {
-            for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
-            drop_hold(piece.job);
-        }
-        const bool wasteful = is_wasteful(view, beneficiary);
-        if (wasteful) view.wasted_gpu_ms += piece.cost.unsaved_gpu_ms;
-        cluster_.release(piece.job, piece.ranks);
-        const std::vector<int> ranks(piece.ranks.begin(), piece.ranks.end());
-        if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
-            plan_.pauses.back().beneficiary != beneficiary.job.id) {
-            plan_.pauses.push_back({piece.job, ranks, piece.takes_whole_job, beneficiary.rule,
-                                    beneficiary.job.id, piece.cost, wasteful});
-            return;
-        }
-        model::Pause& known = plan_.pauses.back();
-        known.tasks.insert(known.tasks.end(), ranks.begin(), ranks.end());
-        known.whole_job |= piece.takes_whole_job;
-        known.cost.unsaved_gpu_ms += piece.cost.unsaved_gpu_ms;
-        known.cost.restart_gpu_ms += piece.cost.restart_gpu_ms;
+        StaleGangs found = stale_gangs(cluster_, views_.front().policy, draft_.now());
+        if (found.next) draft_.wake_at(*found.next);
+        for (const model::Pause& pause : found.pauses) draft_.pause(pause);
     }
 
     Cluster& cluster_;
-    TimePoint now_;
+    PlanDraft draft_;
     Memory& memory_;
     const Conflicts& known_;
     std::vector<std::pair<ProjectId, ShapeId>> passing_;  // where the jobs of `known` may stand
     bool is_last_;
     std::vector<PoolView> views_;
+    std::vector<Bookings> bookings_;  // by pool
     std::vector<std::optional<VictimSearch>> searches_;  // by pool
-    Plan plan_;
-    std::map<std::pair<JobId, Rule>, std::size_t> start_of_;  // position in plan_.starts
-    std::set<JobId> winners_;  // given something in this plan
     std::set<std::pair<JobId, base::PoolId>> has_let_pass_;
     Conflicts conflicts_;
+    int searches_for_moves_ = 0;
     bool is_deferred_ = false;  // a job waits for a pool it likes better
     bool has_started_ = false;
     int last_preference_ = 0;

@@ -2,12 +2,16 @@
 //
 // What should be done now? The whole decision, stage by stage; the only file of this folder that
 // knows all the others:
-//   1. holds      jobs whose promised GPUs are free start; holds that ran out are dropped
-//   2. allocate   idle GPUs to the next job in order (fair_share, queue_order, job_order, place)
-//   3. reclaim    owners take back what was lent (reclaim, victims)
-//   4. preempt    inside a project, higher priority goes first (victims)
-//   5. stale      gangs below their minimum for too long are paused whole (stale_gangs)
-// Stages 3 and 4 pause nobody for a job that must wait (preemption_delay, waste_budget).
+//   1. promises     jobs whose promised GPUs are free start; void promises are dropped (promises)
+//      then gangs that have waited long book (bookings), and what idles of it is kept from others
+//   2. allocate     idle GPUs to the next job in order (fair_share, queue_order, job_order, place)
+//   3. consolidate  running jobs move so that a larger one fits (moves)
+//   4. reclaim      owners take back what was lent (reclaim, victims)
+//   5. preempt      inside a project, higher priority goes first (victims)
+//   6. rehouse      who was paused and finds another place moves there instead (moves)
+//   7. stale        gangs below their minimum for too long are paused whole (stale_gangs)
+// Stages 4 and 5 pause nobody for a job that must wait (preemption_delay, waste_budget).
+// What has been decided is kept in step with the cluster by plan_draft.
 //
 // Trusts: `cluster` satisfies lifecycle/invariants.h. Guarantees: it is the same after the call
 // as before (all trials are undone); the same input gives the same plan; deciding again after

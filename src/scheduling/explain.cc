@@ -5,6 +5,7 @@
 #include <bit>
 #include <set>
 
+#include "scheduling/bookings.h"
 #include "scheduling/most_together.h"
 #include "scheduling/place.h"
 #include "scheduling/preemption_delay.h"
@@ -36,12 +37,18 @@ void enact(Cluster& cluster, const Plan& plan) {
     };
     for (const JobId job : plan.dropped) cluster.drop_hold(job);
     for (const model::Pause& pause : plan.pauses) cluster.release(pause.job, pause.tasks);
+    for (const model::Move& move : plan.moves) {
+        cluster.release(move.job, cluster.job(move.job).ranks());
+    }
     for (const model::Start& start : plan.starts) {
         if (cluster.job(start.job).hold) cluster.drop_hold(start.job);
         cluster.place(start.job, pool_of(start.tasks), start.tasks);
     }
     for (const model::Reservation& reservation : plan.reservations) {
         cluster.hold(reservation.job, pool_of(reservation.tasks), {reservation.tasks, {}, {}});
+    }
+    for (const model::Move& move : plan.moves) {
+        cluster.hold(move.job, pool_of(move.tasks), {move.tasks, {}, {}});
     }
 }
 
@@ -116,7 +123,7 @@ class Explainer {
         for (const NodeId node : all_nodes()) {
             verdict_.largest_free = std::max(verdict_.largest_free, free_on(view_, node));
         }
-        if (verdict_.tasks_fit >= job_.ask()) return with(Reason::NotYetEvaluated);
+        if (verdict_.tasks_fit >= job_.ask()) return kept_for_others(plan);
         if (fitted_before) return priority_ahead(plan);
         if (promised_to_others()) return verdict_;
         if (too_far_apart()) return verdict_;
@@ -223,6 +230,20 @@ class Explainer {
         add_holders(denial.at, denial.gate == Gate::Quota);
         if (denial.gate == Gate::Quota) return with(Reason::QuotaHard, "quota");
         return with(Reason::QuotaHard, is_fixed ? "fixed quota" : "limit");
+    }
+
+    // It fits, and yet the decision did not start it.
+    Verdict kept_for_others(const Plan& plan) {
+        const cluster::Trial trial(view_.cluster);
+        const bool is_asked_later = plan.is_empty() && plan.bookings.empty();
+        Bookings bookings = is_asked_later ? Bookings(view_) : Bookings(view_, plan.bookings);
+        const Bookings::Opening opening(bookings, job_);
+        const bool is_free =
+            !bookings.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle);
+        if (is_free) return with(Reason::NotYetEvaluated);
+        verdict_.bound = bookings.kept();
+        for (const model::Booking& booking : bookings.still_waiting()) add_blocker(booking.job);
+        return with(Reason::Reserved, "booking");
     }
 
     Verdict priority_ahead(const Plan& plan) {
@@ -397,6 +418,12 @@ std::vector<JobId> leaving_for(const Cluster& cluster, const Plan& plan, JobId b
                 std::ranges::find(pause.tasks, task.place.task) != pause.tasks.end();
             if (is_asked && overlaps(task.place, promised)) add(pause.job);
         }
+    }
+    for (const model::Move& move : plan.moves) {
+        const auto& placed = cluster.job(move.job).placed;
+        const bool is_in_the_way = std::ranges::any_of(
+            placed, [&](const auto& task) { return overlaps(task.place, promised); });
+        if (move.beneficiary == beneficiary || is_in_the_way) add(move.job);
     }
     for (const auto& [id, job] : cluster.jobs()) {
         if (!job.is_releasing()) continue;

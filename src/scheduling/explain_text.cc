@@ -102,7 +102,12 @@ std::string explain_text(const Verdict& verdict) {
                    std::to_string(verdict.tasks_asked) + " tasks fit at once";
         case Reason::Unhealthy:
             return "would fit if drained or failed nodes such as " + verdict.scope + " were back";
-        case Reason::Reserved: return idle_text(verdict) + " besides those kept for another job";
+        case Reason::Reserved:
+            if (verdict.detail == "booking") {
+                return idle_text(verdict) + ", " + format(verdict.bound) +
+                       " of them kept for a gang that has waited longer";
+            }
+            return idle_text(verdict) + " besides those kept for another job";
         case Reason::WaitingForPause:
             return "its " + base::format_gpus(verdict.asks) +
                    (verdict.asks == base::kWholeGpu ? " is" : " are") + " being freed";

@@ -81,6 +81,7 @@ class Future {
                 if (task.is_releasing) ranks.push_back(task.place.task);
             }
             cluster_.vacate(job->id, ranks);
+            if (job->placed.empty()) cluster_.set_waiting(job->id, now_);
         }
     }
 
@@ -102,7 +103,10 @@ class Future {
 
     void carry_out(const Plan& plan, Forecast& forecast) {
         for (const JobId job : plan.dropped) cluster_.drop_hold(job);
-        for (const model::Pause& pause : plan.pauses) this->pause(pause);
+        for (const model::Pause& pause : plan.pauses) leave(pause.job, pause.tasks);
+        for (const model::Move& move : plan.moves) {
+            leave(move.job, cluster_.job(move.job).ranks());
+        }
         for (const model::Start& start : plan.starts) {
             if (cluster_.job(start.job).hold) cluster_.drop_hold(start.job);
             const bool is_new = cluster_.job(start.job).active == 0;
@@ -120,16 +124,19 @@ class Future {
             cluster_.hold(reservation.job, pool_of(reservation.tasks),
                           {reservation.tasks, deadline, reservation.rule});
         }
+        for (const model::Move& move : plan.moves) {
+            cluster_.hold(move.job, pool_of(move.tasks), {move.tasks, deadline, move.rule});
+        }
     }
 
-    void pause(const model::Pause& pause) {
-        cluster_.release(pause.job, pause.tasks);
-        cluster_.set_paused(pause.job, now_);
-        leaving_.insert({now_ + pace_.pause, pause.job});
-        const auto end = ends_.find(pause.job);
-        if (cluster_.job(pause.job).active > 0 || end == ends_.end()) return;
-        work_left_[pause.job] = end->second - now_ + cluster_.job(pause.job).restart_cost;
-        ending_.erase({end->second, pause.job});
+    void leave(JobId id, const std::vector<int>& ranks) {
+        cluster_.release(id, ranks);
+        cluster_.set_paused(id, now_);
+        leaving_.insert({now_ + pace_.pause, id});
+        const auto end = ends_.find(id);
+        if (cluster_.job(id).active > 0 || end == ends_.end()) return;
+        work_left_[id] = end->second - now_ + cluster_.job(id).restart_cost;
+        ending_.erase({end->second, id});
         ends_.erase(end);
     }
 

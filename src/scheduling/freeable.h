@@ -16,11 +16,12 @@ namespace berth::scheduling {
 
 class Freeable {
   public:
-    explicit Freeable(const PoolView& view) : view_(view) { forget(); }
+    // `kept` is idle besides what the cluster says is free.
+    Freeable(const PoolView& view, MilliGpu kept) : view_(view) { forget(kept); }
 
     bool is_possible(ProjectId project, MilliGpu amount, Counting counting);
     // Says that what anybody holds has changed.
-    void forget();
+    void forget(MilliGpu kept);
 
   private:
     struct Known {
@@ -29,6 +30,7 @@ class Freeable {
     };
 
     const PoolView& view_;
+    MilliGpu kept_{0};
     std::vector<std::array<Known, 2>> known_;  // by project and counting
 };
 

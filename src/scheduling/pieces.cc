@@ -102,7 +102,9 @@ std::vector<std::size_t> PieceTable::allowed(const Terms& terms,
 
 bool PieceTable::allows(const Terms& terms, std::size_t position) const {
     const Piece& piece = pieces_[position];
-    if (is_gone_[position] || is_protected(terms, piece)) return false;
+    // What was cut for an earlier decision only may be of jobs that have ended.
+    const bool is_of_now = cuts_[piece.project.index()].is_ready;
+    if (is_gone_[position] || !is_of_now || is_protected(terms, piece)) return false;
     return !terms.from_own || (piece.project == terms.project && piece.priority < terms.priority);
 }
 

@@ -66,9 +66,10 @@ Counting counting_of(const PoolView& view, ShapeId shape) {
     return by_memory ? Counting::AtMost : Counting::Exact;
 }
 
-bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting) {
+bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting,
+                    MilliGpu kept) {
     MilliGpu reachable =
-        view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)];
+        view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)] + kept;
     for (ProjectId at = project; at != cluster::kRoot; at = view.parent(at)) {
         const Asking asking(view, at, amount);
         for (const ProjectId sibling : view.cluster.projects()[view.parent(at).index()].children) {

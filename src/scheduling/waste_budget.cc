@@ -15,7 +15,7 @@ constexpr std::int64_t kMillisecondsOfDay = 24 * 3600 * 1000;
 }  // namespace
 
 bool is_wasteful(const PoolView& view, const Beneficiary& beneficiary) {
-    return beneficiary.rule == model::Rule::Preempt ||
+    return beneficiary.rule != model::Rule::Reclaim ||
            !is_within_quota(view, beneficiary.job.project, beneficiary.amount);
 }
 

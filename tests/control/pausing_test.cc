@@ -121,6 +121,36 @@ TEST_CASE("a stop whose outcome never comes is ordered again without grace") {
     CHECK(world.launcher->stops.size() == 2);
 }
 
+TEST_CASE("a job that moves saves, leaves and restarts at its new place with its next attempt") {
+    World world;
+    const JobId first = world.run("a", 3);
+    const JobId one = world.run("b", 1);    // beside it
+    const JobId three = world.run("b", 3);  // on the other node
+    world.exits(first, {});
+    const auto old_place = world.job(one).tasks;
+    world.clock.advance(10min);
+    const auto four = world.submit(World::job_of("a", 4));
+    world.step();
+    CHECK(world.state(one) == JobState::Running);  // it would cost more than four has lost
+    world.clock.advance(*world.controller->next_deadline() - world.clock.now());
+    world.step();
+    REQUIRE(world.state(one) == JobState::Pausing);
+    CHECK(world.job(one).last_pause->rule == Rule::Consolidate);
+    CHECK(world.job(one).last_pause->beneficiary == four->job);
+    const auto new_place = world.job(one).hold;
+    REQUIRE(new_place.size() == 1);
+    CHECK(new_place != old_place);
+    world.restart();  // the log knows both promises
+    CHECK(world.job(one).hold == new_place);
+    world.exits(one, saved_and_left());
+    CHECK(world.job(one).tasks == new_place);
+    REQUIRE(world.launcher->starts.size() == 2);
+    CHECK(world.launcher->starts[0].attempt == berth::ports::AttemptId{one, 2});
+    CHECK(world.launcher->starts[0].resumes);
+    CHECK(world.launcher->starts[1].attempt == berth::ports::AttemptId{four->job, 1});
+    CHECK(world.state(three) == JobState::Running);
+}
+
 TEST_CASE("work that the job says it saved is not lost any more") {
     World world;
     const JobId job = world.run("a", 4);

@@ -64,5 +64,36 @@ class Pausing(ServerCase):
         self.assertEqual(paused["last_pause"]["beneficiary"], owner)
 
 
+class Moving(ServerCase):
+    FLAGS = ("--gpus", "sim:2x80G", "--min-run", "0")
+
+    def test_a_job_in_the_way_restarts_at_another_gpu_with_its_next_attempt(self):
+        half = {"share": 0.5}
+        counters = [self.shell(COUNTER % 400, request=half) for _ in range(4)]  # two on each GPU
+        for job in counters:
+            self.server.wait_for_state(job, "running")
+            eventually(lambda job=job: "attempt 1" in self.log(job))
+        places = {job: self.place(job) for job in counters}
+        stays = counters[0]
+        moves = next(job for job in counters if places[job] != places[stays])
+        for job in counters:
+            if job not in (stays, moves):
+                self.server.request("POST", f"jobs/{job}/cancel")
+                self.server.wait(job)
+        whole = self.shell("echo whole")
+        self.assertEqual(self.server.wait(whole)["state"], "succeeded")
+        ended = [self.server.wait(job) for job in (stays, moves)]
+        self.assertEqual([job["state"] for job in ended], ["succeeded", "succeeded"])
+        moved = next(job for job in ended if job["attempts"] == 2)
+        self.assertEqual(sum(job["pauses"] for job in ended), 1)
+        self.assertEqual(moved["last_pause"]["rule"], "consolidate")
+        self.assertEqual(moved["last_pause"]["beneficiary"], whole)
+        self.assertIn("attempt 2 from", self.log(moved["id"], attempt=2))
+        self.assertIn("done 400", self.log(moved["id"], attempt=2))
+
+    def place(self, job):
+        return self.server.get(f"jobs/{job}")["tasks"][0]["gpus"]
+
+
 if __name__ == "__main__":
     main()

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "judge.h"
 #include "scheduling/fair_share.h"
+#include "state_check.h"
 
 namespace berth::proof {
 namespace {
@@ -24,6 +25,20 @@ constexpr std::size_t kPiecesAll = 10;
 constexpr int kSamples = 40;
 
 std::string name(JobId job) { return "job " + std::to_string(job.value); }
+
+// What this job finds when GPUs are kept for others.
+Room without_kept(Room room, const Plan& plan, JobId job) {
+    for (const model::Booking& booking : plan.bookings) {
+        if (booking.job == job) continue;
+        for (const auto& task : booking.kept) {
+            auto& gpus = room.nodes[task.node.index()].gpus;
+            for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+                if ((task.gpu_mask >> gpu & 1) != 0) gpus[gpu] = 0;
+            }
+        }
+    }
+    return room;
+}
 
 class Replay {
   public:
@@ -44,6 +59,12 @@ class Replay {
         }
         if (!starts_last) start_from_idle();
         for (const auto& reservation : plan_.reservations) reserve(reservation);
+        for (const auto& move : plan_.moves) {
+            if (move.rule != Rule::Consolidate) arrive(move);
+            if (paused_.contains({move.beneficiary, move.job})) continue;
+            report("I6: " + name(move.job) + " moves for " + name(move.beneficiary) +
+                   ", which is promised nothing");
+        }
         if (starts_last) start_from_idle();
         for (const auto& pause : plan_.pauses) {
             if (pause.rule == Rule::Stale) {
@@ -56,7 +77,8 @@ class Replay {
         for (std::size_t i = 0; i < cluster_.pools().size(); ++i) {
             const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
             check_bounds(pool);
-            if (plan_.pauses.empty() && plan_.reservations.empty()) check_refusals(pool);
+            if (plan_.pauses.empty() && plan_.moves.empty() && plan_.reservations.empty())
+                check_refusals(pool);
         }
         return std::move(found_);
     }
@@ -84,6 +106,13 @@ class Replay {
         for (const auto& pause : plan_.pauses) {
             is_sequence_known_ &= !cluster_.job(pause.job).hold.has_value();
         }
+        // While a gang books, the plan does not say what was kept from whom at which moment.
+        is_sequence_known_ &= std::ranges::none_of(cluster_.jobs(), [&](const auto& entry) {
+            const Job& job = entry.second;
+            return policy_.bookings_max > 0 && job.active == 0 && job.is_waiting() &&
+                   job.waiting_since + policy_.booking_after <= now_ &&
+                   cluster_.shape(job.shape).request.gpus * job.ask() > 1;
+        });
         for (const JobId job : plan_.dropped) {
             if (!cluster_.job(job).hold) {
                 report("a hold is dropped that " + name(job) + " does not have");
@@ -159,7 +188,7 @@ class Replay {
         // A start that also grows says more places than were looked for at once.
         const bool is_one_step = job.active == 0 && std::ssize(tasks) == job.tasks_min;
         const std::string level = preferred_by(job);
-        if (!is_one_step || judge.are_together(level, nodes)) return;
+        if (!is_one_step || !is_sequence_known_ || judge.are_together(level, nodes)) return;
         const Want want = judge.want(job, Rule::Allocate);
         if (judge.fits_at(level, judge.room(View::Idle), want)) {
             report("R13: " + name(job.id) + " could stand in one " + level);
@@ -171,25 +200,98 @@ class Replay {
         const base::PoolId pool = pool_of(reservation.tasks);
         if (!job.may_run) report(name(job.id) + " is promised GPUs although it may not run");
         check_places(job, reservation.tasks);
-        std::vector<const model::Pause*> pauses;
-        for (const auto& pause : plan_.pauses) {
-            if (pause.beneficiary == job.id) pauses.push_back(&pause);
+        const std::vector<model::Pause> pauses = leaving_for(job.id);
+        if (reservation.rule == Rule::Consolidate) {
+            check_moves(reservation, pool, pauses);
+        } else if (reservation.rule != Rule::Allocate) {
+            check_eviction(reservation, pool, pauses);
         }
-        if (reservation.rule != Rule::Allocate) check_eviction(reservation, pool, pauses);
-        for (const model::Pause* pause : pauses) {
-            paused_.insert({pause->beneficiary, pause->job});
-            if (winners_.contains(pause->job)) {
-                report(name(pause->job) + " gains and loses in one plan");
+        for (const model::Pause& pause : pauses) {
+            paused_.insert({pause.beneficiary, pause.job});
+            if (winners_.contains(pause.job)) {
+                report(name(pause.job) + " gains and loses in one plan");
             }
-            cluster_.release(pause->job, pause->tasks);
+            cluster_.release(pause.job, pause.tasks);
         }
         winners_.insert(job.id);
         gained_.insert(job.project);
         cluster_.hold(job.id, pool, {reservation.tasks, {}, reservation.rule});
+        for (const auto& move : plan_.moves) {
+            if (move.rule == Rule::Consolidate && move.beneficiary == job.id) arrive(move);
+        }
+    }
+
+    // Who leaves for the job, for good or for another place.
+    std::vector<model::Pause> leaving_for(JobId beneficiary) const {
+        std::vector<model::Pause> leaving;
+        for (const auto& pause : plan_.pauses) {
+            if (pause.beneficiary == beneficiary) leaving.push_back(pause);
+        }
+        for (const auto& move : plan_.moves) {
+            if (move.beneficiary != beneficiary) continue;
+            model::Pause pause{move.job,        {}, true, move.rule, beneficiary, move.cost,
+                               move.is_wasteful};
+            for (const auto& task : cluster_.job(move.job).placed) {
+                if (!task.is_releasing) pause.tasks.push_back(task.place.task);
+            }
+            leaving.push_back(std::move(pause));
+        }
+        return leaving;
+    }
+
+    // The job that moved is promised its new place; that it fits there is checked by the cluster.
+    void arrive(const model::Move& move) {
+        const Job& job = cluster_.job(move.job);
+        ++stats_.moves;
+        check_places(job, move.tasks);
+        if (job.active > 0) report("I2: " + name(job.id) + " moves only in part");
+        if (!job.may_run) report(name(job.id) + " moves although it may not run there");
+        cluster_.hold(job.id, pool_of(move.tasks), {move.tasks, {}, move.rule});
+    }
+
+    // R5: who moves, at which price, and nobody who is not in the way.
+    void check_moves(const model::Reservation& reservation, base::PoolId pool,
+                     const std::vector<model::Pause>& leaving) {
+        const Judge judge = this->judge(pool);
+        const Room room = judge.room(View::Coming);
+        const Job& job = cluster_.job(reservation.job);
+        const Want want = judge.want(job, Rule::Consolidate);
+        const std::string who = name(job.id);
+        if (!job.preemptible || job.active > 0) report("R5: others move for " + who);
+        if (std::ssize(leaving) > policy_.moves_max) report("R5: too many move for " + who);
+        if (!judge.passes_gates(room, want)) report("R5: " + who + " may not have so much");
+        if (judge.is_out_of_budget(room, want, planned_waste_[pool])) {
+            report("waste: others move for " + who + " although the budget is spent");
+        }
+        std::vector<JudgedPiece> taken;
+        std::int64_t cost = 0;
+        for (const model::Pause& pause : leaving) {
+            const Job& mover = cluster_.job(pause.job);
+            if (!mover.preemptible) report("R5: " + name(mover.id) + " cannot be moved");
+            JudgedPiece piece{mover.id, mover.project, mover.priority, {}, 0, 0, true};
+            for (const auto& task : mover.placed) piece.tasks.push_back(task.place);
+            taken.push_back(std::move(piece));
+            cost += pause.cost.unsaved_gpu_ms + pause.cost.restart_gpu_ms;
+            planned_waste_[pool] += pause.cost.unsaved_gpu_ms;
+            if (!pause.is_wasteful) report("waste: a move for " + who + " is told apart");
+        }
+        if (!judge.helps(room, want, taken)) report("R5: " + who + " does not fit");
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            std::vector<JudgedPiece> fewer = taken;
+            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+            if (judge.helps(without_kept(room, plan_, job.id), want, fewer)) {
+                report("R5: " + name(taken[i].job) + " moves for nothing");
+            }
+        }
+        const std::int64_t lost = want.amount * (now_ - job.waiting_since).count() / 1000;
+        if (policy_.priced_moves && cost > lost) {
+            report("R5: moves for " + who + " cost " + std::to_string(cost) + ", it lost " +
+                   std::to_string(lost));
+        }
     }
 
     void check_eviction(const model::Reservation& reservation, base::PoolId pool,
-                        const std::vector<const model::Pause*>& pauses) {
+                        const std::vector<model::Pause>& pauses) {
         ++stats_.evictions;
         const Judge judge = this->judge(pool);
         const Room room = judge.room(View::Coming);
@@ -203,23 +305,25 @@ class Replay {
             report("waste: somebody is paused for " + who + " although the budget is spent");
         }
         const bool is_owner = want.rule == Rule::Reclaim && judge.is_owner(room, want);
-        for (const model::Pause* pause : pauses) {
-            if (pause->is_wasteful == is_owner)
+        for (const model::Pause& pause : pauses) {
+            if (pause.is_wasteful == is_owner)
                 report("waste: a pause for " + who + " is told apart");
-            if (!is_owner) planned_waste_[pool] += pause->cost.unsaved_gpu_ms;
+            if (!is_owner) planned_waste_[pool] += pause.cost.unsaved_gpu_ms;
         }
         const std::vector<JudgedPiece> all = judge.pieces(want);
         std::vector<JudgedPiece> taken;
-        for (const model::Pause* pause : pauses) take(all, *pause, taken);
+        for (const model::Pause& pause : pauses) take(all, pause, taken);
         if (const auto objection = judge.objection(room, want, taken)) {
             report(*objection + " for " + who);
         }
         if (!judge.helps(room, want, taken)) report("I6: " + who + " does not fit after all");
         if (!is_sequence_known_) return;
-        check_minimal(judge, room, want, taken);
+        // Whether the job might use what is kept for others is left to scenarios.
+        const Room left = without_kept(room, plan_, want.job->id);
+        check_minimal(judge, left, want, taken);
         if (!policy_.cheapest_victims || all.size() > kPiecesAll) return;
         ++stats_.sets_tried;
-        const auto best = judge.cheapest(room, want);
+        const auto best = judge.cheapest(left, want);
         if (best && *best < judge.price(taken, all)) {
             report("I7: " + who + " could start at a cost of " + std::to_string(best->cost) +
                    " and " + std::to_string(best->jobs) + " jobs");
@@ -339,17 +443,19 @@ class Replay {
     // lose more than them. The next decision is asked about that.
     void check_refusals(base::PoolId pool) {
         const Judge judge = this->judge(pool);
-        const Room room = judge.room(View::Coming);
         for (const auto& [id, job] : cluster_.jobs()) {
             if (!job.is_waiting() ||
                 (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)))
                 continue;
             const auto pools = cluster_.pools_wanted(job);
             if (std::ranges::find(pools, pool) == pools.end()) continue;
+            const Room room = without_kept(judge.room(View::Coming), plan_, id);
             for (const Rule rule : {Rule::Reclaim, Rule::Preempt}) {
                 const Want want = judge.want(job, rule);
                 if (!judge.may_ask(room, want) || judge.is_delayed(want)) continue;
                 if (judge.is_out_of_budget(room, want, 0)) continue;
+                // It needs nobody to leave: what keeps it is a booking, or I10 finds it.
+                if (judge.fits(room, want)) continue;
                 ++stats_.refusals_proved;
                 if (!has_legal_set(judge, room, want)) continue;
                 report((judge.is_owner(room, want) ? "I9: " : "R6/R7: ") + name(id) +
@@ -362,7 +468,10 @@ class Replay {
     bool has_legal_set(const Judge& judge, const Room& room, const Want& want) const {
         std::vector<JudgedPiece> all = judge.pieces(want);
         std::erase_if(all, [&](const JudgedPiece& piece) {
-            return fresh_.contains(piece.job) || grown_.contains(piece.job);
+            // Who started on GPUs that are kept from others can be what its project is above its
+            // share by.
+            const bool is_above_by_plan = !is_sequence_known_ && gained_.contains(piece.project);
+            return fresh_.contains(piece.job) || grown_.contains(piece.job) || is_above_by_plan;
         });
         if (all.size() <= kPiecesAll) {
             return any_set(all, [&](const std::vector<JudgedPiece>& taken) {
@@ -441,67 +550,8 @@ std::vector<std::string> check_decision(const lifecycle::State& before, const mo
     return found;
 }
 
-std::vector<std::string> check_state(const lifecycle::State& state) {
-    std::vector<std::string> found;
-    struct Sum {
-        std::int64_t used = 0;
-        std::int64_t leaving = 0;
-        std::int64_t promised = 0;
-    };
-    std::map<std::pair<base::NodeId, int>, Sum> gpus;
-    std::map<base::NodeId, std::pair<Sum, Sum>> hosts;  // CPU, memory
-    const auto add = [&](const model::TaskPlacement& task, std::int64_t Sum::* field) {
-        for (int gpu = 0; gpu < model::kGpusPerNodeMax; ++gpu) {
-            if ((task.gpu_mask >> gpu & 1) != 0) gpus[{task.node, gpu}].*field += task.share.value;
-        }
-        hosts[task.node].first.*field += task.cpu.value;
-        hosts[task.node].second.*field += task.memory.value;
-    };
-    for (const auto& [id, record] : state.jobs) {
-        const auto is_leaving = [&](int rank) {
-            return std::ranges::find(record.releasing, rank) != record.releasing.end();
-        };
-        int active = 0;
-        std::set<int> ranks;
-        for (const auto& task : record.tasks) {
-            add(task, is_leaving(task.task) ? &Sum::leaving : &Sum::used);
-            active += is_leaving(task.task) ? 0 : 1;
-            ranks.insert(task.task);
-        }
-        for (const auto& task : record.hold) {
-            add(task, &Sum::promised);
-            ranks.insert(task.task);
-        }
-        const int held = active + static_cast<int>(record.hold.size());
-        if ((active > 0 && active < record.spec.tasks_min) || held > record.spec.tasks_max ||
-            (held > 0 && held < record.spec.tasks_min)) {
-            found.push_back("I2: " + name(id) + " has " + std::to_string(active) + " tasks and " +
-                            std::to_string(record.hold.size()) + " promised");
-        }
-        if (ranks.size() != record.tasks.size() + record.hold.size()) {
-            found.push_back("I2: two tasks of " + name(id) + " have one rank");
-        }
-    }
-    const auto is_over = [](const Sum& sum, std::int64_t bound) {
-        return sum.used + std::max(sum.leaving, sum.promised) > bound;
-    };
-    for (const auto& [gpu, sum] : gpus) {
-        if (is_over(sum, 1000)) found.push_back("I1: a GPU is used beyond what it has");
-    }
-    for (const auto& [node, sums] : hosts) {
-        const auto& host = state.cluster.nodes()[node.index()];
-        const bool cpu = host.cpu.capacity != cluster::kUnaccounted;
-        const bool memory = host.memory.capacity != cluster::kUnaccounted;
-        if ((cpu && is_over(sums.first, host.cpu.capacity)) ||
-            (memory && is_over(sums.second, host.memory.capacity))) {
-            found.push_back("I1: a node's CPU or memory is used beyond what it has");
-        }
-    }
-    return found;
-}
-
 std::vector<std::string> check_idle(const lifecycle::State& state, const model::Policy& policy,
-                                    model::TimePoint now) {
+                                    model::TimePoint now, const model::Plan& plan) {
     std::vector<std::string> found;
     for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
@@ -512,9 +562,15 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
         for (const auto& [id, job] : state.cluster.jobs()) {
             const auto pools = state.cluster.pools_wanted(job);
             if (!job.is_waiting() || std::ranges::find(pools, pool) == pools.end()) continue;
+            // A booked gang's own project leaves it its share.
+            const bool leaves_share = std::ranges::any_of(plan.bookings, [&](const auto& booking) {
+                return state.cluster.job(booking.job).project == job.project;
+            });
+            if (leaves_share) continue;
             if (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)) continue;
             const Want want = judge.want(job, Rule::Allocate);
-            if (judge.passes_gates(coming, want) && judge.fits(idle, want)) {
+            if (judge.passes_gates(without_kept(coming, plan, id), want) &&
+                judge.fits(without_kept(idle, plan, id), want)) {
                 found.push_back("I10: " + name(id) + " waits although it fits and may run");
             }
         }

@@ -21,6 +21,8 @@ namespace berth::proof {
 struct DecisionStats {
     std::int64_t decisions = 0;
     std::int64_t starts = 0;
+    std::int64_t moves = 0;
+    std::int64_t bookings = 0;
     std::int64_t evictions = 0;          // beneficiaries somebody was paused for
     std::int64_t sets_tried = 0;         // evictions held against all other sets
     std::int64_t refusals_proved = 0;    // waiting jobs for whom no set exists
@@ -33,11 +35,9 @@ std::vector<std::string> check_decision(const lifecycle::State& before, const mo
                                         model::TimePoint now, const model::Plan& plan,
                                         const lifecycle::State& after, DecisionStats& stats);
 
-// I1 and I2 of a state, whatever led to it.
-std::vector<std::string> check_state(const lifecycle::State& state);
-
-// I10: after settling, jobs that could start at once although nothing more is decided.
+// I10: after settling, jobs that could start at once although nothing more is decided. `plan` says
+// which GPUs are kept for whom.
 std::vector<std::string> check_idle(const lifecycle::State& state, const model::Policy& policy,
-                                    model::TimePoint now);
+                                    model::TimePoint now, const model::Plan& plan);
 
 }  // namespace berth::proof

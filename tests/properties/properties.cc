@@ -21,6 +21,7 @@
 #include "scenario/render.h"
 #include "scenario/stage.h"
 #include "scheduling/cycle.h"
+#include "state_check.h"
 
 namespace {
 
@@ -82,6 +83,8 @@ class Life {
             check_printed(before, plan, printed);
             add(proof::check_decision(before, stage_.policy(), stage_.now(), plan, after, stats_));
             is_empty_ = plan.is_empty();
+            stats_.bookings += std::ssize(plan.bookings);
+            plan_ = plan;
             check_paused_back(before, plan);
         } else {
             add(proof::check_state(after));
@@ -183,14 +186,15 @@ class Life {
             step("decide");
             if (!is_empty_) continue;
             if (found_.empty()) {
-                add(proof::check_idle(stage_.state(), stage_.policy(), stage_.now()));
+                add(proof::check_idle(stage_.state(), stage_.policy(), stage_.now(), plan_));
             }
             return;
         }
         if (!found_.empty()) return;
         // R6 lets the last piece overshoot and R7 asks for no fairness: without a minimum run two
-        // projects can, rarely, take the same GPUs from each other for ever. Counted, not failed.
-        if (stage_.policy().min_run == model::Duration{0}) {
+        // projects can, rarely, take the same GPUs from each other for ever. And plans that are
+        // forgotten can move one job for ever: it comes back to where it was. Counted, not failed.
+        if (stage_.policy().min_run == model::Duration{0} || !stage_.policy().sticky_plans) {
             ++stats_.cycles;
         } else {
             report("I5: no fixed point within " + std::to_string(kRoundsMax));
@@ -204,6 +208,7 @@ class Life {
     std::string script_;
     std::vector<std::string> found_;
     bool is_empty_ = false;
+    model::Plan plan_;  // of the last decision
     std::map<model::JobId, std::set<base::ProjectId>> crossed_;  // in this settling; who lost
 };
 
@@ -267,7 +272,8 @@ int main(int argc, char** argv) {
     }
     for (const auto& [kind, count] : kinds) std::cout << kind << ' ' << count << '\n';
     std::cout << options.seeds << " seeds, " << stats.decisions << " decisions, " << stats.starts
-              << " starts, " << stats.evictions << " evictions (" << stats.sets_tried
+              << " starts, " << stats.moves << " moves, " << stats.bookings << " bookings, "
+              << stats.evictions << " evictions (" << stats.sets_tried
               << " against all other sets), " << stats.refusals_proved << " refusals proved, "
               << stats.crossings << " shares crossed, " << stats.cycles
               << " cycles without a minimum run, " << failed << " seeds failed\n";

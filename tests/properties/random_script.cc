@@ -27,6 +27,9 @@ std::string policy_line(Rng& rng) {
            maybe(rng, "train", {"", "", "spread"}) + maybe(rng, "build", {"", "", "spread"}) +
            maybe(rng, "min_run", {"", "", "0", "1m"}) +
            maybe(rng, "min_run_restarts", {"", "", "0"}) +
+           maybe(rng, "bookings", {"", "", "", "0", "1"}) +
+           maybe(rng, "moves", {"", "", "", "0", "1"}) +
+           maybe(rng, "priced_moves", {"", "", "no"}) +
            maybe(rng, "min_run_binds_all", {"", "", "", "yes", "no"}) +
            maybe(rng, "scale_overcommitted", {"", "", "yes", "no"}) +
            maybe(rng, "gang_reclaim", {"", "", "yes", "no"}) +
@@ -123,6 +126,7 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         maybe(rng, "label.disk", {"", "", "", "", "", "", "", "", "", "ssd"}) +
         maybe(rng, "cpu", {"", "", "", "", "", "", "", "2", "6"}) +
         maybe(rng, "restart_cost", {"", "", "", "1m", "3m"}) +
+        maybe(rng, "expected", {"", "", "10m", "2h"}) +
         maybe(rng, "min_run", {"", "", "", "0", "10m"}) +
         maybe(rng, "elastic", {"", "", "restart"}) +
         maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m", "10m"}) +

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/bookings.h"
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "scheduling/quota_gate.h"
+
+namespace berth::scheduling {
+namespace {
+
+using cluster::Job;
+using model::Duration;
+using model::TaskPlacement;
+
+constexpr Duration kShortestRun{60 * 1000};
+
+MilliGpu gpus_of(const TaskPlacement& task) { return task.share * std::popcount(task.gpu_mask); }
+
+// When a job leaves its GPUs.
+struct End {
+    TimePoint time;
+    bool is_declared = true;
+    bool is_never = false;
+};
+
+End end_of(const Job& job, TimePoint now) {
+    const bool has_declared = job.expected_runtime.has_value();
+    if (has_declared && job.last_start + *job.expected_runtime > now) {
+        return {job.last_start + *job.expected_runtime};
+    }
+    if (job.kind == model::JobKind::Inference) return {{}, false, true};
+    return {now + std::max(now - job.last_start, kShortestRun), false};
+}
+
+// One GPU that could be booked: whoever uses it is gone then.
+struct Seat {
+    int gpu = 0;
+    std::vector<JobId> unknown;  // users that have not declared their end
+    TimePoint free_at;
+
+    auto key() const { return std::tuple(unknown.size(), free_at, gpu); }
+};
+
+// Room for one task.
+struct Berth {
+    int unknown = 0;  // jobs
+    TimePoint declared;  // free by then, if those unknown are gone
+    TimePoint expected;
+    NodeId node;
+    std::uint64_t mask = 0;
+
+    auto key() const { return std::tuple(unknown, declared, node, mask); }
+};
+
+// What the tasks of one gang take of a node's CPU or memory, counted while they are booked.
+struct HostRoom {
+    const cluster::HostUse& host;
+    std::int64_t each = 0;
+    std::int64_t taken = 0;
+
+    // Whether one more task would fit if nobody else were there.
+    bool take() {
+        taken += each;
+        return host.capacity == cluster::kUnaccounted || taken <= host.capacity;
+    }
+    bool is_free() const { return taken <= host.free(View::Coming); }
+};
+
+class Search {
+  public:
+    Search(const PoolView& view, const Job& job, const std::vector<TaskPlacement>& booked)
+        : view_(view), job_(job), booked_(booked) {}
+
+    // The best berths for the whole gang; none when there are not enough.
+    std::vector<Berth> run() {
+        std::vector<Berth> found;
+        for (const NodeId node : nodes_to_look_at()) look_at(node, found);
+        const auto count = static_cast<std::size_t>(job_.ask());
+        if (found.size() < count) return {};
+        std::ranges::sort(found, {}, &Berth::key);
+        found.resize(count);
+        return found;
+    }
+
+  private:
+    std::vector<NodeId> nodes_to_look_at() const {
+        const auto& pool = view_.cluster.pool(view_.pool);
+        const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
+        const std::size_t most = std::max(kBookingNodes, 2 * static_cast<std::size_t>(job_.ask()));
+        std::vector<NodeId> nodes;
+        for (int count = pool.gpus_per_node_max; count >= 0; --count) {
+            const cluster::NodeSet& with = free.nodes_with(count);
+            for (NodeId node = with.next({0}); node.is_valid() && nodes.size() < most;
+                 node = with.next({node.value + 1})) {
+                const auto kind = view_.cluster.nodes()[node.index()].kind;
+                if (view_.cluster.allows(job_.shape, kind)) nodes.push_back(node);
+            }
+        }
+        return nodes;
+    }
+
+    void look_at(NodeId node, std::vector<Berth>& found) {
+        std::vector<Seat> seats = seats_on(node);
+        std::ranges::sort(seats, {}, &Seat::key);
+        const auto each = static_cast<std::size_t>(view_.cluster.shape(job_.shape).request.gpus);
+        const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
+        HostRoom cpu{state.cpu, view_.cluster.cpu_on(job_.shape, node)};
+        HostRoom memory{state.memory, view_.cluster.memory_on(job_.shape, node)};
+        for (std::size_t first = 0; first + each <= seats.size(); first += each) {
+            if (!cpu.take() || !memory.take()) return;
+            Berth berth;
+            berth.node = node;
+            berth.declared = berth.expected = view_.now;
+            std::set<JobId> unknown;
+            for (std::size_t i = first; i < first + each; ++i) {
+                const Seat& seat = seats[i];
+                berth.mask |= std::uint64_t{1} << seat.gpu;
+                unknown.insert(seat.unknown.begin(), seat.unknown.end());
+                berth.expected = std::max(berth.expected, seat.free_at);
+                if (seat.unknown.empty()) berth.declared = std::max(berth.declared, seat.free_at);
+            }
+            berth.unknown = static_cast<int>(unknown.size());
+            // GPUs idle, but what stands beside them has the CPU or memory.
+            if (berth.expected == view_.now && !(cpu.is_free() && memory.is_free())) {
+                ++berth.unknown;
+                berth.expected += kShortestRun;
+            }
+            found.push_back(berth);
+        }
+    }
+
+    // The GPUs of a node that become free some day, and are not booked or promised already.
+    std::vector<Seat> seats_on(NodeId node) const {
+        const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
+        std::uint64_t gone = 0;
+        std::vector<Seat> seats;
+        for (int gpu = 0; gpu < state.gpus; ++gpu) seats.push_back({gpu, {}, view_.now});
+        for (const TaskPlacement& task : booked_) {
+            if (task.node == node) gone |= task.gpu_mask;
+        }
+        std::set<JobId> seen;
+        for (const JobId id : view_.cluster.jobs_on(node)) {
+            if (!seen.insert(id).second) continue;
+            const Job& job = view_.cluster.job(id);
+            const End end = end_of(job, view_.now);
+            for (const cluster::PlacedTask& task : job.placed) {
+                if (task.place.node != node || task.is_releasing) continue;
+                if (end.is_never) gone |= task.place.gpu_mask;
+                for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
+                    Seat& seat = seats[static_cast<std::size_t>(std::countr_zero(mask))];
+                    if (!end.is_declared) seat.unknown.push_back(id);
+                    seat.free_at = std::max(seat.free_at, end.time);
+                }
+            }
+        }
+        std::erase_if(seats, [&](const Seat& seat) {
+            const bool is_used = seat.free_at > view_.now || !seat.unknown.empty();
+            const bool is_promised =
+                !is_used && view_.cluster.free(View::Coming, node, seat.gpu) < base::kWholeGpu;
+            return (gone >> seat.gpu & 1) != 0 || is_promised;
+        });
+        return seats;
+    }
+
+    const PoolView& view_;
+    const Job& job_;
+    const std::vector<TaskPlacement>& booked_;
+};
+
+// Jobs that may book, the oldest first.
+std::vector<const Job*> longest_waiting(const PoolView& view) {
+    std::vector<const Job*> waiting;
+    const auto& pool = view.cluster.pool(view.pool);
+    for (const cluster::Claim& claim : pool.claims) {
+        for (const auto& [key, lane] : claim.lanes) {
+            const cluster::Shape& shape = view.cluster.shape(key.shape);
+            const bool is_gang =
+                shape.request.is_whole() && shape.request.gpus * key.ask > 1 && shape.required < 0;
+            if (!is_gang || key.stage != 0 || key.preference != 0) continue;
+            const Job& job = view.cluster.job(lane.begin()->second);
+            if (job.waiting_since + view.policy.booking_after <= view.now) waiting.push_back(&job);
+        }
+    }
+    std::ranges::sort(waiting, {}, [](const Job* job) { return std::pair(job->created, job->id); });
+    return waiting;
+}
+
+// Started, or promised its GPUs.
+bool is_served(const Job& job) { return job.active > 0 || !job.is_waiting(); }
+
+bool is_within_fair_share(const PoolView& view, ProjectId project, MilliGpu amount) {
+    return view.allocated(project) + amount <= view.shares.fair[project.index()];
+}
+
+}  // namespace
+
+Bookings::Bookings(const PoolView& view) : view_(view) {
+    if (view.policy.bookings_max == 0) return;
+    for (const Job* job : longest_waiting(view)) {
+        if (std::ssize(booked_) == view.policy.bookings_max) break;
+        if (!quota_gate(view, *job, ask_gpus(view, *job, job->ask()))) book(*job);
+    }
+    for (Booked& booked : booked_) keep(booked);
+}
+
+Bookings::Bookings(const PoolView& view, std::span<const model::Booking> made) : view_(view) {
+    for (const model::Booking& booking : made) {
+        if (view.cluster.nodes()[booking.tasks.front().node.index()].pool != view.pool) continue;
+        booked_.push_back({booking, {}});
+        keep(booked_.back());
+    }
+}
+
+void Bookings::book(const Job& job) {
+    std::vector<TaskPlacement> others;
+    for (const Booked& booked : booked_) {
+        others.insert(others.end(), booked.booking.tasks.begin(), booked.booking.tasks.end());
+    }
+    const std::vector<Berth> berths = Search(view_, job, others).run();
+    if (berths.empty()) return;
+    Booked booked;
+    booked.booking.job = job.id;
+    booked.booking.start = view_.now;
+    for (const Berth& berth : berths) {
+        booked.booking.start = std::max(booked.booking.start, berth.expected);
+        booked.booking.unknown += berth.unknown;
+        const int rank = static_cast<int>(booked.booking.tasks.size());
+        booked.booking.tasks.push_back({rank, berth.node, berth.mask, base::kWholeGpu, {}, {}});
+    }
+    booked_.push_back(std::move(booked));
+}
+
+// Takes what idles of the booked GPUs.
+void Bookings::keep(Booked& booked) const {
+    booked.kept.clear();
+    if (is_served(view_.cluster.job(booked.booking.job))) return;
+    for (TaskPlacement task : booked.booking.tasks) {
+        const auto& whole = view_.cluster.nodes()[task.node.index()].whole;
+        task.gpu_mask &= whole[static_cast<std::size_t>(View::Coming)];
+        if (task.gpu_mask == 0) continue;
+        view_.cluster.take(View::Coming, task);
+        booked.kept.push_back(task);
+    }
+}
+
+std::vector<model::Booking> Bookings::still_waiting() const {
+    std::vector<model::Booking> waiting;
+    for (const Booked& booked : booked_) {
+        if (is_served(view_.cluster.job(booked.booking.job))) continue;
+        // One that could have started now, and whose GPUs others with more right have taken.
+        if (booked.booking.start <= view_.now && booked.kept.empty()) continue;
+        waiting.push_back(booked.booking);
+        waiting.back().kept = booked.kept;
+    }
+    return waiting;
+}
+
+MilliGpu Bookings::kept() const {
+    MilliGpu sum{0};
+    for (const Booked& booked : booked_) {
+        for (const TaskPlacement& task : booked.kept) sum += gpus_of(task);
+    }
+    return sum;
+}
+
+bool Bookings::ends_before(const Job& job, TimePoint time) const {
+    const int minutes = job.declared_minutes();
+    if (minutes == 0) return false;
+    const TimePoint start = job.active > 0 ? job.last_start : view_.now;
+    const TimePoint end = start + Duration{std::int64_t{minutes} * 60'000};
+    return end > view_.now && end <= time;
+}
+
+bool Bookings::is_kept_from(const Booked& booked, const Job& job) const {
+    const Job& first = view_.cluster.job(booked.booking.job);
+    if (job.id == first.id || is_served(first)) return false;
+    const MilliGpu wanted = ask_gpus(view_, first, first.ask());
+    if (ask_gpus(view_, job, job.ask()) >= wanted) return false;
+    // What this decision has given to others may have used up what its project may have. Its own
+    // kept GPUs are not idle now, so what is set aside for others was asked about before.
+    const auto denial = quota_gate(view_, first, wanted);
+    if (denial && denial->gate != Gate::SetAside) return false;
+    if (ends_before(job, booked.booking.start)) return false;
+    return !comes_before(job, first);
+}
+
+bool Bookings::comes_before(const Job& job, const Job& booked) const {
+    if (job.active > 0) return false;  // it would only grow
+    const bool is_older = std::pair(job.created, job.id) < std::pair(booked.created, booked.id);
+    const auto wanted_by = [&](const Job& of) { return ask_gpus(view_, of, of.ask()); };
+    const bool right = is_within_fair_share(view_, job.project, wanted_by(job));
+    if (job.project == booked.project) {
+        // Its project's own work may have to end first, but is it within the share even then?
+        const bool exceeds = wanted_by(booked) > view_.shares.fair[booked.project.index()];
+        if (right && exceeds) return true;
+        return job.priority > booked.priority || (job.priority == booked.priority && is_older);
+    }
+    return right == is_within_fair_share(view_, booked.project, wanted_by(booked)) ? is_older
+                                                                                   : right;
+}
+
+bool Bookings::keep_share_from(const Job& job) const {
+    return std::ranges::any_of(booked_, [&](const Booked& booked) {
+        const Job& first = view_.cluster.job(booked.booking.job);
+        if (job.project != first.project || job.id == first.id || is_served(first)) return false;
+        if (ends_before(job, booked.booking.start) || comes_before(job, first)) return false;
+        const MilliGpu fair = view_.shares.fair[job.project.index()];
+        const MilliGpu wanted = ask_gpus(view_, first, first.ask());
+        const MilliGpu asks = ask_gpus(view_, job, job.ask());
+        return asks < wanted && wanted <= fair &&
+               !is_within_fair_share(view_, job.project, asks + wanted);
+    });
+}
+
+Bookings::Opening::Opening(Bookings& bookings, const Job& job) : bookings_(bookings) {
+    for (std::size_t i = 0; i < bookings_.booked_.size(); ++i) {
+        const Booked& booked = bookings_.booked_[i];
+        if (booked.kept.empty() || bookings_.is_kept_from(booked, job)) continue;
+        for (const TaskPlacement& task : booked.kept) {
+            bookings_.view_.cluster.give_back(View::Coming, task);
+        }
+        opened_.push_back(i);
+    }
+}
+
+Bookings::Opening::~Opening() {
+    for (const std::size_t i : opened_) bookings_.keep(bookings_.booked_[i]);
+}
+
+std::vector<NodeId> Bookings::Opening::nodes() const {
+    std::vector<NodeId> nodes;
+    for (const std::size_t i : opened_) {
+        for (const TaskPlacement& task : bookings_.booked_[i].booking.tasks) {
+            nodes.push_back(task.node);
+        }
+    }
+    return nodes;
+}
+
+}  // namespace berth::scheduling

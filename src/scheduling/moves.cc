@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/moves.h"
+
+#include <algorithm>
+#include <bit>
+#include <tuple>
+
+#include "scheduling/minimum_run.h"
+#include "scheduling/pieces.h"
+#include "scheduling/place.h"
+#include "scheduling/quota_gate.h"
+
+namespace berth::scheduling {
+namespace {
+
+using cluster::Job;
+using model::Move;
+using model::TaskPlacement;
+
+using Places = std::vector<TaskPlacement>;
+// Positions among the movers, ascending.
+using Set = std::vector<std::size_t>;
+
+constexpr std::size_t kSetsTried = 64;
+
+struct Mover {
+    const Job* job = nullptr;
+    std::vector<int> ranks;
+    MilliGpu gpus{0};
+    model::PauseCost cost;
+
+    std::int64_t price() const { return cost.unsaved_gpu_ms + cost.restart_gpu_ms; }
+};
+
+// A node on which the waiting job's next task would fit if these left.
+struct Clearing {
+    std::int64_t price = 0;
+    Set movers;
+
+    auto operator<=>(const Clearing&) const = default;
+};
+
+bool is_at_same_places(const Job& job, const Places& places) {
+    return std::ranges::all_of(job.placed, [&](const cluster::PlacedTask& old) {
+        return std::ranges::any_of(places, [&](const TaskPlacement& task) {
+            return task.node == old.place.node && task.gpu_mask == old.place.gpu_mask;
+        });
+    });
+}
+
+class Search {
+  public:
+    Search(const PoolView& view, const Job& job, const std::function<bool(const Job&)>& may_move)
+        : view_(view), job_(job), may_move_(may_move) {}
+
+    Rearrangement run() {
+        find_movers();
+        if (movers_.empty()) return std::move(result_);
+        if (movers_.size() <= kExactMovers) {
+            try_all_sets();
+        } else {
+            try_cheapest_nodes();
+        }
+        // Protected jobs matter only as long as nobody else can make room.
+        if (result_.moves.empty() && protected_until_) wake_at(*protected_until_);
+        return std::move(result_);
+    }
+
+  private:
+    // Nodes where room could be made, those with the most idle GPUs first.
+    std::vector<NodeId> nodes_to_try() const {
+        const auto& pool = view_.cluster.pool(view_.pool);
+        const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
+        const model::TaskRequest& request = view_.cluster.shape(job_.shape).request;
+        std::vector<NodeId> nodes;
+        const auto add = [&](NodeId node) {
+            const auto& state = view_.cluster.nodes()[node.index()];
+            const bool is_new =
+                nodes.size() < kNodesTried && std::ranges::find(nodes, node) == nodes.end();
+            if (is_new && view_.cluster.allows(job_.shape, state.kind)) nodes.push_back(node);
+        };
+        for (int count = pool.gpus_per_node_max; count >= 0; --count) {
+            if (count == 0 && !request.is_whole()) {
+                for (auto gpu = free.partial().rbegin(); gpu != free.partial().rend(); ++gpu) {
+                    if (nodes.size() == kNodesTried) break;
+                    add(gpu->node);
+                }
+            }
+            const cluster::NodeSet& with = free.nodes_with(count);
+            for (NodeId node = with.next({0}); node.is_valid() && nodes.size() < kNodesTried;
+                 node = with.next({node.value + 1})) {
+                add(node);
+            }
+        }
+        return nodes;
+    }
+
+    void find_movers() {
+        nodes_ = nodes_to_try();
+        on_node_.resize(nodes_.size());
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            for (const JobId id : view_.cluster.jobs_on(nodes_[i])) {
+                const auto mover = mover_of(id);
+                if (!mover || std::ranges::find(on_node_[i], *mover) != on_node_[i].end()) continue;
+                on_node_[i].push_back(*mover);
+            }
+        }
+    }
+
+    std::optional<std::size_t> mover_of(JobId id) {
+        const auto known =
+            std::ranges::find_if(movers_, [&](const Mover& mover) { return mover.job->id == id; });
+        if (known != movers_.end()) return static_cast<std::size_t>(known - movers_.begin());
+        const Job& job = view_.cluster.job(id);
+        const bool is_free_to_move =
+            job.is_victim() && job.may_run && !job.hold && !job.is_releasing() && may_move_(job);
+        if (!is_free_to_move) return {};
+        const TimePoint until = protected_until(view_, job, model::Rule::Preempt, job.project);
+        if (view_.policy.priced_moves && until > view_.now) {
+            protected_until_ = std::min(protected_until_.value_or(until), until);
+            return {};
+        }
+        Mover mover;
+        mover.job = &job;
+        mover.ranks = job.ranks();
+        for (const cluster::PlacedTask& task : job.placed) {
+            mover.gpus += task.place.share * std::popcount(task.place.gpu_mask);
+        }
+        mover.cost = pause_cost(job, mover.gpus, view_.now);
+        movers_.push_back(std::move(mover));
+        return movers_.size() - 1;
+    }
+
+    std::int64_t price(const Set& set) const {
+        std::int64_t sum = 0;
+        for (const std::size_t mover : set) sum += movers_[mover].price();
+        return sum;
+    }
+
+    void try_all_sets() {
+        std::vector<std::tuple<std::int64_t, std::size_t, Set>> sets;
+        for (unsigned bits = 1; bits < 1U << movers_.size(); ++bits) {
+            Set set;
+            for (std::size_t i = 0; i < movers_.size(); ++i) {
+                if ((bits >> i & 1) != 0) set.push_back(i);
+            }
+            sets.emplace_back(price(set), set.size(), std::move(set));
+        }
+        std::ranges::sort(sets);
+        for (const auto& [price, count, set] : sets) {
+            if (is_settled(set)) return;
+        }
+    }
+
+    void try_cheapest_nodes() {
+        std::vector<Clearing> clearings;
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            if (auto clearing = clear(i)) clearings.push_back(std::move(*clearing));
+        }
+        std::ranges::sort(clearings);
+        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Coming);
+        const std::size_t missing = static_cast<std::size_t>(job_.ask()) - fitting.size();
+        if (missing == 0) return;
+        for (std::size_t first = 0; first < kSetsTried && first + missing <= clearings.size();
+             ++first) {
+            Set set;
+            for (std::size_t i = first; i < first + missing; ++i) {
+                for (const std::size_t mover : clearings[i].movers) set.push_back(mover);
+            }
+            std::ranges::sort(set);
+            set.erase(std::ranges::unique(set).begin(), set.end());
+            if (is_settled(drop_needless(set))) return;
+        }
+    }
+
+    // The jobs that have to leave this node for one task: cheapest first until it fits, then
+    // whoever may stay after all, dearest first.
+    std::optional<Clearing> clear(std::size_t at) const {
+        const NodeId node = nodes_[at];
+        if (place_on(view_, job_.shape, node, View::Coming)) return {};
+        Set here = on_node_[at];
+        std::ranges::sort(
+            here, {}, [&](std::size_t mover) { return std::pair(movers_[mover].price(), mover); });
+        Set leaving;
+        for (const std::size_t mover : here) {
+            leaving.push_back(mover);
+            if (fits_on(node, leaving)) break;
+        }
+        if (!fits_on(node, leaving)) return {};
+        for (std::size_t i = leaving.size(); i-- > 0;) {
+            Set fewer = leaving;
+            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+            if (fits_on(node, fewer)) leaving = std::move(fewer);
+        }
+        std::ranges::sort(leaving);
+        return Clearing{price(leaving), leaving};
+    }
+
+    bool fits_on(NodeId node, const Set& leaving) const {
+        const cluster::Trial trial(view_.cluster);
+        release(leaving);
+        return place_on(view_, job_.shape, node, View::Coming).has_value();
+    }
+
+    void release(const Set& set) const {
+        for (const std::size_t mover : set) {
+            view_.cluster.release(movers_[mover].job->id, movers_[mover].ranks);
+        }
+    }
+
+    bool fits_without(const Set& set) const {
+        const cluster::Trial trial(view_.cluster);
+        release(set);
+        return place(view_, job_, job_.ask(), View::Coming).has_value();
+    }
+
+    // Nobody moves who is not in the way.
+    Set drop_needless(Set set) const {
+        Set dearest_first = set;
+        std::ranges::sort(dearest_first, std::greater{}, [&](std::size_t mover) {
+            return std::pair(movers_[mover].price(), mover);
+        });
+        for (const std::size_t mover : dearest_first) {
+            Set fewer = set;
+            std::erase(fewer, mover);
+            if (fits_without(fewer)) set = std::move(fewer);
+        }
+        return set;
+    }
+
+    // Whether the search ends with this set: it is taken, or too dear as every later one is.
+    bool is_settled(const Set& set) {
+        if (set.empty() || std::ssize(set) > view_.policy.moves_max) return false;
+        if (drop_needless(set).size() != set.size() || !try_moves(set)) return false;
+        if (!view_.policy.priced_moves) return true;
+        const std::int64_t lost =
+            ask_gpus(view_, job_, job_.ask()).value *
+            std::max<std::int64_t>((view_.now - job_.waiting_since).count(), 0) / 1000;
+        if (price(set) <= lost) return true;
+        tell_when_worth(set, price(set) - lost);
+        result_.moves.clear();
+        return true;
+    }
+
+    // What is missing shrinks as the job waits and grows with what the movers do not save.
+    void tell_when_worth(const Set& set, std::int64_t missing) {
+        std::int64_t pace = ask_gpus(view_, job_, job_.ask()).value;  // milli-GPU
+        for (const std::size_t mover : set) pace -= movers_[mover].gpus.value;
+        if (pace > 0) wake_at(view_.now + model::Duration{missing * 1000 / pace + 1});
+    }
+
+    bool try_moves(const Set& set) {
+        const cluster::Trial trial(view_.cluster);
+        result_.moves.clear();
+        release(set);
+        auto places = place(view_, job_, job_.ask(), View::Coming);
+        if (!places) return false;
+        for (const TaskPlacement& task : *places) view_.cluster.take(View::Coming, task);
+        Set largest_first = set;
+        std::ranges::sort(largest_first, {}, [&](std::size_t mover) {
+            const Job& job = *movers_[mover].job;
+            return std::tuple(-view_.cluster.shape(job.shape).request.gpus, -job.active, job.id);
+        });
+        std::vector<Move> moves;
+        for (const std::size_t at : largest_first) {
+            const Mover& mover = movers_[at];
+            const int tasks = static_cast<int>(mover.ranks.size());
+            auto to = another_place(view_, *mover.job, tasks);
+            if (!to || is_at_same_places(*mover.job, *to)) return false;
+            for (const TaskPlacement& task : *to) view_.cluster.take(View::Coming, task);
+            moves.push_back({mover.job->id, std::move(*to), model::Rule::Consolidate, job_.id,
+                             mover.cost, true});
+        }
+        std::ranges::sort(moves, {}, &Move::job);
+        result_.moves = std::move(moves);
+        result_.places = std::move(*places);
+        return true;
+    }
+
+    void wake_at(TimePoint time) {
+        result_.worth_at = std::min(result_.worth_at.value_or(time), time);
+    }
+
+    const PoolView& view_;
+    const Job& job_;
+    const std::function<bool(const Job&)>& may_move_;
+    std::vector<NodeId> nodes_;
+    std::vector<Set> on_node_;  // by position in nodes_
+    std::vector<Mover> movers_;
+    std::optional<TimePoint> protected_until_;
+    Rearrangement result_;
+};
+
+}  // namespace
+
+Rearrangement rearrange(const PoolView& view, const Job& job,
+                        const std::function<bool(const Job&)>& may_move) {
+    return Search(view, job, may_move).run();
+}
+
+std::optional<Places> another_place(const PoolView& view, const Job& leaving, int tasks) {
+    // A new attempt of the whole gang: its ranks are free again.
+    Job anew;
+    anew.shape = leaving.shape;
+    anew.kind = leaving.kind;
+    anew.tasks_max = tasks;
+    return place(view, anew, tasks, View::Coming);
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which running jobs could move together, so that this one fits? Rule R5. GPUs enough may idle and
+// yet not stand together on one node; jobs in the way then go to other idle GPUs.
+//
+//   who moves   preemptible jobs of any project and any priority, as a whole, at most moves_max;
+//               in profile berth not within their minimum run
+//   accepted    only if every one of them has a place in the same plan, and none of them could
+//               stay without being in the way
+//   price       (policy.priced_moves) what the moved jobs lose, unsaved work and restart, is at
+//               most what the waiting job has lost by waiting: its GPUs times the time since it
+//               was put in line. Who pays no more for a cure than the illness has cost so far pays
+//               in the end at most twice what a prophet would (the ski-rental argument).
+//
+// Trusts: idle GPUs alone do not do. Guarantees: the cluster is as before after the call. The
+// cheapest set, then the fewest jobs, when at most kExactMovers jobs could move on the nodes looked
+// at; beyond that the nodes that are cheapest to clear. Cost: looks at most at kNodesTried nodes,
+// those with the most idle GPUs first, and at the jobs on them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "model/plan.h"
+#include "scheduling/pool_view.h"
+
+namespace berth::scheduling {
+
+inline constexpr std::size_t kExactMovers = 10;
+inline constexpr std::size_t kNodesTried = 64;
+
+struct Rearrangement {
+    std::vector<model::Move> moves;  // none = nobody moves
+    std::vector<model::TaskPlacement> places;  // of the waiting job
+    // When a set that is too dear now is worth its price, or may be asked.
+    std::optional<TimePoint> worth_at;
+};
+
+// `may_move` tells who this decision may still move at all.
+Rearrangement rearrange(const PoolView& view, const cluster::Job& job,
+                        const std::function<bool(const cluster::Job&)>& may_move);
+
+// Places for all running tasks of a job that leaves its own, in GPUs that idle or come free, with
+// ranks from 0; nothing when they do not fit or its project may not hold so much.
+std::optional<std::vector<model::TaskPlacement>> another_place(const PoolView& view,
+                                                               const cluster::Job& leaving,
+                                                               int tasks);
+
+}  // namespace berth::scheduling

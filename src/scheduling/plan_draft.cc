@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/plan_draft.h"
+
+#include <algorithm>
+
+namespace berth::scheduling {
+
+using model::Rule;
+using model::TaskPlacement;
+
+void PlanDraft::start(JobId job, PoolId pool, Rule rule, const std::vector<TaskPlacement>& tasks) {
+    cluster_.place(job, pool, tasks);
+    winners_.insert(job);
+    const auto [position, is_new] = start_of_.try_emplace({job, rule}, plan_.starts.size());
+    if (is_new) {
+        plan_.starts.push_back({job, rule, tasks});
+        return;
+    }
+    std::vector<TaskPlacement>& known = plan_.starts[position->second].tasks;
+    known.insert(known.end(), tasks.begin(), tasks.end());
+}
+
+void PlanDraft::start_from_hold(JobId job) {
+    const PoolId pool = cluster_.job(job).pool;
+    const std::vector<TaskPlacement> tasks = cluster_.job(job).hold->tasks;
+    cluster_.drop_hold(job);
+    start(job, pool, Rule::Hold, tasks);
+}
+
+void PlanDraft::reserve(JobId job, PoolId pool, Rule rule,
+                        const std::vector<TaskPlacement>& tasks) {
+    const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
+    winners_.insert(job);
+    cluster_.hold(job, pool, cluster::Hold{tasks, deadline, rule});
+    plan_.reservations.push_back({job, rule, tasks});
+    wake_at(deadline);
+}
+
+void PlanDraft::drop_hold(JobId job) {
+    cluster_.drop_hold(job);
+    plan_.dropped.push_back(job);
+}
+
+void PlanDraft::pause(const model::Pause& pause) {
+    cluster_.release(pause.job, pause.tasks);
+    plan_.pauses.push_back(pause);
+}
+
+void PlanDraft::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_wasteful) {
+    // What it was promised by an earlier plan is void: nobody grows while asked to leave.
+    if (cluster_.job(piece.job).hold) drop_hold(piece.job);
+    cluster_.release(piece.job, piece.ranks);
+    const std::vector<int> ranks(piece.ranks.begin(), piece.ranks.end());
+    if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
+        plan_.pauses.back().beneficiary != beneficiary) {
+        plan_.pauses.push_back(
+            {piece.job, ranks, piece.takes_whole_job, rule, beneficiary, piece.cost, is_wasteful});
+        return;
+    }
+    model::Pause& known = plan_.pauses.back();
+    known.tasks.insert(known.tasks.end(), ranks.begin(), ranks.end());
+    known.whole_job |= piece.takes_whole_job;
+    known.cost.unsaved_gpu_ms += piece.cost.unsaved_gpu_ms;
+    known.cost.restart_gpu_ms += piece.cost.restart_gpu_ms;
+}
+
+void PlanDraft::move(std::span<const model::Move> moves, PoolId pool) {
+    for (const model::Move& move : moves) {
+        cluster_.release(move.job, cluster_.job(move.job).ranks());
+    }
+    const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
+    for (const model::Move& move : moves) {
+        cluster_.hold(move.job, pool, cluster::Hold{move.tasks, deadline, move.rule});
+        winners_.insert(move.job);
+        plan_.moves.push_back(move);
+    }
+    wake_at(deadline);
+}
+
+void PlanDraft::move_instead(JobId job, PoolId pool, std::vector<TaskPlacement> tasks) {
+    const auto pause = std::ranges::find(plan_.pauses, job, &model::Pause::job);
+    const model::Pause paused = *pause;
+    plan_.pauses.erase(pause);
+    const model::Move move{job,         std::move(tasks),  paused.rule, paused.beneficiary,
+                           paused.cost, paused.is_wasteful};
+    this->move(std::span(&move, 1), pool);
+}
+
+void PlanDraft::wake_at(TimePoint time) {
+    plan_.next_wakeup = std::min(plan_.next_wakeup.value_or(time), time);
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What has this decision decided so far? The plan and the cluster in step: what is written into
+// the plan is true of the cluster at once, inside the caller's Trial.
+#pragma once
+
+#include <map>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "model/plan.h"
+#include "model/policy.h"
+#include "scheduling/pieces.h"
+
+namespace berth::scheduling {
+
+class PlanDraft {
+  public:
+    PlanDraft(cluster::Cluster& cluster, const model::Policy& policy, TimePoint now)
+        : cluster_(cluster), policy_(policy), now_(now) {}
+
+    cluster::Cluster& cluster() { return cluster_; }
+    TimePoint now() const { return now_; }
+    const model::Plan& plan() const { return plan_; }
+    model::Plan take_plan() { return std::move(plan_); }
+
+    // Tasks of one job that start by one rule stand in one line, whenever they were decided.
+    void start(JobId job, PoolId pool, model::Rule rule,
+               const std::vector<model::TaskPlacement>& tasks);
+    // What was promised to it is free: it starts there.
+    void start_from_hold(JobId job);
+    void reserve(JobId job, PoolId pool, model::Rule rule,
+                 const std::vector<model::TaskPlacement>& tasks);
+    void drop_hold(JobId job);
+    // Pieces of one job for one beneficiary, taken one after the other, are one pause.
+    void pause(const Piece& piece, model::Rule rule, JobId beneficiary, bool is_wasteful);
+    void pause(const model::Pause& pause);
+    // Whole jobs leave and are promised other places, which may be each other's.
+    void move(std::span<const model::Move> moves, PoolId pool);
+    // A job that one pause of this plan takes as a whole, and that was found another place, moves
+    // instead.
+    void move_instead(JobId job, PoolId pool, std::vector<model::TaskPlacement> tasks);
+
+    void wake_at(TimePoint time);
+    // Whether the job was given something in this plan.
+    bool is_winner(JobId job) const { return winners_.contains(job); }
+    // Whether somebody is asked to leave, so that GPUs may be left over.
+    bool frees_gpus() const { return !plan_.pauses.empty() || !plan_.moves.empty(); }
+
+  private:
+    cluster::Cluster& cluster_;
+    const model::Policy& policy_;
+    TimePoint now_;
+    model::Plan plan_;
+    std::map<std::pair<JobId, model::Rule>, std::size_t> start_of_;  // position in plan_.starts
+    std::set<JobId> winners_;
+};
+
+}  // namespace berth::scheduling

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "state_check.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace berth::proof {
+
+std::vector<std::string> check_state(const lifecycle::State& state) {
+    std::vector<std::string> found;
+    struct Sum {
+        std::int64_t used = 0;
+        std::int64_t leaving = 0;
+        std::int64_t promised = 0;
+    };
+    std::map<std::pair<base::NodeId, int>, Sum> gpus;
+    std::map<base::NodeId, std::pair<Sum, Sum>> hosts;  // CPU, memory
+    const auto add = [&](const model::TaskPlacement& task, std::int64_t Sum::* field) {
+        for (int gpu = 0; gpu < model::kGpusPerNodeMax; ++gpu) {
+            if ((task.gpu_mask >> gpu & 1) != 0) gpus[{task.node, gpu}].*field += task.share.value;
+        }
+        hosts[task.node].first.*field += task.cpu.value;
+        hosts[task.node].second.*field += task.memory.value;
+    };
+    for (const auto& [id, record] : state.jobs) {
+        const auto is_leaving = [&](int rank) {
+            return std::ranges::find(record.releasing, rank) != record.releasing.end();
+        };
+        int active = 0;
+        std::set<int> ranks;
+        for (const auto& task : record.tasks) {
+            add(task, is_leaving(task.task) ? &Sum::leaving : &Sum::used);
+            active += is_leaving(task.task) ? 0 : 1;
+            // A job that moves restarts with the ranks that leave.
+            if (!is_leaving(task.task) || record.hold.empty()) ranks.insert(task.task);
+        }
+        for (const auto& task : record.hold) {
+            add(task, &Sum::promised);
+            ranks.insert(task.task);
+        }
+        const int held = active + static_cast<int>(record.hold.size());
+        if ((active > 0 && active < record.spec.tasks_min) || held > record.spec.tasks_max ||
+            (held > 0 && held < record.spec.tasks_min)) {
+            found.push_back("I2: job " + std::to_string(id.value) + " has " +
+                            std::to_string(active) + " tasks and " +
+                            std::to_string(record.hold.size()) + " promised");
+        }
+        const auto leaving = record.hold.empty() ? 0 : record.releasing.size();
+        if (ranks.size() != record.tasks.size() - leaving + record.hold.size()) {
+            found.push_back("I2: two tasks of job " + std::to_string(id.value) + " have one rank");
+        }
+    }
+    const auto is_over = [](const Sum& sum, std::int64_t bound) {
+        return sum.used + std::max(sum.leaving, sum.promised) > bound;
+    };
+    for (const auto& [gpu, sum] : gpus) {
+        if (is_over(sum, 1000)) found.push_back("I1: a GPU is used beyond what it has");
+    }
+    for (const auto& [node, sums] : hosts) {
+        const auto& host = state.cluster.nodes()[node.index()];
+        const bool cpu = host.cpu.capacity != cluster::kUnaccounted;
+        const bool memory = host.memory.capacity != cluster::kUnaccounted;
+        if ((cpu && is_over(sums.first, host.cpu.capacity)) ||
+            (memory && is_over(sums.second, host.memory.capacity))) {
+            found.push_back("I1: a node's CPU or memory is used beyond what it has");
+        }
+    }
+    return found;
+}
+
+}  // namespace berth::proof
