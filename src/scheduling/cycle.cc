@@ -199,13 +199,19 @@ class Attempt {
     // Stage 3: jobs move together for one that can be paused too, where GPUs enough idle apart.
     void consolidate(PoolView& view) {
         if (view.policy.moves_max == 0) return;
+        Rearrangements search(view, [&](const Job& mover) { return !draft_.is_winner(mover.id); });
         QueueOrder order(
             view, memory_.queue(view.pool), [&](ProjectId, const cluster::LaneKey& lane) {
                 return lane.preemptible && lane.stage == 0 && has_enough_apart(view, lane);
             });
         while (const auto next = order.next()) {
-            if (let_pass(view, next->job, order)) continue;
-            if (!consolidate_for(view, cluster_.job(next->job), order)) order.close(*next);
+            if (let_pass(view, next->job, order)) {
+                search.forget();
+            } else if (consolidate_for(view, cluster_.job(next->job), search, order)) {
+                search.forget();
+            } else {
+                order.close(*next);
+            }
         }
     }
 
@@ -216,7 +222,8 @@ class Attempt {
                asks <= free[static_cast<std::size_t>(View::Coming)] + bookings_of(view).kept();
     }
 
-    bool consolidate_for(PoolView& view, const Job& job, QueueOrder& order) {
+    bool consolidate_for(PoolView& view, const Job& job, Rearrangements& search,
+                         QueueOrder& order) {
         const Bookings::Opening opening(bookings_of(view), job);
         if (!may_have(view, job)) return false;
         if (reserve_coming(view, job)) {  // what an earlier move left over
@@ -231,8 +238,10 @@ class Attempt {
             draft_.wake_at(waste_renewal(draft_.now()));
             return false;
         }
-        const Rearrangement found =
-            rearrange(view, job, [&](const Job& mover) { return !draft_.is_winner(mover.id); });
+        const bool is_opened = !opening.nodes().empty();  // for this job alone
+        if (is_opened) search.forget();
+        const Rearrangement found = search.find(job);
+        if (is_opened) search.forget();
         if (found.worth_at) draft_.wake_at(*found.worth_at);
         if (found.moves.empty()) return false;
         for (const model::Move& move : found.moves) {
