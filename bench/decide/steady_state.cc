@@ -53,6 +53,37 @@ constexpr std::array<JobShape, 20> kShapes{{
     {2, 1, 1000, 4, 4, model::JobKind::Inference},
 }};
 
+// Two programs that print the same number for the same run decided the same, all along.
+class Checksum {
+  public:
+    void add(const model::Plan& plan) {
+        for (const model::Start& start : plan.starts) add(start.job, start.tasks);
+        for (const model::Reservation& one : plan.reservations) add(one.job, one.tasks);
+        for (const model::Pause& pause : plan.pauses) {
+            add(pause.job.value);
+            for (const int rank : pause.tasks) add(static_cast<std::uint64_t>(rank));
+            add(static_cast<std::uint64_t>(pause.cost.unsaved_gpu_ms));
+        }
+        for (const model::JobId job : plan.dropped) add(job.value);
+        if (plan.next_wakeup) wakeups_ ^= base::to_ms(*plan.next_wakeup) + wakeups_ * 31;
+    }
+    std::int64_t wakeups() const { return wakeups_; }
+    std::int64_t value() const { return static_cast<std::int64_t>(sum_ >> 1); }
+
+  private:
+    void add(std::uint64_t word) { sum_ = (sum_ ^ word) * 0x100000001b3; }
+    void add(model::JobId job, const std::vector<model::TaskPlacement>& tasks) {
+        add(job.value);
+        for (const model::TaskPlacement& task : tasks) {
+            add(task.node.value);
+            add(task.gpu_mask);
+        }
+    }
+
+    std::int64_t wakeups_ = 0;
+    std::uint64_t sum_ = 0xcbf29ce484222325;
+};
+
 class Busy {
   public:
     explicit Busy(Run& run) : run_(run), world_(run.nodes) {
@@ -84,6 +115,8 @@ class Busy {
         run_.print_number("pauses", "jobs", pauses_);
         const auto& pool = world_.state.cluster.pool({0});
         run_.print_number("idle", "GPUs", pool.free_total[0].value / 1000);
+        run_.print_number("plans", "checksum", plans_.value());
+        run_.print_number("wake-ups", "checksum", plans_.wakeups());
     }
 
   private:
@@ -116,6 +149,7 @@ class Busy {
         const model::TimePoint now = base::at_ms(now_ms_);
         const model::Plan plan =
             scheduling::decide(world_.state.cluster, run_.policy, now, memory_);
+        plans_.add(plan);
         world_.carry_out(plan, run_.policy, now);
         for (const model::Start& start : plan.starts) running_.push_back(start.job);
         for (const model::Pause& pause : plan.pauses) leaving_.push_back(pause.job);
@@ -167,6 +201,7 @@ class Busy {
     std::vector<model::JobId> leaving_;
     std::int64_t starts_ = 0;
     std::int64_t pauses_ = 0;
+    Checksum plans_;
 };
 
 void steady_state(Run& run) { Busy(run).measure(); }

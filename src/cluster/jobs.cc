@@ -123,10 +123,11 @@ void Cluster::leave_line(const Job& job) {
     count_pending(job, -1);
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
-            auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            const auto lane = lanes.find(lane_of(job, pool));
+            Claim& claim = pools_[pool.index()].claims[job.project.index()];
+            const auto lane = claim.lanes.find(lane_of(job, pool));
             lane->second.erase({job.created, job.id});
-            if (lane->second.empty()) lanes.erase(lane);
+            if (lane->second.empty()) claim.lanes.erase(lane);
+            claim.lanes_stamp = ++last_stamp_;
         }
     }
     if (job.is_victim()) {
@@ -139,8 +140,9 @@ void Cluster::join_line(const Job& job) {
     count_pending(job, +1);
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
-            auto& lanes = pools_[pool.index()].claims[job.project.index()].lanes;
-            lanes[lane_of(job, pool)].insert({job.created, job.id});
+            Claim& claim = pools_[pool.index()].claims[job.project.index()];
+            claim.lanes[lane_of(job, pool)].insert({job.created, job.id});
+            claim.lanes_stamp = ++last_stamp_;
         }
     }
     if (job.is_victim()) {

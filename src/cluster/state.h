@@ -154,6 +154,7 @@ struct Claim {
     MilliGpu limit{0};  // rights.limit; of a fixed quota: at most the quota
     Usage usage;
     std::map<LaneKey, Lane> lanes;
+    std::uint64_t lanes_stamp = 0;  // another whenever a lane changes
     base::SortedRuns<VictimKey> victims;
 };
 

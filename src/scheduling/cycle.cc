@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "scheduling/bookings.h"
+#include "scheduling/freeable.h"
 #include "scheduling/minimum_run.h"
 #include "scheduling/moves.h"
 #include "scheduling/place.h"
@@ -63,6 +64,10 @@ class Attempt {
             }
         }
         searches_.resize(views_.size());
+        for (const auto& [id, claimants] : known) {
+            const Job& job = cluster.job(id);
+            passing_.emplace_back(job.project, job.shape);
+        }
         bookings_.reserve(views_.size());
         for (const PoolView& view : views_) bookings_.emplace_back(view);
     }
@@ -99,11 +104,13 @@ class Attempt {
   private:
     // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
     void allocate(PoolView& view) {
-        QueueOrder order(view, [&](ProjectId, const cluster::LaneKey& lane) {
-            return (!bookings_of(view).empty() ||
-                    !is_out_of_reach(view, lane.shape, lane.ask, View::Coming)) &&
-                   is_due(view, lane);
-        });
+        QueueOrder order(view, memory_.queue(view.pool),
+                         [&](ProjectId project, const cluster::LaneKey& lane) {
+                             return (!bookings_of(view).empty() ||
+                                     !is_out_of_reach(view, lane.shape, lane.ask, View::Coming)) &&
+                                    is_due(view, lane) &&
+                                    (is_turn_of_others(project, lane) || could_fit(view, lane));
+                         });
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
             const Job& job = cluster_.job(next->job);
@@ -192,12 +199,19 @@ class Attempt {
     // Stage 3: jobs move together for one that can be paused too, where GPUs enough idle apart.
     void consolidate(PoolView& view) {
         if (view.policy.moves_max == 0) return;
-        QueueOrder order(view, [&](ProjectId, const cluster::LaneKey& lane) {
-            return lane.preemptible && lane.stage == 0 && has_enough_apart(view, lane);
-        });
+        Rearrangements search(view, [&](const Job& mover) { return !draft_.is_winner(mover.id); });
+        QueueOrder order(
+            view, memory_.queue(view.pool), [&](ProjectId, const cluster::LaneKey& lane) {
+                return lane.preemptible && lane.stage == 0 && has_enough_apart(view, lane);
+            });
         while (const auto next = order.next()) {
-            if (let_pass(view, next->job, order)) continue;
-            if (!consolidate_for(view, cluster_.job(next->job), order)) order.close(*next);
+            if (let_pass(view, next->job, order)) {
+                search.forget();
+            } else if (consolidate_for(view, cluster_.job(next->job), search, order)) {
+                search.forget();
+            } else {
+                order.close(*next);
+            }
         }
     }
 
@@ -208,7 +222,8 @@ class Attempt {
                asks <= free[static_cast<std::size_t>(View::Coming)] + bookings_of(view).kept();
     }
 
-    bool consolidate_for(PoolView& view, const Job& job, QueueOrder& order) {
+    bool consolidate_for(PoolView& view, const Job& job, Rearrangements& search,
+                         QueueOrder& order) {
         const Bookings::Opening opening(bookings_of(view), job);
         if (!may_have(view, job)) return false;
         if (reserve_coming(view, job)) {  // what an earlier move left over
@@ -223,8 +238,10 @@ class Attempt {
             draft_.wake_at(waste_renewal(draft_.now()));
             return false;
         }
-        const Rearrangement found =
-            rearrange(view, job, [&](const Job& mover) { return !draft_.is_winner(mover.id); });
+        const bool is_opened = !opening.nodes().empty();  // for this job alone
+        if (is_opened) search.forget();
+        const Rearrangement found = search.find(job);
+        if (is_opened) search.forget();
         if (found.worth_at) draft_.wake_at(*found.worth_at);
         if (found.moves.empty()) return false;
         for (const model::Move& move : found.moves) {
@@ -267,15 +284,26 @@ class Attempt {
 
     // Stages 4 and 5, for the jobs that name this pool at the given place of their lists.
     void evict(PoolView& view, Rule rule, int preference) {
-        QueueOrder order(view, [&](ProjectId project, const cluster::LaneKey& lane) {
-            return lane.preference == preference &&
-                   (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
-                   is_due(view, lane);
-        });
+        Freeable freeable(view, bookings_of(view).kept());
+        QueueOrder order(
+            view, memory_.queue(view.pool), [&](ProjectId project, const cluster::LaneKey& lane) {
+                return lane.preference == preference &&
+                       (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
+                       is_due(view, lane) &&
+                       (is_turn_of_others(project, lane) ||
+                        (draft_.frees_gpus() && could_fit(view, lane)) ||
+                        is_worth_a_search(freeable, view, project, lane, rule));
+            });
         while (const auto next = order.next()) {
-            if (let_pass(view, next->job, order)) continue;
+            if (let_pass(view, next->job, order)) {
+                freeable.forget(bookings_of(view).kept());
+                continue;
+            }
             const Job& job = cluster_.job(next->job);
-            if (evict_for(view, job, rule, order)) continue;
+            if (evict_for(view, job, rule, order)) {
+                freeable.forget(bookings_of(view).kept());
+                continue;
+            }
             if (is_delayed_alone(view, job)) {
                 order.pass_over(*next);
             } else {
@@ -299,6 +327,29 @@ class Attempt {
         if (rule == Rule::Reclaim) return may_reclaim(view, project, lane.preemptible, amount);
         const auto& victims = view.claim(project).victims;
         return !victims.empty() && victims.begin()->priority < lane.priority;
+    }
+
+    // Whether somebody may be served when the lane's turn comes, whatever becomes of its own jobs.
+    bool is_turn_of_others(ProjectId project, const cluster::LaneKey& lane) const {
+        const auto found = std::ranges::find(passing_, std::pair(project, lane.shape));
+        return found != passing_.end();
+    }
+
+    // Whether the job could be placed now, with all that is kept for others.
+    bool could_fit(const PoolView& view, const cluster::LaneKey& lane) {
+        return bookings_of(view).kept() > MilliGpu{0} ||
+               (!is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
+                !is_in_too_small_parts(view, lane.shape, View::Coming));
+    }
+
+    // Whether a search for victims could find any, as far as sums tell.
+    bool is_worth_a_search(Freeable& freeable, const PoolView& view, ProjectId project,
+                           const cluster::LaneKey& lane, Rule rule) const {
+        if (!may_evict(view, project, lane, rule)) return false;
+        const MilliGpu amount = view.cluster.demand(lane.shape, view.pool) * lane.ask;
+        if (!lane.preemptible && is_above_own_quota(view, project, amount)) return false;
+        return rule != Rule::Reclaim ||
+               freeable.is_possible(project, amount, counting_of(view, lane.shape));
     }
 
     bool evict_for(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
@@ -393,6 +444,7 @@ class Attempt {
     PlanDraft draft_;
     Memory& memory_;
     const Conflicts& known_;
+    std::vector<std::pair<ProjectId, ShapeId>> passing_;  // where the jobs of `known` may stand
     bool is_last_;
     std::vector<PoolView> views_;
     std::vector<Bookings> bookings_;  // by pool

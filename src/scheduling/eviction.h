@@ -27,10 +27,10 @@ struct Hunt {
     std::int64_t count = 0;           // of the pieces that may be taken
 
     bool asks_ledger() const { return beneficiary.rule == model::Rule::Reclaim; }
-    // Whether the piece may be taken, with nothing taken yet.
-    bool may_take(std::size_t piece) const {
+    // Whether the piece may be taken on top of what the ledger says.
+    bool may_take(std::size_t piece, const ReclaimLedger& so_far) const {
         return pieces.allows(terms, piece) &&
-               (!asks_ledger() || ledger.may_take(pieces[piece].project, MilliGpu{1}));
+               (!asks_ledger() || so_far.may_take(pieces[piece].project, pieces[piece].gpus));
     }
     std::int64_t cost(std::size_t piece) const { return pieces.cost(terms, piece); }
     // All pieces that may be taken.

@@ -5,9 +5,10 @@
 // among jobs of one age). Jobs alike stand in one lane: when its first cannot go on, the lane is
 // closed for the rest of the stage, so that a thousand equal jobs cost one look.
 //
-// Cost: O(lanes log lanes) to read a project, then O(1) a question.
+// Cost: O(lanes log lanes) when the lanes of a project have changed, then O(1) a question.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <span>
 #include <vector>
@@ -25,6 +26,8 @@ struct LaneHead {
 
 class JobOrder {
   public:
+    // Begins anew: nothing is closed. One order serves one claim of one cluster.
+    void open(const cluster::Claim& claim);
     // Looks at the claim's lanes; again whenever they changed. What was closed stays closed.
     void read(const cluster::Claim& claim);
     // Null when no lane is open.
@@ -33,10 +36,16 @@ class JobOrder {
     // This job cannot go on, the others of its lane may; read() again afterwards.
     void pass_over(base::JobId job) { passed_.insert(job); }
     // The last one first.
-    std::span<const LaneHead> open() const { return open_; }
+    std::span<const LaneHead> heads() const { return open_; }
 
   private:
-    std::vector<LaneHead> open_;
+    const std::vector<LaneHead>& heads_of(const cluster::Claim& claim);
+    void read_without_passed(const cluster::Claim& claim);
+
+    std::optional<std::uint64_t> stamp_;  // of the lanes as read
+    std::vector<LaneHead> all_;  // then, the last one first
+    std::vector<LaneHead> left_;  // of them, when others than the first ones are closed
+    std::span<const LaneHead> open_;  // part of one of both
     std::vector<cluster::LaneKey> closed_;
     std::set<base::JobId> passed_;
 };

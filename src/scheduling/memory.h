@@ -10,6 +10,7 @@
 #include <deque>
 
 #include "scheduling/pieces.h"
+#include "scheduling/queue_order.h"
 
 namespace berth::scheduling {
 
@@ -21,8 +22,15 @@ class Memory {
         return pieces_[pool.index()];
     }
 
+    // Who waits in a pool, in order.
+    QueueMemory& queue(PoolId pool) {
+        while (queues_.size() <= pool.index()) queues_.emplace_back();
+        return queues_[pool.index()];
+    }
+
   private:
     std::deque<PieceTable> pieces_;  // by pool
+    std::deque<QueueMemory> queues_;  // by pool
 };
 
 }  // namespace berth::scheduling

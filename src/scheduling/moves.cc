@@ -2,6 +2,7 @@
 #include "scheduling/moves.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <set>
 #include <tuple>
@@ -49,23 +50,49 @@ bool is_at_same_places(const Job& job, const Places& places) {
     });
 }
 
+using Outcome = Rearrangements::Outcome;
+
+// What the job has lost by waiting.
+std::int64_t lost_so_far(const PoolView& view, const Job& job) {
+    return gpus_for(view, job, job.ask()).value *
+           std::max<std::int64_t>((view.now - job.waiting_since).count(), 0) / 1000;
+}
+
+bool is_too_dear(const PoolView& view, const Job& job, const Outcome& outcome) {
+    return view.policy.priced_moves && outcome.price > lost_so_far(view, job);
+}
+
+// When it is worth looking again, if the jobs of the outcome do not move now. What is missing to
+// the price shrinks as the job waits and grows with what the movers do not save. Protected jobs
+// matter only as long as nobody else can make room.
+std::optional<TimePoint> worth_at(const PoolView& view, const Job& job, const Outcome& outcome) {
+    std::optional<TimePoint> first = outcome.protected_until;
+    if (!outcome.is_found) return first;
+    const std::int64_t missing = outcome.price - lost_so_far(view, job);
+    const std::int64_t pace = (gpus_for(view, job, job.ask()) - outcome.gpus).value;  // milli-GPU
+    if (pace <= 0) return first;
+    const TimePoint time = view.now + model::Duration{missing * 1000 / pace + 1};
+    return std::min(first.value_or(time), time);
+}
+
 class Search {
   public:
     Search(const PoolView& view, const Job& job, const std::function<bool(const Job&)>& may_move)
         : view_(view), job_(job), may_move_(may_move) {}
 
-    Rearrangement run() {
+    void run() {
         find_movers();
-        if (movers_.empty()) return std::move(result_);
-        if (movers_.size() <= kExactMovers) {
+        outcome_.protected_until = protected_until_;
+        if (movers_.empty()) {
+            outcome_.protected_until.reset();
+        } else if (movers_.size() <= kExactMovers) {
             try_all_sets();
         } else {
             try_cheapest_nodes();
         }
-        // Protected jobs matter only as long as nobody else can make room.
-        if (result_.moves.empty() && protected_until_) wake_at(*protected_until_);
-        return std::move(result_);
     }
+    const Outcome& outcome() const { return outcome_; }
+    Rearrangement take_result() { return std::move(result_); }
 
   private:
     // Nodes where room could be made, those with the most idle GPUs first.
@@ -198,10 +225,39 @@ class Search {
         return Clearing{price(leaving), leaving};
     }
 
+    // The sums of place_on, as if these had left.
     bool fits_on(NodeId node, const Set& leaving) const {
-        const cluster::Trial trial(view_.cluster);
-        release(leaving);
-        return place_on(view_, job_.shape, node, View::Coming).has_value();
+        const cluster::Cluster& cluster = view_.cluster;
+        const cluster::NodeState& state = cluster.nodes()[node.index()];
+        if (!state.is_ready || !cluster.allows(job_.shape, state.kind)) return false;
+        std::array<std::int64_t, model::kGpusPerNodeMax> more{};
+        std::int64_t cpu = 0;
+        std::int64_t memory = 0;
+        for (const std::size_t mover : leaving) {
+            for (const cluster::PlacedTask& task : movers_[mover].job->placed) {
+                if (task.place.node != node) continue;
+                cpu += task.place.cpu.value;
+                memory += task.place.memory.value;
+                for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
+                    more[static_cast<std::size_t>(std::countr_zero(mask))] +=
+                        task.place.share.value;
+                }
+            }
+        }
+        const auto is_enough = [](const cluster::HostUse& host, std::int64_t extra,
+                                  std::int64_t wanted) {
+            return host.capacity == cluster::kUnaccounted ||
+                   wanted <= host.free(View::Coming) + extra;
+        };
+        const MilliGpu share = cluster.share_on(job_.shape, node);
+        int gpus = 0;
+        for (int gpu = 0; gpu < state.gpus; ++gpu) {
+            const MilliGpu extra{more[static_cast<std::size_t>(gpu)]};
+            gpus += share <= cluster.free(View::Coming, node, gpu) + extra;
+        }
+        return gpus >= cluster.shape(job_.shape).request.gpus &&
+               is_enough(state.cpu, cpu, cluster.cpu_on(job_.shape, node)) &&
+               is_enough(state.memory, memory, cluster.memory_on(job_.shape, node));
     }
 
     void release(const Set& set) const {
@@ -233,22 +289,16 @@ class Search {
     // Whether the search ends with this set: it is taken, or too dear as every later one is.
     bool is_settled(const Set& set) {
         if (set.empty() || std::ssize(set) > view_.policy.moves_max) return false;
-        if (drop_needless(set).size() != set.size() || !try_moves(set)) return false;
-        if (!view_.policy.priced_moves) return true;
-        const std::int64_t lost =
-            gpus_for(view_, job_, job_.ask()).value *
-            std::max<std::int64_t>((view_.now - job_.waiting_since).count(), 0) / 1000;
-        if (price(set) <= lost) return true;
-        tell_when_worth(set, price(set) - lost);
-        result_.moves.clear();
+        if (!try_moves(set)) return false;
+        if (drop_needless(set).size() != set.size()) {
+            result_.moves.clear();
+            return false;
+        }
+        outcome_.is_found = true;
+        outcome_.price = price(set);
+        for (const std::size_t mover : set) outcome_.gpus += movers_[mover].gpus;
+        if (is_too_dear(view_, job_, outcome_)) result_.moves.clear();
         return true;
-    }
-
-    // What is missing shrinks as the job waits and grows with what the movers do not save.
-    void tell_when_worth(const Set& set, std::int64_t missing) {
-        std::int64_t pace = gpus_for(view_, job_, job_.ask()).value;  // milli-GPU
-        for (const std::size_t mover : set) pace -= movers_[mover].gpus.value;
-        if (pace > 0) wake_at(view_.now + model::Duration{missing * 1000 / pace + 1});
     }
 
     // Nobody comes to hold more of his share or limit by having to move.
@@ -290,10 +340,6 @@ class Search {
         return true;
     }
 
-    void wake_at(TimePoint time) {
-        result_.worth_at = std::min(result_.worth_at.value_or(time), time);
-    }
-
     const PoolView& view_;
     const Job& job_;
     const std::function<bool(const Job&)>& may_move_;
@@ -301,14 +347,27 @@ class Search {
     std::vector<Set> on_node_;  // by position in nodes_
     std::vector<Mover> movers_;
     std::optional<TimePoint> protected_until_;
+    Outcome outcome_;
     Rearrangement result_;
 };
 
 }  // namespace
 
-Rearrangement rearrange(const PoolView& view, const Job& job,
-                        const std::function<bool(const Job&)>& may_move) {
-    return Search(view, job, may_move).run();
+Rearrangement Rearrangements::find(const Job& job) {
+    const Question question{job.shape, job.ask(), job.kind, job.tasks_min == 1};
+    const auto known = known_.find(question);
+    if (job.active == 0 && known != known_.end()) {
+        const Outcome& outcome = known->second;
+        if (!outcome.is_found || is_too_dear(view_, job, outcome)) {
+            return {{}, {}, worth_at(view_, job, outcome)};
+        }
+    }
+    Search search(view_, job, may_move_);
+    search.run();
+    if (job.active == 0) known_[question] = search.outcome();
+    Rearrangement result = search.take_result();
+    if (result.moves.empty()) result.worth_at = worth_at(view_, job, search.outcome());
+    return result;
 }
 
 std::optional<Places> another_place(const PoolView& view, const Job& leaving, int tasks) {

@@ -19,7 +19,9 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "model/plan.h"
@@ -37,9 +39,34 @@ struct Rearrangement {
     std::optional<TimePoint> worth_at;
 };
 
-// `may_move` tells who this decision may still move at all.
-Rearrangement rearrange(const PoolView& view, const cluster::Job& job,
-                        const std::function<bool(const cluster::Job&)>& may_move);
+// Searches for one job after the other. While nothing changes, what was found out for a job holds
+// for every other one that asks the same, but for the price it may cost.
+class Rearrangements {
+  public:
+    // `may_move` tells who this decision may still move at all.
+    Rearrangements(const PoolView& view, std::function<bool(const cluster::Job&)> may_move)
+        : view_(view), may_move_(std::move(may_move)) {}
+
+    Rearrangement find(const cluster::Job& job);
+    // Says that what anybody holds, or what is free, has changed.
+    void forget() { known_.clear(); }
+
+    // The first set of jobs that could move, with its price, if any.
+    struct Outcome {
+        bool is_found = false;
+        std::int64_t price = 0;
+        MilliGpu gpus{0};
+        std::optional<TimePoint> protected_until;  // when more jobs may be moved
+    };
+
+  private:
+    // All that a search looks at of a job that waits as a whole.
+    using Question = std::tuple<ShapeId, int, model::JobKind, bool>;
+
+    const PoolView& view_;
+    std::function<bool(const cluster::Job&)> may_move_;
+    std::map<Question, Outcome> known_;
+};
 
 // Places for all running tasks of a job that leaves its own, in GPUs that idle or come free, with
 // ranks from 0; nothing when they do not fit or its project may not hold so much.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
+#include <tuple>
 
 #include "scheduling/minimum_run.h"
 #include "scheduling/reclaim.h"
@@ -65,6 +67,24 @@ std::span<PieceTable::Class> PieceTable::classes(const Terms& terms, ProjectId p
     if (!terms.from_own) return classes;
     const auto end = std::ranges::lower_bound(classes, terms.priority, {}, &Class::priority);
     return {classes.begin(), end};
+}
+
+const std::vector<PieceTable::Group>& PieceTable::groups(Class& alike) const {
+    if (!alike.groups.empty()) return alike.groups;
+    using Key = std::tuple<bool, MilliGpu, MilliGpu, std::int64_t>;
+    std::map<Key, std::size_t> known;
+    for (const std::size_t position : alike.order) {
+        const Piece& piece = pieces_[position];
+        const Key key{piece.is_fresh, piece.gpus, piece.stopped, piece.cost.restart_gpu_ms};
+        const auto [at, is_new] = known.emplace(key, alike.groups.size());
+        if (is_new) alike.groups.push_back({piece.gpus, {}});
+        alike.groups[at->second].cheapest_first.push_back(position);
+    }
+    for (Group& group : alike.groups) {
+        std::ranges::sort(group.cheapest_first, std::greater{},
+                          [&](std::size_t piece) { return pieces_[piece].last_saved; });
+    }
+    return alike.groups;
 }
 
 std::vector<std::size_t> PieceTable::allowed(const Terms& terms,

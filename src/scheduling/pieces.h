@@ -69,6 +69,12 @@ class PieceTable {
     // Makes it ready for a decision, or another try at one. The view outlives the decision.
     void open(const PoolView& view);
 
+    // Pieces that lose the same with every second since their last save, whatever the time: the
+    // cheapest first now is the cheapest first always.
+    struct Group {
+        MilliGpu gpus{0};  // of each of them
+        std::vector<std::size_t> cheapest_first;
+    };
     // The pieces of one project that have one priority; `order` is the victim order (R8). What is
     // left of them is counted twice: [0] all, [1] without the protected ones.
     struct Class {
@@ -79,12 +85,15 @@ class PieceTable {
         std::array<MilliGpu, 2> gpus{};
         MilliGpu largest{0};  // of all there ever were
         std::optional<TimePoint> protected_until;
+        std::vector<Group> groups;  // made when somebody asks
         std::vector<std::size_t> by_cost;  // made when a higher priority asks
         std::array<std::size_t, 2> cheapest{};  // positions in by_cost: nothing is left before
     };
 
     // The classes of a project that the terms reach, lowest priority first.
     std::span<Class> classes(const Terms& terms, ProjectId project);
+    // The pieces of a class, as cut: taken and protected ones included.
+    const std::vector<Group>& groups(Class& alike) const;
     // All pieces that the terms allow from these projects, in order of project and victim order.
     std::vector<std::size_t> allowed(const Terms& terms, std::span<const ProjectId> projects);
 

@@ -256,6 +256,16 @@ bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capaci
     return pool.free[index(capacity)].slots(request.gpus, pool.gpus_per_node_max) < tasks;
 }
 
+bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity) {
+    const auto& pool = view.cluster.pool(view.pool);
+    const model::TaskRequest& request = view.cluster.shape(shape).request;
+    const FreeIndex& free = pool.free[index(capacity)];
+    const bool is_part = request.gpus > 0 && !request.is_whole();
+    if (!is_part || request.gpu_memory > model::Bytes{0}) return false;
+    const bool has_part = !free.partial().empty() && request.share <= free.partial().rbegin()->free;
+    return !has_part && free.slots(1, pool.gpus_per_node_max) == 0;
+}
+
 std::optional<std::vector<TaskPlacement>> place(const PoolView& view, const cluster::Job& job,
                                                 int tasks, View capacity, const Region& within) {
     if (is_out_of_reach(view, job.shape, tasks, capacity)) return {};

@@ -23,6 +23,8 @@ namespace berth::scheduling {
 
 // Whether the free counts alone rule it out. Most refusals end here; cost: O(GPUs of one node).
 bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capacity);
+// Whether no GPU has a part free that is large enough for one task that takes a part. O(1).
+bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity);
 
 // `tasks` places inside `within` for ranks the job has not yet placed. The cluster is as before
 // after the call.

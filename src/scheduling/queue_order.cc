@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <compare>
+#include <limits>
 #include <utility>
+
+#include "base/check.h"
 
 namespace berth::scheduling {
 namespace {
@@ -19,6 +22,18 @@ std::strong_ordering compare_shares(MilliGpu left, MilliGpu left_of, MilliGpu ri
     return l <=> r;
 }
 
+constexpr std::uint64_t kOverFair = std::uint64_t{1} << 35;
+constexpr std::uint64_t kAboveQuota = std::uint64_t{1} << 34;
+constexpr int kShareBits = 20;
+
+// In millionths or so, the largest number for all that are larger.
+std::uint64_t rounded_share(MilliGpu amount, MilliGpu of) {
+    const Wide scaled = Wide{amount.value} << kShareBits;
+    const Wide share = scaled / Wide{of.value == 0 ? 1 : of.value};
+    return static_cast<std::uint64_t>(
+        std::clamp<Wide>(share, 0, std::numeric_limits<std::int64_t>::max()));
+}
+
 }  // namespace
 
 ServiceKey service_key(const PoolView& view, ProjectId project, MilliGpu amount) {
@@ -27,18 +42,20 @@ ServiceKey service_key(const PoolView& view, ProjectId project, MilliGpu amount)
     key.allocated = claim.usage.allocated;
     key.with_job = key.allocated + amount;
     key.allocatable = view.shares.allocatable[project.index()];
-    key.over_fair = key.allocated > view.shares.fair[project.index()];
-    key.above_quota = key.with_job > view.quota(project);
-    key.priority = claim.rights.priority;
-    key.no_share = key.allocatable == MilliGpu{0} && key.with_job > MilliGpu{0};
+    const bool over_fair = key.allocated > view.shares.fair[project.index()];
+    const bool above_quota = key.with_job > view.quota(project);
+    const bool no_share = key.allocatable == MilliGpu{0} && key.with_job > MilliGpu{0};
+    const auto higher_first = static_cast<std::uint64_t>(std::numeric_limits<int>::max() -
+                                                         std::int64_t{claim.rights.priority});
+    key.first = (over_fair ? kOverFair : 0) | (above_quota ? kAboveQuota : 0) | higher_first << 1 |
+                (no_share ? 1 : 0);
+    key.share = rounded_share(key.with_job, key.allocatable);
     return key;
 }
 
 bool is_before(const ServiceKey& left, const ServiceKey& right) {
-    if (left.over_fair != right.over_fair) return right.over_fair;
-    if (left.above_quota != right.above_quota) return right.above_quota;
-    if (left.priority != right.priority) return left.priority > right.priority;
-    if (left.no_share != right.no_share) return right.no_share;
+    if (left.first != right.first) return left.first < right.first;
+    if (left.share != right.share) return left.share < right.share;
     const auto with_job =
         compare_shares(left.with_job, left.allocatable, right.with_job, right.allocatable);
     if (with_job != 0) return with_job < 0;
@@ -48,11 +65,12 @@ bool is_before(const ServiceKey& left, const ServiceKey& right) {
     return left.allocatable < right.allocatable;
 }
 
-QueueOrder::QueueOrder(const PoolView& view, LaneTest test)
-    : view_(view),
-      test_(std::move(test)),
-      jobs_(view.cluster.projects().size()),
-      best_(view.cluster.projects().size()) {
+QueueOrder::QueueOrder(const PoolView& view, QueueMemory& memory, LaneTest test)
+    : view_(view), memory_(memory), test_(std::move(test)) {
+    BERTH_CHECK(!std::exchange(memory.is_lent, true), "a pool has one order at a time");
+    const std::size_t projects = view.cluster.projects().size();
+    memory_.jobs.resize(projects);
+    memory_.best.resize(projects);
     read_below(cluster::kRoot);
 }
 
@@ -60,32 +78,32 @@ void QueueOrder::read_below(ProjectId project) {
     for (const ProjectId child : view_.cluster.projects()[project.index()].children) {
         read_below(child);
     }
-    if (view_.cluster.is_leaf(project)) jobs_[project.index()].read(view_.claim(project));
+    if (view_.cluster.is_leaf(project)) memory_.jobs[project.index()].open(view_.claim(project));
     refresh(project);
 }
 
 void QueueOrder::refresh(ProjectId project) {
-    Best& best = best_[project.index()];
+    Best& best = memory_.best[project.index()];
     best.project = {};
     if (view_.cluster.is_leaf(project)) {
-        if (jobs_[project.index()].next() != nullptr) best.project = project;
+        if (memory_.jobs[project.index()].next() != nullptr) best.project = project;
     } else {
         const Best* first = nullptr;
         for (const ProjectId child : view_.cluster.projects()[project.index()].children) {
-            const Best& other = best_[child.index()];
+            const Best& other = memory_.best[child.index()];
             if (!other.project.is_valid()) continue;
             if (first == nullptr || is_before(other.key, first->key)) first = &other;
         }
         if (first != nullptr) best.project = first->project;
     }
-    if (!best.project.is_valid()) return;
+    if (!best.project.is_valid() || project == cluster::kRoot) return;
     const cluster::LaneKey& lane = head(best).lane;
     const MilliGpu amount = view_.cluster.most(lane.shape, view_.pool) * lane.ask;
     best.key = service_key(view_, project, amount);
 }
 
 std::optional<Candidate> QueueOrder::next() {
-    const Best& best = best_[cluster::kRoot.index()];
+    const Best& best = memory_.best[cluster::kRoot.index()];
     while (best.project.is_valid() && !test_(best.project, head(best).lane)) {
         if (!is_worth_going_on()) return {};
         close(best.project, cluster::LaneKey(head(best).lane));
@@ -94,39 +112,48 @@ std::optional<Candidate> QueueOrder::next() {
     return Candidate{best.project, head(best).lane, head(best).job};
 }
 
-// Counted at most once between two changes, when the first lane fails: then a decision that has
-// given away all there is ends here, however many lanes wait.
+// Looks for one lane that passes, and again when that one was closed: then a decision that has
+// given away all there is ends here, however many lanes wait. Lanes are closed from the end.
 bool QueueOrder::is_worth_going_on() {
-    if (!is_counted_) {
-        is_counted_ = true;
-        hopeful_ = 0;
-        for (std::size_t i = 0; i < jobs_.size(); ++i) {
-            const ProjectId project{static_cast<ProjectId::Rep>(i)};
-            hopeful_ += static_cast<int>(std::ranges::count_if(
-                jobs_[i].open(), [&](const LaneHead& head) { return test_(project, head.lane); }));
+    for (; hopeful_.projects < memory_.jobs.size(); ++hopeful_.projects, hopeful_.lane = 0) {
+        const std::size_t at = (hopeful_.first + hopeful_.projects) % memory_.jobs.size();
+        const auto heads = memory_.jobs[at].heads();
+        const ProjectId project{static_cast<ProjectId::Rep>(at)};
+        for (; hopeful_.lane < heads.size(); ++hopeful_.lane) {
+            if (!hopeful_.is_found) hopeful_.is_found = test_(project, heads[hopeful_.lane].lane);
+            if (hopeful_.is_found) return true;
         }
+        hopeful_.is_found = false;
     }
-    return hopeful_ > 0;
+    return false;
+}
+
+// From the project where the last one was found.
+void QueueOrder::look_again() {
+    const std::size_t at = (hopeful_.first + hopeful_.projects) % memory_.jobs.size();
+    hopeful_ = {};
+    hopeful_.first = at;
 }
 
 void QueueOrder::close(const Candidate& candidate) {
-    if (is_counted_) hopeful_ -= test_(candidate.project, candidate.lane);
+    const LaneHead* next = memory_.jobs[candidate.project.index()].next();
+    if (next == nullptr || next->lane != candidate.lane) look_again();
     close(candidate.project, candidate.lane);
 }
 
 void QueueOrder::close(ProjectId project, const cluster::LaneKey& lane) {
-    jobs_[project.index()].close(lane);
+    memory_.jobs[project.index()].close(lane);
     refresh_from(project);
 }
 
 void QueueOrder::pass_over(const Candidate& candidate) {
-    jobs_[candidate.project.index()].pass_over(candidate.job);
+    memory_.jobs[candidate.project.index()].pass_over(candidate.job);
     changed(candidate.project);
 }
 
 void QueueOrder::changed(ProjectId project) {
-    is_counted_ = false;
-    jobs_[project.index()].read(view_.claim(project));
+    look_again();
+    memory_.jobs[project.index()].read(view_.claim(project));
     refresh_from(project);
 }
 

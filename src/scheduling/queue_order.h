@@ -21,10 +21,8 @@ namespace berth::scheduling {
 
 // What R2 compares, for one tree node that would take `amount` more.
 struct ServiceKey {
-    bool over_fair = false;
-    bool above_quota = false;
-    int priority = 0;
-    bool no_share = false;
+    std::uint64_t first = 0;  // 1 to 4 in one number, the smaller served first
+    std::uint64_t share = 0;  // 5, rounded down: where it differs, so does the share
     MilliGpu allocated{0};
     MilliGpu with_job{0};
     MilliGpu allocatable{0};
@@ -43,9 +41,25 @@ struct Candidate {
     JobId job;
 };
 
+// What the orders of one pool leave for the next one: lanes that did not change are not read again.
+// One order at a time.
+struct QueueMemory {
+    // A tree node, and whose next job stands for it; not valid when there is none.
+    struct Best {
+        ProjectId project;
+        ServiceKey key;
+    };
+    std::vector<JobOrder> jobs;  // by project
+    std::vector<Best> best;  // by project
+    bool is_lent = false;
+};
+
 class QueueOrder {
   public:
-    QueueOrder(const PoolView& view, LaneTest test);
+    QueueOrder(const PoolView& view, QueueMemory& memory, LaneTest test);
+    ~QueueOrder() { memory_.is_lent = false; }
+    QueueOrder(const QueueOrder&) = delete;
+    QueueOrder& operator=(const QueueOrder&) = delete;
 
     // The next job to be tried, or nothing when no lane that is still open passes the test. Lanes
     // that fail it are passed over in their turn: until then they count in the order like others.
@@ -58,23 +72,28 @@ class QueueOrder {
     void changed(ProjectId project);
 
   private:
-    struct Best {
-        ProjectId project;  // whose next job stands for the tree node; not valid when there is none
-        ServiceKey key;
-    };
+    using Best = QueueMemory::Best;
+
     bool is_worth_going_on();
+    void look_again();
     void close(ProjectId project, const cluster::LaneKey& lane);
-    const LaneHead& head(const Best& best) const { return *jobs_[best.project.index()].next(); }
+    const LaneHead& head(const Best& best) const {
+        return *memory_.jobs[best.project.index()].next();
+    }
     void read_below(ProjectId project);
     void refresh(ProjectId project);
     void refresh_from(ProjectId project);  // it and everything above it
 
     const PoolView& view_;
+    QueueMemory& memory_;
     LaneTest test_;
-    std::vector<JobOrder> jobs_;  // by project
-    std::vector<Best> best_;  // by project
-    bool is_counted_ = false;
-    int hopeful_ = 0;  // open lanes that pass the test, when counted
+    // An open lane that passes the test, once looked for: nothing passes before it.
+    struct Hopeful {
+        std::size_t first = 0;  // the project that is looked at first
+        std::size_t projects = 0;  // that were looked at
+        std::size_t lane = 0;  // position among the open ones of the next project
+        bool is_found = false;
+    } hopeful_;
 };
 
 }  // namespace berth::scheduling

@@ -57,6 +57,14 @@ std::optional<Denial> set_aside_gate(const PoolView& view, ProjectId project, Mi
 
 }  // namespace
 
+bool is_above_own_quota(const PoolView& view, ProjectId project, MilliGpu amount) {
+    for (ProjectId at = project; at != cluster::kRoot; at = view.parent(at)) {
+        const cluster::Claim& claim = view.claim(at);
+        if (claim.usage.not_preemptible + amount > claim.quota) return true;
+    }
+    return false;
+}
+
 std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount) {
     if (amount == MilliGpu{0}) return {};
     for (ProjectId at = job.project; at != cluster::kRoot; at = view.parent(at)) {

@@ -22,6 +22,9 @@ struct Denial {
     MilliGpu bound{0};  // there; for SetAside what may still be lent
 };
 
+// Whether work that cannot be paused would stand above a quota: pausing others changes nothing.
+bool is_above_own_quota(const PoolView& view, ProjectId project, MilliGpu amount);
+
 // Nothing when `amount` more may be taken, else the first refusal from the project upwards.
 std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount);
 

@@ -10,19 +10,39 @@ __extension__ using Wide = __int128;
 
 constexpr std::size_t kNoSide = static_cast<std::size_t>(-1);
 
-// The most that a sibling may lose to a side that comes to hold `gained`: what it keeps stays
-// more, relatively, unless the side that gains stays within its fair share.
-MilliGpu most_by_balance(const PoolView& view, ProjectId asking, MilliGpu gained,
-                         ProjectId sibling) {
-    const MilliGpu allocated = view.allocated(sibling);
-    const MilliGpu fair = view.shares.fair[asking.index()];
-    const MilliGpu sibling_fair = view.shares.fair[sibling.index()];
-    if (gained <= fair || sibling_fair == MilliGpu{0}) return allocated;
-    if (fair == MilliGpu{0}) return {0};
-    const Wide least_left = Wide{gained.value} * sibling_fair.value / fair.value + 1;
-    const Wide most = Wide{allocated.value} - least_left;
-    return {most < 0 ? 0 : static_cast<std::int64_t>(most)};
-}
+// One node of the tree on the asking side, as it would stand with so much more.
+class Asking {
+  public:
+    Asking(const PoolView& view, ProjectId at, MilliGpu amount)
+        : view_(view),
+          gained_(view.allocated(at) + amount),
+          fair_(view.shares.fair[at.index()]),
+          is_within_quota_(gained_ <= view.quota(at)) {}
+
+    // A sibling must hold more than this to lose anything.
+    MilliGpu floor_of(ProjectId sibling) const {
+        const MilliGpu floor = view_.shares.allocatable[sibling.index()];
+        return is_within_quota_ ? std::min(floor, view_.quota(sibling)) : floor;
+    }
+
+    // The most that a sibling may lose: what it keeps stays more, relatively, unless the side that
+    // gains stays within its fair share.
+    MilliGpu most_from(ProjectId sibling) const {
+        const MilliGpu allocated = view_.allocated(sibling);
+        const MilliGpu sibling_fair = view_.shares.fair[sibling.index()];
+        if (gained_ <= fair_ || sibling_fair == MilliGpu{0}) return allocated;
+        if (fair_ == MilliGpu{0}) return {0};
+        const Wide least_left = Wide{gained_.value} * sibling_fair.value / fair_.value + 1;
+        const Wide most = Wide{allocated.value} - least_left;
+        return {most < 0 ? 0 : static_cast<std::int64_t>(most)};
+    }
+
+  private:
+    const PoolView& view_;
+    MilliGpu gained_;
+    MilliGpu fair_;
+    bool is_within_quota_;
+};
 
 }  // namespace
 
@@ -41,6 +61,32 @@ bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, Mill
     return preemptible || claim.usage.not_preemptible + amount <= view.quota(project);
 }
 
+Counting counting_of(const PoolView& view, ShapeId shape) {
+    const bool by_memory = view.cluster.shape(shape).request.gpu_memory > model::Bytes{0};
+    const bool is_exchanged = !view.cluster.pool(view.pool).exchange.empty();
+    return by_memory || is_exchanged ? Counting::AtMost : Counting::Exact;
+}
+
+bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting,
+                    MilliGpu kept) {
+    MilliGpu reachable =
+        view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)] + kept;
+    for (ProjectId at = project; at != cluster::kRoot; at = view.parent(at)) {
+        const Asking asking(view, at, amount);
+        for (const ProjectId sibling : view.cluster.projects()[view.parent(at).index()].children) {
+            if (sibling == at) continue;
+            const cluster::Usage& usage = view.claim(sibling).usage;
+            if (usage.allocated <= asking.floor_of(sibling)) continue;
+            const MilliGpu most = asking.most_from(sibling);
+            if (most <= MilliGpu{0}) continue;
+            if (counting == Counting::AtMost) return true;
+            reachable += std::min(usage.allocated - usage.not_preemptible, most);
+            if (reachable >= amount) return true;
+        }
+    }
+    return false;
+}
+
 ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount)
     : side_of_(view.cluster.projects().size(), kNoSide) {
     const auto mark_below = [&](auto&& self, ProjectId project, std::size_t side) -> void {
@@ -50,16 +96,15 @@ ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliG
         }
     };
     for (ProjectId at = beneficiary; at != cluster::kRoot; at = view.parent(at)) {
-        const bool within_quota = view.allocated(at) + amount <= view.quota(at);
+        const Asking asking(view, at, amount);
         for (const ProjectId sibling : view.cluster.projects()[view.parent(at).index()].children) {
             if (sibling == at) continue;
             Side side;
             side.allocated = view.allocated(sibling);
-            side.floor = view.shares.allocatable[sibling.index()];
-            if (within_quota) side.floor = std::min(side.floor, view.quota(sibling));
-            side.most = most_by_balance(view, at, view.allocated(at) + amount, sibling);
+            side.floor = asking.floor_of(sibling);
+            side.most = asking.most_from(sibling);
             mark_below(mark_below, sibling, sides_.size());
-            sides_.push_back(std::move(side));
+            sides_.push_back(side);
         }
     }
 }
@@ -73,8 +118,7 @@ const ReclaimLedger::Side* ReclaimLedger::find_side(ProjectId from) const {
 bool ReclaimLedger::may_take(ProjectId from, MilliGpu piece) const {
     const Side* side = find_side(from);
     if (side == nullptr) return false;
-    const MilliGpu largest =
-        side->pieces.empty() ? piece : std::max(piece, side->pieces.rbegin()->first);
+    const MilliGpu largest = std::max(piece, side->largest);
     const MilliGpu before_last = side->allocated - (side->taken + piece - largest);
     return before_last > side->floor && side->taken + piece <= side->most;
 }
@@ -101,17 +145,18 @@ std::vector<MilliGpu> ReclaimLedger::headrooms() const {
     return headrooms;
 }
 
-void ReclaimLedger::take(ProjectId from, MilliGpu piece) {
+MilliGpu ReclaimLedger::take(ProjectId from, MilliGpu piece) {
     Side& side = sides_[side_of_[from.index()]];
+    const MilliGpu largest_before = side.largest;
     side.taken += piece;
-    ++side.pieces[piece];
+    side.largest = std::max(side.largest, piece);
+    return largest_before;
 }
 
-void ReclaimLedger::give_back(ProjectId from, MilliGpu piece) {
+void ReclaimLedger::give_back(ProjectId from, MilliGpu piece, MilliGpu largest_before) {
     Side& side = sides_[side_of_[from.index()]];
     side.taken -= piece;
-    const auto size = side.pieces.find(piece);
-    if (--size->second == 0) side.pieces.erase(size);
+    side.largest = largest_before;
 }
 
 }  // namespace berth::scheduling

@@ -18,7 +18,6 @@
 // The same ledger serves preemption inside a project, where anyone of lower priority may lose.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <vector>
 
@@ -28,6 +27,17 @@ namespace berth::scheduling {
 
 // Whether the project may take so many GPUs back at all, for work that can be paused or cannot.
 bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, MilliGpu amount);
+
+// Whether the sums of all sides allow that much to be freed for the project at all, with the idle
+// GPUs and those `kept` for somebody: no means that no search can find it, yes means nothing. What
+// is refused for one amount is refused for every larger one. A request by memory may take less of a
+// large GPU than the amount it counts as, and where GPU models are exchanged any request may
+// (AtMost). Cost: O(siblings of the project and of all above
+// it).
+enum class Counting { Exact, AtMost };
+Counting counting_of(const PoolView& view, ShapeId shape);
+bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting,
+                    MilliGpu kept = {});
 
 // Whether the job's side stays within its quota on every level: the owner's own right, which no
 // minimum run delays.
@@ -43,8 +53,10 @@ class ReclaimLedger {
     bool may_take(ProjectId from, MilliGpu piece) const;
     // At most so much can ever be taken from the project's side in pieces up to this size.
     MilliGpu most_from(ProjectId from, MilliGpu largest_piece) const;
-    void take(ProjectId from, MilliGpu piece);
-    void give_back(ProjectId from, MilliGpu piece);
+    // Returns the largest piece taken from that side before.
+    MilliGpu take(ProjectId from, MilliGpu piece);
+    // Takes back the last take of this piece, which returned `largest_before`.
+    void give_back(ProjectId from, MilliGpu piece, MilliGpu largest_before);
     // The side of a project, for telling sides apart; none for the beneficiary's own project.
     std::optional<std::size_t> side_of(ProjectId project) const;
     // What each side holds above the floor, and what balance lets it lose; a ledger with no more
@@ -58,7 +70,7 @@ class ReclaimLedger {
         MilliGpu floor{0};  // it must hold more than this before each piece
         MilliGpu most{0};  // more would leave it relatively worse off than the asking side
         MilliGpu taken{0};
-        std::map<MilliGpu, int> pieces;  // how many of each size were taken
+        MilliGpu largest{0};  // of the pieces taken
     };
     const Side* find_side(ProjectId from) const;
 

@@ -2,44 +2,30 @@
 #include "scheduling/slot_cost.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <tuple>
 
 namespace berth::scheduling {
 namespace {
 
-// A node's free amounts, as if the pieces taken so far had left.
-struct Room {
-    std::array<std::int32_t, model::kGpusPerNodeMax> gpu{};
-    std::int64_t cpu = 0;
-    std::int64_t memory = 0;
-
-    void add(const model::TaskPlacement& task) {
-        for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-            gpu[static_cast<std::size_t>(std::countr_zero(mask))] +=
-                static_cast<std::int32_t>(task.share.value);
-        }
-        cpu += task.cpu.value;
-        memory += task.memory.value;
-    }
-};
+using Room = SlotScratch::Room;
 
 class SlotSearch {
   public:
     SlotSearch(const Hunt& hunt, ReclaimLedger& ledger, const std::vector<bool>& is_chosen,
-               NodeId node)
-        : hunt_(hunt), pieces_(hunt.pieces), is_chosen_(is_chosen), node_(node), ledger_(ledger) {
+               NodeId node, SlotScratch& scratch)
+        : hunt_(hunt),
+          pieces_(hunt.pieces),
+          is_chosen_(is_chosen),
+          node_(node),
+          ledger_(ledger),
+          candidates_(scratch.candidates),
+          reachable_(scratch.reachable),
+          taken_(scratch.taken),
+          best_(scratch.best) {
         const PoolView& view = hunt.view;
         const cluster::NodeState& state = view.cluster.nodes()[node.index()];
         const ShapeId shape = hunt.beneficiary.job.shape;
-        gpus_ = state.gpus;
-        for (int gpu = 0; gpu < gpus_; ++gpu) {
-            room_.gpu[static_cast<std::size_t>(gpu)] =
-                static_cast<std::int32_t>(view.cluster.free(View::Coming, node, gpu).value);
-        }
-        room_.cpu = state.cpu.free(View::Coming);
-        room_.memory = state.memory.free(View::Coming);
+        gpus_ = static_cast<std::size_t>(state.gpus);
         counts_cpu_ = state.cpu.capacity != cluster::kUnaccounted;
         counts_memory_ = state.memory.capacity != cluster::kUnaccounted;
         need_gpus_ = view.cluster.shape(shape).request.gpus;
@@ -48,31 +34,62 @@ class SlotSearch {
         need_memory_ = view.cluster.memory_on(shape, node);
         is_allowed_ =
             state.is_ready && view.cluster.allows(shape, state.kind) && state.pool == view.pool;
-        if (is_allowed_) collect_candidates();
     }
 
-    SlotCost run() {
-        if (!is_allowed_) return {};
-        // Room if everything from a candidate onwards left: what cannot be reached is cut off.
-        reachable_.assign(candidates_.size() + 1, Room{});
-        for (std::size_t i = candidates_.size(); i-- > 0;) {
-            reachable_[i] = reachable_[i + 1];
-            add_here(reachable_[i], candidates_[i]);
-        }
+    void run() {
+        best_.is_possible = false;
+        best_.cost = 0;
+        best_.jobs = 0;
+        best_.pieces.clear();
+        if (!is_allowed_) return;
+        collect_candidates();
+        if (!sum_up_reachable()) return;
+        taken_.clear();
         descend(0, room_, 0, 0);
-        return best_;
     }
 
   private:
-    // Cheapest first; ties in the order of projects, then in victim order.
+    // A piece that the ledger forbids by itself is forbidden on top of others too.
     void collect_candidates() {
-        std::vector<std::tuple<std::int64_t, ProjectId, std::size_t>> order;
+        candidates_.clear();
         hunt_.pieces.visit_on(node_, [&](std::size_t piece) {
-            if (is_taken_before(piece) || !hunt_.may_take(piece)) return;
-            order.emplace_back(hunt_.cost(piece), pieces_[piece].project, piece);
+            if (is_taken_before(piece) || !hunt_.may_take(piece, ledger_)) return;
+            candidates_.push_back({0, pieces_[piece].project, piece});
         });
-        std::ranges::sort(order);
-        for (const auto& [cost, project, piece] : order) candidates_.push_back(piece);
+    }
+
+    // Room if everything from a candidate onwards left: what cannot be reached is cut off. Returns
+    // whether all of it would do.
+    bool sum_up_reachable() {
+        const cluster::Cluster& cluster = hunt_.view.cluster;
+        for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
+            room_.gpu[gpu] = static_cast<std::int32_t>(
+                cluster.free(View::Coming, node_, static_cast<int>(gpu)).value);
+        }
+        const cluster::NodeState& state = cluster.nodes()[node_.index()];
+        room_.cpu = state.cpu.free(View::Coming);
+        room_.memory = state.memory.free(View::Coming);
+        Room all = room_;
+        for (const auto& candidate : candidates_) add_here(all, candidate.piece);
+        if (!fits(all)) return false;
+        // Cheapest first; ties in the order of projects, then in victim order.
+        for (auto& candidate : candidates_) {
+            candidate.cost = hunt_.cost(candidate.piece);
+            have_company_ |= pieces_.first_of_job(candidate.piece) != candidate.piece;
+            int gpus = 0;
+            for (const model::TaskPlacement& task : pieces_[candidate.piece].tasks) {
+                if (task.node == node_) gpus += std::popcount(task.gpu_mask);
+            }
+            most_gpus_ = std::max(most_gpus_, gpus);
+        }
+        std::ranges::sort(candidates_);
+        reachable_.resize(candidates_.size() + 1);
+        reachable_.back() = Room{};
+        for (std::size_t i = candidates_.size(); i-- > 0;) {
+            reachable_[i] = reachable_[i + 1];
+            add_here(reachable_[i], candidates_[i].piece);
+        }
+        return true;
     }
 
     bool is_taken_before(std::size_t piece) const {
@@ -80,14 +97,26 @@ class SlotSearch {
     }
 
     void add_here(Room& room, std::size_t piece) const {
-        for (const auto& task : pieces_[piece].tasks) {
-            if (task.node == node_) room.add(task);
+        for (const model::TaskPlacement& task : pieces_[piece].tasks) {
+            if (task.node != node_) continue;
+            for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+                room.gpu[static_cast<std::size_t>(std::countr_zero(mask))] +=
+                    static_cast<std::int32_t>(task.share.value);
+            }
+            room.cpu += task.cpu.value;
+            room.memory += task.memory.value;
         }
+    }
+
+    int count_fitting(const Room& room) const {
+        int gpus = 0;
+        for (std::size_t gpu = 0; gpu < gpus_; ++gpu) gpus += room.gpu[gpu] >= need_share_;
+        return gpus;
     }
 
     bool fits(const Room& room, const Room* more = nullptr) const {
         int gpus = 0;
-        for (std::size_t gpu = 0; gpu < static_cast<std::size_t>(gpus_); ++gpu) {
+        for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
             gpus += room.gpu[gpu] + (more != nullptr ? more->gpu[gpu] : 0) >= need_share_;
         }
         const auto enough = [&](bool counts, std::int64_t have, std::int64_t extra,
@@ -98,52 +127,69 @@ class SlotSearch {
                       need_memory_);
     }
 
-    // The unchosen pieces of the same job that must go first, and the piece itself.
-    std::vector<std::size_t> with_surplus(std::size_t piece) const {
-        std::vector<std::size_t> all;
-        for (std::size_t i = pieces_.first_of_job(piece); i <= piece; ++i) {
-            const bool is_taken = std::ranges::find(taken_, i) != taken_.end();
-            if (!is_taken_before(i) && !is_taken) all.push_back(i);
+    bool is_taken(std::size_t piece) const {
+        return is_taken_before(piece) ||
+               std::ranges::find(taken_, piece, &SlotScratch::Taken::piece) != taken_.end();
+    }
+
+    bool is_no_better(std::int64_t cost, int jobs) const {
+        return best_.is_possible &&
+               (cost > best_.cost || (cost == best_.cost && jobs >= best_.jobs));
+    }
+
+    // Whether what is still missing costs too much, even if the next pieces did as well as any: one
+    // that comes alone frees `most_gpus_` GPUs at most, and those after it are no cheaper.
+    bool is_too_dear(std::size_t next, int missing, std::int64_t cost, int jobs) const {
+        if (!best_.is_possible || have_company_) return false;
+        for (; missing > 0 && next < candidates_.size(); missing -= most_gpus_, ++next, ++jobs) {
+            cost += candidates_[next].cost;
         }
-        return all;
+        return is_no_better(cost, jobs);
     }
 
     void descend(std::size_t next, const Room& room, std::int64_t cost, int jobs) {
-        if (best_.is_possible && std::pair(cost, jobs) >= std::pair(best_.cost, best_.jobs)) {
-            return;
-        }
+        if (is_no_better(cost, jobs)) return;
         if (fits(room)) {
-            best_ = {true, cost, jobs, taken_};
+            best_.is_possible = true;
+            best_.cost = cost;
+            best_.jobs = jobs;
+            best_.pieces.clear();
+            for (const auto& taken : taken_) best_.pieces.push_back(taken.piece);
             return;
         }
         if (next == candidates_.size() || ++steps_ > kSlotSteps) return;
+        if (is_too_dear(next, need_gpus_ - count_fitting(room), cost, jobs)) return;
         if (!fits(room, &reachable_[next])) return;
         take_and_descend(next, room, cost, jobs);
         descend(next + 1, room, cost, jobs);
     }
 
+    // Takes the piece and the pieces of the same job that must go first.
     void take_and_descend(std::size_t next, const Room& room, std::int64_t cost, int jobs) {
-        const std::size_t piece = candidates_[next];
-        const std::vector<std::size_t> all = with_surplus(piece);
-        if (all.empty() || all.back() != piece) {
+        const std::size_t piece = candidates_[next].piece;
+        if (is_taken(piece)) {
             descend(next + 1, room, cost, jobs);  // already taken along with a later piece
             return;
         }
         Room more = room;
-        std::size_t done = 0;
-        for (; done < all.size(); ++done) {
-            const Piece& one = pieces_[all[done]];
-            if (hunt_.asks_ledger() && !ledger_.may_take(one.project, one.gpus)) break;
-            if (hunt_.asks_ledger()) ledger_.take(one.project, one.gpus);
-            taken_.push_back(all[done]);
-            cost += hunt_.cost(all[done]);
-            add_here(more, all[done]);
+        const std::size_t before = taken_.size();
+        bool is_legal = true;
+        for (std::size_t i = pieces_.first_of_job(piece); i <= piece && is_legal; ++i) {
+            if (is_taken(i)) continue;
+            const Piece& one = pieces_[i];
+            is_legal = !hunt_.asks_ledger() || ledger_.may_take(one.project, one.gpus);
+            if (!is_legal) break;
+            MilliGpu largest_before{0};
+            if (hunt_.asks_ledger()) largest_before = ledger_.take(one.project, one.gpus);
+            taken_.push_back({i, largest_before});
+            cost += hunt_.cost(i);
+            add_here(more, i);
         }
-        if (done == all.size()) descend(next + 1, more, cost, jobs + 1);
-        for (; done > 0; --done) {
-            const Piece& one = pieces_[taken_.back()];
-            if (hunt_.asks_ledger()) ledger_.give_back(one.project, one.gpus);
-            taken_.pop_back();
+        if (is_legal) descend(next + 1, more, cost, jobs + 1);
+        for (; taken_.size() > before; taken_.pop_back()) {
+            const Piece& one = pieces_[taken_.back().piece];
+            if (!hunt_.asks_ledger()) continue;
+            ledger_.give_back(one.project, one.gpus, taken_.back().largest_before);
         }
     }
 
@@ -153,7 +199,7 @@ class SlotSearch {
     NodeId node_;
     ReclaimLedger& ledger_;  // as before after the search
     bool is_allowed_ = false;
-    int gpus_ = 0;
+    std::size_t gpus_ = 0;
     Room room_;
     bool counts_cpu_ = false;
     bool counts_memory_ = false;
@@ -161,18 +207,22 @@ class SlotSearch {
     std::int32_t need_share_ = 0;
     std::int64_t need_cpu_ = 0;
     std::int64_t need_memory_ = 0;
-    std::vector<std::size_t> candidates_;
-    std::vector<Room> reachable_;
-    std::vector<std::size_t> taken_;
-    SlotCost best_;
+    std::vector<SlotScratch::Candidate>& candidates_;
+    std::vector<Room>& reachable_;
+    std::vector<SlotScratch::Taken>& taken_;
+    SlotCost& best_;
+    int most_gpus_ = 1;  // that one candidate frees here
+    bool have_company_ = false;  // some candidates take others along
     int steps_ = 0;
 };
 
 }  // namespace
 
-SlotCost cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger, const std::vector<bool>& is_chosen,
-                       NodeId node) {
-    return SlotSearch(hunt, ledger, is_chosen, node).run();
+const SlotCost& cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger,
+                              const std::vector<bool>& is_chosen, NodeId node,
+                              SlotScratch& scratch) {
+    SlotSearch(hunt, ledger, is_chosen, node, scratch).run();
+    return scratch.best;
 }
 
 }  // namespace berth::scheduling

@@ -2,9 +2,11 @@
 //
 // What is the cheapest way to make room for one task on this node? Branch and bound over the
 // pieces that stand there, on a copy of the node's free amounts; at most kSlotSteps steps, which
-// covers every node with up to 10 pieces exactly.
+// covers every node with up to 10 pieces exactly. Asked thousands of times in a decision, so what
+// one search needed of memory serves the next.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -21,8 +23,35 @@ struct SlotCost {
     std::vector<std::size_t> pieces;   // to take, including pieces of the same jobs elsewhere
 };
 
-// Pieces that are chosen are gone. The ledger knows of them, and is as before after the call.
-SlotCost cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger, const std::vector<bool>& is_chosen,
-                       NodeId node);
+// What a search leaves for the next: room in memory, nothing else.
+struct SlotScratch {
+    // A node's free amounts, as if the pieces taken so far had left.
+    struct Room {
+        std::array<std::int32_t, model::kGpusPerNodeMax> gpu;
+        std::int64_t cpu;
+        std::int64_t memory;
+    };
+    struct Candidate {
+        std::int64_t cost;
+        ProjectId project;
+        std::size_t piece;
+
+        auto operator<=>(const Candidate&) const = default;
+    };
+    struct Taken {
+        std::size_t piece;
+        MilliGpu largest_before;  // in the ledger
+    };
+    std::vector<Candidate> candidates;
+    std::vector<Room> reachable;
+    std::vector<Taken> taken;
+    SlotCost best;
+};
+
+// Pieces that are chosen are gone. The ledger knows of them, and is as before after the call. The
+// answer stays in the scratch.
+const SlotCost& cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger,
+                              const std::vector<bool>& is_chosen, NodeId node,
+                              SlotScratch& scratch);
 
 }  // namespace berth::scheduling

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -14,15 +15,23 @@ namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
-// Whether so much more room on the node could be enough for one task, as far as sums tell.
-bool could_fit(const Hunt& hunt, NodeId node, MilliGpu more) {
+// Whether the room on the node could be enough for one task if all left that may be asked to, as
+// far as sums tell.
+bool could_fit(const Hunt& hunt, NodeId node) {
     const cluster::Cluster& cluster = hunt.view.cluster;
     const ShapeId shape = hunt.beneficiary.job.shape;
     const MilliGpu wanted = cluster.share_on(shape, node) * cluster.shape(shape).request.gpus;
-    for (int gpu = 0; gpu < cluster.nodes()[node.index()].gpus && more < wanted; ++gpu) {
-        more += cluster.free(View::Coming, node, gpu);
+    MilliGpu room{0};
+    hunt.pieces.visit_on(node, [&](std::size_t piece) {
+        if (room >= wanted || !hunt.may_take(piece, hunt.ledger)) return;
+        for (const model::TaskPlacement& task : hunt.pieces[piece].tasks) {
+            if (task.node == node) room += task.share * std::popcount(task.gpu_mask);
+        }
+    });
+    for (int gpu = 0; gpu < cluster.nodes()[node.index()].gpus && room < wanted; ++gpu) {
+        room += cluster.free(View::Coming, node, gpu);
     }
-    return more >= wanted;
+    return room >= wanted;
 }
 
 }  // namespace
@@ -47,49 +56,82 @@ void SlotMarket::reopen(const Hunt& hunt, std::span<const NodeId> freed) {
     to_offer_.clear();
 }
 
-// Goes through the pieces, not the nodes: most hunts may take little of what runs.
 void SlotMarket::open(const Hunt& hunt) {
     is_open_ = true;
-    const std::size_t nodes = hunt.view.cluster.nodes().size();
-    versions_.resize(nodes);
+    versions_.assign(hunt.view.cluster.nodes().size(), 0);
+    heap_.clear();
+    sources_.clear();
     if (const Region& within = hunt.beneficiary.within; !within.is_whole_pool()) {
-        heap_ = {};
         hunt.view.cluster.visit_nodes(hunt.view.pool, within,
                                       [&](NodeId node) { offer(hunt, node); });
         return;
     }
-    struct Standing {
-        std::int64_t least = kNone;
-        MilliGpu gpus{0};
-    };
-    std::vector<Standing> standing(nodes);
-    std::vector<Offer> offers;
-    for (const std::size_t piece : hunt.quarry()) {
-        const std::int64_t cost = hunt.cost(piece);
-        for (const model::TaskPlacement& task : hunt.pieces[piece].tasks) {
-            Standing& here = standing[task.node.index()];
-            if (here.least == kNone) offers.push_back({0, 0, task.node, 0});
-            here.least = std::min(here.least, cost);
-            here.gpus += task.share * std::popcount(task.gpu_mask);
+    for (const ProjectId project : hunt.projects) {
+        for (PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
+            for (const PieceTable::Group& group : hunt.pieces.groups(alike)) {
+                if (hunt.asks_ledger() && !hunt.ledger.may_take(project, group.gpus)) continue;
+                Source source{0, &group, 0};
+                if (settle(hunt, source)) sources_.push_back(source);
+            }
         }
     }
-    for (Offer& offer : offers) {
-        const Standing& here = standing[offer.node.index()];
-        offer.cost = here.least;
-        offer.version = ++versions_[offer.node.index()];
-        if (!could_fit(hunt, offer.node, here.gpus)) offer.cost = kNone;
+    std::ranges::make_heap(sources_, std::less{});
+}
+
+bool SlotMarket::settle(const Hunt& hunt, Source& source) {
+    const std::vector<std::size_t>& pieces = source.group->cheapest_first;
+    while (source.next < pieces.size() && !hunt.pieces.allows(hunt.terms, pieces[source.next])) {
+        ++source.next;
     }
-    std::erase_if(offers, [](const Offer& offer) { return offer.cost == kNone; });
-    heap_ = std::priority_queue<Offer>({}, std::move(offers));
+    if (source.next == pieces.size()) return false;
+    source.cost = hunt.cost(pieces[source.next]);
+    return true;
+}
+
+void SlotMarket::pull(const Hunt& hunt) {
+    std::ranges::pop_heap(sources_, std::less{});
+    Source& source = sources_.back();
+    const Piece& piece = hunt.pieces[source.group->cheapest_first[source.next]];
+    for (const model::TaskPlacement& task : piece.tasks) {
+        std::uint32_t& version = versions_[task.node.index()];
+        if (version != 0) continue;
+        version = 1;
+        if (could_fit(hunt, task.node)) push({source.cost, 0, task.node, version});
+    }
+    ++source.next;
+    if (settle(hunt, source)) {
+        std::ranges::push_heap(sources_, std::less{});
+    } else {
+        sources_.pop_back();
+    }
+}
+
+void SlotMarket::push(const Offer& offer) {
+    heap_.push_back(offer);
+    std::ranges::push_heap(heap_, std::less{});
+}
+
+std::optional<SlotMarket::Offer> SlotMarket::pop(const Hunt& hunt) {
+    while (true) {
+        while (!sources_.empty() &&
+               (heap_.empty() || sources_.front().cost <= heap_.front().cost)) {
+            pull(hunt);
+        }
+        if (heap_.empty()) return {};
+        std::ranges::pop_heap(heap_, std::less{});
+        const Offer top = heap_.back();
+        heap_.pop_back();
+        if (top.version == versions_[top.node.index()]) return top;
+    }
 }
 
 void SlotMarket::offer(const Hunt& hunt, NodeId node) {
     std::int64_t least = kNone;
     hunt.pieces.visit_on(node, [&](std::size_t piece) {
-        if (hunt.may_take(piece)) least = std::min(least, hunt.cost(piece));
+        if (hunt.may_take(piece, hunt.ledger)) least = std::min(least, hunt.cost(piece));
     });
     const std::uint32_t version = ++versions_[node.index()];
-    if (least != kNone) heap_.push({least, 0, node, version});
+    if (least != kNone) push({least, 0, node, version});
 }
 
 std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
@@ -102,16 +144,15 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
         view.cluster.take(View::Coming, task);
         --missing;
     }
-    while (missing > 0 && !heap_.empty()) {
-        const Offer top = heap_.top();
-        heap_.pop();
-        if (top.version != versions_[top.node.index()]) continue;
-        const SlotCost now = cheapest_slot(hunt, ledger, is_chosen_, top.node);
+    while (missing > 0) {
+        const std::optional<Offer> top = pop(hunt);
+        if (!top) break;
+        const SlotCost& now = cheapest_slot(hunt, ledger, is_chosen_, top->node, scratch_);
         if (!now.is_possible) {
-            to_offer_.push_back(top.node);
-        } else if (std::tie(now.cost, now.jobs) != std::tie(top.cost, top.jobs)) {
-            heap_.push({now.cost, now.jobs, top.node, top.version});
-        } else if (accept(hunt, ledger, top.node, now)) {
+            to_offer_.push_back(top->node);
+        } else if (std::tie(now.cost, now.jobs) != std::tie(top->cost, top->jobs)) {
+            push({now.cost, now.jobs, top->node, top->version});
+        } else if (accept(hunt, ledger, top->node, now)) {
             --missing;
         }
     }
@@ -146,7 +187,7 @@ bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node,
     for (const NodeId changed : touched) {
         if (!cluster.is_in(hunt.beneficiary.within, changed)) continue;
         // What was freed there may be room enough for another slot.
-        heap_.push({0, 0, changed, ++versions_[changed.index()]});
+        push({0, 0, changed, ++versions_[changed.index()]});
         to_offer_.push_back(changed);
     }
     return place.has_value();

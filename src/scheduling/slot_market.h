@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // On which node is the next slot for a task made cheapest? Nodes stand in a heap by the least that
-// a slot there may cost, and the price of the one on top is looked up when it gets there. A slot
-// that is bought frees its node for more and makes every other slot dearer or leaves it alone (the
-// ledger only tightens), so a heap once made serves the next search on the same terms as well:
-// only nodes where GPUs were freed since are offered again.
+// a slot there may cost, and the price of the one on top is looked up when it gets there. A node
+// comes to stand there when the cheapest piece on it is the cheapest of all that were not looked at
+// yet, so that a search looks at little more than it takes. A slot that is bought frees its node
+// for more and makes every other slot dearer or leaves it alone (the ledger only tightens), so a
+// heap once made serves the next search on the same terms as well: only nodes where GPUs were freed
+// since are offered again.
 //
-// Trusts: one market is used with one shape and one set of Terms. Cost: O(pieces that may be taken)
-// when it opens, then O(log nodes) and the price of a node (slot_cost.h) for each slot.
+// Trusts: one market is used with one shape and one set of Terms. Cost: O(groups of pieces) when it
+// opens, then O(log nodes) and the price of a node (slot_cost.h) for each slot.
 #pragma once
 
-#include <queue>
 #include <span>
 #include <vector>
 
@@ -39,7 +40,23 @@ class SlotMarket {
         bool operator<(const Offer& other) const;  // the cheapest is the heap's top
     };
 
+    // Pieces of one group that were not looked at yet, by what the next of them costs at least.
+    struct Source {
+        std::int64_t cost;
+        const PieceTable::Group* group;
+        std::size_t next;
+
+        bool operator<(const Source& other) const { return other.cost < cost; }
+    };
+
     void open(const Hunt& hunt);
+    // Moves on to a piece that may be taken; false when none is left.
+    static bool settle(const Hunt& hunt, Source& source);
+    // Puts up the nodes of the cheapest piece that was not looked at yet.
+    void pull(const Hunt& hunt);
+    void push(const Offer& offer);
+    // The node on top, when it could be the cheapest one.
+    std::optional<Offer> pop(const Hunt& hunt);
     // Puts a node up at the least its slot may cost; what was said of it before is void.
     void offer(const Hunt& hunt, NodeId node);
     bool accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, const SlotCost& slot);
@@ -49,10 +66,12 @@ class SlotMarket {
     std::vector<ProjectId> projects_;  // likewise
     std::size_t freed_seen_ = 0;
     std::vector<NodeId> to_offer_;  // bought from in the last hunt
-    std::priority_queue<Offer> heap_;
-    std::vector<std::uint32_t> versions_;  // by node: of the offer that counts
+    std::vector<Source> sources_;  // a heap
+    std::vector<Offer> heap_;
+    std::vector<std::uint32_t> versions_;  // by node: of the offer that counts, 0 = none yet
     std::vector<bool> is_chosen_;  // by piece
     Choice choice_;
+    SlotScratch scratch_;
 };
 
 }  // namespace berth::scheduling

@@ -51,12 +51,8 @@ Sums sum_up(Hunt& hunt) {
 // without looking at a single piece.
 bool is_hopeless(const Hunt& hunt, const Sums& sums) {
     if (hunt.count == 0) return true;
-    // A request by memory may take less of a large GPU than the amount it counts as.
     const PoolView& view = hunt.view;
-    const model::TaskRequest& request = view.cluster.shape(hunt.beneficiary.job.shape).request;
-    if (request.gpu_memory > model::Bytes{0}) return false;
-    // ... and one that may go to GPUs of several kinds may count as less.
-    if (!view.cluster.pool(view.pool).exchange.empty()) return false;
+    if (counting_of(view, hunt.beneficiary.job.shape) == Counting::AtMost) return false;
     MilliGpu reachable =
         view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)];
     for (const auto& [side, sum] : sums) {
@@ -87,6 +83,11 @@ VictimSearch::VictimSearch(const PoolView& view, PieceTable& pieces)
 }
 
 Eviction VictimSearch::find(const Beneficiary& beneficiary) {
+    if (beneficiary.rule == model::Rule::Reclaim) {
+        const cluster::Job& job = beneficiary.job;
+        const Counting counting = counting_of(view_, job.shape);
+        if (!could_be_freed(view_, job.project, beneficiary.amount, counting)) return {};
+    }
     Hunt hunt{view_,
               beneficiary,
               terms_of(view_, beneficiary),

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/freeable.h"
+
+namespace berth::scheduling {
+
+void Freeable::forget(MilliGpu kept) {
+    kept_ = kept;
+    known_.assign(view_.cluster.projects().size(), {});
+}
+
+bool Freeable::is_possible(ProjectId project, MilliGpu amount, Counting counting) {
+    Known& known = known_[project.index()][static_cast<std::size_t>(counting)];
+    if (amount <= known.possible) return true;
+    if (known.refused >= MilliGpu{0} && amount >= known.refused) return false;
+    const bool is_possible = could_be_freed(view_, project, amount, counting, kept_);
+    (is_possible ? known.possible : known.refused) = amount;
+    return is_possible;
+}
+
+}  // namespace berth::scheduling

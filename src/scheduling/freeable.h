@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Could reclaim free so much for a project, as far as sums tell? What reclaim.h says of one amount,
+// remembered: what is refused for an amount is refused for every larger one, so that all the lanes
+// of a project cost a few looks at its siblings.
+//
+// Guarantees: no means that no search for victims would find any. Cost: O(1) once asked.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "scheduling/reclaim.h"
+
+namespace berth::scheduling {
+
+class Freeable {
+  public:
+    // `kept` is idle besides what the cluster says is free.
+    Freeable(const PoolView& view, MilliGpu kept) : view_(view) { forget(kept); }
+
+    bool is_possible(ProjectId project, MilliGpu amount, Counting counting);
+    // Says that what anybody holds has changed.
+    void forget(MilliGpu kept);
+
+  private:
+    struct Known {
+        MilliGpu possible{-1};  // up to here
+        MilliGpu refused{-1};  // from here on, when not negative
+    };
+
+    const PoolView& view_;
+    MilliGpu kept_{0};
+    std::vector<std::array<Known, 2>> known_;  // by project and counting
+};
+
+}  // namespace berth::scheduling
