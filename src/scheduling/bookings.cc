@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <deque>
 #include <optional>
-#include <set>
 #include <tuple>
 
 #include "scheduling/quota_gate.h"
@@ -39,10 +39,78 @@ End end_of(const Job& job, TimePoint now) {
 // One GPU that could be booked: whoever uses it is gone then.
 struct Seat {
     int gpu = 0;
-    std::vector<JobId> unknown;  // users that have not declared their end
+    int unknown = 0;  // users that have not declared their end
     TimePoint free_at;
 
-    auto key() const { return std::tuple(unknown.size(), free_at, gpu); }
+    auto key() const { return std::tuple(unknown, free_at, gpu); }
+};
+
+// Who leaves a GPU when, unknown to anybody.
+struct User {
+    int gpu = 0;
+    JobId job;
+};
+
+// The GPUs of a node that become free some day, and are not promised already.
+struct Seats {
+    std::vector<Seat> best_first;
+    std::vector<User> unknown;
+};
+
+// Looked up once for all the bookings of a decision: none of them changes what runs.
+class Seating {
+  public:
+    explicit Seating(const PoolView& view) : view_(view), at_(view.cluster.nodes().size()) {}
+
+    const Seats& on(NodeId node) {
+        std::uint32_t& at = at_[node.index()];
+        if (at == 0) {
+            known_.push_back(look_at(node));
+            at = static_cast<std::uint32_t>(known_.size());
+        }
+        return known_[at - 1];
+    }
+
+  private:
+    Seats look_at(NodeId node) {
+        const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
+        std::uint64_t gone = 0;
+        Seats here;
+        for (int gpu = 0; gpu < state.gpus; ++gpu) here.best_first.push_back({gpu, 0, view_.now});
+        const auto& jobs = view_.cluster.jobs_on(node);
+        jobs_.assign(jobs.begin(), jobs.end());
+        std::ranges::sort(jobs_);
+        jobs_.erase(std::ranges::unique(jobs_).begin(), jobs_.end());
+        for (const JobId id : jobs_) {
+            const Job& job = view_.cluster.job(id);
+            const End end = end_of(job, view_.now);
+            for (const cluster::PlacedTask& task : job.placed) {
+                if (task.place.node != node || task.is_releasing) continue;
+                if (end.is_never) gone |= task.place.gpu_mask;
+                for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
+                    const int gpu = std::countr_zero(mask);
+                    Seat& seat = here.best_first[static_cast<std::size_t>(gpu)];
+                    seat.free_at = std::max(seat.free_at, end.time);
+                    if (end.is_declared) continue;
+                    ++seat.unknown;
+                    here.unknown.push_back({gpu, id});
+                }
+            }
+        }
+        std::erase_if(here.best_first, [&](const Seat& seat) {
+            const bool is_used = seat.free_at > view_.now || seat.unknown > 0;
+            const bool is_promised =
+                !is_used && view_.cluster.free(View::Coming, node, seat.gpu) < base::kWholeGpu;
+            return (gone >> seat.gpu & 1) != 0 || is_promised;
+        });
+        std::ranges::sort(here.best_first, {}, &Seat::key);
+        return here;
+    }
+
+    const PoolView& view_;
+    std::vector<std::uint32_t> at_;  // by node: position in known_, from 1; 0 = not looked at yet
+    std::deque<Seats> known_;
+    std::vector<JobId> jobs_;
 };
 
 // Room for one task.
@@ -72,8 +140,9 @@ struct HostRoom {
 
 class Search {
   public:
-    Search(const PoolView& view, const Job& job, const std::vector<TaskPlacement>& booked)
-        : view_(view), job_(job), booked_(booked) {}
+    Search(const PoolView& view, const Job& job, const std::vector<TaskPlacement>& booked,
+           Seating& seating)
+        : view_(view), job_(job), booked_(booked), seating_(seating) {}
 
     // The best berths for the whole gang; none when there are not enough.
     std::vector<Berth> run() {
@@ -81,7 +150,8 @@ class Search {
         for (const NodeId node : nodes_to_look_at()) look_at(node, found);
         const auto count = static_cast<std::size_t>(job_.ask());
         if (found.size() < count) return {};
-        std::ranges::sort(found, {}, &Berth::key);
+        const auto best = found.begin() + static_cast<std::ptrdiff_t>(count);
+        std::ranges::partial_sort(found, best, {}, &Berth::key);
         found.resize(count);
         return found;
     }
@@ -104,26 +174,28 @@ class Search {
     }
 
     void look_at(NodeId node, std::vector<Berth>& found) {
-        std::vector<Seat> seats = seats_on(node);
-        std::ranges::sort(seats, {}, &Seat::key);
+        const Seats& here = seating_.on(node);
+        seats_.clear();
+        const std::uint64_t booked = booked_on(node);
+        for (const Seat& seat : here.best_first) {
+            if ((booked >> seat.gpu & 1) == 0) seats_.push_back(seat);
+        }
         const auto each = static_cast<std::size_t>(view_.cluster.shape(job_.shape).request.gpus);
         const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
         HostRoom cpu{state.cpu, view_.cluster.cpu_on(job_.shape, node)};
         HostRoom memory{state.memory, view_.cluster.memory_on(job_.shape, node)};
-        for (std::size_t first = 0; first + each <= seats.size(); first += each) {
+        for (std::size_t first = 0; first + each <= seats_.size(); first += each) {
             if (!cpu.take() || !memory.take()) return;
             Berth berth;
             berth.node = node;
             berth.declared = berth.expected = view_.now;
-            std::set<JobId> unknown;
             for (std::size_t i = first; i < first + each; ++i) {
-                const Seat& seat = seats[i];
+                const Seat& seat = seats_[i];
                 berth.mask |= std::uint64_t{1} << seat.gpu;
-                unknown.insert(seat.unknown.begin(), seat.unknown.end());
                 berth.expected = std::max(berth.expected, seat.free_at);
-                if (seat.unknown.empty()) berth.declared = std::max(berth.declared, seat.free_at);
+                if (seat.unknown == 0) berth.declared = std::max(berth.declared, seat.free_at);
             }
-            berth.unknown = static_cast<int>(unknown.size());
+            berth.unknown = count_unknown(here, berth.mask);
             // GPUs idle, but what stands beside them has the CPU or memory.
             if (berth.expected == view_.now && !(cpu.is_free() && memory.is_free())) {
                 ++berth.unknown;
@@ -133,43 +205,44 @@ class Search {
         }
     }
 
-    // The GPUs of a node that become free some day, and are not booked or promised already.
-    std::vector<Seat> seats_on(NodeId node) const {
-        const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
-        std::uint64_t gone = 0;
-        std::vector<Seat> seats;
-        for (int gpu = 0; gpu < state.gpus; ++gpu) seats.push_back({gpu, {}, view_.now});
+    std::uint64_t booked_on(NodeId node) const {
+        std::uint64_t mask = 0;
         for (const TaskPlacement& task : booked_) {
-            if (task.node == node) gone |= task.gpu_mask;
+            if (task.node == node) mask |= task.gpu_mask;
         }
-        std::set<JobId> seen;
-        for (const JobId id : view_.cluster.jobs_on(node)) {
-            if (!seen.insert(id).second) continue;
-            const Job& job = view_.cluster.job(id);
-            const End end = end_of(job, view_.now);
-            for (const cluster::PlacedTask& task : job.placed) {
-                if (task.place.node != node || task.is_releasing) continue;
-                if (end.is_never) gone |= task.place.gpu_mask;
-                for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
-                    Seat& seat = seats[static_cast<std::size_t>(std::countr_zero(mask))];
-                    if (!end.is_declared) seat.unknown.push_back(id);
-                    seat.free_at = std::max(seat.free_at, end.time);
-                }
-            }
+        return mask;
+    }
+
+    // Jobs on these GPUs that have not declared their end.
+    int count_unknown(const Seats& here, std::uint64_t mask) {
+        unknown_.clear();
+        for (const User& user : here.unknown) {
+            if ((mask >> user.gpu & 1) != 0) unknown_.push_back(user.job);
         }
-        std::erase_if(seats, [&](const Seat& seat) {
-            const bool is_used = seat.free_at > view_.now || !seat.unknown.empty();
-            const bool is_promised =
-                !is_used && view_.cluster.free(View::Coming, node, seat.gpu) < base::kWholeGpu;
-            return (gone >> seat.gpu & 1) != 0 || is_promised;
-        });
-        return seats;
+        std::ranges::sort(unknown_);
+        return static_cast<int>(std::ranges::unique(unknown_).begin() - unknown_.begin());
     }
 
     const PoolView& view_;
     const Job& job_;
     const std::vector<TaskPlacement>& booked_;
+    Seating& seating_;
+    std::vector<Seat> seats_;  // of the node looked at, the best first
+    std::vector<JobId> unknown_;
 };
+
+model::Booking booking_of(const PoolView& view, const Job& job, std::span<const Berth> berths) {
+    model::Booking booking;
+    booking.job = job.id;
+    booking.start = view.now;
+    for (const Berth& berth : berths) {
+        booking.start = std::max(booking.start, berth.expected);
+        booking.unknown += berth.unknown;
+        const int rank = static_cast<int>(booking.tasks.size());
+        booking.tasks.push_back({rank, berth.node, berth.mask, base::kWholeGpu, {}, {}});
+    }
+    return booking;
+}
 
 // Jobs that may book, the oldest first.
 std::vector<const Job*> longest_waiting(const PoolView& view) {
@@ -200,9 +273,16 @@ bool is_within_fair_share(const PoolView& view, ProjectId project, MilliGpu amou
 
 Bookings::Bookings(const PoolView& view) : view_(view) {
     if (view.policy.bookings_max == 0) return;
+    Seating seating(view);
     for (const Job* job : longest_waiting(view)) {
         if (std::ssize(booked_) == view.policy.bookings_max) break;
-        if (!quota_gate(view, *job, ask_gpus(view, *job, job->ask()))) book(*job);
+        if (quota_gate(view, *job, ask_gpus(view, *job, job->ask()))) continue;
+        std::vector<TaskPlacement> others;
+        for (const Booked& booked : booked_) {
+            others.insert(others.end(), booked.booking.tasks.begin(), booked.booking.tasks.end());
+        }
+        const std::vector<Berth> berths = Search(view, *job, others, seating).run();
+        if (!berths.empty()) booked_.push_back({booking_of(view, *job, berths), {}});
     }
     for (Booked& booked : booked_) keep(booked);
 }
@@ -213,25 +293,6 @@ Bookings::Bookings(const PoolView& view, std::span<const model::Booking> made) :
         booked_.push_back({booking, {}});
         keep(booked_.back());
     }
-}
-
-void Bookings::book(const Job& job) {
-    std::vector<TaskPlacement> others;
-    for (const Booked& booked : booked_) {
-        others.insert(others.end(), booked.booking.tasks.begin(), booked.booking.tasks.end());
-    }
-    const std::vector<Berth> berths = Search(view_, job, others).run();
-    if (berths.empty()) return;
-    Booked booked;
-    booked.booking.job = job.id;
-    booked.booking.start = view_.now;
-    for (const Berth& berth : berths) {
-        booked.booking.start = std::max(booked.booking.start, berth.expected);
-        booked.booking.unknown += berth.unknown;
-        const int rank = static_cast<int>(booked.booking.tasks.size());
-        booked.booking.tasks.push_back({rank, berth.node, berth.mask, base::kWholeGpu, {}, {}});
-    }
-    booked_.push_back(std::move(booked));
 }
 
 // Takes what idles of the booked GPUs.
@@ -245,6 +306,12 @@ void Bookings::keep(Booked& booked) const {
         view_.cluster.take(View::Coming, task);
         booked.kept.push_back(task);
     }
+}
+
+std::vector<model::Booking> Bookings::made() const {
+    std::vector<model::Booking> made;
+    for (const Booked& booked : booked_) made.push_back(booked.booking);
+    return made;
 }
 
 std::vector<model::Booking> Bookings::still_waiting() const {

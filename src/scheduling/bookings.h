@@ -43,10 +43,11 @@ class Bookings {
     // Books and keeps the idle part: in both views of the cluster it is taken, inside the caller's
     // Trial.
     explicit Bookings(const PoolView& view);
-    // Those of a plan that has been made.
+    // Those that were made already: by a plan, or by an earlier try at it.
     Bookings(const PoolView& view, std::span<const model::Booking> made);
 
     bool empty() const { return booked_.empty(); }
+    std::vector<model::Booking> made() const;
     // Those of jobs that go on waiting for somebody's end.
     std::vector<model::Booking> still_waiting() const;
     // Whether the job would use up the share that a booked one of its own project needs.
@@ -76,7 +77,6 @@ class Bookings {
         std::vector<model::TaskPlacement> kept;  // what is taken for it now
     };
 
-    void book(const cluster::Job& job);
     void keep(Booked& booked) const;
     bool is_kept_from(const Booked& booked, const cluster::Job& job) const;
     bool comes_before(const cluster::Job& job, const cluster::Job& booked) const;

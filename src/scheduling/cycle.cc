@@ -47,8 +47,9 @@ constexpr int kMoveSearchesMax = 32;
 class Attempt {
   public:
     // Whoever had to leave what it was just given lets the claimants of `known` pass; see decide().
+    // What is `booked` already is not booked anew; when nothing is, it says so afterwards.
     Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory,
-            const Conflicts& known, bool is_last)
+            const Conflicts& known, std::vector<model::Booking>& booked, bool is_last)
         : cluster_(cluster),
           draft_(cluster, policy, now),
           memory_(memory),
@@ -57,6 +58,7 @@ class Attempt {
         honour_promises(draft_, [&](JobId job) { return known.contains(job); });
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
+            if (cluster.pools().size() == 1) break;  // there is nothing to prefer
             for (const cluster::Claim& claim : cluster.pools()[i].claims) {
                 for (const auto& [key, lane] : claim.lanes) {
                     last_preference_ = std::max(last_preference_, key.preference);
@@ -69,7 +71,13 @@ class Attempt {
             passing_.emplace_back(job.project, job.shape);
         }
         bookings_.reserve(views_.size());
-        for (const PoolView& view : views_) bookings_.emplace_back(view);
+        std::vector<model::Booking> made;
+        const bool are_booked = !booked.empty();
+        for (const PoolView& view : views_) {
+            are_booked ? bookings_.emplace_back(view, booked) : bookings_.emplace_back(view);
+            if (!are_booked) std::ranges::copy(bookings_.back().made(), std::back_inserter(made));
+        }
+        if (!are_booked) booked = std::move(made);
     }
 
     // Idle GPUs of every pool a job would take come before anybody is paused for it in one.
@@ -467,9 +475,15 @@ constexpr int kAttemptsMax = 4;
 // served just before the job in its way, which may then find another place.
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory) {
     Conflicts known;
+    std::vector<model::Booking> booked;
     for (int count = 1;; ++count) {
+        // The next try finds the cluster as the last one did, but for holds that are dropped.
+        const auto drops_hold = [&](const auto& one) {
+            return cluster.job(one.first).hold.has_value();
+        };
+        if (std::ranges::any_of(known, drops_hold)) booked.clear();
         const cluster::Trial trial(cluster);
-        Attempt attempt(cluster, policy, now, memory, known, count == kAttemptsMax);
+        Attempt attempt(cluster, policy, now, memory, known, booked, count == kAttemptsMax);
         attempt.run();
         if (attempt.conflicts().empty() || count == kAttemptsMax) return attempt.take_plan();
         for (const auto& [job, claimants] : attempt.conflicts()) {

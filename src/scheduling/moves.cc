@@ -137,9 +137,12 @@ class Search {
     }
 
     std::optional<std::size_t> mover_of(JobId id) {
-        const auto known =
-            std::ranges::find_if(movers_, [&](const Mover& mover) { return mover.job->id == id; });
-        if (known != movers_.end()) return static_cast<std::size_t>(known - movers_.begin());
+        const auto [known, is_new] = mover_of_.emplace(id, std::nullopt);
+        if (is_new) known->second = add_mover(id);
+        return known->second;
+    }
+
+    std::optional<std::size_t> add_mover(JobId id) {
         const Job& job = view_.cluster.job(id);
         const bool is_free_to_move =
             job.is_victim() && job.may_run && !job.hold && !job.is_releasing() && may_move_(job);
@@ -346,6 +349,7 @@ class Search {
     std::vector<NodeId> nodes_;
     std::vector<Set> on_node_;  // by position in nodes_
     std::vector<Mover> movers_;
+    std::map<JobId, std::optional<std::size_t>> mover_of_;  // position in movers_
     std::optional<TimePoint> protected_until_;
     Outcome outcome_;
     Rearrangement result_;
