@@ -8,6 +8,7 @@ set(berth_modules
     # level  folder below src/       pure: no clock, dice, file, socket, thread, environment
     0  base                          pure
     1  model                         pure
+    1  ordering                      pure
     2  cluster                       pure
     3  scheduling                    pure
     3  lifecycle                     pure
@@ -25,6 +26,7 @@ set(berth_modules
     6  adapters/system_clock         effects
     6  adapters/simulated_launcher   effects
     6  attach                        effects
+    6  simulation                    effects
     7  api                           effects
     7  cli                           effects
     7  app/supervisor                effects

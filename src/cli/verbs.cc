@@ -12,19 +12,20 @@ extern const Verb run_verb, submit_verb, demo_verb;
 extern const Verb list_verb, show_verb, why_verb, logs_verb, top_verb, gpus_verb, events_verb,
     status_verb;
 extern const Verb pause_verb, resume_verb, cancel_verb, checkpointed_verb;
-extern const Verb plan_verb, scenario_verb;
+extern const Verb plan_verb, scenario_verb, simulate_verb;
 extern const Verb what_if_verb, fair_share_verb;
 extern const Verb project_list_verb, project_create_verb, project_set_verb, project_use_verb;
 extern const Verb completion_verb, complete_verb, help_verb, version_verb;
 
 std::vector<const Verb*> all_verbs(std::span<const Verb> system_verbs) {
-    std::vector<const Verb*> verbs{
-        &run_verb,         &submit_verb,      &demo_verb,         &list_verb,
-        &show_verb,        &why_verb,         &logs_verb,         &top_verb,
-        &gpus_verb,        &events_verb,      &status_verb,       &pause_verb,
-        &resume_verb,      &cancel_verb,      &checkpointed_verb, &plan_verb,
-        &scenario_verb,    &what_if_verb,     &project_list_verb, &project_create_verb,
-        &project_set_verb, &project_use_verb, &fair_share_verb};
+    std::vector<const Verb*> verbs{&run_verb,         &submit_verb,       &demo_verb,
+                                   &list_verb,        &show_verb,         &why_verb,
+                                   &logs_verb,        &top_verb,          &gpus_verb,
+                                   &events_verb,      &status_verb,       &pause_verb,
+                                   &resume_verb,      &cancel_verb,       &checkpointed_verb,
+                                   &plan_verb,        &scenario_verb,     &what_if_verb,
+                                   &simulate_verb,    &project_list_verb, &project_create_verb,
+                                   &project_set_verb, &project_use_verb,  &fair_share_verb};
     for (const Verb& verb : system_verbs) verbs.push_back(&verb);
     for (const Verb* verb : {&completion_verb, &help_verb, &version_verb, &complete_verb}) {
         verbs.push_back(verb);

@@ -21,12 +21,12 @@ void for_each_gpu(std::uint64_t mask, Visit&& visit) {
     for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
 }
 
-}  // namespace
-
-MilliGpu Cluster::free_of(const GpuUse& use, View view) {
+MilliGpu free_of(const GpuUse& use, View view) {
     const std::int16_t promised = view == View::Idle ? std::max(use.releasing, use.held) : use.held;
     return {1000 - use.used - promised};
 }
+
+}  // namespace
 
 MilliGpu Cluster::free(View view, NodeId node, int gpu) const {
     const NodeState& state = nodes_[node.index()];
@@ -49,6 +49,7 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
     if (!node.is_ready) return;
     PoolState& pool = pools_[node.pool.index()];
     pool.capacity += base::gpus(node.gpus) * sign;
+    pool.counted_capacity += MilliGpu{std::int64_t{node.gpus} * node.exchange} * sign;
     for (const View view : kViews) {
         FreeIndex& free = pool.free[index(view)];
         node.whole[index(view)] = 0;

@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cluster/history.h"
@@ -49,8 +50,7 @@ class Cluster {
     // Changes whenever work of the project that could be paused does. The same stamp means the same
     // jobs on the same GPUs since the same time; what a Trial takes back gets its old stamp back.
     std::uint64_t work_stamp(ProjectId project) const { return work_stamps_[project.index()]; }
-    // All jobs that have not ended, by id.
-    const JobTable& jobs() const { return jobs_; }
+    const JobTable& jobs() const { return jobs_; }  // all that have not ended, by id
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
     // Free amount of one GPU.
     MilliGpu free(View view, NodeId node, int gpu) const;
@@ -60,16 +60,20 @@ class Cluster {
     MilliGpu unused(NodeId node, int gpu) const;
     // The jobs with tasks on a node, running or being released, once for each task.
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
-    // Jobs with a hold, by id.
-    const std::set<JobId>& holders() const { return holders_; }
+    const std::set<JobId>& holders() const { return holders_; }  // jobs with a hold, by id
     const History& history() const { return history_; }
     // Whether nodes of this kind may carry the shape at all (model and labels).
     bool allows(ShapeId shape, std::uint16_t node_kind) const;
     // The part of one GPU of the node that a task of the shape takes.
     MilliGpu share_on(ShapeId shape, NodeId node) const;
-    // The GPUs of one task as counted in a project's demand: a request by memory counts as its
-    // part of the smallest GPU of the pool (rule R14).
+    // What the GPUs of a placed task count as in quotas and shares: each as its model is exchanged.
+    MilliGpu counted(const TaskPlacement& task) const;
+    // The GPUs of one task; a request by memory is its part of the smallest GPU of the pool (R14).
+    MilliGpu footprint(ShapeId shape, PoolId pool) const;
+    // What one task counts as while it waits: by the least weight of the nodes that may carry it.
     MilliGpu demand(ShapeId shape, PoolId pool) const;
+    // What one task may come to count as: by the greatest. Bounds are asked about this much.
+    MilliGpu most(ShapeId shape, PoolId pool) const;
     // The pools that a job names, in order.
     std::span<const PoolId> pools_of(const Job& job) const { return shape(job.shape).pools; }
     // The pools in whose line a job stands, or in which it runs already.
@@ -154,6 +158,9 @@ class Cluster {
     LaneKey lane_of(const Job& job, PoolId pool) const;
     void change_domains(const std::function<void()>& change);
     void resolve_claims();
+    void recount();  // what projects hold and want, after GPUs came to count differently
+    // Least and greatest exchange weight among the pool's nodes that may carry the shape.
+    std::pair<std::int64_t, std::int64_t> exchange_range(ShapeId shape, PoolId pool) const;
     void resolve_quota(PoolState& pool, ProjectId project);
     PoolId pool_of(const model::Node& node) const;
     ShapeId intern(Shape shape);
@@ -163,13 +170,6 @@ class Cluster {
     void record_take(View view, const TaskPlacement& task, Undo::What what);
     void undo_to(std::size_t mark);
     void undo(const Undo& entry);
-
-    struct GpuUse {
-        std::int16_t used = 0;
-        std::int16_t releasing = 0;
-        std::int16_t held = 0;
-    };
-    static MilliGpu free_of(const GpuUse& use, View view);
 
     model::Levels levels_ = model::default_levels();
     std::vector<NodeState> nodes_;

@@ -10,11 +10,9 @@
 namespace berth::cluster {
 namespace {
 
-MilliGpu gpus_of(const TaskPlacement& task) { return task.share * std::popcount(task.gpu_mask); }
-
-MilliGpu gpus_of(std::span<const TaskPlacement> tasks) {
+MilliGpu counted(const Cluster& cluster, std::span<const TaskPlacement> tasks) {
     MilliGpu total{0};
-    for (const TaskPlacement& task : tasks) total += gpus_of(task);
+    for (const TaskPlacement& task : tasks) total += cluster.counted(task);
     return total;
 }
 
@@ -81,6 +79,25 @@ void Cluster::add_usage(PoolId pool, ProjectId project, const Usage& amount, std
         usage.not_preemptible += amount.not_preemptible * sign;
         usage.pending += amount.pending * sign;
     }
+}
+
+MilliGpu Cluster::counted(const TaskPlacement& task) const {
+    const MilliGpu gpus = task.share * std::popcount(task.gpu_mask);
+    return {gpus.value * nodes_[task.node.index()].exchange / 1000};
+}
+
+void Cluster::recount() {
+    for (PoolState& pool : pools_) {
+        for (Claim& claim : pool.claims) claim.usage = {};
+    }
+    for (const auto& [id, job] : jobs_) {
+        count_pending(job, +1);
+        for (const PlacedTask& task : job.placed) {
+            if (!task.is_releasing) add_allocated(job, counted(task.place), +1);
+        }
+        if (job.hold) add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
+    }
+    for (std::uint64_t& stamp : work_stamps_) stamp = ++last_stamp_;  // its pieces count otherwise
 }
 
 void Cluster::add_allocated(const Job& job, MilliGpu amount, std::int64_t sign) {
@@ -225,7 +242,7 @@ void Cluster::vacate(JobId id, std::span<const int> ranks) {
             leave_node(id, task.place.node);
             change_capacity(task.place, task.is_releasing ? Kind::Releasing : Kind::Used, -1);
             if (!task.is_releasing) {
-                add_allocated(job, gpus_of(task.place), -1);
+                add_allocated(job, counted(task.place), -1);
                 --job.active;
             }
             return true;
@@ -245,7 +262,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
             job.placed.push_back({task, false});
         }
         job.active += static_cast<int>(tasks.size());
-        add_allocated(job, gpus_of(tasks), +1);
+        add_allocated(job, cluster::counted(*this, tasks), +1);
     });
     record({Undo::What::Place, id, pool_before, stamp_before, 0, tasks.size(), View::Idle});
 }
@@ -279,7 +296,7 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     // Freed before taken again, so that no GPU is counted twice on the way.
     change_capacity(task.place, releasing ? Kind::Used : Kind::Releasing, -1);
     change_capacity(task.place, releasing ? Kind::Releasing : Kind::Used, +1);
-    add_allocated(job, gpus_of(task.place), -sign);
+    add_allocated(job, counted(task.place), -sign);
     job.active -= static_cast<int>(sign);
     task.is_releasing = releasing;
 }
@@ -290,7 +307,7 @@ void Cluster::hold(JobId id, PoolId pool, Hold hold) {
     change(id, [&](Job& job) {
         job.pool = pool;
         for (const TaskPlacement& task : hold.tasks) change_capacity(task, Kind::Held, +1);
-        add_allocated(job, gpus_of(hold.tasks), +1);
+        add_allocated(job, cluster::counted(*this, hold.tasks), +1);
         job.hold = std::move(hold);
     });
     record({Undo::What::Hold, id, pool_before, stamp_before, 0, 0, View::Idle});
@@ -301,7 +318,7 @@ void Cluster::drop_hold(JobId id) {
     const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
-        add_allocated(job, gpus_of(job.hold->tasks), -1);
+        add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
         if (open_trials_ > 0) undo_holds_.push_back(std::move(*job.hold));
         job.hold.reset();
     });
@@ -321,7 +338,7 @@ void Cluster::undo(const Undo& entry) {
                 for (std::size_t i = 0; i < entry.count; ++i) {
                     change_capacity(job.placed.back().place, Kind::Used, -1);
                     leave_node(job.id, job.placed.back().place.node);
-                    add_allocated(job, gpus_of(job.placed.back().place), -1);
+                    add_allocated(job, counted(job.placed.back().place), -1);
                     job.placed.pop_back();
                     --job.active;
                 }
@@ -333,7 +350,7 @@ void Cluster::undo(const Undo& entry) {
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_capacity(task, Kind::Held, -1);
                 }
-                add_allocated(job, gpus_of(job.hold->tasks), -1);
+                add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
                 job.hold.reset();
                 job.pool = entry.pool;
                 break;
@@ -344,7 +361,7 @@ void Cluster::undo(const Undo& entry) {
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_capacity(task, Kind::Held, +1);
                 }
-                add_allocated(job, gpus_of(job.hold->tasks), +1);
+                add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
                 break;
             case Undo::What::Take:
             case Undo::What::GiveBack: break;

@@ -138,7 +138,7 @@ struct VictimKey {
     bool operator<(const VictimKey& other) const;
 };
 
-// What a tree node holds and wants in one pool, its subtree included.
+// What a tree node holds and wants in one pool, its subtree included, as GPUs count there.
 struct Usage {
     MilliGpu allocated{0};  // running or promised
     MilliGpu not_preemptible{0};  // the part of it that cannot be paused
@@ -165,6 +165,9 @@ struct PoolState {
     std::array<MilliGpu, 2> free_total{};  // by View, shared GPUs included
     DomainTree domains;
     MilliGpu capacity{0};  // of ready nodes
+    // By GPU model, in thousandths: what one counts as in quotas, limits and fair shares.
+    std::map<std::string, std::int64_t> exchange;
+    MilliGpu counted_capacity{0};  // of ready nodes, as GPUs count
     int gpus_per_node_max = 0;
     model::Bytes gpu_memory_min{0};  // of the smallest GPU; 0 = none said
     std::vector<Claim> claims;  // by project

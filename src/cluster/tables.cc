@@ -58,12 +58,20 @@ std::uint32_t position_of(std::vector<model::Labels>& table, const model::Labels
     return static_cast<std::uint32_t>(table.size() - 1);
 }
 
+// What one GPU of the model counts as in the pool, in thousandths.
+std::int32_t exchange_of(const PoolState& pool, const std::string& gpu_model) {
+    const auto found = std::ranges::find_if(pool.exchange, [&](const auto& entry) {
+        return equal_ignoring_case(entry.first, gpu_model);
+    });
+    return found == pool.exchange.end() ? 1000 : static_cast<std::int32_t>(found->second);
+}
+
 }  // namespace
 
 Cluster::Cluster() {
     projects_.push_back({});  // kRoot
     work_stamps_.push_back(0);
-    set_pool({.name = model::kDefaultPool, .labels = {}});
+    set_pool({.name = model::kDefaultPool, .labels = {}, .exchange = {}});
 }
 
 NodeId Cluster::find_node(std::string_view name) const {
@@ -93,7 +101,35 @@ void Cluster::set_pool(const model::Pool& pool) {
         pools_.back().claims.resize(projects_.size());
         history_.pools.push_back({});
     }
+    const PoolId id = find_pool(pool.name);
+    if (PoolState& state = pools_[id.index()]; state.exchange != pool.exchange) {
+        state.exchange = pool.exchange;
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            if (nodes_[i].pool != id) continue;
+            const NodeId node{static_cast<NodeId::Rep>(i)};
+            index_node(node, -1);
+            nodes_[i].exchange = exchange_of(state, kinds_[nodes_[i].kind].example.gpu_model);
+            index_node(node, +1);
+        }
+        recount();
+    }
     resolve_claims();
+}
+
+std::pair<std::int64_t, std::int64_t> Cluster::exchange_range(ShapeId shape, PoolId pool) const {
+    const PoolState& state = pools_[pool.index()];
+    if (state.exchange.empty()) return {1000, 1000};
+    std::int64_t least = model::kExchangeMax + 1;
+    std::int64_t greatest = 0;
+    for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
+        const model::Node& node = kinds_[kind].example;
+        if (!allowed_[shape.index()][kind] || pool_of(node) != pool) continue;
+        const std::int64_t weight = exchange_of(state, node.gpu_model);
+        least = std::min(least, weight);
+        greatest = std::max(greatest, weight);
+    }
+    if (greatest == 0) return {1000, 1000};  // nothing there can carry it
+    return {least, greatest};
 }
 
 PoolId Cluster::pool_of(const model::Node& node) const {
@@ -149,6 +185,7 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
     put_into_domains(id, node);
     state.topology = position_of(topologies_, node.topology);
     state.kind = kind_of(node);
+    state.exchange = exchange_of(pools_[state.pool.index()], node.gpu_model);
     state.cpu.capacity = node.cpu ? node.cpu->value : kUnaccounted;
     state.memory.capacity = node.memory ? node.memory->value : kUnaccounted;
     state.health = node.health;
@@ -161,6 +198,8 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
                                   : std::min(pool.gpu_memory_min, node.gpu_memory);
     }
     index_node(id, +1);
+    // A new kind of node may carry what waits for less than the kinds before it.
+    if (!pool.exchange.empty()) recount();
 }
 
 std::uint16_t Cluster::kind_of(const model::Node& node) {
@@ -209,6 +248,18 @@ MilliGpu Cluster::share_on(ShapeId shape, NodeId node) const {
 }
 
 MilliGpu Cluster::demand(ShapeId shape, PoolId pool) const {
+    const MilliGpu gpus = footprint(shape, pool);
+    if (pools_[pool.index()].exchange.empty()) return gpus;
+    return {gpus.value * exchange_range(shape, pool).first / 1000};
+}
+
+MilliGpu Cluster::most(ShapeId shape, PoolId pool) const {
+    const MilliGpu gpus = footprint(shape, pool);
+    if (pools_[pool.index()].exchange.empty()) return gpus;
+    return {gpus.value * exchange_range(shape, pool).second / 1000};
+}
+
+MilliGpu Cluster::footprint(ShapeId shape, PoolId pool) const {
     const model::TaskRequest& request = shapes_[shape.index()].request;
     MilliGpu share = request.share;
     if (request.gpu_memory > model::Bytes{0}) {

@@ -61,7 +61,7 @@ void check_events(const std::variant<Event...>&) {
 }  // namespace
 
 TEST_CASE("no member of a described type is forgotten") {
-    static_assert(count_members<model::Pool>() == 2);
+    static_assert(count_members<model::Pool>() == 3);
     check_all<model::Pool, model::Node, model::Entitlement, model::Project, model::TaskRequest,
               model::JobSpec, model::TaskPlacement, model::PauseCost, model::PauseReceipt,
               model::JobRecord, model::PauseManner, model::LaunchSpec, model::Snapshot>();

@@ -17,6 +17,7 @@ struct Fields<model::Pool> {
     static void visit(auto&& field) {
         field("name", &model::Pool::name);
         field("labels", &model::Pool::labels);
+        field("exchange", &model::Pool::exchange);
     }
 };
 

@@ -58,7 +58,7 @@ class RandomModel {
     model::Snapshot snapshot() {
         model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}};
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
-            snapshot.pools.push_back({text(), labels()});
+            snapshot.pools.push_back({text(), labels(), {{text(), large()}}});
             snapshot.nodes.push_back(node());
             snapshot.projects.push_back(project());
             snapshot.jobs.push_back(record());
@@ -175,7 +175,7 @@ class RandomModel {
         }
     }
     void fill(model::LevelsSet& e) { e.levels = texts(); }
-    void fill(model::PoolSet& e) { e.pool = {text(), labels()}; }
+    void fill(model::PoolSet& e) { e.pool = {text(), labels(), {{text(), large()}}}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }
     void fill(model::JobSubmitted& e) { e = {job(), spec(), text(), text()}; }

@@ -41,6 +41,8 @@ class StateReader {
   private:
     void read_levels(FieldReader& fields);
     void read_pool(const Value& value, const std::string& path);
+    std::map<std::string, std::int64_t> read_exchange(FieldReader& fields);
+    void share_exchange(const std::map<std::string, std::int64_t>& exchange);
     void read_node(const Value& value, const std::string& path);
     void read_project(const Value& value, const std::string& path);
     Entitlement read_rights(FieldReader& fields, Entitlement rights);
@@ -67,6 +69,7 @@ base::Result<Description> StateReader::read(const Value& file) {
     state_.as_listed = fields.flag("as_listed", false);
     read_levels(fields);
     fields.each("pools", [&](const Value& v, const std::string& path) { read_pool(v, path); });
+    share_exchange(read_exchange(fields));
     fields.each("nodes", [&](const Value& v, const std::string& path) { read_node(v, path); });
     fields.each("projects",
                 [&](const Value& v, const std::string& path) { read_project(v, path); });
@@ -99,15 +102,44 @@ void StateReader::read_pool(const Value& value, const std::string& path) {
     model::Pool pool;
     pool.name = fields.needed_name("name");
     pool.labels = fields.labels("labels");
+    pool.exchange = read_exchange(fields);
     fields.finish();
     if (!pool_names_.insert(pool.name).second) fields.report("name", "this pool is listed twice");
-    if (pool.name != model::kDefaultPool) {
-        state_.pools.push_back(std::move(pool));
-    } else if (!pool.labels.empty()) {
+    if (pool.name == model::kDefaultPool && !pool.labels.empty()) {
         fields.report("labels",
                       "the default pool takes the nodes that match no other pool; "
                       "it has no labels");
     }
+    if (pool.name == model::kDefaultPool && pool.exchange.empty()) return;
+    state_.pools.push_back(std::move(pool));
+}
+
+// `exchange: {H100: 1, A100: 0.5}`.
+std::map<std::string, std::int64_t> StateReader::read_exchange(FieldReader& fields) {
+    std::map<std::string, std::int64_t> exchange;
+    const Value* map = fields.find("exchange");
+    if (map == nullptr) return exchange;
+    FieldReader by_model(problems_, *map, fields.path_of("exchange"));
+    for (const auto& [model, value] : map->members) {
+        const auto weight = by_model.decimal(model, 3, "a weight such as 1 or 0.5");
+        if (weight && (*weight == 0 || *weight > model::kExchangeMax)) {
+            by_model.refuse(model, "more than 0 and at most 1000");
+        }
+        if (weight) exchange.emplace(model, *weight);
+    }
+    by_model.finish();
+    return exchange;
+}
+
+// What the file says of all pools holds in those that say nothing of their own.
+void StateReader::share_exchange(const std::map<std::string, std::int64_t>& exchange) {
+    if (exchange.empty()) return;
+    for (model::Pool& pool : state_.pools) {
+        if (pool.exchange.empty()) pool.exchange = exchange;
+    }
+    const bool has_default = std::ranges::any_of(
+        state_.pools, [](const auto& pool) { return pool.name == model::kDefaultPool; });
+    if (!has_default) state_.pools.push_back({model::kDefaultPool, {}, exchange});
 }
 
 void StateReader::read_node(const Value& value, const std::string& path) {

@@ -28,6 +28,12 @@ class StateWriter {
         list("pools", state.pools, [&](const model::Pool& pool) {
             text("name", pool.name);
             labels("labels", pool.labels);
+            if (pool.exchange.empty()) return;
+            json_.key("exchange"), json_.begin_object();
+            for (const auto& [model, weight] : pool.exchange) {
+                json_.text_key(model), json_.raw(base::format_thousandths(weight));
+            }
+            json_.end_object();
         });
         list("nodes", state.nodes, [&](const model::Node& node) { write(node); });
         list("projects", state.projects, [&](const model::Project& project) { write(project); });

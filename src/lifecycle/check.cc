@@ -34,6 +34,12 @@ class Check {
 
     Status operator()(const model::PoolSet& set) const {
         if (set.pool.name.empty()) return base::invalid("a pool needs a name");
+        for (const auto& [model, weight] : set.pool.exchange) {
+            if (weight > 0 && weight <= model::kExchangeMax) continue;
+            return base::invalid("pool \"" + set.pool.name + "\": exchange of \"" + model +
+                                 "\": wanted more than 0 and at most 1000, found " +
+                                 base::format_thousandths(weight));
+        }
         return {};
     }
 

@@ -17,8 +17,6 @@ using cluster::PastUse;
 using cluster::View;
 using model::TaskPlacement;
 
-MilliGpu gpus_of(const TaskPlacement& task) { return task.share * std::popcount(task.gpu_mask); }
-
 struct GpuSum {
     std::int64_t used = 0;
     std::int64_t releasing = 0;
@@ -60,20 +58,29 @@ class Audit {
         }
     }
 
+    // By the exchange weight of its node's model.
+    MilliGpu counted(const TaskPlacement& task) const {
+        const model::Node& node = cluster_.description(task.node);
+        const auto& exchange = cluster_.pool(cluster_.nodes()[task.node.index()].pool).exchange;
+        const auto weight = exchange.find(node.gpu_model);
+        const std::int64_t gpus = task.share.value * std::popcount(task.gpu_mask);
+        return {gpus * (weight == exchange.end() ? 1000 : weight->second) / 1000};
+    }
+
     void count(const Job& job) {
         MilliGpu allocated{0};
         int active = 0;
         for (const cluster::PlacedTask& task : job.placed) {
             add(task.place, task.is_releasing ? &GpuSum::releasing : &GpuSum::used);
             if (task.is_releasing) continue;
-            allocated += gpus_of(task.place);
+            allocated += counted(task.place);
             ++active;
         }
         int held = 0;
         for (const TaskPlacement& task :
              job.hold ? job.hold->tasks : std::vector<TaskPlacement>{}) {
             add(task, &GpuSum::held);
-            allocated += gpus_of(task);
+            allocated += counted(task);
             ++held;
         }
         if (active != job.active) report("job " + std::to_string(job.id.value) + ": active count");

@@ -52,11 +52,16 @@ struct Node {
     bool operator==(const Node&) const = default;
 };
 
+inline constexpr std::int64_t kExchangeMax = 1'000'000;
+
 // A pool is the set of nodes that carry all of its labels. A node belongs to the first pool, in
 // order of declaration, that it matches, else to kDefaultPool.
 struct Pool {
     std::string name;
     Labels labels;
+    // What one GPU of a model counts as in quotas, limits and fair shares, in thousandths; models
+    // not named, and all where this is empty, count as one. More than 0, at most kExchangeMax.
+    std::map<std::string, std::int64_t> exchange;
 
     bool operator==(const Pool&) const = default;
 };

@@ -191,8 +191,13 @@ Result<model::Node> read_node(const Command& command) {
 
 Result<model::Pool> read_pool(const Command& command) {
     BERTH_TRY(name, only_name(command));
-    model::Pool pool{name, {}};
-    BERTH_TRY_VOID(read_values(command, {}, &pool.labels));
+    model::Pool pool{name, {}, {}};
+    Readers readers;
+    for (const auto& [key, value] : command.values) {
+        if (!key.starts_with("exchange.")) continue;
+        readers[key] = into(pool.exchange[key.substr(9)], base::parse_thousandths);
+    }
+    BERTH_TRY_VOID(read_values(command, readers, &pool.labels));
     return pool;
 }
 

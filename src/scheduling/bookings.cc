@@ -346,7 +346,7 @@ bool Bookings::is_kept_from(const Booked& booked, const Job& job) const {
     const Job& first = view_.cluster.job(booked.booking.job);
     if (job.id == first.id || is_served(first)) return false;
     const MilliGpu wanted = ask_gpus(view_, first, first.ask());
-    if (ask_gpus(view_, job, job.ask()) >= wanted) return false;
+    if (gpus_for(view_, job, job.ask()) >= gpus_for(view_, first, first.ask())) return false;
     // What this decision has given to others may have used up what its project may have. Its own
     // kept GPUs are not idle now, so what is set aside for others was asked about before.
     const auto denial = quota_gate(view_, first, wanted);

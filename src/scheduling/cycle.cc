@@ -224,7 +224,7 @@ class Attempt {
     }
 
     bool has_enough_apart(const PoolView& view, const cluster::LaneKey& lane) {
-        const MilliGpu asks = cluster_.demand(lane.shape, view.pool) * lane.ask;
+        const MilliGpu asks = cluster_.footprint(lane.shape, view.pool) * lane.ask;
         const auto& free = cluster_.pool(view.pool).free_total;
         return asks > MilliGpu{0} &&
                asks <= free[static_cast<std::size_t>(View::Coming)] + bookings_of(view).kept();
@@ -240,7 +240,7 @@ class Attempt {
         }
         const auto coming = static_cast<std::size_t>(View::Coming);
         const bool is_apart =
-            ask_gpus(view, job, job.ask()) <= cluster_.pool(view.pool).free_total[coming];
+            gpus_for(view, job, job.ask()) <= cluster_.pool(view.pool).free_total[coming];
         if (!is_apart || ++searches_for_moves_ > kMoveSearchesMax) return false;
         if (is_waste_spent(view, view.wasted_gpu_ms)) {
             draft_.wake_at(waste_renewal(draft_.now()));
@@ -331,7 +331,7 @@ class Attempt {
     // Whether jobs of the lane have a right to anybody's GPUs.
     static bool may_evict(const PoolView& view, ProjectId project, const cluster::LaneKey& lane,
                           Rule rule) {
-        const MilliGpu amount = view.cluster.demand(lane.shape, view.pool) * lane.ask;
+        const MilliGpu amount = view.cluster.most(lane.shape, view.pool) * lane.ask;
         if (rule == Rule::Reclaim) return may_reclaim(view, project, lane.preemptible, amount);
         const auto& victims = view.claim(project).victims;
         return !victims.empty() && victims.begin()->priority < lane.priority;
@@ -354,7 +354,7 @@ class Attempt {
     bool is_worth_a_search(Freeable& freeable, const PoolView& view, ProjectId project,
                            const cluster::LaneKey& lane, Rule rule) const {
         if (!may_evict(view, project, lane, rule)) return false;
-        const MilliGpu amount = view.cluster.demand(lane.shape, view.pool) * lane.ask;
+        const MilliGpu amount = view.cluster.most(lane.shape, view.pool) * lane.ask;
         if (!lane.preemptible && is_above_own_quota(view, project, amount)) return false;
         return rule != Rule::Reclaim ||
                freeable.is_possible(project, amount, counting_of(view, lane.shape));

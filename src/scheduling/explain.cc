@@ -106,7 +106,9 @@ class Explainer {
         const auto& pool = view.cluster.pool(view.pool);
         verdict_.job = job.id;
         verdict_.tasks_asked = job.ask();
-        verdict_.asks = ask_gpus(view, job, job.ask());
+        counted_ = ask_gpus(view, job, job.ask());
+        const model::TaskRequest& request = view.cluster.shape(job.shape).request;
+        verdict_.asks = pool.exchange.empty() ? counted_ : request.share * request.gpus * job.ask();
         verdict_.idle = pool.free_total[static_cast<std::size_t>(View::Idle)];
         verdict_.capacity = pool.capacity;
         verdict_.scope = project_name(view.cluster, job.project);
@@ -117,7 +119,7 @@ class Explainer {
     // before the plan's starts.
     Verdict run(bool fitted_before, const Plan& plan) {
         if (never_fits()) return verdict_;
-        if (const auto denial = quota_gate(view_, job_, verdict_.asks)) return denied(*denial);
+        if (const auto denial = quota_gate(view_, job_, counted_)) return denied(*denial);
         const auto fitting = place_fitting(view_, job_, job_.ask(), View::Idle);
         verdict_.tasks_fit = static_cast<int>(fitting.size());
         for (const NodeId node : all_nodes()) {
@@ -219,6 +221,7 @@ class Explainer {
     }
 
     Verdict denied(const Denial& denial) {
+        verdict_.asks = counted_;
         verdict_.scope = project_name(view_.cluster, denial.at);
         verdict_.used = denial.used;
         verdict_.bound = denial.bound;
@@ -343,7 +346,8 @@ class Explainer {
         if (const auto obstacle = keeps_from_pausing(); !obstacle.empty()) {
             return with(Reason::PoolFull, obstacle);
         }
-        if (others_hold && allocated + verdict_.asks > fair) {
+        if (others_hold && allocated + counted_ > fair) {
+            verdict_.asks = counted_;
             return with(Reason::QuotaFair, "fair share");
         }
         return with(Reason::PoolFull);
@@ -351,14 +355,14 @@ class Explainer {
 
     // What keeps it from having others paused although it has a right to that.
     std::string keeps_from_pausing() const {
-        const Rule rule = may_reclaim(view_, job_.project, job_.preemptible, verdict_.asks)
+        const Rule rule = may_reclaim(view_, job_.project, job_.preemptible, counted_)
                               ? Rule::Reclaim
                               : Rule::Preempt;
         const auto& victims = view_.claim(job_.project).victims;
         const bool may_preempt = !victims.empty() && victims.begin()->priority < job_.priority;
         if (rule == Rule::Preempt && !may_preempt) return {};
         if (delayed_until(view_, job_)) return "preemption delay";
-        const Beneficiary beneficiary{job_, job_.ask(), verdict_.asks, rule};
+        const Beneficiary beneficiary{job_, job_.ask(), counted_, rule};
         const bool is_held_back =
             is_waste_spent(view_, view_.wasted_gpu_ms) && is_wasteful(view_, beneficiary);
         return is_held_back ? "waste budget" : "";
@@ -396,6 +400,7 @@ class Explainer {
     const PoolView& view_;
     const Job& job_;
     Verdict verdict_;
+    MilliGpu counted_{0};  // what it asks, as GPUs count in quotas and shares
 };
 
 bool overlaps(const TaskPlacement& task, const std::vector<TaskPlacement>& promised) {

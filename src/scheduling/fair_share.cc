@@ -195,7 +195,7 @@ Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Po
                   std::move(quotas.in_force), std::move(quotas.scaled)};
     std::vector<MilliGpu> request(count);
     effective_request(cluster, pool, cluster::kRoot, shares, request);
-    shares.fair[0] = shares.allocatable[0] = cluster.pool(pool).capacity;
+    shares.fair[0] = shares.allocatable[0] = cluster.pool(pool).counted_capacity;
     divide_below(cluster, pool, cluster::kRoot, policy.usage_weight, request,
                  past_shares(cluster, pool, policy, now), shares, divisions);
     return shares;

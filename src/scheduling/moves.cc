@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <set>
 #include <tuple>
 
 #include "scheduling/minimum_run.h"
@@ -53,7 +54,7 @@ using Outcome = Rearrangements::Outcome;
 
 // What the job has lost by waiting.
 std::int64_t lost_so_far(const PoolView& view, const Job& job) {
-    return ask_gpus(view, job, job.ask()).value *
+    return gpus_for(view, job, job.ask()).value *
            std::max<std::int64_t>((view.now - job.waiting_since).count(), 0) / 1000;
 }
 
@@ -68,7 +69,7 @@ std::optional<TimePoint> worth_at(const PoolView& view, const Job& job, const Ou
     std::optional<TimePoint> first = outcome.protected_until;
     if (!outcome.is_found) return first;
     const std::int64_t missing = outcome.price - lost_so_far(view, job);
-    const std::int64_t pace = (ask_gpus(view, job, job.ask()) - outcome.gpus).value;  // milli-GPU
+    const std::int64_t pace = (gpus_for(view, job, job.ask()) - outcome.gpus).value;  // milli-GPU
     if (pace <= 0) return first;
     const TimePoint time = view.now + model::Duration{missing * 1000 / pace + 1};
     return std::min(first.value_or(time), time);
@@ -126,10 +127,11 @@ class Search {
         nodes_ = nodes_to_try();
         on_node_.resize(nodes_.size());
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            for (const JobId id : view_.cluster.jobs_on(nodes_[i])) {
+            // By id: whose tasks came first to the node does not count.
+            const auto here = view_.cluster.jobs_on(nodes_[i]);
+            for (const JobId id : std::set(here.begin(), here.end())) {
                 const auto mover = mover_of(id);
-                if (!mover || std::ranges::find(on_node_[i], *mover) != on_node_[i].end()) continue;
-                on_node_[i].push_back(*mover);
+                if (mover) on_node_[i].push_back(*mover);
             }
         }
     }
@@ -302,6 +304,16 @@ class Search {
         return true;
     }
 
+    // Nobody comes to hold more of his share or limit by having to move.
+    bool counts_more(const Job& job, const Places& to) const {
+        MilliGpu more{0};
+        for (const TaskPlacement& task : to) more += view_.cluster.counted(task);
+        for (const cluster::PlacedTask& task : job.placed) {
+            more -= view_.cluster.counted(task.place);
+        }
+        return more > MilliGpu{0};
+    }
+
     bool try_moves(const Set& set) {
         const cluster::Trial trial(view_.cluster);
         result_.moves.clear();
@@ -320,6 +332,7 @@ class Search {
             const int tasks = static_cast<int>(mover.ranks.size());
             auto to = another_place(view_, *mover.job, tasks);
             if (!to || is_at_same_places(*mover.job, *to)) return false;
+            if (counts_more(*mover.job, *to)) return false;
             for (const TaskPlacement& task : *to) view_.cluster.take(View::Coming, task);
             moves.push_back({mover.job->id, std::move(*to), model::Rule::Consolidate, job_.id,
                              mover.cost, true});

@@ -53,7 +53,7 @@ class Tree {
     Tree(const cluster::Cluster& cluster, PoolId pool)
         : cluster_(cluster), pool_(pool), in_force_(cluster.projects().size()) {
         in_force_[cluster::kRoot.index()] = model::kUnlimited;
-        go_below(cluster::kRoot, cluster.pool(pool).capacity);
+        go_below(cluster::kRoot, cluster.pool(pool).counted_capacity);
     }
 
     Quotas quotas() && { return {std::move(in_force_), std::move(found_)}; }

@@ -366,7 +366,8 @@ void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first
     piece.protected_until =
         scheduling::protected_until(*view_, job, model::Rule::Preempt, job.project);
     piece.tasks = std::span(into.tasks).subspan(first, count);
-    piece.gpus = piece.stopped = gpus_of(piece.tasks);
+    piece.stopped = gpus_of(piece.tasks);
+    for (const model::TaskPlacement& task : piece.tasks) piece.gpus += view_->cluster.counted(task);
     const bool stops_all = job.elastic == model::Elastic::Restart;
     piece.takes_core = piece.takes_whole_job || stops_all;
     if (stops_all) {

@@ -33,8 +33,8 @@ struct Piece {
     bool is_protected = false;  // by its job's minimum run, whoever asks; see is_protected()
     std::span<const model::TaskPlacement> tasks;  // all running
     std::span<const int> ranks;  // theirs
-    MilliGpu gpus{0};
-    MilliGpu stopped{0};  // whose unsaved work goes with it
+    MilliGpu gpus{0};  // as they count in quotas and shares
+    MilliGpu stopped{0};  // GPUs whose unsaved work goes with it
     TimePoint protected_until;  // its job, by its minimum run
     TimePoint last_saved;  // its job
     model::PauseCost cost;

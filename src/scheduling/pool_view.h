@@ -43,9 +43,15 @@ inline PoolView view_pool(cluster::Cluster& cluster, const model::Policy& policy
     return {cluster, policy, now, pool, fair_shares(cluster, pool, policy, now)};
 }
 
-// The GPUs that `tasks` more tasks of the job count for in its project.
+// The most that `tasks` more tasks of the job may count for in its project: what bounds and rights
+// are asked about, so that they hold whatever nodes it goes to.
 inline MilliGpu ask_gpus(const PoolView& view, const cluster::Job& job, int tasks) {
-    return view.cluster.demand(job.shape, view.pool) * tasks;
+    return view.cluster.most(job.shape, view.pool) * tasks;
+}
+
+// The GPUs that `tasks` more tasks of the job take, however they count.
+inline MilliGpu gpus_for(const PoolView& view, const cluster::Job& job, int tasks) {
+    return view.cluster.footprint(job.shape, view.pool) * tasks;
 }
 
 }  // namespace berth::scheduling

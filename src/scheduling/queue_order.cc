@@ -98,7 +98,7 @@ void QueueOrder::refresh(ProjectId project) {
     }
     if (!best.project.is_valid() || project == cluster::kRoot) return;
     const cluster::LaneKey& lane = head(best).lane;
-    const MilliGpu amount = view_.cluster.demand(lane.shape, view_.pool) * lane.ask;
+    const MilliGpu amount = view_.cluster.most(lane.shape, view_.pool) * lane.ask;
     best.key = service_key(view_, project, amount);
 }
 

@@ -33,6 +33,13 @@ void sum_set_aside(const PoolView& view, ProjectId parent, SetAside& sum) {
     }
 }
 
+// As GPUs count. Where models are exchanged, what runs on nodes that are away counts as well.
+MilliGpu room_of_pool(const PoolView& view) {
+    const cluster::PoolState& pool = view.cluster.pool(view.pool);
+    if (pool.exchange.empty()) return pool.free_total[static_cast<std::size_t>(View::Coming)];
+    return pool.counted_capacity - view.allocated(cluster::kRoot);
+}
+
 // Within a fixed quota its own bound is all there is to share; outside, what the pool has.
 std::optional<Denial> set_aside_gate(const PoolView& view, ProjectId project, MilliGpu amount) {
     if (is_fixed(view, project)) return {};  // its GPUs are the ones set aside
@@ -41,10 +48,8 @@ std::optional<Denial> set_aside_gate(const PoolView& view, ProjectId project, Mi
     SetAside aside;
     sum_set_aside(view, roof, aside);
     if (aside.total == MilliGpu{0}) return {};
-    const auto& pool = view.cluster.pool(view.pool);
-    const MilliGpu room = roof == cluster::kRoot
-                              ? pool.free_total[static_cast<std::size_t>(View::Coming)]
-                              : view.claim(roof).limit - view.allocated(roof);
+    const MilliGpu room =
+        roof == cluster::kRoot ? room_of_pool(view) : view.claim(roof).limit - view.allocated(roof);
     const MilliGpu lendable = std::max(room - aside.total, MilliGpu{0});
     if (amount <= lendable) return {};
     return Denial{Gate::SetAside, aside.owner, aside.total, lendable};

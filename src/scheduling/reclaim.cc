@@ -63,7 +63,8 @@ bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, Mill
 
 Counting counting_of(const PoolView& view, ShapeId shape) {
     const bool by_memory = view.cluster.shape(shape).request.gpu_memory > model::Bytes{0};
-    return by_memory ? Counting::AtMost : Counting::Exact;
+    const bool is_exchanged = !view.cluster.pool(view.pool).exchange.empty();
+    return by_memory || is_exchanged ? Counting::AtMost : Counting::Exact;
 }
 
 bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting,

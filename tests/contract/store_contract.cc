@@ -159,7 +159,7 @@ void check_events_of_a_job(const Open& open) {
     ports::Batch batch;
     for (std::int64_t i = 1; i <= 30; ++i) {
         model::Event event{i, {}, "test", model::JobRunning{JobId{i % 3}}};
-        if (i % 3 == 0) event.body = model::PoolSet{{"p", {}}};
+        if (i % 3 == 0) event.body = model::PoolSet{{"p", {}, {}}};
         batch.events.push_back(event);
     }
     REQUIRE(store->commit(batch));

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every verb of the command line against a real server: what it prints, where, and its code."""
 import csv
+import gzip
 import io
 import json
 import os
@@ -422,6 +423,37 @@ jobs:
         self.assertIn("broken.scn", self.berth("scenario", "broken.scn", code=2).stderr)
         self.berth("scenario", "--update", "bad.scn")
         self.berth("scenario", "bad.scn")
+
+
+class Simulating(ServerCase):
+    def test_policies_are_compared_in_every_form_and_faults_are_told(self):
+        with tempfile.TemporaryDirectory(prefix="b") as folder:
+            path = pathlib.Path(folder)
+            with gzip.open(path / "trace.csv.gz", "wt") as file:
+                file.write("submit_s,duration_s,gpus\n0,100,2\n1,10,4\n2,10,1\n")
+
+            def simulate(*words, code=0, nodes="1x4"):
+                trace = str(path / "trace.csv.gz")
+                done = self.server.berth("simulate", "--trace", trace, "--nodes", nodes, "--policy",
+                                         "fifo,fjf", *words, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                return done
+
+            fifo, fjf = json.loads(simulate("-o", "json").stdout)
+            self.assertEqual((fifo["policy"], fifo["jobs"], fifo["finished"]), ("fifo", 3, 3))
+            self.assertAlmostEqual(fifo["avg_jct_s"], (100 + 109 + 118) / 3, places=5)
+            self.assertAlmostEqual(fjf["avg_jct_s"], (100 + 109 + 10) / 3, places=5)
+            self.assertEqual(fjf["preemptions"], 0)
+            self.assertRegex(simulate().stdout, r"(?m)^POLICY +AVG JCT.*\nfifo +1m49s ")
+            page = simulate("-o", "html").stdout
+            self.assertTrue(page.startswith("<!doctype html>"))
+            self.assertNotRegex(page, r"<script|https?://|@import")
+            unfinished = simulate("--json", nodes="1x2", code=1)
+            self.assertIn("fifo: 1 of 3 jobs did not finish", unfinished.stderr)
+            self.assertEqual(json.loads(unfinished.stdout)[0]["finished"], 2)
+            self.assertIn("wanted NODESxGPUS", simulate(nodes="8", code=124).stderr)
+            self.assertIn("none of: fifo", simulate("--policy", "x", code=124).stderr)
+            self.assertIn("no column", simulate("--format", "philly", code=2).stderr)
 
 
 class Demo(ServerCase):

@@ -283,7 +283,8 @@ class Replay {
                 report("R5: " + name(taken[i].job) + " moves for nothing");
             }
         }
-        const std::int64_t lost = want.amount * (now_ - job.waiting_since).count() / 1000;
+        const std::int64_t gpus = cluster_.footprint(job.shape, pool).value * want.tasks;
+        const std::int64_t lost = gpus * (now_ - job.waiting_since).count() / 1000;
         if (policy_.priced_moves && cost > lost) {
             report("R5: moves for " + who + " cost " + std::to_string(cost) + ", it lost " +
                    std::to_string(lost));
@@ -422,10 +423,7 @@ class Replay {
                 }
             };
             sum(sum, roof);
-            std::int64_t there = 0;
-            for (const auto& node : now.nodes) {
-                for (const std::int64_t gpu : node.gpus) there += gpu;
-            }
+            std::int64_t there = judge(pool).room_of_pool(now);
             if (roof != cluster::kRoot) {
                 there = cluster_.claim(pool, roof).limit.value - now.allocated[roof.index()];
             }
@@ -536,7 +534,7 @@ std::vector<std::string> check_decision(const lifecycle::State& before, const mo
                                         model::TimePoint now, const model::Plan& plan,
                                         const lifecycle::State& after, DecisionStats& stats) {
     std::vector<std::string> found = Replay(before, policy, now, plan, stats).run(false);
-    if (!found.empty() && !plan.pauses.empty() && !plan.starts.empty()) {
+    if (!found.empty() && !plan.reservations.empty() && !plan.starts.empty()) {
         DecisionStats again;
         if (Replay(before, policy, now, plan, again).run(true).empty()) found.clear();
     }

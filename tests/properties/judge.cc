@@ -51,9 +51,45 @@ std::vector<ProjectId> Judge::path(ProjectId project) const {
     return path;
 }
 
+std::int64_t Judge::counted(const model::TaskPlacement& task) const {
+    return gpus_of(task) * exchange_weight(cluster_, task.node) / 1000;
+}
+
+std::int64_t Judge::counts_at_most(const cluster::Job& job) const {
+    std::int64_t gpus = cluster_.shape(job.shape).request.share.value;
+    if (cluster_.shape(job.shape).request.gpu_memory > model::Bytes{0}) {
+        const model::Bytes least = cluster_.pool(pool_).gpu_memory_min;
+        const model::Bytes asked = cluster_.shape(job.shape).request.gpu_memory;
+        gpus = least.value == 0 ? 1000 : (asked.value * 1000 + least.value - 1) / least.value;
+        gpus = std::min<std::int64_t>(gpus, 1000);
+    }
+    std::int64_t weight = 0;
+    for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {
+        const auto& node = cluster_.nodes()[i];
+        const base::NodeId id{static_cast<base::NodeId::Rep>(i)};
+        if (node.pool != pool_ || !cluster_.allows(job.shape, node.kind)) continue;
+        weight = std::max(weight, exchange_weight(cluster_, id));
+    }
+    if (weight == 0) weight = 1000;
+    return gpus * cluster_.shape(job.shape).request.gpus * weight / 1000;
+}
+
+std::int64_t Judge::room_of_pool(const Room& room) const {
+    const bool is_exchanged = !cluster_.pool(pool_).exchange.empty();
+    std::int64_t there = is_exchanged ? -room.allocated[0] : 0;
+    for (std::size_t i = 0; i < room.nodes.size(); ++i) {
+        const base::NodeId id{static_cast<base::NodeId::Rep>(i)};
+        const auto& node = cluster_.nodes()[i];
+        for (const std::int64_t gpu : room.nodes[i].gpus) there += is_exchanged ? 0 : gpu;
+        const bool is_there = node.pool == pool_ && node.is_ready;
+        if (is_exchanged && is_there) there += node.gpus * exchange_weight(cluster_, id);
+    }
+    return there;
+}
+
 Want Judge::want(const cluster::Job& job, model::Rule rule) const {
     const int tasks = job.active < job.tasks_min ? job.tasks_min - job.active : 1;
-    return {&job, tasks, cluster_.demand(job.shape, pool_).value * tasks, rule};
+    return {&job, tasks, counts_at_most(job) * tasks, rule};
 }
 
 // Coming: what nobody uses or was promised. Idle: of that, what nobody is still leaving either;
@@ -80,8 +116,8 @@ Room Judge::room(cluster::View view) const {
         if (job.pool != pool_) return;
         for (ProjectId at = job.project; at.is_valid();
              at = cluster_.projects()[at.index()].parent) {
-            room.allocated[at.index()] += gpus_of(task);
-            if (!job.preemptible) room.not_preemptible[at.index()] += gpus_of(task);
+            room.allocated[at.index()] += counted(task);
+            if (!job.preemptible) room.not_preemptible[at.index()] += counted(task);
         }
     };
     for (const auto& [id, job] : cluster_.jobs()) {
@@ -140,9 +176,7 @@ bool Judge::passes_gates(const Room& room, const Want& want) const {
         there = cluster_.claim(pool_, roof).limit.value - room.allocated[roof.index()];
     } else {
         roof = cluster::kRoot;
-        for (std::size_t i = 0; i < room.nodes.size(); ++i) {
-            for (const std::int64_t gpu : room.nodes[i].gpus) there += gpu;
-        }
+        there = room_of_pool(room);
     }
     const std::int64_t aside = set_aside_below(room, roof);
     return aside == 0 || want.amount <= there - aside;
@@ -295,14 +329,16 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
         while (!running.empty()) {
             const bool is_core = std::ssize(running) <= job.tasks_min;
             if ((is_core || stops_all) && keeps_core) break;
+            std::int64_t held = 0;
             JudgedPiece piece{id, job.project, job.priority, {}, 0, 0, is_core};
             do {
                 piece.tasks.push_back(running.rbegin()->second);
-                piece.gpus += gpus_of(piece.tasks.back());
+                piece.gpus += counted(piece.tasks.back());
+                held += gpus_of(piece.tasks.back());
                 running.erase(std::prev(running.end()));
             } while (is_core && !running.empty());
             const auto unsaved = std::max((now_ - job.last_saved).count(), std::int64_t{0});
-            std::int64_t stopped = piece.gpus;
+            std::int64_t stopped = held;
             if (stops_all) stopped = std::exchange(all, 0);
             piece.cost = stopped * unsaved / 1000 + stopped * job.restart_cost.count() / 1000;
             if (fresh_.contains(id)) piece.cost = 0;

@@ -68,6 +68,8 @@ class Judge {
 
     Want want(const cluster::Job& job, model::Rule rule) const;
     Room room(cluster::View view) const;
+    // What is there for whom no fixed quota shelters.
+    std::int64_t room_of_pool(const Room& room) const;
     bool passes_gates(const Room& room, const Want& want) const;
     // In one domain of the required level, if the job has one, beside its running tasks.
     bool fits(const Room& room, const Want& want) const;
@@ -110,6 +112,9 @@ class Judge {
     std::int64_t set_aside_below(const Room& room, ProjectId roof) const;
     std::int64_t fitting_on(const Room::Node& node, const Want& want, base::NodeId id) const;
     bool is_protected(const Want& want, const cluster::Job& victim) const;
+    // As GPUs count in quotas and shares.
+    std::int64_t counted(const model::TaskPlacement& task) const;
+    std::int64_t counts_at_most(const cluster::Job& job) const;  // one task of it
 
     const cluster::Cluster& cluster_;
     const model::Policy& policy_;

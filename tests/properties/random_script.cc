@@ -158,7 +158,12 @@ Setting random_setting(Rng& rng) {
     Setting setting;
     setting.pools = rng.chance(1, 4) ? 2 : 1;
     setting.fixed.push_back(policy_line(rng));
-    if (setting.pools > 1) setting.fixed.emplace_back("pool second label.pool=second");
+    const bool exchanges = rng.chance(1, 3);
+    if (exchanges) setting.fixed.emplace_back("pool default exchange.A=0.5 exchange.H=2");
+    if (setting.pools > 1) {
+        setting.fixed.push_back("pool second label.pool=second" +
+                                std::string(exchanges ? " exchange.A=0.3" : ""));
+    }
     const std::int64_t nodes = rng.between(1, rng.chance(1, 3) ? 6 : 3);
     for (int i = 0; i < nodes; ++i) {
         setting.nodes.push_back("n" + std::to_string(i));

@@ -107,6 +107,7 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
 bool starts(const lifecycle::State& before, const scenario::Stage& stage, const Remedy& remedy,
             model::JobId id) {
     lifecycle::State state = before;
+    state.time = stage.now();
     carry_out(state, remedy, id);
     const model::TimePoint at = remedy.kind == RemedyKind::Wait ? remedy.at : stage.now();
     const model::Plan plan = scheduling::decide(state.cluster, stage.policy(), at);
@@ -133,7 +134,7 @@ std::vector<Remedy> smaller(const Remedy& remedy, const cluster::Job& job,
             const auto& claim = cluster.claim(cluster.pools_of(job).front(), at);
             const auto now = remedy.kind == RemedyKind::RaiseLimit ? claim.limit : claim.quota;
             // Where parts of GPUs are counted the steps are smaller than a GPU.
-            const auto asks = cluster.demand(job.shape, cluster.pools_of(job).front());
+            const auto asks = cluster.most(job.shape, cluster.pools_of(job).front());
             for (const auto amount :
                  {now, claim.usage.allocated, claim.usage.not_preemptible, asks, remedy.gpus}) {
                 if (amount.value % 1000 != 0) return {};

@@ -34,10 +34,16 @@ class Division {
         for (const cluster::Claim& claim : cluster.pool(pool).claims) {
             shares_.quota.push_back(claim.quota.value);
         }
-        if (policy.scale_overcommitted) shrink_below(0, cluster.pool(pool).capacity.value);
+        std::int64_t capacity = 0;
+        for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+            const base::NodeId node{static_cast<base::NodeId::Rep>(i)};
+            const bool is_there = cluster.nodes()[i].is_ready && cluster.nodes()[i].pool == pool;
+            if (is_there) capacity += cluster.nodes()[i].gpus * exchange_weight(cluster, node);
+        }
+        if (policy.scale_overcommitted) shrink_below(0, capacity);
         for (const auto& [id, job] : cluster.jobs()) add_request(job);
         request_below(0);
-        shares_.fair[0] = shares_.allocatable[0] = cluster.pool(pool).capacity.value;
+        shares_.fair[0] = shares_.allocatable[0] = capacity;
         divide_below(0);
     }
 
@@ -53,7 +59,8 @@ class Division {
         std::int64_t held = 0;
         int tasks = 0;
         const auto add = [&](const model::TaskPlacement& place) {
-            held += place.share.value * __builtin_popcountll(place.gpu_mask);
+            held += place.share.value * __builtin_popcountll(place.gpu_mask) *
+                    exchange_weight(cluster_, place.node) / 1000;
             ++tasks;
         };
         for (const auto& task : job.placed) {
@@ -234,6 +241,12 @@ class Division {
 };
 
 }  // namespace
+
+std::int64_t exchange_weight(const cluster::Cluster& cluster, base::NodeId node) {
+    const auto& exchange = cluster.pool(cluster.nodes()[node.index()].pool).exchange;
+    const auto found = exchange.find(cluster.description(node).gpu_model);
+    return found == exchange.end() ? 1000 : found->second;
+}
 
 RuleShares rule_shares(const cluster::Cluster& cluster, base::PoolId pool,
                        const model::Policy& policy, model::TimePoint now) {

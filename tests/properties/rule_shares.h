@@ -19,6 +19,9 @@ struct RuleShares {
     std::vector<std::int64_t> quota;        // what is left of it where too much is promised
 };
 
+// What one GPU of the node counts as where GPU models are exchanged, in thousandths.
+std::int64_t exchange_weight(const cluster::Cluster& cluster, base::NodeId node);
+
 RuleShares rule_shares(const cluster::Cluster& cluster, base::PoolId pool,
                        const model::Policy& policy, model::TimePoint now);
 

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/simulate_table.h"
+
+#include <cmath>
+#include <cstdio>
+
+#include "cli/table.h"
+
+namespace berth::cli {
+namespace {
+
+std::string time(double seconds) {
+    return base::format(base::Duration{std::chrono::seconds(std::llround(seconds))});
+}
+
+std::string decimal(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.2f", value);
+    return text;
+}
+
+}  // namespace
+
+std::string simulate_table(std::span<const simulation::Run> runs, const Style& style) {
+    constexpr Align kRight = Align::Right;
+    Table table({{.title = "POLICY", .worth = 1, .width_min = 12},
+                 {.title = "AVG JCT", .align = kRight},
+                 {.title = "MEDIAN", .align = kRight},
+                 {.title = "P99", .align = kRight},
+                 {.title = "MAX", .align = kRight},
+                 {.title = "MAKESPAN", .align = kRight},
+                 {.title = "PAUSES", .align = kRight},
+                 {.title = "USED", .align = kRight},
+                 {.title = "WORST RHO", .align = kRight}});
+    for (const simulation::Run& run : runs) {
+        const simulation::Metrics& metrics = run.metrics;
+        table.add_row({run.policy, time(metrics.avg_jct_s), time(metrics.median_jct_s),
+                       time(metrics.p99_jct_s), time(metrics.max_jct_s), time(metrics.makespan_s),
+                       std::to_string(metrics.preemptions),
+                       std::to_string(std::llround(metrics.utilization * 100)) + "%",
+                       decimal(metrics.rho_max)});
+    }
+    return table.render(style);
+}
+
+}  // namespace berth::cli

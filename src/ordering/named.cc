@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordering/named.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <string>
+
+#include "ordering/arrival.h"
+#include "ordering/gittins.h"
+#include "ordering/guarded.h"
+#include "ordering/levels.h"
+#include "ordering/predicted.h"
+#include "ordering/shortest.h"
+#include "ordering/tiresias_released.h"
+
+namespace berth::ordering {
+namespace {
+
+constexpr std::int64_t kSecond = 1000;
+
+// "key=value" behind the colons, each taken once.
+class Settings {
+  public:
+    static base::Result<Settings> parse(std::string_view text) {
+        Settings settings;
+        while (!text.empty()) {
+            text.remove_prefix(1);  // the colon
+            const std::string_view part = text.substr(0, text.find(':'));
+            text.remove_prefix(part.size());
+            const std::size_t equals = part.find('=');
+            if (equals == std::string_view::npos) {
+                return base::invalid("wanted a setting such as levels=4, found \"" +
+                                     std::string(part) + "\"");
+            }
+            settings.given_.push_back({part.substr(0, equals), part.substr(equals + 1)});
+        }
+        return settings;
+    }
+
+    std::int64_t number(std::string_view name, std::int64_t fallback, std::int64_t low,
+                        std::int64_t high) {
+        const std::string_view text = take(name);
+        if (text.empty()) return fallback;
+        std::int64_t value = 0;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error == std::errc() && end == text.data() + text.size() && value >= low &&
+            value <= high) {
+            return value;
+        }
+        refuse(name, std::to_string(low) + " to " + std::to_string(high), text);
+        return fallback;
+    }
+
+    Duration duration(std::string_view name, Duration fallback) {
+        const std::string_view text = take(name);
+        if (text.empty()) return fallback;
+        const auto value = base::parse_duration(text);
+        if (value && value->count() > 0) return *value;
+        refuse(name, "a time such as 10m", text);
+        return fallback;
+    }
+
+    // The place of the word in `choices`.
+    std::size_t choice(std::string_view name, std::span<const std::string_view> choices,
+                       std::size_t fallback) {
+        const std::string_view text = take(name);
+        if (text.empty()) return fallback;
+        const auto found = std::ranges::find(choices, text);
+        if (found != choices.end()) return static_cast<std::size_t>(found - choices.begin());
+        std::string wanted;
+        for (const std::string_view choice : choices) {
+            wanted += (wanted.empty() ? "" : " or ") + std::string(choice);
+        }
+        refuse(name, wanted, text);
+        return fallback;
+    }
+
+    // What is wrong with the settings taken, or with those that nobody took.
+    base::Status verdict() const {
+        if (!fault_.empty()) return base::invalid(fault_);
+        if (given_.empty()) return {};
+        return base::invalid("it has no setting \"" + std::string(given_.front().first) + "\"");
+    }
+
+  private:
+    std::string_view take(std::string_view name) {
+        const auto found = std::ranges::find(given_, name, &Setting::first);
+        if (found == given_.end()) return {};
+        const std::string_view value = found->second;
+        given_.erase(found);
+        return value;
+    }
+
+    void refuse(std::string_view name, const std::string& wanted, std::string_view text) {
+        if (!fault_.empty()) return;
+        fault_ = std::string(name) + ": wanted " + wanted + ", found \"" + std::string(text) + "\"";
+    }
+
+    using Setting = std::pair<std::string_view, std::string_view>;
+    std::vector<Setting> given_;
+    std::string fault_;
+};
+
+using Made = std::unique_ptr<Order>;
+
+Made published_tiresias(Settings&, const Surroundings&) {
+    return std::make_unique<Levels>(std::vector<GpuMs>{3250 * kSecond, 7200 * kSecond},
+                                    Inside::FirstStart);
+}
+
+// A guard against starvation around `order` when one is asked for: guard=10:share=10.
+Made guarded(Made order, Settings& settings, const Surroundings& surroundings,
+             std::int64_t usual_patience) {
+    const auto patience = settings.number("guard", usual_patience, 0, 1'000'000);
+    const auto share = settings.number("share", 10, 1, 100);
+    if (patience == 0) return order;
+    const auto gpus = static_cast<std::int32_t>(surroundings.gpus * share / 100);
+    return std::make_unique<Guarded>(std::move(order),
+                                     Guarded::Terms{.patience = patience, .gpus_at_once = gpus});
+}
+
+struct LevelsUsual {
+    int levels;
+    std::int64_t patience;
+    Inside inside;
+};
+
+template <LevelsUsual kUsual>
+Made geometric(Settings& settings, const Surroundings& surroundings) {
+    constexpr std::string_view kInside[] = {"first-start", "oldest", "narrowest", "oldest-on-last"};
+    const auto first = settings.duration("first", std::chrono::minutes(10));
+    const auto factor = settings.number("factor", 8, 2, 1000);
+    const auto levels = settings.number("levels", kUsual.levels, 1, 12);
+    const auto inside = settings.choice("inside", kInside, static_cast<std::size_t>(kUsual.inside));
+    return guarded(std::make_unique<Levels>(
+                       geometric_thresholds(first.count(), factor, static_cast<int>(levels)),
+                       static_cast<Inside>(inside)),
+                   settings, surroundings, kUsual.patience);
+}
+
+template <Gittins::Learning kLearning>
+Made gittins(Settings& settings, const Surroundings& surroundings) {
+    constexpr std::int64_t kOneOverE = 37;  // percent
+    const auto sticky = settings.number("sticky", kOneOverE, 1, 100);
+    const bool learns = kLearning == Gittins::Learning::FromFinished;
+    return guarded(std::make_unique<Gittins>(learns ? std::vector<GpuMs>{} : surroundings.sizes,
+                                             kLearning, sticky),
+                   settings, surroundings, 0);
+}
+
+Made predicted(Settings& settings, const Surroundings& surroundings) {
+    const auto sticky = settings.number("sticky", 37, 1, 100);
+    return guarded(std::make_unique<Predicted>(sticky), settings, surroundings, 0);
+}
+
+struct Maker {
+    NamedOrder about;
+    Made (*make)(Settings&, const Surroundings&);
+};
+
+template <Overtaking kOvertaking>
+Made arrival(Settings&, const Surroundings&) {
+    return std::make_unique<Arrival>(kOvertaking);
+}
+
+template <Size kSize>
+Made shortest(Settings&, const Surroundings&) {
+    return std::make_unique<Shortest>(kSize);
+}
+
+constexpr Maker kMakers[] = {
+    {{"fifo", "by submission; the first that does not fit blocks all behind it"},
+     arrival<Overtaking::None>},
+    {{"fjf", "by submission; what fits may overtake"}, arrival<Overtaking::WhatFits>},
+    {{"sjf", "the fewest GPUs first"}, shortest<Size::Gpus>},
+    {{"srtf", "the shortest time left first; knows durations"}, shortest<Size::TimeLeft>},
+    {{"srsf", "the least GPU time left first; knows durations"}, shortest<Size::ServiceLeft>},
+    {{"tiresias", "three queues by GPU time used, FIFO by start, as published"},
+     published_tiresias},
+    {{"tiresias-released", "the same as the released simulator does it"},
+     [](Settings&, const Surroundings&) -> Made { return std::make_unique<TiresiasReleased>(); }},
+    {{"geo8", "geometric levels of GPU time used: 10m, then x8, five of them"},
+     geometric<LevelsUsual{.levels = 5, .patience = 0, .inside = Inside::Narrowest}>},
+    {{"berth", "the default: four such levels, and nobody waits for ever"},
+     geometric<LevelsUsual{.levels = 4, .patience = 10, .inside = Inside::OldestOnLast}>},
+    {{"gittins", "the cheapest next completion first; knows how sizes are distributed"},
+     gittins<Gittins::Learning::Off>},
+    {{"gittins-learned", "the same, the sizes learned from finished jobs"},
+     gittins<Gittins::Learning::FromFinished>},
+    {{"predicted", "the same, by what jobs of the same project, user and GPUs took"}, predicted},
+};
+
+constexpr auto kNames = [] {
+    std::array<NamedOrder, std::size(kMakers)> names;
+    std::ranges::transform(kMakers, names.begin(), &Maker::about);
+    return names;
+}();
+
+}  // namespace
+
+std::span<const NamedOrder> order_names() { return kNames; }
+
+base::Result<std::unique_ptr<Order>> order_named(std::string_view text,
+                                                 const Surroundings& surroundings) {
+    const std::string_view name = text.substr(0, text.find(':'));
+    const auto maker =
+        std::ranges::find(kMakers, name, [](const Maker& one) { return one.about.name; });
+    if (maker == std::end(kMakers)) {
+        std::string known;
+        for (const NamedOrder& one : kNames) known += " " + std::string(one.name);
+        return base::invalid("policy \"" + std::string(name) + "\" is none of:" + known);
+    }
+    const auto wrong = [&](const base::Error& error) {
+        return base::invalid("policy \"" + std::string(text) + "\": " + error.message);
+    };
+    auto settings = Settings::parse(text.substr(name.size()));
+    if (!settings) return wrong(settings.error());
+    Made order = maker->make(*settings, surroundings);
+    if (const base::Status verdict = settings->verdict(); !verdict) return wrong(verdict.error());
+    return order;
+}
+
+}  // namespace berth::ordering

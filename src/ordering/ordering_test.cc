@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Does each order say who is first, and when that changes, as its header promises?
+#include <doctest/doctest.h>
+
+#include "ordering/arrival.h"
+#include "ordering/gittins.h"
+#include "ordering/guarded.h"
+#include "ordering/kin.h"
+#include "ordering/levels.h"
+#include "ordering/named.h"
+#include "ordering/predicted.h"
+#include "ordering/shortest.h"
+#include "ordering/tiresias_released.h"
+
+namespace berth::ordering {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr TimePoint kNow = base::at_ms(0) + hours(100);
+
+Standing waiting(Ticket job, std::int32_t gpus, Duration held = {}) {
+    Standing standing;
+    standing.job = job;
+    standing.gpus = gpus;
+    standing.now = kNow;
+    standing.held = held;
+    return standing;
+}
+
+Standing running(Ticket job, std::int32_t gpus, Duration held = {}) {
+    Standing standing = waiting(job, gpus, held);
+    standing.runs = true;
+    standing.first_start = kNow - held;
+    return standing;
+}
+
+Standing with_left(Standing standing, Duration left) {
+    standing.left = left;
+    return standing;
+}
+
+}  // namespace
+
+TEST_CASE("by arrival nobody is paused, and only strict order blocks") {
+    const Arrival strict(Overtaking::None);
+    CHECK(strict.rank(running(9, 1)) < strict.rank(waiting(1, 1)));
+    CHECK(strict.rank(waiting(1, 1)) == strict.rank(waiting(2, 8)));
+    CHECK_FALSE(strict.habits().pauses);
+    CHECK(strict.habits().first_blocks);
+    CHECK_FALSE(Arrival(Overtaking::WhatFits).habits().first_blocks);
+}
+
+TEST_CASE("shortest first counts time, GPU time or GPUs; what is not known is last") {
+    const Standing wide = with_left(waiting(0, 8), minutes(1));
+    const Standing narrow = with_left(waiting(1, 1), minutes(2));
+    const Shortest by_time(Size::TimeLeft);
+    const Shortest by_service(Size::ServiceLeft);
+    CHECK(by_time.rank(wide) < by_time.rank(narrow));
+    CHECK(by_service.rank(narrow) < by_service.rank(wide));
+    CHECK(by_time.rank(narrow) < by_time.rank(waiting(2, 1)));
+    CHECK(Shortest(Size::Gpus).rank(narrow) < Shortest(Size::Gpus).rank(wide));
+}
+
+TEST_CASE("a job goes down a level exactly when its GPU time reaches the threshold") {
+    const Levels levels({GpuMs{1000}, GpuMs{3000}}, Inside::Oldest);
+    CHECK(levels.rank(waiting(0, 1, Duration{999})).level == 0);
+    CHECK(levels.rank(waiting(0, 1, Duration{1000})).level == 1);
+    CHECK(levels.rank(waiting(0, 3, Duration{1000})).level == 2);
+    CHECK(levels.next_change(running(0, 1, Duration{400})) == kNow + Duration{600});
+    CHECK(levels.next_change(running(0, 2, Duration{501})) == kNow + Duration{999});
+    // Three GPUs reach 1,000 GPU-ms within the 334th millisecond.
+    CHECK(levels.next_change(running(0, 3)) == kNow + Duration{334});
+    CHECK(levels.next_change(running(0, 1, Duration{3000})) == kNever);
+    CHECK(levels.next_change(waiting(0, 1)) == kNever);
+}
+
+TEST_CASE("inside a level: running first, then the narrowest; as published by first start") {
+    const std::vector<GpuMs> thresholds = geometric_thresholds(minutes(10) / Duration{1}, 8, 3);
+    CHECK(thresholds == std::vector<GpuMs>{600'000, 4'800'000, 38'400'000});
+    const Levels narrowest(thresholds, Inside::Narrowest);
+    CHECK(narrowest.rank(running(5, 8)) < narrowest.rank(waiting(1, 1)));
+    CHECK(narrowest.rank(waiting(5, 1)) < narrowest.rank(waiting(1, 2)));
+    const Levels oldest(thresholds, Inside::Oldest);
+    CHECK(oldest.rank(waiting(5, 1)) == oldest.rank(waiting(1, 2)));  // so the earlier one
+    const Levels last(thresholds, Inside::OldestOnLast);
+    CHECK(last.rank(waiting(5, 1)) < last.rank(waiting(1, 2)));
+    CHECK(last.rank(waiting(5, 1, hours(24))) == last.rank(waiting(1, 2, hours(24))));
+    const Levels published(thresholds, Inside::FirstStart);
+    Standing paused = waiting(7, 1, seconds(10));
+    paused.first_start = kNow - hours(1);
+    CHECK(published.rank(paused) < published.rank(running(1, 1, seconds(20))));
+    CHECK(published.rank(running(1, 1)) < published.rank(waiting(0, 1)));
+}
+
+TEST_CASE("Tiresias as released demotes late, behind those who wait, and then lets it run on") {
+    TiresiasReleased order;
+    for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 2));
+    CHECK(order.rank(waiting(0, 2)) < order.rank(waiting(1, 2)));
+    order.settle(std::vector<Ticket>{0, 1}, {});
+    CHECK(order.rank(running(1, 2)) < order.rank(waiting(2, 2)));
+    // 3,250 GPU-seconds are 1,625 s of two GPUs, yet at 1,000 s the next look is thought to be
+    // (3250 - 1000) / 2 s away.
+    CHECK(order.next_change(running(0, 2, seconds(1000))) == kNow + seconds(1125));
+    order.notice(Happening::Changed, running(0, 2, seconds(1625)));
+    CHECK(order.rank(running(0, 2)).level == 1);
+    CHECK(order.rank(waiting(2, 2)) < order.rank(running(0, 2)));
+    // Paused from the front it goes before the others who wait.
+    order.settle({}, std::vector<Ticket>{1});
+    CHECK(order.rank(waiting(1, 2)) < order.rank(waiting(2, 2)));
+}
+
+TEST_CASE("Gittins: the cost is the GPU time to spend for the next completion") {
+    constexpr GpuMs kMinute = 60'000;
+    // Half of the jobs take one minute, half a hundred: first try a minute, 60 s / 0.5.
+    const Gittins order({kMinute, 100 * kMinute}, Gittins::Learning::Off, 50);
+    CHECK(order.cost(0) == 2 * kMinute);
+    // Who passed the minute will take the other 99.
+    CHECK(order.cost(kMinute) == 99 * kMinute);
+    CHECK(order.rank(running(0, 1)).key == kMinute);
+    CHECK(order.rank(waiting(0, 1, minutes(1))) < order.rank(waiting(1, 1, hours(2))));
+    CHECK(order.next_change(running(0, 2, seconds(10))) == kNow + seconds(20));
+}
+
+TEST_CASE("Gittins learns from finished jobs and says that all have moved") {
+    Gittins order({}, Gittins::Learning::FromFinished, 37);
+    CHECK(order.cost(0) < order.cost(10'000'000));  // less used first
+    for (Ticket job = 0; job < 20; ++job) {
+        CHECK_FALSE(order.moved().all);
+        order.notice(Happening::Finished, waiting(job, 1, hours(job < 10 ? 1 : 50)));
+    }
+    CHECK(order.moved().all);
+    CHECK_FALSE(order.moved().all);
+    // Nearly done by what is known, against nothing done.
+    CHECK(order.cost(GpuMs{3'300'000}) < order.cost(0));
+}
+
+TEST_CASE("the guard: who waited too long runs once, together at most on their share") {
+    constexpr std::int64_t kPatience = 5;
+    // Two levels, so that there are jobs that have hardly run.
+    Guarded order(std::make_unique<Levels>(std::vector<GpuMs>{60'000}, Inside::Narrowest),
+                  {.patience = kPatience, .gpus_at_once = 4});
+    for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 3));
+    Standing long_waiting = waiting(0, 3, hours(40));
+    long_waiting.in_state = hours(199);
+    CHECK(order.next_change(long_waiting) == kNow + hours(1));  // 5 x 40 h
+    order.notice(Happening::Changed, long_waiting);
+    CHECK(order.moved().jobs.empty());
+    long_waiting.in_state = hours(200);
+    order.notice(Happening::Changed, long_waiting);
+    CHECK(order.moved().jobs == std::vector<Ticket>{0});
+    CHECK(order.rank(long_waiting) < order.rank(running(2, 1, hours(1))));
+    CHECK(order.rank(waiting(2, 1)) < order.rank(long_waiting));
+
+    // Who hardly ran has ten minutes to its credit; its three GPUs do not fit beside the other
+    // three.
+    Standing hardly_ran = waiting(1, 3, minutes(1));
+    hardly_ran.in_state = minutes(10) * kPatience;
+    order.notice(Happening::Changed, hardly_ran);
+    CHECK(order.moved().jobs.empty());
+
+    // A twentieth of the forty hours it ran, however often it is interrupted, then the next.
+    const Standing again = running(0, 3, hours(41));
+    CHECK(order.next_change(again) == kNow + hours(1));
+    const Standing done = running(0, 3, hours(42));
+    order.notice(Happening::Changed, done);
+    CHECK(order.moved().jobs == std::vector<Ticket>{1});
+    CHECK(order.rank(hardly_ran) < order.rank(done));
+}
+
+TEST_CASE("a job wider than the guard's share gets its run when no other has one") {
+    Guarded order(std::make_unique<Levels>(std::vector<GpuMs>{}, Inside::Narrowest),
+                  {.patience = 1, .gpus_at_once = 1});
+    order.notice(Happening::Submitted, waiting(0, 8));
+    Standing wide = waiting(0, 8);
+    wide.in_state = hours(1);
+    order.notice(Happening::Changed, wide);
+    CHECK(order.moved().jobs == std::vector<Ticket>{0});
+}
+
+TEST_CASE("kin: the nearest finished ones give a guess, all near ones a bound") {
+    Kin kin;
+    const auto at = [](Ticket job, Duration submitted, Duration held = {}) {
+        Standing standing = waiting(job, 2, held);
+        standing.submitted = base::at_ms(0) + submitted;
+        return standing;
+    };
+    for (const Ticket job : {0, 1, 2, 3}) kin.submitted(at(job, minutes(job)));
+    Standing other_family = at(4, minutes(1));
+    other_family.kin = 1;
+    kin.submitted(other_family);
+    CHECK_FALSE(kin.guess(0));
+    CHECK(kin.bound(0) == 0);
+    kin.used(at(1, minutes(1), seconds(50)));
+    CHECK(kin.bound(0) == 100'000);  // two GPUs
+    CHECK_FALSE(kin.guess(0));
+    kin.finished(at(1, minutes(1), seconds(60)));
+    kin.finished(at(3, minutes(3), seconds(90)));
+    // The second is two minutes or less away, the third is not and is left aside.
+    CHECK(kin.guess(0) == Guess{120'000, 0});
+    CHECK(kin.guess(2) == Guess{180'000, 0});  // of two the larger
+    CHECK_FALSE(kin.guess(4));
+    CHECK(kin.unfinished_near(0) == std::vector<Ticket>{2});
+}
+
+TEST_CASE("predicted: after its first look a job goes by what its kin took") {
+    Predicted order(37);
+    const auto late = [](Ticket job, Duration submitted, std::int32_t kin, Duration held = {}) {
+        Standing standing = waiting(job, 1, held);
+        standing.submitted = base::at_ms(0) + submitted;
+        standing.kin = kin;
+        return standing;
+    };
+    // Two kinds of jobs, hours or minutes, each kin like the others; enough to learn from.
+    Ticket next = 0;
+    for (int round = 0; round < 30; ++round) {
+        for (const std::int32_t kin : {0, 1}) {
+            const Standing job =
+                late(next++, minutes(round), kin, kin == 0 ? hours(5) : minutes(5));
+            order.notice(Happening::Submitted, job);
+            order.notice(Happening::Finished, job);
+        }
+    }
+    CHECK(order.moved().all);
+    const Standing long_one = late(next, minutes(31), 0, minutes(2));
+    const Standing short_one = late(next + 1, minutes(31), 1, minutes(2));
+    for (const Standing& job : {long_one, short_one}) order.notice(Happening::Submitted, job);
+    CHECK(order.rank(short_one) < order.rank(long_one));
+    // Whatever is thought of it: who has hardly run is first.
+    CHECK(order.rank(late(next, minutes(31), 0, seconds(59))) < order.rank(short_one));
+}
+
+TEST_CASE("predicted: the first of a batch is a pilot for the rest") {
+    Predicted order(37);
+    for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 1));
+    Standing stranger = waiting(3, 1, minutes(2));
+    stranger.kin = 1;
+    order.notice(Happening::Submitted, stranger);
+    const Standing sibling = waiting(1, 1, minutes(2));
+    CHECK(order.rank(sibling) == order.rank(stranger));
+    order.notice(Happening::Changed, running(0, 1, hours(10)));
+    CHECK(order.moved().jobs == std::vector<Ticket>{1, 2});
+    CHECK(order.rank(stranger) < order.rank(sibling));
+    CHECK(order.rank(running(0, 1, hours(10))) < order.rank(sibling));
+}
+
+TEST_CASE("every name makes an order, settings are checked") {
+    const Surroundings surroundings{.gpus = 64, .sizes = {1000}};
+    for (const NamedOrder& known : order_names()) {
+        INFO(known.name);
+        CHECK(order_named(known.name, surroundings));
+    }
+    CHECK(order_named("geo8:levels=3:inside=oldest:guard=10:share=25", surroundings));
+    const auto error_of = [&](std::string_view text) {
+        return order_named(text, surroundings).error().message;
+    };
+    CHECK(error_of("sfr").starts_with("policy \"sfr\" is none of: fifo fjf"));
+    CHECK(error_of("geo8:levels=0") ==
+          "policy \"geo8:levels=0\": levels: wanted 1 to 12, found \"0\"");
+    CHECK(error_of("geo8:inside=x") ==
+          "policy \"geo8:inside=x\": inside: wanted first-start or oldest or narrowest or "
+          "oldest-on-last, found \"x\"");
+    CHECK(error_of("fifo:levels=3") == "policy \"fifo:levels=3\": it has no setting \"levels\"");
+    CHECK(error_of("geo8:fast") ==
+          "policy \"geo8:fast\": wanted a setting such as levels=4, found \"fast\"");
+}
+
+}  // namespace berth::ordering

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How do lines become a picture? One inline SVG, with axes, round ticks and no script.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace berth::simulation {
+
+struct Point {
+    double x = 0, y = 0;
+};
+
+// In the colours of the page, by its place in the list: class "line0", "line1" ...
+struct Line {
+    std::string name;
+    std::vector<Point> points;
+};
+
+enum class Scale { Linear, Log };
+
+struct Axes {
+    std::string title;
+    Scale x_scale = Scale::Linear;
+    double x_from = 0, x_to = 1;
+    double y_to = 1;
+    std::vector<double> x_ticks;
+    std::function<std::string(double)> x_text, y_text;
+};
+
+std::string line_chart(const Axes& axes, std::span<const Line> lines);
+
+// `text` as content or attribute of a page.
+std::string escaped(std::string_view text);
+// At most one decimal: coordinates.
+std::string coordinate(double value);
+
+}  // namespace berth::simulation

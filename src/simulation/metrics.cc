@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace berth::simulation {
+namespace {
+
+constexpr double kUnfairAbove = 1.05;
+
+double seconds(Duration time) { return static_cast<double>(time.count()) / 1000; }
+
+double mean(const std::vector<double>& values) {
+    if (values.empty()) return 0;
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+// GPUs asked by all jobs that were there, summed over time: the area up to any moment at which
+// somebody came or went.
+class Demand {
+  public:
+    Demand(const Trace& trace, const Replay& replay) {
+        for (std::size_t job = 0; job < trace.size(); ++job) {
+            steps_.push_back({trace[job].submitted, trace[job].gpus});
+            if (replay.jobs[job].end) steps_.push_back({*replay.jobs[job].end, -trace[job].gpus});
+        }
+        std::ranges::sort(steps_, {}, &Step::at);
+        double level = 0;
+        for (std::size_t step = 0; step < steps_.size(); ++step) {
+            if (step > 0) {
+                steps_[step].area =
+                    steps_[step - 1].area + level * seconds(steps_[step].at - steps_[step - 1].at);
+            }
+            level += steps_[step].change;
+        }
+    }
+
+    double area_until(TimePoint at) const {
+        return std::ranges::lower_bound(steps_, at, {}, &Step::at)->area;
+    }
+
+  private:
+    struct Step {
+        TimePoint at;
+        std::int32_t change = 0;
+        double area = 0;
+    };
+    std::vector<Step> steps_;
+};
+
+std::vector<double> fairness(const Experiment& experiment, const Replay& replay) {
+    const Demand demand(experiment.trace, replay);
+    std::vector<double> rhos;
+    for (std::size_t number = 0; number < replay.jobs.size(); ++number) {
+        const auto& end = replay.jobs[number].end;
+        if (!end) continue;
+        const TraceJob& job = experiment.trace[number];
+        const double jct = seconds(*end - job.submitted);
+        const double asked = (demand.area_until(*end) - demand.area_until(job.submitted)) / jct;
+        rhos.push_back(jct /
+                       (seconds(job.work) * std::max(1.0, asked / experiment.machines.gpus())));
+    }
+    return rhos;
+}
+
+}  // namespace
+
+std::vector<double> completion_times(const Experiment& experiment, const Replay& replay) {
+    std::vector<double> times;
+    for (std::size_t job = 0; job < replay.jobs.size(); ++job) {
+        const auto& end = replay.jobs[job].end;
+        if (end) times.push_back(seconds(*end - experiment.trace[job].submitted));
+    }
+    std::ranges::sort(times);
+    return times;
+}
+
+double percentile(const std::vector<double>& rising, double percent) {
+    if (rising.empty()) return 0;
+    const double place = percent / 100 * static_cast<double>(rising.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const std::size_t above = std::min(below + 1, rising.size() - 1);
+    return rising[below] + (rising[above] - rising[below]) * (place - std::floor(place));
+}
+
+Metrics measure(const Experiment& experiment, const Replay& replay) {
+    const std::vector<double> times = completion_times(experiment, replay);
+    Metrics metrics{.jobs = replay.jobs.size(), .finished = times.size()};
+    if (times.empty()) return metrics;
+    metrics.avg_jct_s = mean(times);
+    metrics.median_jct_s = percentile(times, 50);
+    metrics.p95_jct_s = percentile(times, 95);
+    metrics.p99_jct_s = percentile(times, 99);
+    metrics.max_jct_s = times.back();
+
+    TimePoint last_end = TimePoint::min();
+    double work = 0;
+    for (std::size_t number = 0; number < replay.jobs.size(); ++number) {
+        const JobRecord& record = replay.jobs[number];
+        metrics.preemptions += record.pauses;
+        if (!record.end) continue;
+        const TraceJob& job = experiment.trace[number];
+        last_end = std::max(last_end, *record.end);
+        metrics.avg_queue_s += seconds(*record.end - job.submitted - record.held);
+        work += seconds(job.work) * job.gpus;
+    }
+    metrics.avg_queue_s /= static_cast<double>(times.size());
+    metrics.makespan_s = seconds(last_end - experiment.trace.front().submitted);
+
+    const double capacity = metrics.makespan_s * experiment.machines.gpus();
+    metrics.utilization = work / capacity;
+    double idle = 0;
+    for (std::size_t at = 0; at + 1 < replay.timeline.size(); ++at) {
+        const Sample& sample = replay.timeline[at];
+        if (sample.jobs_waiting == 0) continue;
+        idle += seconds(replay.timeline[at + 1].at - sample.at) *
+                (experiment.machines.gpus() - sample.gpus_used);
+    }
+    metrics.fragmentation = idle / capacity;
+
+    const std::vector<double> rhos = fairness(experiment, replay);
+    metrics.rho_mean = mean(rhos);
+    metrics.rho_max = *std::ranges::max_element(rhos);
+    metrics.unfair_share = static_cast<double>(std::ranges::count_if(
+                               rhos, [](double rho) { return rho > kUnfairAbove; })) /
+                           static_cast<double>(rhos.size());
+    return metrics;
+}
+
+}  // namespace berth::simulation

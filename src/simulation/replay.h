@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What happens to the jobs of a trace under an order? Events in virtual time: submissions, ends and
+// the changes the order announces. All that happens at one moment is taken in together, then GPUs
+// are handed out once: first job first, a job that does not fit is passed over (unless the order
+// says that the first blocks), a running job that gets nothing is paused.
+//
+// The model: a job makes progress at full speed while it holds all its GPUs; starting again after a
+// pause it holds them for `restart_cost` first, without progress. (Tiresias' testbed measured 62 s,
+// Gu et al., NSDI'19, section 5.2.4; a first start costs nothing extra.)
+//
+// Cost of an event: what it changes. While jobs wait, one look at the first waiting job of each GPU
+// count and, for orders that pause, one at each running job; a full pass in order of rank only when
+// somebody has to be paused.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "ordering/order.h"
+#include "simulation/machines.h"
+#include "simulation/trace.h"
+
+namespace berth::simulation {
+
+struct Experiment {
+    const Trace& trace;
+    Machines machines;
+    Placement placement = Placement::Nodes;
+    Duration restart_cost = std::chrono::seconds(60);
+};
+
+// One stay of a job on its GPUs.
+struct Stay {
+    ordering::Ticket job = 0;
+    TimePoint from, to;
+    std::size_t gpus_begin = 0;  // in Replay::gpus; as many as the job asks
+};
+
+struct JobRecord {
+    std::optional<TimePoint> first_start;
+    std::optional<TimePoint> end;
+    Duration held{};  // on GPUs, restarts included
+    int pauses = 0;
+};
+
+// From `at` on.
+struct Sample {
+    TimePoint at;
+    std::int32_t gpus_used = 0;
+    std::int32_t jobs_waiting = 0;
+};
+
+struct Replay {
+    std::vector<JobRecord> jobs;  // as in the trace
+    std::vector<Stay> stays;  // in order of their ends
+    std::vector<std::int32_t> gpus;
+    std::vector<Sample> timeline;
+    std::int64_t events = 0;
+
+    std::span<const std::int32_t> gpus_of(const Stay& stay, std::int32_t count) const {
+        return {gpus.data() + stay.gpus_begin, static_cast<std::size_t>(count)};
+    }
+};
+
+// `progress`, now and then: jobs finished so far.
+Replay replay(const Experiment& experiment, ordering::Order& order,
+              const std::function<void(std::size_t)>& progress = {});
+
+}  // namespace berth::simulation

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is a comparison of policies told? As JSON, a list with one object for each policy, or as a
+// page.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "simulation/metrics.h"
+
+namespace berth::simulation {
+
+// One policy's run over the trace.
+struct Run {
+    std::string policy;
+    Replay replay;
+    Metrics metrics;
+};
+
+std::string json_report(std::span<const Run> runs);
+
+// One page with a table, distributions, use and queue over time and who held which GPU.
+std::string html_report(const Experiment& experiment, std::span<const Run> runs,
+                        std::string_view title);
+
+}  // namespace berth::simulation

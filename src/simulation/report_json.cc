@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <charconv>
+
+#include "codec/json_writer.h"
+#include "simulation/report.h"
+
+namespace berth::simulation {
+namespace {
+
+std::string decimal(double value) {
+    constexpr int kPlaces = 6;
+    char text[64];
+    const auto [end, error] =
+        std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, kPlaces);
+    (void)error;
+    std::string_view digits(text, static_cast<std::size_t>(end - text));
+    while (digits.ends_with('0')) digits.remove_suffix(1);
+    if (digits.ends_with('.')) digits.remove_suffix(1);
+    return std::string(digits);
+}
+
+}  // namespace
+
+std::string json_report(std::span<const Run> runs) {
+    std::string text;
+    codec::JsonWriter json(text);
+    json.begin_array();
+    for (const Run& run : runs) {
+        const Metrics& metrics = run.metrics;
+        const auto count = [&](std::string_view key, std::int64_t value) {
+            json.key(key);
+            json.number(value);
+        };
+        const auto figure = [&](std::string_view key, double value) {
+            json.key(key);
+            json.raw(decimal(value));
+        };
+        json.begin_object();
+        json.key("policy");
+        json.string(run.policy);
+        count("jobs", static_cast<std::int64_t>(metrics.jobs));
+        count("finished", static_cast<std::int64_t>(metrics.finished));
+        figure("avg_jct_s", metrics.avg_jct_s);
+        figure("median_jct_s", metrics.median_jct_s);
+        figure("p95_jct_s", metrics.p95_jct_s);
+        figure("p99_jct_s", metrics.p99_jct_s);
+        figure("max_jct_s", metrics.max_jct_s);
+        figure("makespan_s", metrics.makespan_s);
+        figure("avg_queue_s", metrics.avg_queue_s);
+        count("preemptions", metrics.preemptions);
+        figure("utilization", metrics.utilization);
+        figure("fragmentation", metrics.fragmentation);
+        figure("rho_mean", metrics.rho_mean);
+        figure("rho_max", metrics.rho_max);
+        figure("unfair_share", metrics.unfair_share);
+        count("events", run.replay.events);
+        json.end_object();
+    }
+    json.end_array();
+    return text;
+}
+
+}  // namespace berth::simulation
