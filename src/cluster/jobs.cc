@@ -97,6 +97,7 @@ void Cluster::recount() {
         }
         if (job.hold) add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
     }
+    for (std::uint64_t& stamp : work_stamps_) stamp = ++last_stamp_;  // its pieces count otherwise
 }
 
 void Cluster::add_allocated(const Job& job, MilliGpu amount, std::int64_t sign) {

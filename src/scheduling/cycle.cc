@@ -354,7 +354,7 @@ class Attempt {
     bool is_worth_a_search(Freeable& freeable, const PoolView& view, ProjectId project,
                            const cluster::LaneKey& lane, Rule rule) const {
         if (!may_evict(view, project, lane, rule)) return false;
-        const MilliGpu amount = view.cluster.demand(lane.shape, view.pool) * lane.ask;
+        const MilliGpu amount = view.cluster.most(lane.shape, view.pool) * lane.ask;
         if (!lane.preemptible && is_above_own_quota(view, project, amount)) return false;
         return rule != Rule::Reclaim ||
                freeable.is_possible(project, amount, counting_of(view, lane.shape));
