@@ -31,9 +31,8 @@ bool may_reclaim(const PoolView& view, ProjectId project, bool preemptible, Mill
 // Whether the sums of all sides allow that much to be freed for the project at all, with the idle
 // GPUs and those `kept` for somebody: no means that no search can find it, yes means nothing. What
 // is refused for one amount is refused for every larger one. A request by memory may take less of a
-// large GPU than the amount it counts as, and where GPU models are exchanged any request may
-// (AtMost). Cost: O(siblings of the project and of all above
-// it).
+// large GPU than the amount it counts as, and any request may where GPU models are exchanged
+// (AtMost). Cost: O(siblings of the project and of all above it).
 enum class Counting { Exact, AtMost };
 Counting counting_of(const PoolView& view, ShapeId shape);
 bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Counting counting,

@@ -47,10 +47,12 @@ model::Entitlement& rights_of(model::Project& project, const std::string& pool) 
 }
 
 // The change itself, on a copy.
-void apply(Cluster& cluster, const Remedy& remedy, const Job& job) {
+void apply(Cluster& cluster, const Remedy& remedy, const Job& job, model::TimePoint now) {
     switch (remedy.kind) {
         case RemedyKind::Wait: return;
-        case RemedyKind::Resume: return cluster.set_may_run(job.id, true);
+        case RemedyKind::Resume:
+            cluster.set_waiting(job.id, now);
+            return cluster.set_may_run(job.id, true);
         case RemedyKind::NodeBack: {
             model::Node node = cluster.description(cluster.find_node(remedy.name));
             node.health = model::NodeHealth::Ready;
@@ -140,7 +142,7 @@ class Search {
     bool helps(const Remedy& remedy, std::optional<model::TimePoint> at = {}) {
         if (--tries_ <= 0) return false;
         Cluster copy = cluster_;
-        apply(copy, remedy, job_);
+        apply(copy, remedy, job_, now_);
         return is_served(decide(copy, policy_, at.value_or(now_)), copy.job(job_.id));
     }
 
@@ -286,7 +288,7 @@ class Search {
                           .gpus = base::gpus(gpus)};
         };
         Cluster copy = cluster_;
-        apply(copy, with(all), job_);
+        apply(copy, with(all), job_, now_);
         if (copy.nodes().back().pool != pool_ || !helps(with(all))) return {};
         return closest(all, 0, with);
     }
