@@ -77,6 +77,7 @@ void full_cycle_at_rest(Run& run) {
 
 // A gang of 10 x 8 GPUs within its quota, but only 79 of the 80 are held above the other's quota.
 void one_gpu_short(Run& run) {
+    run.policy.scale_overcommitted = false;  // the quotas promise that one GPU twice
     World world = full_world(run, gpus_of(run) - 79, 80);
     world.submit(world.spec("owner", kGpusPerNode, 10), kNowMs);
     run.expect(decide(run, world).is_empty(), "the answer no");
