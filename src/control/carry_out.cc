@@ -122,9 +122,9 @@ void Controller::launch(const Transaction& transaction, model::JobId id) {
         ports_.launcher.start(launch_order(state_.cluster, *job, *launch));
         return;
     }
-    const auto stored = ports_.store.launch_of(id);
+    auto stored = ports_.store.launch_of(id);
     if (stored) {
-        ports_.launcher.start(launch_order(state_.cluster, *job, *stored));
+        ports_.launcher.start(launch_order(state_.cluster, *job, std::move(*stored)));
         return;
     }
     on_exit({id, job->attempts},
