@@ -83,7 +83,8 @@ void Cluster::add_usage(PoolId pool, ProjectId project, const Usage& amount, std
 
 MilliGpu Cluster::counted(const TaskPlacement& task) const {
     const MilliGpu gpus = task.share * std::popcount(task.gpu_mask);
-    return {gpus.value * nodes_[task.node.index()].exchange / 1000};
+    const NodeState& node = nodes_[task.node.index()];
+    return {gpus.value * pools_[node.pool.index()].weight_of(node) / 1000};
 }
 
 void Cluster::recount() {

@@ -167,11 +167,17 @@ struct PoolState {
     MilliGpu capacity{0};  // of ready nodes
     // By GPU model, in thousandths: what one counts as in quotas, limits and fair shares.
     std::map<std::string, std::int64_t> exchange;
+    std::vector<std::int32_t> weights;  // the same by node kind; empty where models count alike
     MilliGpu counted_capacity{0};  // of ready nodes, as GPUs count
     int gpus_per_node_max = 0;
     model::Bytes gpu_memory_min{0};  // of the smallest GPU; 0 = none said
     std::vector<Claim> claims;  // by project
     bool has_fixed_quota = false;  // anybody's
+
+    // What one GPU of the node counts as, in thousandths.
+    std::int64_t weight_of(const NodeState& node) const {
+        return weights.empty() ? 1000 : weights[node.kind];
+    }
 };
 
 struct ProjectState {
