@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/paged_map.h"
 #include "base/sorted_runs.h"
 #include "cluster/free_index.h"
 #include "cluster/node_state.h"
@@ -107,6 +108,8 @@ struct Job {
     // Ranks without a place, lowest first, at most `count`.
     std::vector<int> free_ranks(int count) const;
 };
+
+using Jobs = base::PagedMap<JobId, Job>;
 
 // Jobs of one project that are alike in everything an allocation looks at, oldest first: when the
 // first of them cannot start, none of them can.
