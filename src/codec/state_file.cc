@@ -150,6 +150,13 @@ void StateReader::read_node(const Value& value, const std::string& path) {
     node.gpus = static_cast<int>(fields.whole("gpus", 0, {0, model::kGpusPerNodeMax}));
     node.gpu_model = fields.text("gpu_model");
     node.gpu_memory = fields.bytes("gpu_memory").value_or(Bytes{0});
+    node.gpu_reserved = fields.bytes("gpu_reserved").value_or(Bytes{0});
+    node.gpu_context = fields.bytes("gpu_context").value_or(Bytes{0});
+    for (const auto& [key, part] : {std::pair("gpu_reserved", node.gpu_reserved),
+                                    std::pair("gpu_context", node.gpu_context)}) {
+        if (part == Bytes{0} || part < node.gpu_memory) continue;
+        fields.refuse(key, "less than gpu_memory, of which it is a part");
+    }
     if (const auto cpu = fields.decimal("cpu", 3, "a number of cores such as 64")) {
         node.cpu = MilliCpu{*cpu};
     }
@@ -324,9 +331,6 @@ TaskRequest StateReader::read_request_map(const Value& value, const std::string&
         request.share = MilliGpu{*share};
     }
     request.gpu_memory = fields.bytes("gpu_memory").value_or(Bytes{0});
-    if (request.gpu_memory > Bytes{0} && request.share != base::kWholeGpu) {
-        fields.report("gpu_memory", "wanted a share or gpu_memory, found both");
-    }
     if (const auto cpu = fields.decimal("cpu", 3, "a number of cores such as 8 or 0.5")) {
         request.cpu = MilliCpu{*cpu};
     }

@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "judge.h"
 #include "lifecycle/apply.h"
 #include "random_script.h"
 #include "scenario/render.h"
@@ -196,7 +197,9 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
         const auto found = description.labels.find(label.first);
         return found != description.labels.end() && found->second == label.second;
     });
-    if (!has_model || !has_labels || shape.request.gpu_memory > description.gpu_memory) return 0;
+    const auto share = proof::least_share(shape.request, description);
+    const bool is_large_enough = shape.request.gpus == 0 || share.has_value();
+    if (!has_model || !has_labels || !is_large_enough) return 0;
     if (shape.request.gpus > description.gpus) return 0;
     int most = 0;
     for (int tasks = 1; tasks <= job.tasks_min; ++tasks) {
@@ -207,7 +210,7 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
             fits_host(state.cpu, cluster.cpu_on(job.shape, node)) &&
             fits_host(state.memory, cluster.memory_on(job.shape, node)) &&
             all_fit(std::vector<std::int64_t>(static_cast<std::size_t>(description.gpus), 1000),
-                    tasks, shape.request.gpus, cluster.share_on(job.shape, node).value);
+                    tasks, shape.request.gpus, share.value_or(1000));
         if (!fits) break;
         most = tasks;
     }
