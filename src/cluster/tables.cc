@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "cluster/cluster.h"
+#include "model/mig.h"
 
 namespace berth::cluster {
 namespace {
@@ -38,6 +39,9 @@ bool node_allows(const Shape& shape, const model::Node& node) {
     if (shape.request.gpus > node.gpus) return false;
     if (shape.request.gpus > 0 && !model::share_of(shape.request, node)) return false;
     if (!shape.gpu_model.empty() && !is_model(shape.gpu_model, node.gpu_model)) return false;
+    // A slice is no GPU that anybody would expect who does not ask for it by name.
+    const bool is_slice = model::mig_profile(node.gpu_model).has_value();
+    if (is_slice && shape.gpu_model.empty() && shape.request.gpus > 0) return false;
     return carries(node.labels, shape.labels);
 }
 

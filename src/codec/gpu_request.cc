@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "model/mig.h"
+
 namespace berth::codec {
 namespace {
 
@@ -30,8 +32,9 @@ std::optional<int> whole_number(std::string_view text) {
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "H100" and "MI300X" name a model by themselves; "two" and "x2" do not.
+// "H100", "MI300X" and "1g.10gb" name a model by themselves; "two" and "x2" do not.
 bool looks_like_model(std::string_view text) {
+    if (model::mig_profile(text)) return true;
     const bool is_upper = !text.empty() && text[0] >= 'A' && text[0] <= 'Z';
     return is_upper && std::ranges::any_of(text, is_digit);
 }

@@ -44,6 +44,9 @@ TEST_CASE("each form of -g means what the help says") {
     model.gpu_model = "H100";
     CHECK(parse_gpu_request("H100") == model);
     CHECK(parse_gpu_request("H100:1") == model);
+    model.gpu_model = "1g.10gb";
+    CHECK(parse_gpu_request("1g.10gb") == model);
+    CHECK(parse_gpu_request("1g.10gb:1") == model);
     model.gpu_model = "4090";
     CHECK(parse_gpu_request("4090:1") == model);
 }

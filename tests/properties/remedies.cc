@@ -190,8 +190,9 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
     const cluster::NodeState& state = cluster.nodes()[node.index()];
     const model::Node& description = cluster.description(node);
     const cluster::Shape& shape = cluster.shape(job.shape);
+    const bool is_slice = description.gpu_model.starts_with("1g.") && shape.request.gpus > 0;
     const bool has_model =
-        shape.gpu_model.empty() ||
+        (shape.gpu_model.empty() && !is_slice) ||
         ("|" + shape.gpu_model + "|").find("|" + description.gpu_model + "|") != std::string::npos;
     const bool has_labels = std::ranges::all_of(shape.labels, [&](const auto& label) {
         const auto found = description.labels.find(label.first);
