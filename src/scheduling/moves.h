@@ -13,9 +13,9 @@
 //               in the end at most twice what a prophet would (the ski-rental argument).
 //
 // Trusts: idle GPUs alone do not do. Guarantees: the cluster is as before after the call. The
-// cheapest set, then the fewest jobs, when at most kExactMovers jobs are worth it on the nodes looked
-// at; beyond that the nodes that are cheapest to clear. Cost: looks at most at kNodesTried nodes,
-// those with the most idle GPUs first, and at the jobs on them.
+// cheapest set, then the fewest jobs, when at most kExactMovers jobs are worth it on the nodes
+// looked at; beyond that the nodes that are cheapest to clear. Cost: looks at most at kNodesTried
+// nodes, those with the most idle GPUs first, and at the jobs on them.
 #pragma once
 
 #include <functional>
