@@ -200,8 +200,9 @@ const Verb simulate_verb{
     .summary = "replay a trace of jobs under several policies",
     .flags = kFlags,
     .more =
-        "  Policies: fifo fjf sjf srtf srsf tiresias tiresias-released geo8 berth gittins\n"
-        "  gittins-learned predicted; settings behind colons: geo8:levels=4:guard=10.\n"
+        "  Policies: fifo fjf sjf srtf srsf finish-fair tiresias tiresias-released geo8\n"
+        "  berth gittins gittins-learned predicted.\n"
+        "  Settings stand behind colons: geo8:levels=4:guard=10.\n"
         "  --restart-cost 0s --placement count are the rules of published simulators.\n"
         "  Exit code 1: a job did not finish, or a check of the run failed.\n",
     .run = simulate};

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ordering/arrival.h"
+#include "ordering/finish_fair.h"
 #include "ordering/gittins.h"
 #include "ordering/guarded.h"
 #include "ordering/levels.h"
@@ -155,6 +156,16 @@ Made predicted(Settings& settings, const Surroundings& surroundings) {
     return guarded(std::make_unique<Predicted>(sticky), settings, surroundings, 0);
 }
 
+Made finish_fair(Settings& settings, const Surroundings& surroundings) {
+    const FinishFair::Terms usual;
+    return std::make_unique<FinishFair>(FinishFair::Terms{
+        .gpus = std::max(surroundings.gpus, 1),
+        .worst_percent = settings.number("worst", usual.worst_percent, 100, 10'000),
+        .long_percent = settings.number("long", usual.long_percent, 1, 10'000),
+        .soon = settings.duration("soon", usual.soon),
+        .round = settings.duration("round", usual.round)});
+}
+
 struct Maker {
     NamedOrder about;
     Made (*make)(Settings&, const Surroundings&);
@@ -177,6 +188,8 @@ constexpr Maker kMakers[] = {
     {{"sjf", "the fewest GPUs first"}, shortest<Size::Gpus>},
     {{"srtf", "the shortest time left first; knows durations"}, shortest<Size::TimeLeft>},
     {{"srsf", "the least GPU time left first; knows durations"}, shortest<Size::ServiceLeft>},
+    {{"finish-fair", "who would soon end unfairly late first, else as srsf; knows durations"},
+     finish_fair},
     {{"tiresias", "three queues by GPU time used, FIFO by start, as published"},
      published_tiresias},
     {{"tiresias-released", "the same as the released simulator does it"},

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "ordering/arrival.h"
+#include "ordering/finish_fair.h"
 #include "ordering/gittins.h"
 #include "ordering/guarded.h"
 #include "ordering/kin.h"
@@ -245,6 +246,56 @@ TEST_CASE("predicted: the first of a batch is a pilot for the rest") {
     CHECK(order.moved().jobs == std::vector<Ticket>{1, 2});
     CHECK(order.rank(stranger) < order.rank(sibling));
     CHECK(order.rank(running(0, 1, hours(10))) < order.rank(sibling));
+}
+
+TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a job is first") {
+    FinishFair order({.gpus = 1});
+    const auto after = [](Duration waited, Ticket job, Duration left) {
+        Standing standing = with_left(waiting(job, 1), left);
+        standing.submitted = kNow;
+        standing.now = kNow + waited;
+        return standing;
+    };
+    const Standing short_one = after({}, 0, hours(1));
+    const Standing long_one = after({}, 1, hours(2));
+    const Standing unknown = waiting(2, 1);
+    for (const Standing& job : {short_one, long_one, unknown}) {
+        order.notice(Happening::Submitted, job);
+    }
+    CHECK(order.moved().all);
+    CHECK(order.next_change(short_one) == kNow + minutes(5));
+    CHECK(order.rank(short_one) < order.rank(long_one));  // the least left
+    CHECK(order.rank(long_one) < order.rank(unknown));
+    // Three jobs want one GPU: fair are three hours, and at worst 1.78 times that. The other runs.
+    const auto is_first_after = [&](Duration waited) {
+        Standing other = after(waited, 1, hours(2) - minutes(30));
+        other.runs = true;
+        order.notice(Happening::Changed, other);
+        CHECK(order.moved().all);
+        return order.rank(short_one) < order.rank(other) && order.rank(short_one).level == 0;
+    };
+    CHECK_FALSE(is_first_after(hours(1) + minutes(44)));
+    CHECK(is_first_after(hours(1) + minutes(45)));
+    CHECK(is_first_after(hours(2)));
+    CHECK_FALSE(is_first_after(hours(2) + minutes(1)));  // it cannot end in three hours any more
+    CHECK_FALSE(is_first_after(hours(4) + minutes(5)));
+    CHECK(is_first_after(hours(4) + minutes(6)));  // 5 h 20 min less an hour and a quarter
+}
+
+TEST_CASE("finish-fair: who alone would make everything last longer goes before the short ones") {
+    const auto long_before_short = [](std::int64_t long_percent) {
+        FinishFair order({.gpus = 2, .long_percent = long_percent});
+        for (Ticket job = 0; job < 8; ++job) {
+            Standing standing = with_left(waiting(job, 1), hours(job == 0 ? 8 : 1));
+            standing.submitted = kNow;
+            order.notice(Happening::Submitted, standing);
+        }
+        CHECK(order.moved().all);
+        return order.rank(waiting(0, 1)) < order.rank(waiting(1, 1));
+    };
+    // Fifteen hours of work on two GPUs are 7.5; one job alone takes eight.
+    CHECK(long_before_short(106));
+    CHECK_FALSE(long_before_short(107));
 }
 
 TEST_CASE("every name makes an order, settings are checked") {

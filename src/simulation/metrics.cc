@@ -50,19 +50,30 @@ class Demand {
     std::vector<Step> steps_;
 };
 
-std::vector<double> fairness(const Experiment& experiment, const Replay& replay) {
+struct Rhos {
+    std::vector<double> by_demand, by_jobs;
+};
+
+Rhos fairness(const Experiment& experiment, const Replay& replay) {
     const Demand demand(experiment.trace, replay);
-    std::vector<double> rhos;
+    const double gpus = experiment.machines.gpus();
+    const double jobs_per_gpu = std::max(1.0, static_cast<double>(replay.jobs.size()) / gpus);
+    Rhos rhos;
     for (std::size_t number = 0; number < replay.jobs.size(); ++number) {
         const auto& end = replay.jobs[number].end;
         if (!end) continue;
         const TraceJob& job = experiment.trace[number];
         const double jct = seconds(*end - job.submitted);
         const double asked = (demand.area_until(*end) - demand.area_until(job.submitted)) / jct;
-        rhos.push_back(jct /
-                       (seconds(job.work) * std::max(1.0, asked / experiment.machines.gpus())));
+        rhos.by_demand.push_back(jct / (seconds(job.work) * std::max(1.0, asked / gpus)));
+        rhos.by_jobs.push_back(jct / (seconds(job.work) * jobs_per_gpu));
     }
     return rhos;
+}
+
+double unfair(const std::vector<double>& rhos) {
+    const auto above = std::ranges::count_if(rhos, [](double rho) { return rho > kUnfairAbove; });
+    return static_cast<double>(above) / static_cast<double>(rhos.size());
 }
 
 }  // namespace
@@ -120,12 +131,12 @@ Metrics measure(const Experiment& experiment, const Replay& replay) {
     }
     metrics.fragmentation = idle / capacity;
 
-    const std::vector<double> rhos = fairness(experiment, replay);
-    metrics.rho_mean = mean(rhos);
-    metrics.rho_max = *std::ranges::max_element(rhos);
-    metrics.unfair_share = static_cast<double>(std::ranges::count_if(
-                               rhos, [](double rho) { return rho > kUnfairAbove; })) /
-                           static_cast<double>(rhos.size());
+    const Rhos rhos = fairness(experiment, replay);
+    metrics.rho_mean = mean(rhos.by_demand);
+    metrics.rho_max = *std::ranges::max_element(rhos.by_demand);
+    metrics.unfair_share = unfair(rhos.by_demand);
+    metrics.static_rho_max = *std::ranges::max_element(rhos.by_jobs);
+    metrics.static_unfair_share = unfair(rhos.by_jobs);
     return metrics;
 }
 

@@ -8,9 +8,10 @@
 //   utilization    GPU time of useful work, of all GPUs over the makespan
 //   fragmentation  GPU time that idled while somebody waited, of all GPUs over the makespan
 //   rho            finish-time fairness (Mahajan et al., Themis, NSDI'20): JCT over the time the
-//   job
-//                  would take with a fair part of the cluster, work x max(1, mean demand during its
-//                  life / GPUs), demand being the GPUs asked by all jobs that were there
+//                  job would take with a fair part of the cluster, work x max(1, mean demand during
+//                  its life / GPUs), demand being the GPUs asked by all jobs that were there
+//   static rho     the same with one part for all, as Shockwave (NSDI'23) compares: work x
+//                  max(1, jobs of the trace / GPUs)
 #pragma once
 
 #include <string>
@@ -30,7 +31,8 @@ struct Metrics {
     double utilization = 0;
     double fragmentation = 0;
     double rho_mean = 0, rho_max = 0;
-    double unfair_share = 0;  // of jobs with rho above 1.05, the threshold of Shockwave (NSDI'23)
+    double unfair_share = 0;  // of jobs with rho above 1.05, the threshold of Shockwave
+    double static_rho_max = 0, static_unfair_share = 0;
 };
 
 Metrics measure(const Experiment& experiment, const Replay& replay);

@@ -117,6 +117,9 @@ TEST_CASE("finish-time fairness is measured against the demand during a job's li
     CHECK(metrics.rho_max == doctest::Approx(20 / 15.0));
     CHECK(metrics.rho_mean == doctest::Approx((10 / 20.0 + 20 / 15.0) / 2));
     CHECK(metrics.unfair_share == doctest::Approx(0.5));
+    // Two jobs, one GPU: 20 s are due to each, whatever was there when.
+    CHECK(metrics.static_rho_max == doctest::Approx(1.0));
+    CHECK(metrics.static_unfair_share == 0);
 }
 
 TEST_CASE("by nodes a job stands on one node, and is not cut into pieces") {

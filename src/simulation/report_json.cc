@@ -53,6 +53,8 @@ std::string json_report(std::span<const Run> runs) {
         figure("rho_mean", metrics.rho_mean);
         figure("rho_max", metrics.rho_max);
         figure("unfair_share", metrics.unfair_share);
+        figure("static_rho_max", metrics.static_rho_max);
+        figure("static_unfair_share", metrics.static_unfair_share);
         count("events", run.replay.events);
         json.end_object();
     }
