@@ -3,7 +3,9 @@
 """Compares orders of jobs over public traces with Tiresias as released, under the same rules.
 
 For each policy: the geometric mean over the traces of average, p99 and longest JCT as parts of
-the baseline's, the worst single trace's average, and the worst finish-time fairness anywhere. The
+the baseline's, the worst single trace's average, and the worst finish-time fairness anywhere.
+`--against POLICY` adds the worst single trace's average as a part of that policy's, and
+`--at-most` makes it an error when that is more for any. The
 traces were split in halves before anything was tuned: by turns, in order of their names. Parameters
 are chosen on `tune` and reported on `report`.
 
@@ -57,18 +59,22 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def compare(traces, policies, rules, each):
+def compare(traces, policies, against, rules, each):
     """Lines of figures, one for each policy, in the order given."""
-    runs = {name: simulate(trace, [BASELINE, *policies], rules) for name, trace in traces.items()}
-    for at, policy in enumerate(policies, 1):
-        def parts(figure):
-            return {name: run[at][figure] / run[0][figure] for name, run in runs.items()}
+    runs = {name: simulate(trace, [BASELINE, against, *policies], rules)
+            for name, trace in traces.items()}
+    for at, policy in enumerate(policies, 2):
+        def parts(figure, of=0):
+            return {name: run[at][figure] / run[of][figure] for name, run in runs.items()}
         average = parts("avg_jct_s")
         worst = max(average, key=average.get)
+        ratio = parts("avg_jct_s", of=1)
+        worst_ratio = max(ratio, key=ratio.get)
         yield {"policy": policy, "avg": geometric_mean(average.values()),
                "p99": geometric_mean(parts("p99_jct_s").values()),
                "max": geometric_mean(parts("max_jct_s").values()),
                "worst": average[worst], "worst_trace": worst,
+               "ratio": ratio[worst_ratio], "ratio_trace": worst_ratio,
                "rho": max(run[at]["rho_max"] for run in runs.values()),
                "preemptions": sum(run[at]["preemptions"] for run in runs.values()),
                "each": " ".join(f"{name}:{part:.2f}" for name, part in average.items())
@@ -80,16 +86,26 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("policies", nargs="+", metavar="POLICY")
     parser.add_argument("--half", choices=HALVES, default="all")
+    parser.add_argument("--against", metavar="POLICY", default=BASELINE)
+    parser.add_argument("--at-most", type=float, default=math.inf, metavar="RATIO")
     parser.add_argument("--restart-cost", default="0s")
     parser.add_argument("--placement", default="count")
     parser.add_argument("--each", action="store_true", help="the average on each trace too")
     options = parser.parse_args()
     rules = ["--restart-cost", options.restart_cost, "--placement", options.placement]
-    print("| policy | avg JCT | p99 | max | worst trace | worst rho | preemptions |")
-    print("|---|---|---|---|---|---|---|")
-    for line in compare(HALVES[options.half], options.policies, rules, options.each):
+    print(f"| policy | avg JCT | p99 | max | worst trace | worst to {options.against} | worst rho "
+          "| preemptions |")
+    print("|---|---|---|---|---|---|---|---|")
+    above = []
+    for line in compare(HALVES[options.half], options.policies, options.against, rules,
+                        options.each):
         print("| {policy} | x{avg:.3f} | {p99:.3f} | {max:.3f} | {worst:.2f} {worst_trace} | "
-              "{rho:.1f} | {preemptions} | {each}".format(**line))
+              "{ratio:.3f} {ratio_trace} | {rho:.1f} | {preemptions} | {each}".format(**line))
+        if line["ratio"] > options.at_most:
+            above.append(line["policy"])
+    if above:
+        sys.exit(f"compare.py: above {options.at_most} times {options.against} on a trace: "
+                 + " ".join(above))
 
 
 if __name__ == "__main__":

@@ -152,8 +152,7 @@ Made gittins(Settings& settings, const Surroundings& surroundings) {
 }
 
 Made predicted(Settings& settings, const Surroundings& surroundings) {
-    const auto sticky = settings.number("sticky", 37, 1, 100);
-    return guarded(std::make_unique<Predicted>(sticky), settings, surroundings, 0);
+    return guarded(std::make_unique<Predicted>(), settings, surroundings, 0);
 }
 
 Made finish_fair(Settings& settings, const Surroundings& surroundings) {
@@ -202,7 +201,7 @@ constexpr Maker kMakers[] = {
      gittins<Gittins::Learning::Off>},
     {{"gittins-learned", "the same, the sizes learned from finished jobs"},
      gittins<Gittins::Learning::FromFinished>},
-    {{"predicted", "the same, by what jobs of the same project, user and GPUs took"}, predicted},
+    {{"predicted", "geo8 by what jobs of the same project, user and GPUs took"}, predicted},
 };
 
 constexpr auto kNames = [] {

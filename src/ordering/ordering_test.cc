@@ -208,7 +208,7 @@ TEST_CASE("kin: the nearest finished ones give a guess, all near ones a bound") 
 }
 
 TEST_CASE("predicted: after its first look a job goes by what its kin took") {
-    Predicted order(37);
+    Predicted order;
     const auto late = [](Ticket job, Duration submitted, std::int32_t kin, Duration held = {}) {
         Standing standing = waiting(job, 1, held);
         standing.submitted = base::at_ms(0) + submitted;
@@ -231,11 +231,28 @@ TEST_CASE("predicted: after its first look a job goes by what its kin took") {
     for (const Standing& job : {long_one, short_one}) order.notice(Happening::Submitted, job);
     CHECK(order.rank(short_one) < order.rank(long_one));
     // Whatever is thought of it: who has hardly run is first.
-    CHECK(order.rank(late(next, minutes(31), 0, seconds(59))) < order.rank(short_one));
+    CHECK(order.rank(late(next, minutes(31), 0, seconds(59))) == order.rank(short_one));
+}
+
+TEST_CASE("predicted: guesses that have proved wrong do not count") {
+    const auto level_after = [](Duration every_second_one) {
+        Predicted order;
+        for (Ticket job = 0; job <= 40; ++job) {
+            Standing standing = waiting(job, 1);
+            standing.submitted = base::at_ms(0) + hours(2) * job;
+            order.notice(Happening::Submitted, standing);
+            if (job == 40) break;
+            standing.held = job % 2 == 0 ? hours(100) : every_second_one;
+            order.notice(Happening::Finished, standing);
+        }
+        return order.rank(waiting(40, 1, minutes(2))).level;
+    };
+    CHECK(level_after(hours(100)) > 0);
+    CHECK(level_after(minutes(1)) == 0);  // of what it has used
 }
 
 TEST_CASE("predicted: the first of a batch is a pilot for the rest") {
-    Predicted order(37);
+    Predicted order;
     for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 1));
     Standing stranger = waiting(3, 1, minutes(2));
     stranger.kin = 1;

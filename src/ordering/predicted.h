@@ -3,12 +3,15 @@
 // Which job costs the least GPU time for the next completion, by what its kin took (kin.h)? A guess
 // is used as far as guesses have proved right: of finished jobs the size is kept as a part of what
 // had been guessed, and the Gittins index of those parts (gittins_index.h), times the guess, is the
-// job's cost. Where guesses mean nothing, parts scatter like sizes and the index knows no more than
-// the blind one. A job without a guess goes by the sizes of all. A job whose kin have used more
-// than it has, and most have not finished, has at least that much before it: the first of a batch
-// is a pilot for the rest.
+// job's cost. A class of guesses counts only while it is off by at most two fifths, in doublings,
+// of what the mean of all sizes is off by; else, and without a guess, the cost is what the job has
+// used. A job whose kin have used more than it has, and most have not finished, has at least that
+// much before it: the first of a batch is a pilot for the rest.
 //
-// Whoever used less than kFirstLook goes before all others, whatever is thought of it.
+// Costs are told apart by the levels of geo8 (levels.h), those of guesses that count also by the
+// doublings inside a level; all others are in the last of them. Where no guess counts and no kin is
+// a pilot, this is geo8.
+// Whoever used less than kFirstLook is on the first level, whatever is thought of it.
 #pragma once
 
 #include <array>
@@ -23,8 +26,7 @@ class Predicted final : public Order {
   public:
     static constexpr GpuMs kFirstLook = 60'000;
 
-    // `stickiness_percent`: a running job's cost counts for so much of itself.
-    explicit Predicted(std::int64_t stickiness_percent);
+    Predicted();
 
     Rank rank(const Standing& job) const override;
     TimePoint next_change(const Standing& job) const override;
@@ -32,38 +34,38 @@ class Predicted final : public Order {
     Moved moved() override;
 
   private:
-    // An index and what it was learned from.
-    struct Knowledge {
-        GittinsIndex index;
-        std::vector<std::int64_t> sizes{};
+    // What is known of the guesses of one class.
+    struct Record {
+        GittinsIndex index{kFirstPart};
+        std::vector<std::int64_t> parts{};
         std::size_t next_learning = 20;
         bool is_learned = false;
+        std::int64_t error = 0;  // of guesses, summed
+        std::int64_t spread = 0;  // of the mean of all sizes, for the same jobs
 
-        // True when the index is new.
-        bool add(std::int64_t size);
+        bool counts() const { return is_learned && error * 5 <= spread * 2; }
+        void add(std::int64_t part);
     };
+    static constexpr std::int64_t kFirstPart = 16;
     struct Belief {
         std::optional<Guess> guess;
         GpuMs bound = 0;
 
         bool operator==(const Belief&) const = default;
     };
-    // A job's index and the unit it counts in.
-    struct View {
-        const GittinsIndex* index;
-        GpuMs unit;
-    };
-
     const Belief& belief(Ticket job) const { return beliefs_[static_cast<std::size_t>(job)]; }
-    View view(Ticket job) const;
+    // None when the job has no guess that counts.
+    const Record* record(Ticket job) const;
+    void learn(const Guess& guess, GpuMs size);
     GpuMs cost(const Standing& job) const;
     void believe_anew(Ticket job);
 
-    std::int64_t stickiness_percent_;
+    std::vector<GpuMs> stages_;  // where they begin, but the first
     Kin kin_;
     std::vector<Belief> beliefs_;
-    Knowledge blind_{GittinsIndex(kFirstLook)};
-    std::array<Knowledge, kNearnessClasses> parts_;
+    std::array<Record, kNearnessClasses> records_;
+    std::int64_t finished_ = 0;
+    std::int64_t doublings_ = 0;  // of all finished sizes, summed
     Moved moved_;
 };
 
