@@ -6,6 +6,7 @@
 
 #include "cli/event_text.h"
 #include "codec/words.h"
+#include "model/task_groups.h"
 #include "scheduling/explain.h"
 #include "scheduling/forecast.h"
 
@@ -81,6 +82,8 @@ std::string asks_text(const model::JobRecord& job) {
         text += is_elastic ? " tasks, " + least + " at once" : " tasks, all at once";
         const bool restarts = is_elastic && spec.elastic == model::Elastic::Restart;
         if (restarts) text += "; restarts to have more or fewer";
+        const auto& groups = spec.topology.groups;
+        if (!groups.empty()) text += "; in groups " + model::format_task_groups(groups);
     }
     return text;
 }
@@ -166,8 +169,10 @@ std::string task_lines(const model::JobRecord& job, const codec::NameTable& name
     constexpr std::size_t kTasksShown = 16;
     for (std::size_t i = 0; i < std::min(job.tasks.size(), kTasksShown); ++i) {
         const model::TaskPlacement& task = job.tasks[i];
-        std::string where =
-            "task " + std::to_string(task.task) + " on " + node_name(task.node, names);
+        const model::TaskGroup* group = model::group_of(job.spec, task.task);
+        std::string where = "task " + std::to_string(task.task) +
+                            (group != nullptr ? " of group " + group->name : "") +
+                            " on " + node_name(task.node, names);
         if (task.gpu_mask != 0) where += " GPU " + gpu_ranges(task.gpu_mask);
         if (task.share != base::kWholeGpu && task.gpu_mask != 0) {
             where += ", " + base::format(task.share) + " of it";

@@ -33,6 +33,17 @@ using model::TimePoint;
 
 inline constexpr ProjectId kRoot{0};
 
+// Tasks of a gang that stand together: those of the ranks from `first` on, `tasks_max` of them.
+struct Group {
+    int first = 0;
+    int tasks_min = 1;
+    int tasks_max = 1;
+    int level = -1;  // position among the levels, their number = the node itself; -1 = no wish
+
+    bool operator==(const Group&) const = default;
+    bool has(int rank) const { return rank >= first && rank < first + tasks_max; }
+};
+
 // What every task of a job asks of a node, and of which pools. Jobs that ask the same share one.
 struct Shape {
     model::TaskRequest request;
@@ -44,6 +55,7 @@ struct Shape {
     std::int64_t tensor_skew_ppm = 0;
     int required = -1;   // position of topology.required among the levels; -1 = none
     int preferred = -1;  // likewise; the number of levels = the node itself
+    std::vector<Group> groups = {};  // of topology.groups; empty = the gang is one
 
     auto operator==(const Shape&) const -> bool = default;
 };
@@ -70,6 +82,7 @@ struct Job {
     int tasks_min = 1;
     int tasks_max = 1;
     int active = 0;                   // running tasks, not counting those being released
+    int lacking = 1;                  // of them, to the minimum of every group (cluster/gang.h)
     bool preemptible = true;
     bool may_run = true;              // not paused by a user, not ending
     model::Elastic elastic = model::Elastic::Live;
@@ -91,11 +104,13 @@ struct Job {
     // Whether it runs and has to be stopped and started again for more tasks.
     bool grows_by_restart() const;
     // Tasks it needs to make its next step: the gang, or more.
-    int ask() const { return active < tasks_min ? tasks_min - active : growth(); }
+    int ask() const { return lacking > 0 ? lacking : growth(); }
     // One more; a restart is worth a quarter more at least, or what is missing to the maximum.
     int growth() const;
     // 0 below its minimum, 1 at it, 2 above (rule R3).
-    int stage() const { return active < tasks_min ? 0 : active == tasks_min ? 1 : 2; }
+    int stage() const { return lacking > 0 ? 0 : active == tasks_min ? 1 : 2; }
+    // Whether it runs and cannot work (rule R10).
+    bool is_short() const { return active > 0 && lacking > 0; }
     // In line for an allocation.
     bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
     bool is_victim() const { return preemptible && active > 0; }
@@ -119,7 +134,7 @@ struct LaneKey {
     int preference = 0;  // position of this pool in the jobs' list of pools
     model::Duration preemption_delay = kOfProject;
     std::uint32_t home = 0;  // where running tasks bind the next one (Cluster::home)
-    JobId alone;  // the only job of the lane: one that grows by a restart
+    JobId alone;  // the only job of the lane: it grows by a restart, or group by group
     int minutes = 0;  // how long a run takes, rounded up; 0 = not declared
 
     // Higher priority first, then rule R3.

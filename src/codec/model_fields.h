@@ -85,10 +85,21 @@ struct Fields<model::TaskRequest> {
 };
 
 template <>
+struct Fields<model::TaskGroup> {
+    static void visit(auto&& field) {
+        field("name", &model::TaskGroup::name);
+        field("tasks_min", &model::TaskGroup::tasks_min);
+        field("tasks_max", &model::TaskGroup::tasks_max);
+        field("level", &model::TaskGroup::level);
+    }
+};
+
+template <>
 struct Fields<model::TopologyRequest> {
     static void visit(auto&& field) {
         field("required", &model::TopologyRequest::required);
         field("preferred", &model::TopologyRequest::preferred);
+        field("groups", &model::TopologyRequest::groups);
     }
 };
 

@@ -286,7 +286,7 @@ void note_staleness(State& state, model::JobId id, model::TimePoint time) {
     if (found == state.jobs.end()) return;
     JobRecord& record = found->second;
     const cluster::Job& job = state.cluster.job(id);
-    const bool is_stale = job.active > 0 && job.active < job.tasks_min;
+    const bool is_stale = job.is_short();
     if (is_stale == record.stale_since.has_value()) return;
     record.stale_since = is_stale ? std::optional(time) : std::nullopt;
     std::map<model::JobId, cluster::Stale>& stale = state.cluster.history().stale;

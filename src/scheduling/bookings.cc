@@ -251,8 +251,11 @@ std::vector<const Job*> longest_waiting(const PoolView& view) {
     for (const cluster::Claim& claim : pool.claims) {
         for (const auto& [key, lane] : claim.lanes) {
             const cluster::Shape& shape = view.cluster.shape(key.shape);
+            // Which GPUs of a domain come free together is not looked for: gangs that have to stand
+            // in one, as a whole or by groups, book none.
+            const bool is_bound = shape.required >= 0 || !shape.groups.empty();
             const bool is_gang =
-                shape.request.is_whole() && shape.request.gpus * key.ask > 1 && shape.required < 0;
+                shape.request.is_whole() && shape.request.gpus * key.ask > 1 && !is_bound;
             if (!is_gang || key.stage != 0 || key.preference != 0) continue;
             const Job& job = view.cluster.job(lane.begin()->second);
             if (job.waiting_since + view.policy.booking_after <= view.now) waiting.push_back(&job);

@@ -68,10 +68,4 @@ class Rearrangements {
     std::map<Question, Outcome> known_;
 };
 
-// Places for all running tasks of a job that leaves its own, in GPUs that idle or come free, with
-// ranks from 0; nothing when they do not fit or its project may not hold so much.
-std::optional<std::vector<model::TaskPlacement>> another_place(const PoolView& view,
-                                                               const cluster::Job& leaving,
-                                                               int tasks);
-
 }  // namespace berth::scheduling
