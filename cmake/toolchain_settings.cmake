@@ -34,6 +34,10 @@ if(BERTH_SANITIZE)
         "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
     target_link_options(berth_flags INTERFACE "-fsanitize=${BERTH_SANITIZE}")
 endif()
+if(BERTH_SANITIZE MATCHES "thread")
+    # The thread sanitizer does not understand fences. Asio's queues lock a mutex around them.
+    target_compile_definitions(berth_flags INTERFACE BOOST_ASIO_DISABLE_FENCED_BLOCK)
+endif()
 
 find_program(berth_mold mold)
 if(berth_mold)

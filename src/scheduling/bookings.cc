@@ -71,6 +71,9 @@ class Seating {
         return known_[at - 1];
     }
 
+    // The first declared end of those that were looked at.
+    std::optional<TimePoint> next_end() const { return next_end_; }
+
   private:
     Seats look_at(NodeId node) {
         const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
@@ -91,7 +94,10 @@ class Seating {
                     const int gpu = std::countr_zero(mask);
                     Seat& seat = here.best_first[static_cast<std::size_t>(gpu)];
                     seat.free_at = std::max(seat.free_at, end.time);
-                    if (end.is_declared) continue;
+                    if (end.is_declared) {
+                        next_end_ = std::min(next_end_.value_or(end.time), end.time);
+                        continue;
+                    }
                     ++seat.unknown;
                     here.unknown.push_back({gpu, id});
                 }
@@ -111,6 +117,7 @@ class Seating {
     std::vector<std::uint32_t> at_;  // by node: position in known_, from 1; 0 = not looked at yet
     std::deque<Seats> known_;
     std::vector<JobId> jobs_;
+    std::optional<TimePoint> next_end_;
 };
 
 // Room for one task.
@@ -244,9 +251,14 @@ model::Booking booking_of(const PoolView& view, const Job& job, std::span<const 
     return booking;
 }
 
-// Jobs that may book, the oldest first.
-std::vector<const Job*> longest_waiting(const PoolView& view) {
-    std::vector<const Job*> waiting;
+// Jobs that may book, the oldest first, and when the next one may.
+struct LongestWaiting {
+    std::vector<const Job*> jobs;
+    std::optional<TimePoint> next;
+};
+
+LongestWaiting longest_waiting(const PoolView& view) {
+    LongestWaiting waiting;
     const auto& pool = view.cluster.pool(view.pool);
     for (const cluster::Claim& claim : pool.claims) {
         for (const auto& [key, lane] : claim.lanes) {
@@ -258,11 +270,44 @@ std::vector<const Job*> longest_waiting(const PoolView& view) {
                 shape.request.is_whole() && shape.request.gpus * key.ask > 1 && !is_bound;
             if (!is_gang || key.stage != 0 || key.preference != 0) continue;
             const Job& job = view.cluster.job(lane.begin()->second);
-            if (job.waiting_since + view.policy.booking_after <= view.now) waiting.push_back(&job);
+            const TimePoint due = job.waiting_since + view.policy.booking_after;
+            if (due <= view.now) {
+                waiting.jobs.push_back(&job);
+            } else {
+                waiting.next = std::min(waiting.next.value_or(due), due);
+            }
         }
     }
-    std::ranges::sort(waiting, {}, [](const Job* job) { return std::pair(job->created, job->id); });
+    std::ranges::sort(waiting.jobs, {},
+                      [](const Job* job) { return std::pair(job->created, job->id); });
     return waiting;
+}
+
+// When one of those who wait would be gone, as declared, before a job that has not declared its end
+// is expected to be: that expectation grows as it runs.
+std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::Booking& booking) {
+    std::optional<TimePoint> oldest;
+    for (const TaskPlacement& seat : booking.tasks) {
+        for (const JobId id : view.cluster.jobs_on(seat.node)) {
+            const Job& job = view.cluster.job(id);
+            const bool is_in_the_way =
+                std::ranges::any_of(job.placed, [&](const cluster::PlacedTask& task) {
+                    return task.place.node == seat.node &&
+                           (task.place.gpu_mask & seat.gpu_mask) != 0 && !task.is_releasing;
+                });
+            if (!is_in_the_way || end_of(job, view.now).is_declared) continue;
+            oldest = std::min(oldest.value_or(job.last_start), job.last_start);
+        }
+    }
+    if (!oldest) return {};
+    std::optional<TimePoint> first;
+    for (const cluster::Claim& claim : view.cluster.pool(view.pool).claims) {
+        for (const auto& [key, lane] : claim.lanes) {
+            const TimePoint time = *oldest + Duration{std::int64_t{key.minutes} * 60'000};
+            if (key.minutes > 0 && time > view.now) first = std::min(first.value_or(time), time);
+        }
+    }
+    return first;
 }
 
 // Started, or promised its GPUs.
@@ -277,7 +322,9 @@ bool is_within_fair_share(const PoolView& view, ProjectId project, MilliGpu amou
 Bookings::Bookings(const PoolView& view) : view_(view) {
     if (view.policy.bookings_max == 0) return;
     Seating seating(view);
-    for (const Job* job : longest_waiting(view)) {
+    const LongestWaiting waiting = longest_waiting(view);
+    if (waiting.next) change_at(*waiting.next);
+    for (const Job* job : waiting.jobs) {
         if (std::ssize(booked_) == view.policy.bookings_max) break;
         if (quota_gate(view, *job, ask_gpus(view, *job, job->ask()))) continue;
         std::vector<TaskPlacement> others;
@@ -287,7 +334,17 @@ Bookings::Bookings(const PoolView& view) : view_(view) {
         const std::vector<Berth> berths = Search(view, *job, others, seating).run();
         if (!berths.empty()) booked_.push_back({booking_of(view, *job, berths), {}});
     }
-    for (Booked& booked : booked_) keep(booked);
+    for (Booked& booked : booked_) {
+        keep(booked);
+        if (booked.kept.empty()) continue;
+        const auto change = first_to_end_before(view, booked.booking);
+        if (change) change_at(*change);
+    }
+    if (const auto end = seating.next_end()) change_at(*end);
+}
+
+void Bookings::change_at(TimePoint time) {
+    next_change_ = std::min(next_change_.value_or(time), time);
 }
 
 Bookings::Bookings(const PoolView& view, std::span<const model::Booking> made) : view_(view) {

@@ -28,6 +28,7 @@
 // idle GPUs, and the jobs on them; O(bookings) for each job that is asked about.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -48,6 +49,9 @@ class Bookings {
 
     bool empty() const { return booked_.empty(); }
     std::vector<model::Booking> made() const;
+    // When time alone may book otherwise, or let others use what is kept: a gang has waited long
+    // enough, a job has run longer than declared, one that waits ends before the booking begins.
+    std::optional<TimePoint> next_change() const { return next_change_; }
     // Those of jobs that go on waiting for somebody's end.
     std::vector<model::Booking> still_waiting() const;
     // Whether the job would use up the share that a booked one of its own project needs.
@@ -82,8 +86,11 @@ class Bookings {
     bool comes_before(const cluster::Job& job, const cluster::Job& booked) const;
     bool ends_before(const cluster::Job& job, TimePoint time) const;
 
+    void change_at(TimePoint time);
+
     const PoolView& view_;
     std::vector<Booked> booked_;
+    std::optional<TimePoint> next_change_;
 };
 
 }  // namespace berth::scheduling

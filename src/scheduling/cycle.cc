@@ -43,13 +43,20 @@ using Conflicts = std::map<JobId, std::vector<Claimant>>;
 // Moves are searched for so many waiting jobs in one decision: those that come first in the order.
 constexpr int kMoveSearchesMax = 32;
 
+// What the tries at one decision have in common.
+struct Booked {
+    bool are_made = false;
+    std::vector<model::Booking> bookings;
+    std::optional<TimePoint> change;  // when they may be other ones
+};
+
 // One try at a whole decision, made on the cluster inside the caller's Trial.
 class Attempt {
   public:
     // Whoever had to leave what it was just given lets the claimants of `known` pass; see decide().
-    // What is `booked` already is not booked anew; when nothing is, it says so afterwards.
+    // What is `booked` already is not booked anew.
     Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory,
-            const Conflicts& known, std::vector<model::Booking>& booked, bool is_last)
+            const Conflicts& known, Booked& booked, bool is_last)
         : cluster_(cluster),
           draft_(cluster, policy, now),
           memory_(memory),
@@ -71,13 +78,17 @@ class Attempt {
             passing_.emplace_back(job.project, job.shape);
         }
         bookings_.reserve(views_.size());
-        std::vector<model::Booking> made;
-        const bool are_booked = !booked.empty();
+        const bool are_booked = booked.are_made;
         for (const PoolView& view : views_) {
-            are_booked ? bookings_.emplace_back(view, booked) : bookings_.emplace_back(view);
-            if (!are_booked) std::ranges::copy(bookings_.back().made(), std::back_inserter(made));
+            are_booked ? bookings_.emplace_back(view, booked.bookings)
+                       : bookings_.emplace_back(view);
+            if (are_booked) continue;
+            std::ranges::copy(bookings_.back().made(), std::back_inserter(booked.bookings));
+            const auto change = bookings_.back().next_change();
+            if (change) booked.change = std::min(booked.change.value_or(*change), *change);
         }
-        if (!are_booked) booked = std::move(made);
+        booked.are_made = true;
+        if (booked.change) draft_.wake_at(*booked.change);
     }
 
     // Idle GPUs of every pool a job would take come before anybody is paused for it in one.
@@ -476,13 +487,13 @@ constexpr int kAttemptsMax = 4;
 // served just before the job in its way, which may then find another place.
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory) {
     Conflicts known;
-    std::vector<model::Booking> booked;
+    Booked booked;
     for (int count = 1;; ++count) {
         // The next try finds the cluster as the last one did, but for holds that are dropped.
         const auto drops_hold = [&](const auto& one) {
             return cluster.job(one.first).hold.has_value();
         };
-        if (std::ranges::any_of(known, drops_hold)) booked.clear();
+        if (std::ranges::any_of(known, drops_hold)) booked = {};
         const cluster::Trial trial(cluster);
         Attempt attempt(cluster, policy, now, memory, known, booked, count == kAttemptsMax);
         attempt.run();

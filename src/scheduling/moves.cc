@@ -25,15 +25,6 @@ using Set = std::vector<std::size_t>;
 
 constexpr std::size_t kSetsTried = 64;
 
-struct Mover {
-    const Job* job = nullptr;
-    std::vector<int> ranks;
-    MilliGpu gpus{0};
-    model::PauseCost cost;
-
-    std::int64_t price() const { return cost.unsaved_gpu_ms + cost.restart_gpu_ms; }
-};
-
 // A node on which the waiting job's next task would fit if these left.
 struct Clearing {
     std::int64_t price = 0;
@@ -50,7 +41,8 @@ bool is_at_same_places(const Job& job, const Places& places) {
     });
 }
 
-using Outcome = Rearrangements::Outcome;
+using Bill = Rearrangements::Bill;
+using Refusal = Rearrangements::Refusal;
 
 // What the job has lost by waiting.
 std::int64_t lost_so_far(const PoolView& view, const Job& job) {
@@ -58,40 +50,42 @@ std::int64_t lost_so_far(const PoolView& view, const Job& job) {
            std::max<std::int64_t>((view.now - job.waiting_since).count(), 0) / 1000;
 }
 
-bool is_too_dear(const PoolView& view, const Job& job, const Outcome& outcome) {
-    return view.policy.priced_moves && outcome.price > lost_so_far(view, job);
+bool is_too_dear(const PoolView& view, const Job& job, std::int64_t price) {
+    return view.policy.priced_moves && price > lost_so_far(view, job);
 }
 
-// When it is worth looking again, if the jobs of the outcome do not move now. What is missing to
-// the price shrinks as the job waits and grows with what the movers do not save. Protected jobs
-// matter only as long as nobody else can make room.
-std::optional<TimePoint> worth_at(const PoolView& view, const Job& job, const Outcome& outcome) {
-    std::optional<TimePoint> first = outcome.protected_until;
-    if (!outcome.is_found) return first;
-    const std::int64_t missing = outcome.price - lost_so_far(view, job);
-    const std::int64_t pace = (gpus_for(view, job, job.ask()) - outcome.gpus).value;  // milli-GPU
-    if (pace <= 0) return first;
-    const TimePoint time = view.now + model::Duration{missing * 1000 / pace + 1};
-    return std::min(first.value_or(time), time);
+// When it is worth looking again. What is missing to a price shrinks as the job waits and grows
+// with what the movers do not save.
+std::optional<TimePoint> worth_at(const PoolView& view, const Job& job, const Refusal& refusal) {
+    std::optional<TimePoint> first = refusal.protected_until;
+    for (const Bill& bill : refusal.too_dear) {
+        const std::int64_t missing = bill.price - lost_so_far(view, job);
+        const std::int64_t pace = (gpus_for(view, job, job.ask()) - bill.gpus).value;  // milli-GPU
+        if (pace <= 0) continue;
+        const TimePoint time = view.now + model::Duration{missing * 1000 / pace + 1};
+        first = std::min(first.value_or(time), time);
+    }
+    return first;
 }
 
 class Search {
   public:
-    Search(const PoolView& view, const Job& job, const std::function<bool(const Job&)>& may_move)
-        : view_(view), job_(job), may_move_(may_move) {}
+    using Known = std::map<JobId, Rearrangements::Candidate>;
+
+    Search(const PoolView& view, const Job& job, const std::function<bool(const Job&)>& may_move,
+           Known& known)
+        : view_(view), job_(job), may_move_(may_move), known_(known) {}
 
     void run() {
         find_movers();
-        outcome_.protected_until = protected_until_;
-        if (movers_.empty()) {
-            outcome_.protected_until.reset();
-        } else if (movers_.size() <= kExactMovers) {
+        if (!is_any_worth_it()) return;
+        if (movers_.size() <= kExactMovers) {
             try_all_sets();
         } else {
             try_cheapest_nodes();
         }
     }
-    const Outcome& outcome() const { return outcome_; }
+    Refusal take_refusal() { return std::move(refusal_); }
     Rearrangement take_result() { return std::move(result_); }
 
   private:
@@ -126,10 +120,14 @@ class Search {
     void find_movers() {
         nodes_ = nodes_to_try();
         on_node_.resize(nodes_.size());
+        std::vector<JobId> here;
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             // By id: whose tasks came first to the node does not count.
-            const auto here = view_.cluster.jobs_on(nodes_[i]);
-            for (const JobId id : std::set(here.begin(), here.end())) {
+            const auto jobs = view_.cluster.jobs_on(nodes_[i]);
+            here.assign(jobs.begin(), jobs.end());
+            std::ranges::sort(here);
+            here.erase(std::ranges::unique(here).begin(), here.end());
+            for (const JobId id : here) {
                 const auto mover = mover_of(id);
                 if (mover) on_node_[i].push_back(*mover);
             }
@@ -137,21 +135,30 @@ class Search {
     }
 
     std::optional<std::size_t> mover_of(JobId id) {
-        const auto [known, is_new] = mover_of_.emplace(id, std::nullopt);
-        if (is_new) known->second = add_mover(id);
-        return known->second;
+        const auto known = known_.find(id);
+        const auto& candidate =
+            known != known_.end() ? known->second : known_.emplace(id, look_at(id)).first->second;
+        if (candidate.protected_until) {
+            auto& first = refusal_.protected_until;
+            first =
+                std::min(first.value_or(*candidate.protected_until), *candidate.protected_until);
+        }
+        if (!candidate.mover) return {};
+        const Mover& mover = *candidate.mover;
+        // A job of one task was not met on another node.
+        const auto at = mover.ranks.size() > 1 ? std::ranges::find(movers_, &mover) : movers_.end();
+        const auto position = static_cast<std::size_t>(at - movers_.begin());
+        if (at == movers_.end()) movers_.push_back(&mover);
+        return position;
     }
 
-    std::optional<std::size_t> add_mover(JobId id) {
+    Rearrangements::Candidate look_at(JobId id) const {
         const Job& job = view_.cluster.job(id);
         const bool is_free_to_move =
             job.is_victim() && job.may_run && !job.hold && !job.is_releasing() && may_move_(job);
         if (!is_free_to_move) return {};
         const TimePoint until = protected_until(view_, job, model::Rule::Preempt, job.project);
-        if (view_.policy.priced_moves && until > view_.now) {
-            protected_until_ = std::min(protected_until_.value_or(until), until);
-            return {};
-        }
+        if (view_.policy.priced_moves && until > view_.now) return {{}, until};
         Mover mover;
         mover.job = &job;
         mover.ranks = job.ranks();
@@ -159,14 +166,42 @@ class Search {
             mover.gpus += task.place.share * std::popcount(task.place.gpu_mask);
         }
         mover.cost = pause_cost(job, mover.gpus, view_.now);
-        movers_.push_back(std::move(mover));
-        return movers_.size() - 1;
+        return {std::move(mover), {}};
+    }
+
+    // Whether any set may be worth its price; every one costs what the cheapest job in it does.
+    bool is_any_worth_it() {
+        bool is_any = false;
+        for (const Mover* mover : movers_) {
+            if (!is_too_dear(view_, job_, mover->price())) is_any = true;
+        }
+        if (is_any) return true;
+        for (const Mover* mover : movers_) refuse({mover->price(), mover->gpus});
+        return false;
+    }
+
+    // Of what is not tried for its price, only what may be worth it first is kept.
+    void refuse(const Bill& bill) {
+        std::vector<Bill>& known = refusal_.too_dear;
+        const auto is_worse = [](const Bill& one, const Bill& other) {
+            return one.price >= other.price && one.gpus >= other.gpus;
+        };
+        if (std::ranges::any_of(known, [&](const Bill& other) { return is_worse(bill, other); }))
+            return;
+        std::erase_if(known, [&](const Bill& other) { return is_worse(other, bill); });
+        known.push_back(bill);
     }
 
     std::int64_t price(const Set& set) const {
         std::int64_t sum = 0;
-        for (const std::size_t mover : set) sum += movers_[mover].price();
+        for (const std::size_t mover : set) sum += movers_[mover]->price();
         return sum;
+    }
+
+    Bill bill(const Set& set) const {
+        Bill bill{price(set), {}};
+        for (const std::size_t mover : set) bill.gpus += movers_[mover]->gpus;
+        return bill;
     }
 
     void try_all_sets() {
@@ -180,7 +215,7 @@ class Search {
         }
         std::ranges::sort(sets);
         for (const auto& [price, count, set] : sets) {
-            if (is_settled(set)) return;
+            if (!is_hopeless(set) && is_settled(set)) return;
         }
     }
 
@@ -201,7 +236,7 @@ class Search {
             }
             std::ranges::sort(set);
             set.erase(std::ranges::unique(set).begin(), set.end());
-            if (is_settled(drop_needless(set))) return;
+            if (!is_hopeless(set) && is_settled(drop_needless(set))) return;
         }
     }
 
@@ -212,7 +247,7 @@ class Search {
         if (place_on(view_, job_.shape, node, View::Coming)) return {};
         Set here = on_node_[at];
         std::ranges::sort(
-            here, {}, [&](std::size_t mover) { return std::pair(movers_[mover].price(), mover); });
+            here, {}, [&](std::size_t mover) { return std::pair(movers_[mover]->price(), mover); });
         Set leaving;
         for (const std::size_t mover : here) {
             leaving.push_back(mover);
@@ -237,7 +272,7 @@ class Search {
         std::int64_t cpu = 0;
         std::int64_t memory = 0;
         for (const std::size_t mover : leaving) {
-            for (const cluster::PlacedTask& task : movers_[mover].job->placed) {
+            for (const cluster::PlacedTask& task : movers_[mover]->job->placed) {
                 if (task.place.node != node) continue;
                 cpu += task.place.cpu.value;
                 memory += task.place.memory.value;
@@ -265,7 +300,7 @@ class Search {
 
     void release(const Set& set) const {
         for (const std::size_t mover : set) {
-            view_.cluster.release(movers_[mover].job->id, movers_[mover].ranks);
+            view_.cluster.release(movers_[mover]->job->id, movers_[mover]->ranks);
         }
     }
 
@@ -279,7 +314,7 @@ class Search {
     Set drop_needless(Set set) const {
         Set dearest_first = set;
         std::ranges::sort(dearest_first, std::greater{}, [&](std::size_t mover) {
-            return std::pair(movers_[mover].price(), mover);
+            return std::pair(movers_[mover]->price(), mover);
         });
         for (const std::size_t mover : dearest_first) {
             Set fewer = set;
@@ -289,19 +324,31 @@ class Search {
         return set;
     }
 
-    // Whether the search ends with this set: it is taken, or too dear as every later one is.
+    // Whether no part of the set could do: each job in it costs too much, or the only one there is
+    // finds no room for a single task. Where it leaves there is less room for it than before.
+    bool is_hopeless(const Set& set) {
+        const auto cheapest = std::ranges::min_element(
+            set, {}, [&](std::size_t mover) { return movers_[mover]->price(); });
+        if (is_too_dear(view_, job_, movers_[*cheapest]->price())) {
+            for (const std::size_t mover : set) refuse(bill({mover}));
+            return true;
+        }
+        const Job& job = *movers_[set.front()]->job;
+        return set.size() == 1 && (is_out_of_reach(view_, job.shape, 1, View::Coming) ||
+                                   is_in_too_small_parts(view_, job.shape, View::Coming));
+    }
+
+    // Whether the search ends with this set: it is taken.
     bool is_settled(const Set& set) {
         if (set.empty() || std::ssize(set) > view_.policy.moves_max) return false;
-        if (!try_moves(set)) return false;
-        if (drop_needless(set).size() != set.size()) {
-            result_.moves.clear();
+        const Bill cost = bill(set);
+        if (is_too_dear(view_, job_, cost.price)) {
+            refuse(cost);
             return false;
         }
-        outcome_.is_found = true;
-        outcome_.price = price(set);
-        for (const std::size_t mover : set) outcome_.gpus += movers_[mover].gpus;
-        if (is_too_dear(view_, job_, outcome_)) result_.moves.clear();
-        return true;
+        if (try_moves(set) && drop_needless(set).size() == set.size()) return true;
+        result_.moves.clear();
+        return false;
     }
 
     // Nobody comes to hold more of his share or limit by having to move.
@@ -323,12 +370,12 @@ class Search {
         for (const TaskPlacement& task : *places) view_.cluster.take(View::Coming, task);
         Set largest_first = set;
         std::ranges::sort(largest_first, {}, [&](std::size_t mover) {
-            const Job& job = *movers_[mover].job;
+            const Job& job = *movers_[mover]->job;
             return std::tuple(-view_.cluster.shape(job.shape).request.gpus, -job.active, job.id);
         });
         std::vector<Move> moves;
         for (const std::size_t at : largest_first) {
-            const Mover& mover = movers_[at];
+            const Mover& mover = *movers_[at];
             auto to = place_anew(view_, *mover.job, View::Coming);
             if (!to || is_at_same_places(*mover.job, *to)) return false;
             if (counts_more(*mover.job, *to)) return false;
@@ -347,10 +394,9 @@ class Search {
     const std::function<bool(const Job&)>& may_move_;
     std::vector<NodeId> nodes_;
     std::vector<Set> on_node_;  // by position in nodes_
-    std::vector<Mover> movers_;
-    std::map<JobId, std::optional<std::size_t>> mover_of_;  // position in movers_
-    std::optional<TimePoint> protected_until_;
-    Outcome outcome_;
+    Known& known_;
+    std::vector<const Mover*> movers_;
+    Refusal refusal_;
     Rearrangement result_;
 };
 
@@ -360,16 +406,21 @@ Rearrangement Rearrangements::find(const Job& job) {
     const Question question{job.shape, job.ask(), job.kind, job.tasks_min == 1};
     const auto known = known_.find(question);
     if (job.active == 0 && known != known_.end()) {
-        const Outcome& outcome = known->second;
-        if (!outcome.is_found || is_too_dear(view_, job, outcome)) {
-            return {{}, {}, worth_at(view_, job, outcome)};
+        const Refusal& refusal = known->second;
+        const auto is_worth_it = [&](const Bill& bill) {
+            return !is_too_dear(view_, job, bill.price);
+        };
+        if (std::ranges::none_of(refusal.too_dear, is_worth_it)) {
+            return {{}, {}, worth_at(view_, job, refusal)};
         }
     }
-    Search search(view_, job, may_move_);
+    Search search(view_, job, may_move_, movers_);
     search.run();
-    if (job.active == 0) known_[question] = search.outcome();
     Rearrangement result = search.take_result();
-    if (result.moves.empty()) result.worth_at = worth_at(view_, job, search.outcome());
+    if (!result.moves.empty()) return result;
+    Refusal refusal = search.take_refusal();
+    result.worth_at = worth_at(view_, job, refusal);
+    if (job.active == 0) known_[question] = std::move(refusal);
     return result;
 }
 

@@ -35,8 +35,19 @@ inline constexpr std::size_t kNodesTried = 64;
 struct Rearrangement {
     std::vector<model::Move> moves;  // none = nobody moves
     std::vector<model::TaskPlacement> places;  // of the waiting job
-    // When a set that is too dear now is worth its price, or may be asked.
+    // When a set that is too dear now is worth its price, or may be asked. No later, perhaps
+    // earlier: sets that are too dear are not tried.
     std::optional<TimePoint> worth_at;
+};
+
+// A running job that could move, and what it would lose.
+struct Mover {
+    const cluster::Job* job = nullptr;
+    std::vector<int> ranks;
+    MilliGpu gpus{0};
+    model::PauseCost cost;
+
+    std::int64_t price() const { return cost.unsaved_gpu_ms + cost.restart_gpu_ms; }
 };
 
 // Searches for one job after the other. While nothing changes, what was found out for a job holds
@@ -49,14 +60,25 @@ class Rearrangements {
 
     Rearrangement find(const cluster::Job& job);
     // Says that what anybody holds, or what is free, has changed.
-    void forget() { known_.clear(); }
+    void forget() {
+        known_.clear();
+        movers_.clear();
+    }
 
-    // The first set of jobs that could move, with its price, if any.
-    struct Outcome {
-        bool is_found = false;
-        std::int64_t price = 0;
+    // What a set of jobs loses by moving, and how many GPUs it has.
+    struct Bill {
+        std::int64_t price = 0;  // GPU-milliseconds
         MilliGpu gpus{0};
+    };
+    // Why nobody moves.
+    struct Refusal {
+        std::vector<Bill> too_dear;  // what was not tried for its price, none worse than another
         std::optional<TimePoint> protected_until;  // when more jobs may be moved
+    };
+    // What a search knows of a job: nothing when it may not move.
+    struct Candidate {
+        std::optional<Mover> mover;
+        std::optional<TimePoint> protected_until;
     };
 
   private:
@@ -65,7 +87,8 @@ class Rearrangements {
 
     const PoolView& view_;
     std::function<bool(const cluster::Job&)> may_move_;
-    std::map<Question, Outcome> known_;
+    std::map<Question, Refusal> known_;
+    std::map<JobId, Candidate> movers_;
 };
 
 }  // namespace berth::scheduling

@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <termios.h>
 
+#include <cstdio>
+
 #include "process/world.h"
 #include "supervision/address.h"
 
@@ -34,6 +36,7 @@ struct StandInFiles {
 
 // Runs attach() in a process of its own, as berth run would.
 pid_t stand_in(const std::string& socket, const StandInFiles& files, bool terminal) {
+    std::fflush(nullptr);  // what the test has to say is said once, by the test
     const pid_t pid = ::fork();
     if (pid != 0) return pid;
     if (terminal) {

@@ -28,6 +28,8 @@ namespace {
 using namespace berth;
 
 constexpr int kEvents = 30;
+constexpr int kMomentsTried = 3;
+constexpr model::Duration kLongSleep{INT64_C(24) * 3600 * 1000};
 constexpr int kRoundsMax = 12;
 constexpr int kFailuresShown = 10;
 
@@ -104,6 +106,24 @@ class Life {
 
     void add(std::vector<std::string> findings) {
         for (std::string& finding : findings) report(finding);
+    }
+
+    // Nothing is missed by sleeping until the plan says: no moment before then decides anything.
+    // Shares by past use alone drift all the time; they are looked at when something happens.
+    void check_wakeup() {
+        if (stage_.policy().measured_usage) return;
+        const model::TimePoint from = stage_.now();
+        const model::TimePoint until = plan_.next_wakeup.value_or(from + kLongSleep);
+        for (int i = 0; i < kMomentsTried && from < until; ++i) {
+            const model::Duration slept{rng_.between(0, (until - from).count() - 1)};
+            cluster::Cluster copy = stage_.state().cluster;
+            const model::Plan plan = scheduling::decide(copy, stage_.policy(), from + slept);
+            if (plan.is_empty()) continue;
+            report("I10: a decision is due in " + base::format(slept) + ", the plan says " +
+                   (plan_.next_wakeup ? "in " + base::format(until - from) : "never"));
+            for (std::string& line : scenario::render(stage_.state(), plan)) report("  " + line);
+            return;
+        }
     }
 
     // Whoever crossed its fair share by reclaim is not paused, on unchanged input, for those who
@@ -187,6 +207,7 @@ class Life {
             if (!is_empty_) continue;
             if (found_.empty()) {
                 add(proof::check_idle(stage_.state(), stage_.policy(), stage_.now(), plan_));
+                check_wakeup();
             }
             return;
         }

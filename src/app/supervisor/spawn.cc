@@ -9,8 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
+
+#include "supervision/descriptor.h"
+
 namespace berth::supervisor {
 namespace {
+
+using supervision::Descriptor;
 
 enum class Stage { Fork, Workdir, Terminal, Exec };
 
@@ -22,9 +28,11 @@ struct Prepared {
     pid_t supervisor = 0;
 };
 
+// What the child writes into a pipe that closes with its exec: told before spawn() returns, and
+// without memory in common, which vfork need not give.
 struct Failure {
-    volatile Stage stage = Stage::Fork;
-    volatile int error = 0;
+    Stage stage = Stage::Fork;
+    int error = 0;
 };
 
 std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
@@ -60,34 +68,40 @@ void take_files(const SpawnPlan& plan) {
     if (plan.error_output >= 0) ::dup2(plan.error_output, 2);
 }
 
-// Returns only when it failed. Nothing here may allocate.
-void become_user_process(const Prepared& prepared, Failure& failure) {
+// Returns only when it failed, with the stage that did. Nothing here may allocate.
+Stage become_user_process(const Prepared& prepared) {
     const SpawnPlan& plan = *prepared.plan;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != prepared.supervisor) return;  // it died before the line above took hold
+    if (::getppid() != prepared.supervisor) ::_exit(127);  // it died before that took hold
     if (plan.terminal.empty()) {
         take_files(plan);
     } else if (!take_terminal(plan.terminal.c_str())) {
-        failure.error = errno;
-        failure.stage = Stage::Terminal;
-        return;
+        return Stage::Terminal;
     }
-    if (::chdir(plan.workdir.empty() ? "/" : plan.workdir.c_str()) != 0) {
-        failure.error = errno;
-        failure.stage = Stage::Workdir;
-        return;
-    }
+    if (::chdir(plan.workdir.empty() ? "/" : plan.workdir.c_str()) != 0) return Stage::Workdir;
     restore_signals();
     ::execvpe(prepared.command[0], prepared.command.data(), prepared.environment.data());
-    failure.error = errno;
-    failure.stage = Stage::Exec;
+    return Stage::Exec;
 }
 
-[[gnu::noinline]] pid_t fork_and_exec(const Prepared& prepared, Failure& failure) {
+[[gnu::noinline]] pid_t fork_and_exec(const Prepared& prepared, int failed) {
     const pid_t pid = ::vfork();
     if (pid != 0) return pid;
-    become_user_process(prepared, failure);
+    const Stage stage = become_user_process(prepared);
+    const Failure failure{stage, errno};
+    [[maybe_unused]] const ssize_t size = ::write(failed, &failure, sizeof failure);
     ::_exit(127);
+}
+
+// What the child could not do, or nothing once it runs another program.
+std::optional<Failure> told_by(int pipe) {
+    Failure failure;
+    ssize_t size = 0;
+    do {
+        size = ::read(pipe, &failure, sizeof failure);
+    } while (size < 0 && errno == EINTR);
+    if (size != sizeof failure) return {};
+    return failure;
 }
 
 std::string describe(const SpawnPlan& plan, Stage stage, int error) {
@@ -107,13 +121,18 @@ Spawned spawn(const SpawnPlan& plan) {
     if (plan.command->empty()) return {-1, 126, "there is no command to run"};
     const Prepared prepared{&plan, pointers_to(*plan.command), pointers_to(*plan.environment),
                             ::getpid()};
-    Failure failure;
-    const pid_t pid = fork_and_exec(prepared, failure);
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return {-1, 126, describe(plan, Stage::Fork, errno)};
+    const Descriptor told(ends[0]);
+    Descriptor failed(ends[1]);
+    const pid_t pid = fork_and_exec(prepared, failed.get());
     if (pid < 0) return {-1, 126, describe(plan, Stage::Fork, errno)};
-    if (failure.error == 0) return {pid, 0, {}};
+    failed.reset();
+    const std::optional<Failure> failure = told_by(told.get());
+    if (!failure) return {pid, 0, {}};
     ::waitpid(pid, nullptr, 0);
-    const bool is_missing = failure.stage == Stage::Exec && failure.error == ENOENT;
-    return {-1, is_missing ? 127 : 126, describe(plan, failure.stage, failure.error)};
+    const bool is_missing = failure->stage == Stage::Exec && failure->error == ENOENT;
+    return {-1, is_missing ? 127 : 126, describe(plan, failure->stage, failure->error)};
 }
 
 }  // namespace berth::supervisor
