@@ -82,9 +82,15 @@ std::string asks_text(const model::JobRecord& job) {
         text += is_elastic ? " tasks, " + least + " at once" : " tasks, all at once";
         const bool restarts = is_elastic && spec.elastic == model::Elastic::Restart;
         if (restarts) text += "; restarts to have more or fewer";
-        const auto& groups = spec.topology.groups;
-        if (!groups.empty()) text += "; in groups " + model::format_task_groups(groups);
     }
+    return text;
+}
+
+// What it asks for, and in which groups.
+std::string asks_lines(const model::JobRecord& job, const Style& style) {
+    const auto& groups = job.spec.topology.groups;
+    std::string text = line("asks", asks_text(job), style);
+    if (!groups.empty()) text += line("groups", model::format_task_groups(groups), style);
     return text;
 }
 
@@ -135,7 +141,7 @@ std::string waits_for(const model::Verdict& verdict) {
 std::string verdict_lines(const codec::JobView& job, const codec::NameTable& names,
                           base::TimePoint now, const Style& style) {
     const model::Verdict& verdict = *job.verdict;
-    std::string text = line("asks", asks_text(job), style);
+    std::string text = asks_lines(job, style);
     if (verdict.capacity.value > 0) text += line("idle", idle_text(verdict, style.glyphs()), style);
     if (verdict.bound.value > 0 || verdict.used.value > 0) {
         text += line("quota", bound_text(verdict), style);
@@ -171,8 +177,8 @@ std::string task_lines(const model::JobRecord& job, const codec::NameTable& name
         const model::TaskPlacement& task = job.tasks[i];
         const model::TaskGroup* group = model::group_of(job.spec, task.task);
         std::string where = "task " + std::to_string(task.task) +
-                            (group != nullptr ? " of group " + group->name : "") +
-                            " on " + node_name(task.node, names);
+                            (group != nullptr ? " of group " + group->name : "") + " on " +
+                            node_name(task.node, names);
         if (task.gpu_mask != 0) where += " GPU " + gpu_ranges(task.gpu_mask);
         if (task.share != base::kWholeGpu && task.gpu_mask != 0) {
             where += ", " + base::format(task.share) + " of it";
@@ -188,7 +194,7 @@ std::string task_lines(const model::JobRecord& job, const codec::NameTable& name
 
 std::string request_lines(const model::JobRecord& job, const Style& style) {
     const model::JobSpec& spec = job.spec;
-    std::string text = line("asks", asks_text(job), style);
+    std::string text = asks_lines(job, style);
     const std::string cpu =
         spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : "CPUs by GPU share";
     const std::string memory = spec.request.memory ? base::format(*spec.request.memory) + " memory"

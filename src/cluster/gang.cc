@@ -42,9 +42,8 @@ std::size_t spare_first(const Shape& shape, int tasks_min,
     std::vector<int> spare(shape.groups.size());
     for (std::size_t i = 0; i < spare.size(); ++i) spare[i] = -shape.groups[i].tasks_min;
     for (const model::TaskPlacement& task : running) ++spare[group_of(shape, task.task)];
-    const auto core = std::ranges::stable_partition(running, [&](const auto& task) {
-        return spare[group_of(shape, task.task)]-- > 0;
-    });
+    const auto core = std::ranges::stable_partition(
+        running, [&](const auto& task) { return spare[group_of(shape, task.task)]-- > 0; });
     return running.size() - core.size();
 }
 

@@ -24,8 +24,7 @@ std::size_t group_of(const Shape& shape, int rank);
 
 // Puts the tasks that the gang can spare before the others, both as they stood, and returns how
 // many there are. `running`: its running tasks, the highest rank first, in which order they go.
-std::size_t spare_first(const Shape& shape, int tasks_min,
-                        std::span<model::TaskPlacement> running);
+std::size_t spare_first(const Shape& shape, int tasks_min, std::span<model::TaskPlacement> running);
 
 // The ranks of a new attempt with as many tasks of each group as have a place now.
 std::vector<int> ranks_anew(const Shape& shape, const Job& job);

@@ -8,7 +8,6 @@
 namespace berth::codec {
 namespace {
 
-
 using base::MilliGpu;
 using Parsed = base::Result<GpuRequest>;
 

@@ -29,7 +29,7 @@ TEST_CASE("every example of the reference page is parsed") {
         CAPTURE(block.line);
         if (block.language == "yaml") names.push_back(good(block.text).spec.name);
     }
-    CHECK(names == Texts{"", "llama-ft", "sweep-lr", "elastic"});
+    CHECK(names == Texts{"", "llama-ft", "sweep-lr", "elastic", "serve"});
 }
 
 TEST_CASE("a job says how long it waits, is left alone and may miss tasks") {

@@ -142,11 +142,12 @@ class Checker {
         for (const model::TaskGroup& group : topology.groups) {
             if (group.level.empty()) continue;
             if (position(group.level) == std::ssize(levels)) {
-                return report(place, "groups",
-                              "no level " + quoted(group.level) + did_you_mean(group.level, levels));
+                return report(
+                    place, "groups",
+                    "no level " + quoted(group.level) + did_you_mean(group.level, levels));
             }
-            const bool is_inside = topology.required.empty() ||
-                                   position(group.level) >= position(topology.required);
+            const bool is_inside =
+                topology.required.empty() || position(group.level) >= position(topology.required);
             if (is_inside) continue;
             return report(place, "groups",
                           "wanted a level inside " + quoted(topology.required) + ", found " +

@@ -382,7 +382,8 @@ void StateReader::read_counts(FieldReader& fields, JobDescription& job) {
     const std::size_t left = model::left_before_move(job);
     const auto listed_tasks = std::ssize(job.tasks) - static_cast<std::ptrdiff_t>(left);
     const bool is_range = spec.tasks_max > 1;  // given as gpus: 4..16
-    const std::int64_t high = fields.whole("max", is_range ? spec.tasks_max : 0, {1, model::kTasksMax});
+    const std::int64_t high =
+        fields.whole("max", is_range ? spec.tasks_max : 0, {1, model::kTasksMax});
     std::int64_t low = is_range ? spec.tasks_min : std::max<std::int64_t>(1, listed_tasks);
     if (!is_range && high > 0) low = std::min(low, high);
     low = fields.whole("min", low, {1, model::kTasksMax});

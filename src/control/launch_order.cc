@@ -5,6 +5,8 @@
 #include <bit>
 #include <map>
 
+#include "model/task_groups.h"
+
 namespace berth::control {
 
 std::vector<int> gpu_indices(std::uint64_t mask) {
@@ -25,8 +27,9 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
     std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
     std::map<model::NodeId, int> on_node;
     for (const model::TaskPlacement& task : tasks) {
+        const model::TaskGroup* group = model::group_of(record.spec, task.task);
         order.tasks.push_back({task.task, on_node[task.node]++, cluster.description(task.node).name,
-                               gpu_indices(task.gpu_mask)});
+                               gpu_indices(task.gpu_mask), group == nullptr ? "" : group->name});
     }
     return order;
 }

@@ -68,9 +68,10 @@ base::Result<std::vector<TaskGroup>> parse_task_groups(std::string_view text) {
     for (std::string_view rest = text;;) {
         const auto comma = rest.find(',');
         if (!read_entry(rest.substr(0, comma), groups) || groups.size() > kTaskGroupsMax) {
-            return base::invalid("wanted groups such as 4x8@rack or prefill:4@node,decode:8..16@rack"
-                                 ", found \"" +
-                                 std::string(text) + "\"");
+            return base::invalid(
+                "wanted groups such as 4x8@rack or prefill:4@node,decode:8..16@rack"
+                ", found \"" +
+                std::string(text) + "\"");
         }
         if (comma == std::string_view::npos) return groups;
         rest = rest.substr(comma + 1);
@@ -135,8 +136,7 @@ base::Status check_task_groups(const JobSpec& spec) {
             return base::invalid("\"" + group.name + "\" is there twice");
         }
         if (group.tasks_min < 1 || group.tasks_max < group.tasks_min) {
-            return base::invalid("\"" + group.name +
-                                 "\": wanted 1 <= min <= max, found min " +
+            return base::invalid("\"" + group.name + "\": wanted 1 <= min <= max, found min " +
                                  std::to_string(group.tasks_min) + ", max " +
                                  std::to_string(group.tasks_max));
         }
@@ -144,15 +144,14 @@ base::Status check_task_groups(const JobSpec& spec) {
         tasks_max += group.tasks_max;
     }
     if (tasks_max > kTasksMax) {
-        return base::invalid("wanted at most " + std::to_string(kTasksMax) +
-                             " tasks, found " + std::to_string(tasks_max));
+        return base::invalid("wanted at most " + std::to_string(kTasksMax) + " tasks, found " +
+                             std::to_string(tasks_max));
     }
     if (tasks_min == spec.tasks_min && tasks_max == spec.tasks_max) return {};
-    return base::invalid("they sum to " +
-                         format_tasks(static_cast<int>(tasks_min), static_cast<int>(tasks_max)) +
-                         " tasks, the job asks for " +
-                         format_tasks(spec.tasks_min, spec.tasks_max) +
-                         "; say the number in the groups alone");
+    return base::invalid(
+        "they sum to " + format_tasks(static_cast<int>(tasks_min), static_cast<int>(tasks_max)) +
+        " tasks, the job asks for " + format_tasks(spec.tasks_min, spec.tasks_max) +
+        "; say the number in the groups alone");
 }
 
 }  // namespace berth::model

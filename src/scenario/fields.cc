@@ -315,9 +315,8 @@ Result<JobLine> read_job(const Command& command) {
         return {};
     };
     BERTH_TRY_VOID(read_values(command, readers, &job.spec.node_labels));
-    const bool says_tasks = std::ranges::any_of(std::array{"tasks", "min", "max"}, [&](auto key) {
-        return command.values.contains(key);
-    });
+    const bool says_tasks = std::ranges::any_of(
+        std::array{"tasks", "min", "max"}, [&](auto key) { return command.values.contains(key); });
     job.spec.priority = priority.value_or(model::default_priority(job.spec.kind));
     job.spec.preemptible = preemptible.value_or(job.spec.priority < model::kNotPreemptibleFrom);
     if (!says_tasks) model::count_tasks(job.spec);

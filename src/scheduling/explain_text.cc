@@ -39,13 +39,15 @@ std::string best_domain(const Verdict& verdict, const std::string& fit) {
                verdict.detail + " it is";
     }
     return std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
-           " tasks " + fit + verdict.scope + (is_group ? ", the best left by its other groups" : "");
+           " tasks " + fit + verdict.scope +
+           (is_group ? ", the best left by its other groups" : "");
 }
 
 std::string topology_never(const Verdict& verdict) {
     const std::string whose = verdict.group.empty() ? "" : ", those of group " + verdict.group;
     return "asks " + base::format_gpus(verdict.asks) + whose + " in one " + verdict.detail + ": " +
-           best_domain(verdict, verdict.group.empty() ? "would fit in the best, " : "would fit in ") +
+           best_domain(verdict,
+                       verdict.group.empty() ? "would fit in the best, " : "would fit in ") +
            (verdict.scope.empty() ? "" : ", when it is empty");
 }
 

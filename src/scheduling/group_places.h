@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // In which domain does each group of a gang stand? Rule R13 for groups: all its tasks in one domain
-// of the level it asks, beside those that run. Groups of the innermost level choose first, of these the
-// largest, each the fullest domain with room for it. Where that leaves one without room, every
+// of the level it asks, beside those that run. Groups of the innermost level choose first, of these
+// the largest, each the fullest domain with room for it. Where that leaves one without room, every
 // other way is tried, so that one is found whenever there is one: alike groups in one order only,
 // of domains with equal room inside one outer domain only the first.
 //
@@ -34,10 +34,10 @@ struct Stand {
 // Which group has no room, and how much there is in the best domain that is left for it.
 struct GroupShortage {
     std::size_t group = 0;  // position among the shape's
-    int tasks = 0;          // to be placed
+    int tasks = 0;  // to be placed
     int fitting = 0;
     Region region = {DomainId{}, {}};  // the best; nowhere when there is none
-    bool is_proved = true;             // else the search gave up
+    bool is_proved = true;  // else the search gave up
 };
 
 class GroupRoom {
@@ -59,8 +59,8 @@ class GroupRoom {
     // A domain or node that a group may have to itself, or the whole region.
     struct Spot {
         Region region;
-        std::size_t outer = 0;   // position of the spot it lies in; of the first, itself
-        std::int64_t left = 0;   // tasks that fit into it, those in spots inside it counted off
+        std::size_t outer = 0;  // position of the spot it lies in; of the first, itself
+        std::int64_t left = 0;  // tasks that fit into it, those in spots inside it counted off
     };
     struct Need {
         std::size_t group = 0;

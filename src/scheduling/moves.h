@@ -14,7 +14,8 @@
 //
 // Trusts: idle GPUs alone do not do. Guarantees: the cluster is as before after the call. The
 // cheapest set, then the fewest jobs, when at most kExactMovers jobs could move on the nodes looked
-// at; beyond that the nodes that are cheapest to clear. Cost: looks at most at kNodesTried nodes,
+// at; beyond that the nodes that are cheapest to clear, one task each, which may miss what a gang
+// that needs several tasks in one domain could do with. Cost: looks at most at kNodesTried nodes,
 // those with the most idle GPUs first, and at the jobs on them.
 #pragma once
 

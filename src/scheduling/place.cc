@@ -248,7 +248,7 @@ NodeOrder order_for(const PoolView& view, const cluster::Job& job) {
 }
 
 // As many ranks of every stand as fit into its region, one stand after the other.
-Places fill(const PoolView& view, const cluster::Job& job, const std::vector<Stand>& stands,
+Places fill(const PoolView& view, const cluster::Job& job, std::span<const Stand> stands,
             View capacity) {
     const cluster::Trial trial(view.cluster);
     // Several shares each: preferring idle GPUs would pair them up and could miss a solution.
@@ -289,33 +289,30 @@ GroupRoom room_for_groups(const PoolView& view, const cluster::Job& job, int tas
             [&](NodeId node) { return slots_now(view, job.shape, node, capacity, tasks); }};
 }
 
-// So many of these ranks.
-struct Ranks {
-    std::vector<int> of;
-    int tasks = 0;
-};
-
+// `tasks` of these ranks.
 std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
-                                  const Ranks& ranks, View capacity, const Region& within) {
+                                  std::vector<int> ranks, int tasks, View capacity,
+                                  const Region& within) {
     const bool has_groups = !view.cluster.shape(job.shape).groups.empty();
+    Stand all{within, std::move(ranks)};
     Places placed;
     const auto is_placed = [&](const Region& region) {
-        std::vector<Stand> stands{{region, ranks.of}};
-        if (has_groups) {
-            auto found = room_for_groups(view, job, ranks.tasks, capacity, region)
-                             .find(ranks.of, ranks.tasks);
-            if (!found) return false;
-            stands = std::move(*found);
+        all.region = region;
+        if (!has_groups) {
+            placed = fill(view, job, std::span(&all, 1), capacity);
+            return std::ssize(placed) == tasks;
         }
-        placed = fill(view, job, stands, capacity);
-        return std::ssize(placed) == ranks.tasks;
+        const auto stands =
+            room_for_groups(view, job, tasks, capacity, region).find(all.ranks, tasks);
+        if (stands) placed = fill(view, job, *stands, capacity);
+        return stands && std::ssize(placed) == tasks;
     };
     if (has_topology(view, job)) {
-        visit_regions(view, {job, ranks.tasks, capacity}, within, is_placed);
+        visit_regions(view, {job, tasks, capacity}, within, is_placed);
     } else {
         is_placed(within);
     }
-    if (std::ssize(placed) < ranks.tasks) return {};
+    if (std::ssize(placed) < tasks) return {};
     return placed;
 }
 
@@ -342,25 +339,22 @@ bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity) {
     return !has_part && free.slots(1, pool.gpus_per_node_max) == 0;
 }
 
-std::optional<Places> place(const PoolView& view, const cluster::Job& job, int tasks,
-                            View capacity, const Region& within) {
+std::optional<Places> place(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
+                            const Region& within) {
     if (is_out_of_reach(view, job.shape, tasks, capacity)) return {};
     const cluster::Shape& shape = view.cluster.shape(job.shape);
-    const Ranks ranks{cluster::next_ranks(shape, job, tasks), tasks};
-    return place_ranks(view, job, ranks, capacity, within);
+    return place_ranks(view, job, cluster::next_ranks(shape, job, tasks), tasks, capacity, within);
 }
 
-std::optional<Places> place_anew(const PoolView& view, const cluster::Job& leaving,
-                                 View capacity) {
-    const std::vector<int> ranks =
-        cluster::ranks_anew(view.cluster.shape(leaving.shape), leaving);
+std::optional<Places> place_anew(const PoolView& view, const cluster::Job& leaving, View capacity) {
+    std::vector<int> ranks = cluster::ranks_anew(view.cluster.shape(leaving.shape), leaving);
     const int tasks = static_cast<int>(ranks.size());
     if (is_out_of_reach(view, leaving.shape, tasks, capacity)) return {};
     cluster::Job anew;  // nothing of it runs
     anew.shape = leaving.shape;
     anew.kind = leaving.kind;
     anew.tasks_max = tasks;
-    return place_ranks(view, anew, {ranks, tasks}, capacity, {});
+    return place_ranks(view, anew, std::move(ranks), tasks, capacity, {});
 }
 
 Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
@@ -388,7 +382,8 @@ Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, V
 
 Places fill(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
             const Region& region) {
-    return fill(view, job, {{region, job.free_ranks(tasks)}}, capacity);
+    const Stand stand{region, job.free_ranks(tasks)};
+    return fill(view, job, std::span(&stand, 1), capacity);
 }
 
 std::optional<TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,

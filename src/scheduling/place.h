@@ -27,8 +27,8 @@ bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capaci
 // Whether no GPU has a part free that is large enough for one task that takes a part. O(1).
 bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity);
 
-// `tasks` places inside `within` for ranks the job has not yet placed; of a gang of groups, those it
-// lacks, or as many others as it grows by. The cluster is as before after the call.
+// `tasks` places inside `within` for ranks the job has not yet placed; of a gang of groups, those
+// it lacks, or as many others as it grows by. The cluster is as before after the call.
 std::optional<std::vector<model::TaskPlacement>> place(const PoolView& view,
                                                        const cluster::Job& job, int tasks,
                                                        View capacity, const Region& within = {});

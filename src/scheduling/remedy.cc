@@ -270,9 +270,10 @@ class Search {
 
     std::optional<Remedy> apart() {
         const model::TopologyRequest& topology = cluster_.shape(job_.shape).topology;
-        const bool is_bound =
-            !topology.required.empty() ||
-            std::ranges::any_of(topology.groups, [](const auto& group) { return !group.level.empty(); });
+        const bool is_bound = !topology.required.empty() ||
+                              std::ranges::any_of(topology.groups, [](const auto& group) {
+                                  return !group.level.empty();
+                              });
         if (!is_bound || job_.active > 0 || job_.is_releasing()) return {};
         return if_it_helps({.kind = RemedyKind::Apart});
     }

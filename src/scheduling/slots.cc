@@ -46,8 +46,8 @@ int slots_now(const PoolView& view, ShapeId shape, NodeId node, View capacity, i
         const int whole = std::popcount(state.whole[static_cast<std::size_t>(capacity)]);
         return within(slots, whole, request.gpus);
     }
-    const auto parts = parts_on(view, shape, node,
-                                [&](int gpu) { return cluster.free(capacity, node, gpu); });
+    const auto parts =
+        parts_on(view, shape, node, [&](int gpu) { return cluster.free(capacity, node, gpu); });
     return most_tasks(parts, request.gpus, slots);
 }
 

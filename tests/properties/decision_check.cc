@@ -183,7 +183,12 @@ class Replay {
         }
         const base::PoolId pool = pool_of(tasks);
         const Judge judge = this->judge(pool);
-        check_groups(job, tasks, judge);
+        const auto together = [&](const auto& level, const auto& here) {
+            return judge.are_together(level, here);
+        };
+        for (const std::string& broken : broken_groups(cluster_, job, tasks, together)) {
+            report(name(job.id) + ", " + broken);
+        }
         if (!judge.are_together(topology.required, nodes)) {
             report("R13: " + name(job.id) + " does not stand in one " + topology.required);
         }
@@ -194,31 +199,6 @@ class Replay {
         const Want want = judge.want(job, Rule::Allocate);
         if (judge.fits_at(level, judge.room(View::Idle), want)) {
             report("R13: " + name(job.id) + " could stand in one " + level);
-        }
-    }
-
-    // Every group is whole, no larger than it may be, and in one domain of its level.
-    void check_groups(const Job& job, const std::vector<model::TaskPlacement>& tasks,
-                      const Judge& judge) {
-        const auto groups = groups_of(cluster_, job);
-        std::vector<int> sizes(groups.size());
-        std::vector<std::set<base::NodeId>> nodes(groups.size());
-        const auto add = [&](const model::TaskPlacement& task) {
-            ++sizes[group_of(groups, task.task)];
-            nodes[group_of(groups, task.task)].insert(task.node);
-        };
-        std::ranges::for_each(tasks, add);
-        for (const auto& task : job.placed) {
-            if (!task.is_releasing) add(task.place);
-        }
-        for (std::size_t i = 0; i < groups.size(); ++i) {
-            const std::string who = name(job.id) + ", group " + groups[i].name;
-            if (sizes[i] < groups[i].tasks_min || sizes[i] > groups[i].tasks_max) {
-                report("I2: " + who + " has " + std::to_string(sizes[i]) + " tasks");
-            }
-            if (!judge.are_together(groups[i].level, nodes[i])) {
-                report("R13: " + who + " does not stand in one " + groups[i].level);
-            }
         }
     }
 

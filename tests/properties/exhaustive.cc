@@ -157,7 +157,8 @@ bool place(model::Description& description, const JobChoice& choice, model::JobD
         }
         if (!is_placed && task < job.spec.tasks_min) return false;
     }
-    return true;
+    // A pair that stood apart was never placed so.
+    return choice.size != Size::Groups || job.tasks[0].node == job.tasks[1].node;
 }
 
 class Exhaustion {

@@ -34,8 +34,8 @@ bool can_all_be_placed(const std::vector<Placing>& placings, const Slots& slots)
 
 class Trials {
   public:
-    Trials(const std::vector<model::TaskGroup>& groups, const cluster::Job& job,
-           const Slots& slots, const DomainOf& domain_of)
+    Trials(const std::vector<model::TaskGroup>& groups, const cluster::Job& job, const Slots& slots,
+           const DomainOf& domain_of)
         : groups_(groups), job_(job), slots_(slots), domain_of_(domain_of) {}
 
     // Whether so many tasks of each group can be placed.
@@ -124,6 +124,34 @@ bool groups_fit(const cluster::Cluster& cluster, const cluster::Job& job,
         if (trials.fit(tasks)) return true;
     }
     return false;
+}
+
+std::vector<std::string> broken_groups(const cluster::Cluster& cluster, const cluster::Job& job,
+                                       const std::vector<model::TaskPlacement>& more,
+                                       const AreTogether& are_together) {
+    const auto groups = groups_of(cluster, job);
+    std::vector<int> sizes(groups.size());
+    std::vector<std::set<NodeId>> nodes(groups.size());
+    const auto add = [&](const model::TaskPlacement& task) {
+        ++sizes[group_of(groups, task.task)];
+        nodes[group_of(groups, task.task)].insert(task.node);
+    };
+    std::ranges::for_each(more, add);
+    for (const auto& task : job.placed) {
+        if (!task.is_releasing) add(task.place);
+    }
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        if (sizes[i] < groups[i].tasks_min || sizes[i] > groups[i].tasks_max) {
+            found.push_back("I2: group " + groups[i].name + " has " + std::to_string(sizes[i]) +
+                            " tasks");
+        }
+        if (!are_together(groups[i].level, nodes[i])) {
+            found.push_back("R13: group " + groups[i].name + " does not stand in one " +
+                            groups[i].level);
+        }
+    }
+    return found;
 }
 
 }  // namespace berth::proof

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rule R13 for groups, by its text alone: all tasks of a group stand in one domain of its level. Every way to
-// give domains to groups is tried. For judging decisions on small clusters.
+// Rule R13 for groups, by its text alone: all tasks of a group stand in one domain of its level.
+// Every way to give domains to groups is tried. For judging decisions on small clusters.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,5 +33,13 @@ int lacking(const std::vector<model::TaskGroup>& groups, const cluster::Job& job
 // group what it lacks, or else one more of any group below its maximum.
 bool groups_fit(const cluster::Cluster& cluster, const cluster::Job& job,
                 const std::map<base::NodeId, std::int64_t>& slots, const DomainOf& domain_of);
+
+// What is wrong when these tasks are added: every group is whole, no larger than it may be, and in
+// one domain of its level.
+using AreTogether =
+    std::function<bool(const std::string& level, const std::set<base::NodeId>& nodes)>;
+std::vector<std::string> broken_groups(const cluster::Cluster& cluster, const cluster::Job& job,
+                                       const std::vector<model::TaskPlacement>& more,
+                                       const AreTogether& are_together);
 
 }  // namespace berth::proof

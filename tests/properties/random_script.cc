@@ -141,10 +141,10 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m", "10m"}) +
         maybe(rng, "held", {"", "", "", "", "", "", "", "", "", "", "", "yes"});
     if (rng.chance(1, 4)) {
-        const std::string level = pick(
-            rng, {" required=rack", " required=node", " preferred=rack", " preferred=node",
-                  " preferred=zone", " required=zone preferred=rack",
-                  " required=rack preferred=node"});
+        const std::string level =
+            pick(rng, {" required=rack", " required=node", " preferred=rack", " preferred=node",
+                       " preferred=zone", " required=zone preferred=rack",
+                       " required=rack preferred=node"});
         // A group may ask for a level only inside the required one.
         if (in_groups.empty() || level != " required=node") line += level;
     }
