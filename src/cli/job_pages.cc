@@ -112,7 +112,8 @@ std::string idle_text(const model::Verdict& verdict, const Glyphs& glyphs) {
     }
     if (verdict.tasks_asked > 1) {
         text += " " + std::string(glyphs.dot) + " room for " + std::to_string(verdict.tasks_fit) +
-                " of " + std::to_string(verdict.tasks_asked) + " tasks";
+                " of " + std::to_string(verdict.tasks_asked) + " tasks" +
+                (verdict.group.empty() ? "" : " of group " + verdict.group);
     }
     return text;
 }
