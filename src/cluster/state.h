@@ -184,7 +184,7 @@ struct PoolState {
     std::map<std::string, std::int64_t> exchange;
     MilliGpu counted_capacity{0};  // of ready nodes, as GPUs count
     int gpus_per_node_max = 0;
-    model::Bytes gpu_memory_min{0};  // of the smallest GPU; 0 = none said
+    model::Node smallest_gpu;  // the least memory and the largest context of any; 0 = none said
     std::vector<Claim> claims;  // by project
     bool has_fixed_quota = false;  // anybody's
 };

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "cluster/cluster.h"
+#include "model/mig.h"
 
 namespace berth::cluster {
 namespace {
@@ -36,9 +37,20 @@ bool is_model(std::string_view wanted, std::string_view model) {
 
 bool node_allows(const Shape& shape, const model::Node& node) {
     if (shape.request.gpus > node.gpus) return false;
-    if (shape.request.gpu_memory > node.gpu_memory) return false;
+    if (shape.request.gpus > 0 && !model::share_of(shape.request, node)) return false;
     if (!shape.gpu_model.empty() && !is_model(shape.gpu_model, node.gpu_model)) return false;
+    // A slice is no GPU that anybody would expect who does not ask for it by name.
+    const bool is_slice = model::mig_profile(node.gpu_model).has_value();
+    if (is_slice && shape.gpu_model.empty() && shape.request.gpus > 0) return false;
     return carries(node.labels, shape.labels);
+}
+
+// A GPU with the least memory to give away and the largest context of both.
+void narrow(model::Node& smallest, const model::Node& node) {
+    const model::Bytes given = node.gpu_memory - node.gpu_reserved;
+    const bool is_first = smallest.gpu_memory == model::Bytes{0};
+    smallest.gpu_memory = is_first ? given : std::min(smallest.gpu_memory, given);
+    smallest.gpu_context = std::max(smallest.gpu_context, node.gpu_context);
 }
 
 // Room for `count` more, an eighth more at the least: a vector left to itself doubles, and there
@@ -192,11 +204,7 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
     state.is_ready = node.health == model::NodeHealth::Ready;
     PoolState& pool = pools_[state.pool.index()];
     pool.gpus_per_node_max = std::max(pool.gpus_per_node_max, node.gpus);
-    if (node.gpu_memory > model::Bytes{0}) {
-        pool.gpu_memory_min = pool.gpu_memory_min == model::Bytes{0}
-                                  ? node.gpu_memory
-                                  : std::min(pool.gpu_memory_min, node.gpu_memory);
-    }
+    if (node.gpu_memory > model::Bytes{0}) narrow(pool.smallest_gpu, node);
     index_node(id, +1);
     // A new kind of node may carry what waits for less than the kinds before it.
     if (!pool.exchange.empty()) recount();
@@ -243,8 +251,8 @@ bool Cluster::allows(ShapeId shape, std::uint16_t node_kind) const {
 MilliGpu Cluster::share_on(ShapeId shape, NodeId node) const {
     const model::TaskRequest& request = shapes_[shape.index()].request;
     if (request.gpu_memory == model::Bytes{0}) return request.share;
-    const std::int64_t whole = kinds_[nodes_[node.index()].kind].example.gpu_memory.value;
-    return {whole == 0 ? 1000 : (request.gpu_memory.value * 1000 + whole - 1) / whole};
+    const model::Node& kind = kinds_[nodes_[node.index()].kind].example;
+    return model::share_of(request, kind).value_or(base::kWholeGpu);
 }
 
 MilliGpu Cluster::demand(ShapeId shape, PoolId pool) const {
@@ -261,14 +269,9 @@ MilliGpu Cluster::most(ShapeId shape, PoolId pool) const {
 
 MilliGpu Cluster::footprint(ShapeId shape, PoolId pool) const {
     const model::TaskRequest& request = shapes_[shape.index()].request;
-    MilliGpu share = request.share;
-    if (request.gpu_memory > model::Bytes{0}) {
-        const std::int64_t whole = pools_[pool.index()].gpu_memory_min.value;
-        const std::int64_t part =
-            whole == 0 ? 1000 : (request.gpu_memory.value * 1000 + whole - 1) / whole;
-        share = {std::min<std::int64_t>(part, 1000)};
-    }
-    return share * request.gpus;
+    if (request.gpu_memory == model::Bytes{0}) return request.share * request.gpus;
+    const model::Node& smallest = pools_[pool.index()].smallest_gpu;
+    return model::share_of(request, smallest).value_or(base::kWholeGpu) * request.gpus;
 }
 
 namespace {

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "model/mig.h"
+
 namespace berth::codec {
 namespace {
 
@@ -28,15 +30,23 @@ std::optional<int> whole_number(std::string_view text) {
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// "H100" and "MI300X" name a model by themselves; "two" and "x2" do not.
+// "H100", "MI300X" and "1g.10gb" name a model by themselves; "two" and "x2" do not.
 bool looks_like_model(std::string_view text) {
+    if (model::mig_profile(text)) return true;
     const bool is_upper = !text.empty() && text[0] >= 'A' && text[0] <= 'Z';
     return is_upper && std::ranges::any_of(text, is_digit);
 }
 
-// A part of one GPU: "0.5" or "12G".
+// A part of one GPU: "0.5", "12G" or "0.5+12G".
 base::Status read_part(std::string_view text, std::string_view whole_text,
                        model::TaskRequest& request) {
+    if (const auto plus = text.find('+'); plus != std::string_view::npos) {
+        const bool is_both = plus > 0 && !is_letter(text[plus - 1]) && is_letter(text.back());
+        if (!is_both) return refused("a share and memory such as 0.5+12G", whole_text);
+        BERTH_TRY_VOID(read_part(text.substr(0, plus), whole_text, request));
+        if (request.is_whole()) return refused("a share below 1 before the \"+\"", whole_text);
+        return read_part(text.substr(plus + 1), whole_text, request);
+    }
     if (!text.empty() && is_letter(text.back())) {
         const auto memory = base::parse_bytes(text);
         if (!memory) return refused(kExamples, whole_text);
@@ -110,11 +120,15 @@ Parsed read_amount(std::string_view text) {
     return request;
 }
 
+std::string part_text(const model::TaskRequest& request, const std::string& memory) {
+    if (request.gpu_memory == base::Bytes{0}) return base::format(request.share);
+    if (request.share == base::kWholeGpu) return memory;
+    return base::format(request.share) + "+" + memory;
+}
+
 std::string amount_text(const model::TaskRequest& request, std::int64_t count) {
     if (request.is_whole()) return std::to_string(count);
-    const bool is_by_memory = request.gpu_memory > base::Bytes{0};
-    const std::string part =
-        is_by_memory ? base::format(request.gpu_memory) : base::format(request.share);
+    const std::string part = part_text(request, base::format(request.gpu_memory));
     return count == 1 ? part : std::to_string(count) + "x" + part;
 }
 
@@ -159,7 +173,7 @@ std::string format_gpu_request(const GpuRequest& request) {
         text = std::to_string(request.tasks_min) + ".." + std::to_string(request.tasks_max);
     } else if (task.gpu_memory > base::Bytes{0}) {
         if (task.gpus != 1) text = std::to_string(task.gpus) + "x";
-        text += exact_memory(task.gpu_memory);
+        text += part_text(task, exact_memory(task.gpu_memory));
     } else {
         text = amount_text(task, task.gpus);
     }

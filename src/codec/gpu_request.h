@@ -5,8 +5,10 @@
 //   2          two whole GPUs                     0          none
 //   0.5        half of one GPU                    2x0.5      half of each of two GPUs
 //   12G        12 GiB of one GPU                  2x12G      12 GiB of each of two GPUs
+//   0.5+12G    half of one GPU, and 12 GiB of it  2x0.5+12G  of each of two GPUs
 //   4..16      elastic: 4 to 16 tasks with one whole GPU each
 //   H100:2     any of these on one GPU model      H100       one GPU of that model
+//   1g.10gb    one MIG slice of that profile      1g.10gb:2  two of them on one node
 #pragma once
 
 #include <string>

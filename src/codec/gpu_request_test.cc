@@ -32,6 +32,8 @@ TEST_CASE("each form of -g means what the help says") {
     CHECK(parse_gpu_request("12G") == request(1, 1000, 12LL << 30));
     CHECK(parse_gpu_request("1.5G") == request(1, 1000, 3LL << 29));
     CHECK(parse_gpu_request("2x12Gi") == request(2, 1000, 12LL << 30));
+    CHECK(parse_gpu_request("0.5+12G") == request(1, 500, 12LL << 30));
+    CHECK(parse_gpu_request("2x0.25+1.5G") == request(2, 250, 3LL << 29));
     GpuRequest elastic = request(1, 1000);
     elastic.tasks_min = 4;
     elastic.tasks_max = 16;
@@ -42,16 +44,20 @@ TEST_CASE("each form of -g means what the help says") {
     model.gpu_model = "H100";
     CHECK(parse_gpu_request("H100") == model);
     CHECK(parse_gpu_request("H100:1") == model);
+    model.gpu_model = "1g.10gb";
+    CHECK(parse_gpu_request("1g.10gb") == model);
+    CHECK(parse_gpu_request("1g.10gb:1") == model);
     model.gpu_model = "4090";
     CHECK(parse_gpu_request("4090:1") == model);
 }
 
 TEST_CASE("what is no request is refused with an example") {
-    for (const char* text : {"",     "two",         "-1",          "1.5",      "0.0",   "0.0005",
-                             "2x",   "x2",          "2x1.5",       "0x0.5",    "65",    "16..4",
-                             "0..4", "4..",         "..4",         "4...16",   "H100:", ":2",
-                             "0G",   "H100|A100:2", "H100:80G:4",  "8@nvlink", "1e3",   " 2",
-                             "2 ",   "2x0.5x2",     "99999999999", "12X",      "0.5.5"}) {
+    for (const char* text :
+         {"",         "two",    "-1",    "1.5",   "0.0",     "0.0005",      "2x",
+          "x2",       "2x1.5",  "0x0.5", "65",    "16..4",   "0..4",        "4..",
+          "..4",      "4...16", "H100:", ":2",    "0G",      "H100|A100:2", "H100:80G:4",
+          "8@nvlink", "1e3",    " 2",    "2 ",    "2x0.5x2", "99999999999", "12X",
+          "0.5.5",    "0.5+",   "+12G",  "1+12G", "12G+0.5", "0.5+2",       "12G+4G"}) {
         CAPTURE(text);
         const auto refused = parse_gpu_request(text);
         REQUIRE_FALSE(refused.has_value());
@@ -71,6 +77,7 @@ TEST_CASE("a written request is read as the same request") {
         } else if (rng.chance(1, 2)) {
             made.request.gpus = static_cast<int>(rng.between(1, 64));
             made.request.gpu_memory = {rng.between(1, 1LL << 37)};
+            if (rng.chance(1, 2)) made.request.share = {rng.between(1, 999)};
         } else if (rng.chance(1, 3)) {
             made.request.gpus = 1;
             made.tasks_min = static_cast<int>(rng.between(1, 9));

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which members do the types of the model have, and what are they called in JSON? The one
-// description that the event log and the API share (described.h). A member that is missing here
-// is lost on the way: the round trip tests of both look for that.
+// Which members do the types of the model have, and what are they called in JSON, in the event log
+// and in the API (described.h)? One that is missing is lost on the way: both test the round trip.
 #pragma once
 
 #include "codec/described.h"
@@ -36,6 +35,8 @@ struct Fields<model::Node> {
         field("gpus", &model::Node::gpus);
         field("gpu_model", &model::Node::gpu_model);
         field("gpu_memory", &model::Node::gpu_memory);
+        field("gpu_reserved", &model::Node::gpu_reserved);
+        field("gpu_context", &model::Node::gpu_context);
         field("cpu", &model::Node::cpu);
         field("memory", &model::Node::memory);
         field("labels", &model::Node::labels);

@@ -114,8 +114,8 @@ class RandomModel {
 
     model::Node node() {
         model::Node node;
-        node.name = text(), node.gpu_model = text();
-        node.gpus = small(), node.gpu_memory = {large()};
+        node.name = text(), node.gpu_model = text(), node.gpus = small();
+        node.gpu_memory = {large()}, node.gpu_reserved = {large()}, node.gpu_context = {large()};
         if (flag()) node.cpu = model::MilliCpu{large()}, node.memory = model::Bytes{large()};
         node.labels = labels(), node.topology = labels();
         node.gpu_links = {ranks(), ranks(), ranks(), texts()};

@@ -161,27 +161,20 @@ class Checker {
                    quoted(topology.preferred));
     }
 
-    // What a task takes of each of its GPUs on that node, counted as the cluster does.
-    static std::int64_t share_on(const Node& node, const model::TaskRequest& request) {
-        if (request.gpu_memory.value == 0) return request.share.value;
-        const std::int64_t whole = node.gpu_memory.value;
-        if (whole == 0) return 1000;
-        return request.gpu_memory.value / whole * 1000 +
-               (request.gpu_memory.value % whole * 1000 + whole - 1) / whole;
-    }
-
     void check_task(const model::TaskRequest& request, const TaskDescription& task,
                     const Place& place) {
         const Node* node = nodes_.find(task.node);
         if (node == nullptr) return report(place, "node", nodes_.unknown("node", task.node));
         const std::string on_node = "node " + quoted(node->name) + " has ";
         const std::string count = std::to_string(node->gpus) + " GPUs";
-        const std::int64_t share = share_on(*node, request);
-        if (request.gpus > node->gpus || share > 1000) {
+        const auto part = model::share_of(request, *node);
+        const bool is_too_small = request.gpus > 0 && !part;
+        if (request.gpus > node->gpus || is_too_small) {
             return report(place, "node",
-                          on_node + count + (share > 1000 ? " with less memory" : "") +
+                          on_node + count + (is_too_small ? " with less memory" : "") +
                               ", too small for a task of this job");
         }
+        const std::int64_t share = part.value_or(base::kWholeGpu).value;
         // Promised GPUs are still in use by those who leave them.
         if (task.state == TaskState::Promised) return;
         NodeUse& use = uses_[node];

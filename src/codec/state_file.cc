@@ -11,6 +11,7 @@
 #include "codec/json.h"
 #include "codec/state_checks.h"
 #include "codec/topology.h"
+#include "model/mig.h"
 
 namespace berth::codec {
 namespace {
@@ -43,6 +44,8 @@ class StateReader {
     std::map<std::string, std::int64_t> read_exchange(FieldReader& fields);
     void share_exchange(const std::map<std::string, std::int64_t>& exchange);
     void read_node(const Value& value, const std::string& path);
+    std::map<std::string, int> read_slices(FieldReader& fields);
+    void weigh_slices();
     void read_project(const Value& value, const std::string& path);
     Entitlement read_rights(FieldReader& fields, Entitlement rights);
     std::optional<MilliGpu> read_bound(FieldReader& fields, std::string_view name,
@@ -60,6 +63,7 @@ class StateReader {
     StatePlaces places_;
     std::set<std::string> pool_names_;
     std::set<std::string> node_names_;
+    std::map<std::string, std::int64_t> slice_weights_;  // by MIG profile, in thousandths
 };
 
 base::Result<Description> StateReader::read(const Value& file) {
@@ -70,6 +74,7 @@ base::Result<Description> StateReader::read(const Value& file) {
     fields.each("pools", [&](const Value& v, const std::string& path) { read_pool(v, path); });
     share_exchange(read_exchange(fields));
     fields.each("nodes", [&](const Value& v, const std::string& path) { read_node(v, path); });
+    weigh_slices();
     fields.each("projects",
                 [&](const Value& v, const std::string& path) { read_project(v, path); });
     fields.each("jobs", [&](const Value& v, const std::string& path) { read_job(v, path); });
@@ -141,6 +146,14 @@ void StateReader::share_exchange(const std::map<std::string, std::int64_t>& exch
     if (!has_default) state_.pools.push_back({model::kDefaultPool, {}, exchange});
 }
 
+// A slice counts as its part of a GPU where its pool does not say otherwise.
+void StateReader::weigh_slices() {
+    share_exchange(slice_weights_);
+    for (model::Pool& pool : state_.pools) {
+        pool.exchange.insert(slice_weights_.begin(), slice_weights_.end());
+    }
+}
+
 void StateReader::read_node(const Value& value, const std::string& path) {
     static constexpr std::string_view kHole = "{i}";
     FieldReader fields(problems_, value, path);
@@ -149,6 +162,13 @@ void StateReader::read_node(const Value& value, const std::string& path) {
     node.gpus = static_cast<int>(fields.whole("gpus", 0, {0, model::kGpusPerNodeMax}));
     node.gpu_model = fields.text("gpu_model");
     node.gpu_memory = fields.bytes("gpu_memory").value_or(Bytes{0});
+    node.gpu_reserved = fields.bytes("gpu_reserved").value_or(Bytes{0});
+    node.gpu_context = fields.bytes("gpu_context").value_or(Bytes{0});
+    for (const auto& [key, part] : {std::pair("gpu_reserved", node.gpu_reserved),
+                                    std::pair("gpu_context", node.gpu_context)}) {
+        if (part == Bytes{0} || part < node.gpu_memory) continue;
+        fields.refuse(key, "less than gpu_memory, of which it is a part");
+    }
     if (const auto cpu = fields.decimal("cpu", 3, "a number of cores such as 64")) {
         node.cpu = MilliCpu{*cpu};
     }
@@ -162,6 +182,7 @@ void StateReader::read_node(const Value& value, const std::string& path) {
     }
     node.gpu_links = read_gpu_links(problems_, fields, node.gpus);
     node.health = fields.choice("health", model::NodeHealth::Ready);
+    const std::map<std::string, int> slices = read_slices(fields);
     const bool is_many = fields.has("count");
     const std::int64_t count = fields.whole("count", 1, {1, kNodesMax});
     fields.finish();
@@ -178,8 +199,33 @@ void StateReader::read_node(const Value& value, const std::string& path) {
         if (!node_names_.insert(node.name).second) {
             fields.report("name", "another node is named \"" + node.name + "\"");
         }
-        state_.nodes.push_back(node);
+        model::Node whole = node;
+        std::vector<model::Node> cut = model::split_off_slices(whole, slices);
+        state_.nodes.push_back(std::move(whole));
+        for (model::Node& one : cut) {
+            node_names_.insert(one.name);
+            state_.nodes.push_back(std::move(one));
+        }
     }
+}
+
+std::map<std::string, int> StateReader::read_slices(FieldReader& fields) {
+    std::map<std::string, int> counts;
+    const Value* map = fields.find("mig");
+    if (map == nullptr) return counts;
+    FieldReader by_profile(problems_, *map, fields.path_of("mig"));
+    for (const auto& [profile, value] : map->members) {
+        const auto count = by_profile.whole(profile, 1, {1, model::kGpusPerNodeMax});
+        const auto known = model::mig_profile(profile);
+        if (!known) {
+            by_profile.report(profile, "wanted a profile such as 1g.10gb or 3g.40gb");
+            continue;
+        }
+        counts.emplace(profile, static_cast<int>(count));
+        slice_weights_.emplace(profile, known->exchange());
+    }
+    by_profile.finish();
+    return counts;
 }
 
 // `quota` or `limit`: a number, or -1 or a word for no bound.
@@ -323,9 +369,6 @@ TaskRequest StateReader::read_request_map(const Value& value, const std::string&
         request.share = MilliGpu{*share};
     }
     request.gpu_memory = fields.bytes("gpu_memory").value_or(Bytes{0});
-    if (request.gpu_memory > Bytes{0} && request.share != base::kWholeGpu) {
-        fields.report("gpu_memory", "wanted a share or gpu_memory, found both");
-    }
     if (const auto cpu = fields.decimal("cpu", 3, "a number of cores such as 8 or 0.5")) {
         request.cpu = MilliCpu{*cpu};
     }

@@ -181,9 +181,9 @@ TEST_CASE("bad input is one line naming file, line, field, what was wanted and w
         {"projects: [{name: a}]\njobs: [{name: j, project: a, gpus: 1.5}]",
          "state.yaml:2: jobs[0].gpus: wanted whole GPUs, or parts such as 2x0.75 for more than "
          "one, found \"1.5\""},
-        {"projects: [{name: a}]\njobs: [{name: j, project: a, request: {share: 0.5, "
-         "gpu_memory: 1G}}]",
-         "state.yaml:2: jobs[0].request.gpu_memory: wanted a share or gpu_memory, found both"},
+        {"nodes: [{name: n, gpus: 1, gpu_memory: 8G,\ngpu_context: 8G}]",
+         "state.yaml:2: nodes[0].gpu_context: wanted less than gpu_memory, of which it is a part, "
+         "found \"8G\""},
         {"{\"nodes\": [\n{\"name\": \"n\" \"gpus\": 1}]}", "state.yaml:2: wanted \",\" or \"}\""},
         {"now: yesterday",
          "state.yaml:1: now: wanted a time such as 2026-03-01T12:00:00Z, 90s or a number of "

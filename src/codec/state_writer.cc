@@ -85,6 +85,8 @@ class StateWriter {
         number("gpus", node.gpus);
         text("gpu_model", node.gpu_model);
         if (node.gpu_memory.value > 0) number("gpu_memory", node.gpu_memory.value);
+        if (node.gpu_reserved.value > 0) number("gpu_reserved", node.gpu_reserved.value);
+        if (node.gpu_context.value > 0) number("gpu_context", node.gpu_context.value);
         if (node.cpu) raw("cpu", base::format(*node.cpu));
         if (node.memory) number("memory", node.memory->value);
         labels("labels", node.labels);
@@ -144,11 +146,8 @@ class StateWriter {
     void write(const model::TaskRequest& request) {
         json_.key("request"), json_.begin_object();
         number("gpus", request.gpus);
-        if (request.gpu_memory.value > 0) {
-            number("gpu_memory", request.gpu_memory.value);
-        } else if (request.share != base::kWholeGpu) {
-            raw("share", base::format(request.share));
-        }
+        if (request.gpu_memory.value > 0) number("gpu_memory", request.gpu_memory.value);
+        if (request.share != base::kWholeGpu) raw("share", base::format(request.share));
         if (request.cpu) raw("cpu", base::format(*request.cpu));
         if (request.memory) number("memory", request.memory->value);
         json_.end_object();

@@ -54,6 +54,11 @@ class Check {
                                  std::to_string(model::kGpusPerNodeMax) + " GPUs, found " +
                                  std::to_string(node.gpus));
         }
+        if (node.gpu_reserved < model::Bytes{0} || node.gpu_context < model::Bytes{0} ||
+            node.gpu_reserved > node.gpu_memory || node.gpu_context > node.gpu_memory) {
+            return base::invalid("node \"" + node.name +
+                                 "\": gpu_reserved and gpu_context are parts of gpu_memory");
+        }
         if (const auto near = model::nearness(node.gpu_links, node.gpus); !near) {
             return base::invalid("node \"" + node.name + "\": " + near.error().message);
         }

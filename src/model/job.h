@@ -42,13 +42,19 @@ enum class Elastic {
 struct TaskRequest {
     int gpus = 1;  // how many GPUs; 0 = a task without a GPU
     MilliGpu share{1000};  // of each of them; 1000 = whole GPUs
-    Bytes gpu_memory{0};  // instead of a share: memory on each GPU; 0 = not used
+    // Memory on each GPU, instead of whole GPUs or beside a share; 0 = not used.
+    Bytes gpu_memory{0};
     std::optional<MilliCpu> cpu;  // none = the node's share per GPU
     std::optional<Bytes> memory;  // host memory; none = the node's share per GPU
 
     bool operator==(const TaskRequest&) const = default;
     bool is_whole() const { return share == base::kWholeGpu && gpu_memory == Bytes{0}; }
 };
+
+// The thousandths of each of its GPUs that a task takes on such a node: its share, or what its
+// memory and the driver's context beside it are of what the driver leaves, whichever is more.
+// Nothing when a GPU of the node is too small for it, or its share for the context.
+std::optional<MilliGpu> share_of(const TaskRequest& request, const Node& node);
 
 inline constexpr int kTasksMax = 100'000;  // of one job
 inline constexpr int kTaskGroupsMax = 256;

@@ -41,6 +41,8 @@ struct Node {
     int gpus = 0;                      // at most kGpusPerNodeMax
     std::string gpu_model;             // "H100"; empty = not said
     Bytes gpu_memory{0};               // of one GPU; 0 = not said
+    Bytes gpu_reserved{0};             // of that, what the driver keeps for itself
+    Bytes gpu_context{0};  // what each task's driver context takes of each GPU it shares
     std::optional<MilliCpu> cpu;       // none = not accounted
     std::optional<Bytes> memory;       // host memory; none = not accounted
     Labels labels;

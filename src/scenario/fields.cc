@@ -174,6 +174,8 @@ Result<model::Node> read_node(const Command& command) {
         {"gpus", into(node.gpus, parse_int)},
         {"model", into_text(node.gpu_model)},
         {"gpu_memory", into(node.gpu_memory, base::parse_bytes)},
+        {"gpu_reserved", into(node.gpu_reserved, base::parse_bytes)},
+        {"gpu_context", into(node.gpu_context, base::parse_bytes)},
         {"cpu", into_optional(node.cpu, parse_cpu)},
         {"memory", into_optional(node.memory, base::parse_bytes)},
         {"numa", into_numbers(node.gpu_links.numa)},

@@ -143,7 +143,7 @@ class Explainer {
             const bool large_enough =
                 !nodes_where(view_, [&](const auto& node, NodeId id) {
                      return node.gpus >= shape.request.gpus &&
-                            view_.cluster.description(id).gpu_memory >= shape.request.gpu_memory;
+                            model::share_of(shape.request, view_.cluster.description(id));
                  }).empty();
             with(by_kind && large_enough ? Reason::ModelMismatch : Reason::NeverFits,
                  by_kind && large_enough ? "node kind" : "node size");

@@ -79,6 +79,16 @@ int nvmlDeviceGetMemoryInfo(Gpu* gpu, unsigned long long* memory) {
     return refusal(gpu);
 }
 
+// The second structure of the kind: version, total, reserved, free, used.
+int nvmlDeviceGetMemoryInfo_v2(Gpu* gpu, unsigned long long* memory) {
+    if (static_cast<unsigned int>(memory[0]) != (40U | 2U << 24)) return 25;  // what is that?
+    memory[1] = (80ULL + gpu->index) << 30;
+    memory[2] = 600ULL << 20;
+    memory[3] = memory[1] - (5ULL << 30);
+    memory[4] = (5ULL << 30) - memory[2];
+    return refusal(gpu);
+}
+
 int nvmlDeviceGetUtilizationRates(Gpu* gpu, unsigned int* rates) {
     rates[0] = 70 + gpu->index;
     rates[1] = 10;

@@ -55,6 +55,7 @@ TEST_CASE("the GPUs of a machine make one node") {
     CHECK(node.gpus == 2);
     CHECK(node.gpu_model == "H100");
     CHECK(node.gpu_memory.value == 80LL << 30);
+    CHECK(node.gpu_reserved.value == 600LL << 20);
     CHECK(node.labels.at("gpu.product") == "NVIDIA-H100-80GB-HBM3");
 }
 

@@ -155,7 +155,8 @@ class Replay {
             const bool in_pool = std::ranges::find(pools, node.pool) != pools.end();
             const bool as_asked =
                 std::popcount(task.gpu_mask) == cluster_.shape(job.shape).request.gpus &&
-                task.share == cluster_.share_on(job.shape, task.node);
+                task.share.value ==
+                    least_share(cluster_.shape(job.shape).request, cluster_.description(task.node));
             if (!node.is_ready || !in_pool || !as_asked || !cluster_.allows(job.shape, node.kind)) {
                 report("I1: " + name(job.id) + " is placed where it cannot run");
             }

@@ -57,13 +57,41 @@ std::int64_t Judge::counted(const model::TaskPlacement& task) const {
     return gpus_of(task) * exchange_weight(cluster_, task.node) / 1000;
 }
 
+std::optional<std::int64_t> least_share(const model::TaskRequest& request,
+                                        const model::Node& node) {
+    const bool is_by_memory = request.gpu_memory.value > 0;
+    const bool is_by_share = request.share.value < 1000;
+    if (!is_by_memory && !is_by_share) return 1000;
+    const Wide given = node.gpu_memory.value - node.gpu_reserved.value;
+    const bool is_known = node.gpu_memory.value > 0;
+    if (is_by_memory && !is_known) return {};
+    // A share has to hold more than the context alone.
+    const Wide context = node.gpu_context.value;
+    const Wide granted = given * request.share.value / 1000;
+    if (is_by_share && is_known && context > 0 && granted <= context) return {};
+    for (std::int64_t share = 1; share <= 1000; ++share) {
+        const bool holds =
+            !is_by_memory || given * share >= (context + request.gpu_memory.value) * 1000;
+        if (holds && (!is_by_share || share >= request.share.value)) return share;
+    }
+    return {};
+}
+
 std::int64_t Judge::counts_at_most(const cluster::Job& job) const {
-    std::int64_t gpus = cluster_.shape(job.shape).request.share.value;
-    if (cluster_.shape(job.shape).request.gpu_memory > model::Bytes{0}) {
-        const model::Bytes least = cluster_.pool(pool_).gpu_memory_min;
-        const model::Bytes asked = cluster_.shape(job.shape).request.gpu_memory;
-        gpus = least.value == 0 ? 1000 : (asked.value * 1000 + least.value - 1) / least.value;
-        gpus = std::min<std::int64_t>(gpus, 1000);
+    const model::TaskRequest& request = cluster_.shape(job.shape).request;
+    std::int64_t gpus = request.share.value;
+    if (request.gpu_memory > model::Bytes{0}) {
+        model::Node worst;  // a GPU with the least memory and the largest context of the pool
+        for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {
+            const base::NodeId id{static_cast<base::NodeId::Rep>(i)};
+            const model::Node node = cluster_.description(id);
+            if (cluster_.nodes()[i].pool != pool_ || node.gpu_memory.value == 0) continue;
+            const model::Bytes given = node.gpu_memory - node.gpu_reserved;
+            const bool is_less = worst.gpu_memory.value == 0 || given < worst.gpu_memory;
+            if (is_less) worst.gpu_memory = given;
+            worst.gpu_context = std::max(worst.gpu_context, node.gpu_context);
+        }
+        gpus = least_share(request, worst).value_or(1000);
     }
     std::int64_t weight = 0;
     for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {

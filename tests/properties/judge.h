@@ -21,6 +21,10 @@ namespace berth::proof {
 using base::JobId;
 using base::ProjectId;
 
+// The least share of one GPU, in thousandths, whose memory holds what a task of the request needs
+// and that is no less than it asks; nothing when the whole GPU is too small. Found by trying.
+std::optional<std::int64_t> least_share(const model::TaskRequest& request, const model::Node& node);
+
 // What a job needs for its next step: its gang, or one more task.
 struct Want {
     const cluster::Job* job = nullptr;

@@ -39,12 +39,18 @@ std::string policy_line(Rng& rng) {
            maybe(rng, "usage_weight", {"", "", "", "0", "0.5"});
 }
 
+std::string memory_of_gpu(Rng& rng) {
+    const std::string memory = maybe(rng, "gpu_memory", {"", "", "40G", "80G"});
+    if (memory.empty()) return "";
+    return memory + maybe(rng, "gpu_reserved", {"", "", "1G"}) +
+           maybe(rng, "gpu_context", {"", "", "500M", "11G"});
+}
+
 std::string node_line(Rng& rng, int number, int pools) {
     const int gpus = static_cast<int>(rng.between(0, rng.chance(1, 4) ? 8 : 3));
     std::string line = "node n" + std::to_string(number) + " gpus=" + std::to_string(gpus) +
-                       maybe(rng, "model", {"", "", "A", "H"}) +
-                       maybe(rng, "gpu_memory", {"", "", "40G", "80G"}) +
-                       maybe(rng, "label.disk", {"", "", "ssd"});
+                       maybe(rng, "model", {"", "", "", "", "", "A", "A", "H", "H", "1g.10gb"}) +
+                       memory_of_gpu(rng) + maybe(rng, "label.disk", {"", "", "ssd"});
     line += maybe(rng, "topology.rack", {"", "", "r1", "r2"}) +
             (gpus == 3 ? maybe(rng, "islands", {"", "0,1,0"}) : "") +
             maybe(rng, "topology.zone", {"", "", "", "", "z1", "z2"}) +
@@ -100,7 +106,9 @@ std::string size(Rng& rng) {
         case 0: return " gpus=2";
         case 1: return " gpus=0.5";
         case 2: return " gpus=" + pick(rng, {"0.3", "0.25", "0.7", "2x0.5"});
-        case 3: return " gpu_memory=" + pick(rng, {"20G", "40G", "60G"});
+        case 3:
+            return " gpu_memory=" + pick(rng, {"20G", "40G", "60G"}) +
+                   maybe(rng, "gpus", {"", "", "0.5", "0.7"});
         case 4: return " gpus=" + pick(rng, {"0", "3", "4"});
         default: return "";
     }
@@ -131,7 +139,7 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         maybe(rng, "kind", {"", "", "", "", "build", "inference"}) +
         maybe(rng, "priority", {"", "", "", "40", "60", "90"}) +
         maybe(rng, "preemptible", {"", "", "", "", "", "", "yes", "no"}) +
-        maybe(rng, "model", {"", "", "", "", "", "", "", "", "", "", "A", "H", "A|H"}) +
+        maybe(rng, "model", {"", "", "", "", "", "", "", "", "", "", "A", "H", "A|H", "1g.10gb"}) +
         maybe(rng, "label.disk", {"", "", "", "", "", "", "", "", "", "ssd"}) +
         maybe(rng, "cpu", {"", "", "", "", "", "", "", "2", "6"}) +
         maybe(rng, "restart_cost", {"", "", "", "1m", "3m"}) +
@@ -171,7 +179,9 @@ Setting random_setting(Rng& rng) {
     setting.pools = rng.chance(1, 4) ? 2 : 1;
     setting.fixed.push_back(policy_line(rng));
     const bool exchanges = rng.chance(1, 3);
-    if (exchanges) setting.fixed.emplace_back("pool default exchange.A=0.5 exchange.H=2");
+    if (exchanges)
+        setting.fixed.emplace_back(
+            "pool default exchange.A=0.5 exchange.H=2 exchange.1g.10gb=0.143");
     if (setting.pools > 1) {
         setting.fixed.push_back("pool second label.pool=second" +
                                 std::string(exchanges ? " exchange.A=0.3" : ""));

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "group_rule.h"
+#include "judge.h"
 #include "lifecycle/apply.h"
 #include "random_script.h"
 #include "scenario/render.h"
@@ -191,14 +192,17 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
     const cluster::NodeState& state = cluster.nodes()[node.index()];
     const model::Node& description = cluster.description(node);
     const cluster::Shape& shape = cluster.shape(job.shape);
+    const bool is_slice = description.gpu_model.starts_with("1g.") && shape.request.gpus > 0;
     const bool has_model =
-        shape.gpu_model.empty() ||
+        (shape.gpu_model.empty() && !is_slice) ||
         ("|" + shape.gpu_model + "|").find("|" + description.gpu_model + "|") != std::string::npos;
     const bool has_labels = std::ranges::all_of(shape.labels, [&](const auto& label) {
         const auto found = description.labels.find(label.first);
         return found != description.labels.end() && found->second == label.second;
     });
-    if (!has_model || !has_labels || shape.request.gpu_memory > description.gpu_memory) return 0;
+    const auto share = proof::least_share(shape.request, description);
+    const bool is_large_enough = shape.request.gpus == 0 || share.has_value();
+    if (!has_model || !has_labels || !is_large_enough) return 0;
     if (shape.request.gpus > description.gpus) return 0;
     int most = 0;
     for (int tasks = 1; tasks <= job.tasks_min; ++tasks) {
@@ -209,7 +213,7 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
             fits_host(state.cpu, cluster.cpu_on(job.shape, node)) &&
             fits_host(state.memory, cluster.memory_on(job.shape, node)) &&
             all_fit(std::vector<std::int64_t>(static_cast<std::size_t>(description.gpus), 1000),
-                    tasks, shape.request.gpus, cluster.share_on(job.shape, node).value);
+                    tasks, shape.request.gpus, share.value_or(1000));
         if (!fits) break;
         most = tasks;
     }

@@ -16,6 +16,14 @@ std::string read_text(int (*get)(Device*, char*, unsigned int), Device* device) 
     return get(device, text, sizeof text - 1) == kSuccess ? text : "";
 }
 
+// What the driver keeps of the memory for itself; 0 where it does not say.
+model::Bytes reserved_of(const Functions& call, Device* device) {
+    MemoryInfo2 memory;
+    const bool is_told = call.nvmlDeviceGetMemoryInfo_v2 != nullptr &&
+                         call.nvmlDeviceGetMemoryInfo_v2(device, &memory) == kSuccess;
+    return {is_told ? static_cast<std::int64_t>(memory.reserved) : 0};
+}
+
 std::string with_dashes(std::string text) {
     std::replace(text.begin(), text.end(), ' ', '-');
     return text;
@@ -47,6 +55,7 @@ base::Result<std::vector<model::Node>> NvmlGpus::discover() {
         if (library_->call().nvmlDeviceGetMemoryInfo(device, &memory) != kSuccess) continue;
         const model::Bytes bytes{static_cast<std::int64_t>(memory.total)};
         node.gpu_memory = node.gpu_memory.value == 0 ? bytes : std::min(node.gpu_memory, bytes);
+        node.gpu_reserved = std::max(node.gpu_reserved, reserved_of(library_->call(), device));
     }
     node.gpu_links = read_links(library_->call(), devices, pci_directory_);
     if (is_mixed) {

@@ -33,6 +33,7 @@ std::string find_all(void* handle, Functions& found) {
     find(handle, "nvmlDeviceGetUtilizationRates", found.nvmlDeviceGetUtilizationRates, missing);
     find(handle, "nvmlDeviceGetPowerUsage", found.nvmlDeviceGetPowerUsage, missing);
     std::string not_needed;
+    find(handle, "nvmlDeviceGetMemoryInfo_v2", found.nvmlDeviceGetMemoryInfo_v2, not_needed);
     find(handle, "nvmlDeviceGetTopologyCommonAncestor", found.nvmlDeviceGetTopologyCommonAncestor,
          not_needed);
     find(handle, "nvmlDeviceGetP2PStatus", found.nvmlDeviceGetP2PStatus, not_needed);

@@ -26,6 +26,15 @@ struct MemoryInfo {
     unsigned long long used = 0;
 };
 
+// nvmlMemory_v2_t; the version says which structure it is.
+struct MemoryInfo2 {
+    unsigned int version = sizeof(MemoryInfo2) | 2U << 24;
+    unsigned long long total = 0;
+    unsigned long long reserved = 0;  // by the driver, for itself
+    unsigned long long free = 0;
+    unsigned long long used = 0;
+};
+
 struct Utilization {
     unsigned int gpu = 0;     // percent of time
     unsigned int memory = 0;
@@ -57,6 +66,7 @@ struct Functions {
     int (*nvmlDeviceGetUtilizationRates)(Device*, Utilization*) = nullptr;
     int (*nvmlDeviceGetPowerUsage)(Device*, unsigned int*) = nullptr;  // milliwatts
     // Null where the library is too old to have them.
+    int (*nvmlDeviceGetMemoryInfo_v2)(Device*, MemoryInfo2*) = nullptr;
     int (*nvmlDeviceGetTopologyCommonAncestor)(Device*, Device*, int*) = nullptr;
     int (*nvmlDeviceGetP2PStatus)(Device*, Device*, int, int*) = nullptr;
     int (*nvmlDeviceGetPciInfo_v3)(Device*, PciInfo*) = nullptr;
