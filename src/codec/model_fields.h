@@ -104,26 +104,24 @@ struct Fields<model::TopologyRequest> {
 template <>
 struct Fields<model::JobSpec> {
     static void visit(auto&& field) {
-        field("name", &model::JobSpec::name);
-        field("project", &model::JobSpec::project);
-        field("kind", &model::JobSpec::kind);
-        field("priority", &model::JobSpec::priority);
-        field("preemptible", &model::JobSpec::preemptible);
-        field("pools", &model::JobSpec::pools);
-        field("tasks_min", &model::JobSpec::tasks_min);
-        field("tasks_max", &model::JobSpec::tasks_max);
-        field("elastic", &model::JobSpec::elastic);
-        field("request", &model::JobSpec::request);
-        field("gpu_model", &model::JobSpec::gpu_model);
-        field("node_labels", &model::JobSpec::node_labels);
-        field("topology", &model::JobSpec::topology);
-        field("placement", &model::JobSpec::placement);
-        field("tensor_skew_ppm", &model::JobSpec::tensor_skew_ppm);
-        field("min_run", &model::JobSpec::min_run);
-        field("expected_runtime", &model::JobSpec::expected_runtime);
-        field("restart_cost", &model::JobSpec::restart_cost);
-        field("preemption_delay", &model::JobSpec::preemption_delay);
-        field("stale_grace", &model::JobSpec::stale_grace);
+        using J = model::JobSpec;
+        field("name", &J::name), field("project", &J::project);
+        field("kind", &J::kind);
+        field("priority", &J::priority);
+        field("preemptible", &J::preemptible);
+        field("pools", &J::pools);
+        field("tasks_min", &J::tasks_min), field("tasks_max", &J::tasks_max);
+        field("elastic", &J::elastic);
+        field("request", &J::request);
+        field("gpu_model", &J::gpu_model), field("node_labels", &J::node_labels);
+        field("topology", &J::topology);
+        field("placement", &J::placement);
+        field("tensor_skew_ppm", &J::tensor_skew_ppm);
+        field("min_run", &J::min_run);
+        field("expected_runtime", &J::expected_runtime);
+        field("restart_cost", &J::restart_cost);
+        field("preemption_delay", &J::preemption_delay);
+        field("stale_grace", &J::stale_grace);
     }
 };
 
