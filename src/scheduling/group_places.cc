@@ -12,11 +12,20 @@ namespace {
 
 constexpr std::size_t kNoSpot = std::numeric_limits<std::size_t>::max();
 
+int level_of(const PoolView& view, const Region& region) {
+    if (region.node.is_valid()) return static_cast<int>(view.cluster.levels().size());
+    return region.is_whole_pool() ? -1 : view.cluster.pool(view.pool).domains[region.domain].level;
+}
+
 }  // namespace
 
 GroupRoom::GroupRoom(const PoolView& view, const cluster::Job& job, const Region& within,
                      const std::function<int(NodeId)>& tasks_on)
-    : view_(view), job_(job), shape_(view.cluster.shape(job.shape)), spots_{{within, 0, 0}} {
+    : view_(view),
+      job_(job),
+      shape_(view.cluster.shape(job.shape)),
+      level_(level_of(view, within)),
+      spots_{{within, within, 0, 0}} {
     for (const cluster::Group& group : shape_.groups) {
         if (group.level >= 0) levels_.push_back(group.level);
     }
@@ -44,7 +53,8 @@ std::size_t GroupRoom::spot_at(const Region& region, std::size_t level, std::siz
     std::vector<std::size_t>& known = by_level_[level];
     if (known.empty() || !(spots_[known.back()].region == region)) {
         known.push_back(spots_.size());
-        spots_.push_back({region, outer, 0});
+        const bool is_wider = levels_[level] < level_;
+        spots_.push_back({region, is_wider ? spots_.front().region : region, outer, 0});
     }
     return known.back();
 }
@@ -99,11 +109,12 @@ std::vector<int> GroupRoom::pick(const std::vector<int>& ranks, int tasks) {
     if (std::ssize(ranks) <= tasks) return ranks;
     const std::vector<Spot> untouched = spots_;
     std::vector<int> picked;
+    bool is_short = false;
     for (const int rank : ranks) {
         const std::size_t group = cluster::group_of(shape_, rank);
         const std::size_t spot = home_of(shape_.groups[group]).value_or(kNoSpot);
         if (spot == kNoSpot || room_in(spot) < 1) {
-            if (picked.empty()) note_shortage(group, 1, spot);
+            if (!std::exchange(is_short, true)) note_shortage(group, 1, spot);
             continue;
         }
         take(spot, 1);
@@ -221,7 +232,7 @@ std::vector<Stand> GroupRoom::stands() const {
     std::vector<Stand> stands;
     for (const Need* need : innermost_first) {
         const auto end = need->ranks.begin() + need->placed;
-        stands.push_back({spots_[need->spot].region, {need->ranks.begin(), end}});
+        stands.push_back({spots_[need->spot].here, {need->ranks.begin(), end}});
     }
     return stands;
 }

@@ -59,6 +59,7 @@ class GroupRoom {
     // A domain or node that a group may have to itself, or the whole region.
     struct Spot {
         Region region;
+        Region here;  // the part of it in the region looked at
         std::size_t outer = 0;  // position of the spot it lies in; of the first, itself
         std::int64_t left = 0;  // tasks that fit into it, those in spots inside it counted off
     };
@@ -97,6 +98,7 @@ class GroupRoom {
     const PoolView& view_;
     const cluster::Job& job_;
     const cluster::Shape& shape_;
+    int level_;  // of the region looked at; -1 = the whole pool
     std::vector<int> levels_;  // that its groups ask, the outermost first
     std::vector<Spot> spots_;  // the first is the whole region
     std::vector<std::vector<std::size_t>> by_level_;  // positions of spots, as levels_
