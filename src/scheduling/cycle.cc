@@ -32,13 +32,23 @@ using model::Rule;
 using model::TaskPlacement;
 
 // Somebody whose right is stronger than that of a job before it in the order.
-struct Claimant {
+struct Contender {
     JobId job;
     base::PoolId pool;
     Rule rule = Rule::Reclaim;
+
+    bool operator==(const Contender&) const = default;
 };
-// By the job that is to let them pass.
-using Conflicts = std::map<JobId, std::vector<Claimant>>;
+// By the job that is to let them pass: whoever was found first passes first.
+using Conflicts = std::map<JobId, std::vector<Contender>>;
+
+// Whether it was not known.
+bool add(Conflicts& known, JobId job, const Contender& contender) {
+    std::vector<Contender>& contenders = known[job];
+    const bool is_new = std::ranges::find(contenders, contender) == contenders.end();
+    if (is_new) contenders.push_back(contender);
+    return is_new;
+}
 
 // Moves are searched for so many waiting jobs in one decision: those that come first in the order.
 constexpr int kMoveSearchesMax = 32;
@@ -53,18 +63,15 @@ struct Booked {
 // One try at a whole decision, made on the cluster inside the caller's Trial.
 class Attempt {
   public:
-    // Whoever had to leave what it was just given lets the claimants of `known` pass; see decide().
-    // What is `booked` already is not booked anew.
+    // Whoever had to leave what it was just given lets the contenders of `known` pass; see
+    // decide(). What is `booked` already is not booked anew.
     Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory,
             const Conflicts& known, Booked& booked, bool is_last)
-        : cluster_(cluster),
-          draft_(cluster, policy, now),
-          memory_(memory),
-          known_(known),
-          is_last_(is_last) {
+        : cluster_(cluster), draft_(cluster, policy, now), memory_(memory), known_(known) {
         honour_promises(draft_, [&](JobId job) { return known.contains(job); });
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
+            if (is_last) views_.back().spared = &draft_.winners();
             if (cluster.pools().size() == 1) break;  // there is nothing to prefer
             for (const cluster::Claim& claim : cluster.pools()[i].claims) {
                 for (const auto& [key, lane] : claim.lanes) {
@@ -73,7 +80,7 @@ class Attempt {
             }
         }
         searches_.resize(views_.size());
-        for (const auto& [id, claimants] : known) {
+        for (const auto& [id, contenders] : known) {
             const Job& job = cluster.job(id);
             passing_.emplace_back(job.project, job.shape);
         }
@@ -180,15 +187,15 @@ class Attempt {
         if (waiting == known_.end() || !has_let_pass_.insert({turn, view.pool}).second)
             return false;
         bool has_served = false;
-        for (const Claimant& claimant : waiting->second) {
-            const Job& job = cluster_.job(claimant.job);
-            if (claimant.pool != view.pool) continue;
-            has_served |= let_pass(view, job.id, order);  // who is stronger than the claimant
+        for (const Contender& contender : waiting->second) {
+            const Job& job = cluster_.job(contender.job);
+            if (contender.pool != view.pool) continue;
+            has_served |= let_pass(view, job.id, order);  // who is stronger than the contender
             if (!job.is_waiting()) continue;
             if (allocate(view, job)) {
                 order.changed(job.project);
                 has_served = true;
-            } else if (evict_for(view, job, claimant.rule, order)) {
+            } else if (evict_for(view, job, contender.rule, order)) {
                 has_served = true;
             }
         }
@@ -402,9 +409,8 @@ class Attempt {
         VictimSearch& search = search_in(view);
         const Eviction eviction = search.find(beneficiary);
         if (eviction.protected_until) draft_.wake_at(*eviction.protected_until);
-        if (eviction.pieces.empty() || takes_from_winners(view, beneficiary, search, eviction)) {
-            return false;
-        }
+        if (eviction.pieces.empty()) return false;
+        note_conflicts(view, beneficiary, search, eviction);
         std::set<ProjectId> changed{job.project};
         for (const std::size_t piece : eviction.pieces) {
             // What a victim was promised on top is free too.
@@ -440,17 +446,16 @@ class Attempt {
         return *search;
     }
 
-    // Nobody both gains and loses in one plan: who would lets the other pass in the next attempt,
-    // or, in the last one, is left alone.
-    bool takes_from_winners(const PoolView& view, const Beneficiary& beneficiary,
-                            const VictimSearch& search, const Eviction& eviction) {
+    // Nobody both gains and loses in one plan: who would lets the other pass in the next attempt.
+    // In the last one winners are spared, so that the other finds other victims or waits.
+    void note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
+                        const VictimSearch& search, const Eviction& eviction) {
         std::set<JobId> found;
         for (const std::size_t piece : eviction.pieces) {
             const JobId job = search.piece(piece).job;
             if (!draft_.is_winner(job) || !found.insert(job).second) continue;
-            conflicts_[job].push_back({beneficiary.job.id, view.pool, beneficiary.rule});
+            add(conflicts_, job, {beneficiary.job.id, view.pool, beneficiary.rule});
         }
-        return !found.empty() && is_last_;
     }
 
     // Stage 7: after all that could have made them whole.
@@ -465,7 +470,6 @@ class Attempt {
     Memory& memory_;
     const Conflicts& known_;
     std::vector<std::pair<ProjectId, ShapeId>> passing_;  // where the jobs of `known` may stand
-    bool is_last_;
     std::vector<PoolView> views_;
     std::vector<Bookings> bookings_;  // by pool
     std::vector<std::optional<VictimSearch>> searches_;  // by pool
@@ -477,8 +481,9 @@ class Attempt {
     int last_preference_ = 0;
 };
 
-// Each further attempt costs a whole decision; one is the rule, two are seen, more are rare.
-constexpr int kAttemptsMax = 4;
+// Each further attempt costs a whole decision; one is the rule. A fourth decided nothing better in
+// any small cluster (tests/properties/exhaustive.cc); with two, owners wait who need not.
+constexpr int kAttemptsMax = 3;
 
 }  // namespace
 
@@ -488,6 +493,7 @@ constexpr int kAttemptsMax = 4;
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory) {
     Conflicts known;
     Booked booked;
+    bool is_last = false;
     for (int count = 1;; ++count) {
         // The next try finds the cluster as the last one did, but for holds that are dropped.
         const auto drops_hold = [&](const auto& one) {
@@ -495,13 +501,14 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory
         };
         if (std::ranges::any_of(known, drops_hold)) booked = {};
         const cluster::Trial trial(cluster);
-        Attempt attempt(cluster, policy, now, memory, known, booked, count == kAttemptsMax);
+        Attempt attempt(cluster, policy, now, memory, known, booked, is_last);
         attempt.run();
-        if (attempt.conflicts().empty() || count == kAttemptsMax) return attempt.take_plan();
-        for (const auto& [job, claimants] : attempt.conflicts()) {
-            auto& passing = known[job];
-            passing.insert(passing.end(), claimants.begin(), claimants.end());
+        if (is_last || attempt.conflicts().empty()) return attempt.take_plan();
+        bool has_learnt = false;
+        for (const auto& [job, contenders] : attempt.conflicts()) {
+            for (const Contender& contender : contenders) has_learnt |= add(known, job, contender);
         }
+        is_last = !has_learnt || count + 1 == kAttemptsMax;
     }
 }
 

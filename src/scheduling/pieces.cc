@@ -106,6 +106,7 @@ bool PieceTable::allows(const Terms& terms, std::size_t position) const {
     // What was cut for an earlier decision only may be of jobs that have ended.
     const bool is_of_now = cuts_[piece.project.index()].is_ready;
     if (is_gone_[position] || !is_of_now || is_protected(terms, piece)) return false;
+    if (view_->spared != nullptr && view_->spared->contains(piece.job)) return false;
     return !terms.from_own || (piece.project == terms.project && piece.priority < terms.priority);
 }
 

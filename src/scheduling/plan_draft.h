@@ -46,6 +46,7 @@ class PlanDraft {
     void wake_at(TimePoint time);
     // Whether the job was given something in this plan.
     bool is_winner(JobId job) const { return winners_.contains(job); }
+    const std::set<JobId>& winners() const { return winners_; }
     // Whether somebody is asked to leave, so that GPUs may be left over.
     bool frees_gpus() const { return !plan_.pauses.empty() || !plan_.moves.empty(); }
 
