@@ -445,14 +445,12 @@ class Replay {
     }
 
     // When nobody is paused, no waiting job may have a legal set of victims. Jobs that this plan
-    // starts or grows are left out, on either side: a side can come to hold more than its due by
-    // them, and then lose more than them; and one of them that wants still more may find others of
-    // them cheapest. The next decision is asked about that.
+    // starts or grows are left out: a side can come to hold more than its due by them, and then
+    // lose more than them. The next decision is asked about that.
     void check_refusals(base::PoolId pool) {
         const Judge judge = this->judge(pool);
         for (const auto& [id, job] : cluster_.jobs()) {
-            const bool has_gained = fresh_.contains(id) || grown_.contains(id);
-            if (!job.is_waiting() || has_gained ||
+            if (!job.is_waiting() ||
                 (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)))
                 continue;
             const auto pools = cluster_.pools_wanted(job);
