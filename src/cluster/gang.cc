@@ -2,11 +2,11 @@
 #include "cluster/gang.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace berth::cluster {
 
-int lacking(const Shape& shape, const Job& job) {
-    if (shape.groups.empty()) return std::max(job.tasks_min - job.active, 0);
+int lacking_in_groups(const Shape& shape, const Job& job) {
     std::vector<int> running(shape.groups.size());
     for (const PlacedTask& task : job.placed) {
         if (!task.is_releasing) ++running[group_of(shape, task.place.task)];
@@ -48,12 +48,13 @@ std::size_t spare_first(const Shape& shape, int tasks_min,
 }
 
 std::vector<int> ranks_anew(const Shape& shape, const Job& job) {
-    std::vector<int> ranks;
-    std::vector<int> next{0};
-    if (!shape.groups.empty()) next.clear();
+    std::vector<int> ranks(job.placed.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    if (shape.groups.empty()) return ranks;
+    std::vector<int> next;
     for (const Group& group : shape.groups) next.push_back(group.first);
-    for (const PlacedTask& task : job.placed) {
-        ranks.push_back(next[shape.groups.empty() ? 0 : group_of(shape, task.place.task)]++);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        ranks[i] = next[group_of(shape, job.placed[i].place.task)]++;
     }
     std::ranges::sort(ranks);
     return ranks;

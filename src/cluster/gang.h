@@ -4,6 +4,7 @@
 // groups, each with its own minimum; one without is a single group.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -12,7 +13,11 @@
 namespace berth::cluster {
 
 // How many running tasks the job has too few, to the minimum of every group.
-int lacking(const Shape& shape, const Job& job);
+int lacking_in_groups(const Shape& shape, const Job& job);
+inline int lacking(const Shape& shape, const Job& job) {
+    if (!shape.groups.empty()) return lacking_in_groups(shape, job);
+    return std::max(job.tasks_min - job.active, 0);
+}
 
 // The ranks of its next `tasks`, the lowest without a place, of every group as many as it lacks. Of
 // a gang of groups that lacks none, all without a place: where its groups stand decides between

@@ -289,12 +289,11 @@ GroupRoom room_for_groups(const PoolView& view, const cluster::Job& job, int tas
             [&](NodeId node) { return slots_now(view, job.shape, node, capacity, tasks); }};
 }
 
-// `tasks` of these ranks.
-std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
-                                  std::vector<int> ranks, int tasks, View capacity,
-                                  const Region& within) {
+// `tasks` of these ranks, inside that region.
+std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job, Stand& all,
+                                  int tasks, View capacity) {
     const bool has_groups = !view.cluster.shape(job.shape).groups.empty();
-    Stand all{within, std::move(ranks)};
+    const Region within = all.region;
     Places placed;
     const auto is_placed = [&](const Region& region) {
         all.region = region;
@@ -343,18 +342,19 @@ std::optional<Places> place(const PoolView& view, const cluster::Job& job, int t
                             const Region& within) {
     if (is_out_of_reach(view, job.shape, tasks, capacity)) return {};
     const cluster::Shape& shape = view.cluster.shape(job.shape);
-    return place_ranks(view, job, cluster::next_ranks(shape, job, tasks), tasks, capacity, within);
+    Stand all{within, cluster::next_ranks(shape, job, tasks)};
+    return place_ranks(view, job, all, tasks, capacity);
 }
 
 std::optional<Places> place_anew(const PoolView& view, const cluster::Job& leaving, View capacity) {
-    std::vector<int> ranks = cluster::ranks_anew(view.cluster.shape(leaving.shape), leaving);
-    const int tasks = static_cast<int>(ranks.size());
+    const int tasks = static_cast<int>(leaving.placed.size());
     if (is_out_of_reach(view, leaving.shape, tasks, capacity)) return {};
+    Stand all{{}, cluster::ranks_anew(view.cluster.shape(leaving.shape), leaving)};
     cluster::Job anew;  // nothing of it runs
     anew.shape = leaving.shape;
     anew.kind = leaving.kind;
     anew.tasks_max = tasks;
-    return place_ranks(view, anew, std::move(ranks), tasks, capacity, {});
+    return place_ranks(view, anew, all, tasks, capacity);
 }
 
 Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
