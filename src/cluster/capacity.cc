@@ -49,7 +49,7 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
     if (!node.is_ready) return;
     PoolState& pool = pools_[node.pool.index()];
     pool.capacity += base::gpus(node.gpus) * sign;
-    pool.counted_capacity += MilliGpu{std::int64_t{node.gpus} * node.exchange} * sign;
+    pool.counted_capacity += MilliGpu{node.gpus * pool.weight_of(node)} * sign;
     for (const View view : kViews) {
         FreeIndex& free = pool.free[index(view)];
         node.whole[index(view)] = 0;

@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "cluster/history.h"
-#include "cluster/job_table.h"
 #include "cluster/name_index.h"
 #include "cluster/state.h"
 #include "cluster/trial.h"
@@ -45,12 +44,12 @@ class Cluster {
     NodeId find_node(std::string_view name) const;
     ProjectId find_project(std::string_view name) const;
     PoolId find_pool(std::string_view name) const;
-    const Job* find_job(JobId job) const { return jobs_.find(job); }
+    const Job* find_job(JobId job) const { return jobs_.get(job); }
     const Job& job(JobId job) const;
     // Changes whenever work of the project that could be paused does. The same stamp means the same
     // jobs on the same GPUs since the same time; what a Trial takes back gets its old stamp back.
     std::uint64_t work_stamp(ProjectId project) const { return work_stamps_[project.index()]; }
-    const JobTable& jobs() const { return jobs_; }  // all that have not ended, by id
+    const Jobs& jobs() const { return jobs_; }  // all that have not ended, by id
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
     // Free amount of one GPU.
     MilliGpu free(View view, NodeId node, int gpu) const;
@@ -113,7 +112,7 @@ class Cluster {
 
     // --- jobs; lifecycle/ only
     void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
-    void remove_job(JobId id);  // it holds nothing any more
+    void remove_job(JobId id);  // with all that it holds
     void set_may_run(JobId id, bool may_run);
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
@@ -147,6 +146,7 @@ class Cluster {
     void set_releasing(Job& job, PlacedTask& task, bool releasing);
     void undo_release(Job& job, const Undo& entry);
     void leave_node(JobId id, NodeId node);
+    void vacate(const Job& job, const PlacedTask& task);
 
     void change_capacity(const TaskPlacement& task, Kind kind, std::int64_t sign);
     void change_gpu(NodeState& node, NodeId id, int gpu, Kind kind, MilliGpu amount);
@@ -184,7 +184,7 @@ class Cluster {
     std::uint64_t last_stamp_ = 0;
     std::vector<Shape> shapes_;
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
-    JobTable jobs_;
+    Jobs jobs_;
     std::vector<std::vector<JobId>> jobs_on_;  // by node
     std::set<JobId> holders_;
     History history_;

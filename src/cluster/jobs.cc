@@ -68,7 +68,7 @@ const Job& Cluster::job(JobId id) const {
 }
 
 Job& Cluster::mutable_job(JobId id) {
-    Job* found = jobs_.find(id);
+    Job* found = jobs_.get(id);
     BERTH_CHECK(found != nullptr, "the job is known");
     return *found;
 }
@@ -86,7 +86,8 @@ void Cluster::add_usage(PoolId pool, ProjectId project, const Usage& amount, std
 
 MilliGpu Cluster::counted(const TaskPlacement& task) const {
     const MilliGpu gpus = task.share * std::popcount(task.gpu_mask);
-    return {gpus.value * nodes_[task.node.index()].exchange / 1000};
+    const NodeState& node = nodes_[task.node.index()];
+    return {gpus.value * pools_[node.pool.index()].weight_of(node) / 1000};
 }
 
 void Cluster::recount() {
@@ -197,13 +198,20 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");
     job.shape = intern(std::move(shape));
-    join_line(jobs_.insert(std::move(job)));
+    join_line(jobs_.emplace(id, std::move(job)));
 }
 
 void Cluster::remove_job(JobId id) {
+    BERTH_CHECK(open_trials_ == 0, "jobs do not end inside a trial");
     const Job& job = this->job(id);
-    BERTH_CHECK(open_trials_ == 0 && job.placed.empty() && !job.hold, "it holds nothing any more");
     leave_line(job);
+    if (job.is_victim()) stamp_work(job.project);
+    for (const PlacedTask& task : job.placed) vacate(job, task);
+    if (job.hold) {
+        for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
+        add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
+        holders_.erase(id);
+    }
     history_.stale.erase(id);
     jobs_.erase(id);
 }
@@ -213,11 +221,14 @@ void Cluster::set_may_run(JobId id, bool may_run) {
 }
 
 void Cluster::set_started(JobId id, TimePoint time) {
-    change(id, [&](Job& job) {
+    const auto start = [&](Job& job) {
         job.last_start = job.last_saved = time;
         job.fresh_tasks = 0;
-    });
-    stamp_work(job(id).project);
+    };
+    Job& job = mutable_job(id);
+    // Whether it has fresh tasks says what a job asks that grows by restarts, nobody else.
+    job.elastic == model::Elastic::Restart ? change(id, start) : start(job);
+    stamp_work(job.project);
 }
 
 void Cluster::set_saved(JobId id, TimePoint time) {
@@ -243,15 +254,17 @@ void Cluster::vacate(JobId id, std::span<const int> ranks) {
     change(id, [&](Job& job) {
         std::erase_if(job.placed, [&](const PlacedTask& task) {
             if (!leaving.contains(task.place.task)) return false;
-            leave_node(id, task.place.node);
-            change_capacity(task.place, task.is_releasing ? Kind::Releasing : Kind::Used, -1);
-            if (!task.is_releasing) {
-                add_allocated(job, counted(task.place), -1);
-                --job.active;
-            }
+            vacate(job, task);
+            if (!task.is_releasing) --job.active;
             return true;
         });
     });
+}
+
+void Cluster::vacate(const Job& job, const PlacedTask& task) {
+    leave_node(job.id, task.place.node);
+    change_capacity(task.place, task.is_releasing ? Kind::Releasing : Kind::Used, -1);
+    if (!task.is_releasing) add_allocated(job, counted(task.place), -1);
 }
 
 void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks) {

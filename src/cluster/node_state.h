@@ -52,7 +52,6 @@ struct NodeState {
     PoolId pool;
     DomainId domain;  // the innermost one it stands in, of its pool
     std::uint32_t first_gpu = 0;  // position of its GPUs in the table of GPU uses
-    std::int32_t exchange = 1000;  // what one of its GPUs counts as, in thousandths
     std::uint32_t topology = 0;  // position of what it names in the table of topologies
     std::uint16_t kind = 0;
     std::uint8_t gpus = 0;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/paged_map.h"
 #include "base/sorted_runs.h"
 #include "cluster/free_index.h"
 #include "cluster/node_state.h"
@@ -123,6 +124,8 @@ struct Job {
     std::vector<int> free_ranks(int count) const;
 };
 
+using Jobs = base::PagedMap<JobId, Job>;
+
 // Jobs of one project that are alike in everything an allocation looks at, oldest first: when the
 // first of them cannot start, none of them can.
 struct LaneKey {
@@ -182,11 +185,17 @@ struct PoolState {
     MilliGpu capacity{0};  // of ready nodes
     // By GPU model, in thousandths: what one counts as in quotas, limits and fair shares.
     std::map<std::string, std::int64_t> exchange;
+    std::vector<std::int32_t> weights;  // the same by node kind; empty where models count alike
     MilliGpu counted_capacity{0};  // of ready nodes, as GPUs count
     int gpus_per_node_max = 0;
     model::Node smallest_gpu;  // the least memory and the largest context of any; 0 = none said
     std::vector<Claim> claims;  // by project
     bool has_fixed_quota = false;  // anybody's
+
+    // What one GPU of the node counts as, in thousandths.
+    std::int64_t weight_of(const NodeState& node) const {
+        return weights.empty() ? 1000 : weights[node.kind];
+    }
 };
 
 struct ProjectState {

@@ -70,12 +70,14 @@ std::uint32_t position_of(std::vector<model::Labels>& table, const model::Labels
     return static_cast<std::uint32_t>(table.size() - 1);
 }
 
-// What one GPU of the model counts as in the pool, in thousandths.
-std::int32_t exchange_of(const PoolState& pool, const std::string& gpu_model) {
+// What GPUs of the next node kind, of that model, count as in the pool.
+void add_weight(PoolState& pool, const std::string& gpu_model) {
+    if (pool.exchange.empty()) return;
     const auto found = std::ranges::find_if(pool.exchange, [&](const auto& entry) {
         return equal_ignoring_case(entry.first, gpu_model);
     });
-    return found == pool.exchange.end() ? 1000 : static_cast<std::int32_t>(found->second);
+    const std::int64_t weight = found == pool.exchange.end() ? 1000 : found->second;
+    pool.weights.push_back(static_cast<std::int32_t>(weight));
 }
 
 }  // namespace
@@ -116,12 +118,12 @@ void Cluster::set_pool(const model::Pool& pool) {
     const PoolId id = find_pool(pool.name);
     if (PoolState& state = pools_[id.index()]; state.exchange != pool.exchange) {
         state.exchange = pool.exchange;
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            if (nodes_[i].pool != id) continue;
-            const NodeId node{static_cast<NodeId::Rep>(i)};
-            index_node(node, -1);
-            nodes_[i].exchange = exchange_of(state, kinds_[nodes_[i].kind].example.gpu_model);
-            index_node(node, +1);
+        state.weights.clear();
+        for (const NodeKind& kind : kinds_) add_weight(state, kind.example.gpu_model);
+        state.counted_capacity = {0};
+        for (const NodeState& node : nodes_) {
+            if (node.pool != id || !node.is_ready) continue;
+            state.counted_capacity += {node.gpus * state.weight_of(node)};
         }
         recount();
     }
@@ -136,7 +138,7 @@ std::pair<std::int64_t, std::int64_t> Cluster::exchange_range(ShapeId shape, Poo
     for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
         const model::Node& node = kinds_[kind].example;
         if (!allowed_[shape.index()][kind] || pool_of(node) != pool) continue;
-        const std::int64_t weight = exchange_of(state, node.gpu_model);
+        const std::int64_t weight = state.weights[kind];
         least = std::min(least, weight);
         greatest = std::max(greatest, weight);
     }
@@ -181,6 +183,7 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
         id = {static_cast<NodeId::Rep>(nodes_.size())};
         reserve_some(nodes_, 1);
         reserve_some(node_names_, 1);
+        reserve_some(jobs_on_, 1);
         reserve_some(gpu_uses_, static_cast<std::size_t>(node.gpus));
         node_names_.push_back(node.name);
         nodes_by_name_.insert(id.value, [&](std::uint32_t position) -> std::string_view {
@@ -197,7 +200,6 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
     put_into_domains(id, node);
     state.topology = position_of(topologies_, node.topology);
     state.kind = kind_of(node);
-    state.exchange = exchange_of(pools_[state.pool.index()], node.gpu_model);
     state.cpu.capacity = node.cpu ? node.cpu->value : kUnaccounted;
     state.memory.capacity = node.memory ? node.memory->value : kUnaccounted;
     state.health = node.health;
@@ -222,6 +224,7 @@ std::uint16_t Cluster::kind_of(const model::Node& node) {
     for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
         allowed_[shape].push_back(node_allows(shapes_[shape], node));
     }
+    for (PoolState& pool : pools_) add_weight(pool, node.gpu_model);
     return static_cast<std::uint16_t>(kinds_.size() - 1);
 }
 

@@ -161,13 +161,11 @@ base::Result<model::Snapshot> parse_snapshot(std::string_view text) {
     return parse_versioned<model::Snapshot>(text, "snapshot");
 }
 
-void append_finished(std::string& out, const model::JobRecord& record,
-                     std::string_view launch_text) {
+void append_finished(std::string& out, const model::JobRecord& record) {
     JsonWriter json(out);
     json.begin_object();
     json.key("v"), json.number(kLogVersion);
     json.key("record"), write_value(kStyle, json, record);
-    if (!launch_text.empty()) json.key("launch"), json.raw(launch_text);
     json.end_object();
 }
 

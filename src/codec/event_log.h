@@ -27,14 +27,12 @@ void append_event(std::string& out, const model::Event& event);
 void append_launch(std::string& out, const model::LaunchSpec& launch);
 void append_snapshot(std::string& out, const model::Snapshot& snapshot);
 
-// A job that ended, with its command, so that it can be shown and run again.
+// A job that ended. Its command is with those alone that an earlier version wrote down.
 struct FinishedJob {
     model::JobRecord record;
     std::optional<model::LaunchSpec> launch;
 };
-// `launch_text` is what append_launch() wrote, or empty.
-void append_finished(std::string& out, const model::JobRecord& record,
-                     std::string_view launch_text);
+void append_finished(std::string& out, const model::JobRecord& record);
 
 // Errors: Invalid, when the text is none of ours or of a newer version.
 base::Result<model::Event> parse_event(std::string_view text);

@@ -12,6 +12,13 @@
 #include "scheduling/cycle.h"
 
 namespace berth::control {
+namespace {
+
+// Events a live job after which a snapshot is written: to write one down costs about as much as an
+// event, so that snapshots are a small part of all writing, and a restart reads so much at most.
+constexpr std::int64_t kEventsPerJob = 3;
+
+}  // namespace
 
 // Not after every command: when decisions take long, as long a time is left to everything else.
 void Controller::decide(Transaction& transaction) {
@@ -110,7 +117,7 @@ void Controller::run_effects(const Transaction& transaction) {
         crash::crash_point("after-stop");
     }
     const auto live = static_cast<std::int64_t>(state_.jobs.size());
-    if (events_since_snapshot_ < std::max(settings_.snapshot_events, live)) return;
+    if (events_since_snapshot_ < std::max(settings_.snapshot_events, kEventsPerJob * live)) return;
     // The log is complete without it: try again after as many events more.
     if (const base::Status written = write_snapshot(); !written) events_since_snapshot_ = 0;
 }
@@ -122,9 +129,9 @@ void Controller::launch(const Transaction& transaction, model::JobId id) {
         ports_.launcher.start(launch_order(state_.cluster, *job, *launch));
         return;
     }
-    const auto stored = ports_.store.launch_of(id);
+    auto stored = ports_.store.launch_of(id);
     if (stored) {
-        ports_.launcher.start(launch_order(state_.cluster, *job, *stored));
+        ports_.launcher.start(launch_order(state_.cluster, *job, std::move(*stored)));
         return;
     }
     on_exit({id, job->attempts},

@@ -42,8 +42,8 @@ void Controller::queue(Turn turn, base::Duration within) {
 
 void Controller::step() {
     if (has_failed()) return;
-    Transaction transaction(state_, std::max(ports_.clock.now(), state_.time));
     const std::vector<Turn> turns = std::exchange(queue_, {});
+    Transaction transaction(state_, std::max(ports_.clock.now(), state_.time), turns.size());
     for (const Turn& turn : turns) turn(transaction);
     for (const model::Event& event : transaction.batch().events) note_change(event.body);
     decide(transaction);

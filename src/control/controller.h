@@ -47,7 +47,7 @@ inline constexpr base::Duration kNewsLinger{20};
 
 struct Settings {
     model::Policy policy;
-    // A snapshot is written after so many events, or as many as there are live jobs.
+    // A snapshot is written after so many events, or a few for each live job.
     std::int64_t snapshot_events = 20'000;
     // Something was queued: step() should be called within so long.
     std::function<void(base::Duration)> wake = [](base::Duration) {};

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <utility>
 
 #include "model/task_groups.h"
 
@@ -16,19 +17,19 @@ std::vector<int> gpu_indices(std::uint64_t mask) {
 }
 
 ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::JobRecord& record,
-                                const model::LaunchSpec& spec) {
+                                model::LaunchSpec spec) {
     ports::LaunchOrder order;
     order.attempt = {record.id, record.attempts};
     order.job_name = record.spec.name;
     order.project = record.spec.project;
-    order.spec = spec;
+    order.spec = std::move(spec);
     order.resumes = record.attempts > 1;
     std::vector<model::TaskPlacement> tasks = record.tasks;
     std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
     std::map<model::NodeId, int> on_node;
     for (const model::TaskPlacement& task : tasks) {
         const model::TaskGroup* group = model::group_of(record.spec, task.task);
-        order.tasks.push_back({task.task, on_node[task.node]++, cluster.description(task.node).name,
+        order.tasks.push_back({task.task, on_node[task.node]++, cluster.node_name(task.node),
                                gpu_indices(task.gpu_mask), group == nullptr ? "" : group->name});
     }
     return order;

@@ -11,7 +11,7 @@
 namespace berth::control {
 
 ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::JobRecord& record,
-                                const model::LaunchSpec& spec);
+                                model::LaunchSpec spec);
 
 // The GPUs of a mask, lowest first.
 std::vector<int> gpu_indices(std::uint64_t mask);

@@ -49,8 +49,9 @@ base::Status Controller::replay() {
                                    " after " + std::to_string(state_.sequence));
                 return;
             }
-            wrong = lifecycle::check(state_, event.body);
-            if (wrong) lifecycle::apply(state_, event);
+            if (auto done = lifecycle::try_apply(state_, event); !done) {
+                wrong = tl::unexpected(std::move(done.error()));
+            }
         };
         BERTH_TRY_VOID(ports_.store.read_events(state_.sequence, kEventsAtOnce, fold));
         if (!wrong) {

@@ -7,17 +7,16 @@
 
 namespace berth::control {
 
-const model::JobRecord* Transaction::find(model::JobId job) const {
-    const auto found = state_.jobs.find(job);
-    return found == state_.jobs.end() ? nullptr : &found->second;
-}
+const model::JobRecord* Transaction::find(model::JobId job) const { return state_.jobs.get(job); }
 
 base::Status Transaction::record(model::EventBody body, std::string_view actor) {
-    BERTH_TRY_VOID(lifecycle::check(state_, body));
     batch_.events.push_back({state_.sequence + 1, now_, std::string(actor), std::move(body)});
-    if (auto ended = lifecycle::apply(state_, batch_.events.back())) {
-        batch_.finished.push_back(std::move(*ended));
+    auto ended = lifecycle::try_apply(state_, batch_.events.back());
+    if (!ended) {
+        batch_.events.pop_back();
+        return tl::unexpected(std::move(ended.error()));
     }
+    if (*ended) batch_.finished.push_back(std::move(**ended));
     return {};
 }
 

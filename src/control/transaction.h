@@ -31,7 +31,11 @@ class Transaction {
     // Told null when all is durable, else why it is not.
     using Acknowledgement = std::function<void(const base::Error* failure)>;
 
-    Transaction(lifecycle::State& state, model::TimePoint now) : state_(state), now_(now) {}
+    // `events`: about how many it will record.
+    Transaction(lifecycle::State& state, model::TimePoint now, std::size_t events)
+        : state_(state), now_(now) {
+        batch_.events.reserve(events);
+    }
 
     const lifecycle::State& state() const { return state_; }
     model::TimePoint now() const { return now_; }

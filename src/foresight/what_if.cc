@@ -41,8 +41,8 @@ class Supposer {
 
   private:
     Status happen(model::EventBody body) {
-        BERTH_TRY_VOID(lifecycle::check(state_, body));
-        lifecycle::apply(state_, {state_.sequence + 1, now_, "what-if", std::move(body)});
+        BERTH_TRY_VOID(
+            lifecycle::try_apply(state_, {state_.sequence + 1, now_, "what-if", std::move(body)}));
         return {};
     }
 

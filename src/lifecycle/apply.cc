@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include "base/check.h"
 
@@ -39,8 +40,8 @@ class Fold {
     void operator()(const model::JobSubmitted& submitted) {
         state_.cluster.add_job(submitted.job, submitted.spec, event_.time);
         state_.last_job = std::max(state_.last_job, submitted.job);
-        JobRecord& record = state_.jobs[submitted.job];
-        job_ = submitted.job;
+        JobRecord& record = state_.jobs.emplace(submitted.job, {});
+        record_ = &record;
         record.id = submitted.job;
         record.spec = submitted.spec;
         record.user = submitted.user;
@@ -147,13 +148,14 @@ class Fold {
 
     void operator()(const model::JobFinished& finished) {
         JobRecord& record = settle(finished.job);
-        leave_gpus(record);
+        hold_nothing(record);
         record.state = finished.state;
         record.exit_code = finished.exit_code;
         record.detail = finished.detail;
         record.finished = event_.time;
         state_.cluster.remove_job(finished.job);
         ended_ = std::move(record);
+        record_ = nullptr;
         state_.jobs.erase(finished.job);
     }
 
@@ -166,14 +168,15 @@ class Fold {
         wait_from_now(record);
     }
 
-    std::optional<JobRecord> ended() { return std::move(ended_); }
+    std::optional<JobRecord>& ended() { return ended_; }
 
-    // Which state the job of the event was in, and is in.
-    void count() {
-        if (!job_.is_valid()) return;
+    // What is kept of every event about a job: which state it was in and is in, and since when it
+    // runs with fewer tasks than its minimum (rule R10).
+    void note_job() {
         if (before_) --state_.count(*before_);
-        const auto now = state_.jobs.find(job_);
-        if (now != state_.jobs.end()) ++state_.count(now->second.state);
+        if (record_ == nullptr) return;
+        ++state_.count(record_->state);
+        note_staleness(*record_);
     }
 
   private:
@@ -184,10 +187,8 @@ class Fold {
     // Credits the service received since the job's last event, then hands out its record. Tasks
     // that are asked to leave still hold their GPUs and still count.
     JobRecord& settle(model::JobId job) {
-        const auto found = state_.jobs.find(job);
-        BERTH_CHECK(found != state_.jobs.end(), "events name jobs that have not ended");
-        JobRecord& record = found->second;
-        job_ = job;
+        JobRecord& record = state_.jobs.at(job);
+        record_ = &record;
         before_ = record.state;
         const std::int64_t milli = milli_gpus(record.tasks);
         const auto since = std::max(event_.time - record.settled, model::Duration{0});
@@ -243,7 +244,7 @@ class Fold {
     // These tasks are its project's use of their pool from now on, or no more.
     void count_use(const JobRecord& record, const std::vector<TaskPlacement>& tasks, int sign) {
         if (tasks.empty()) return;
-        const auto project = state_.cluster.find_project(record.spec.project);
+        const base::ProjectId project = state_.cluster.job(record.id).project;
         state_.cluster.history().pools[pool_of(tasks).index()].use_of(project).change(
             event_.time, base::MilliGpu{milli_gpus(tasks)} * sign);
     }
@@ -266,33 +267,35 @@ class Fold {
     // Whatever it held or was promised is free at once.
     void leave_gpus(JobRecord& record) {
         drop_hold(record);
-        record.started_tasks = 0;
         state_.cluster.vacate(record.id, ranks_of(record.tasks));
+        hold_nothing(record);
+    }
+
+    void hold_nothing(JobRecord& record) {
         count_use(record, record.tasks, -1);
         record.tasks.clear();
         record.releasing.clear();
+        record.started_tasks = 0;
+        record.hold.clear();
+        record.hold_deadline.reset();
+    }
+
+    void note_staleness(JobRecord& record) {
+        const cluster::Job& job = state_.cluster.job(record.id);
+        const bool is_stale = job.is_short();
+        if (is_stale == record.stale_since.has_value()) return;
+        record.stale_since = is_stale ? std::optional(event_.time) : std::nullopt;
+        std::map<model::JobId, cluster::Stale>& stale = state_.cluster.history().stale;
+        stale.erase(record.id);
+        if (is_stale) stale[record.id] = {event_.time, record.spec.stale_grace};
     }
 
     State& state_;
     const model::Event& event_;
-    model::JobId job_;  // that the event is about
+    JobRecord* record_ = nullptr;  // of the job that the event is about, unless it has ended
     std::optional<JobState> before_;
     std::optional<JobRecord> ended_;
 };
-
-// Since when a gang runs with fewer tasks than its minimum (rule R10).
-void note_staleness(State& state, model::JobId id, model::TimePoint time) {
-    const auto found = state.jobs.find(id);
-    if (found == state.jobs.end()) return;
-    JobRecord& record = found->second;
-    const cluster::Job& job = state.cluster.job(id);
-    const bool is_stale = job.is_short();
-    if (is_stale == record.stale_since.has_value()) return;
-    record.stale_since = is_stale ? std::optional(time) : std::nullopt;
-    std::map<model::JobId, cluster::Stale>& stale = state.cluster.history().stale;
-    stale.erase(id);
-    if (is_stale) stale[id] = {time, record.spec.stale_grace};
-}
 
 }  // namespace
 
@@ -301,19 +304,19 @@ std::int64_t day_of(model::TimePoint time) {
 }
 
 std::optional<JobRecord> apply(State& state, const model::Event& event) {
-    const base::Status possible = check(state, event.body);
-    BERTH_CHECK(possible.has_value(), "only possible events reach the log");
+    auto ended = try_apply(state, event);
+    BERTH_CHECK(ended.has_value(), "only possible events reach the log");
+    return std::move(*ended);
+}
+
+base::Result<std::optional<JobRecord>> try_apply(State& state, const model::Event& event) {
+    BERTH_TRY_VOID(check(state, event.body));
     Fold fold(state, event);
     std::visit(fold, event.body);
-    fold.count();
-    std::visit(
-        [&](const auto& body) {
-            if constexpr (requires { body.job; }) note_staleness(state, body.job, event.time);
-        },
-        event.body);
+    fold.note_job();
     state.sequence = event.sequence;
     state.time = std::max(state.time, event.time);
-    return fold.ended();
+    return std::move(fold.ended());
 }
 
 std::string_view name(JobState state) {

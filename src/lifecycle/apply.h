@@ -16,10 +16,11 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/paged_map.h"
 #include "base/result.h"
 #include "cluster/cluster.h"
 #include "model/event.h"
@@ -29,7 +30,7 @@ namespace berth::lifecycle {
 
 struct State {
     cluster::Cluster cluster;
-    std::map<model::JobId, model::JobRecord> jobs;  // those not final
+    base::PagedMap<model::JobId, model::JobRecord> jobs;  // those not final
     model::JobId last_job{0};
     std::int64_t sequence = 0;
     model::TimePoint time;
@@ -44,6 +45,8 @@ base::Status check(const State& state, const model::EventBody& event);
 // Folds one event into the state. Returns the final record when the event ended a job, which
 // then leaves the state. Aborts on an event that check() refuses.
 std::optional<model::JobRecord> apply(State& state, const model::Event& event);
+// The same for an event that may be impossible. Errors: those of check(); nothing changes.
+base::Result<std::optional<model::JobRecord>> try_apply(State& state, const model::Event& event);
 
 model::Snapshot snapshot(const State& state);
 State restore(const model::Snapshot& snapshot);

@@ -9,6 +9,8 @@ namespace berth::lifecycle {
 std::vector<model::EventBody> events_of(const State& state, const model::Plan& plan,
                                         const model::Policy& policy, model::TimePoint now) {
     std::vector<model::EventBody> events;
+    events.reserve(plan.dropped.size() + plan.pauses.size() + 2 * plan.moves.size() +
+                   plan.starts.size() + plan.reservations.size());
     for (const model::JobId job : plan.dropped) {
         events.emplace_back(model::ReservationDropped{job});
     }

@@ -190,10 +190,7 @@ class Check {
     static constexpr std::initializer_list<JobState> kMayGain{
         JobState::Queued, JobState::Paused, JobState::Starting, JobState::Running};
 
-    const model::JobRecord* find(model::JobId job) const {
-        const auto found = state_.jobs.find(job);
-        return found == state_.jobs.end() ? nullptr : &found->second;
-    }
+    const model::JobRecord* find(model::JobId job) const { return state_.jobs.get(job); }
 
     static Status unknown(model::JobId job) {
         return fail(ErrorCode::NotFound,

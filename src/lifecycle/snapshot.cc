@@ -52,6 +52,7 @@ model::Snapshot snapshot(const State& state) {
     for (std::size_t i = 1; i < state.cluster.projects().size(); ++i) {
         snapshot.projects.push_back(state.cluster.projects()[i].project);
     }
+    snapshot.jobs.reserve(state.jobs.size());
     for (const auto& [id, record] : state.jobs) snapshot.jobs.push_back(record);
     for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) add_history(snapshot, state, i);
     return snapshot;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <deque>
 #include <optional>
 #include <tuple>
 
@@ -53,8 +52,8 @@ struct User {
 
 // The GPUs of a node that become free some day, and are not promised already.
 struct Seats {
-    std::vector<Seat> best_first;
-    std::vector<User> unknown;
+    std::span<const Seat> best_first;
+    std::span<const User> unknown;
 };
 
 // Looked up once for all the bookings of a decision: none of them changes what runs.
@@ -62,24 +61,38 @@ class Seating {
   public:
     explicit Seating(const PoolView& view) : view_(view), at_(view.cluster.nodes().size()) {}
 
-    const Seats& on(NodeId node) {
-        std::uint32_t& at = at_[node.index()];
-        if (at == 0) {
-            known_.push_back(look_at(node));
-            at = static_cast<std::uint32_t>(known_.size());
+    // Valid until the next question.
+    Seats on(NodeId node) {
+        Range& range = at_[node.index()];
+        if (!range.is_known) {
+            range = {static_cast<std::uint32_t>(seats_.size()),
+                     static_cast<std::uint32_t>(users_.size()), 0, 0, true};
+            look_at(node);
+            range.seats = static_cast<std::uint32_t>(seats_.size()) - range.first_seat;
+            range.users = static_cast<std::uint32_t>(users_.size()) - range.first_user;
         }
-        return known_[at - 1];
+        return {std::span(seats_).subspan(range.first_seat, range.seats),
+                std::span(users_).subspan(range.first_user, range.users)};
     }
 
     // The first declared end of those that were looked at.
     std::optional<TimePoint> next_end() const { return next_end_; }
 
   private:
-    Seats look_at(NodeId node) {
+    // Where what is known of a node stands.
+    struct Range {
+        std::uint32_t first_seat = 0;
+        std::uint32_t first_user = 0;
+        std::uint32_t seats = 0;
+        std::uint32_t users = 0;
+        bool is_known = false;
+    };
+
+    void look_at(NodeId node) {
         const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
         std::uint64_t gone = 0;
-        Seats here;
-        for (int gpu = 0; gpu < state.gpus; ++gpu) here.best_first.push_back({gpu, 0, view_.now});
+        const std::size_t first = seats_.size();
+        for (int gpu = 0; gpu < state.gpus; ++gpu) seats_.push_back({gpu, 0, view_.now});
         const auto& jobs = view_.cluster.jobs_on(node);
         jobs_.assign(jobs.begin(), jobs.end());
         std::ranges::sort(jobs_);
@@ -92,30 +105,33 @@ class Seating {
                 if (end.is_never) gone |= task.place.gpu_mask;
                 for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
                     const int gpu = std::countr_zero(mask);
-                    Seat& seat = here.best_first[static_cast<std::size_t>(gpu)];
+                    Seat& seat = seats_[first + static_cast<std::size_t>(gpu)];
                     seat.free_at = std::max(seat.free_at, end.time);
                     if (end.is_declared) {
                         next_end_ = std::min(next_end_.value_or(end.time), end.time);
                         continue;
                     }
                     ++seat.unknown;
-                    here.unknown.push_back({gpu, id});
+                    users_.push_back({gpu, id});
                 }
             }
         }
-        std::erase_if(here.best_first, [&](const Seat& seat) {
+        const auto here = seats_.begin() + static_cast<std::ptrdiff_t>(first);
+        const auto left = std::remove_if(here, seats_.end(), [&](const Seat& seat) {
             const bool is_used = seat.free_at > view_.now || seat.unknown > 0;
             const bool is_promised =
                 !is_used && view_.cluster.free(View::Coming, node, seat.gpu) < base::kWholeGpu;
             return (gone >> seat.gpu & 1) != 0 || is_promised;
         });
-        std::ranges::sort(here.best_first, {}, &Seat::key);
-        return here;
+        seats_.erase(left, seats_.end());
+        std::sort(here, seats_.end(),
+                  [](const Seat& one, const Seat& other) { return one.key() < other.key(); });
     }
 
     const PoolView& view_;
-    std::vector<std::uint32_t> at_;  // by node: position in known_, from 1; 0 = not looked at yet
-    std::deque<Seats> known_;
+    std::vector<Range> at_;  // by node
+    std::vector<Seat> seats_;
+    std::vector<User> users_;
     std::vector<JobId> jobs_;
     std::optional<TimePoint> next_end_;
 };
@@ -181,7 +197,7 @@ class Search {
     }
 
     void look_at(NodeId node, std::vector<Berth>& found) {
-        const Seats& here = seating_.on(node);
+        const Seats here = seating_.on(node);
         seats_.clear();
         const std::uint64_t booked = booked_on(node);
         for (const Seat& seat : here.best_first) {

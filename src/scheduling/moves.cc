@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <set>
+#include <span>
 #include <tuple>
 
-#include "scheduling/minimum_run.h"
-#include "scheduling/pieces.h"
 #include "scheduling/place.h"
 #include "scheduling/quota_gate.h"
 
@@ -70,15 +68,12 @@ std::optional<TimePoint> worth_at(const PoolView& view, const Job& job, const Re
 
 class Search {
   public:
-    using Known = std::map<JobId, Rearrangements::Candidate>;
-
-    Search(const PoolView& view, const Job& job, const std::function<bool(const Job&)>& may_move,
-           Known& known)
-        : view_(view), job_(job), may_move_(may_move), known_(known) {}
+    Search(const PoolView& view, const Job& job, Movers& known)
+        : view_(view), job_(job), known_(known) {}
 
     void run() {
         find_movers();
-        if (!is_any_worth_it()) return;
+        if (movers_.empty()) return;
         if (movers_.size() <= kExactMovers) {
             try_all_sets();
         } else {
@@ -117,67 +112,34 @@ class Search {
         return nodes;
     }
 
+    // A set costs what each job in it does at least: those that are too dear alone are left out.
     void find_movers() {
         nodes_ = nodes_to_try();
-        on_node_.resize(nodes_.size());
-        std::vector<JobId> here;
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
-            // By id: whose tasks came first to the node does not count.
-            const auto jobs = view_.cluster.jobs_on(nodes_[i]);
-            here.assign(jobs.begin(), jobs.end());
-            std::ranges::sort(here);
-            here.erase(std::ranges::unique(here).begin(), here.end());
-            for (const JobId id : here) {
-                const auto mover = mover_of(id);
-                if (mover) on_node_[i].push_back(*mover);
+        for (const NodeId node : nodes_) {
+            first_on_node_.push_back(on_nodes_.size());
+            for (const Mover& mover : known_.on(node)) {
+                if (mover.protected_until) {
+                    auto& first = refusal_.protected_until;
+                    first =
+                        std::min(first.value_or(*mover.protected_until), *mover.protected_until);
+                } else if (is_too_dear(view_, job_, mover.price())) {
+                    refuse({mover.price(), mover.gpus});
+                } else {
+                    on_nodes_.push_back(position_of(mover));
+                }
             }
         }
+        first_on_node_.push_back(on_nodes_.size());
     }
 
-    std::optional<std::size_t> mover_of(JobId id) {
-        const auto known = known_.find(id);
-        const auto& candidate =
-            known != known_.end() ? known->second : known_.emplace(id, look_at(id)).first->second;
-        if (candidate.protected_until) {
-            auto& first = refusal_.protected_until;
-            first =
-                std::min(first.value_or(*candidate.protected_until), *candidate.protected_until);
-        }
-        if (!candidate.mover) return {};
-        const Mover& mover = *candidate.mover;
+    std::size_t position_of(const Mover& mover) {
         // A job of one task was not met on another node.
-        const auto at = mover.ranks.size() > 1 ? std::ranges::find(movers_, &mover) : movers_.end();
+        const auto at = mover.job->placed.size() > 1
+                            ? std::ranges::find(movers_, mover.job, &Mover::job)
+                            : movers_.end();
         const auto position = static_cast<std::size_t>(at - movers_.begin());
-        if (at == movers_.end()) movers_.push_back(&mover);
+        if (at == movers_.end()) movers_.push_back(mover);
         return position;
-    }
-
-    Rearrangements::Candidate look_at(JobId id) const {
-        const Job& job = view_.cluster.job(id);
-        const bool is_free_to_move =
-            job.is_victim() && job.may_run && !job.hold && !job.is_releasing() && may_move_(job);
-        if (!is_free_to_move) return {};
-        const TimePoint until = protected_until(view_, job, model::Rule::Preempt, job.project);
-        if (view_.policy.priced_moves && until > view_.now) return {{}, until};
-        Mover mover;
-        mover.job = &job;
-        mover.ranks = job.ranks();
-        for (const cluster::PlacedTask& task : job.placed) {
-            mover.gpus += task.place.share * std::popcount(task.place.gpu_mask);
-        }
-        mover.cost = pause_cost(job, mover.gpus, view_.now);
-        return {std::move(mover), {}};
-    }
-
-    // Whether any set may be worth its price; every one costs what the cheapest job in it does.
-    bool is_any_worth_it() {
-        bool is_any = false;
-        for (const Mover* mover : movers_) {
-            if (!is_too_dear(view_, job_, mover->price())) is_any = true;
-        }
-        if (is_any) return true;
-        for (const Mover* mover : movers_) refuse({mover->price(), mover->gpus});
-        return false;
     }
 
     // Of what is not tried for its price, only what may be worth it first is kept.
@@ -194,29 +156,55 @@ class Search {
 
     std::int64_t price(const Set& set) const {
         std::int64_t sum = 0;
-        for (const std::size_t mover : set) sum += movers_[mover]->price();
+        for (const std::size_t mover : set) sum += movers_[mover].price();
         return sum;
     }
 
     Bill bill(const Set& set) const {
         Bill bill{price(set), {}};
-        for (const std::size_t mover : set) bill.gpus += movers_[mover]->gpus;
+        for (const std::size_t mover : set) bill.gpus += movers_[mover].gpus;
         return bill;
     }
 
     void try_all_sets() {
-        std::vector<std::tuple<std::int64_t, std::size_t, Set>> sets;
+        std::vector<std::tuple<std::int64_t, int, unsigned>> sets;
         for (unsigned bits = 1; bits < 1U << movers_.size(); ++bits) {
-            Set set;
-            for (std::size_t i = 0; i < movers_.size(); ++i) {
-                if ((bits >> i & 1) != 0) set.push_back(i);
+            if (!could_do(bits)) continue;
+            std::int64_t price = 0;
+            for (unsigned left = bits; left != 0; left &= left - 1) {
+                price += movers_[static_cast<std::size_t>(std::countr_zero(left))].price();
             }
-            sets.emplace_back(price(set), set.size(), std::move(set));
+            sets.emplace_back(price, std::popcount(bits), bits);
         }
         std::ranges::sort(sets);
-        for (const auto& [price, count, set] : sets) {
-            if (!is_hopeless(set) && is_settled(set)) return;
+        for (const auto& [price, count, bits] : sets) {
+            const Set set = set_of(bits);
+            if (!has_no_room(set) && is_settled(set)) return;
         }
+    }
+
+    static Set set_of(unsigned bits) {
+        Set set;
+        for (; bits != 0; bits &= bits - 1) {
+            set.push_back(static_cast<std::size_t>(std::countr_zero(bits)));
+        }
+        return set;
+    }
+
+    // One task needs room on one node: who moves stands there, and leaves enough.
+    bool could_do(unsigned bits) const {
+        if (job_.ask() > 1) return true;
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            unsigned here = 0;
+            for (const std::size_t mover : on_node(i)) here |= 1U << mover;
+            if ((bits & ~here) == 0 && fits_on(nodes_[i], set_of(bits))) return true;
+        }
+        return false;
+    }
+
+    std::span<const std::size_t> on_node(std::size_t i) const {
+        return std::span(on_nodes_).subspan(first_on_node_[i],
+                                            first_on_node_[i + 1] - first_on_node_[i]);
     }
 
     void try_cheapest_nodes() {
@@ -236,7 +224,7 @@ class Search {
             }
             std::ranges::sort(set);
             set.erase(std::ranges::unique(set).begin(), set.end());
-            if (!is_hopeless(set) && is_settled(drop_needless(set))) return;
+            if (!has_no_room(set) && is_settled(drop_needless(set))) return;
         }
     }
 
@@ -245,9 +233,10 @@ class Search {
     std::optional<Clearing> clear(std::size_t at) const {
         const NodeId node = nodes_[at];
         if (place_on(view_, job_.shape, node, View::Coming)) return {};
-        Set here = on_node_[at];
+        const auto movers = on_node(at);
+        Set here(movers.begin(), movers.end());
         std::ranges::sort(
-            here, {}, [&](std::size_t mover) { return std::pair(movers_[mover]->price(), mover); });
+            here, {}, [&](std::size_t mover) { return std::pair(movers_[mover].price(), mover); });
         Set leaving;
         for (const std::size_t mover : here) {
             leaving.push_back(mover);
@@ -272,7 +261,7 @@ class Search {
         std::int64_t cpu = 0;
         std::int64_t memory = 0;
         for (const std::size_t mover : leaving) {
-            for (const cluster::PlacedTask& task : movers_[mover]->job->placed) {
+            for (const cluster::PlacedTask& task : movers_[mover].job->placed) {
                 if (task.place.node != node) continue;
                 cpu += task.place.cpu.value;
                 memory += task.place.memory.value;
@@ -300,7 +289,7 @@ class Search {
 
     void release(const Set& set) const {
         for (const std::size_t mover : set) {
-            view_.cluster.release(movers_[mover]->job->id, movers_[mover]->ranks);
+            view_.cluster.release(movers_[mover].job->id, movers_[mover].job->ranks());
         }
     }
 
@@ -314,7 +303,7 @@ class Search {
     Set drop_needless(Set set) const {
         Set dearest_first = set;
         std::ranges::sort(dearest_first, std::greater{}, [&](std::size_t mover) {
-            return std::pair(movers_[mover]->price(), mover);
+            return std::pair(movers_[mover].price(), mover);
         });
         for (const std::size_t mover : dearest_first) {
             Set fewer = set;
@@ -324,18 +313,12 @@ class Search {
         return set;
     }
 
-    // Whether no part of the set could do: each job in it costs too much, or the only one there is
-    // finds no room for a single task. Where it leaves there is less room for it than before.
-    bool is_hopeless(const Set& set) {
-        const auto cheapest = std::ranges::min_element(
-            set, {}, [&](std::size_t mover) { return movers_[mover]->price(); });
-        if (is_too_dear(view_, job_, movers_[*cheapest]->price())) {
-            for (const std::size_t mover : set) refuse(bill({mover}));
-            return true;
-        }
-        const Job& job = *movers_[set.front()]->job;
-        return set.size() == 1 && (is_out_of_reach(view_, job.shape, 1, View::Coming) ||
-                                   is_in_too_small_parts(view_, job.shape, View::Coming));
+    // Whether the only job of the set finds no room for a single task. Where it leaves there is
+    // less room for it than before.
+    bool has_no_room(const Set& set) const {
+        const ShapeId shape = movers_[set.front()].job->shape;
+        return set.size() == 1 && (is_out_of_reach(view_, shape, 1, View::Coming) ||
+                                   is_in_too_small_parts(view_, shape, View::Coming));
     }
 
     // Whether the search ends with this set: it is taken.
@@ -370,12 +353,12 @@ class Search {
         for (const TaskPlacement& task : *places) view_.cluster.take(View::Coming, task);
         Set largest_first = set;
         std::ranges::sort(largest_first, {}, [&](std::size_t mover) {
-            const Job& job = *movers_[mover]->job;
+            const Job& job = *movers_[mover].job;
             return std::tuple(-view_.cluster.shape(job.shape).request.gpus, -job.active, job.id);
         });
         std::vector<Move> moves;
         for (const std::size_t at : largest_first) {
-            const Mover& mover = *movers_[at];
+            const Mover& mover = movers_[at];
             auto to = place_anew(view_, *mover.job, View::Coming);
             if (!to || is_at_same_places(*mover.job, *to)) return false;
             if (counts_more(*mover.job, *to)) return false;
@@ -391,11 +374,11 @@ class Search {
 
     const PoolView& view_;
     const Job& job_;
-    const std::function<bool(const Job&)>& may_move_;
+    Movers& known_;
     std::vector<NodeId> nodes_;
-    std::vector<Set> on_node_;  // by position in nodes_
-    Known& known_;
-    std::vector<const Mover*> movers_;
+    Set on_nodes_;  // the movers on each of these nodes, one node after the other
+    std::vector<std::size_t> first_on_node_;  // where those of a node begin; one more at the end
+    std::vector<Mover> movers_;
     Refusal refusal_;
     Rearrangement result_;
 };
@@ -414,7 +397,7 @@ Rearrangement Rearrangements::find(const Job& job) {
             return {{}, {}, worth_at(view_, job, refusal)};
         }
     }
-    Search search(view_, job, may_move_, movers_);
+    Search search(view_, job, movers_);
     search.run();
     Rearrangement result = search.take_result();
     if (!result.moves.empty()) return result;

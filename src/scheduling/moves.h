@@ -13,10 +13,10 @@
 //               in the end at most twice what a prophet would (the ski-rental argument).
 //
 // Trusts: idle GPUs alone do not do. Guarantees: the cluster is as before after the call. The
-// cheapest set, then the fewest jobs, when at most kExactMovers jobs could move on the nodes looked
-// at; beyond that the nodes that are cheapest to clear, one task each, which may miss what a gang
-// that needs several tasks in one domain could do with. Cost: looks at most at kNodesTried nodes,
-// those with the most idle GPUs first, and at the jobs on them.
+// cheapest set, then the fewest jobs, when at most kExactMovers jobs are worth it on the nodes
+// looked at; beyond that the nodes that are cheapest to clear, one task each, which may miss what a
+// gang that needs several tasks in one domain could do with. Cost: looks at most at kNodesTried
+// nodes, those with the most idle GPUs first, and at the jobs on them.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "model/plan.h"
-#include "scheduling/pool_view.h"
+#include "scheduling/movers.h"
 
 namespace berth::scheduling {
 
@@ -41,29 +41,19 @@ struct Rearrangement {
     std::optional<TimePoint> worth_at;
 };
 
-// A running job that could move, and what it would lose.
-struct Mover {
-    const cluster::Job* job = nullptr;
-    std::vector<int> ranks;
-    MilliGpu gpus{0};
-    model::PauseCost cost;
-
-    std::int64_t price() const { return cost.unsaved_gpu_ms + cost.restart_gpu_ms; }
-};
-
 // Searches for one job after the other. While nothing changes, what was found out for a job holds
 // for every other one that asks the same, but for the price it may cost.
 class Rearrangements {
   public:
     // `may_move` tells who this decision may still move at all.
     Rearrangements(const PoolView& view, std::function<bool(const cluster::Job&)> may_move)
-        : view_(view), may_move_(std::move(may_move)) {}
+        : view_(view), movers_(view, std::move(may_move)) {}
 
     Rearrangement find(const cluster::Job& job);
     // Says that what anybody holds, or what is free, has changed.
     void forget() {
         known_.clear();
-        movers_.clear();
+        movers_.forget();
     }
 
     // What a set of jobs loses by moving, and how many GPUs it has.
@@ -76,20 +66,14 @@ class Rearrangements {
         std::vector<Bill> too_dear;  // what was not tried for its price, none worse than another
         std::optional<TimePoint> protected_until;  // when more jobs may be moved
     };
-    // What a search knows of a job: nothing when it may not move.
-    struct Candidate {
-        std::optional<Mover> mover;
-        std::optional<TimePoint> protected_until;
-    };
 
   private:
     // All that a search looks at of a job that waits as a whole.
     using Question = std::tuple<ShapeId, int, model::JobKind, bool>;
 
     const PoolView& view_;
-    std::function<bool(const cluster::Job&)> may_move_;
     std::map<Question, Refusal> known_;
-    std::map<JobId, Candidate> movers_;
+    Movers movers_;
 };
 
 }  // namespace berth::scheduling

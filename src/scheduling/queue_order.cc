@@ -28,6 +28,10 @@ constexpr int kShareBits = 20;
 
 // In millionths or so, the largest number for all that are larger.
 std::uint64_t rounded_share(MilliGpu amount, MilliGpu of) {
+    constexpr std::int64_t kNarrow = INT64_C(1) << (62 - kShareBits);
+    if (amount.value >= 0 && amount.value < kNarrow && of.value > 0) {
+        return static_cast<std::uint64_t>((amount.value << kShareBits) / of.value);
+    }
     const Wide scaled = Wide{amount.value} << kShareBits;
     const Wide share = scaled / Wide{of.value == 0 ? 1 : of.value};
     return static_cast<std::uint64_t>(

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "adapters/sqlite/sqlite_store.h"
 #include "contract/store_contract.h"
@@ -70,6 +71,22 @@ TEST_CASE("a file of version 1 is brought up to date, and its keys are as old as
     int count = 0;
     REQUIRE((*store)->read_events_of({1}, 0, 10, [&](model::Event&&) { ++count; }));
     CHECK(count == 1);
+}
+
+TEST_CASE("a command that an earlier version moved into the finished job is still found") {
+    const tests::TemporaryDirectory directory;
+    ports::Batch batch;
+    batch.events.push_back({1, base::at_ms(5000), "test", model::JobSubmitted{{1}, {}, {}, {}}});
+    batch.launches.emplace_back(model::JobId{1}, model::LaunchSpec{});
+    batch.finished.emplace_back().id = {1};
+    REQUIRE((*open_store(directory.path()))->commit(batch));
+    execute(directory.path() + "/berth.db",
+            "DELETE FROM launches; UPDATE finished SET payload = "
+            R"('{"v":1,"record":{"id":1},"launch":{"v":1,"command":["true"]}}')");
+    const auto store = open_store(directory.path());
+    REQUIRE(store.has_value());
+    CHECK((*store)->launch_of({1})->command == std::vector<std::string>{"true"});
+    CHECK((*store)->finished_job({1})->id == model::JobId{1});
 }
 
 TEST_CASE("a file of a newer program, or of another one, is refused and left as it is") {

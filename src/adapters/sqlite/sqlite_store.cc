@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/sqlite/sqlite_store.h"
 
+#include <array>
+#include <span>
 #include <utility>
 
 #include "adapters/sqlite/data_lock.h"
@@ -16,6 +18,9 @@ using model::JobId;
 
 // "Brth": tells our files from those of other programs.
 constexpr std::int64_t kApplicationId = 0x42727468;
+
+// A statement costs as much as the rows it writes, when they are few.
+constexpr std::size_t kEventsAtOnce = 16;
 
 constexpr const char* kSchema = R"sql(
 BEGIN;
@@ -83,6 +88,7 @@ class SqliteStore final : public ports::Store {
     Status in_transaction(Write&& write);
     Status check_sequences(const ports::Batch& batch) const;
     Status write(const ports::Batch& batch);
+    Status write_events(Statement& insert, std::span<const model::Event> events);
     Status write_finished(const model::JobRecord& record);
     static Status visit_events(Statement& select, const std::function<void(model::Event&&)>& visit);
     Result<codec::FinishedJob> find_finished(JobId job);
@@ -92,27 +98,29 @@ class SqliteStore final : public ports::Store {
     std::int64_t last_sequence_ = 0;
     std::string text_;  // reused for each row that is written
     Statement begin_, begin_reading_, commit_, rollback_;
-    Statement insert_event_, select_events_, select_events_of_job_;
-    Statement insert_launch_, select_launch_, delete_launch_;
+    Statement insert_event_, insert_events_, select_events_, select_events_of_job_;
+    Statement insert_launch_, select_launch_;
     Statement insert_finished_, select_finished_, list_finished_, list_finished_of_project_;
     Statement insert_snapshot_, select_snapshot_, delete_snapshots_;
     Statement insert_key_, select_key_, delete_keys_;
 };
 
 Status SqliteStore::prepare() {
+    std::string many_events = "INSERT INTO events VALUES (?, ?, ?, ?, ?)";
+    for (std::size_t i = 1; i < kEventsAtOnce; ++i) many_events += ", (?, ?, ?, ?, ?)";
     const std::pair<Statement*, const char*> statements[] = {
         {&begin_, "BEGIN IMMEDIATE"},
         {&begin_reading_, "BEGIN DEFERRED"},
         {&commit_, "COMMIT"},
         {&rollback_, "ROLLBACK"},
         {&insert_event_, "INSERT INTO events VALUES (?, ?, ?, ?, ?)"},
+        {&insert_events_, many_events.c_str()},
         {&select_events_,
          "SELECT payload FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?"},
         {&select_events_of_job_,
          "SELECT payload FROM events WHERE sequence > ? AND job = ?3 ORDER BY sequence LIMIT ?2"},
         {&insert_launch_, "INSERT INTO launches VALUES (?, ?)"},
         {&select_launch_, "SELECT payload FROM launches WHERE job = ?"},
-        {&delete_launch_, "DELETE FROM launches WHERE job = ?"},
         {&insert_finished_, "INSERT INTO finished VALUES (?, ?, ?)"},
         {&select_finished_, "SELECT payload FROM finished WHERE job = ?"},
         {&list_finished_, "SELECT payload FROM finished WHERE job < ? ORDER BY job DESC LIMIT ?"},
@@ -165,14 +173,12 @@ Status SqliteStore::commit(const ports::Batch& batch) {
 }
 
 Status SqliteStore::write(const ports::Batch& batch) {
-    for (const model::Event& event : batch.events) {
-        text_.clear();
-        codec::append_event(text_, event);
-        const JobId job = codec::job_of(event.body);
-        insert_event_.bind(1, event.sequence).bind(2, base::to_ms(event.time));
-        job.is_valid() ? insert_event_.bind(3, job.value) : insert_event_.bind_null(3);
-        insert_event_.bind(4, codec::event_type(event.body)).bind(5, text_);
-        BERTH_TRY_VOID(insert_event_.run());
+    std::span<const model::Event> events(batch.events);
+    while (!events.empty()) {
+        const bool are_many = events.size() >= kEventsAtOnce;
+        const auto next = events.first(are_many ? kEventsAtOnce : 1);
+        BERTH_TRY_VOID(write_events(are_many ? insert_events_ : insert_event_, next));
+        events = events.subspan(next.size());
     }
     for (const auto& [job, launch] : batch.launches) {
         text_.clear();
@@ -187,14 +193,33 @@ Status SqliteStore::write(const ports::Batch& batch) {
     return {};
 }
 
+// The statement has a row for each of them.
+Status SqliteStore::write_events(Statement& insert, std::span<const model::Event> events) {
+    text_.clear();
+    std::array<std::size_t, kEventsAtOnce> ends{};
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        codec::append_event(text_, events[i]);
+        ends[i] = text_.size();
+    }
+    int row = 0;  // number of the last parameter before it
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i < events.size(); ++i, row += 5) {
+        const model::Event& event = events[i];
+        const JobId job = codec::job_of(event.body);
+        insert.bind(row + 1, event.sequence).bind(row + 2, base::to_ms(event.time));
+        job.is_valid() ? insert.bind(row + 3, job.value) : insert.bind_null(row + 3);
+        insert.bind(row + 4, codec::event_type(event.body));
+        insert.bind(row + 5, std::string_view(text_).substr(begin, ends[i] - begin));
+        begin = ends[i];
+    }
+    return insert.run();
+}
+
 Status SqliteStore::write_finished(const model::JobRecord& record) {
     text_.clear();
-    BERTH_TRY(has_launch, select_launch_.bind(1, record.id.value).step());
-    codec::append_finished(text_, record, has_launch ? select_launch_.text(0) : "");
-    select_launch_.reset();
+    codec::append_finished(text_, record);
     insert_finished_.bind(1, record.id.value).bind(2, record.spec.project).bind(3, text_);
-    BERTH_TRY_VOID(insert_finished_.run());
-    return delete_launch_.bind(1, record.id.value).run();
+    return insert_finished_.run();
 }
 
 Result<std::optional<model::Snapshot>> SqliteStore::latest_snapshot() {
@@ -273,6 +298,7 @@ Result<model::LaunchSpec> SqliteStore::launch_of(JobId job) {
         return launch;
     }
     select_launch_.reset();
+    // Earlier versions moved the command of a job that ended into its record.
     auto finished = find_finished(job);
     if (finished && finished->launch) return std::move(*finished->launch);
     if (!finished && finished.error().code != base::ErrorCode::NotFound) {

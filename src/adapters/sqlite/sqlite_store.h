@@ -4,9 +4,8 @@
 // mode with a full sync of every commit: what commit() has returned for is on the disk.
 //
 // Guarantees (tests/contract): a batch is written whole or not at all; sequences have no gap;
-// one server per directory; a file of a newer program is refused and left as it is. Commands of
-// jobs that ended move into the finished job, so that the table of commands holds live jobs only.
-// Cost: one sync of the disk per commit(), so callers gather events into batches.
+// one server per directory; a file of a newer program is refused and left as it is. Cost: one sync
+// of the disk per commit(), so callers gather events into batches.
 #pragma once
 
 #include <memory>
