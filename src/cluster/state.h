@@ -20,6 +20,7 @@
 #include "base/sorted_runs.h"
 #include "cluster/free_index.h"
 #include "cluster/node_state.h"
+#include "cluster/shape.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -33,33 +34,6 @@ using model::TaskPlacement;
 using model::TimePoint;
 
 inline constexpr ProjectId kRoot{0};
-
-// Tasks of a gang that stand together: those of the ranks from `first` on, `tasks_max` of them.
-struct Group {
-    int first = 0;
-    int tasks_min = 1;
-    int tasks_max = 1;
-    int level = -1;  // position among the levels, their number = the node itself; -1 = no wish
-
-    bool operator==(const Group&) const = default;
-    bool has(int rank) const { return rank >= first && rank < first + tasks_max; }
-};
-
-// What every task of a job asks of a node, and of which pools. Jobs that ask the same share one.
-struct Shape {
-    model::TaskRequest request;
-    std::string gpu_model;
-    model::Labels labels;
-    std::vector<PoolId> pools;  // where the job may run, in order
-    model::TopologyRequest topology;
-    model::Placement placement = model::Placement::Auto;
-    std::int64_t tensor_skew_ppm = 0;
-    int required = -1;   // position of topology.required among the levels; -1 = none
-    int preferred = -1;  // likewise; the number of levels = the node itself
-    std::vector<Group> groups = {};  // of topology.groups; empty = the gang is one
-
-    auto operator==(const Shape&) const -> bool = default;
-};
 
 struct PlacedTask {
     TaskPlacement place;
