@@ -432,11 +432,13 @@ bool Bookings::is_kept_from(const Booked& booked, const Job& job) const {
 }
 
 bool Bookings::comes_before(const Job& job, const Job& booked) const {
-    if (job.active > 0) return false;  // it would only grow
-    const bool is_older = std::pair(job.created, job.id) < std::pair(booked.created, booked.id);
+    const bool only_grows = job.active > 0;
+    const bool is_older =
+        !only_grows && std::pair(job.created, job.id) < std::pair(booked.created, booked.id);
     const auto wanted_by = [&](const Job& of) { return ask_gpus(view_, of, of.ask()); };
     const bool right = is_within_fair_share(view_, job.project, wanted_by(job));
     if (job.project == booked.project) {
+        if (only_grows) return false;
         // Its project's own work may have to end first, but is it within the share even then?
         const bool exceeds = wanted_by(booked) > view_.shares.fair[booked.project.index()];
         if (right && exceeds) return true;
