@@ -363,6 +363,7 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.min_run = job.min_run;
     if (job.preemption_delay != cluster::kOfProject) spec.preemption_delay = job.preemption_delay;
     spec.restart_cost = job.restart_cost;
+    spec.expected_runtime = job.expected_runtime;
     if (remedy.kind == RemedyKind::AskLess) {
         if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
         spec.tasks_min = remedy.tasks;
