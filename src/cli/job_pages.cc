@@ -6,6 +6,7 @@
 
 #include "cli/event_text.h"
 #include "codec/words.h"
+#include "model/task_groups.h"
 #include "scheduling/explain.h"
 #include "scheduling/forecast.h"
 
@@ -85,6 +86,14 @@ std::string asks_text(const model::JobRecord& job) {
     return text;
 }
 
+// What it asks for, and in which groups.
+std::string asks_lines(const model::JobRecord& job, const Style& style) {
+    const auto& groups = job.spec.topology.groups;
+    std::string text = line("asks", asks_text(job), style);
+    if (!groups.empty()) text += line("groups", model::format_task_groups(groups), style);
+    return text;
+}
+
 // The bound that decided, in words, with what is used of it.
 std::string bound_text(const model::Verdict& verdict) {
     const std::string place = verdict.scope.empty() ? "the project" : verdict.scope;
@@ -103,7 +112,8 @@ std::string idle_text(const model::Verdict& verdict, const Glyphs& glyphs) {
     }
     if (verdict.tasks_asked > 1) {
         text += " " + std::string(glyphs.dot) + " room for " + std::to_string(verdict.tasks_fit) +
-                " of " + std::to_string(verdict.tasks_asked) + " tasks";
+                " of " + std::to_string(verdict.tasks_asked) + " tasks" +
+                (verdict.group.empty() ? "" : " of group " + verdict.group);
     }
     return text;
 }
@@ -132,7 +142,7 @@ std::string waits_for(const model::Verdict& verdict) {
 std::string verdict_lines(const codec::JobView& job, const codec::NameTable& names,
                           base::TimePoint now, const Style& style) {
     const model::Verdict& verdict = *job.verdict;
-    std::string text = line("asks", asks_text(job), style);
+    std::string text = asks_lines(job, style);
     if (verdict.capacity.value > 0) text += line("idle", idle_text(verdict, style.glyphs()), style);
     if (verdict.bound.value > 0 || verdict.used.value > 0) {
         text += line("quota", bound_text(verdict), style);
@@ -166,8 +176,10 @@ std::string task_lines(const model::JobRecord& job, const codec::NameTable& name
     constexpr std::size_t kTasksShown = 16;
     for (std::size_t i = 0; i < std::min(job.tasks.size(), kTasksShown); ++i) {
         const model::TaskPlacement& task = job.tasks[i];
-        std::string where =
-            "task " + std::to_string(task.task) + " on " + node_name(task.node, names);
+        const model::TaskGroup* group = model::group_of(job.spec, task.task);
+        std::string where = "task " + std::to_string(task.task) +
+                            (group != nullptr ? " of group " + group->name : "") + " on " +
+                            node_name(task.node, names);
         if (task.gpu_mask != 0) where += " GPU " + gpu_ranges(task.gpu_mask);
         if (task.share != base::kWholeGpu && task.gpu_mask != 0) {
             where += ", " + base::format(task.share) + " of it";
@@ -183,7 +195,7 @@ std::string task_lines(const model::JobRecord& job, const codec::NameTable& name
 
 std::string request_lines(const model::JobRecord& job, const Style& style) {
     const model::JobSpec& spec = job.spec;
-    std::string text = line("asks", asks_text(job), style);
+    std::string text = asks_lines(job, style);
     const std::string cpu =
         spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : "CPUs by GPU share";
     const std::string memory = spec.request.memory ? base::format(*spec.request.memory) + " memory"

@@ -64,6 +64,7 @@ constexpr Spelling kSpellings[] = {
     {"project", "project", ""},
     {"name", "name", ""},
     {"kind", "kind", "type"},
+    {"groups", "groups", "tasks"},
     {"nodes", "nodes", "tasks"},
     {"tasks", "tasks", "nodes"},
     {"cpus", "cpus", ""},
@@ -89,6 +90,7 @@ Success add_flags(Value& job, const Arguments& arguments) {
     for (const Spelling& spelling : kSpellings) {
         if (!arguments.has(spelling.flag)) continue;
         remove(job, spelling.other);
+        if (spelling.flag == "groups") remove(job, "nodes");
         set(job, spelling.field, text_value(arguments.text(spelling.flag)));
     }
     if (const auto pools = arguments.all("pool"); !pools.empty()) {

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "cluster/cluster.h"
+#include "cluster/gang.h"
 
 namespace berth::cluster {
 namespace {
@@ -53,7 +54,9 @@ LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
                 {},
                 job.declared_minutes()};
     const Region home = this->home(job);
-    if (job.grows_by_restart()) key.alone = job.id;
+    // Where each of its groups has to stay is its own affair.
+    const bool has_homes = job.active > 0 && !shape(job.shape).groups.empty();
+    if (job.grows_by_restart() || has_homes) key.alone = job.id;
     key.home = home.node.is_valid() ? home.node.value + 1 : home.domain.value;
     return key;
 }
@@ -160,6 +163,7 @@ void Cluster::change(JobId id, Change&& change) {
     const bool was_victim = job.is_victim();
     leave_line(job);
     change(job);
+    job.lacking = lacking(shape(job.shape), job);
     if (job.placed.empty() && !job.hold) job.pool = {};
     if (job.placed.empty()) job.fresh_tasks = 0;
     if (had_hold && !job.hold) holders_.erase(id);
@@ -175,7 +179,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.created = job.waiting_since = created;
     job.project = find_project(spec.project);
     job.priority = spec.priority;
-    job.tasks_min = spec.tasks_min;
+    job.tasks_min = job.lacking = spec.tasks_min;
     job.tasks_max = spec.tasks_max;
     job.preemptible = spec.preemptible;
     job.kind = spec.kind;

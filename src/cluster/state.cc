@@ -42,7 +42,7 @@ std::vector<int> Job::ranks() const {
 
 bool Job::grows_by_restart() const {
     // When it is about to start with some more tasks anyway, others come along at no cost.
-    return elastic == model::Elastic::Restart && active >= tasks_min && fresh_tasks == 0;
+    return elastic == model::Elastic::Restart && lacking == 0 && fresh_tasks == 0;
 }
 
 int Job::growth() const {

@@ -20,6 +20,7 @@
 #include "base/sorted_runs.h"
 #include "cluster/free_index.h"
 #include "cluster/node_state.h"
+#include "cluster/shape.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -33,21 +34,6 @@ using model::TaskPlacement;
 using model::TimePoint;
 
 inline constexpr ProjectId kRoot{0};
-
-// What every task of a job asks of a node, and of which pools. Jobs that ask the same share one.
-struct Shape {
-    model::TaskRequest request;
-    std::string gpu_model;
-    model::Labels labels;
-    std::vector<PoolId> pools;  // where the job may run, in order
-    model::TopologyRequest topology;
-    model::Placement placement = model::Placement::Auto;
-    std::int64_t tensor_skew_ppm = 0;
-    int required = -1;   // position of topology.required among the levels; -1 = none
-    int preferred = -1;  // likewise; the number of levels = the node itself
-
-    auto operator==(const Shape&) const -> bool = default;
-};
 
 struct PlacedTask {
     TaskPlacement place;
@@ -71,6 +57,7 @@ struct Job {
     int tasks_min = 1;
     int tasks_max = 1;
     int active = 0;                   // running tasks, not counting those being released
+    int lacking = 1;                  // of them, to the minimum of every group (cluster/gang.h)
     bool preemptible = true;
     bool may_run = true;              // not paused by a user, not ending
     model::Elastic elastic = model::Elastic::Live;
@@ -92,11 +79,13 @@ struct Job {
     // Whether it runs and has to be stopped and started again for more tasks.
     bool grows_by_restart() const;
     // Tasks it needs to make its next step: the gang, or more.
-    int ask() const { return active < tasks_min ? tasks_min - active : growth(); }
+    int ask() const { return lacking > 0 ? lacking : growth(); }
     // One more; a restart is worth a quarter more at least, or what is missing to the maximum.
     int growth() const;
     // 0 below its minimum, 1 at it, 2 above (rule R3).
-    int stage() const { return active < tasks_min ? 0 : active == tasks_min ? 1 : 2; }
+    int stage() const { return lacking > 0 ? 0 : active == tasks_min ? 1 : 2; }
+    // Whether it runs and cannot work (rule R10).
+    bool is_short() const { return active > 0 && lacking > 0; }
     // In line for an allocation.
     bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
     bool is_victim() const { return preemptible && active > 0; }
@@ -122,7 +111,7 @@ struct LaneKey {
     int preference = 0;  // position of this pool in the jobs' list of pools
     model::Duration preemption_delay = kOfProject;
     std::uint32_t home = 0;  // where running tasks bind the next one (Cluster::home)
-    JobId alone;  // the only job of the lane: one that grows by a restart
+    JobId alone;  // the only job of the lane: it grows by a restart, or group by group
     int minutes = 0;  // how long a run takes, rounded up; 0 = not declared
 
     // Higher priority first, then rule R3.

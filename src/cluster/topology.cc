@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "cluster/cluster.h"
+#include "cluster/gang.h"
 
 namespace berth::cluster {
 
@@ -41,6 +42,12 @@ void Cluster::resolve_levels(Shape& shape) const {
     };
     shape.required = position(shape.topology.required);
     shape.preferred = position(shape.topology.preferred);
+    shape.groups.clear();
+    int first = 0;
+    for (const model::TaskGroup& group : shape.topology.groups) {
+        shape.groups.push_back({first, group.tasks_min, group.tasks_max, position(group.level)});
+        first += group.tasks_max;
+    }
 }
 
 void Cluster::set_levels(const model::Levels& levels) {
@@ -83,16 +90,7 @@ bool Cluster::is_in(const Region& region, NodeId node) const {
 
 Region Cluster::home(const Job& job) const {
     const int level = shape(job.shape).required;
-    std::optional<Region> home;
-    if (level >= 0 && job.active > 0) {
-        for (const PlacedTask& task : job.placed) {
-            if (task.is_releasing) continue;
-            const Region here = region_of(task.place.node, level);
-            if (home && !(*home == here)) return {DomainId{}, {}};
-            home = here;
-        }
-    }
-    return home.value_or(Region{});
+    return cluster::home(*this, job, {0, job.tasks_min, job.tasks_max, level});
 }
 
 std::string Cluster::name_of(const Region& region, PoolId pool) const {

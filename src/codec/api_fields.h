@@ -35,8 +35,9 @@ struct Fields<model::Verdict> {
         field("idle", &V::idle), field("capacity", &V::capacity), field("used", &V::used);
         field("bound", &V::bound), field("tasks_asked", &V::tasks_asked);
         field("tasks_fit", &V::tasks_fit), field("largest_free", &V::largest_free);
-        field("scope", &V::scope), field("detail", &V::detail), field("blockers", &V::blockers);
-        field("position", &V::position), field("remedy", &V::remedy);
+        field("scope", &V::scope), field("detail", &V::detail), field("group", &V::group);
+        field("blockers", &V::blockers), field("position", &V::position);
+        field("remedy", &V::remedy);
     }
 };
 

@@ -10,8 +10,6 @@
 namespace berth::codec {
 namespace {
 
-constexpr int kTasksMax = 100'000;
-
 using base::MilliGpu;
 using Parsed = base::Result<GpuRequest>;
 
@@ -69,7 +67,7 @@ Parsed read_elastic(std::string_view text, std::size_t dots) {
     const auto low = whole_number(text.substr(0, dots));
     const auto high = whole_number(text.substr(dots + 2));
     if (!low || !high) return refused("a range of whole GPUs such as 4..16", text);
-    if (*low < 1 || *high < *low || *high > kTasksMax) {
+    if (*low < 1 || *high < *low || *high > model::kTasksMax) {
         return refused("a range from at least 1 upwards, such as 4..16", text);
     }
     GpuRequest request;

@@ -16,7 +16,6 @@ namespace {
 using model::JobSpec;
 using model::LaunchSpec;
 
-constexpr std::int64_t kTasksMax = 100'000;
 constexpr std::array<std::string_view, 8> kNotYet{"sweep",   "notify", "after", "image",
                                                   "secrets", "idle",   "retry", "time"};
 constexpr std::array<std::string_view, 6> kSignals{"auto", "TERM", "INT", "USR1", "USR2", "none"};
@@ -56,23 +55,6 @@ void read_kind(FieldReader& fields, JobSpec& spec) {
     spec.preemptible = fields.flag("preemptible", spec.priority < model::kNotPreemptibleFrom);
 }
 
-// `tasks: 4`, `tasks: 4..16` or `tasks: {min: 4, max: 16}`.
-void read_tasks(Problems& problems, FieldReader& fields, JobSpec& spec) {
-    const Value* tasks = fields.find("tasks");
-    if (tasks->kind == Value::Kind::Map) {
-        FieldReader range(problems, *tasks, fields.path_of("tasks"));
-        spec.tasks_min = static_cast<int>(range.whole("min", 1, {1, kTasksMax}));
-        spec.tasks_max = static_cast<int>(range.whole("max", spec.tasks_min, {1, kTasksMax}));
-        if (spec.tasks_max < spec.tasks_min) range.refuse("max", "at least min");
-        return range.finish();
-    }
-    const bool is_range = tasks->text.find("..") != std::string::npos;
-    const auto range = parse_gpu_request(is_range ? tasks->text : tasks->text + ".." + tasks->text);
-    if (!tasks->is_scalar() || !range) return fields.refuse("tasks", "a number or 4..16");
-    spec.tasks_min = range->tasks_min;
-    spec.tasks_max = range->tasks_max;
-}
-
 // How it comes to have more or fewer tasks. Unless said, all of it is started again.
 void read_elastic(FieldReader& fields, JobSpec& spec) {
     const bool is_elastic = spec.tasks_max > spec.tasks_min;
@@ -101,11 +83,16 @@ void read_request(Problems& problems, FieldReader& fields, JobSpec& spec) {
     if (fields.has("nodes") && fields.has("tasks")) {
         fields.report("tasks", "wanted nodes or tasks, found both");
     }
-    if (fields.has("tasks")) read_tasks(problems, fields, spec);
+    if (fields.has("tasks")) {
+        const TaskRange range = read_task_range(problems, fields, "tasks");
+        spec.tasks_min = range.min;
+        spec.tasks_max = range.max;
+    }
     if (fields.has("nodes")) {
-        spec.tasks_min = static_cast<int>(fields.whole("nodes", 1, {1, kTasksMax}));
+        spec.tasks_min = static_cast<int>(fields.whole("nodes", 1, {1, model::kTasksMax}));
         spec.tasks_max = spec.tasks_min;
     }
+    read_groups(problems, fields, spec, has_range || fields.has("tasks") || fields.has("nodes"));
     read_elastic(fields, spec);
     if (fields.text("cpus", "auto") != "auto") {
         if (const auto cpus = fields.decimal("cpus", 3, "auto or a number of cores such as 8")) {

@@ -29,7 +29,7 @@ TEST_CASE("every example of the reference page is parsed") {
         CAPTURE(block.line);
         if (block.language == "yaml") names.push_back(good(block.text).spec.name);
     }
-    CHECK(names == Texts{"", "llama-ft", "sweep-lr", "elastic"});
+    CHECK(names == Texts{"", "llama-ft", "sweep-lr", "elastic", "serve"});
 }
 
 TEST_CASE("a job says how long it waits, is left alone and may miss tasks") {
@@ -82,6 +82,24 @@ TEST_CASE("a job file names levels, one alone being required") {
     CHECK(good("run: x\ntopology: rack").spec.topology == model::TopologyRequest{"rack", ""});
     CHECK(good("run: x\ntopology: {preferred: node}").spec.topology ==
           model::TopologyRequest{"", "node"});
+}
+
+TEST_CASE("groups are a text or a list, and say how many tasks there are") {
+    const model::JobSpec spec =
+        good("run: x\ngroups: [{name: a, tasks: 4, level: node}, {tasks: 2..3}]").spec;
+    CHECK(spec.topology.groups ==
+          std::vector<model::TaskGroup>{{"a", 4, 4, "node"}, {"2", 2, 3, ""}});
+    CHECK(spec.tasks_min == 6);
+    CHECK(spec.tasks_max == 7);
+    CHECK(spec.elastic == model::Elastic::Restart);
+    CHECK(good("run: x\ngroups: a:4@node,2..3").spec == spec);
+    CHECK(good("run: x\ngroups: 2x4@rack\ntasks: 8").spec.tasks_min == 8);
+    CHECK(error_of("run: x\ngroups: 2x4@rack\nnodes: 9") ==
+          "job.yaml:2: groups: they sum to 8 tasks, the job asks for 9; say the number in the "
+          "groups alone");
+    CHECK(error_of("run: x\ngroups: [{name: a}]") ==
+          "job.yaml:2: groups[0].tasks: wanted a number or 4..16, found nothing");
+    CHECK(error_of("run: x\ngroups: 2x@rack").starts_with("job.yaml:2: groups: wanted groups"));
 }
 
 TEST_CASE("what a job file may not say is one line with its place") {

@@ -14,8 +14,7 @@ namespace berth::codec {
 template <>
 struct Fields<model::Pool> {
     static void visit(auto&& field) {
-        field("name", &model::Pool::name);
-        field("labels", &model::Pool::labels);
+        field("name", &model::Pool::name), field("labels", &model::Pool::labels);
         field("exchange", &model::Pool::exchange);
     }
 };
@@ -23,10 +22,9 @@ struct Fields<model::Pool> {
 template <>
 struct Fields<model::GpuLinks> {
     static void visit(auto&& field) {
-        field("numa", &model::GpuLinks::numa);
-        field("islands", &model::GpuLinks::islands);
-        field("nics", &model::GpuLinks::nics);
-        field("matrix", &model::GpuLinks::matrix);
+        using L = model::GpuLinks;
+        field("numa", &L::numa), field("islands", &L::islands);
+        field("nics", &L::nics), field("matrix", &L::matrix);
     }
 };
 
@@ -86,71 +84,72 @@ struct Fields<model::TaskRequest> {
 };
 
 template <>
+struct Fields<model::TaskGroup> {
+    static void visit(auto&& field) {
+        using G = model::TaskGroup;
+        field("name", &G::name), field("tasks_min", &G::tasks_min);
+        field("tasks_max", &G::tasks_max), field("level", &G::level);
+    }
+};
+
+template <>
 struct Fields<model::TopologyRequest> {
     static void visit(auto&& field) {
-        field("required", &model::TopologyRequest::required);
-        field("preferred", &model::TopologyRequest::preferred);
+        using T = model::TopologyRequest;
+        field("required", &T::required), field("preferred", &T::preferred);
+        field("groups", &T::groups);
     }
 };
 
 template <>
 struct Fields<model::JobSpec> {
     static void visit(auto&& field) {
-        field("name", &model::JobSpec::name);
-        field("project", &model::JobSpec::project);
-        field("kind", &model::JobSpec::kind);
-        field("priority", &model::JobSpec::priority);
-        field("preemptible", &model::JobSpec::preemptible);
-        field("pools", &model::JobSpec::pools);
-        field("tasks_min", &model::JobSpec::tasks_min);
-        field("tasks_max", &model::JobSpec::tasks_max);
-        field("elastic", &model::JobSpec::elastic);
-        field("request", &model::JobSpec::request);
-        field("gpu_model", &model::JobSpec::gpu_model);
-        field("node_labels", &model::JobSpec::node_labels);
-        field("topology", &model::JobSpec::topology);
-        field("placement", &model::JobSpec::placement);
-        field("tensor_skew_ppm", &model::JobSpec::tensor_skew_ppm);
-        field("min_run", &model::JobSpec::min_run);
-        field("expected_runtime", &model::JobSpec::expected_runtime);
-        field("restart_cost", &model::JobSpec::restart_cost);
-        field("preemption_delay", &model::JobSpec::preemption_delay);
-        field("stale_grace", &model::JobSpec::stale_grace);
+        using J = model::JobSpec;
+        field("name", &J::name), field("project", &J::project);
+        field("kind", &J::kind);
+        field("priority", &J::priority);
+        field("preemptible", &J::preemptible);
+        field("pools", &J::pools);
+        field("tasks_min", &J::tasks_min), field("tasks_max", &J::tasks_max);
+        field("elastic", &J::elastic);
+        field("request", &J::request);
+        field("gpu_model", &J::gpu_model), field("node_labels", &J::node_labels);
+        field("topology", &J::topology);
+        field("placement", &J::placement);
+        field("tensor_skew_ppm", &J::tensor_skew_ppm);
+        field("min_run", &J::min_run);
+        field("expected_runtime", &J::expected_runtime);
+        field("restart_cost", &J::restart_cost);
+        field("preemption_delay", &J::preemption_delay);
+        field("stale_grace", &J::stale_grace);
     }
 };
 
 template <>
 struct Fields<model::TaskPlacement> {
     static void visit(auto&& field) {
-        field("task", &model::TaskPlacement::task);
-        field("node", &model::TaskPlacement::node);
-        field("gpu_mask", &model::TaskPlacement::gpu_mask);
-        field("share", &model::TaskPlacement::share);
-        field("cpu", &model::TaskPlacement::cpu);
-        field("memory", &model::TaskPlacement::memory);
+        using T = model::TaskPlacement;
+        field("task", &T::task), field("node", &T::node), field("gpu_mask", &T::gpu_mask);
+        field("share", &T::share), field("cpu", &T::cpu), field("memory", &T::memory);
     }
 };
 
 template <>
 struct Fields<model::PauseCost> {
     static void visit(auto&& field) {
-        field("unsaved_gpu_ms", &model::PauseCost::unsaved_gpu_ms);
-        field("restart_gpu_ms", &model::PauseCost::restart_gpu_ms);
+        using C = model::PauseCost;
+        field("unsaved_gpu_ms", &C::unsaved_gpu_ms), field("restart_gpu_ms", &C::restart_gpu_ms);
     }
 };
 
 template <>
 struct Fields<model::PauseReceipt> {
     static void visit(auto&& field) {
-        field("time", &model::PauseReceipt::time);
-        field("rule", &model::PauseReceipt::rule);
-        field("beneficiary", &model::PauseReceipt::beneficiary);
-        field("actor", &model::PauseReceipt::actor);
-        field("cost", &model::PauseReceipt::cost);
-        field("deadline", &model::PauseReceipt::deadline);
-        field("stopped", &model::PauseReceipt::stopped);
-        field("saved", &model::PauseReceipt::saved);
-        field("is_wasteful", &model::PauseReceipt::is_wasteful);
+        using P = model::PauseReceipt;
+        field("time", &P::time), field("rule", &P::rule), field("beneficiary", &P::beneficiary);
+        field("actor", &P::actor), field("cost", &P::cost), field("deadline", &P::deadline);
+        field("stopped", &P::stopped), field("saved", &P::saved);
+        field("is_wasteful", &P::is_wasteful);
     }
 };
 
@@ -178,8 +177,8 @@ struct Fields<model::JobRecord> {
 template <>
 struct Fields<model::PauseManner> {
     static void visit(auto&& field) {
-        field("signal", &model::PauseManner::signal);
-        field("grace", &model::PauseManner::grace);
+        using P = model::PauseManner;
+        field("signal", &P::signal), field("grace", &P::grace);
     }
 };
 

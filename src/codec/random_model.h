@@ -93,9 +93,9 @@ class RandomModel {
         spec.elastic = static_cast<model::Elastic>(rng_.between(0, 1)), spec.pools = texts();
         spec.request = {small(), {large()}, {large()}, {}, {}},
         spec.stale_grace = maybe(duration());
-        if (flag()) spec.request.cpu = model::MilliCpu{large()};
-        if (flag()) spec.request.memory = model::Bytes{large()};
-        spec.node_labels = labels(), spec.topology = {text(), text()};
+        if (flag()) spec.request.cpu = model::MilliCpu{large()}, spec.request.memory = {large()};
+        spec.node_labels = labels(), spec.topology = {text(), text(), {}};
+        if (flag()) spec.topology.groups = {{text(), small(), small(), text()}};
         spec.placement = model::Placement(rng_.between(0, 2));
         spec.tensor_skew_ppm = maybe(large()), spec.min_run = maybe(duration());
         spec.restart_cost = duration(), spec.preemption_delay = maybe(duration()),

@@ -139,6 +139,20 @@ class Checker {
             return report(place, "topology",
                           "no level " + quoted(level) + did_you_mean(level, levels));
         }
+        for (const model::TaskGroup& group : topology.groups) {
+            if (group.level.empty()) continue;
+            if (position(group.level) == std::ssize(levels)) {
+                return report(
+                    place, "groups",
+                    "no level " + quoted(group.level) + did_you_mean(group.level, levels));
+            }
+            const bool is_inside =
+                topology.required.empty() || position(group.level) >= position(topology.required);
+            if (is_inside) continue;
+            return report(place, "groups",
+                          "wanted a level inside " + quoted(topology.required) + ", found " +
+                              quoted(group.level));
+        }
         const bool is_outside = !topology.preferred.empty() && !topology.required.empty() &&
                                 position(topology.preferred) < position(topology.required);
         if (!is_outside) return;

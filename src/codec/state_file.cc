@@ -30,7 +30,6 @@ using model::TaskRequest;
 using model::TaskState;
 
 constexpr std::int64_t kNodesMax = 100'000;
-constexpr std::int64_t kTasksMax = 100'000;
 constexpr std::string_view kWantedGpus = "a number of GPUs such as 4 or 0.5";
 
 class StateReader {
@@ -426,15 +425,17 @@ void StateReader::read_counts(FieldReader& fields, JobDescription& job) {
     const std::size_t left = model::left_before_move(job);
     const auto listed_tasks = std::ssize(job.tasks) - static_cast<std::ptrdiff_t>(left);
     const bool is_range = spec.tasks_max > 1;  // given as gpus: 4..16
-    const std::int64_t high = fields.whole("max", is_range ? spec.tasks_max : 0, {1, kTasksMax});
+    const std::int64_t high =
+        fields.whole("max", is_range ? spec.tasks_max : 0, {1, model::kTasksMax});
     std::int64_t low = is_range ? spec.tasks_min : std::max<std::int64_t>(1, listed_tasks);
     if (!is_range && high > 0) low = std::min(low, high);
-    low = fields.whole("min", low, {1, kTasksMax});
+    low = fields.whole("min", low, {1, model::kTasksMax});
     spec.tasks_min = static_cast<int>(low);
     spec.tasks_max = static_cast<int>(high == 0 ? low : high);
     if (spec.tasks_max < spec.tasks_min) {
         fields.refuse("max", "at least min (" + std::to_string(low) + ")");
     }
+    read_groups(problems_, fields, spec, is_range || fields.has("min") || fields.has("max"));
     if (listed_tasks > spec.tasks_max) {
         fields.report("tasks", "wanted at most max (" + std::to_string(spec.tasks_max) +
                                    ") tasks, found " + std::to_string(listed_tasks));

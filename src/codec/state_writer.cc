@@ -6,6 +6,7 @@
 #include "codec/json_writer.h"
 #include "codec/timestamp.h"
 #include "codec/words.h"
+#include "model/task_groups.h"
 
 namespace berth::codec {
 namespace {
@@ -167,7 +168,12 @@ class StateWriter {
         }
         text("gpu_model", spec.gpu_model);
         labels("node_labels", spec.node_labels);
-        if (spec.topology != model::TopologyRequest{}) {
+        list("groups", spec.topology.groups, [&](const model::TaskGroup& group) {
+            text("name", group.name);
+            text("tasks", model::format_tasks(group.tasks_min, group.tasks_max));
+            text("level", group.level);
+        });
+        if (!spec.topology.required.empty() || !spec.topology.preferred.empty()) {
             json_.key("topology"), json_.begin_object();
             text("required", spec.topology.required);
             text("preferred", spec.topology.preferred);

@@ -3,7 +3,9 @@
 
 #include <charconv>
 
+#include "codec/gpu_request.h"
 #include "codec/json.h"
+#include "model/task_groups.h"
 
 namespace berth::codec {
 namespace {
@@ -44,6 +46,49 @@ void read_topology(Problems& problems, FieldReader& fields, model::JobSpec& spec
     spec.topology.required = levels.text("required");
     spec.topology.preferred = levels.text("preferred");
     levels.finish();
+}
+
+TaskRange read_task_range(Problems& problems, FieldReader& fields, std::string_view name) {
+    const Value* value = fields.find(name);
+    TaskRange range;
+    if (value != nullptr && value->kind == Value::Kind::Map) {
+        FieldReader bounds(problems, *value, fields.path_of(name));
+        range.min = static_cast<int>(bounds.whole("min", 1, {1, model::kTasksMax}));
+        range.max = static_cast<int>(bounds.whole("max", range.min, {1, model::kTasksMax}));
+        if (range.max < range.min) bounds.refuse("max", "at least min");
+        bounds.finish();
+        return range;
+    }
+    const std::string text = value != nullptr && value->is_scalar() ? value->text : "";
+    const bool is_range = text.find("..") != std::string::npos;
+    const auto request = parse_gpu_request(is_range ? text : text + ".." + text);
+    if (!request) {
+        fields.refuse(name, "a number or 4..16");
+        return range;
+    }
+    return {request->tasks_min, request->tasks_max};
+}
+
+void read_groups(Problems& problems, FieldReader& fields, model::JobSpec& spec, bool says_tasks) {
+    const Value* value = fields.find("groups");
+    if (value == nullptr) return;
+    std::vector<model::TaskGroup>& groups = spec.topology.groups;
+    if (value->is_scalar()) {
+        auto parsed = model::parse_task_groups(value->text);
+        if (!parsed) return fields.report("groups", parsed.error().message);
+        groups = std::move(*parsed);
+    } else {
+        fields.each("groups", [&](const Value& item, const std::string& path) {
+            FieldReader group(problems, item, path);
+            const TaskRange tasks = read_task_range(problems, group, "tasks");
+            groups.push_back({group.text("name", model::default_group_name(groups.size())),
+                              tasks.min, tasks.max, group.text("level")});
+            group.finish();
+        });
+    }
+    if (!says_tasks) model::count_tasks(spec);
+    const auto agree = model::check_task_groups(spec);
+    if (!agree && !problems.any()) fields.report("groups", agree.error().message);
 }
 
 model::GpuLinks read_gpu_links(Problems& problems, FieldReader& fields, int gpus) {

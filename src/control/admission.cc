@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "model/task_groups.h"
 #include "scheduling/explain.h"
 
 namespace berth::control {
@@ -38,6 +39,7 @@ void write_key(std::string& key, const model::JobSpec& spec) {
     append(key, spec.request.memory.value_or(model::Bytes{-1}).value);
     append(key, spec.gpu_model);
     append(key, spec.topology.required);
+    append(key, model::format_task_groups(spec.topology.groups));
     for (const std::string& pool : spec.pools) append(key, pool);
     append(key, -1);
     for (const auto& [name, value] : spec.node_labels) {

@@ -6,6 +6,7 @@
 #include "control/command_text.h"
 #include "control/controller.h"
 #include "control/pause_cost.h"
+#include "model/task_groups.h"
 
 namespace berth::control {
 namespace {
@@ -17,7 +18,9 @@ std::string job_text(model::JobId job) { return "job " + std::to_string(job.valu
 
 // With everything the server fills in, so that the same submission twice is the same job.
 void complete(model::Submission& submission) {
-    if (submission.spec.name.empty()) submission.spec.name = name_from(submission.launch.command);
+    model::JobSpec& spec = submission.spec;
+    if (spec.name.empty()) spec.name = name_from(submission.launch.command);
+    if (spec.tasks_min == 1 && spec.tasks_max == 1) model::count_tasks(spec);
 }
 
 // What the core can decide and this machine cannot do.

@@ -6,6 +6,8 @@
 #include <map>
 #include <utility>
 
+#include "model/task_groups.h"
+
 namespace berth::control {
 
 std::vector<int> gpu_indices(std::uint64_t mask) {
@@ -26,8 +28,9 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
     std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
     std::map<model::NodeId, int> on_node;
     for (const model::TaskPlacement& task : tasks) {
+        const model::TaskGroup* group = model::group_of(record.spec, task.task);
         order.tasks.push_back({task.task, on_node[task.node]++, cluster.node_name(task.node),
-                               gpu_indices(task.gpu_mask)});
+                               gpu_indices(task.gpu_mask), group == nullptr ? "" : group->name});
     }
     return order;
 }

@@ -282,7 +282,7 @@ class Fold {
 
     void note_staleness(JobRecord& record) {
         const cluster::Job& job = state_.cluster.job(record.id);
-        const bool is_stale = job.active > 0 && job.active < job.tasks_min;
+        const bool is_stale = job.is_short();
         if (is_stale == record.stale_since.has_value()) return;
         record.stale_since = is_stale ? std::optional(event_.time) : std::nullopt;
         std::map<model::JobId, cluster::Stale>& stale = state_.cluster.history().stale;

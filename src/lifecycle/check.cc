@@ -6,6 +6,7 @@
 #include <set>
 
 #include "lifecycle/apply.h"
+#include "model/task_groups.h"
 
 namespace berth::lifecycle {
 namespace {
@@ -23,7 +24,9 @@ class Check {
         BERTH_TRY_VOID(check_levels(set.levels));
         for (const auto& [id, record] : state_.jobs) {
             const model::TopologyRequest& topology = record.spec.topology;
-            for (const std::string& level : {topology.required, topology.preferred}) {
+            std::vector<std::string> asked{topology.required, topology.preferred};
+            for (const auto& group : topology.groups) asked.push_back(group.level);
+            for (const std::string& level : asked) {
                 if (level.empty() || level == model::kNodeLevel) continue;
                 if (std::ranges::find(set.levels, level) != set.levels.end()) continue;
                 return conflict(record, "asks for the level \"" + level + "\"; keep it");
@@ -273,6 +276,15 @@ class Check {
             return base::invalid("topology: wanted a preferred level inside the required one \"" +
                                  levels[0] + "\", found \"" + levels[1] + "\"");
         }
+        for (const model::TaskGroup& group : topology.groups) {
+            if (group.level.empty()) continue;
+            const auto position = state_.cluster.level_named(group.level);
+            const std::string where = "groups: \"" + group.name + "\": ";
+            if (!position) return base::invalid(where + no_level(group.level));
+            if (*position >= positions[0]) continue;
+            return base::invalid(where + "wanted a level inside the required one \"" + levels[0] +
+                                 "\", found \"" + group.level + "\"");
+        }
         return {};
     }
 
@@ -282,6 +294,9 @@ class Check {
             return base::invalid("tasks: wanted 1 <= min <= max, found min " +
                                  std::to_string(spec.tasks_min) + ", max " +
                                  std::to_string(spec.tasks_max));
+        }
+        if (const Status groups = model::check_task_groups(spec); !groups) {
+            return base::invalid("groups: " + groups.error().message);
         }
         if (request.gpus < 0 || request.gpus > model::kGpusPerNodeMax) {
             return base::invalid("gpus: wanted 0 to " + std::to_string(model::kGpusPerNodeMax) +

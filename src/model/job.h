@@ -56,6 +56,20 @@ struct TaskRequest {
 // Nothing when a GPU of the node is too small for it, or its share for the context.
 std::optional<MilliGpu> share_of(const TaskRequest& request, const Node& node);
 
+inline constexpr int kTasksMax = 100'000;  // of one job
+inline constexpr int kTaskGroupsMax = 256;
+
+// Tasks of a gang that need each other most. Their ranks follow those of the group before, so many
+// as its maximum; the gang starts when every group has its minimum.
+struct TaskGroup {
+    std::string name;
+    int tasks_min = 1;
+    int tasks_max = 1;
+    std::string level;  // all of them in one domain of it; empty = no wish of its own
+
+    bool operator==(const TaskGroup&) const = default;
+};
+
 // Which tasks of a gang are to stand together: levels such as "rack", or "node" (model/node.h).
 struct TopologyRequest {
     // All tasks in one domain of this level or not at all; empty = anywhere.
@@ -63,6 +77,8 @@ struct TopologyRequest {
     // Likewise if there is room, else level by level further out; inside the required level;
     // empty = no wish.
     std::string preferred;
+    // Parts of the gang that stand together on top of that; empty = the gang is one.
+    std::vector<TaskGroup> groups = {};
 
     bool operator==(const TopologyRequest&) const = default;
 };
@@ -81,7 +97,7 @@ struct JobSpec {
     int priority = default_priority(JobKind::Train);
     bool preemptible = true;
     std::vector<std::string> pools;  // in order of preference; empty = the default pool
-    int tasks_min = 1;
+    int tasks_min = 1;  // where there are groups, the sums of theirs
     int tasks_max = 1;
     Elastic elastic = Elastic::Live;  // when tasks_max is above tasks_min
     TaskRequest request;

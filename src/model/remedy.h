@@ -19,7 +19,7 @@ enum class RemedyKind {
     RaiseLimit,  // the limit of the project or department `name` becomes `gpus`
     RaiseQuota,  // its quota does
     JobsEnd,     // `jobs` end, or leave the line when they wait themselves
-    Apart,       // its tasks may stand in several domains of the level it requires
+    Apart,       // its tasks may stand in several domains of the level it, or a group, requires
     AskLess,     // it asks for `tasks` tasks of `gpus` each
     AnyKind,     // it asks for no GPU model and no node label
     MoreGpus,    // `gpus` more GPUs of the kind it asks for idle in the pool `name`, on one node

@@ -58,6 +58,7 @@ struct Verdict {
     MilliGpu largest_free{0};    // idle GPUs on the best single node
     std::string scope;           // the project, department or node that decided
     std::string detail;          // the resource or rule within the reason, for example "limit"
+    std::string group = {};      // of the tasks meant, when it is not the whole gang
     std::vector<JobId> blockers; // who holds what it needs, most relevant first, at most 8
     int position = 0;            // 1 = next in its project
     std::optional<Remedy> remedy;  // when it was asked for and there is one

@@ -28,6 +28,7 @@ struct TaskLaunch {
     int local_rank = 0;                 // among the tasks of this job on the same node
     std::string node;
     std::vector<int> gpu_indices;       // becomes CUDA_VISIBLE_DEVICES
+    std::string group = {};             // of the gang; empty = it has none
 };
 
 struct LaunchOrder {

@@ -2,8 +2,11 @@
 #include "scenario/fields.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <functional>
+
+#include "model/task_groups.h"
 
 namespace berth::scenario {
 namespace {
@@ -245,6 +248,7 @@ Readers request_readers(model::JobSpec& spec) {
         {"model", into_text(spec.gpu_model)},
         {"required", into_text(spec.topology.required)},
         {"preferred", into_text(spec.topology.preferred)},
+        {"groups", into(spec.topology.groups, model::parse_task_groups)},
         {"placement",
          one_of<model::Placement>(spec.placement, {{"auto", model::Placement::Auto},
                                                    {"consolidate", model::Placement::Consolidate},
@@ -313,8 +317,11 @@ Result<JobLine> read_job(const Command& command) {
         return {};
     };
     BERTH_TRY_VOID(read_values(command, readers, &job.spec.node_labels));
+    const bool says_tasks = std::ranges::any_of(
+        std::array{"tasks", "min", "max"}, [&](auto key) { return command.values.contains(key); });
     job.spec.priority = priority.value_or(model::default_priority(job.spec.kind));
     job.spec.preemptible = preemptible.value_or(job.spec.priority < model::kNotPreemptibleFrom);
+    if (!says_tasks) model::count_tasks(job.spec);
     job.spec.tasks_max = std::max(job.spec.tasks_max, job.spec.tasks_min);
     job.running = running.value_or(job.spec.tasks_min);
     if (!on.empty()) job.on = split(on, ';');

@@ -121,6 +121,10 @@ Status Stage::add_job(const Command& command, bool is_running) {
     }
     for (int task = 0; is_running && task < line.running; ++task) {
         const std::size_t at = std::min(static_cast<std::size_t>(task), line.on.size() - 1);
+        if (line.on[at] == "-") {  // this task does not run
+            job.tasks.emplace_back();
+            continue;
+        }
         BERTH_TRY(place, read_place(line.on[at], line.is_releasing));
         job.tasks.push_back(place);
     }

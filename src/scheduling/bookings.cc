@@ -279,8 +279,11 @@ LongestWaiting longest_waiting(const PoolView& view) {
     for (const cluster::Claim& claim : pool.claims) {
         for (const auto& [key, lane] : claim.lanes) {
             const cluster::Shape& shape = view.cluster.shape(key.shape);
+            // Which GPUs of a domain come free together is not looked for: gangs that have to stand
+            // in one, as a whole or by groups, book none.
+            const bool is_bound = shape.required >= 0 || !shape.groups.empty();
             const bool is_gang =
-                shape.request.is_whole() && shape.request.gpus * key.ask > 1 && shape.required < 0;
+                shape.request.is_whole() && shape.request.gpus * key.ask > 1 && !is_bound;
             if (!is_gang || key.stage != 0 || key.preference != 0) continue;
             const Job& job = view.cluster.job(lane.begin()->second);
             const TimePoint due = job.waiting_since + view.policy.booking_after;
@@ -429,11 +432,13 @@ bool Bookings::is_kept_from(const Booked& booked, const Job& job) const {
 }
 
 bool Bookings::comes_before(const Job& job, const Job& booked) const {
-    if (job.active > 0) return false;  // it would only grow
-    const bool is_older = std::pair(job.created, job.id) < std::pair(booked.created, booked.id);
+    const bool only_grows = job.active > 0;
+    const bool is_older =
+        !only_grows && std::pair(job.created, job.id) < std::pair(booked.created, booked.id);
     const auto wanted_by = [&](const Job& of) { return ask_gpus(view_, of, of.ask()); };
     const bool right = is_within_fair_share(view_, job.project, wanted_by(job));
     if (job.project == booked.project) {
+        if (only_grows) return false;
         // Its project's own work may have to end first, but is it within the share even then?
         const bool exceeds = wanted_by(booked) > view_.shares.fair[booked.project.index()];
         if (right && exceeds) return true;

@@ -14,6 +14,8 @@
 namespace berth::scheduling {
 namespace {
 
+constexpr std::size_t kWidenedPieces = 256;
+
 struct Priced {
     std::int64_t cost = 0;
     int jobs = 0;
@@ -71,15 +73,26 @@ std::vector<std::size_t> by_cost(const Hunt& hunt, std::vector<std::size_t> piec
     return pieces;
 }
 
-// Room on the nodes may not be all: a limit inside the project is met by pausing more of it.
+// Room on the nodes may not be all: a limit inside the project is met by pausing more of it, and
+// slots that are cheapest may lie where no group of a gang can stand.
 std::optional<Places> widen(const Hunt& hunt, Choice& choice) {
     const EvictionTest test(hunt);
+    ReclaimLedger ledger = hunt.ledger;
+    const auto charge = [&](std::size_t piece) {
+        if (!hunt.asks_ledger()) return;
+        ledger.take(hunt.pieces[piece].project, hunt.pieces[piece].gpus);
+    };
+    std::ranges::for_each(choice, charge);
     for (const std::size_t piece : by_cost(hunt, hunt.quarry())) {
         for (std::size_t i = hunt.pieces.first_of_job(piece); i <= piece; ++i) {
             const auto place = std::ranges::lower_bound(choice, i);
-            if (place == choice.end() || *place != i) choice.insert(place, i);
+            if (place != choice.end() && *place == i) continue;
+            if (!hunt.may_take(i, ledger)) break;
+            charge(i);
+            choice.insert(place, i);
         }
         if (auto places = test.places_after(choice)) return places;
+        if (hunt.asks_ledger() && choice.size() > kWidenedPieces) break;
     }
     return {};
 }
@@ -91,7 +104,8 @@ std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market) {
     const EvictionTest test(hunt);
     Chosen chosen{market.buy(hunt).value_or(Choice{}), {}};
     auto places = test.places_after(chosen.pieces);
-    if (!places && !hunt.asks_ledger()) places = widen(hunt, chosen.pieces);
+    const bool has_groups = !hunt.view.cluster.shape(hunt.beneficiary.job.shape).groups.empty();
+    if (!places && (!hunt.asks_ledger() || has_groups)) places = widen(hunt, chosen.pieces);
     if (!places) return {};
     if (chosen.pieces.size() <= kPrunedPieces) {
         std::vector<std::size_t> dearest_first = by_cost(hunt, chosen.pieces);

@@ -174,6 +174,7 @@ class Attempt {
     bool is_due(const PoolView& view, const cluster::LaneKey& lane) {
         if (!lane.alone.is_valid()) return true;
         const Job& job = cluster_.job(lane.alone);
+        if (!job.grows_by_restart()) return true;
         const TimePoint due = protected_until(view, job, Rule::Preempt, job.project);
         if (due > draft_.now()) draft_.wake_at(due);
         return due <= draft_.now();
@@ -302,7 +303,7 @@ class Attempt {
         for (const Job* job : leaving) {
             const int tasks = static_cast<int>(job->placed.size());
             if (quota_gate(view, *job, ask_gpus(view, *job, tasks))) continue;
-            if (auto places = another_place(view, *job, tasks)) {
+            if (auto places = place_anew(view, *job, View::Coming)) {
                 draft_.move_instead(job->id, view.pool, std::move(*places));
             }
         }

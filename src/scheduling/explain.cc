@@ -6,11 +6,13 @@
 #include <set>
 
 #include "scheduling/bookings.h"
+#include "scheduling/group_places.h"
 #include "scheduling/most_together.h"
 #include "scheduling/place.h"
 #include "scheduling/preemption_delay.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
+#include "scheduling/slots.h"
 #include "scheduling/waste_budget.h"
 
 namespace berth::scheduling {
@@ -70,34 +72,6 @@ MilliGpu free_on(const PoolView& view, NodeId node) {
         free += view.cluster.free(View::Idle, node, gpu);
     }
     return free;
-}
-
-// How many tasks of `gpus` distinct GPUs each fit, at most `tasks`, when GPU i has room for
-// parts[i] of them: t tasks do when the sum of min(t, parts[i]) is at least t x gpus.
-int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks) {
-    if (gpus == 0) return tasks;
-    for (; tasks > 0; --tasks) {
-        std::int64_t room = 0;
-        for (const std::int64_t here : parts) room += std::min<std::int64_t>(here, tasks);
-        if (room >= std::int64_t{tasks} * gpus) break;
-    }
-    return tasks;
-}
-
-// How many tasks would fit on the empty node, with or without its host resources.
-int slots_when_empty(const PoolView& view, const Job& job, NodeId node, bool with_host) {
-    const Cluster& cluster = view.cluster;
-    const cluster::NodeState& state = cluster.nodes()[node.index()];
-    const model::TaskRequest& request = cluster.shape(job.shape).request;
-    const std::int64_t share = std::max<std::int64_t>(cluster.share_on(job.shape, node).value, 1);
-    const std::vector<std::int64_t> parts(state.gpus, 1000 / share);
-    const std::int64_t slots = most_tasks(parts, request.gpus, job.tasks_min);
-    const auto by_host = [&](const cluster::HostUse& host, std::int64_t need) {
-        if (!with_host || host.capacity == cluster::kUnaccounted || need == 0) return slots;
-        return std::min(slots, host.capacity / need);
-    };
-    return static_cast<int>(std::min(by_host(state.cpu, cluster.cpu_on(job.shape, node)),
-                                     by_host(state.memory, cluster.memory_on(job.shape, node))));
 }
 
 class Explainer {
@@ -178,8 +152,8 @@ class Explainer {
         int slots = 0;
         int slots_without_host = 0;
         for (const NodeId node : allowed) {
-            slots += slots_when_empty(view_, job_, node, true);
-            slots_without_host += slots_when_empty(view_, job_, node, false);
+            slots += when_empty(node, Host::Counted);
+            slots_without_host += when_empty(node, Host::Ignored);
         }
         verdict_.tasks_fit = std::min(slots, job_.tasks_min);
         if (slots >= job_.tasks_min) return never_fits_together();
@@ -187,30 +161,80 @@ class Explainer {
         return true;
     }
 
-    // The same in one domain of the level it requires.
+    int when_empty(NodeId node, Host host) const {
+        return slots_when_empty(view_, job_.shape, node, job_.tasks_min, host);
+    }
+
+    // The same in one domain of the level it requires, and in one for each group.
     bool never_fits_together() {
-        if (!requires_level() || job_.active > 0) return false;
-        const Together most = most_together(view_, job_, [&](NodeId node) {
+        if (job_.active > 0 || !(requires_level() || has_groups())) return false;
+        const auto tasks_on = [&](NodeId node) {
             const bool is_allowed =
                 view_.cluster.allows(job_.shape, view_.cluster.nodes()[node.index()].kind);
-            return is_allowed ? slots_when_empty(view_, job_, node, true) : 0;
-        });
-        if (most.tasks >= job_.tasks_min) return false;
-        with_domain(Reason::NeverFits, most);
+            return is_allowed ? when_empty(node, Host::Counted) : 0;
+        };
+        if (requires_level()) {
+            const Together most = most_together(view_, job_, tasks_on);
+            if (most.tasks < job_.tasks_min) {
+                with_domain(Reason::NeverFits, most);
+                return true;
+            }
+        }
+        const auto shortage = group_shortage(tasks_on);
+        if (!shortage || !shortage->is_proved) return false;
+        with_group(Reason::NeverFits, *shortage);
         return true;
     }
 
     // Whether it waits for nothing but tasks standing together.
     bool too_far_apart() {
-        if (!requires_level()) return false;
+        if (!requires_level() && !has_groups()) return false;
         const auto anywhere = fill(view_, job_, job_.ask(), View::Idle, {});
         if (std::ssize(anywhere) < job_.ask()) return false;
-        const Together most = most_together_now(view_, job_);
-        with_domain(Reason::Topology, most);
+        Together most{{}, job_.ask()};
+        if (requires_level()) most = most_together_now(view_, job_);
+        if (most.tasks < job_.ask()) {
+            with_domain(Reason::Topology, most);
+        } else {
+            const auto shortage = group_shortage([&](NodeId node) { return now_on(node); });
+            if (!shortage) return false;
+            with_group(Reason::Topology, *shortage);
+            most.region = shortage->region;
+        }
         add_holders(cluster::kRoot, false, most.region);
         return true;
     }
 
+    int now_on(NodeId node) const {
+        return slots_now(view_, job_.shape, node, View::Idle, job_.ask());
+    }
+
+    // What keeps its groups from standing where nodes take so many tasks: told of the domain of the
+    // required level where least is missing.
+    std::optional<GroupShortage> group_shortage(const std::function<int(NodeId)>& tasks_on) const {
+        if (!has_groups()) return {};
+        const auto& shape = view_.cluster.shape(job_.shape);
+        const std::vector<int> ranks = cluster::next_ranks(shape, job_, job_.ask());
+        std::optional<GroupShortage> least;
+        bool is_proved = true;
+        for (const Region& region : regions()) {
+            GroupRoom room(view_, job_, region, tasks_on);
+            if (room.find(ranks, job_.ask())) return {};
+            const GroupShortage& here = room.shortage();
+            is_proved &= here.is_proved;
+            const auto missing = [](const GroupShortage& of) { return of.tasks - of.fitting; };
+            if (!least || missing(here) < missing(*least)) least = here;
+        }
+        if (least) least->is_proved = is_proved;
+        return least;
+    }
+
+    // Where all its tasks may stand, one or the other.
+    std::vector<Region> regions() const {
+        return requires_level() ? required_regions(view_, job_) : std::vector{Region{}};
+    }
+
+    bool has_groups() const { return !view_.cluster.shape(job_.shape).groups.empty(); }
     bool requires_level() const { return view_.cluster.shape(job_.shape).required >= 0; }
 
     void with_domain(Reason reason, const Together& most) {
@@ -218,6 +242,14 @@ class Explainer {
         verdict_.tasks_fit = most.tasks;
         const bool is_named = !most.region.is_nowhere();
         verdict_.scope = is_named ? view_.cluster.name_of(most.region, view_.pool) : "";
+    }
+
+    void with_group(Reason reason, const GroupShortage& shortage) {
+        with_domain(reason, {shortage.region, shortage.fitting});
+        const auto& groups = view_.cluster.shape(job_.shape).topology.groups;
+        verdict_.detail = groups[shortage.group].level;
+        verdict_.group = groups[shortage.group].name;
+        verdict_.tasks_asked = shortage.tasks;
     }
 
     Verdict denied(const Denial& denial) {
@@ -272,9 +304,7 @@ class Explainer {
             return !node.is_ready && view_.cluster.allows(job_.shape, node.kind);
         });
         if (away.empty()) return false;
-        const auto regions =
-            requires_level() ? required_regions(view_, job_) : std::vector{Region{}};
-        return std::ranges::any_of(regions, [&](const Region& region) {
+        return std::ranges::any_of(regions(), [&](const Region& region) {
             const auto fitting = fill(view_, job_, job_.ask(), View::Idle, region);
             int missing = job_.ask() - static_cast<int>(fitting.size());
             NodeId first;
@@ -284,10 +314,20 @@ class Explainer {
                 missing -= slots;
             }
             if (!first.is_valid() || missing > 0) return false;
+            if (has_groups() && !groups_would_fit(region, away)) return false;
             verdict_.scope = view_.cluster.node_name(first);
             with(Reason::Unhealthy);
             return true;
         });
+    }
+
+    bool groups_would_fit(const Region& region, const std::vector<NodeId>& away) const {
+        GroupRoom room(view_, job_, region, [&](NodeId node) {
+            return std::ranges::binary_search(away, node) ? slots_when_back(node) : now_on(node);
+        });
+        const auto& shape = view_.cluster.shape(job_.shape);
+        const auto ranks = cluster::next_ranks(shape, job_, job_.ask());
+        return room.find(ranks, job_.ask()).has_value();
     }
 
     // How many tasks the GPUs of a node that is away would take beside what still runs there.

@@ -33,14 +33,21 @@ std::string fair_text(const Verdict& verdict) {
 
 // "3 of 4 tasks fit in rack r7"
 std::string best_domain(const Verdict& verdict, const std::string& fit) {
-    if (verdict.scope.empty()) return "no node says in which " + verdict.detail + " it is";
+    const bool is_group = !verdict.group.empty();
+    if (verdict.scope.empty()) {
+        return "no node " + std::string(is_group ? "with room " : "") + "says in which " +
+               verdict.detail + " it is";
+    }
     return std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
-           " tasks " + fit + verdict.scope;
+           " tasks " + fit + verdict.scope +
+           (is_group ? ", the best left by its other groups" : "");
 }
 
 std::string topology_never(const Verdict& verdict) {
-    return "asks " + base::format_gpus(verdict.asks) + " in one " + verdict.detail + ": " +
-           best_domain(verdict, "would fit in the best, ") +
+    const std::string whose = verdict.group.empty() ? "" : ", those of group " + verdict.group;
+    return "asks " + base::format_gpus(verdict.asks) + whose + " in one " + verdict.detail + ": " +
+           best_domain(verdict,
+                       verdict.group.empty() ? "would fit in the best, " : "would fit in ") +
            (verdict.scope.empty() ? "" : ", when it is empty");
 }
 
@@ -92,8 +99,9 @@ std::string explain_text(const Verdict& verdict) {
             return idle_text(verdict) + ", but at most " + base::format(verdict.largest_free) +
                    " together on one node";
         case Reason::Topology:
-            return idle_text(verdict) + ", but not in one " + verdict.detail + ": " +
-                   best_domain(verdict, "fit in ");
+            return idle_text(verdict) + ", but not " +
+                   (verdict.group.empty() ? "" : "those of group " + verdict.group + " ") +
+                   "in one " + verdict.detail + ": " + best_domain(verdict, "fit in ");
         case Reason::ModelMismatch: return "no node carries the GPU model or labels it asks for";
         case Reason::HostResources:
             return idle_text(verdict) + ", but CPU or memory beside them is taken";

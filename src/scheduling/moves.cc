@@ -359,8 +359,7 @@ class Search {
         std::vector<Move> moves;
         for (const std::size_t at : largest_first) {
             const Mover& mover = movers_[at];
-            const int tasks = static_cast<int>(mover.job->placed.size());
-            auto to = another_place(view_, *mover.job, tasks);
+            auto to = place_anew(view_, *mover.job, View::Coming);
             if (!to || is_at_same_places(*mover.job, *to)) return false;
             if (counts_more(*mover.job, *to)) return false;
             for (const TaskPlacement& task : *to) view_.cluster.take(View::Coming, task);
@@ -406,15 +405,6 @@ Rearrangement Rearrangements::find(const Job& job) {
     result.worth_at = worth_at(view_, job, refusal);
     if (job.active == 0) known_[question] = std::move(refusal);
     return result;
-}
-
-std::optional<Places> another_place(const PoolView& view, const Job& leaving, int tasks) {
-    // A new attempt of the whole gang: its ranks are free again.
-    Job anew;
-    anew.shape = leaving.shape;
-    anew.kind = leaving.kind;
-    anew.tasks_max = tasks;
-    return place(view, anew, tasks, View::Coming);
 }
 
 }  // namespace berth::scheduling

@@ -14,7 +14,8 @@
 //
 // Trusts: idle GPUs alone do not do. Guarantees: the cluster is as before after the call. The
 // cheapest set, then the fewest jobs, when at most kExactMovers jobs are worth it on the nodes
-// looked at; beyond that the nodes that are cheapest to clear. Cost: looks at most at kNodesTried
+// looked at; beyond that the nodes that are cheapest to clear, one task each, which may miss what a
+// gang that needs several tasks in one domain could do with. Cost: looks at most at kNodesTried
 // nodes, those with the most idle GPUs first, and at the jobs on them.
 #pragma once
 
@@ -74,11 +75,5 @@ class Rearrangements {
     std::map<Question, Refusal> known_;
     Movers movers_;
 };
-
-// Places for all running tasks of a job that leaves its own, in GPUs that idle or come free, with
-// ranks from 0; nothing when they do not fit or its project may not hold so much.
-std::optional<std::vector<model::TaskPlacement>> another_place(const PoolView& view,
-                                                               const cluster::Job& leaving,
-                                                               int tasks);
 
 }  // namespace berth::scheduling

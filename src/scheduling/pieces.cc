@@ -6,6 +6,7 @@
 #include <map>
 #include <tuple>
 
+#include "cluster/gang.h"
 #include "scheduling/minimum_run.h"
 #include "scheduling/reclaim.h"
 
@@ -198,7 +199,7 @@ bool PieceTable::strike_out(std::size_t position) {
 
 // A job that lost its surplus stands among those at their minimum from now on.
 void PieceTable::lower_stage(Class& alike, std::size_t core) {
-    pieces_[core].stage = 1;
+    pieces_[core].stage = std::min(pieces_[core].stage, 1);
     const auto key = [&](std::size_t piece) {
         const Piece& of = pieces_[piece];
         return cluster::VictimKey{of.priority, of.stage, of.created, of.job};
@@ -347,11 +348,12 @@ void PieceTable::cut(Cut& into, const cluster::Job& job) {
     if (running.size() > 1) {
         std::ranges::sort(running, std::greater{}, &model::TaskPlacement::task);
     }
+    const cluster::Shape& shape = view_->cluster.shape(job.shape);
+    const std::size_t spare = cluster::spare_first(shape, job.tasks_min, running);
     for (const model::TaskPlacement& task : running) into.ranks.push_back(task.task);
-    const std::size_t core = std::min(running.size(), static_cast<std::size_t>(job.tasks_min));
     std::size_t at = first;
-    for (; at + core < into.tasks.size(); ++at) add_piece(into, job, at, 1);
-    if (core > 0) add_piece(into, job, at, core);
+    for (; at < first + spare; ++at) add_piece(into, job, at, 1);
+    if (at < into.tasks.size()) add_piece(into, job, at, into.tasks.size() - at);
 }
 
 void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which running work of a pool could be paused, in which pieces, and what would each cost?
-// The surplus tasks of an elastic job are pieces of their own, highest rank first, then its core
-// gang is one. Not asked here: how many of them together (reclaim.h) and which of them (victims.h).
+// The surplus tasks of an elastic job, those above the minimum of their group, are pieces of their
+// own, highest rank first, then its core gang is one. Not asked here: how many of them together
+// (reclaim.h) and which of them (victims.h).
 //
 // One table serves all the evictions of a decision: a project's work is cut when somebody may take
 // from it for the first time, and what was taken is struck out. It may serve the next decision

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "scheduling/group_places.h"
+#include "scheduling/slots.h"
 
 namespace berth::scheduling {
 namespace {
@@ -231,6 +233,8 @@ class Placer {
     std::array<NodeHeap, 2> heaps_;  // by View; of a region that is not the whole pool
 };
 
+using Places = std::vector<TaskPlacement>;
+
 bool has_topology(const PoolView& view, const cluster::Job& job) {
     return view.cluster.shape(job.shape).required >= 0 || preferred_level(view, job) >= 0;
 }
@@ -241,6 +245,74 @@ NodeOrder order_for(const PoolView& view, const cluster::Job& job) {
     const model::Spreading spreading =
         job.kind == model::JobKind::Train ? view.policy.train : view.policy.build;
     return spreading == model::Spreading::BinPack ? NodeOrder::Fullest : NodeOrder::Emptiest;
+}
+
+// As many ranks of every stand as fit into its region, one stand after the other.
+Places fill(const PoolView& view, const cluster::Job& job, std::span<const Stand> stands,
+            View capacity) {
+    const cluster::Trial trial(view.cluster);
+    // Several shares each: preferring idle GPUs would pair them up and could miss a solution.
+    const model::TaskRequest& request = view.cluster.shape(job.shape).request;
+    const bool idle_first = capacity == View::Idle || request.gpus <= 1 || request.is_whole();
+    Places placed;
+    for (const auto& [region, ranks] : stands) {
+        std::size_t next = 0;
+        const bool on_one_node = job.tasks_min == 1 || region.node.is_valid();
+        const auto reach = on_one_node ? cluster::Reach::OneNode : cluster::Reach::ManyNodes;
+        const auto fill_part = [&](const Region& part) {
+            Placer placer(view, job.shape, part, order_for(view, job), reach);
+            while (next < ranks.size()) {
+                TaskPlacement task = idle_first ? placer.next(View::Idle) : TaskPlacement{};
+                if (!task.node.is_valid() && capacity == View::Coming) {
+                    task = placer.next(View::Coming);
+                }
+                if (!task.node.is_valid()) break;
+                task.task = ranks[next++];
+                view.cluster.take(capacity, task);
+                placed.push_back(task);
+            }
+        };
+        if (preferred_level(view, job) >= 0) {
+            const Step step{job, static_cast<int>(ranks.size()), capacity};
+            std::ranges::for_each(parts_of(view, step, region), fill_part);
+        } else {
+            fill_part(region);
+        }
+    }
+    if (stands.size() > 1) std::ranges::sort(placed, {}, &TaskPlacement::task);
+    return placed;
+}
+
+GroupRoom room_for_groups(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
+                          const Region& region) {
+    return {view, job, region,
+            [&](NodeId node) { return slots_now(view, job.shape, node, capacity, tasks); }};
+}
+
+// `tasks` of these ranks, inside that region.
+std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job, Stand& all,
+                                  int tasks, View capacity) {
+    const bool has_groups = !view.cluster.shape(job.shape).groups.empty();
+    const Region within = all.region;
+    Places placed;
+    const auto is_placed = [&](const Region& region) {
+        all.region = region;
+        if (!has_groups) {
+            placed = fill(view, job, std::span(&all, 1), capacity);
+            return std::ssize(placed) == tasks;
+        }
+        const auto stands =
+            room_for_groups(view, job, tasks, capacity, region).find(all.ranks, tasks);
+        if (stands) placed = fill(view, job, *stands, capacity);
+        return stands && std::ssize(placed) == tasks;
+    };
+    if (has_topology(view, job)) {
+        visit_regions(view, {job, tasks, capacity}, within, is_placed);
+    } else {
+        is_placed(within);
+    }
+    if (std::ssize(placed) < tasks) return {};
+    return placed;
 }
 
 }  // namespace
@@ -266,68 +338,52 @@ bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity) {
     return !has_part && free.slots(1, pool.gpus_per_node_max) == 0;
 }
 
-std::optional<std::vector<TaskPlacement>> place(const PoolView& view, const cluster::Job& job,
-                                                int tasks, View capacity, const Region& within) {
+std::optional<Places> place(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
+                            const Region& within) {
     if (is_out_of_reach(view, job.shape, tasks, capacity)) return {};
-    std::vector<TaskPlacement> placed;
-    const auto is_placed = [&](const Region& region) {
-        placed = fill(view, job, tasks, capacity, region);
-        return std::ssize(placed) == tasks;
-    };
-    if (has_topology(view, job)) {
-        visit_regions(view, {job, tasks, capacity}, within, is_placed);
-    } else {
-        is_placed(within);
-    }
-    if (std::ssize(placed) < tasks) return {};
-    return placed;
+    const cluster::Shape& shape = view.cluster.shape(job.shape);
+    Stand all{within, cluster::next_ranks(shape, job, tasks)};
+    return place_ranks(view, job, all, tasks, capacity);
 }
 
-std::vector<TaskPlacement> place_fitting(const PoolView& view, const cluster::Job& job, int tasks,
-                                         View capacity, const Region& within) {
+std::optional<Places> place_anew(const PoolView& view, const cluster::Job& leaving, View capacity) {
+    const int tasks = static_cast<int>(leaving.placed.size());
+    if (is_out_of_reach(view, leaving.shape, tasks, capacity)) return {};
+    Stand all{{}, cluster::ranks_anew(view.cluster.shape(leaving.shape), leaving)};
+    cluster::Job anew;  // nothing of it runs
+    anew.shape = leaving.shape;
+    anew.kind = leaving.kind;
+    anew.tasks_max = tasks;
+    return place_ranks(view, anew, all, tasks, capacity);
+}
+
+Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
+                     const Region& within) {
     const cluster::Shape& shape = view.cluster.shape(job.shape);
-    if (!has_topology(view, job)) return fill(view, job, tasks, capacity, within);
+    const bool has_groups = !shape.groups.empty();
+    if (!has_topology(view, job) && !has_groups) return fill(view, job, tasks, capacity, within);
     if (auto all = place(view, job, tasks, capacity, within)) return std::move(*all);
-    if (shape.required < 0 || !within.is_whole_pool()) {
-        return fill(view, job, tasks, capacity, within);
-    }
+    const auto fill_some = [&](const Region& region) {
+        if (!has_groups) return fill(view, job, tasks, capacity, region);
+        GroupRoom room = room_for_groups(view, job, tasks, capacity, region);
+        const std::vector<int> ranks = cluster::next_ranks(shape, job, tasks);
+        return fill(view, job, room.find_some(ranks, tasks), capacity);
+    };
+    if (shape.required < 0 || !within.is_whole_pool()) return fill_some(within);
     const Step step{job, tasks, capacity};
-    std::vector<TaskPlacement> most;
+    Places most;
     for (const Region& region : required_regions(view, job)) {
         if (room_for_tasks(view, step, region) <= std::ssize(most)) continue;
-        auto placed = fill(view, job, tasks, capacity, region);
+        auto placed = fill_some(region);
         if (placed.size() > most.size()) most = std::move(placed);
     }
     return most;
 }
 
-std::vector<TaskPlacement> fill(const PoolView& view, const cluster::Job& job, int tasks,
-                                View capacity, const Region& region) {
-    const cluster::Trial trial(view.cluster);
-    // Several shares each: preferring idle GPUs would pair them up and could miss a solution.
-    const model::TaskRequest& request = view.cluster.shape(job.shape).request;
-    const bool idle_first = capacity == View::Idle || request.gpus <= 1 || request.is_whole();
-    const std::vector<int> ranks = job.free_ranks(tasks);
-    std::vector<TaskPlacement> placed;
-    const bool on_one_node = job.tasks_min == 1 || region.node.is_valid();
-    const auto reach = on_one_node ? cluster::Reach::OneNode : cluster::Reach::ManyNodes;
-    const auto fill_part = [&](const Region& part) {
-        Placer placer(view, job.shape, part, order_for(view, job), reach);
-        while (placed.size() < ranks.size()) {
-            TaskPlacement task = idle_first ? placer.next(View::Idle) : TaskPlacement{};
-            if (!task.node.is_valid() && capacity == View::Coming) task = placer.next(View::Coming);
-            if (!task.node.is_valid()) break;
-            task.task = ranks[placed.size()];
-            view.cluster.take(capacity, task);
-            placed.push_back(task);
-        }
-    };
-    if (preferred_level(view, job) >= 0) {
-        std::ranges::for_each(parts_of(view, {job, tasks, capacity}, region), fill_part);
-    } else {
-        fill_part(region);
-    }
-    return placed;
+Places fill(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
+            const Region& region) {
+    const Stand stand{region, job.free_ranks(tasks)};
+    return fill(view, job, std::span(&stand, 1), capacity);
 }
 
 std::optional<TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,

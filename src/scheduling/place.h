@@ -5,7 +5,8 @@
 // prefer nodes without GPUs. Ties go to the node declared first and the lowest GPU index.
 //
 // A job that says where its tasks stand together is placed domain by domain (domains.h), each time
-// all tasks or none.
+// all tasks or none. Of a gang of groups, each group then has a domain of its own
+// (group_places.h), the innermost filled first.
 //
 // In the Coming view, idle GPUs are taken before GPUs that are still being freed.
 // Guarantees: what it returns fits; when it returns nothing, nothing fits (each task asks the
@@ -26,8 +27,8 @@ bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capaci
 // Whether no GPU has a part free that is large enough for one task that takes a part. O(1).
 bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity);
 
-// `tasks` places inside `within` for ranks the job has not yet placed. The cluster is as before
-// after the call.
+// `tasks` places inside `within` for ranks the job has not yet placed; of a gang of groups, those
+// it lacks, or as many others as it grows by. The cluster is as before after the call.
 std::optional<std::vector<model::TaskPlacement>> place(const PoolView& view,
                                                        const cluster::Job& job, int tasks,
                                                        View capacity, const Region& within = {});
@@ -36,6 +37,12 @@ std::optional<std::vector<model::TaskPlacement>> place(const PoolView& view,
 std::vector<model::TaskPlacement> place_fitting(const PoolView& view, const cluster::Job& job,
                                                 int tasks, View capacity,
                                                 const Region& within = {});
+
+// The same for a new attempt of a job that leaves its places: as many tasks of every group as it
+// has now, of ranks from the first of the group on.
+std::optional<std::vector<model::TaskPlacement>> place_anew(const PoolView& view,
+                                                            const cluster::Job& leaving,
+                                                            View capacity);
 
 // As many of `tasks` places as fit at once in this region, whatever levels the job asks for.
 std::vector<model::TaskPlacement> fill(const PoolView& view, const cluster::Job& job, int tasks,

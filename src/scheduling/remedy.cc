@@ -255,7 +255,9 @@ class Search {
                           .tasks = static_cast<int>(tasks)};
         };
         if (job_.active > 0 || job_.is_releasing()) return {};
-        if (job_.tasks_min > 1 && helps(with_tasks(1))) {
+        // How many tasks it has is said by its groups, if it has any.
+        const bool has_groups = !cluster_.shape(job_.shape).groups.empty();
+        if (job_.tasks_min > 1 && !has_groups && helps(with_tasks(1))) {
             return closest(1, job_.tasks_min, with_tasks);
         }
         const auto with_gpus = [&](std::int64_t gpus) {
@@ -267,7 +269,11 @@ class Search {
     }
 
     std::optional<Remedy> apart() {
-        const bool is_bound = !cluster_.shape(job_.shape).topology.required.empty();
+        const model::TopologyRequest& topology = cluster_.shape(job_.shape).topology;
+        const bool is_bound = !topology.required.empty() ||
+                              std::ranges::any_of(topology.groups, [](const auto& group) {
+                                  return !group.level.empty();
+                              });
         if (!is_bound || job_.active > 0 || job_.is_releasing()) return {};
         return if_it_helps({.kind = RemedyKind::Apart});
     }
@@ -357,12 +363,14 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.min_run = job.min_run;
     if (job.preemption_delay != cluster::kOfProject) spec.preemption_delay = job.preemption_delay;
     spec.restart_cost = job.restart_cost;
+    spec.expected_runtime = job.expected_runtime;
     if (remedy.kind == RemedyKind::AskLess) {
         if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
         spec.tasks_min = remedy.tasks;
         spec.request.gpus = static_cast<int>(remedy.gpus.value / base::kWholeGpu.value);
     } else if (remedy.kind == RemedyKind::Apart) {
         spec.topology.required.clear();
+        for (model::TaskGroup& group : spec.topology.groups) group.level.clear();
     } else {
         spec.gpu_model.clear();
         spec.node_labels.clear();

@@ -31,7 +31,7 @@ StaleGangs stale_gangs(const cluster::Cluster& cluster, const model::Policy& pol
     for (const auto& [id, stale] : cluster.history().stale) {
         const cluster::Job& job = cluster.job(id);
         const model::Duration grace = stale.grace.value_or(policy.stale_grace);
-        const bool is_stale = job.active > 0 && job.active < job.tasks_min && !job.hold;
+        const bool is_stale = job.is_short() && !job.hold;
         if (!is_stale || grace < model::Duration{0}) continue;
         const TimePoint due = stale.since + grace;
         if (due <= now) {

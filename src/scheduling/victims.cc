@@ -111,6 +111,10 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
             chosen = choose_cheapest(hunt, market);
         }
     }
+    // What is cheapest may lie where no group of a gang can stand, and the ledger allow no more.
+    const bool has_groups = !view_.cluster.shape(beneficiary.job.shape).groups.empty();
+    const bool is_inexact = has_groups && hunt.count > kExactPieces;
+    if (!chosen && is_inexact && view_.policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) return eviction;
     eviction.pieces = std::move(chosen->pieces);
     std::ranges::sort(eviction.pieces, {},

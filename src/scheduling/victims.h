@@ -5,7 +5,8 @@
 // Victims are taken in pieces (pieces.h). Two ways to choose:
 //   cheapest  (profile berth) the legal set with the least lost work, then the fewest jobs.
 //             Exact when at most kExactPieces pieces are legal; beyond that the cheapest slot on
-//             each node, one slot after the other.
+//             each node, one slot after the other; where no group of a gang can stand there, more
+//             of the cheapest as long as that is legal, else in order.
 //   in order  (profile classic, rule R8) worst project first, lowest priority, surplus first,
 //             youngest first, until it fits; then whoever can keep its place keeps it, best first.
 // Either way the result is minimal (I7: give any piece back and the job no longer starts), legal

@@ -8,7 +8,7 @@ namespace {
 
 // Raised with every change of the layout: a server that is being upgraded may start a supervisor
 // newer than itself, which must refuse rather than misread.
-constexpr std::int64_t kVersion = 0x62727468'0003;
+constexpr std::int64_t kVersion = 0x62727468'0004;
 
 }  // namespace
 
@@ -44,6 +44,7 @@ std::string pack(const Order& order) {
         out.put(task.local_tasks);
         out.put(task.node_rank);
         out.put_text(task.gpu_indices);
+        out.put_text(task.group);
     }
     return out.take();
 }
@@ -77,6 +78,7 @@ std::optional<Order> unpack_order(std::string_view bytes) {
         task.local_tasks = static_cast<int>(in.number());
         task.node_rank = static_cast<int>(in.number());
         task.gpu_indices = in.text();
+        task.group = in.text();
     }
     if (!in.is_good() || !in.is_at_end()) return std::nullopt;
     return order;

@@ -25,6 +25,7 @@ struct TaskOrder {
     int local_tasks = 1;               // of this job on the same node
     int node_rank = 0;
     std::string gpu_indices;           // "0,3"; empty = no GPU
+    std::string group = {};            // of the gang; empty = it has none
 
     bool operator==(const TaskOrder&) const = default;
 };

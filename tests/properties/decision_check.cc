@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/rng.h"
+#include "group_rule.h"
 #include "judge.h"
 #include "scheduling/fair_share.h"
 #include "state_check.h"
@@ -183,6 +184,12 @@ class Replay {
         }
         const base::PoolId pool = pool_of(tasks);
         const Judge judge = this->judge(pool);
+        const auto together = [&](const auto& level, const auto& here) {
+            return judge.are_together(level, here);
+        };
+        for (const std::string& broken : broken_groups(cluster_, job, tasks, together)) {
+            report(name(job.id) + ", " + broken);
+        }
         if (!judge.are_together(topology.required, nodes)) {
             report("R13: " + name(job.id) + " does not stand in one " + topology.required);
         }

@@ -13,6 +13,7 @@
 #include "lifecycle/carry_out.h"
 #include "lifecycle/describe.h"
 #include "lifecycle/invariants.h"
+#include "model/task_groups.h"
 #include "scenario/render.h"
 #include "scheduling/cycle.h"
 
@@ -24,7 +25,7 @@ constexpr model::TimePoint kNow = base::at_ms(12 * 3600 * 1000);
 constexpr int kRoundsMax = 8;
 constexpr int kFailuresShown = 3;
 
-enum class Size { One, Two, Gang, Elastic, Half };
+enum class Size { One, Two, Gang, Elastic, Half, Groups };
 enum class Rank { Train, Urgent, Build };
 
 struct JobChoice {
@@ -85,7 +86,12 @@ std::vector<Family> families() {
              all_rights(),
              {Size::One, Size::Elastic},
              {Rank::Train, Rank::Urgent}},
-            {"shares", {{1}, {2}, {1, 1}}, all_rights(), {Size::Half, Size::One}, {Rank::Train}}};
+            {"shares", {{1}, {2}, {1, 1}}, all_rights(), {Size::Half, Size::One}, {Rank::Train}},
+            {"groups",
+             {{2, 1}, {2, 2}},
+             all_rights(),
+             {Size::One, Size::Groups},
+             {Rank::Train, Rank::Urgent}}};
 }
 
 std::vector<JobChoice> job_choices(const Family& family, std::size_t nodes) {
@@ -110,6 +116,10 @@ model::JobDescription describe(const JobChoice& choice, int number) {
     if (choice.size == Size::Half) job.spec.request.share = {500};
     if (choice.size == Size::Gang) job.spec.tasks_min = 2;
     if (choice.size == Size::Gang || choice.size == Size::Elastic) job.spec.tasks_max = 2;
+    if (choice.size == Size::Groups) {  // a pair on one node, and one or two more
+        job.spec.topology.groups = {{"pair", 2, 2, model::kNodeLevel}, {"rest", 1, 2, ""}};
+        model::count_tasks(job.spec);
+    }
     if (choice.rank == Rank::Urgent) job.spec.priority = 60;
     if (choice.rank == Rank::Build) {
         job.spec.kind = model::JobKind::Build;
@@ -147,7 +157,8 @@ bool place(model::Description& description, const JobChoice& choice, model::JobD
         }
         if (!is_placed && task < job.spec.tasks_min) return false;
     }
-    return true;
+    // A pair that stood apart was never placed so.
+    return choice.size != Size::Groups || job.tasks[0].node == job.tasks[1].node;
 }
 
 class Exhaustion {
@@ -290,7 +301,9 @@ class Exhaustion {
         std::cout << (job.tasks.empty() ? "submit " : "running ") << job.spec.project << '/'
                   << job.spec.name << " priority=" << job.spec.priority
                   << " preemptible=" << (job.spec.preemptible ? "yes" : "no")
-                  << " min=" << job.spec.tasks_min << " max=" << job.spec.tasks_max << " gpus="
+                  << " min=" << job.spec.tasks_min << " max=" << job.spec.tasks_max
+                  << (job.spec.topology.groups.empty() ? "" : " groups=")
+                  << model::format_task_groups(job.spec.topology.groups) << " gpus="
                   << (job.spec.request.share < base::kWholeGpu
                           ? "0.5"
                           : std::to_string(job.spec.request.gpus))

@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 
+#include "group_rule.h"
+
 namespace berth::proof {
 namespace {
 
@@ -116,7 +118,7 @@ std::int64_t Judge::room_of_pool(const Room& room) const {
 }
 
 Want Judge::want(const cluster::Job& job, model::Rule rule) const {
-    const int tasks = job.active < job.tasks_min ? job.tasks_min - job.active : 1;
+    const int tasks = std::max(lacking(groups_of(cluster_, job), job), 1);
     return {&job, tasks, counts_at_most(job) * tasks, rule};
 }
 
@@ -264,17 +266,21 @@ bool Judge::fits_at(const std::string& level, const Room& room, const Want& want
     }
     if (!are_together(level, running)) return false;
     const std::string& required = cluster_.shape(want.job->shape).topology.required;
-    std::map<std::string, std::int64_t> counts;
+    std::map<std::string, std::map<base::NodeId, std::int64_t>> slots;  // by domain
     for (std::size_t i = 0; i < room.nodes.size(); ++i) {
         const base::NodeId node{static_cast<base::NodeId::Rep>(i)};
         const auto domain = domain_of(node, level);
         const bool is_allowed = domain_of(node, required).has_value();
         const bool is_home = domain && is_allowed &&
                              (running.empty() || domain_of(*running.begin(), level) == domain);
-        if (is_home) counts[*domain] += fitting_on(room.nodes[i], want, node);
+        if (is_home) slots[*domain][node] = fitting_on(room.nodes[i], want, node);
     }
-    return std::ranges::any_of(counts,
-                               [&](const auto& count) { return count.second >= want.tasks; });
+    const DomainOf domain = [&](base::NodeId node, const std::string& of) {
+        return domain_of(node, of);
+    };
+    return std::ranges::any_of(slots, [&](const auto& here) {
+        return groups_fit(cluster_, *want.job, here.second, domain);
+    });
 }
 
 bool Judge::is_owner(const Room& room, const Want& want) const {
@@ -354,16 +360,26 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
         std::int64_t all = 0;
         const bool has_to_stop = job.is_releasing() || job.fresh_tasks > 0;
         for (const auto& [rank, task] : running) all += has_to_stop ? 0 : gpus_of(task);
+        const auto groups = groups_of(cluster_, job);
+        std::vector<int> left = running_in(groups, job);
+        const auto is_spare = [&](const auto& task) {
+            const std::size_t group = group_of(groups, task.first);
+            return left[group] > groups[group].tasks_min;
+        };
         while (!running.empty()) {
-            const bool is_core = std::ssize(running) <= job.tasks_min;
+            auto next = std::find_if(running.rbegin(), running.rend(), is_spare);
+            const bool is_core = next == running.rend();
+            if (is_core) next = running.rbegin();
             if ((is_core || stops_all) && keeps_core) break;
             std::int64_t held = 0;
             JudgedPiece piece{id, job.project, job.priority, {}, 0, 0, is_core};
             do {
-                piece.tasks.push_back(running.rbegin()->second);
+                piece.tasks.push_back(next->second);
                 piece.gpus += counted(piece.tasks.back());
                 held += gpus_of(piece.tasks.back());
-                running.erase(std::prev(running.end()));
+                --left[group_of(groups, next->first)];
+                running.erase(std::next(next).base());
+                next = running.rbegin();
             } while (is_core && !running.empty());
             const auto unsaved = std::max((now_ - job.last_saved).count(), std::int64_t{0});
             std::int64_t stopped = held;

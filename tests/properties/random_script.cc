@@ -123,10 +123,19 @@ std::string tasks(Rng& rng) {
     }
 }
 
+// Parts of a gang, for one job in six.
+std::string groups(Rng& rng) {
+    if (!rng.chance(1, 6)) return "";
+    return " groups=" + pick(rng, {"2x1@node", "2x2@node", "2x2@rack", "3x1@rack", "1@node,2@rack",
+                                   "2@node,2@rack", "a:1..2@node,b:1..2@rack", "2..3@rack,1",
+                                   "2@rack,1..2", "1..3,1..2@node", "a:1@node,b:2@node,c:1..2"});
+}
+
 std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
+    const std::string in_groups = groups(rng);
     std::string line =
         "submit " + setting.projects[rng.index(setting.projects.size())] + "/j" +
-        std::to_string(++jobs_made) + size(rng) + tasks(rng) +
+        std::to_string(++jobs_made) + size(rng) + (in_groups.empty() ? tasks(rng) : in_groups) +
         maybe(rng, "kind", {"", "", "", "", "build", "inference"}) +
         maybe(rng, "priority", {"", "", "", "40", "60", "90"}) +
         maybe(rng, "preemptible", {"", "", "", "", "", "", "yes", "no"}) +
@@ -140,9 +149,12 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m", "10m"}) +
         maybe(rng, "held", {"", "", "", "", "", "", "", "", "", "", "", "yes"});
     if (rng.chance(1, 4)) {
-        line += pick(rng, {" required=rack", " required=node", " preferred=rack", " preferred=node",
-                           " preferred=zone", " required=zone preferred=rack",
-                           " required=rack preferred=node"});
+        const std::string level =
+            pick(rng, {" required=rack", " required=node", " preferred=rack", " preferred=node",
+                       " preferred=zone", " required=zone preferred=rack",
+                       " required=rack preferred=node"});
+        // A group may ask for a level only inside the required one.
+        if (in_groups.empty() || level != " required=node") line += level;
     }
     line += maybe(rng, "skew", {"", "", "", "", "0.1", "0.5"}) +
             maybe(rng, "placement", {"", "", "", "", "", "any", "consolidate"});

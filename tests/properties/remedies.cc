@@ -19,6 +19,7 @@
 #include <string_view>
 #include <vector>
 
+#include "group_rule.h"
 #include "judge.h"
 #include "lifecycle/apply.h"
 #include "random_script.h"
@@ -89,6 +90,7 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
                 spec.node_labels.clear();
             } else if (remedy.kind == RemedyKind::Apart) {
                 spec.topology.required.clear();
+                for (auto& group : spec.topology.groups) group.level.clear();
             } else {
                 if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
                 spec.tasks_min = remedy.tasks;
@@ -218,21 +220,21 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
     return most;
 }
 
-// Nodes whose answers are equal may carry one gang together; nothing: this one may carry none.
-std::optional<std::string> place_of(const cluster::Cluster& cluster, const cluster::Shape& shape,
+// Nodes whose answers are equal stand in one domain of the level; nothing: this one names none.
+std::optional<std::string> place_of(const cluster::Cluster& cluster, const std::string& level,
                                     model::NodeId node) {
-    const std::string& required = shape.topology.required;
     const model::Node& description = cluster.description(node);
-    if (required.empty()) return "";
-    if (required == model::kNodeLevel) return description.name;
+    if (level.empty()) return "";
+    if (level == model::kNodeLevel) return description.name;
     std::string path;
-    for (const std::string& level : cluster.levels()) {
+    for (const std::string& outer : cluster.levels()) {
         // A level that the node does not name is read from its label.
-        const bool is_named = description.topology.contains(level);
+        const bool is_named = description.topology.contains(outer);
         const model::Labels& names = is_named ? description.topology : description.labels;
-        const auto domain = names.find(level);
-        if (domain != names.end()) path += "/" + domain->second;
-        if (level != required) continue;
+        const auto domain = names.find(outer);
+        path += "/";
+        if (domain != names.end()) path += domain->second;
+        if (outer != level) continue;
         if (domain == names.end()) return {};
         return path;
     }
@@ -240,16 +242,21 @@ std::optional<std::string> place_of(const cluster::Cluster& cluster, const clust
 }
 
 bool could_ever_run(const cluster::Cluster& cluster, const cluster::Job& job) {
+    const std::string& required = cluster.shape(job.shape).topology.required;
+    const proof::DomainOf domain_of = [&](model::NodeId node, const std::string& level) {
+        return place_of(cluster, level, node);
+    };
     return std::ranges::any_of(cluster.pools_of(job), [&](const base::PoolId pool) {
-        std::map<std::string, int> slots;
+        std::map<std::string, std::map<model::NodeId, std::int64_t>> slots;
         for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
             const model::NodeId node{static_cast<model::NodeId::Rep>(i)};
-            const auto place = place_of(cluster, cluster.shape(job.shape), node);
+            const auto place = place_of(cluster, required, node);
             if (cluster.nodes()[i].pool != pool || !place) continue;
-            slots[*place] += most_on_empty(cluster, job, node);
+            slots[*place][node] = most_on_empty(cluster, job, node);
         }
-        return std::ranges::any_of(
-            slots, [&](const auto& place) { return place.second >= job.tasks_min; });
+        return std::ranges::any_of(slots, [&](const auto& place) {
+            return proof::groups_fit(cluster, job, place.second, domain_of);
+        });
     });
 }
 

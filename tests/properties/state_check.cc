@@ -7,6 +7,36 @@
 
 namespace berth::proof {
 
+namespace {
+
+// Whether every group has its minimum, by the tasks that run, and with those that are promised.
+template <typename IsLeaving>
+bool are_whole(const model::JobRecord& record, IsLeaving&& is_leaving) {
+    auto groups = record.spec.topology.groups;
+    if (groups.empty()) groups.push_back({"", record.spec.tasks_min, record.spec.tasks_max, ""});
+    std::vector<int> active(groups.size());
+    std::vector<int> held(groups.size());
+    const auto group = [&](int rank) {
+        std::size_t at = 0;
+        for (; rank >= groups[at].tasks_max; ++at) rank -= groups[at].tasks_max;
+        return at;
+    };
+    for (const auto& task : record.tasks) {
+        if (!is_leaving(task.task)) ++active[group(task.task)], ++held[group(task.task)];
+    }
+    for (const auto& task : record.hold) ++held[group(task.task)];
+    const auto is_whole = [&](const std::vector<int>& count) {
+        const bool is_empty = std::ranges::all_of(count, [](int tasks) { return tasks == 0; });
+        for (std::size_t i = 0; i < groups.size() && !is_empty; ++i) {
+            if (count[i] < groups[i].tasks_min || count[i] > groups[i].tasks_max) return false;
+        }
+        return true;
+    };
+    return is_whole(active) && is_whole(held);
+}
+
+}  // namespace
+
 std::vector<std::string> check_state(const lifecycle::State& state) {
     std::vector<std::string> found;
     struct Sum {
@@ -40,8 +70,7 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
             ranks.insert(task.task);
         }
         const int held = active + static_cast<int>(record.hold.size());
-        if ((active > 0 && active < record.spec.tasks_min) || held > record.spec.tasks_max ||
-            (held > 0 && held < record.spec.tasks_min)) {
+        if (!are_whole(record, is_leaving) || held > record.spec.tasks_max) {
             found.push_back("I2: job " + std::to_string(id.value) + " has " +
                             std::to_string(active) + " tasks and " +
                             std::to_string(record.hold.size()) + " promised");

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <set>
 
 #include "supervision/descriptor.h"
@@ -14,6 +15,26 @@ namespace {
 using supervision::Order;
 using supervision::TaskOrder;
 
+// Where the task stands among those that run, which may be fewer than there are ranks.
+std::int64_t place_in_gang(const Order& order, const TaskOrder& task) {
+    return std::ranges::count_if(order.tasks,
+                                 [&](const auto& other) { return other.rank < task.rank; });
+}
+
+void add_group(const Order& order, const TaskOrder& task, std::vector<std::string>& values) {
+    if (task.group.empty()) return;
+    std::int64_t rank = 0;
+    std::int64_t size = 0;
+    for (const TaskOrder& other : order.tasks) {
+        if (other.group != task.group) continue;
+        ++size;
+        if (other.rank < task.rank) ++rank;
+    }
+    values.push_back("BERTH_GROUP=" + task.group);
+    values.push_back("BERTH_GROUP_RANK=" + std::to_string(rank));
+    values.push_back("BERTH_GROUP_SIZE=" + std::to_string(size));
+}
+
 std::vector<std::string> decided(const Order& order, const TaskOrder& task, int port) {
     const std::string attempt = std::to_string(order.attempt);
     const std::string node_rank = std::to_string(task.node_rank);
@@ -21,7 +42,7 @@ std::vector<std::string> decided(const Order& order, const TaskOrder& task, int 
         // Without this CUDA numbers the fastest GPU 0, and the indices would mean other GPUs.
         "CUDA_DEVICE_ORDER=PCI_BUS_ID",
         "CUDA_VISIBLE_DEVICES=" + task.gpu_indices,
-        "RANK=" + std::to_string(task.rank),
+        "RANK=" + std::to_string(place_in_gang(order, task)),
         "WORLD_SIZE=" + std::to_string(order.tasks.size()),
         "LOCAL_RANK=" + std::to_string(task.local_rank),
         "LOCAL_WORLD_SIZE=" + std::to_string(task.local_tasks),
@@ -38,6 +59,7 @@ std::vector<std::string> decided(const Order& order, const TaskOrder& task, int 
         "BERTH_CHECKPOINT_DIR=" + order.checkpoint_dir,
         "BERTH_SAVED_FILE=" + order.saved_file,
     };
+    add_group(order, task, values);
     if (order.resumes) values.push_back("BERTH_RESUME=1");
     return values;
 }

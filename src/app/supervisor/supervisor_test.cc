@@ -46,10 +46,21 @@ TEST_CASE("a named signal is taken with and without SIG") {
     CHECK(choose_pause_signal("whatever", {}, 0) == SIGTERM);
 }
 
+TEST_CASE("a task is told its place among those that run, and in its group") {
+    supervision::Order order;
+    order.tasks = {{0, 0, 1, 0, "0", "a"}, {4, 0, 2, 1, "0", "b"}, {6, 1, 2, 1, "1", "b"}};
+    const std::vector<std::string> result = task_environment(order, order.tasks[2], 20'001);
+    CHECK(value_of(result, "RANK") == "2");
+    CHECK(value_of(result, "WORLD_SIZE") == "3");
+    CHECK(value_of(result, "BERTH_GROUP") == "b");
+    CHECK(value_of(result, "BERTH_GROUP_RANK") == "1");
+    CHECK(value_of(result, "BERTH_GROUP_SIZE") == "2");
+}
+
 TEST_CASE("what Berth decides replaces what the user's environment said") {
     supervision::Order order;
     order.job = 4;
-    order.tasks.resize(2);
+    order.tasks = {{0, 0, 2, 0, "4"}, {1, 1, 2, 0, "5"}};
     order.environment = {"RANK=9", "BERTH_RESUME=1", "RANKS=kept", "CUDA_VISIBLE_DEVICES=0,1,2"};
     const std::vector<std::string> result = task_environment(order, {1, 1, 2, 0, "5"}, 20'001);
     CHECK(value_of(result, "RANK") == "1");

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster/gang.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace berth::cluster {
+
+int lacking_in_groups(const Shape& shape, const Job& job) {
+    std::vector<int> running(shape.groups.size());
+    for (const PlacedTask& task : job.placed) {
+        if (!task.is_releasing) ++running[group_of(shape, task.place.task)];
+    }
+    int sum = 0;
+    for (std::size_t i = 0; i < running.size(); ++i) {
+        sum += std::max(shape.groups[i].tasks_min - running[i], 0);
+    }
+    return sum;
+}
+
+std::vector<int> next_ranks(const Shape& shape, const Job& job, int tasks) {
+    if (shape.groups.empty()) return job.free_ranks(tasks);
+    std::vector<int> ranks = job.free_ranks(job.tasks_max);
+    if (job.lacking == 0) return ranks;
+    std::vector<int> missing;
+    for (const Group& group : shape.groups) missing.push_back(group.tasks_min);
+    for (const PlacedTask& task : job.placed) --missing[group_of(shape, task.place.task)];
+    std::erase_if(ranks, [&](int rank) { return missing[group_of(shape, rank)]-- <= 0; });
+    return ranks;
+}
+
+std::size_t group_of(const Shape& shape, int rank) {
+    const auto after = std::ranges::upper_bound(shape.groups, rank, {}, &Group::first);
+    return static_cast<std::size_t>(after - shape.groups.begin()) - 1;
+}
+
+std::size_t spare_first(const Shape& shape, int tasks_min,
+                        std::span<model::TaskPlacement> running) {
+    if (shape.groups.empty()) {
+        return running.size() - std::min(running.size(), static_cast<std::size_t>(tasks_min));
+    }
+    std::vector<int> spare(shape.groups.size());
+    for (std::size_t i = 0; i < spare.size(); ++i) spare[i] = -shape.groups[i].tasks_min;
+    for (const model::TaskPlacement& task : running) ++spare[group_of(shape, task.task)];
+    const auto core = std::ranges::stable_partition(
+        running, [&](const auto& task) { return spare[group_of(shape, task.task)]-- > 0; });
+    return running.size() - core.size();
+}
+
+std::vector<int> ranks_anew(const Shape& shape, const Job& job) {
+    std::vector<int> ranks(job.placed.size());
+    std::iota(ranks.begin(), ranks.end(), 0);
+    if (shape.groups.empty()) return ranks;
+    std::vector<int> next;
+    for (const Group& group : shape.groups) next.push_back(group.first);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+        ranks[i] = next[group_of(shape, job.placed[i].place.task)]++;
+    }
+    std::ranges::sort(ranks);
+    return ranks;
+}
+
+Region home(const Cluster& cluster, const Job& job, const Group& group) {
+    std::optional<Region> home;
+    if (group.level >= 0 && job.active > 0) {
+        for (const PlacedTask& task : job.placed) {
+            if (task.is_releasing || !group.has(task.place.task)) continue;
+            const Region here = cluster.region_of(task.place.node, group.level);
+            if (home && !(*home == here)) return {DomainId{}, {}};
+            home = here;
+        }
+    }
+    return home.value_or(Region{});
+}
+
+}  // namespace berth::cluster

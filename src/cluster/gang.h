@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which tasks does a gang need, which can it spare, and where must they stay? A gang may have
+// groups, each with its own minimum; one without is a single group.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "cluster/cluster.h"
+
+namespace berth::cluster {
+
+// How many running tasks the job has too few, to the minimum of every group.
+int lacking_in_groups(const Shape& shape, const Job& job);
+inline int lacking(const Shape& shape, const Job& job) {
+    if (!shape.groups.empty()) return lacking_in_groups(shape, job);
+    return std::max(job.tasks_min - job.active, 0);
+}
+
+// The ranks of its next `tasks`, the lowest without a place, of every group as many as it lacks. Of
+// a gang of groups that lacks none, all without a place: where its groups stand decides between
+// them.
+std::vector<int> next_ranks(const Shape& shape, const Job& job, int tasks);
+
+// The position of the group of this rank among the shape's.
+std::size_t group_of(const Shape& shape, int rank);
+
+// Puts the tasks that the gang can spare before the others, both as they stood, and returns how
+// many there are. `running`: its running tasks, the highest rank first, in which order they go.
+std::size_t spare_first(const Shape& shape, int tasks_min, std::span<model::TaskPlacement> running);
+
+// The ranks of a new attempt with as many tasks of each group as have a place now.
+std::vector<int> ranks_anew(const Shape& shape, const Job& job);
+
+// Where the group's running tasks are at its level: the whole pool when none run or it has no
+// wish; nowhere when they are apart.
+Region home(const Cluster& cluster, const Job& job, const Group& group);
+
+}  // namespace berth::cluster

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/slots.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace berth::scheduling {
+namespace {
+
+int within(int slots, std::int64_t room, std::int64_t each) {
+    if (each == 0) return slots;
+    return static_cast<int>(std::clamp<std::int64_t>(room / each, 0, slots));
+}
+
+// Room for how many of its tasks each GPU of the node has.
+template <typename Free>
+std::vector<std::int64_t> parts_on(const PoolView& view, ShapeId shape, NodeId node, Free&& free) {
+    const MilliGpu share = std::max(view.cluster.share_on(shape, node), MilliGpu{1});
+    std::vector<std::int64_t> parts(view.cluster.nodes()[node.index()].gpus);
+    for (std::size_t gpu = 0; gpu < parts.size(); ++gpu) {
+        parts[gpu] = free(static_cast<int>(gpu)).value / share.value;
+    }
+    return parts;
+}
+
+}  // namespace
+
+int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks) {
+    if (gpus == 0) return tasks;
+    for (; tasks > 0; --tasks) {
+        std::int64_t room = 0;
+        for (const std::int64_t here : parts) room += std::min<std::int64_t>(here, tasks);
+        if (room >= std::int64_t{tasks} * gpus) break;
+    }
+    return tasks;
+}
+
+int slots_now(const PoolView& view, ShapeId shape, NodeId node, View capacity, int tasks) {
+    const cluster::Cluster& cluster = view.cluster;
+    const cluster::NodeState& state = cluster.nodes()[node.index()];
+    if (!state.is_ready || state.pool != view.pool || !cluster.allows(shape, state.kind)) return 0;
+    int slots = within(tasks, state.cpu.free(capacity), cluster.cpu_on(shape, node));
+    slots = within(slots, state.memory.free(capacity), cluster.memory_on(shape, node));
+    const model::TaskRequest& request = cluster.shape(shape).request;
+    if (request.is_whole()) {
+        const int whole = std::popcount(state.whole[static_cast<std::size_t>(capacity)]);
+        return within(slots, whole, request.gpus);
+    }
+    const auto parts =
+        parts_on(view, shape, node, [&](int gpu) { return cluster.free(capacity, node, gpu); });
+    return most_tasks(parts, request.gpus, slots);
+}
+
+int slots_when_empty(const PoolView& view, ShapeId shape, NodeId node, int tasks, Host host) {
+    const cluster::Cluster& cluster = view.cluster;
+    const cluster::NodeState& state = cluster.nodes()[node.index()];
+    const auto parts = parts_on(view, shape, node, [](int) { return base::kWholeGpu; });
+    const int slots = most_tasks(parts, cluster.shape(shape).request.gpus, tasks);
+    const auto by_host = [&](const cluster::HostUse& use, std::int64_t each) {
+        const bool counts = host == Host::Counted && use.capacity != cluster::kUnaccounted;
+        return counts ? within(slots, use.capacity, each) : slots;
+    };
+    return std::min(by_host(state.cpu, cluster.cpu_on(shape, node)),
+                    by_host(state.memory, cluster.memory_on(shape, node)));
+}
+
+}  // namespace berth::scheduling
