@@ -191,15 +191,17 @@ class Search {
         return set;
     }
 
-    // One task needs room on one node: who moves stands there, and leaves enough.
+    // Whoever moves makes room for a task on a node where he stands, together with the others
+    // there: on one and the same node if there is one task only.
     bool could_do(unsigned bits) const {
-        if (job_.ask() > 1) return true;
-        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        unsigned useful = 0;
+        for (std::size_t i = 0; i < nodes_.size() && useful != bits; ++i) {
             unsigned here = 0;
-            for (const std::size_t mover : on_node(i)) here |= 1U << mover;
-            if ((bits & ~here) == 0 && fits_on(nodes_[i], set_of(bits))) return true;
+            for (const std::size_t mover : on_node(i)) here |= bits & 1U << mover;
+            const bool is_enough = here == bits || (here != 0 && job_.ask() > 1);
+            if (is_enough && fits_on(nodes_[i], set_of(here))) useful |= here;
         }
-        return false;
+        return useful == bits;
     }
 
     std::span<const std::size_t> on_node(std::size_t i) const {
