@@ -332,19 +332,9 @@ class Explainer {
 
     // How many tasks the GPUs of a node that is away would take beside what still runs there.
     int slots_when_back(NodeId node) const {
-        return most_tasks(parts_on(node, [&](int gpu) { return view_.cluster.unused(node, gpu); }),
+        return most_tasks(parts_on(view_, job_.shape, node,
+                                   [&](int gpu) { return view_.cluster.unused(node, gpu); }),
                           view_.cluster.shape(job_.shape).request.gpus, job_.ask());
-    }
-
-    // How many shares each GPU of the node has room for, when so much of it is free.
-    template <typename Free>
-    std::vector<std::int64_t> parts_on(NodeId node, Free&& free) const {
-        const auto share = std::max(view_.cluster.share_on(job_.shape, node), MilliGpu{1});
-        std::vector<std::int64_t> parts;
-        for (int gpu = 0; gpu < view_.cluster.nodes()[node.index()].gpus; ++gpu) {
-            parts.push_back(free(gpu).value / share.value);
-        }
-        return parts;
     }
 
     Verdict enough_but_apart() {
@@ -369,8 +359,9 @@ class Explainer {
         for (const NodeId node : all_nodes()) {
             const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
             if (!state.is_ready || !view_.cluster.allows(job_.shape, state.kind)) continue;
-            const auto parts =
-                parts_on(node, [&](int gpu) { return view_.cluster.free(View::Idle, node, gpu); });
+            const auto parts = parts_on(view_, job_.shape, node, [&](int gpu) {
+                return view_.cluster.free(View::Idle, node, gpu);
+            });
             slots += most_tasks(parts, request.gpus, job_.ask());
         }
         return slots >= job_.ask();

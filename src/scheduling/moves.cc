@@ -170,11 +170,7 @@ class Search {
         std::vector<std::tuple<std::int64_t, int, unsigned>> sets;
         for (unsigned bits = 1; bits < 1U << movers_.size(); ++bits) {
             if (!could_do(bits)) continue;
-            std::int64_t price = 0;
-            for (unsigned left = bits; left != 0; left &= left - 1) {
-                price += movers_[static_cast<std::size_t>(std::countr_zero(left))].price();
-            }
-            sets.emplace_back(price, std::popcount(bits), bits);
+            sets.emplace_back(price(set_of(bits)), std::popcount(bits), bits);
         }
         std::ranges::sort(sets);
         for (const auto& [price, count, bits] : sets) {

@@ -12,17 +12,6 @@ int within(int slots, std::int64_t room, std::int64_t each) {
     return static_cast<int>(std::clamp<std::int64_t>(room / each, 0, slots));
 }
 
-// Room for how many of its tasks each GPU of the node has.
-template <typename Free>
-std::vector<std::int64_t> parts_on(const PoolView& view, ShapeId shape, NodeId node, Free&& free) {
-    const MilliGpu share = std::max(view.cluster.share_on(shape, node), MilliGpu{1});
-    std::vector<std::int64_t> parts(view.cluster.nodes()[node.index()].gpus);
-    for (std::size_t gpu = 0; gpu < parts.size(); ++gpu) {
-        parts[gpu] = free(static_cast<int>(gpu)).value / share.value;
-    }
-    return parts;
-}
-
 }  // namespace
 
 int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks) {

@@ -4,12 +4,24 @@
 // finds room for exactly so many.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
+
+// Room for how many tasks of the shape each GPU of the node has, when free(gpu) of it is free.
+template <typename Free>
+std::vector<std::int64_t> parts_on(const PoolView& view, ShapeId shape, NodeId node, Free&& free) {
+    const MilliGpu share = std::max(view.cluster.share_on(shape, node), MilliGpu{1});
+    std::vector<std::int64_t> parts(view.cluster.nodes()[node.index()].gpus);
+    for (std::size_t gpu = 0; gpu < parts.size(); ++gpu) {
+        parts[gpu] = free(static_cast<int>(gpu)).value / share.value;
+    }
+    return parts;
+}
 
 // How many tasks of `gpus` distinct GPUs each fit, at most `tasks`, when GPU i has room for
 // parts[i] of them: t tasks do when the sum of min(t, parts[i]) is at least t x gpus.
