@@ -60,11 +60,11 @@ class Checksum {
         for (const model::Start& start : plan.starts) add(start.job, start.tasks);
         for (const model::Reservation& one : plan.reservations) add(one.job, one.tasks);
         for (const model::Pause& pause : plan.pauses) {
-            add(pause.job.value);
+            add(pause.job);
             for (const int rank : pause.tasks) add(static_cast<std::uint64_t>(rank));
             add(static_cast<std::uint64_t>(pause.cost.unsaved_gpu_ms));
         }
-        for (const model::JobId job : plan.dropped) add(job.value);
+        for (const model::JobId job : plan.dropped) add(job);
         if (plan.next_wakeup) wakeups_ ^= base::to_ms(*plan.next_wakeup) + wakeups_ * 31;
     }
     std::int64_t wakeups() const { return wakeups_; }
@@ -72,8 +72,9 @@ class Checksum {
 
   private:
     void add(std::uint64_t word) { sum_ = (sum_ ^ word) * 0x100000001b3; }
+    void add(model::JobId job) { add(static_cast<std::uint64_t>(job.value)); }
     void add(model::JobId job, const std::vector<model::TaskPlacement>& tasks) {
-        add(job.value);
+        add(job);
         for (const model::TaskPlacement& task : tasks) {
             add(task.node.value);
             add(task.gpu_mask);
