@@ -9,6 +9,8 @@ set(berth_modules
     0  base                          pure
     1  model                         pure
     1  ordering                      pure
+    1  vgpu/ledger                   effects
+    1  vgpu/windows                  pure
     2  cluster                       pure
     3  scheduling                    pure
     3  lifecycle                     pure
