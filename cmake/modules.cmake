@@ -21,6 +21,7 @@ set(berth_modules
     5  supervision                   effects
     5  control                       effects
     5  codec                         effects
+    5  vgpu/abi                      effects
     6  adapters/sqlite               effects
     6  adapters/process              effects
     6  adapters/nvml                 effects
