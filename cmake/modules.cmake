@@ -30,6 +30,8 @@ set(berth_modules
     6  adapters/simulated_launcher   effects
     6  attach                        effects
     6  simulation                    effects
+    6  vgpu/arbiter                  effects
+    6  vgpu/interposer               effects
     7  api                           effects
     7  cli                           effects
     7  app/supervisor                effects
