@@ -61,7 +61,7 @@ void Arbiter::admit(Tenant& tenant, Member& member) {
         other.since = EventLoop::now();
     }
     ledger::Welcome welcome;
-    welcome.slot = tenant.take_slot();
+    welcome.slot = tenant.take_slot(member.peer.pid);
     if (welcome.slot == ledger::kSlotsMax) {
         welcome.refused = 1;
         const std::string reason =

@@ -115,7 +115,7 @@ void Tenant::settle(bool settling) {
         terms_->gpus[gpu].settling = settling ? 1 : 0;
 }
 
-std::uint32_t Tenant::take_slot() {
+std::uint32_t Tenant::take_slot(pid_t pid) {
     const auto free = std::find(taken_.begin(), taken_.end(), false);
     const auto slot = static_cast<std::uint32_t>(free - taken_.begin());
     if (slot == ledger::kSlotsMax) return slot;
@@ -124,15 +124,19 @@ std::uint32_t Tenant::take_slot() {
         // Before the process knows its slot, whoever sums must look at it.
         auto& end = terms_->gpus[gpu].slots_end;
         end = std::max(end.load(), slot + 1);
-        seen_[gpu].busy[slot] = account_->lines[gpu].slots[slot].busy_ns;
+        ledger::Slot& words = account_->lines[gpu].slots[slot];
+        words.pid = static_cast<std::uint32_t>(pid);
+        seen_[gpu].busy[slot] = words.busy_ns;
     }
     return slot;
 }
 
 void Tenant::free_slot(std::uint32_t slot) {
     silence(slot);
-    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu)
+    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
         account_->lines[gpu].slots[slot].charged = 0;
+        account_->lines[gpu].slots[slot].pid = 0;
+    }
     taken_[slot] = false;
 }
 

@@ -47,7 +47,7 @@ class Tenant {
     void settle(bool settling);
 
     // Takes a free slot, the lowest; kSlotsMax when there is none.
-    std::uint32_t take_slot();
+    std::uint32_t take_slot(pid_t pid);
     // The process is no more: whatever it had there is gone.
     void free_slot(std::uint32_t slot);
     // The process will say nothing more, but may hold memory.

@@ -22,6 +22,7 @@ inline constexpr std::uint32_t kSlotsMax = 512;  // processes of one tenant at a
 // One process on one GPU.
 struct alignas(64) Slot {
     std::atomic<std::uint64_t> charged;  // bytes of GPU memory, see charge.h
+    std::atomic<std::uint32_t> pid;      // as the arbiter, its only writer, sees it; 0: nobody
 
     // What the arbiter schedules by, apart so that launches do not slow allocations.
     alignas(64) std::atomic<std::uint64_t> busy_ns;  // time with work on the GPU, ever growing

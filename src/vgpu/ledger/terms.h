@@ -30,7 +30,7 @@ struct alignas(64) GpuTerms {
     std::atomic<std::uint64_t> context_bytes;  // what a process pays for its context
     std::atomic<std::uint32_t> slots_end;      // no slot from here on was ever handed out
     std::atomic<std::uint32_t> settling;       // 1: processes are still coming back, do not grow
-    std::atomic<std::uint32_t> managed;        // 1: managed memory may be had
+    std::atomic<std::uint32_t> managed;        // 1: managed memory may pass the limit, uncharged
     alignas(64) std::atomic<std::uint32_t> gate;
 };
 
