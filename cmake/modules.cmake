@@ -32,6 +32,7 @@ set(berth_modules
     6  simulation                    effects
     6  vgpu/arbiter                  effects
     6  vgpu/interposer               effects
+    6  vgpu/nvml_interposer          effects
     7  api                           effects
     7  cli                           effects
     7  app/supervisor                effects

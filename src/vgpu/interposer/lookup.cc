@@ -113,9 +113,9 @@ const Hook* by_name(const char* symbol, int version, bool per_thread) {
 }
 
 bool is_exported(const char* symbol) {
-    const auto end = berth_trampoline_names + berth_trampoline_count;
+    const auto end = berth_driver_names + berth_driver_count;
     return std::binary_search(
-        berth_trampoline_names, end, symbol,
+        berth_driver_names, end, symbol,
         [](const char* one, const char* other) { return ::strcmp(one, other) < 0; });
 }
 

@@ -70,12 +70,12 @@ void* real_function(const char* name) {
 
 }  // namespace berth::vgpu::interposer
 
-void* berth_trampoline_resolve(unsigned index) {
+void* berth_driver_resolve(unsigned index) {
     using namespace berth::vgpu::interposer;
-    void* target = real_function(berth_trampoline_names[index]);
+    void* target = real_function(berth_driver_names[index]);
     if (target == nullptr)
         target = reinterpret_cast<void*>(load_real_driver().library == nullptr ? no_driver
                                                                                : not_supported);
-    __atomic_store_n(&berth_trampoline_targets[index], target, __ATOMIC_RELEASE);
+    __atomic_store_n(&berth_driver_targets[index], target, __ATOMIC_RELEASE);
     return target;
 }

@@ -30,8 +30,9 @@ namespace berth::vgpu::interposer {
 #define BERTH_REAL_FUNCTIONS(X)                                                                    \
     X(cuInit)                                                                                      \
     X(cuGetProcAddress)                                                                            \
-    X(cuGetProcAddress_v2) X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetUuid) X(                \
-        cuDeviceGetUuid_v2) X(cuDeviceTotalMem_v2) X(cuMemGetInfo_v2) X(cuDevicePrimaryCtxRetain)  \
+    X(cuGetProcAddress_v2)                                                                         \
+    X(cuDeviceGet) X(cuDeviceGetCount) X(cuDeviceGetUuid) X(cuDeviceGetUuid_v2) X(                 \
+        cuDeviceTotalMem_v2) X(cuMemGetInfo_v2) X(cuDevicePrimaryCtxRetain)                        \
         X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxRelease_v2) X(cuDevicePrimaryCtxReset) X( \
             cuDevicePrimaryCtxReset_v2) X(cuCtxCreate_v2) X(cuCtxCreate_v3) X(cuCtxCreate_v4)      \
             X(cuCtxDestroy_v2) X(cuCtxGetCurrent) X(cuCtxGetDevice) X(cuMemAlloc_v2) X(            \

@@ -5,10 +5,10 @@
 #pragma once
 
 extern "C" {
-extern const char* const berth_trampoline_names[];
-extern void* berth_trampoline_targets[];
-extern const unsigned berth_trampoline_count;
+extern const char* const berth_driver_names[];
+extern void* berth_driver_targets[];
+extern const unsigned berth_driver_count;
 
 // The real function for the index-th name, or one that returns "not supported".
-__attribute__((visibility("hidden"))) void* berth_trampoline_resolve(unsigned index);
+__attribute__((visibility("hidden"))) void* berth_driver_resolve(unsigned index);
 }
