@@ -40,15 +40,16 @@ void complain(const char* format, ...) {
 void complain_of_limit(const Refusal& refusal) {
     if (!is_time()) return;
     if (!refusal.is_given) {
-        complain("this job has no share of GPU %s; it may not use its memory",
-                 refusal.uuid == nullptr ? "?" : refusal.uuid);
+        complain(
+            "this job has no share of the GPU that it uses and may not take memory of it; "
+            "CUDA_VISIBLE_DEVICES should name its GPUs only");
         return;
     }
     complain(
-        "out of GPU memory by this job's own limit, not because GPU %s is full: asked for "
-        "%.1f MiB, limit %.1f MiB, in use %.1f MiB, of that %.1f MiB by this process",
-        refusal.uuid, mib(refusal.asked), mib(refusal.limit), mib(refusal.used),
-        mib(refusal.used_here));
+        "out of GPU memory by this job's own limit, the GPU may have more: asked for %.1f MiB, "
+        "limit %.1f MiB, in use %.1f MiB, of that %.1f MiB by this process, on %s",
+        mib(refusal.asked), mib(refusal.limit), mib(refusal.used), mib(refusal.used_here),
+        refusal.uuid);
 }
 
 }  // namespace berth::vgpu::interposer

@@ -81,6 +81,16 @@ void account(Work& work, Gpu gpu, const Mark& mark, std::int64_t now) {
     }
 }
 
+// Launches behind the last mark, which nobody waited for: by what such launches took lately, and
+// no more than has passed. The time since then may have been idle.
+void account_unmarked(Work& work, Gpu gpu, std::int64_t now) {
+    const std::int64_t began = std::max(work.first_unmarked_at, work.busy_until);
+    const std::int64_t took = std::min(work.unmarked * work.launch_ns, now - began);
+    work.unmarked = 0;
+    ledger::Slot* slot = work_slot(gpu);
+    if (slot != nullptr && took > 0) slot->busy_ns.fetch_add(static_cast<std::uint64_t>(took));
+}
+
 // Takes marks in order and waits for each, for the life of the process.
 void* keep_account(void* argument) {
     const auto gpu = static_cast<Gpu>(reinterpret_cast<std::intptr_t>(argument));
@@ -175,6 +185,7 @@ void GatedLaunch::launched(CUresult result) const {
     const Held held(work.lock);
     if (result == CUDA_SUCCESS) {
         const std::int64_t now = now_ns();
+        if (work.count == 0 && work.unmarked > 0) account_unmarked(work, here_.gpu, now);
         if (work.unmarked++ == 0) work.first_unmarked_at = now;
         if (is_mark_due(work, now) && work.count < kMarksMax) {
             const CUevent event = take_event(work, here_.context);

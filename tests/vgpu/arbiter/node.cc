@@ -2,6 +2,7 @@
 #include "vgpu/arbiter/node.h"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -9,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <filesystem>
 
 #include "vgpu/arbiter/send_order.h"
@@ -37,7 +37,7 @@ void Node::start_arbiter() {
     arbiter_ = ::fork();
     REQUIRE(arbiter_ >= 0);
     if (arbiter_ == 0) {
-        if (std::freopen("/dev/null", "w", stdout) == nullptr) ::_exit(127);
+        ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDOUT_FILENO);
         std::vector<std::string> words = {BERTH_ARBITER, "--dir", directory_};
         words.insert(words.end(), options_.begin(), options_.end());
         std::vector<char*> arguments;

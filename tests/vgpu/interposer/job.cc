@@ -14,7 +14,7 @@ GpuNode::GpuNode(const std::string& terms, std::vector<std::string> options)
     : Node(std::move(options)), state_("/dev/shm/berth-gpus-" + std::to_string(::getpid())) {
     ::unlink(state_.c_str());
     const std::string gpus = "state=" + state_ + ";gpus=2;memory=4GiB;reserved=0MiB;context=64MiB" +
-                             ";contents=16MiB;uuids=" + uuid(0) + "," + uuid(1);
+                             ";contents=1GiB;uuids=" + uuid(0) + "," + uuid(1);
     ::setenv("BERTH_SOFTWARE_GPU", gpus.c_str(), 1);
     tenant("job", terms);
     be("job");
@@ -87,6 +87,8 @@ CUcontext Cuda::use_device(int device) const {
     MUST(CUDA(cuCtxSetCurrent)(context) == CUDA_SUCCESS);
     return context;
 }
+
+void succeeds(int code) { CHECK(code == 0); }
 
 int run(const std::function<void(const Cuda&)>& life) {
     return end_of(start([&] {

@@ -63,5 +63,7 @@ class Cuda {
 
 // A job's process: its exit code.
 int run(const std::function<void(const Cuda&)>& life);
+// Its standard error says what did not hold.
+void succeeds(int code);
 
 }  // namespace vgpu

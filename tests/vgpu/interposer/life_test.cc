@@ -13,54 +13,54 @@ using namespace vgpu;
 TEST_CASE("a program without a tenant's socket uses the GPU as without the library") {
     const GpuNode node("memory=100M");
     GpuNode::be_nobody();
-    CHECK(run([](const Cuda& cuda) {
-              cuda.use_device();
-              CUdeviceptr pointer = 0;
-              std::size_t free = 0;
-              std::size_t total = 0;
-              MUST(CUDA(cuMemAlloc_v2)(&pointer, 500 * kMiB) == CUDA_SUCCESS);
-              MUST(CUDA(cuMemGetInfo_v2)(&free, &total) == CUDA_SUCCESS);
-              MUST(total == 4096 * kMiB);
-              MUST(CUDA(cuMemFree_v2)(pointer) == CUDA_SUCCESS);
-          }) == 0);
+    succeeds(run([](const Cuda& cuda) {
+        cuda.use_device();
+        CUdeviceptr pointer = 0;
+        std::size_t free = 0;
+        std::size_t total = 0;
+        MUST(CUDA(cuMemAlloc_v2)(&pointer, 500 * kMiB) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemGetInfo_v2)(&free, &total) == CUDA_SUCCESS);
+        MUST(total == 4096 * kMiB);
+        MUST(CUDA(cuMemFree_v2)(pointer) == CUDA_SUCCESS);
+    }));
     CHECK(node.charged() == 0);
 }
 
 TEST_CASE("a program whose arbiter does not answer may not start on the GPU") {
     const GpuNode node("memory=100M");
     ::setenv("BERTH_VGPU_SOCKET", "/nonexistent/socket", 1);
-    CHECK(run([](const Cuda& cuda) { MUST(CUDA(cuInit)(0) == CUDA_ERROR_NOT_PERMITTED); }) == 0);
+    succeeds(run([](const Cuda& cuda) { MUST(CUDA(cuInit)(0) == CUDA_ERROR_NOT_PERMITTED); }));
 }
 
 TEST_CASE("a child of fork is nobody, and its parent goes on as before") {
     const GpuNode node("memory=1G");
-    CHECK(run([&](const Cuda& cuda) {
-              cuda.use_device();
-              CUdeviceptr pointer = 0;
-              MUST(CUDA(cuMemAlloc_v2)(&pointer, 100 * kMiB) == CUDA_SUCCESS);
-              const pid_t child = start([&] { return 0; });
-              MUST(end_of(child) == 0);
-              pause_ms(100);
-              MUST(node.charged() == kContext + 100 * kMiB);
-              MUST(node.status("job", "processes") == "1");
-              MUST(CUDA(cuMemFree_v2)(pointer) == CUDA_SUCCESS);
-              MUST(node.charged() == kContext);
-          }) == 0);
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        CUdeviceptr pointer = 0;
+        MUST(CUDA(cuMemAlloc_v2)(&pointer, 100 * kMiB) == CUDA_SUCCESS);
+        const pid_t child = start([&] { return 0; });
+        MUST(end_of(child) == 0);
+        pause_ms(100);
+        MUST(node.charged() == kContext + 100 * kMiB);
+        MUST(node.status("job", "processes") == "1");
+        MUST(CUDA(cuMemFree_v2)(pointer) == CUDA_SUCCESS);
+        MUST(node.charged() == kContext);
+    }));
 }
 
 TEST_CASE("a child forked before the first use joins by itself") {
     const GpuNode node("memory=1G");
-    CHECK(run([&](const Cuda& cuda) {
-              MUST(CUDA(cuInit)(0) == CUDA_SUCCESS);
-              MUST(node.status("job", "processes") == "1");
-          }) == 0);
-    CHECK(run([&](const Cuda&) {
-              const auto life = [&](const Cuda& cuda) {
-                  cuda.use_device();
-                  MUST(node.charged() >= kContext);
-              };
-              MUST(run(life) == 0);
-          }) == 0);
+    succeeds(run([&](const Cuda& cuda) {
+        MUST(CUDA(cuInit)(0) == CUDA_SUCCESS);
+        MUST(node.status("job", "processes") == "1");
+    }));
+    succeeds(run([&](const Cuda&) {
+        const auto life = [&](const Cuda& cuda) {
+            cuda.use_device();
+            MUST(node.charged() >= kContext);
+        };
+        MUST(run(life) == 0);
+    }));
 }
 
 TEST_CASE("what a process used before it executed another program comes back") {
@@ -81,12 +81,13 @@ TEST_CASE("what a process used before it executed another program comes back") {
 TEST_CASE("a killed process's memory comes back to its tenant") {
     const GpuNode node("memory=300M", {"--free-after", "100ms"});
     for (int round = 0; round < 3; ++round) {
-        CHECK(run([&](const Cuda& cuda) {
-                  cuda.use_device();
-                  CUdeviceptr pointer = 0;
-                  MUST(CUDA(cuMemAlloc_v2)(&pointer, 200 * kMiB) == CUDA_SUCCESS);
-                  ::kill(::getpid(), SIGKILL);
-              }) == 128 + SIGKILL);
+        const int code = run([&](const Cuda& cuda) {
+            cuda.use_device();
+            CUdeviceptr pointer = 0;
+            MUST(CUDA(cuMemAlloc_v2)(&pointer, 200 * kMiB) == CUDA_SUCCESS);
+            ::kill(::getpid(), SIGKILL);
+        });
+        CHECK(code == 128 + SIGKILL);
         CHECK(eventually([&] { return node.charged() == 0; }));
     }
 }

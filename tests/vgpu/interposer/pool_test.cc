@@ -9,71 +9,70 @@ using namespace vgpu;
 
 TEST_CASE("a pool is charged what it reserves, not what is handed out of it") {
     const GpuNode node("memory=1G");
-    CHECK(run([&](const Cuda& cuda) {
-              cuda.use_device();
-              CUmemoryPool pool = nullptr;
-              cuuint64_t keep = ~cuuint64_t{0};
-              MUST(CUDA(cuDeviceGetMemPool)(&pool, 0) == CUDA_SUCCESS);
-              MUST(CUDA(cuMemPoolSetAttribute)(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep) ==
-                   CUDA_SUCCESS);
-              CUdeviceptr one = 0;
-              CUdeviceptr other = 0;
-              MUST(CUDA(cuMemAllocAsync)(&one, 10 * kMiB, nullptr) == CUDA_SUCCESS);
-              const std::uint64_t charged = node.charged();
-              MUST(charged == cuda.really_used());
-              MUST(charged > kContext);
-              MUST(CUDA(cuMemAllocAsync)(&other, 10 * kMiB, nullptr) == CUDA_SUCCESS);
-              MUST(node.charged() == charged);
-              MUST(CUDA(cuMemFreeAsync)(one, nullptr) == CUDA_SUCCESS);
-              MUST(CUDA(cuMemFree_v2)(other) == CUDA_SUCCESS);
-              MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
-              MUST(node.charged() == charged);
-              MUST(cuda.really_used() == charged);
-              MUST(CUDA(cuMemPoolTrimTo)(pool, 0) == CUDA_SUCCESS);
-              MUST(node.charged() == kContext);
-              MUST(cuda.really_used() == kContext);
-          }) == 0);
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        CUmemoryPool pool = nullptr;
+        cuuint64_t keep = ~cuuint64_t{0};
+        MUST(CUDA(cuDeviceGetMemPool)(&pool, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemPoolSetAttribute)(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep) ==
+             CUDA_SUCCESS);
+        CUdeviceptr one = 0;
+        CUdeviceptr other = 0;
+        MUST(CUDA(cuMemAllocAsync)(&one, 10 * kMiB, nullptr) == CUDA_SUCCESS);
+        const std::uint64_t charged = node.charged();
+        MUST(charged == cuda.really_used());
+        MUST(charged > kContext);
+        MUST(CUDA(cuMemAllocAsync)(&other, 10 * kMiB, nullptr) == CUDA_SUCCESS);
+        MUST(node.charged() == charged);
+        MUST(CUDA(cuMemFreeAsync)(one, nullptr) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemFree_v2)(other) == CUDA_SUCCESS);
+        MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+        MUST(node.charged() == charged);
+        MUST(cuda.really_used() == charged);
+        MUST(CUDA(cuMemPoolTrimTo)(pool, 0) == CUDA_SUCCESS);
+        MUST(node.charged() == kContext);
+        MUST(cuda.really_used() == kContext);
+    }));
 }
 
 TEST_CASE("a pool that cannot grow is trimmed before a request is refused") {
     const GpuNode node("memory=400M");
-    CHECK(run([&](const Cuda& cuda) {
-              cuda.use_device();
-              CUmemoryPool pool = nullptr;
-              cuuint64_t keep = ~cuuint64_t{0};
-              MUST(CUDA(cuDeviceGetMemPool)(&pool, 0) == CUDA_SUCCESS);
-              MUST(CUDA(cuMemPoolSetAttribute)(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep) ==
-                   CUDA_SUCCESS);
-              CUdeviceptr pointer = 0;
-              MUST(CUDA(cuMemAllocAsync)(&pointer, 200 * kMiB, nullptr) == CUDA_SUCCESS);
-              MUST(CUDA(cuMemFreeAsync)(pointer, nullptr) == CUDA_SUCCESS);
-              MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
-              MUST(CUDA(cuMemAllocAsync)(&pointer, 300 * kMiB, nullptr) == CUDA_SUCCESS);
-              MUST(cuda.really_used() <= 400 * kMiB);
-              MUST(node.charged() == cuda.really_used());
-              CUdeviceptr more = 0;
-              MUST(CUDA(cuMemAllocAsync)(&more, 100 * kMiB, nullptr) == CUDA_ERROR_OUT_OF_MEMORY);
-              MUST(cuda.really_used() <= 400 * kMiB);
-          }) == 0);
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        CUmemoryPool pool = nullptr;
+        cuuint64_t keep = ~cuuint64_t{0};
+        MUST(CUDA(cuDeviceGetMemPool)(&pool, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemPoolSetAttribute)(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &keep) ==
+             CUDA_SUCCESS);
+        CUdeviceptr pointer = 0;
+        MUST(CUDA(cuMemAllocAsync)(&pointer, 200 * kMiB, nullptr) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemFreeAsync)(pointer, nullptr) == CUDA_SUCCESS);
+        MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+        MUST(CUDA(cuMemAllocAsync)(&pointer, 300 * kMiB, nullptr) == CUDA_SUCCESS);
+        MUST(cuda.really_used() <= 400 * kMiB);
+        MUST(node.charged() == cuda.really_used());
+        CUdeviceptr more = 0;
+        MUST(CUDA(cuMemAllocAsync)(&more, 100 * kMiB, nullptr) == CUDA_ERROR_OUT_OF_MEMORY);
+        MUST(cuda.really_used() <= 400 * kMiB);
+    }));
 }
 
 TEST_CASE("a pool of the program's own counts as the device's does, until it is destroyed") {
     const GpuNode node("memory=1G");
-    CHECK(run([&](const Cuda& cuda) {
-              cuda.use_device();
-              CUmemPoolProps props{};
-              props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-              props.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
-              CUmemoryPool pool = nullptr;
-              MUST(CUDA(cuMemPoolCreate)(&pool, &props) == CUDA_SUCCESS);
-              CUdeviceptr pointer = 0;
-              MUST(CUDA(cuMemAllocFromPoolAsync)(&pointer, 70 * kMiB, pool, nullptr) ==
-                   CUDA_SUCCESS);
-              MUST(node.charged() == cuda.really_used());
-              MUST(node.charged() >= kContext + 70 * kMiB);
-              MUST(CUDA(cuMemFreeAsync)(pointer, nullptr) == CUDA_SUCCESS);
-              MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
-              MUST(CUDA(cuMemPoolDestroy)(pool) == CUDA_SUCCESS);
-              MUST(node.charged() == kContext);
-          }) == 0);
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        CUmemPoolProps props{};
+        props.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+        props.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+        CUmemoryPool pool = nullptr;
+        MUST(CUDA(cuMemPoolCreate)(&pool, &props) == CUDA_SUCCESS);
+        CUdeviceptr pointer = 0;
+        MUST(CUDA(cuMemAllocFromPoolAsync)(&pointer, 70 * kMiB, pool, nullptr) == CUDA_SUCCESS);
+        MUST(node.charged() == cuda.really_used());
+        MUST(node.charged() >= kContext + 70 * kMiB);
+        MUST(CUDA(cuMemFreeAsync)(pointer, nullptr) == CUDA_SUCCESS);
+        MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+        MUST(CUDA(cuMemPoolDestroy)(pool) == CUDA_SUCCESS);
+        MUST(node.charged() == kContext);
+    }));
 }
