@@ -20,6 +20,7 @@ set(berth_modules
     5  control                       effects
     5  codec                         effects
     5  vgpu/abi                      effects
+    6  vgpu/device                   effects
     6  adapters/sqlite               effects
     6  adapters/process              effects
     6  adapters/nvml                 effects
