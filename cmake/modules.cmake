@@ -29,6 +29,8 @@ set(berth_modules
     6  adapters/simulated_launcher   effects
     6  attach                        effects
     6  simulation                    effects
+    7  vgpu/software_driver          effects
+    7  vgpu/software_nvml            effects
     7  api                           effects
     7  cli                           effects
     7  app/supervisor                effects
