@@ -22,6 +22,7 @@ set(berth_modules
     5  control                       effects
     5  codec                         effects
     5  vgpu/abi                      effects
+    6  vgpu/device                   effects
     6  adapters/sqlite               effects
     6  adapters/process              effects
     6  adapters/nvml                 effects
@@ -33,6 +34,8 @@ set(berth_modules
     6  vgpu/arbiter                  effects
     6  vgpu/interposer               effects
     6  vgpu/nvml_interposer          effects
+    7  vgpu/software_driver          effects
+    7  vgpu/software_nvml            effects
     7  api                           effects
     7  cli                           effects
     7  app/supervisor                effects
