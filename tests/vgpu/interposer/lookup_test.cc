@@ -34,6 +34,7 @@ TEST_CASE("the library answers to the driver's names, and to the short one by it
 }
 
 TEST_CASE("a lookup gives the hook for what the driver would have given, by version and flags") {
+    const GpuNode node("");
     succeeds(run([](const Cuda& cuda) {
         const auto at = [&](const char* name, int version, cuuint64_t flags) {
             return cuda.find(name, version, flags);
@@ -53,6 +54,7 @@ TEST_CASE("a lookup gives the hook for what the driver would have given, by vers
 }
 
 TEST_CASE("what nobody knows is not found, with the driver's own reason, and counted") {
+    const GpuNode node("");
     succeeds(end_of(start([] {
         void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
         auto* const look_up = reinterpret_cast<decltype(&cuGetProcAddress_v2)>(
