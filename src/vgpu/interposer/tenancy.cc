@@ -22,7 +22,6 @@ constexpr int kJoinMs = 5000;
 constexpr int kGateMs = 100;  // as long as a dead arbiter can hold somebody back
 
 std::atomic<Seat*> seat{nullptr};
-std::atomic<std::uint64_t> held[ledger::kGpusMax];
 // Shared by whoever charges, exclusive for moving to another seat.
 pthread_rwlock_t moving = PTHREAD_RWLOCK_INITIALIZER;
 pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
@@ -43,17 +42,22 @@ void forget_parent() {
     Seat* parents = seat.exchange(nullptr);
     gated_word = &kNotGated;
     if (parents != nullptr) ::close(parents->membership.socket);
-    for (auto& bytes : held) bytes = 0;
     moving = PTHREAD_RWLOCK_INITIALIZER;
     entering = PTHREAD_MUTEX_INITIALIZER;
     forget_all_blocks();
     forget_devices();
 }
 
+// What this process is charged stands in its own slot alone.
+std::uint64_t charged_here(const ledger::Place& place) {
+    return place.line->slots[place.slot].charged;
+}
+
 void move_to(Seat* next) {
     ::pthread_rwlock_wrlock(&moving);
-    for (std::uint32_t gpu = 0; gpu < next->gpu_count; ++gpu)
-        ledger::charge_regardless(next->place(gpu), held[gpu].load());
+    const Seat* before = seat.load();
+    for (std::uint32_t gpu = 0; before != nullptr && gpu < next->gpu_count; ++gpu)
+        ledger::charge_regardless(next->place(gpu), charged_here(before->place(gpu)));
     seat.store(next);
     gated_word = &next->membership.terms->gated;
     ::pthread_rwlock_unlock(&moving);
@@ -115,14 +119,11 @@ bool take(Gpu gpu, std::uint64_t bytes) {
     }
     const Staying staying;
     const ledger::Place place = place_of(gpu);
-    if (ledger::charge(place, bytes)) {
-        held[gpu].fetch_add(bytes);
-        return true;
-    }
+    if (ledger::charge(place, bytes)) return true;
     refusal.uuid = place.terms->uuid;
     refusal.limit = place.terms->limit_bytes;
     refusal.used = ledger::charged(place);
-    refusal.used_here = held[gpu];
+    refusal.used_here = charged_here(place);
     complain_of_limit(refusal);
     return false;
 }
@@ -131,13 +132,11 @@ void take_regardless(Gpu gpu, std::uint64_t bytes) {
     if (gpu < 0 || bytes == 0) return;
     const Staying staying;
     ledger::charge_regardless(place_of(gpu), bytes);
-    held[gpu].fetch_add(bytes);
 }
 
 void give(Gpu gpu, std::uint64_t bytes) {
     if (gpu < 0 || bytes == 0) return;
     const Staying staying;
-    held[gpu].fetch_sub(bytes);
     ledger::give_back(place_of(gpu), bytes);
 }
 

@@ -3,8 +3,9 @@
 // As whom does this process use GPUs? As a member of the tenant whose socket is named by
 // BERTH_VGPU_SOCKET, from its first cuInit on; without that variable as nobody, unlimited.
 //
-// What it is charged it also counts here, so that it can bring it along to an arbiter that was
-// started anew. A forked child is nobody until its own cuInit: CUDA does not live on in it.
+// What it is charged stands in its slot, and it brings it along to an arbiter that was started
+// anew: the memory of its slot is its own as well as the arbiter's. A forked child is nobody until
+// its own cuInit: CUDA does not live on in it.
 #pragma once
 
 #include <cstdint>

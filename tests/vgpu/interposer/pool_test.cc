@@ -76,3 +76,32 @@ TEST_CASE("a pool of the program's own counts as the device's does, until it is 
         MUST(node.charged() == kContext);
     }));
 }
+
+TEST_CASE("what graphs allocate is charged once it is there, and given back when it is trimmed") {
+    const GpuNode node("memory=1G");
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        CUgraph graph = nullptr;
+        CUgraphNode allocation = nullptr;
+        CUgraphNode release = nullptr;
+        CUgraphExec exec = nullptr;
+        CUDA_MEM_ALLOC_NODE_PARAMS params{};
+        params.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+        params.poolProps.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
+        params.bytesize = 40 * kMiB;
+        MUST(CUDA(cuGraphCreate)(&graph, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuGraphAddMemAllocNode)(&allocation, graph, nullptr, 0, &params) == CUDA_SUCCESS);
+        MUST(CUDA(cuGraphAddMemFreeNode)(&release, graph, &allocation, 1, params.dptr) ==
+             CUDA_SUCCESS);
+        MUST(CUDA(cuGraphInstantiateWithFlags)(&exec, graph, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuGraphLaunch)(exec, nullptr) == CUDA_SUCCESS);
+        MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+        MUST(node.charged() >= kContext + 40 * kMiB);
+        MUST(node.charged() == cuda.really_used());
+        MUST(CUDA(cuGraphExecDestroy)(exec) == CUDA_SUCCESS);
+        MUST(CUDA(cuGraphDestroy)(graph) == CUDA_SUCCESS);
+        MUST(CUDA(cuDeviceGraphMemTrim)(0) == CUDA_SUCCESS);
+        MUST(node.charged() == kContext);
+        MUST(cuda.really_used() == kContext);
+    }));
+}
