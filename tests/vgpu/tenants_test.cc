@@ -219,6 +219,33 @@ TEST_CASE("a forked child is told that the driver is not initialised there") {
     number_in(tenant.ask("alloc 100"));
 }
 
+TEST_CASE("a program that replaces itself by exec has nothing any more") {
+    const PrimaryContext context;
+    const std::uint64_t before = used_bytes();
+    const Tenant tenant;
+    CHECK(tenant.ask("context") == "0");
+    number_in(tenant.ask("alloc " + mib(100)));
+    CHECK(tenant.ask("exec") == "again");
+    CHECK(tenant.ask("info").starts_with("201"));  // it lives, and has no context
+    wait_until([&] { return used_bytes() == before; });
+}
+
+TEST_CASE("in virtual time work takes none of ours, and always the same of its own") {
+    if (!is_software()) return;
+    const std::string path = "/dev/shm/berth_virtual_test." + std::to_string(::getpid());
+    std::string answers[2];
+    const auto begin = std::chrono::steady_clock::now();
+    for (std::string& answer : answers) {
+        const Tenant tenant("state=" + path + "; time=virtual");
+        CHECK(tenant.ask("context") == "0");
+        answer = tenant.ask("timed 1000000000 60");
+        ::unlink(path.c_str());
+    }
+    CHECK(answers[0] == "0 60000.000000");
+    CHECK(answers[1] == answers[0]);
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
+}
+
 TEST_CASE("a wrong description is an error before anything is made") {
     if (!is_software()) return;
     const Tenant tenant("state=/dev/shm/never_made; gpus=99");
