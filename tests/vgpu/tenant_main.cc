@@ -10,7 +10,7 @@
 //   put POINTER VALUE COUNT   fills u32
 //   get POINTER               one u32
 //   spin NS COUNT             so many kernels of such a length, waited for
-//   work NS MS                kernels of such a length for so long; how many were done
+//   work NS MS [BLOCKS]       kernels of such a length for so long; how many were done
 //   managed BYTES             pointer
 //   export POINTER            hexadecimal handle for another process
 //   import HANDLE             pointer
@@ -49,9 +49,9 @@ CUfunction spin_kernel() {
     return function;
 }
 
-CUresult launch_spin(unsigned long long ns) {
+CUresult launch_spin(unsigned long long ns, unsigned int blocks = 1024) {
     void* parameters[] = {&ns};
-    return cuda().cuLaunchKernel(spin_kernel(), 1024, 1, 1, 64, 1, 1, 0, nullptr, parameters,
+    return cuda().cuLaunchKernel(spin_kernel(), blocks, 1, 1, 64, 1, 1, 0, nullptr, parameters,
                                  nullptr);
 }
 
@@ -125,11 +125,13 @@ std::string spin(std::istream& in) {
 std::string work(std::istream& in) {
     unsigned long long ns = 0;
     int ms = 0;
+    unsigned int blocks = 1024;
     in >> ns >> ms;
+    if (unsigned int wanted = 0; in >> wanted) blocks = wanted;
     CUevent events[2] = {};
     for (CUevent& event : events) {
         cuda().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
-        launch_spin(ns);
+        launch_spin(ns, blocks);
         cuda().cuEventRecord(event, nullptr);
     }
     const auto end = Clock::now() + std::chrono::milliseconds(ms);
@@ -138,7 +140,7 @@ std::string work(std::istream& in) {
         CUevent event = events[done % 2];
         if (const CUresult result = cuda().cuEventSynchronize(event); result != CUDA_SUCCESS)
             return std::to_string(result);
-        launch_spin(ns);
+        launch_spin(ns, blocks);
         cuda().cuEventRecord(event, nullptr);
     }
     return std::to_string(cuda().cuCtxSynchronize()) + " " + std::to_string(done);

@@ -131,6 +131,15 @@ TEST_CASE("memory of another process shows what that wrote, and outlives it whil
     const Tenant reader;
     CHECK(owner.ask("context") == "0");
     CHECK(reader.ask("context") == "0");
+    const std::string small = std::to_string(number_in(owner.ask("alloc 400")));
+    number_in(owner.ask("alloc 400"));
+    const std::string second = std::to_string(number_in(owner.ask("alloc 400")));
+    CHECK(owner.ask("put " + second + " 5 100") == "0");
+    CHECK(owner.ask("put " + small + " 4 100") == "0");
+    for (const auto& [own, word] : {std::pair{small, "0 4"}, std::pair{second, "0 5"}}) {
+        const std::string open = reader.ask("import " + owner.ask("export " + own).substr(2));
+        CHECK(reader.ask("get " + std::to_string(number_in(open))) == word);
+    }
     const std::string pointer = std::to_string(number_in(owner.ask("alloc " + mib(8))));
     CHECK(owner.ask("put " + pointer + " 321 100") == "0");
     const std::string handle = owner.ask("export " + pointer);
@@ -190,6 +199,26 @@ TEST_CASE("processes that are always busy get equal parts of the GPU's time") {
     CHECK(sum * sum / (3 * squares) >= 0.99);  // Jain's index
     CHECK(sum * 5 >= 1200 * 0.9);              // the GPU did not idle
     CHECK(sum * 5 <= 1200 + 6 * 5 + 60);       // and did not run what it has no time for
+}
+
+TEST_CASE("small kernels of two processes run side by side where sharing is concurrent") {
+    if (!is_software()) return;
+    const std::string path = "/dev/shm/berth_concurrent_test." + std::to_string(::getpid());
+    const auto kernels_done = [&](const std::string& sharing) {
+        const std::string text = "state=" + path + "; sharing=" + sharing;
+        const Tenant one(text);
+        const Tenant other(text);
+        for (const Tenant* tenant : {&one, &other}) {
+            CHECK(tenant->ask("context") == "0");
+            CHECK(tenant->ask("spin 1000 1") == "0");
+        }
+        for (const Tenant* tenant : {&one, &other}) tenant->tell("work 5000000 400 8");
+        const std::uint64_t done = number_in(one.hear()) + number_in(other.hear());
+        ::unlink(path.c_str());
+        return done;
+    };
+    CHECK(kernels_done("concurrent") >= 140);  // 2 x 80
+    CHECK(kernels_done("slices") <= 100);      // 80
 }
 
 TEST_CASE("NVML tells how busy the GPU is") {

@@ -137,6 +137,17 @@ TEST_CASE("small kernels in two streams run side by side") {
     CHECK(ms_since(begin) < 75);
 }
 
+TEST_CASE("a launch waits when more than a thousand are before it") {
+    const PrimaryContext context;
+    const Kernels code;
+    const CUstream stream = make_stream();
+    const auto begin = Clock::now();
+    for (int i = 0; i < 1400; ++i) CHECK(spin(code, 0.2, stream) == CUDA_SUCCESS);
+    CHECK(ms_since(begin) >= 50);
+    CHECK(cuda().cuStreamSynchronize(stream) == CUDA_SUCCESS);
+    CHECK(ms_since(begin) >= 280);
+}
+
 TEST_CASE("a stream waits for an event of another one") {
     const PrimaryContext context;
     const Kernels code;
