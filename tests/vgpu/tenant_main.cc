@@ -10,6 +10,7 @@
 //   put POINTER VALUE COUNT   fills u32
 //   get POINTER               one u32
 //   spin NS COUNT             so many kernels of such a length, waited for
+//   launch NS                 one such kernel, not waited for
 //   work NS MS [BLOCKS]       kernels of such a length for so long; how many were done
 //   managed BYTES             pointer
 //   export POINTER            hexadecimal handle for another process
@@ -121,14 +122,20 @@ std::string spin(std::istream& in) {
     return std::to_string(cuda().cuCtxSynchronize());
 }
 
-// Two kernels are always queued, so that the GPU never waits for this process.
+std::string launch_one(std::istream& in) {
+    unsigned long long ns = 0;
+    in >> ns;
+    return std::to_string(launch_spin(ns));
+}
+
+// Eight kernels are always queued, so that the GPU never waits for this process.
 std::string work(std::istream& in) {
     unsigned long long ns = 0;
     int ms = 0;
     unsigned int blocks = 1024;
     in >> ns >> ms;
     if (unsigned int wanted = 0; in >> wanted) blocks = wanted;
-    CUevent events[2] = {};
+    CUevent events[8] = {};
     for (CUevent& event : events) {
         cuda().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
         launch_spin(ns, blocks);
@@ -137,7 +144,7 @@ std::string work(std::istream& in) {
     const auto end = Clock::now() + std::chrono::milliseconds(ms);
     int done = 0;
     for (; Clock::now() < end; ++done) {
-        CUevent event = events[done % 2];
+        CUevent event = events[done % 8];
         if (const CUresult result = cuda().cuEventSynchronize(event); result != CUDA_SUCCESS)
             return std::to_string(result);
         launch_spin(ns, blocks);
@@ -263,6 +270,7 @@ int main(int count, char**) {
         {"put", put},
         {"get", get},
         {"spin", spin},
+        {"launch", launch_one},
         {"work", work},
         {"export", export_memory},
         {"import", import_memory},

@@ -120,7 +120,7 @@ TEST_CASE("events tell the time between them, to the length of the kernels") {
     CHECK(cuda().cuEventSynchronize(end) == CUDA_SUCCESS);
     CHECK(cuda().cuEventElapsedTime(&ms, middle, end) == CUDA_SUCCESS);
     CHECK(ms >= 10.0F);
-    CHECK(ms < 11.0F);
+    CHECK(ms < 15.0F);
     CHECK(cuda().cuEventElapsedTime(&ms, begin, middle) == CUDA_SUCCESS);
     CHECK(ms >= 5.0F);
 }
@@ -233,7 +233,7 @@ TEST_CASE("a copy takes as long as the link needs") {
     float ms = 0;
     CHECK(cuda().cuEventElapsedTime(&ms, begin, end) == CUDA_SUCCESS);
     CHECK(ms >= 9.9F);  // half a GiB at 50 GiB/s
-    CHECK(ms < 12.0F);
+    CHECK(ms < 20.0F);
     CHECK(cuda().cuMemFreeHost(host) == CUDA_SUCCESS);
 }
 
