@@ -45,7 +45,7 @@ std::vector<Step> steps_of(const Accounts& accounts, const QuotaExperiment& expe
         steps.push_back({run.asked[at], What::Frees, stay.job, amount});
         const auto& end = run.replay.jobs[static_cast<std::size_t>(stay.job)].end;
         if (end != stay.to) {
-            steps.push_back({run.asked[at], What::Waits, stay.job, MilliGpu{0}});
+            steps.push_back({stay.to, What::Waits, stay.job, MilliGpu{0}});
         }
     }
     std::ranges::stable_sort(

@@ -4,8 +4,8 @@
 // higher priority first, then older. A job is within the quota while what the project holds for
 // jobs of at least its priority, those that wait before it and the job itself ask no more than the
 // quota; one that alone asks more is never within, and nobody waits behind it. A wait is counted
-// without a break, from when this became true (for a job that was asked to leave: from then on at
-// the earliest), until it starts or no longer is within.
+// without a break, from when this became true until the job starts or no longer is within; who was
+// paused waits from when it has left.
 //
 // Looks at nothing but the trace, the quotas and the stays. Cost: O(log) an event and one look at
 // each job within the quota.
