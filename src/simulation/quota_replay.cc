@@ -66,7 +66,7 @@ class Player {
         }
     }
 
-    QuotaReplay play(const std::function<void(std::size_t)>& progress) {
+    Result<QuotaReplay> play(const std::function<void(std::size_t)>& progress) {
         const auto most = kDecisionsPerJobMax * static_cast<std::int64_t>(jobs_.size() + 1);
         while (const auto next = next_moment()) {
             now_ = *next;
@@ -74,13 +74,21 @@ class Player {
             happen_due();
             decide();
             remember();
-            if (result_.decisions >= most) break;
+            if (result_.decisions >= most) return too_many_decisions();
             if (progress && result_.decisions % kEventsBetweenProgress == 0) progress(finished_);
         }
         return std::move(result_);
     }
 
   private:
+    tl::unexpected<base::Error> too_many_decisions() const {
+        return base::fail(base::ErrorCode::Exhausted,
+                          std::to_string(result_.decisions) + " decisions, " +
+                              std::to_string(kDecisionsPerJobMax) + " for each job, and " +
+                              std::to_string(jobs_.size() - finished_) +
+                              " jobs have not ended; jobs pause each other without end");
+    }
+
     enum class What { End, Left };
     struct Due {
         TimePoint at;
@@ -110,6 +118,7 @@ class Player {
     // unless something is promised.
     std::optional<TimePoint> next_moment() {
         std::optional<TimePoint> next;
+        if (is_changed_) return now_;
         const auto consider = [&](TimePoint at) { next = std::min(next.value_or(at), at); };
         while (!due_.empty() && due_.top().turn != live(due_.top().job).turn) due_.pop();
         if (!due_.empty()) consider(due_.top().at);
@@ -207,6 +216,8 @@ class Player {
             happen(model::JobRunning{id});
             start(ticket_of(id));
         } else {
+            // As in the server: what was promised may go to others now.
+            is_changed_ |= std::holds_alternative<model::ReservationDropped>(event);
             happen(std::move(event));
         }
     }

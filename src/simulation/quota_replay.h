@@ -46,7 +46,8 @@ struct QuotaReplay {
 // department; or the cluster has jobs, is impossible, or a pause takes longer than its grace.
 base::Result<Trace> trace_for(const Trace& trace, const model::Description& cluster);
 
-// Errors: as of trace_for, which the trace has passed. `progress`, now and then: jobs finished.
+// Errors: Invalid, as of trace_for, which the trace has passed; Exhausted, when there is no end to
+// it. `progress`, now and then: jobs finished.
 base::Result<QuotaReplay> replay(const QuotaExperiment& experiment,
                                  const std::function<void(std::size_t)>& progress = {});
 

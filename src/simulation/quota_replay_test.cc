@@ -260,4 +260,44 @@ TEST_CASE("random streams end, and demand within quotas waits no longer than the
     CHECK(longest_by_classic > 60);
 }
 
+TEST_CASE("... in departments and pools too, with builds and services that are never paused") {
+    constexpr model::JobKind kKinds[] = {model::JobKind::Train, model::JobKind::Train,
+                                         model::JobKind::Train, model::JobKind::Build,
+                                         model::JobKind::Inference};
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        INFO("seed " << seed);
+        base::Rng rng(seed);
+        model::Project top, other;
+        top.name = "top";
+        other.name = "other";
+        Play play{{},
+                  cluster(4, 4,
+                          {top, other, project("a", 2), project("b", 2), project("c", 3),
+                           project("d", 1)})};
+        play.description.pools.push_back(
+            {.name = "fast", .labels = {{"is", "fast"}}, .exchange = {}});
+        for (int i : {2, 3})
+            play.description.nodes[static_cast<std::size_t>(i)].labels["is"] = "fast";
+        for (model::Project& one : play.description.projects) {
+            if (one.name.size() > 1) continue;
+            one.parent = one.name < "c" ? "top" : "other";
+            one.pools["fast"] = one.rights;
+        }
+        play.placement = Placement::Count;
+        // A gang that has booked comes before younger jobs of its own project, and a sibling's
+        // pause can open a right that the next decision sees: two pauses at most.
+        play.policy.bookings_max = 0;
+        play.save_time = play.policy.pause_grace / 2;
+        for (int at = 0, left = 120; left > 0; --left) {
+            at += static_cast<int>(rng.between(0, 1500));
+            const std::string name(1, static_cast<char>('a' + rng.between(0, 3)));
+            const auto width = static_cast<std::int32_t>(rng.between(1, 4));
+            play.trace.push_back(job(at, static_cast<int>(rng.between(1, 10'000)), width, name));
+            if (rng.chance(1, 2)) play.trace.back().pool = "fast";
+            play.trace.back().kind = kKinds[rng.index(std::size(kKinds))];
+        }
+        play.go();
+    }
+}
+
 }  // namespace berth::simulation

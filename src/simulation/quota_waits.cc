@@ -56,27 +56,19 @@ std::vector<Step> steps_of(const Accounts& accounts, const QuotaExperiment& expe
 // One project in one pool.
 class Line {
   public:
-    void take(const Step& step, int priority, const Accounts& accounts) {
-        MilliGpu& held = held_[priority];
-        switch (step.what) {
-            case What::Frees: held -= step.amount; break;
-            case What::Takes:
-                held += step.amount;
-                waiting_.erase({priority, step.job});
-                break;
-            case What::Waits: waiting_[{priority, step.job}] = accounts.asked(step.job); break;
-        }
-    }
+    void join(InLine who, MilliGpu asks) { waiting_[who] = asks; }
+    void leave(InLine who) { waiting_.erase(who); }
 
-    // Who is within the quota now, and the longest wait of those who no longer are and `count`.
+    // Who is within the quota now, where `room` is left in it, and the longest wait of those who
+    // no longer are and `count`.
     template <typename Count>
-    void look_again(TimePoint now, MilliGpu quota, const Count& count, InQuotaWait& longest) {
+    void look_again(TimePoint now, MilliGpu quota, MilliGpu room, const Count& count,
+                    InQuotaWait& longest) {
         std::map<Ticket, TimePoint> within;
-        MilliGpu before{0};
         for (const auto& [who, asks] : waiting_) {
             if (asks > quota) continue;
-            before += asks;
-            if (held_for(who.priority) + before > quota) break;
+            room -= asks;
+            if (room < MilliGpu{0}) break;
             const auto known = within_since_.find(who.job);
             within[who.job] = known == within_since_.end() ? now : known->second;
         }
@@ -87,57 +79,90 @@ class Line {
         within_since_ = std::move(within);
     }
 
-    // Nobody is within any more.
-    template <typename Count>
-    void close(TimePoint now, const Count& count, InQuotaWait& longest) {
-        waiting_.clear();
-        look_again(now, MilliGpu{0}, count, longest);
+  private:
+    std::map<InLine, MilliGpu> waiting_;  // and what it asks
+    std::map<Ticket, TimePoint> within_since_;
+};
+
+// All of them.
+class Lines {
+  public:
+    Lines(const Accounts& accounts, const QuotaExperiment& experiment, Demand demand)
+        : accounts_(accounts),
+          experiment_(experiment),
+          demand_(demand),
+          longest_(accounts.cluster().projects().size()) {}
+
+    void take(const Step& step) {
+        const Account account = accounts_.account_of(step.job);
+        const InLine who{model::default_priority(job(step.job).kind), step.job};
+        const std::vector<Account> path = accounts_.path_of(account);
+        switch (step.what) {
+            case What::Waits: lines_[account].join(who, accounts_.asked(step.job)); break;
+            case What::Takes: lines_[account].leave(who); [[fallthrough]];
+            case What::Frees:
+                for (const Account& one : path) {
+                    held_[one] += step.amount * (step.what == What::Takes ? 1 : -1);
+                }
+        }
+        changed_.insert(path.back());
+    }
+
+    // When all that happens at one moment has been taken.
+    void look_again(TimePoint now) {
+        for (auto& [account, line] : lines_) {
+            const std::vector<Account> path = accounts_.path_of(account);
+            if (!changed_.contains(path.back())) continue;
+            MilliGpu room = model::kUnlimited;
+            for (const Account& one : path) {
+                room = std::min(room, accounts_.quota_of(one) - held_[one]);
+            }
+            look_again(now, account, room);
+        }
+        changed_.clear();
+    }
+
+    std::vector<InQuotaWait> at_end(TimePoint end) {
+        for (const auto& [account, line] : lines_) look_again(end, account, MilliGpu{-1});
+        return std::move(longest_);
     }
 
   private:
-    MilliGpu held_for(int priority) const {
-        MilliGpu sum{0};
-        for (const auto& [own, held] : held_) {
-            if (own >= priority) sum += held;
-        }
-        return sum;
+    const TraceJob& job(Ticket ticket) const {
+        return experiment_.trace[static_cast<std::size_t>(ticket)];
     }
 
-    std::map<InLine, MilliGpu> waiting_;  // and what it asks
-    std::map<int, MilliGpu> held_;  // by priority
-    std::map<Ticket, TimePoint> within_since_;
+    void look_again(TimePoint now, Account account, MilliGpu room) {
+        const auto counts = [&](Ticket ticket) {
+            return demand_ == Demand::All || experiment_.placement == Placement::Count ||
+                   job(ticket).gpus == 1;
+        };
+        lines_[account].look_again(now, accounts_.quota_of(account), room, counts,
+                                   longest_[account.project.index()]);
+    }
+
+    const Accounts& accounts_;
+    const QuotaExperiment& experiment_;
+    Demand demand_;
+    std::map<Account, Line> lines_;
+    std::map<Account, MilliGpu> held_;  // departments too
+    std::set<Account> changed_;  // the outermost departments
+    std::vector<InQuotaWait> longest_;
 };
 
 }  // namespace
 
 std::vector<InQuotaWait> in_quota_waits(const Accounts& accounts, const QuotaExperiment& experiment,
                                         const QuotaReplay& run, Demand demand) {
-    const auto counts = [&](Ticket job) {
-        return demand == Demand::All || experiment.placement == Placement::Count ||
-               experiment.trace[static_cast<std::size_t>(job)].gpus == 1;
-    };
-    std::vector<InQuotaWait> longest(accounts.cluster().projects().size());
-    std::map<Account, Line> lines;
-    std::set<Account> changed;
-    const std::vector<Step> steps = steps_of(accounts, experiment, run);
-    for (std::size_t at = 0; at < steps.size(); ++at) {
-        const Step& step = steps[at];
-        const Account account = accounts.account_of(step.job);
-        const TraceJob& job = experiment.trace[static_cast<std::size_t>(step.job)];
-        lines[account].take(step, model::default_priority(job.kind), accounts);
-        changed.insert(account);
-        // All that happens at one moment is taken in before anybody looks.
-        if (at + 1 < steps.size() && steps[at + 1].at == step.at) continue;
-        for (const Account& one : changed) {
-            lines[one].look_again(step.at, accounts.quota_of(one), counts,
-                                  longest[one.project.index()]);
-        }
-        changed.clear();
+    Lines lines(accounts, experiment, demand);
+    TimePoint now;
+    for (const Step& step : steps_of(accounts, experiment, run)) {
+        if (step.at > now) lines.look_again(now);
+        now = step.at;
+        lines.take(step);
     }
-    for (auto& [account, line] : lines) {
-        line.close(steps.back().at, counts, longest[account.project.index()]);
-    }
-    return longest;
+    lines.look_again(now);
+    return lines.at_end(now);
 }
 
 }  // namespace berth::simulation
