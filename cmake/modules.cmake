@@ -9,6 +9,8 @@ set(berth_modules
     0  base                          pure
     1  model                         pure
     1  ordering                      pure
+    1  vgpu/ledger                   effects
+    1  vgpu/windows                  pure
     2  cluster                       pure
     3  scheduling                    pure
     3  lifecycle                     pure
@@ -29,6 +31,9 @@ set(berth_modules
     6  adapters/simulated_launcher   effects
     6  attach                        effects
     6  simulation                    effects
+    6  vgpu/arbiter                  effects
+    6  vgpu/interposer               effects
+    6  vgpu/nvml_interposer          effects
     7  vgpu/software_driver          effects
     7  vgpu/software_nvml            effects
     7  api                           effects

@@ -14,22 +14,22 @@ std::int64_t HostUse::free(View view) const {
 }
 
 bool LaneKey::operator<(const LaneKey& other) const {
-    return std::tie(other.priority, stage, shape, ask, preemptible, preference, preemption_delay,
-                    home, alone, minutes) < std::tie(priority, other.stage, other.shape, other.ask,
-                                                     other.preemptible, other.preference,
+    return std::tie(other.precedence, stage, shape, ask, preemptible, preference, preemption_delay,
+                    home, alone, minutes) < std::tie(precedence, other.stage, other.shape,
+                                                     other.ask, other.preemptible, other.preference,
                                                      other.preemption_delay, other.home,
                                                      other.alone, other.minutes);
 }
 
 bool VictimKey::operator<(const VictimKey& other) const {
-    return std::tie(priority, other.stage, other.created, other.job) <
-           std::tie(other.priority, stage, created, job);
+    return std::tie(precedence, other.stage, other.created, other.job) <
+           std::tie(other.precedence, stage, created, job);
 }
 
 int Job::declared_minutes() const {
-    if (!expected_runtime) return 0;
+    if (expected_runtime == model::Duration{0}) return 0;
     const std::int64_t minutes =
-        std::max<std::int64_t>((expected_runtime->count() + 59'999) / 60'000, 1);
+        std::max<std::int64_t>((expected_runtime.count() + 59'999) / 60'000, 1);
     const std::int64_t step = minutes <= 60 ? 1 : minutes <= 24 * 60 ? 15 : 60;
     return static_cast<int>(std::min<std::int64_t>((minutes + step - 1) / step * step, 1 << 30));
 }
