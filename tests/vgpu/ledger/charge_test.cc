@@ -96,8 +96,8 @@ TEST_CASE("of processes that fight at the limit none ever passes it, and nothing
 }
 
 TEST_CASE("who asks between the two steps of another's charge never makes the sum pass the limit") {
-    for (const std::uint64_t first : {60, 100, 101}) {
-        for (const std::uint64_t second : {40, 41, 60, 100}) {
+    for (const std::uint64_t first : {60UL, 100UL, 101UL}) {
+        for (const std::uint64_t second : {40UL, 41UL, 60UL, 100UL}) {
             CAPTURE(first);
             CAPTURE(second);
             const Tenant tenant(100, 2);
