@@ -42,9 +42,7 @@ Mixes::Mixes(const Trace& trace, Packing packing, const SpeedTable* table)
         if (!is_new) continue;
         About about{.profile = job.profile, .job = {job.name, job.gpus}};
         about.profile.sm_percent = sm_percent(job.profile);
-        if (table && table->spread.contains(about.job)) {
-            about.spread = millionths(table->spread.at(about.job));
-        }
+        if (table) about.spread = millionths(table->spread_of(about.job));
         kinds_.push_back(std::move(about));
     }
 }

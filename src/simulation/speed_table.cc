@@ -93,6 +93,12 @@ class Reader {
 
 }  // namespace
 
+double SpeedTable::spread_of(const Job& job) const {
+    const auto above = spread.upper_bound(job);
+    if (above == spread.begin() || std::prev(above)->first.first != job.first) return 1;
+    return std::prev(above)->second;
+}
+
 base::Result<SpeedTable> parse_speed_table(std::string_view text, std::string_view file) {
     const auto root = codec::parse_json(text, file);
     if (!root) return tl::unexpected(root.error());

@@ -20,8 +20,11 @@ namespace berth::simulation {
 struct SpeedTable {
     using Job = std::pair<std::string, std::int32_t>;  // its name and its GPUs
 
-    std::map<Job, double> spread;                       // at most 1
-    std::map<std::pair<Job, Job>, double> beside;       // of the first, beside the second
+    std::map<Job, double> spread;                  // at most 1
+    std::map<std::pair<Job, Job>, double> beside;  // of the first, beside the second
+
+    // As of the most GPUs, not above its own, of which it was measured; 1 when it never was.
+    double spread_of(const Job& job) const;
 };
 
 // Errors: Invalid, "FILE:LINE: what is wrong".

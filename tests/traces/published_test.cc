@@ -9,28 +9,14 @@
 
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "ordering/named.h"
+#include "public_traces.h"
 #include "simulation/audit.h"
 #include "simulation/metrics.h"
 
 namespace berth::simulation {
 namespace {
-
-std::filesystem::path traces_folder() {
-    if (const char* given = std::getenv("BERTH_TRACES")) return given;
-    std::filesystem::path above = BERTH_SOURCE_DIR;
-    for (; above.has_relative_path(); above = above.parent_path()) {
-        if (const auto found = above / "shared/data/traces"; std::filesystem::exists(found)) {
-            return found;
-        }
-    }
-    return {};
-}
 
 struct Published {
     const char* trace;
@@ -72,17 +58,6 @@ constexpr Published kPublished[] = {
      "tiresias-released",
      {6925667, 110648, 33166709, 37072188, 42888065, 47223183, 6825681, 17379}},
 };
-
-Trace read(const std::filesystem::path& file, std::string_view format = "muri") {
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream bytes;
-    bytes << stream.rdbuf();
-    auto text = unpacked(bytes.str(), std::size_t{1} << 28);
-    REQUIRE_MESSAGE(text, file.string());
-    auto trace = parse_trace(*text, format, file.string());
-    REQUIRE_MESSAGE(trace, trace.error().message);
-    return *trace;
-}
 
 Metrics simulate(const Trace& trace, std::string_view policy, Machines machines = {8, 8}) {
     const Experiment experiment{trace, machines, Placement::Count, Duration{}};
