@@ -12,7 +12,7 @@ namespace {
 
 using ordering::Ticket;
 
-std::int32_t width(const Holder& holder) { return static_cast<std::int32_t>(holder.gpus->size()); }
+std::int32_t width(const Holder& holder) { return holder.ask->gpus; }
 
 // GPUs held by running jobs behind `first`.
 std::int32_t held_behind(const Ranked& first, const std::vector<Holder>& running) {
@@ -33,7 +33,10 @@ class Pass {
           by_count_(free.placement() == Placement::Count),
           left_(free.machines().gpus()),
           room_(by_count_ ? Machines{} : free.machines()) {
-        std::ranges::sort(running_, {}, &Holder::who);
+        // All before the first who waits stay: nobody else takes anything before them.
+        const auto stays = [&](const Holder& one) { return one.who < heads_.first(); };
+        const auto behind = std::ranges::partition(running_, stays);
+        std::ranges::sort(behind, {}, &Holder::who);
         for (std::size_t turn = 0; turn < running_.size() && !by_count_; ++turn) {
             room_.occupy(*running_[turn].gpus, static_cast<std::int32_t>(turn));
         }
@@ -69,7 +72,7 @@ class Pass {
             return;
         }
         pause(holder);
-        if (!by_count_) try_start(holder.who.job, holder.ask);
+        if (!by_count_) try_start(holder.who.job, *holder.ask);
     }
 
     void pause(const Holder& holder) {

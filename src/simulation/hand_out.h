@@ -44,7 +44,7 @@ using Queues = std::map<Ask, std::set<Ranked>>;
 
 struct Holder {
     Ranked who;
-    Ask ask;
+    const Ask* ask = nullptr;
     const GpuList* gpus = nullptr;
     std::size_t group = 0;  // the same number for all that share these GPUs
 };

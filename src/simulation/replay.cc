@@ -65,6 +65,11 @@ class Player {
           free_(experiment.machines, experiment.placement),
           live_(experiment.trace.size()) {
         result_.jobs.resize(trace_.size());
+        for (std::size_t at = 0; at < trace_.size(); ++at) {
+            const Mixes::Kind kind = mixes_.kind(at);
+            asks_.push_back({trace_[at].gpus, experiment.stand(mixes_.spread(kind)),
+                             experiment.packing == Packing::None ? 0 : kind});
+        }
     }
 
     Replay play(const std::function<void(std::size_t)>& progress) {
@@ -91,7 +96,7 @@ class Player {
         return one.left -
                std::max(now_ - one.counted - one.restart, Duration{}).count() * one.speed;
     }
-    Ask ask(Ticket ticket) const;
+    const Ask& ask(Ticket ticket) const { return asks_[index(ticket)]; }
     std::vector<Holder> holders() const;
     HandOut decide();
 
@@ -130,6 +135,7 @@ class Player {
 
     Mixes mixes_;
     FreeGpus free_;
+    std::vector<Ask> asks_;
     std::vector<Live> live_;
     std::vector<Group> groups_;
     std::vector<std::size_t> closed_groups_;  // without members
@@ -156,19 +162,13 @@ Standing Player::standing(Ticket ticket) const {
             .left = Duration{(left_now(one) + kFullSpeed - 1) / kFullSpeed}};
 }
 
-Ask Player::ask(Ticket ticket) const {
-    const Mixes::Kind kind = mixes_.kind(index(ticket));
-    return {job(ticket).gpus, experiment_.stand(mixes_.spread(kind)),
-            experiment_.packing == Packing::None ? 0 : kind};
-}
-
 std::vector<Holder> Player::holders() const {
     std::vector<Holder> all;
     all.reserve(running_.size());
     for (const Ticket ticket : running_) {
         const std::size_t group = live(ticket).group;
         all.push_back(
-            {{order_.rank(standing(ticket)), ticket}, ask(ticket), &groups_[group].gpus, group});
+            {{order_.rank(standing(ticket)), ticket}, &ask(ticket), &groups_[group].gpus, group});
     }
     return all;
 }

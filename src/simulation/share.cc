@@ -31,7 +31,7 @@ class SharedPass {
           room_(by_count_ ? Machines{} : free.machines()) {
         std::ranges::sort(running_, {}, &Holder::who);
         std::int64_t asked = 0;
-        for (const Holder& holder : running_) asked += holder.ask.gpus;
+        for (const Holder& holder : running_) asked += holder.ask->gpus;
         for (const auto& [ask, queue] : queues) asked += ask.gpus * std::ssize(queue);
         crowded_ = asked > left_;
         for (const Holder& holder : running_) {
@@ -82,23 +82,23 @@ class SharedPass {
         Was& was = was_.at(holder.group);
         if (was.now) {
             Group& group = groups_[*was.now];
-            const Mixes::Mix mix = mixes_.with(group.mix, holder.ask.kind);
+            const Mixes::Mix mix = mixes_.with(group.mix, holder.ask->kind);
             if (mix != Mixes::kRefused && mixes_.total(mix) > mixes_.total(group.mix)) {
                 add(group, holder.who.job, mix);
-                guests_.push_back({holder.who.job, holder.ask, *was.now});
+                guests_.push_back({holder.who.job, *holder.ask, *was.now});
                 return;
             }
-        } else if (by_count_ ? holder.ask.gpus <= left_ : room_.keep(*holder.gpus)) {
+        } else if (by_count_ ? holder.ask->gpus <= left_ : room_.keep(*holder.gpus)) {
             was.now = groups_.size();
-            left_ -= holder.ask.gpus;
-            Group group{.width = holder.ask.gpus};
-            add(group, holder.who.job, mixes_.with(Mixes::kEmpty, holder.ask.kind));
+            left_ -= holder.ask->gpus;
+            Group group{.width = holder.ask->gpus};
+            add(group, holder.who.job, mixes_.with(Mixes::kEmpty, holder.ask->kind));
             groups_.push_back(std::move(group));
             return;
         }
         if (!was.now && !by_count_) room_.vacate(*holder.gpus);
         paused_.push_back(holder.who.job);
-        place(holder.who.job, holder.ask);
+        place(holder.who.job, *holder.ask);
     }
 
     bool place(Ticket job, const Ask& ask) {
