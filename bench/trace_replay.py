@@ -3,8 +3,8 @@
 """How much CPU does `berth simulate` take for a whole trace, reading and auditing included?
 
 Muri's trace 2 (5,755 jobs) under srsf, and all 82,247 jobs of the Philly trace on 512 GPUs, where
-jobs wait: order alone under srsf, and under the default policy with its places on nodes and the cost
-of restarts. BERTH_TRACES names the folder of the traces, as for simulate/compare.py.
+jobs wait: order alone under srsf, and under the default policy with its places on nodes and the
+cost of restarts. BERTH_TRACES names the folder of the traces, as for simulate/compare.py.
 """
 import json
 import pathlib

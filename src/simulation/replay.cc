@@ -177,7 +177,7 @@ HandOut Player::decide() {
     if (experiment_.packing == Packing::None) {
         return hand_out(queues_, [&] { return holders(); }, habits_, free_);
     }
-    return share(queues_, holders(), mixes_, free_);
+    return share(queues_, holders(), habits_, mixes_, free_);
 }
 
 // False when nothing will happen any more.

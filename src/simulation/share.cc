@@ -11,6 +11,7 @@
 namespace berth::simulation {
 namespace {
 
+using ordering::Order;
 using ordering::Ticket;
 
 // What all of a group gain by one more, as part of a job that runs alone. Beside free GPUs a job
@@ -21,9 +22,11 @@ constexpr Speed kGainBesideFree = kFullSpeed * 3 / 10;
 
 class SharedPass {
   public:
-    SharedPass(const Queues& queues, std::vector<Holder> running, Mixes& mixes, FreeGpus& free)
+    SharedPass(const Queues& queues, std::vector<Holder> running, Order::Habits habits,
+               Mixes& mixes, FreeGpus& free)
         : heads_(queues),
           running_(std::move(running)),
+          habits_(habits),
           mixes_(mixes),
           free_(free),
           by_count_(free.placement() == Placement::Count),
@@ -44,15 +47,16 @@ class SharedPass {
     HandOut make() {
         auto next = running_.begin();
         while (next != running_.end() || !heads_.is_empty()) {
-            if (heads_.is_empty() || (next != running_.end() && next->who < heads_.first())) {
+            if (heads_.is_empty() || (next != running_.end() && is_before_heads(*next))) {
                 keep_or_pause(*next++);
             } else if (place(heads_.first().job, heads_.ask())) {
                 heads_.served();
             } else {
-                heads_.passed_over();
+                do heads_.passed_over();
+                while (habits_.first_blocks && !heads_.is_empty());
             }
         }
-        spread_out();
+        part_where_free();
         return result();
     }
 
@@ -72,6 +76,10 @@ class SharedPass {
         Ask ask;
         std::size_t group;
     };
+
+    bool is_before_heads(const Holder& holder) const {
+        return !habits_.pauses || holder.who < heads_.first();
+    }
 
     void add(Group& group, Ticket job, Mixes::Mix mix) {
         group.members.push_back(job);
@@ -139,12 +147,13 @@ class SharedPass {
         return true;
     }
 
-    void spread_out();
+    void part_where_free();
     HandOut result();
 
     bool crowded_ = false;
     Heads heads_;
     std::vector<Holder> running_;
+    Order::Habits habits_;
     Mixes& mixes_;
     FreeGpus& free_;
     bool by_count_;
@@ -156,7 +165,7 @@ class SharedPass {
     std::vector<Ticket> paused_;
 };
 
-void SharedPass::spread_out() {
+void SharedPass::part_where_free() {
     for (const Guest& guest : guests_) {
         if (left_ < guest.ask.gpus) continue;
         GpuList place;
@@ -200,8 +209,9 @@ HandOut SharedPass::result() {
 
 }  // namespace
 
-HandOut share(const Queues& queues, std::vector<Holder> running, Mixes& mixes, FreeGpus& free) {
-    return SharedPass(queues, std::move(running), mixes, free).make();
+HandOut share(const Queues& queues, std::vector<Holder> running, Order::Habits habits, Mixes& mixes,
+              FreeGpus& free) {
+    return SharedPass(queues, std::move(running), habits, mixes, free).make();
 }
 
 }  // namespace berth::simulation

@@ -123,6 +123,15 @@ TEST_CASE("a job before them takes the GPUs of two that share, both go on later"
     CHECK(play.ends()[0] == 1200 + (36'000 - 450) * 4 / 3);
 }
 
+TEST_CASE("orders that pause nobody pause nobody, and fifo lets nobody overtake") {
+    // The second fits beside nobody and has to wait; the third would overtake it.
+    const Profile busy{.sm_percent = 100, .memory_percent = 40};
+    Play play{{job(0, hours(1), 2), job(1, hours(1), 2, busy), job(2, hours(1), 2)}, {1, 2}};
+    CHECK(play.under("fjf").ends() == Ends{4799, 8401, 4801});
+    CHECK(play.replay.jobs[0].pauses + play.replay.jobs[2].pauses == 0);
+    CHECK(play.under("fifo").ends() == Ends{3600, 7200, 10'800});
+}
+
 TEST_CASE("by profile only who loses speed when spread stands together") {
     SpeedTable table;
     table.spread[{"skewed", 4}] = 0.25;
