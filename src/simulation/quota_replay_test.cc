@@ -187,6 +187,7 @@ TEST_CASE("the audit finds what cannot be") {
     Play sound{{job(0, 1000, 1, "a"), job(0, 1000, 1, "a"), job(400, 100, 1, "b")},
                cluster(1, 2, {project("a", 1), project("b", 1)})};
     sound.description.projects[0].rights.limit = base::MilliGpu{2000};
+    sound.policy.tiers.count = 1;
     sound.go();
     const auto complaint = [&](const auto& spoil) {
         Play spoiled = sound;
