@@ -51,7 +51,8 @@ struct Figures {
 };
 
 Figures simulate(const Trace& trace, model::QuotaKind kind) {
-    const model::Policy policy = model::berth_policy();
+    model::Policy policy = model::berth_policy();
+    policy.tiers.count = 1;
     const model::Description cluster = shared_by_demand(trace, kind);
     const QuotaExperiment experiment{
         .trace = trace, .cluster = cluster, .policy = policy, .save_time = policy.pause_grace};
