@@ -2,7 +2,6 @@
 #include "cli/job_pages.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "cli/event_text.h"
 #include "codec/words.h"
@@ -215,7 +214,7 @@ std::int64_t used_gpu_ms(const model::JobRecord& record, base::TimePoint now) {
     if (!record.last_start) return used;
     const std::int64_t ms = std::max<std::int64_t>(0, (now - *record.last_start).count());
     for (const model::TaskPlacement& task : record.tasks) {
-        used += task.share.value * std::popcount(task.gpu_mask) * ms / base::kWholeGpu.value;
+        used += task.gpus().value * ms / base::kWholeGpu.value;
     }
     return used;
 }

@@ -2,7 +2,6 @@
 //
 // Jobs: their place in line, what their projects hold and want, and the changes of both.
 #include <algorithm>
-#include <bit>
 
 #include "base/check.h"
 #include "cluster/cluster.h"
@@ -85,7 +84,7 @@ void Cluster::add_usage(PoolId pool, ProjectId project, const Usage& amount, std
 }
 
 MilliGpu Cluster::counted(const TaskPlacement& task) const {
-    const MilliGpu gpus = task.share * std::popcount(task.gpu_mask);
+    const MilliGpu gpus = task.gpus();
     const NodeState& node = nodes_[task.node.index()];
     return {gpus.value * pools_[node.pool.index()].weight_of(node) / 1000};
 }

@@ -63,7 +63,7 @@ class Audit {
         const model::Node& node = cluster_.description(task.node);
         const auto& exchange = cluster_.pool(cluster_.nodes()[task.node.index()].pool).exchange;
         const auto weight = exchange.find(node.gpu_model);
-        const std::int64_t gpus = task.share.value * std::popcount(task.gpu_mask);
+        const std::int64_t gpus = task.gpus().value;
         return {gpus * (weight == exchange.end() ? 1000 : weight->second) / 1000};
     }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -148,6 +149,8 @@ struct TaskPlacement {
     Bytes memory{0};
 
     bool operator==(const TaskPlacement&) const = default;
+    // What its GPUs are together.
+    MilliGpu gpus() const { return share * std::popcount(gpu_mask); }
 };
 
 }  // namespace berth::model

@@ -2,7 +2,6 @@
 #include "scheduling/explain.h"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 
 #include "scheduling/bookings.h"
@@ -419,7 +418,7 @@ class Explainer {
             std::int64_t held = 0;
             for (const auto& task : job.placed) {
                 if (!view_.cluster.is_in(where, task.place.node)) continue;
-                held += task.place.share.value * std::popcount(task.place.gpu_mask);
+                held += task.place.gpus().value;
             }
             if (held > 0 || where.is_whole_pool()) holders.emplace_back(-held, id);
         }

@@ -2,7 +2,6 @@
 #include "scheduling/slot_market.h"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <limits>
 #include <tuple>
@@ -25,7 +24,7 @@ bool could_fit(const Hunt& hunt, NodeId node) {
     hunt.pieces.visit_on(node, [&](std::size_t piece) {
         if (room >= wanted || !hunt.may_take(piece, hunt.ledger)) return;
         for (const model::TaskPlacement& task : hunt.pieces[piece].tasks) {
-            if (task.node == node) room += task.share * std::popcount(task.gpu_mask);
+            if (task.node == node) room += task.gpus();
         }
     });
     for (int gpu = 0; gpu < cluster.nodes()[node.index()].gpus && room < wanted; ++gpu) {
