@@ -208,11 +208,12 @@ std::string request_lines(const model::JobRecord& job, const Style& style) {
     return text;
 }
 
-// The record counts an attempt when it is over; what runs now is added here.
+// The record counts up to its last event; what ran since is added here.
 std::int64_t used_gpu_ms(const model::JobRecord& record, base::TimePoint now) {
     std::int64_t used = record.attained_gpu_ms;
     if (!record.last_start) return used;
-    const std::int64_t ms = std::max<std::int64_t>(0, (now - *record.last_start).count());
+    const base::TimePoint since = std::max(record.settled, *record.last_start);
+    const std::int64_t ms = std::max<std::int64_t>(0, (now - since).count());
     for (const model::TaskPlacement& task : record.tasks) {
         used += task.gpus().value * ms / base::kWholeGpu.value;
     }
@@ -290,16 +291,16 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
         (by_user ? " by " + receipt.actor : " for " + named(receipt.beneficiary, names)) + ", " +
         age(now - receipt.time) + " ago";
     std::string text = style.paint(Tone::Strong, printable(title)) + "\n";
-    const char* meaning = receipt.rule == model::Rule::Reclaim
-                              ? ": a project under its quota took back what it had lent"
-                          : receipt.rule == model::Rule::Preempt
-                              ? ": a job of higher priority in the same project goes first"
-                          : receipt.rule == model::Rule::Consolidate
-                              ? ": it moves, so that a larger job fits"
-                          : receipt.rule == model::Rule::Stale
-                              ? ": the gang ran with fewer tasks than it needs for too long"
-                          : by_user ? ": somebody asked for it"
-                                    : "";
+    const char* meaning =
+        receipt.rule == model::Rule::Reclaim
+            ? ": a project under its quota took back what it had lent"
+        : receipt.rule == model::Rule::Preempt
+            ? ": in its project one goes first of higher priority or less GPU time"
+        : receipt.rule == model::Rule::Consolidate ? ": it moves, so that a larger job fits"
+        : receipt.rule == model::Rule::Stale
+            ? ": the gang ran with fewer tasks than it needs for too long"
+        : by_user ? ": somebody asked for it"
+                  : "";
     text += line("rule", std::string(rule_word(receipt.rule)) + meaning, style);
     const std::string arrow = " " + std::string(style.glyphs().arrow) + " ";
     std::string notice = "asked " + clock_time(receipt.time) + " (time until " +

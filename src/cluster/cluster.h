@@ -46,8 +46,8 @@ class Cluster {
     PoolId find_pool(std::string_view name) const;
     const Job* find_job(JobId job) const { return jobs_.get(job); }
     const Job& job(JobId job) const;
-    // Changes whenever work of the project that could be paused does. The same stamp means the same
-    // jobs on the same GPUs since the same time; what a Trial takes back gets its old stamp back.
+    // The same stamp means that the work of the project that could be paused is the same jobs on
+    // the same GPUs since the same time; what a Trial takes back gets its old stamp back.
     std::uint64_t work_stamp(ProjectId project) const { return work_stamps_[project.index()]; }
     const Jobs& jobs() const { return jobs_; }  // all that have not ended, by id
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
@@ -61,33 +61,31 @@ class Cluster {
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
     const std::set<JobId>& holders() const { return holders_; }  // jobs with a hold, by id
     const History& history() const { return history_; }
+    const TierBook& tiers() const { return tiers_; }
     // Whether nodes of this kind may carry the shape at all (model and labels).
     bool allows(ShapeId shape, std::uint16_t node_kind) const;
-    // The part of one GPU of the node that a task of the shape takes.
-    MilliGpu share_on(ShapeId shape, NodeId node) const;
+    MilliGpu share_on(ShapeId shape, NodeId node) const;  // that a task takes of one GPU
     // What the GPUs of a placed task count as in quotas and shares: each as its model is exchanged.
     MilliGpu counted(const TaskPlacement& task) const;
     // The GPUs of one task; a request by memory is its part of the smallest GPU of the pool (R14).
     MilliGpu footprint(ShapeId shape, PoolId pool) const;
-    // What one task counts as while it waits: by the least weight of the nodes that may carry it.
+    // What one task counts as while it waits, by the least weight of the nodes that may carry it;
+    // and may come to count as, by the greatest: bounds are asked about that much.
     MilliGpu demand(ShapeId shape, PoolId pool) const;
-    // What one task may come to count as: by the greatest. Bounds are asked about this much.
     MilliGpu most(ShapeId shape, PoolId pool) const;
-    // The pools that a job names, in order.
+    // The pools that a job names, in order; those in whose line it stands, or in which it runs.
     std::span<const PoolId> pools_of(const Job& job) const { return shape(job.shape).pools; }
-    // The pools in whose line a job stands, or in which it runs already.
     std::span<const PoolId> pools_wanted(const Job& job) const;
     // The GPUs to take for one task of whole GPUs, of those that are free.
     std::uint64_t choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const;
-    // What a task of the shape takes of the node's CPU and memory.
-    std::int64_t cpu_on(ShapeId shape, NodeId node) const;
+    std::int64_t cpu_on(ShapeId shape, NodeId node) const;  // that a task takes of the node
     std::int64_t memory_on(ShapeId shape, NodeId node) const;
 
     // --- where nodes stand together
     std::span<const std::string> levels() const { return levels_; }
     // The position of a level, levels().size() for "node"; nothing when there is none.
     std::optional<int> level_named(std::string_view name) const;
-    // What a node stands in at a level: a domain, itself, or nothing where it names none.
+    // A domain of that level, the node itself, or nothing where it names none.
     Region region_of(NodeId node, int level) const;
     bool is_in(const Region& region, NodeId node) const;
     // Calls `visit` with every node of the region.
@@ -97,8 +95,7 @@ class Cluster {
         if (region.node.is_valid()) return visit(region.node);
         pools_[pool.index()].domains.visit_nodes(region.domain, visit);
     }
-    // Where a job that requires a level must stay: where its running tasks are; the whole pool
-    // when none run or it requires none; nowhere when they are apart.
+    // Where a job must stay that requires a level: the whole pool while none of its tasks run.
     Region home(const Job& job) const;
     // "rack b1/r7", "node n3".
     std::string name_of(const Region& region, PoolId pool) const;
@@ -109,6 +106,7 @@ class Cluster {
     void set_node(const model::Node& node);
     void set_project(const model::Project& project);
     History& history() { return history_; }
+    TierBook& tiers() { return tiers_; }  // for tiers.h
 
     // --- jobs; lifecycle/ only
     void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
@@ -118,6 +116,7 @@ class Cluster {
     void set_saved(JobId id, TimePoint time);
     void set_waiting(JobId id, TimePoint since);
     void set_paused(JobId id, TimePoint time);  // it was asked to leave
+    void set_attained(JobId id, const Attained& attained, int tier);  // tiers.h only
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
 
     // --- capacity [trial]
@@ -125,9 +124,9 @@ class Cluster {
     void release(JobId id, std::span<const int> ranks);  // asked to leave
     void hold(JobId id, PoolId pool, Hold hold);
     void drop_hold(JobId id);
-    // Capacity alone, on behalf of no job: used while a gang is being placed.
+    // Capacity alone, on behalf of no job, while a gang is being placed; what is given back was
+    // taken, or a part of it.
     void take(View view, const TaskPlacement& task);
-    // What was taken, or a part of it.
     void give_back(View view, const TaskPlacement& task);
 
   private:
@@ -188,6 +187,7 @@ class Cluster {
     std::vector<std::vector<JobId>> jobs_on_;  // by node
     std::set<JobId> holders_;
     History history_;
+    TierBook tiers_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
 
     int open_trials_ = 0;

@@ -42,7 +42,7 @@ LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
     const std::vector<PoolId>& pools = shape(job.shape).pools;
     const auto position = std::ranges::find(pools, pool);
     const bool is_open = job.active == 0 && position != pools.end();
-    LaneKey key{job.priority,
+    LaneKey key{job.precedence_in_line(),
                 job.stage(),
                 job.shape,
                 job.ask(),
@@ -136,7 +136,7 @@ void Cluster::leave_line(const Job& job) {
     }
     if (job.is_victim()) {
         pools_[job.pool.index()].claims[job.project.index()].victims.erase(
-            {job.priority, job.stage(), job.created, job.id});
+            {job.precedence(), job.stage(), job.created, job.id});
     }
 }
 
@@ -151,13 +151,15 @@ void Cluster::join_line(const Job& job) {
     }
     if (job.is_victim()) {
         pools_[job.pool.index()].claims[job.project.index()].victims.insert(
-            {job.priority, job.stage(), job.created, job.id});
+            {job.precedence(), job.stage(), job.created, job.id});
     }
 }
 
 template <typename Change>
 void Cluster::change(JobId id, Change&& change) {
     Job& job = mutable_job(id);
+    const bool has_tiers = open_trials_ == 0 && tiers_.rules.count > 1;
+    if (has_tiers) count_attained(*this, id);
     const bool had_hold = job.hold.has_value();
     const bool was_victim = job.is_victim();
     leave_line(job);
@@ -169,6 +171,18 @@ void Cluster::change(JobId id, Change&& change) {
     if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
     if (was_victim || job.is_victim()) stamp_work(job.project);
+    if (has_tiers) settle_tier(*this, id);
+}
+
+void Cluster::set_attained(JobId id, const Attained& attained, int tier) {
+    BERTH_CHECK(open_trials_ == 0, "tiers do not change inside a trial");
+    Job& job = mutable_job(id);
+    job.attained = attained;
+    if (job.tier == tier) return;
+    leave_line(job);
+    job.tier = tier;
+    join_line(job);
+    if (job.is_victim()) stamp_work(job.project);
 }
 
 void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
@@ -203,6 +217,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
 void Cluster::remove_job(JobId id) {
     BERTH_CHECK(open_trials_ == 0, "jobs do not end inside a trial");
     const Job& job = this->job(id);
+    leave_tiers(*this, id);
     leave_line(job);
     if (job.is_victim()) stamp_work(job.project);
     for (const PlacedTask& task : job.placed) vacate(job, task);
@@ -238,7 +253,10 @@ void Cluster::set_saved(JobId id, TimePoint time) {
 
 void Cluster::set_paused(JobId id, TimePoint time) { mutable_job(id).last_pause = time; }
 
-void Cluster::set_waiting(JobId id, TimePoint since) { mutable_job(id).waiting_since = since; }
+void Cluster::set_waiting(JobId id, TimePoint since) {
+    mutable_job(id).waiting_since = since;
+    if (tiers_.rules.count > 1) settle_tier(*this, id);
+}
 
 void Cluster::leave_node(JobId id, NodeId node) {
     std::vector<JobId>& here = jobs_on_[node.index()];

@@ -14,16 +14,16 @@ std::int64_t HostUse::free(View view) const {
 }
 
 bool LaneKey::operator<(const LaneKey& other) const {
-    return std::tie(other.priority, stage, shape, ask, preemptible, preference, preemption_delay,
-                    home, alone, minutes) < std::tie(priority, other.stage, other.shape, other.ask,
-                                                     other.preemptible, other.preference,
+    return std::tie(other.precedence, stage, shape, ask, preemptible, preference, preemption_delay,
+                    home, alone, minutes) < std::tie(precedence, other.stage, other.shape,
+                                                     other.ask, other.preemptible, other.preference,
                                                      other.preemption_delay, other.home,
                                                      other.alone, other.minutes);
 }
 
 bool VictimKey::operator<(const VictimKey& other) const {
-    return std::tie(priority, other.stage, other.created, other.job) <
-           std::tie(other.priority, stage, created, job);
+    return std::tie(precedence, other.stage, other.created, other.job) <
+           std::tie(other.precedence, stage, created, job);
 }
 
 int Job::declared_minutes() const {

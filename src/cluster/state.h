@@ -21,6 +21,7 @@
 #include "cluster/free_index.h"
 #include "cluster/node_state.h"
 #include "cluster/shape.h"
+#include "cluster/tiers.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -54,6 +55,7 @@ struct Job {
     ProjectId project;
     ShapeId shape;
     int priority = 0;
+    int tier = 0;
     int tasks_min = 1;
     int tasks_max = 1;
     int active = 0;                   // running tasks, not counting those being released
@@ -72,6 +74,7 @@ struct Job {
     model::Duration restart_cost{0};
     std::optional<model::Duration> expected_runtime;
     std::optional<model::Duration> min_run;
+    Attained attained;
     TimePoint last_pause;             // when it was last asked to leave
     model::Duration preemption_delay = kOfProject;
 
@@ -86,6 +89,9 @@ struct Job {
     int stage() const { return lacking > 0 ? 0 : active == tasks_min ? 1 : 2; }
     // Whether it runs and cannot work (rule R10).
     bool is_short() const { return active > 0 && lacking > 0; }
+    Precedence precedence() const { return {priority, tier}; }
+    // A job that runs whole and wants more goes after all that lack something, of any tier.
+    Precedence precedence_in_line() const { return {priority, stage() > 0 ? kLastTier : tier}; }
     // In line for an allocation.
     bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
     bool is_victim() const { return preemptible && active > 0; }
@@ -103,7 +109,7 @@ using Jobs = base::PagedMap<JobId, Job>;
 // Jobs of one project that are alike in everything an allocation looks at, oldest first: when the
 // first of them cannot start, none of them can.
 struct LaneKey {
-    int priority = 0;
+    Precedence precedence;
     int stage = 0;
     ShapeId shape;
     int ask = 1;
@@ -114,7 +120,7 @@ struct LaneKey {
     JobId alone;  // the only job of the lane: it grows by a restart, or group by group
     int minutes = 0;  // how long a run takes, rounded up; 0 = not declared
 
-    // Higher priority first, then rule R3.
+    // Greater precedence first, then rule R3.
     bool operator<(const LaneKey& other) const;
     bool operator==(const LaneKey& other) const = default;
 };
@@ -122,7 +128,7 @@ using Lane = base::SortedRuns<std::pair<TimePoint, JobId>>;
 
 // Running preemptible jobs of one project, the first victim first (rule R8).
 struct VictimKey {
-    int priority = 0;
+    Precedence precedence;
     int stage = 0;
     TimePoint created;
     JobId job;

@@ -44,7 +44,7 @@ class RandomModel {
         record.last_checkpoint = maybe(time()), record.finished = maybe(time());
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
         record.attained_gpu_ms = large(), record.lost_gpu_ms = large(), record.settled = time();
-        record.tasks = placements(), record.hold = placements();
+        record.tasks = placements(), record.hold = placements(), record.turn_gpu_ms = large();
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.hold_rule = rule();
         if (flag()) {

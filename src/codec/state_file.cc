@@ -318,6 +318,8 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     job.last_checkpoint = fields.time("last_checkpoint");
     job.last_pause = fields.time("last_pause");
     job.stale_since = fields.time("stale_since");
+    job.attained = fields.duration("attained");
+    job.turn_until = fields.duration("turn_until");
     job.held = fields.flag("held", false);
     job.promised_until = fields.time("promised_until");
     read_tasks(fields, job);

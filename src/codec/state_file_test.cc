@@ -35,9 +35,10 @@ bool is_equal(const model::Description& a, const model::Description& b) {
     };
     const auto is_same_job = [&](const model::JobDescription& x, const model::JobDescription& y) {
         return x.spec == y.spec && x.created == y.created && x.last_start == y.last_start &&
-               x.last_checkpoint == y.last_checkpoint && x.held == y.held &&
-               x.last_pause == y.last_pause && x.waiting_since == y.waiting_since &&
-               x.stale_since == y.stale_since && std::ranges::equal(x.tasks, y.tasks, is_same_task);
+               x.last_checkpoint == y.last_checkpoint && x.attained == y.attained &&
+               x.turn_until == y.turn_until && x.held == y.held && x.last_pause == y.last_pause &&
+               x.waiting_since == y.waiting_since && x.stale_since == y.stale_since &&
+               std::ranges::equal(x.tasks, y.tasks, is_same_task);
     };
     return a.now == b.now && a.pools == b.pools && a.nodes == b.nodes && a.projects == b.projects &&
            std::ranges::equal(a.jobs, b.jobs, is_same_job);

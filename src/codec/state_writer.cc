@@ -68,7 +68,11 @@ class StateWriter {
         json_.key(name), json_.string(format_time(value));
     }
     void duration(std::string_view name, std::optional<model::Duration> value) {
-        if (value) json_.key(name), json_.string(base::format(*value));
+        if (!value) return;
+        // What is written for people leaves out what hardly counts.
+        const std::string text = base::format(*value);
+        const bool is_exact = base::parse_duration(text) == *value;
+        json_.key(name), json_.string(is_exact ? text : std::to_string(value->count()) + "ms");
     }
     void labels(std::string_view name, const model::Labels& labels) {
         if (labels.empty()) return;
@@ -200,6 +204,8 @@ class StateWriter {
         if (job.last_checkpoint) time("last_checkpoint", *job.last_checkpoint);
         if (job.last_pause) time("last_pause", *job.last_pause);
         if (job.stale_since) time("stale_since", *job.stale_since);
+        duration("attained", job.attained);
+        duration("turn_until", job.turn_until);
         if (job.held) json_.key("held"), json_.boolean(true);
         if (job.promised_until) time("promised_until", *job.promised_until);
         list("tasks", job.tasks, [&](const TaskDescription& task) {

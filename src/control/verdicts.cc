@@ -15,8 +15,8 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
     // The decision was carried out already: on this very state it would be empty (I5).
     if (job->hold) return scheduling::explain(state.cluster, policy, {}, now, id);
     const Likeness likeness{
-        job->project,   job->shape,       job->priority, job->tasks_min,
-        job->tasks_max, job->preemptible, job->may_run,  job->last_start != model::TimePoint{}};
+        job->project,   job->shape,       job->precedence(), job->tasks_min,
+        job->tasks_max, job->preemptible, job->may_run,      job->last_start != model::TimePoint{}};
     const auto found = known_.find(likeness);
     model::Verdict verdict = found != known_.end()
                                  ? found->second
@@ -44,7 +44,7 @@ int Verdicts::position(const cluster::Cluster& cluster, const cluster::Job& job)
     for (auto lane = lanes.begin(); lane != lanes.end();) {
         std::vector<std::pair<model::TimePoint, model::JobId>> rank;
         const cluster::LaneKey first = lane->first;
-        for (; lane != lanes.end() && lane->first.priority == first.priority &&
+        for (; lane != lanes.end() && lane->first.precedence == first.precedence &&
                lane->first.stage == first.stage;
              ++lane) {
             rank.insert(rank.end(), lane->second.begin(), lane->second.end());

@@ -28,7 +28,7 @@ class Verdicts {
     struct Likeness {
         base::ProjectId project;
         base::ShapeId shape;
-        int priority = 0;
+        cluster::Precedence precedence;
         int tasks_min = 1;
         int tasks_max = 1;
         bool preemptible = true;

@@ -176,6 +176,8 @@ class Fold {
         if (record_ == nullptr) return;
         ++state_.count(record_->state);
         note_staleness(*record_);
+        cluster::note_attained(state_.cluster, record_->id, record_->attained_gpu_ms,
+                               record_->settled);
     }
 
   private:
@@ -183,15 +185,12 @@ class Fold {
         return state_.cluster.nodes()[tasks.front().node.index()].pool;
     }
 
-    // Credits the service received since the job's last event, then hands out its record. Tasks
-    // that are asked to leave still hold their GPUs and still count.
+    // Credits the service received since the job's last event, then hands out its record.
     JobRecord& settle(model::JobId job) {
         JobRecord& record = state_.jobs.at(job);
         record_ = &record;
         before_ = record.state;
-        const std::int64_t milli = milli_gpus(record.tasks);
-        const auto since = std::max(event_.time - record.settled, model::Duration{0});
-        record.attained_gpu_ms += milli * since.count() / 1000;
+        record.attained_gpu_ms = attained_gpu_ms(record, event_.time);
         record.settled = event_.time;
         return record;
     }
@@ -298,6 +297,11 @@ class Fold {
 
 }  // namespace
 
+std::int64_t attained_gpu_ms(const JobRecord& record, model::TimePoint now) {
+    const auto since = std::max(now - record.settled, model::Duration{0});
+    return record.attained_gpu_ms + milli_gpus(record.tasks) * since.count() / 1000;
+}
+
 std::int64_t day_of(model::TimePoint time) {
     return std::chrono::floor<std::chrono::days>(time).time_since_epoch().count();
 }
@@ -310,6 +314,7 @@ std::optional<JobRecord> apply(State& state, const model::Event& event) {
 
 base::Result<std::optional<JobRecord>> try_apply(State& state, const model::Event& event) {
     BERTH_TRY_VOID(check(state, event.body));
+    cluster::advance(state.cluster, event.time);
     Fold fold(state, event);
     std::visit(fold, event.body);
     fold.note_job();

@@ -48,6 +48,12 @@ std::optional<model::JobRecord> apply(State& state, const model::Event& event);
 // The same for an event that may be impossible. Errors: those of check(); nothing changes.
 base::Result<std::optional<model::JobRecord>> try_apply(State& state, const model::Event& event);
 
+// The GPU time the job has had up to `now`. Tasks that are asked to leave still hold their GPUs and
+// still count.
+std::int64_t attained_gpu_ms(const model::JobRecord& record, model::TimePoint now);
+// Tells the cluster what GPU time the job has had by its record.
+void restore_attained(State& state, const model::JobRecord& record);
+
 model::Snapshot snapshot(const State& state);
 State restore(const model::Snapshot& snapshot);
 

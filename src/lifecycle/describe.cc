@@ -206,6 +206,12 @@ class Describer {
             state_.cluster.history().stale[id] = {*job.stale_since, job.spec.stale_grace};
         }
         if (job.held) BERTH_TRY_VOID(record(description_.now, model::JobHeld{id}));
+        if (job.attained) {
+            known.attained_gpu_ms = job.attained->count();
+            known.settled = description_.now;
+        }
+        if (job.turn_until) known.turn_gpu_ms = job.turn_until->count();
+        restore_attained(state_, known);
         return {};
     }
 

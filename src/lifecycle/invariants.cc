@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <sstream>
+#include <tuple>
 
 namespace berth::lifecycle {
 namespace {
@@ -36,6 +38,7 @@ class Audit {
         check_domains();
         check_usage();
         check_lines();
+        check_tiers();
         return std::move(found_);
     }
 
@@ -190,6 +193,41 @@ class Audit {
         }
     }
 
+    // Everybody is on the tier of what he has had, but for those who have their turn.
+    void check_tiers() {
+        const cluster::TierBook& book = cluster_.tiers();
+        std::set<std::tuple<base::ProjectId, base::ShapeId, int>> turns;
+        std::size_t changes = 0;
+        for (const auto& [id, job] : cluster_.jobs()) {
+            const std::string where = "job " + std::to_string(id.value) + ": ";
+            const cluster::Attained& attained = job.attained;
+            if (attained.change != model::TimePoint::max()) {
+                if (attained.change < book.now) report(where + "tier is late");
+                if (book.changes.contains({attained.change, id})) ++changes;
+            }
+            const bool has_turn = attained.turn_gpu_ms > 0;
+            const bool is_new =
+                !has_turn || turns.emplace(job.project, job.shape, job.tasks_min).second;
+            if (!is_new) report(where + "second turn");
+            if (job.tier != (has_turn ? 0 : tier_by_rule(job))) report(where + "tier");
+        }
+        if (changes != book.changes.size()) report("tiers: when they change");
+    }
+
+    int tier_by_rule(const Job& job) const {
+        const model::Tiers& rules = cluster_.tiers().rules;
+        if (!job.preemptible || rules.count == 1) return 0;
+        std::int64_t milli_ms = 0;
+        for (const cluster::PlacedTask& task : job.placed) {
+            const std::int64_t milli = task.place.share.value * std::popcount(task.place.gpu_mask);
+            milli_ms += milli * (cluster_.tiers().now - job.attained.counted).count();
+        }
+        std::int64_t left = job.attained.gpu_ms + milli_ms / 1000;
+        int tier = 0;
+        for (; tier < rules.count - 1 && left >= rules.first.count(); left /= rules.factor) ++tier;
+        return tier;
+    }
+
     const Cluster& cluster_;
     std::map<std::pair<NodeId, int>, GpuSum> gpus_;
     std::vector<std::vector<cluster::Usage>> usage_;
@@ -224,7 +262,7 @@ std::string dump(const Cluster& cluster) {
     std::ostringstream text;
     for (const auto& [id, job] : cluster.jobs()) {
         text << id.value << ' ' << job.active << ' ' << job.may_run << ' ' << job.pool.value << ' '
-             << base::to_ms(job.last_pause);
+             << base::to_ms(job.last_pause) << ' ' << job.tier;
         for (const cluster::PlacedTask& task : job.placed) {
             text << ' ' << task.place.task << '@' << task.place.node.value << ':'
                  << task.place.gpu_mask << (task.is_releasing ? "r" : "");

@@ -37,6 +37,13 @@ void restore_history(State& state, const model::Snapshot& snapshot) {
 
 }  // namespace
 
+void restore_attained(State& state, const model::JobRecord& record) {
+    cluster::Attained attained = state.cluster.job(record.id).attained;
+    attained.turn_gpu_ms = record.turn_gpu_ms;
+    state.cluster.set_attained(record.id, attained, state.cluster.job(record.id).tier);
+    cluster::note_attained(state.cluster, record.id, record.attained_gpu_ms, record.settled);
+}
+
 model::Snapshot snapshot(const State& state) {
     model::Snapshot snapshot;
     snapshot.sequence = state.sequence;
@@ -53,7 +60,10 @@ model::Snapshot snapshot(const State& state) {
         snapshot.projects.push_back(state.cluster.projects()[i].project);
     }
     snapshot.jobs.reserve(state.jobs.size());
-    for (const auto& [id, record] : state.jobs) snapshot.jobs.push_back(record);
+    for (const auto& [id, record] : state.jobs) {
+        snapshot.jobs.push_back(record);
+        snapshot.jobs.back().turn_gpu_ms = state.cluster.job(id).attained.turn_gpu_ms;
+    }
     for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) add_history(snapshot, state, i);
     return snapshot;
 }
@@ -87,6 +97,7 @@ void restore_job(State& state, const model::JobRecord& record) {
         cluster.set_may_run(record.id, false);
     }
     if (!record.tasks.empty()) cluster.release(record.id, record.releasing);
+    restore_attained(state, record);
     state.jobs.emplace(record.id, record);
     ++state.count(record.state);
 }

@@ -24,7 +24,8 @@ void add_task(const State& state, model::JobDescription& job, const model::TaskP
     }
 }
 
-model::JobDescription describe_job(const State& state, const model::JobRecord& record) {
+model::JobDescription describe_job(const State& state, const model::JobRecord& record,
+                                   model::TimePoint now) {
     model::JobDescription job;
     job.spec = record.spec;
     job.created = record.created;
@@ -33,6 +34,10 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
     job.last_checkpoint = record.last_checkpoint;
     if (record.last_pause) job.last_pause = record.last_pause->time;
     job.stale_since = record.stale_since;
+    const std::int64_t attained = attained_gpu_ms(record, now);
+    if (attained > 0) job.attained = model::Duration{attained};
+    const std::int64_t turn = state.cluster.job(record.id).attained.turn_gpu_ms;
+    if (turn > 0) job.turn_until = model::Duration{turn};
     job.held = record.held || record.state == model::JobState::Cancelling;
     for (const model::TaskPlacement& place : record.tasks) {
         const bool leaves =
@@ -69,7 +74,7 @@ model::Description written_down(const State& state, model::TimePoint now) {
     }
     std::set<std::pair<std::string, std::string>> names;
     for (const auto& [id, record] : state.jobs) {
-        model::JobDescription job = describe_job(state, record);
+        model::JobDescription job = describe_job(state, record, now);
         while (job.spec.name.empty() || !names.emplace(job.spec.project, job.spec.name).second) {
             job.spec.name += "#" + std::to_string(id.value);
         }

@@ -32,9 +32,11 @@ struct JobDescription {
     std::optional<TimePoint> last_checkpoint;
     std::optional<TimePoint> last_pause;
     std::optional<TimePoint> stale_since;     // below its minimum; none = since it started
-    bool held = false;                        // a user paused it
+    std::optional<Duration> attained;  // GPU time it has had; none = that of its present run
+    std::optional<Duration> turn_until;  // on tier 0 until it has had so much (model::Tiers)
+    bool held = false;  // a user paused it
     std::optional<TimePoint> promised_until;  // how long promised tasks are kept for it
-    std::vector<TaskDescription> tasks;       // by rank; those not listed are pending
+    std::vector<TaskDescription> tasks;  // by rank; those not listed are pending
 };
 
 // A job that moves has left none of its places yet and is promised others: these stand behind those

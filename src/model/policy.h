@@ -18,6 +18,24 @@ enum class Spreading {
     Spread,   // emptiest node: keeps neighbours apart
 };
 
+// Whom does GPU time already had put behind others? Of the jobs of one project and priority those
+// on a lower tier go first, and a running job of a higher one is paused for them. A job starts on
+// tier 0 and goes up one whenever the GPU time it has had passes the end of its tier; nothing is
+// known of how long jobs take (discretised two-dimensional LAS; Gu et al., Tiresias, NSDI '19,
+// section 3; geometric tiers: docs/simulation.md). What cannot be paused stays on tier 0.
+inline constexpr int kTiersMax = 16;
+struct Tiers {
+    int count = 1;  // 1 = by age alone; at most kTiersMax
+    Duration first{10 * 60 * 1000};  // GPU time, of one GPU, with which tier 0 ends
+    int factor = 8;  // each further tier ends with so many times as much
+    // A job that has waited so many times what it ever ran, ten minutes at least, gets a turn on
+    // tier 0: a twentieth of what it ran, an hour at least. Of a project's jobs that ask the same,
+    // one at a time, the longest due first. 0 = no turns.
+    int patience = 10;
+
+    bool operator==(const Tiers&) const = default;
+};
+
 struct Policy {
     // Which node a task goes to, for train jobs and for the others.
     Spreading train = Spreading::BinPack;
@@ -56,6 +74,7 @@ struct Policy {
     // nodes, since spread it would wait for the network (the rule is that of Tiresias, NSDI '19;
     // the number is ours); parts per million, so 1,000,000 is never.
     std::int64_t consolidate_above_ppm = 200'000;
+    Tiers tiers{.count = 4};
     // How long a gang that runs may stay below its minimum before it is paused whole (rule R10).
     Duration stale_grace{60 * 1000};
     // Unsaved work that pauses may destroy in a pool each day (UTC), in thousandths of the pool's

@@ -64,6 +64,7 @@ struct JobRecord {
     int losses = 0;                     // attempts that were lost through no doing of its own
     std::int64_t attained_gpu_ms = 0;   // service received; never lost by a pause
     TimePoint settled;                  // up to when attained_gpu_ms counts
+    std::int64_t turn_gpu_ms = 0;       // on tier 0 until it has had so much; in snapshots only
     std::int64_t lost_gpu_ms = 0;       // unsaved work destroyed by pauses
     int exit_code = 0;
     std::string detail;

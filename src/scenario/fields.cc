@@ -308,6 +308,7 @@ Result<JobLine> read_job(const Command& command) {
     readers["started"] = into_optional(job.started, base::parse_duration);
     readers["saved"] = into_optional(job.saved, base::parse_duration);
     readers["paused"] = into_optional(job.paused, base::parse_duration);
+    readers["attained"] = into_optional(job.attained, base::parse_duration);
     readers["stale"] = into_optional(job.stale, base::parse_duration);
     const std::map<std::string, bool> yes_no{{"yes", true}, {"no", false}};
     readers["held"] = one_of<bool>(job.is_held, yes_no);
@@ -326,6 +327,17 @@ Result<JobLine> read_job(const Command& command) {
     job.running = running.value_or(job.spec.tasks_min);
     if (!on.empty()) job.on = split(on, ';');
     return job;
+}
+
+Result<int> parse_tiers(std::string_view text) {
+    BERTH_TRY(count, parse_int(text));
+    if (count >= 1 && count <= model::kTiersMax) return count;
+    return base::invalid("wanted 1 to " + std::to_string(model::kTiersMax) + " tiers");
+}
+
+Result<int> parse_factor(std::string_view text) {
+    BERTH_TRY(factor, parse_int(text));
+    return factor >= 2 ? Result<int>(factor) : base::invalid("wanted a factor of 2 or more");
 }
 
 Result<model::Policy> read_policy(const Command& command, model::Policy policy) {
@@ -354,6 +366,10 @@ Result<model::Policy> read_policy(const Command& command, model::Policy policy) 
                           {"grace", into(policy.pause_grace, base::parse_duration)},
                           {"moves", into(policy.moves_max, parse_int)},
                           {"priced_moves", one_of(policy.priced_moves, yes_no)},
+                          {"tiers", into(policy.tiers.count, parse_tiers)},
+                          {"first_tier", into(policy.tiers.first, base::parse_duration)},
+                          {"tier_factor", into(policy.tiers.factor, parse_factor)},
+                          {"tier_patience", into(policy.tiers.patience, parse_int)},
                           {"bookings", into(policy.bookings_max, parse_int)},
                           {"booking_after", into(policy.booking_after, base::parse_duration)},
                           {"consolidate_above",

@@ -24,6 +24,7 @@ struct JobLine {
     std::optional<model::Duration> started;     // how long ago
     std::optional<model::Duration> saved;       // how long ago
     std::optional<model::Duration> paused;      // how long ago it was last asked to leave
+    std::optional<model::Duration> attained;    // GPU time it has had
     std::optional<model::Duration> stale;       // for how long it has been below its minimum
     bool is_held = false;
     int running = 0;                            // tasks that run; default: all tasks_min

@@ -115,6 +115,7 @@ Status Stage::add_job(const Command& command, bool is_running) {
     if (line.started) job.last_start = now_ - *line.started;
     if (line.saved) job.last_checkpoint = now_ - *line.saved;
     if (line.paused) job.last_pause = now_ - *line.paused;
+    job.attained = line.attained;
     if (line.stale) job.stale_since = now_ - *line.stale;
     if (is_running && line.on.empty()) {
         return base::invalid("running: say where with on=node or on=node:0,1;node:2");
@@ -251,6 +252,8 @@ Status Stage::pause(model::JobId job) {
 }
 
 model::Plan Stage::decide_into(Lines& lines) {
+    cluster::keep_tiers(state_.cluster, policy_.tiers);
+    cluster::advance(state_.cluster, now_);
     const std::string before = lifecycle::dump(state_.cluster);
     model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
     const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);

@@ -440,7 +440,8 @@ bool Bookings::comes_before(const Job& job, const Job& booked) const {
         // Its project's own work may have to end first, but is it within the share even then?
         const bool exceeds = wanted_by(booked) > view_.shares.fair[booked.project.index()];
         if (right && exceeds) return true;
-        return job.priority > booked.priority || (job.priority == booked.priority && is_older);
+        return job.precedence() > booked.precedence() ||
+               (job.precedence() == booked.precedence() && is_older);
     }
     return right == is_within_fair_share(view_, booked.project, wanted_by(booked)) ? is_older
                                                                                    : right;

@@ -2,6 +2,7 @@
 #include "scheduling/cycle.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 #include <set>
@@ -116,6 +117,7 @@ class Attempt {
     }
 
     Plan take_plan() {
+        wake_at_tier_changes();
         Plan plan = draft_.take_plan();
         for (const PoolView& view : views_) {
             std::ranges::copy(view.shares.overcommitted, std::back_inserter(plan.overcommitted));
@@ -297,8 +299,9 @@ class Attempt {
             const bool is_at_once = pause.whole_job && parts[pause.job] == 1;
             if (is_at_once && job.pool == view.pool && job.may_run) leaving.push_back(&job);
         }
-        std::ranges::sort(leaving, {}, [](const Job* job) {
-            return std::tuple(-job->priority, job->created, job->id);
+        std::ranges::sort(leaving, [](const Job* left, const Job* right) {
+            return std::tuple(right->precedence(), left->created, left->id) <
+                   std::tuple(left->precedence(), right->created, right->id);
         });
         for (const Job* job : leaving) {
             const int tasks = static_cast<int>(job->placed.size());
@@ -353,7 +356,7 @@ class Attempt {
         const MilliGpu amount = view.cluster.most(lane.shape, view.pool) * lane.ask;
         if (rule == Rule::Reclaim) return may_reclaim(view, project, lane.preemptible, amount);
         const auto& victims = view.claim(project).victims;
-        return !victims.empty() && victims.begin()->priority < lane.priority;
+        return !victims.empty() && victims.begin()->precedence < lane.precedence;
     }
 
     // Whether somebody may be served when the lane's turn comes, whatever becomes of its own jobs.
@@ -458,6 +461,20 @@ class Attempt {
         }
     }
 
+    void wake_at_tier_changes() {
+        if (const auto change = next_tier_change(cluster_)) draft_.wake_at(*change);
+        std::map<JobId, MilliGpu> given;
+        for (const model::Start& start : draft_.plan().starts) {
+            for (const TaskPlacement& task : start.tasks) {
+                given[start.job] += task.share * std::popcount(task.gpu_mask);
+            }
+        }
+        for (const auto& [job, gpus] : given) {
+            const auto change = tier_change_once_given(cluster_, job, gpus, draft_.now());
+            if (change) draft_.wake_at(*change);
+        }
+    }
+
     // Stage 7: after all that could have made them whole.
     void pause_stale_gangs() {
         StaleGangs found = stale_gangs(cluster_, views_.front().policy, draft_.now());
@@ -491,6 +508,8 @@ constexpr int kAttemptsMax = 3;
 // Starting it to pause it at once would be a waste, so the decision is made again, the owner being
 // served just before the job in its way, which may then find another place.
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory) {
+    cluster::keep_tiers(cluster, policy.tiers);
+    cluster::advance(cluster, now);
     Conflicts known;
     Booked booked;
     bool is_last = false;

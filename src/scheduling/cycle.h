@@ -14,8 +14,9 @@
 // What has been decided is kept in step with the cluster by plan_draft.
 //
 // Trusts: `cluster` satisfies lifecycle/invariants.h. Guarantees: it is the same after the call
-// as before (all trials are undone); the same input gives the same plan; deciding again after
-// the plan was carried out gives an empty plan (I5).
+// as before (all trials are undone), but for tiers brought up to now (cluster/tiers.h); the same
+// input gives the same plan; deciding again after the plan was carried out gives an empty plan
+// (I5).
 #pragma once
 
 #include "cluster/cluster.h"

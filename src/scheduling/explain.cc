@@ -122,9 +122,10 @@ class Explainer {
         int ahead = 0;
         const auto& lanes = view_.claim(job_.project).lanes;
         for (const auto& [key, lane] : lanes) {
-            const bool is_equal = key.priority == job_.priority && key.stage == job_.stage();
-            const bool is_better = key.priority > job_.priority ||
-                                   (key.priority == job_.priority && key.stage < job_.stage());
+            const cluster::Precedence own = job_.precedence_in_line();
+            const bool is_equal = key.precedence == own && key.stage == job_.stage();
+            const bool is_better =
+                key.precedence > own || (key.precedence == own && key.stage < job_.stage());
             if (is_better) ahead += static_cast<int>(lane.size());
             if (is_equal) ahead += static_cast<int>(lane.rank({job_.created, job_.id}));
         }
@@ -389,7 +390,8 @@ class Explainer {
                               ? Rule::Reclaim
                               : Rule::Preempt;
         const auto& victims = view_.claim(job_.project).victims;
-        const bool may_preempt = !victims.empty() && victims.begin()->priority < job_.priority;
+        const bool may_preempt =
+            !victims.empty() && victims.begin()->precedence < job_.precedence_in_line();
         if (rule == Rule::Preempt && !may_preempt) return {};
         if (delayed_until(view_, job_)) return "preemption delay";
         const Beneficiary beneficiary{job_, job_.ask(), counted_, rule};

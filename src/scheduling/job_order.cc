@@ -8,8 +8,8 @@ namespace berth::scheduling {
 namespace {
 
 bool is_before(const LaneHead& left, const LaneHead& right) {
-    return std::tie(right.lane.priority, left.lane.stage, left.created, left.job) <
-           std::tie(left.lane.priority, right.lane.stage, right.created, right.job);
+    return std::tie(right.lane.precedence, left.lane.stage, left.created, left.job) <
+           std::tie(left.lane.precedence, right.lane.stage, right.created, right.job);
 }
 
 void sort_last_first(std::vector<LaneHead>& heads) {

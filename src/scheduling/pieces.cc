@@ -44,10 +44,10 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
     const cluster::Job& job = beneficiary.job;
     const bool binds_all = view.policy.min_run_binds_all;
     if (beneficiary.rule == model::Rule::Preempt) {
-        return {true, job.project, job.priority, binds_all || job.preemptible};
+        return {true, job.project, job.precedence_in_line(), binds_all || job.preemptible};
     }
     const bool is_owner = is_within_quota(view, job.project, beneficiary.amount);
-    return {false, job.project, 0, binds_all || !is_owner};
+    return {false, job.project, {}, binds_all || !is_owner};
 }
 
 void PieceTable::open(const PoolView& view) {
@@ -65,7 +65,7 @@ void PieceTable::open(const PoolView& view) {
 std::span<PieceTable::Class> PieceTable::classes(const Terms& terms, ProjectId project) {
     std::vector<Class>& classes = cut(project).classes;
     if (!terms.from_own) return classes;
-    const auto end = std::ranges::lower_bound(classes, terms.priority, {}, &Class::priority);
+    const auto end = std::ranges::lower_bound(classes, terms.precedence, {}, &Class::precedence);
     return {classes.begin(), end};
 }
 
@@ -106,7 +106,8 @@ bool PieceTable::allows(const Terms& terms, std::size_t position) const {
     const bool is_of_now = cuts_[piece.project.index()].is_ready;
     if (is_gone_[position] || !is_of_now || is_protected(terms, piece)) return false;
     if (view_->spared != nullptr && view_->spared->contains(piece.job)) return false;
-    return !terms.from_own || (piece.project == terms.project && piece.priority < terms.priority);
+    return !terms.from_own ||
+           (piece.project == terms.project && piece.precedence < terms.precedence);
 }
 
 std::int64_t PieceTable::cost(const Terms& terms, std::size_t position) {
@@ -114,7 +115,7 @@ std::int64_t PieceTable::cost(const Terms& terms, std::size_t position) {
     if (piece.is_fresh) return 0;
     std::optional<std::int64_t> below;
     for (Class& alike : cuts_[piece.project.index()].classes) {
-        if (alike.priority >= piece.priority) break;
+        if (alike.precedence >= piece.precedence) break;
         const auto cheapest = cheapest_in(alike, terms);
         if (cheapest) below = std::min(below.value_or(*cheapest), *cheapest);
     }
@@ -175,7 +176,7 @@ std::size_t PieceTable::first_of_job(std::size_t piece) const {
 
 PieceTable::Class& PieceTable::class_of(const Piece& piece) {
     std::vector<Class>& classes = cuts_[piece.project.index()].classes;
-    return *std::ranges::lower_bound(classes, piece.priority, {}, &Class::priority);
+    return *std::ranges::lower_bound(classes, piece.precedence, {}, &Class::precedence);
 }
 
 bool PieceTable::strike_out(std::size_t position) {
@@ -201,7 +202,7 @@ void PieceTable::lower_stage(Class& alike, std::size_t core) {
     pieces_[core].stage = std::min(pieces_[core].stage, 1);
     const auto key = [&](std::size_t piece) {
         const Piece& of = pieces_[piece];
-        return cluster::VictimKey{of.priority, of.stage, of.created, of.job};
+        return cluster::VictimKey{of.precedence, of.stage, of.created, of.job};
     };
     auto from = std::ranges::find(alike.order, core);
     auto to = from + 1;
@@ -243,9 +244,9 @@ void PieceTable::cut(Cut& into, ProjectId project) {
     constexpr std::size_t kAhead = 8;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
         if (i + kAhead < jobs_.size()) __builtin_prefetch(jobs_[i + kAhead]->placed.data());
-        if (into.classes.empty() || into.classes.back().priority != jobs_[i]->priority) {
+        if (into.classes.empty() || into.classes.back().precedence != jobs_[i]->precedence()) {
             into.classes.push_back({});
-            into.classes.back().priority = jobs_[i]->priority;
+            into.classes.back().precedence = jobs_[i]->precedence();
         }
         cut(into, *jobs_[i]);
     }
@@ -360,7 +361,7 @@ void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first
     Piece piece;
     piece.job = job.id;
     piece.project = job.project;
-    piece.priority = job.priority;
+    piece.precedence = job.precedence();
     piece.stage = piece.stage_of_job = job.stage();
     piece.created = job.created;
     piece.takes_whole_job = first + count == into.tasks.size();

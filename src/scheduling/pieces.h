@@ -24,7 +24,7 @@ namespace berth::scheduling {
 struct Piece {
     JobId job;
     ProjectId project;
-    int priority = 0;
+    cluster::Precedence precedence;
     int stage = 0;  // of its job (rule R3), now
     int stage_of_job = 0;  // before anything was taken of it
     TimePoint created;  // of its job
@@ -52,9 +52,9 @@ struct Beneficiary {
 
 // What one beneficiary may take, the ledger left aside.
 struct Terms {
-    bool from_own = false;  // preemption: its own project's work of lower priority
+    bool from_own = false;  // preemption: its own project's work of less precedence
     ProjectId project;  // its own
-    int priority = 0;  // its own when it preempts, else 0
+    cluster::Precedence precedence;  // its own when it preempts
     bool minimum_run = false;  // protected pieces are left alone
 
     auto operator<=>(const Terms&) const = default;
@@ -76,10 +76,10 @@ class PieceTable {
         MilliGpu gpus{0};  // of each of them
         std::vector<std::size_t> cheapest_first;
     };
-    // The pieces of one project that have one priority; `order` is the victim order (R8). What is
+    // The pieces of one project that have one precedence; `order` is the victim order (R8). What is
     // left of them is counted twice: [0] all, [1] without the protected ones.
     struct Class {
-        int priority = 0;
+        cluster::Precedence precedence;
         std::vector<std::size_t> order;
         std::size_t next = 0;  // position in order: nothing is left before
         std::array<std::int64_t, 2> count{};
@@ -87,11 +87,11 @@ class PieceTable {
         MilliGpu largest{0};  // of all there ever were
         std::optional<TimePoint> protected_until;
         std::vector<Group> groups;  // made when somebody asks
-        std::vector<std::size_t> by_cost;  // made when a higher priority asks
+        std::vector<std::size_t> by_cost;  // made when a greater precedence asks
         std::array<std::size_t, 2> cheapest{};  // positions in by_cost: nothing is left before
     };
 
-    // The classes of a project that the terms reach, lowest priority first.
+    // The classes of a project that the terms reach, least precedence first.
     std::span<Class> classes(const Terms& terms, ProjectId project);
     // The pieces of a class, as cut: taken and protected ones included.
     const std::vector<Group>& groups(Class& alike) const;
@@ -106,7 +106,7 @@ class PieceTable {
     }
     // When the first piece of the class may be taken that its minimum run protects now.
     std::optional<TimePoint> protected_until(const Terms& terms, const Class& alike) const;
-    // What pausing it destroys. When its project runs work of lower priority, that includes the
+    // What pausing it destroys. When its project runs work of less precedence, that includes the
     // cheapest such piece: the job would come back by preempting it.
     std::int64_t cost(const Terms& terms, std::size_t piece);
     // The first piece that is left of the same job. Pieces of one job are neighbours.
@@ -122,7 +122,7 @@ class PieceTable {
     }
 
     // Whether the cost of other pieces fell by it: of those that would have come back by
-    // preempting this one, the last of its priority.
+    // preempting this one, the last of its precedence.
     bool strike_out(std::size_t piece);
 
   private:

@@ -120,7 +120,9 @@ void check_ranks(World& world) {
         const auto job = live.find(order.attempt.job);
         if (job == live.end() || job->second.attempts != order.attempt.attempt) continue;
         const auto& record = job->second;
-        if (record.tasks.empty() || record.is_resizing()) continue;
+        // Who was asked to leave while it stopped for more tasks gives up those as well.
+        const bool leaves = record.state == berth::model::JobState::Pausing;
+        if (record.tasks.empty() || record.is_resizing() || leaves) continue;
         CHECK(order.tasks.size() == record.tasks.size());
     }
 }

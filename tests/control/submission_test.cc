@@ -118,9 +118,9 @@ TEST_CASE("an outlook tells what would happen and changes nothing") {
     World world;
     world.run("b", 4);
     world.run("b", 4);
-    const std::string before = world.dump();
     CHECK_FALSE(world.controller->outlook(World::job_of("a", 1)).starts_now);
     world.clock.advance(std::chrono::hours(1));
+    const std::string before = world.dump();
     const auto outlook = world.controller->outlook(World::job_of("a", 4));
     CHECK(outlook.can_run);
     CHECK_FALSE(outlook.pauses.empty());

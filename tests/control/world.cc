@@ -125,6 +125,11 @@ std::size_t World::count(std::string_view event_type) const {
     }));
 }
 
-std::string World::dump() const { return lifecycle::dump(controller->state().cluster); }
+// Tiers are as of the last event or decision; both sides of a comparison are brought up to now.
+std::string World::dump() const {
+    cluster::Cluster copy = controller->state().cluster;
+    cluster::advance(copy, clock.now());
+    return lifecycle::dump(copy);
+}
 
 }  // namespace berth::tests

@@ -45,7 +45,10 @@ class Replay {
   public:
     Replay(const lifecycle::State& before, const model::Policy& policy, model::TimePoint now,
            const Plan& plan, DecisionStats& stats)
-        : cluster_(before.cluster), policy_(policy), now_(now), plan_(plan), stats_(stats) {}
+        : cluster_(before.cluster), policy_(policy), now_(now), plan_(plan), stats_(stats) {
+        cluster::keep_tiers(cluster_, policy.tiers);
+        cluster::advance(cluster_, now);
+    }
 
     // A plan does not say whether a start came before or after the pauses that made room for it.
     std::vector<std::string> run(bool starts_last) {
@@ -276,7 +279,7 @@ class Replay {
         for (const model::Pause& pause : leaving) {
             const Job& mover = cluster_.job(pause.job);
             if (!mover.preemptible) report("R5: " + name(mover.id) + " cannot be moved");
-            JudgedPiece piece{mover.id, mover.project, mover.priority, {}, 0, 0, true};
+            JudgedPiece piece{mover.id, mover.project, mover.precedence(), {}, 0, 0, true};
             for (const auto& task : mover.placed) piece.tasks.push_back(task.place);
             taken.push_back(std::move(piece));
             cost += pause.cost.unsaved_gpu_ms + pause.cost.restart_gpu_ms;

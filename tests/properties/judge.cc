@@ -343,13 +343,23 @@ bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by) co
     return job.last_start + job.min_run.value_or(minimum) > now_;
 }
 
+namespace {
+
+// Who runs whole and wants more takes nothing from anybody for having had little.
+cluster::Precedence precedence_of(const cluster::Job& job) {
+    const bool only_grows = job.active > 0 && job.lacking == 0;
+    return {job.priority, only_grows ? cluster::kLastTier : job.tier};
+}
+
+}  // namespace
+
 std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
     std::vector<JudgedPiece> pieces;
     for (const auto& [id, job] : cluster_.jobs()) {
         if (!job.preemptible || job.active == 0 || job.pool != pool_) continue;
         const bool is_own = job.project == want.job->project;
         const bool preempts = want.rule == model::Rule::Preempt;
-        if (preempts ? !is_own || job.priority >= want.job->priority : is_own) continue;
+        if (preempts ? !is_own || job.precedence() >= precedence_of(*want.job) : is_own) continue;
         const bool keeps_core = is_protected(want, job);
         std::map<int, model::TaskPlacement> running;
         for (const auto& task : job.placed) {
@@ -372,7 +382,7 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
             if (is_core) next = running.rbegin();
             if ((is_core || stops_all) && keeps_core) break;
             std::int64_t held = 0;
-            JudgedPiece piece{id, job.project, job.priority, {}, 0, 0, is_core};
+            JudgedPiece piece{id, job.project, job.precedence(), {}, 0, 0, is_core};
             do {
                 piece.tasks.push_back(next->second);
                 piece.gpus += counted(piece.tasks.back());
@@ -458,7 +468,7 @@ Price Judge::price(const std::vector<JudgedPiece>& taken,
         if (fresh_.contains(piece.job)) continue;
         std::optional<std::int64_t> below;
         for (const JudgedPiece& other : all) {
-            if (other.project != piece.project || other.priority >= piece.priority) continue;
+            if (other.project != piece.project || other.precedence >= piece.precedence) continue;
             if (fresh_.contains(other.job)) continue;
             below = std::min(below.value_or(other.cost), other.cost);
         }

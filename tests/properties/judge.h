@@ -37,7 +37,7 @@ struct Want {
 struct JudgedPiece {
     JobId job;
     ProjectId project;
-    int priority = 0;
+    cluster::Precedence precedence;
     std::vector<model::TaskPlacement> tasks;
     std::int64_t gpus = 0;  // milli
     std::int64_t cost = 0;  // lost work, milliseconds of one GPU

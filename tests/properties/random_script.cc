@@ -26,7 +26,9 @@ std::string policy_line(Rng& rng) {
     return "policy profile=" + pick(rng, {"berth", "berth", "classic"}) +
            maybe(rng, "train", {"", "", "spread"}) + maybe(rng, "build", {"", "", "spread"}) +
            maybe(rng, "min_run", {"", "", "0", "1m"}) +
-           maybe(rng, "min_run_restarts", {"", "", "0"}) +
+           maybe(rng, "min_run_restarts", {"", "", "0"}) + maybe(rng, "tiers", {"", "", "1", "2"}) +
+           maybe(rng, "first_tier", {"", "", "1m"}) + maybe(rng, "tier_factor", {"", "", "2"}) +
+           maybe(rng, "tier_patience", {"", "", "0", "1"}) +
            maybe(rng, "bookings", {"", "", "", "0", "1"}) +
            maybe(rng, "moves", {"", "", "", "0", "1"}) +
            maybe(rng, "priced_moves", {"", "", "no"}) +
@@ -144,6 +146,7 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         maybe(rng, "cpu", {"", "", "", "", "", "", "", "2", "6"}) +
         maybe(rng, "restart_cost", {"", "", "", "1m", "3m"}) +
         maybe(rng, "expected", {"", "", "10m", "2h"}) +
+        maybe(rng, "attained", {"", "", "", "5m", "30m", "2h"}) +
         maybe(rng, "min_run", {"", "", "", "0", "10m"}) +
         maybe(rng, "elastic", {"", "", "restart"}) +
         maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m", "10m"}) +

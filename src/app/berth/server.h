@@ -27,6 +27,8 @@ struct ServerOptions {
     std::optional<int> port;  // none = kDefaultPort, or any when that is taken
     std::optional<base::Duration> min_run;
     std::optional<base::Duration> grace;
+    std::optional<int> tiers;  // model::Tiers
+    std::optional<base::Duration> first_tier;
     std::string waste_budget;          // 0.05, or none; empty = the profile's
     bool measured_usage = false;
     std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events

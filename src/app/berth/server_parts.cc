@@ -100,6 +100,8 @@ base::Result<model::Policy> choose_policy(const ServerOptions& options) {
     BERTH_TRY(policy, model::policy_named(options.profile));
     if (options.min_run) policy.min_run = *options.min_run;
     if (options.grace) policy.pause_grace = *options.grace;
+    if (options.tiers) policy.tiers.count = *options.tiers;
+    if (options.first_tier) policy.tiers.first = *options.first_tier;
     policy.measured_usage |= options.measured_usage;
     if (options.waste_budget == "none") {
         policy.waste_budget.reset();

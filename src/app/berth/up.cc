@@ -17,6 +17,7 @@
 #include "app/berth/server.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "model/policy.h"
 
 namespace berth::app {
 namespace {
@@ -39,6 +40,10 @@ constexpr cli::Flag kFlags[] = {
      .help = "what nodes stand in: zone,block,rack unless said"},
     {.name = "topology", .value = "WHERE", .help = "where this machine stands: zone=z1,rack=r7"},
     {.name = "min-run", .value = "TIME", .help = "a started job is left alone so long, if it can"},
+    {.name = "tiers",
+     .value = "NUMBER",
+     .help = "a project's jobs go first that have had least GPU time; 1 = by age alone"},
+    {.name = "first-tier", .value = "TIME", .help = "GPU time that counts as hardly any: 10m"},
     {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
     {.name = "waste-budget",
      .value = "PART",
@@ -112,10 +117,19 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
         if (!bytes) return cli::bad_usage("--log-limit: " + bytes.error().message);
         options.log_limit = *bytes;
     }
+    if (arguments.has("tiers")) {
+        const auto tiers = arguments.number("tiers", 0);
+        if (!tiers) return tl::unexpected(tiers.error());
+        if (*tiers < 1 || *tiers > model::kTiersMax) {
+            return cli::bad_usage("--tiers: wanted 1 to " + std::to_string(model::kTiersMax));
+        }
+        options.tiers = static_cast<int>(*tiers);
+    }
     options.measured_usage = arguments.has("measured-usage");
     options.waste_budget = arguments.text("waste-budget");
     for (const auto& [flag, place] :
-         {std::pair{"min-run", &options.min_run}, std::pair{"grace", &options.grace}}) {
+         {std::pair{"min-run", &options.min_run}, std::pair{"grace", &options.grace},
+          std::pair{"first-tier", &options.first_tier}}) {
         if (!arguments.has(flag)) continue;
         const auto time = arguments.duration(flag, base::Duration{0});
         if (!time) return tl::unexpected(time.error());
