@@ -181,7 +181,7 @@ std::string task_lines(const model::JobRecord& job, const codec::NameTable& name
                             node_name(task.node, names);
         if (task.gpu_mask != 0) where += " GPU " + gpu_ranges(task.gpu_mask);
         if (task.share != base::kWholeGpu && task.gpu_mask != 0) {
-            where += ", " + base::format(task.share) + " of it";
+            where += ", " + model::format_part(task.part(), task.memory_share) + " of it";
         }
         text += line(label, where, style);
         label = "";

@@ -14,12 +14,13 @@ namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
-// Whether the room on the node could be enough for one task if all left that may be asked to, as
+// Whether the compute on the node could be enough for one task if all left that may be asked to, as
 // far as sums tell.
 bool could_fit(const Hunt& hunt, NodeId node) {
     const cluster::Cluster& cluster = hunt.view.cluster;
     const ShapeId shape = hunt.beneficiary.job.shape;
-    const MilliGpu wanted = cluster.share_on(shape, node) * cluster.shape(shape).request.gpus;
+    const MilliGpu wanted =
+        cluster.part_on(shape, node).compute * cluster.shape(shape).request.gpus;
     MilliGpu room{0};
     hunt.pieces.visit_on(node, [&](std::size_t piece) {
         if (room >= wanted || !hunt.may_take(piece, hunt.ledger)) return;
@@ -28,7 +29,7 @@ bool could_fit(const Hunt& hunt, NodeId node) {
         }
     });
     for (int gpu = 0; gpu < cluster.nodes()[node.index()].gpus && room < wanted; ++gpu) {
-        room += cluster.free(View::Coming, node, gpu);
+        room += cluster.compute_left(View::Coming, node, gpu);
     }
     return room >= wanted;
 }
