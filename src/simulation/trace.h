@@ -7,7 +7,7 @@
 //              duration up to whole seconds, as the released simulator does
 //   philly     timestamp, duration (s), num_gpus, cluster: the flattened Microsoft trace
 //   shockwave  arrival_time_s, duration_s, scale_factor
-//   berth      submit_s, duration_s, gpus and, if known, project, user, name
+//   berth      submit_s, duration_s, gpus and, if known, project, user, name, kind, pool
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
+#include "model/job.h"
 
 namespace berth::simulation {
 
@@ -32,6 +33,8 @@ struct TraceJob {
     std::string user;
     std::string name;
     std::int32_t kin = 0;  // the same number for all jobs of one project and user
+    model::JobKind kind = model::JobKind::Train;
+    std::string pool = {};  // of a cluster with pools; empty = its default pool
 };
 
 // In order of submission, equals in order of the file.

@@ -9,28 +9,14 @@
 
 #include <array>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "ordering/named.h"
 #include "simulation/audit.h"
 #include "simulation/metrics.h"
+#include "traces/public_traces.h"
 
 namespace berth::simulation {
 namespace {
-
-std::filesystem::path traces_folder() {
-    if (const char* given = std::getenv("BERTH_TRACES")) return given;
-    std::filesystem::path above = BERTH_SOURCE_DIR;
-    for (; above.has_relative_path(); above = above.parent_path()) {
-        if (const auto found = above / "shared/data/traces"; std::filesystem::exists(found)) {
-            return found;
-        }
-    }
-    return {};
-}
 
 struct Published {
     const char* trace;
@@ -73,17 +59,6 @@ constexpr Published kPublished[] = {
      {6925667, 110648, 33166709, 37072188, 42888065, 47223183, 6825681, 17379}},
 };
 
-Trace read(const std::filesystem::path& file, std::string_view format = "muri") {
-    std::ifstream stream(file, std::ios::binary);
-    std::ostringstream bytes;
-    bytes << stream.rdbuf();
-    auto text = unpacked(bytes.str(), std::size_t{1} << 28);
-    REQUIRE_MESSAGE(text, file.string());
-    auto trace = parse_trace(*text, format, file.string());
-    REQUIRE_MESSAGE(trace, trace.error().message);
-    return *trace;
-}
-
 Metrics simulate(const Trace& trace, std::string_view policy, Machines machines = {8, 8}) {
     const Experiment experiment{trace, machines, Placement::Count, Duration{}};
     auto order = ordering::order_named(policy, {.gpus = machines.gpus(), .sizes = {}});
@@ -103,7 +78,8 @@ TEST_CASE("fifo, fjf, sjf, SRTF, SRSF and released Tiresias: equal to the last d
     }
     for (const Published& known : kPublished) {
         INFO(known.trace << " " << known.policy);
-        const Trace trace = read(folder / "muri" / (std::string(known.trace) + ".csv.gz"));
+        const Trace trace =
+            read_trace(folder / "muri" / (std::string(known.trace) + ".csv.gz"), "muri");
         const Metrics found = simulate(trace, known.policy);
         CHECK(found.finished == trace.size());
         const std::array<std::int64_t, 8> figures{
@@ -121,7 +97,7 @@ TEST_CASE("geometric levels: as an independent simulator found them") {
     const std::filesystem::path folder = traces_folder();
     if (folder.empty()) return;
     const auto average = [&](const char* trace, std::string_view policy) {
-        return std::llrint(simulate(read(folder / "muri" / trace), policy).avg_jct_s);
+        return std::llrint(simulate(read_trace(folder / "muri" / trace, "muri"), policy).avg_jct_s);
     };
     CHECK(average("trace3.csv.gz", "geo8") == 278421);
     CHECK(average("trace1.csv.gz", "geo8") == 1932400);
@@ -135,7 +111,7 @@ TEST_CASE("finish-fair: Shockwave's average, makespan and fairness, all at once"
     if (folder.empty()) return;
     // Of its released results for 120 jobs on 32 GPUs (uw-mad-dash/shockwave,
     // scheduler/reproduce/pickles/tacc_32gpus).
-    const Trace trace = read(folder / "shockwave/120_jobs_100.csv", "shockwave");
+    const Trace trace = read_trace(folder / "shockwave/120_jobs_100.csv", "shockwave");
     const Metrics found = simulate(trace, "finish-fair", {8, 4});
     CHECK(found.finished == 120);
     CHECK(found.avg_jct_s <= 9958);

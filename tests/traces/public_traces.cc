@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traces/public_traces.h"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace berth::simulation {
+
+std::filesystem::path traces_folder() {
+    if (const char* given = std::getenv("BERTH_TRACES")) return given;
+    std::filesystem::path above = BERTH_SOURCE_DIR;
+    for (; above.has_relative_path(); above = above.parent_path()) {
+        if (const auto found = above / "shared/data/traces"; std::filesystem::exists(found)) {
+            return found;
+        }
+    }
+    return {};
+}
+
+Trace read_trace(const std::filesystem::path& file, std::string_view format) {
+    std::ifstream stream(file, std::ios::binary);
+    std::ostringstream bytes;
+    bytes << stream.rdbuf();
+    auto text = unpacked(bytes.str(), std::size_t{1} << 28);
+    REQUIRE_MESSAGE(text, file.string());
+    auto trace = parse_trace(*text, format, file.string());
+    REQUIRE_MESSAGE(trace, trace.error().message);
+    return *trace;
+}
+
+}  // namespace berth::simulation
