@@ -56,6 +56,7 @@ class Server:
             self.berth("down", "--jobs", "cancel", check=False)
         finally:
             self.kill()
+            self.end_arbiter()
             if self.owns_data:
                 shutil.rmtree(self.data, ignore_errors=True)
 
@@ -99,6 +100,23 @@ class Server:
         while self.is_alive():
             time.sleep(0.001)
         self.close()
+
+    def end_arbiter(self):
+        """Takes away what a killed server left of GPU sharing."""
+        try:
+            name = "berth-vgpu-" + (self.data / "cluster").read_text().strip()
+        except OSError:
+            return
+        try:
+            pid = int(pathlib.Path("/tmp", name, "pid").read_text())
+            if b"berth-arbiter" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGTERM)
+        except (OSError, ValueError):
+            pass
+        finally:
+            shutil.rmtree(f"/tmp/{name}", ignore_errors=True)
+            for state in pathlib.Path("/dev/shm").glob(f"{name}-*"):
+                state.unlink(missing_ok=True)
 
     def close(self):
         if self.connection is not None:

@@ -78,8 +78,7 @@ TEST_CASE("fifo, fjf, sjf, SRTF, SRSF and released Tiresias: equal to the last d
     }
     for (const Published& known : kPublished) {
         INFO(known.trace << " " << known.policy);
-        const Trace trace =
-            read(folder / "muri" / (std::string(known.trace) + ".csv.gz"), "muri");
+        const Trace trace = read(folder / "muri" / (std::string(known.trace) + ".csv.gz"), "muri");
         const Metrics found = simulate(trace, known.policy);
         CHECK(found.finished == trace.size());
         const std::array<std::int64_t, 8> figures{

@@ -8,9 +8,9 @@
 #include <doctest/doctest.h>
 
 #include "ordering/named.h"
-#include "traces/public_traces.h"
 #include "simulation/audit.h"
 #include "simulation/metrics.h"
+#include "traces/public_traces.h"
 
 namespace berth::simulation {
 namespace {

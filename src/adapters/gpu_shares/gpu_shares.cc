@@ -50,6 +50,7 @@ GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launc
 GpuShares::~GpuShares() {
     *alive_ = false;
     arbiter_.stop_if_idle();
+    if (settings_.are_simulated && live_.empty()) remove_software_gpus(settings_.directory);
 }
 
 void GpuShares::set_listener(ports::LauncherListener* listener) {
@@ -58,6 +59,7 @@ void GpuShares::set_listener(ports::LauncherListener* listener) {
 }
 
 void GpuShares::start(const ports::LaunchOrder& order) {
+    live_.insert(order.attempt);
     if (!settings_.are_simulated && !shares(order)) return processes_->start(order);
     ports::LaunchOrder prepared = order;
     if (settings_.are_simulated) add_software_gpus(prepared);
@@ -104,18 +106,23 @@ void GpuShares::stop(AttemptId attempt, ports::StopReason reason, base::Duration
     processes_->stop(attempt, reason, grace);
 }
 
-void GpuShares::recover(std::span<const AttemptId> attempts) { processes_->recover(attempts); }
+void GpuShares::recover(std::span<const AttemptId> attempts) {
+    live_.insert(attempts.begin(), attempts.end());
+    processes_->recover(attempts);
+}
 
 void GpuShares::on_running(AttemptId attempt) { listener_->on_running(attempt); }
 
 void GpuShares::on_saved(AttemptId attempt) { listener_->on_saved(attempt); }
 
 void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {
+    live_.erase(attempt);
     arbiter_.drop(name_of(attempt));
     listener_->on_exit(attempt, exit);
 }
 
 void GpuShares::on_lost(AttemptId attempt, const std::string& detail) {
+    live_.erase(attempt);
     arbiter_.drop(name_of(attempt));
     listener_->on_lost(attempt, detail);
 }

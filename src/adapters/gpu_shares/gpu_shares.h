@@ -8,6 +8,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,7 +29,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
   public:
     GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launcher> processes,
               Settings settings);
-    // Leaves the arbiter to its tenants; without any it ends.
+    // Leaves the arbiter to its tenants, and software GPUs to jobs that run; else both end.
     ~GpuShares() override;
 
     void set_listener(ports::LauncherListener* listener) override;
@@ -53,6 +54,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     std::string library_dir_;
     std::string software_dir_;  // empty where GPUs are real
     ArbiterProcess arbiter_;
+    std::set<ports::AttemptId> live_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what was posted
 };
 

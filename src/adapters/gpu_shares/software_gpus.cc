@@ -21,6 +21,10 @@ std::string uuid_of(std::size_t node, int gpu) {
     return text.data();
 }
 
+std::string state_path(const std::string& directory, const std::string& node) {
+    return "/dev/shm/" + std::filesystem::path(directory).filename().string() + "-" + node;
+}
+
 }  // namespace
 
 std::string description_path(const std::string& directory, const std::string& node) {
@@ -37,16 +41,24 @@ void describe_software_gpus(const std::string& directory, std::vector<Gpu>& gpus
         gpu.context = base::Bytes{kContext};
         nodes[gpu.node].push_back(&gpu);
     }
-    const std::string name = std::filesystem::path(directory).filename().string();
     for (const auto& [node, its_gpus] : nodes) {
         if (its_gpus.size() > kGpusMax) continue;
         std::ofstream file(description_path(directory, node));
-        file << "state = /dev/shm/" << name << '-' << node << "\ngpus = " << its_gpus.size()
+        file << "state = " << state_path(directory, node) << "\ngpus = " << its_gpus.size()
              << "\nreserved = 0MiB\ncontents = 256MiB\ncontext = 400MiB\nuuids = ";
         for (const Gpu* gpu : its_gpus) file << (gpu == its_gpus[0] ? "" : ", ") << gpu->uuid;
         const std::int64_t memory = its_gpus[0]->memory.value / (2 * kMebibyte) * 2;
         if (memory > 0) file << "\nmemory = " << memory << "MiB";
         file << '\n';
+    }
+}
+
+void remove_software_gpus(const std::string& directory) {
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+        if (entry.path().extension() != ".gpus") continue;
+        std::filesystem::remove(state_path(directory, entry.path().stem().string()), ignored);
+        std::filesystem::remove(entry.path(), ignored);
     }
 }
 

@@ -18,4 +18,7 @@ void describe_software_gpus(const std::string& directory, std::vector<Gpu>& gpus
 // The file of that node; not there for one with more GPUs than can be simulated so.
 std::string description_path(const std::string& directory, const std::string& node);
 
+// What was written down of them, and what is in their memory.
+void remove_software_gpus(const std::string& directory);
+
 }  // namespace berth::gpu_shares
