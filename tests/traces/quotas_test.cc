@@ -79,7 +79,7 @@ TEST_CASE("demand within a quota waits no longer than the grace, and jobs end ea
         MESSAGE("skipped: no public traces here; BERTH_TRACES names their folder");
         return;
     }
-    Trace trace = read_trace(folder / "philly/philly.csv.gz", "philly");
+    Trace trace = read(folder / "philly/philly.csv.gz", "philly");
     std::erase_if(trace, [](const TraceJob& job) { return job.project.empty(); });
     constexpr double kHour = 3600;
     const Figures apart = simulate(trace, model::QuotaKind::Fixed);
