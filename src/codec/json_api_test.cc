@@ -117,7 +117,8 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
                 return codec::parse_plan(text, names);
             });
         const codec::Page<codec::NodeView> nodes{
-            {{dice.node(), "h100", {{3, "uuid", false, {500}, {{7}}, 30, {}, {}}}}}, ""};
+            {{dice.node(), "h100", {{3, "uuid", false, {500}, {500}, {9}, {{7}}, 30, {}, {}}}}},
+            ""};
         check_round_trip(
             [&](const codec::NameSource& names, const codec::Page<codec::NodeView>& read = {}) {
                 return codec::node_list_json(read.items.empty() ? nodes : read, names);
@@ -165,7 +166,7 @@ TEST_CASE("the JSON of the API is the documented one") {
           R"({"apiVersion":"berth/v1","kind":"Event","sequence":7,)"
           R"("time":"2023-11-14T22:13:20.250Z","actor":"scheduler","type":"job_starting","job":3,)"
           R"("attempt":1,"rule":"allocate","tasks":[{"task":0,"node":"n4","gpus":[1,2],"share":1,)"
-          R"("cpu":8.5,"memory":64}],"job_names":{"3":"p/j3"}})");
+          R"("cpu":8.5,"memory":64,"gpu_memory":0,"memory_share":0}],"job_names":{"3":"p/j3"}})");
 }
 
 TEST_CASE("a client's mistakes are named, a newer server's additions are passed over") {
