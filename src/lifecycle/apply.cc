@@ -21,8 +21,7 @@ std::vector<int> ranks_of(const std::vector<TaskPlacement>& tasks) {
 
 std::int64_t milli_gpus(const std::vector<TaskPlacement>& tasks) {
     std::int64_t milli = 0;
-    for (const TaskPlacement& task : tasks)
-        milli += task.gpus().value;
+    for (const TaskPlacement& task : tasks) milli += task.gpus().value;
     return milli;
 }
 

@@ -61,11 +61,11 @@ struct Verdict {
     Bytes memory_asked{0};
     MilliGpu compute_left{0};
     Bytes memory_left{0};
-    std::string scope;           // the project, department or node that decided
-    std::string detail;          // the resource or rule within the reason, for example "limit"
-    std::string group = {};      // of the tasks meant, when it is not the whole gang
-    std::vector<JobId> blockers; // who holds what it needs, most relevant first, at most 8
-    int position = 0;            // 1 = next in its project
+    std::string scope;  // the project, department or node that decided
+    std::string detail;  // the resource or rule within the reason, for example "limit"
+    std::string group = {};  // of the tasks meant, when it is not the whole gang
+    std::vector<JobId> blockers;  // who holds what it needs, most relevant first, at most 8
+    int position = 0;  // 1 = next in its project
     std::optional<Remedy> remedy;  // when it was asked for and there is one
 
     bool operator==(const Verdict&) const = default;
