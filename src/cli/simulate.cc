@@ -30,8 +30,11 @@ constexpr Flag kFlags[] = {
     {0, "project", "NAME", "only this project, or virtual cluster, of the trace"},
     {0, "restart-cost", "TIME", "GPUs held idle at a start after a pause; 60s"},
     {0, "save-time", "TIME", "with --quotas: GPUs held idle by a pause; 30s"},
-    {0, "placement", "RULE", "nodes: on one where possible; count: any free GPUs",
-     Completes::Choices, "nodes|count"},
+    {0, "placement", "RULE", "nodes: on few; count: any GPUs; profile: as it needs",
+     Completes::Choices, "nodes|count|profile"},
+    {0, "packing", "RULE", "none; pairs or muri: jobs may share GPUs", Completes::Choices,
+     "none|pairs|muri"},
+    {0, "speeds", "FILE", "measured when spread and in pairs, as Gavel's", Completes::Files},
     {0, "sizes", "FILE", "GPU-seconds of past jobs, for gittins", Completes::Files},
     {'o', "output", "FORM", "table, json or html", Completes::Choices, "table|json|html"},
     {0, "json", "", "the same as -o json"},
@@ -96,10 +99,14 @@ struct Wanted {
     simulation::Machines machines;
     simulation::Placement placement = simulation::Placement::Nodes;
     base::Duration restart_cost{};
+    simulation::Packing packing = simulation::Packing::None;
+    std::optional<simulation::SpeedTable> speeds;
     std::vector<std::string> policies;
     ordering::Surroundings surroundings;
 
-    simulation::Experiment experiment() const { return {trace, machines, placement, restart_cost}; }
+    simulation::Experiment experiment() const {
+        return {trace, machines, placement, restart_cost, packing, speeds ? &*speeds : nullptr};
+    }
 };
 
 Outcome<Wanted> read_wishes(const Arguments& arguments) {
@@ -114,7 +121,19 @@ Outcome<Wanted> read_wishes(const Arguments& arguments) {
     const auto machines = read_machines(arguments.text("nodes"));
     if (!machines) return tl::unexpected(machines.error());
     wanted.machines = *machines;
-    if (arguments.text("placement") == "count") wanted.placement = simulation::Placement::Count;
+    const std::string placement = arguments.text("placement");
+    if (placement == "count") wanted.placement = simulation::Placement::Count;
+    if (placement == "profile") wanted.placement = simulation::Placement::Profile;
+    const std::string packing = arguments.text("packing");
+    if (packing == "pairs") wanted.packing = simulation::Packing::Pairs;
+    if (packing == "muri") wanted.packing = simulation::Packing::Muri;
+    if (const std::string file = arguments.text("speeds"); !file.empty()) {
+        const auto text = read_unpacked(file);
+        if (!text) return tl::unexpected(text.error());
+        auto speeds = simulation::parse_speed_table(*text, file);
+        if (!speeds) return refuse(kBadInput, speeds.error().message);
+        wanted.speeds = std::move(*speeds);
+    }
     const auto cost = arguments.duration("restart-cost", std::chrono::seconds(60));
     if (!cost) return tl::unexpected(cost.error());
     wanted.restart_cost = *cost;

@@ -2,6 +2,8 @@
 #include "simulation/audit.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 namespace berth::simulation {
 namespace {
@@ -13,48 +15,124 @@ class Auditor {
     Auditor(const Experiment& experiment, const Replay& replay)
         : experiment_(experiment),
           replay_(replay),
-          busy_until_(static_cast<std::size_t>(experiment.machines.gpus()), TimePoint::min()),
-          jobs_(experiment.trace.size()) {}
+          mixes_(experiment.trace, experiment.packing, experiment.speeds),
+          on_gpu_(static_cast<std::size_t>(experiment.machines.gpus())),
+          jobs_(experiment.trace.size()),
+          speeds_(replay.stays.size()) {}
 
     std::vector<std::string> complaints() {
-        std::vector<const Stay*> stays;
-        for (const Stay& stay : replay_.stays) stays.push_back(&stay);
-        std::ranges::stable_sort(stays, {}, &Stay::from);
-        for (const Stay* stay : stays) look_at(*stay);
+        std::vector<std::size_t> stays(replay_.stays.size());
+        std::iota(stays.begin(), stays.end(), 0);
+        std::ranges::stable_sort(stays, {}, [&](std::size_t at) { return stay(at).from; });
+        for (const std::size_t at : stays) look_at_place(at);
+        find_speeds(stays);
+        for (const std::size_t at : stays) look_at_time(at);
         for (std::size_t job = 0; job < jobs_.size(); ++job) look_at_sum(job);
         return std::move(found_);
     }
 
   private:
+    // A part of a stay in which nobody came or went.
+    struct Part {
+        Duration length;
+        Speed speed;
+    };
     struct Seen {
-        TimePoint last = TimePoint::min();
+        const Stay* last = nullptr;
         Duration held{};
-        int stays = 0;
+        Duration restart{};     // still to come
+        std::int64_t work = 0;  // done, a millisecond at full speed is kFullSpeed
+        Speed speed = 0;        // the last
     };
 
-    void look_at(const Stay& stay) {
-        const auto number = static_cast<std::size_t>(stay.job);
-        const TraceJob& job = experiment_.trace[number];
-        Seen& seen = jobs_[number];
-        check(stay.from <= stay.to && stay.from >= job.submitted, number, "time runs backwards");
-        check(seen.last <= stay.from, number, "it runs twice at once");
-        for (const std::int32_t gpu : replay_.gpus_of(stay, job.gpus)) {
-            TimePoint& busy_until = busy_until_[static_cast<std::size_t>(gpu)];
-            check(busy_until <= stay.from, number, "GPU " + std::to_string(gpu) + " is not free");
-            // Held by this stay from now on: a list that names it twice finds it busy.
-            busy_until = std::max(stay.to, stay.from + Duration{1});
-        }
-        if (stay.from == stay.to) release(stay, job.gpus);
-        seen.last = stay.to;
-        seen.held += stay.to - stay.from;
-        ++seen.stays;
+    const Stay& stay(std::size_t at) const { return replay_.stays[at]; }
+    static std::size_t job(const Stay& stay) { return static_cast<std::size_t>(stay.job); }
+    std::span<const std::int32_t> gpus(const Stay& stay) const {
+        return replay_.gpus_of(stay, experiment_.trace[job(stay)].gpus);
     }
 
-    // A stay of no length holds nothing.
-    void release(const Stay& stay, std::int32_t gpus) {
-        for (const std::int32_t gpu : replay_.gpus_of(stay, gpus)) {
-            busy_until_[static_cast<std::size_t>(gpu)] = stay.to;
+    // Those who share a GPU hold the same ones, and are not too many.
+    void look_at_place(std::size_t at) {
+        const Stay& here = stay(at);
+        for (const std::int32_t gpu : gpus(here)) {
+            auto& holders = on_gpu_[static_cast<std::size_t>(gpu)];
+            std::erase_if(holders, [&](std::size_t other) {
+                return other != at && stay(other).to <= here.from;
+            });
+            check(holders.size() < mixes_.size_max() && std::ranges::count(holders, at) == 0,
+                  job(here), "GPU " + std::to_string(gpu) + " is not free");
+            for (const std::size_t other : holders) {
+                check(std::ranges::equal(gpus(stay(other)), gpus(here)), job(here),
+                      "it shares GPU " + std::to_string(gpu) + " with one who holds others");
+            }
+            holders.push_back(at);
         }
+        // A stay of no length holds nothing.
+        if (here.from != here.to) return;
+        for (const std::int32_t gpu : gpus(here)) {
+            std::erase(on_gpu_[static_cast<std::size_t>(gpu)], at);
+        }
+    }
+
+    // Who shares the first GPU of a stay shares all, see above.
+    void find_speeds(const std::vector<std::size_t>& stays) {
+        struct Step {
+            TimePoint at;
+            std::size_t stay;
+        };
+        std::vector<std::vector<Step>> steps(on_gpu_.size());
+        for (const std::size_t at : stays) {
+            if (stay(at).from >= stay(at).to) continue;
+            auto& here = steps[static_cast<std::size_t>(gpus(stay(at)).front())];
+            here.push_back({stay(at).from, at});
+            here.push_back({stay(at).to, at});
+        }
+        for (auto& here : steps) {
+            std::ranges::stable_sort(here, {}, &Step::at);
+            std::vector<std::size_t> there;
+            TimePoint since;
+            for (const Step& step : here) {
+                if (step.at > since && !there.empty()) add_parts(there, step.at - since);
+                since = step.at;
+                if (std::erase(there, step.stay) == 0) there.push_back(step.stay);
+            }
+        }
+    }
+
+    void add_parts(const std::vector<std::size_t>& stays, Duration length) {
+        std::vector<Mixes::Kind> kinds;
+        for (const std::size_t at : stays) kinds.push_back(mixes_.kind(job(stay(at))));
+        const Mixes::Mix mix = mixes_.of(kinds);
+        const bool spread = is_spread(gpus(stay(stays.front())), experiment_.machines);
+        for (std::size_t at = 0; at < stays.size(); ++at) {
+            const Speed apart = spread ? mixes_.spread(kinds[at]) : kFullSpeed;
+            const Speed speed = mixes_.speed(mix, kinds[at]) * apart / kFullSpeed;
+            speeds_[stays[at]].push_back({length, speed});
+        }
+    }
+
+    void look_at_time(std::size_t at) {
+        const Stay& here = stay(at);
+        const std::size_t number = job(here);
+        Seen& seen = jobs_[number];
+        check(here.from <= here.to && here.from >= experiment_.trace[number].submitted, number,
+              "time runs backwards");
+        check(!seen.last || seen.last->to <= here.from, number, "it runs twice at once");
+        if (here.starts) {
+            seen.restart = seen.last ? experiment_.restart_cost : Duration{};
+        } else {
+            check(seen.last && seen.last->to == here.from &&
+                      std::ranges::equal(gpus(*seen.last), gpus(here)),
+                  number, "it goes on without a start");
+        }
+        for (const Part& part : speeds_[at]) {
+            const Duration idle = std::min(seen.restart, part.length);
+            seen.restart -= idle;
+            seen.work += (part.length - idle).count() * part.speed;
+            seen.speed = part.speed;
+        }
+        seen.last = &here;
+        seen.held += here.to - here.from;
     }
 
     void look_at_sum(std::size_t number) {
@@ -63,11 +141,12 @@ class Auditor {
         const Duration work = experiment_.trace[number].work;
         check(record.held == seen.held, number, "its time on GPUs is not the sum of its stays");
         if (!record.end) return;
-        const Duration restarts = experiment_.restart_cost * (seen.stays - 1);
-        check(seen.held >= work && seen.held <= work + restarts, number,
+        const std::int64_t due = work.count() * kFullSpeed;
+        check(seen.work >= due && seen.work < due + std::max<Speed>(seen.speed, 1), number,
               "ended after " + base::format(seen.held) + " on GPUs for " + base::format(work) +
                   " of work");
-        check(*record.end == seen.last, number, "its end is not that of its last stay");
+        check(seen.last && *record.end == seen.last->to, number,
+              "its end is not that of its last stay");
     }
 
     void check(bool holds, std::size_t job, const std::string& complaint) {
@@ -77,8 +156,10 @@ class Auditor {
 
     const Experiment& experiment_;
     const Replay& replay_;
-    std::vector<TimePoint> busy_until_;
+    Mixes mixes_;
+    std::vector<std::vector<std::size_t>> on_gpu_;  // stays
     std::vector<Seen> jobs_;
+    std::vector<std::vector<Part>> speeds_;  // of each stay
     std::vector<std::string> found_;
 };
 

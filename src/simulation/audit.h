@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is a replay possible at all? Looks at nothing but the trace and the stays: no GPU serves two jobs
-// at once, no job stands twice, all its GPUs are different and as many as it asks, none is held
-// before its submission or after its end, and a finished job held its GPUs for exactly its work and
-// its restarts (at most their cost each, for one may be cut short by the next pause).
+// Is a replay possible at all? Looks at nothing but the trace, the stays and the model of speeds
+// (mix.h): no GPU serves more jobs at once than may share one, those who share a GPU share all of
+// theirs, no job stands twice, all its GPUs are different and as many as it asks, none is held
+// before its submission or after its end, it goes on without a start only where it was, and a
+// finished job made, beside those who were there and after each restart, exactly the progress it
+// needed, to the millisecond.
 #pragma once
 
 #include <string>

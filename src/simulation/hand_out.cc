@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "simulation/heads.h"
 #include "simulation/room.h"
 
 namespace berth::simulation {
@@ -11,51 +12,7 @@ namespace {
 
 using ordering::Ticket;
 
-// The first waiting job of each GPU count that may still fit.
-class Heads {
-  public:
-    explicit Heads(const Queues& queues) {
-        for (const auto& [gpus, queue] : queues) {
-            if (!queue.empty()) heads_.push_back({gpus, queue.begin(), queue.end()});
-        }
-        choose();
-    }
-
-    bool is_empty() const { return heads_.empty(); }
-    const Ranked& first() const { return *heads_[first_].next; }
-    std::int32_t gpus() const { return heads_[first_].gpus; }
-    // The first one got its GPUs.
-    void served() {
-        if (++heads_[first_].next == heads_[first_].end) heads_.erase(at_first());
-        choose();
-    }
-    // It does not fit, so no other of its GPU count does.
-    void passed_over() {
-        heads_.erase(at_first());
-        choose();
-    }
-
-  private:
-    struct Head {
-        std::int32_t gpus;
-        std::set<Ranked>::const_iterator next, end;
-    };
-
-    std::vector<Head>::iterator at_first() {
-        return heads_.begin() + static_cast<std::ptrdiff_t>(first_);
-    }
-    void choose() {
-        first_ = 0;
-        for (std::size_t at = 1; at < heads_.size(); ++at) {
-            if (*heads_[at].next < *heads_[first_].next) first_ = at;
-        }
-    }
-
-    std::vector<Head> heads_;
-    std::size_t first_ = 0;
-};
-
-std::int32_t width(const Holder& holder) { return static_cast<std::int32_t>(holder.gpus->size()); }
+std::int32_t width(const Holder& holder) { return holder.ask->gpus; }
 
 // GPUs held by running jobs behind `first`.
 std::int32_t held_behind(const Ranked& first, const std::vector<Holder>& running) {
@@ -76,7 +33,10 @@ class Pass {
           by_count_(free.placement() == Placement::Count),
           left_(free.machines().gpus()),
           room_(by_count_ ? Machines{} : free.machines()) {
-        std::ranges::sort(running_, {}, &Holder::who);
+        // All before the first who waits stay: nobody else takes anything before them.
+        const auto stays = [&](const Holder& one) { return one.who < heads_.first(); };
+        const auto behind = std::ranges::partition(running_, stays);
+        std::ranges::sort(behind, {}, &Holder::who);
         for (std::size_t turn = 0; turn < running_.size() && !by_count_; ++turn) {
             room_.occupy(*running_[turn].gpus, static_cast<std::int32_t>(turn));
         }
@@ -87,7 +47,7 @@ class Pass {
         while (left_ > 0 && (next != running_.end() || !heads_.is_empty())) {
             if (heads_.is_empty() || (next != running_.end() && next->who < heads_.first())) {
                 keep_or_pause(*next++);
-            } else if (try_start(heads_.first().job, heads_.gpus())) {
+            } else if (try_start(heads_.first().job, heads_.ask())) {
                 heads_.served();
             } else {
                 heads_.passed_over();
@@ -96,7 +56,7 @@ class Pass {
         for (; next != running_.end(); ++next) pause(*next);
         for (Start& start : result_.started) {
             if (by_count_) {
-                start.gpus = free_.take(start.width);
+                start.gpus = free_.take(start.ask.gpus, start.ask.stand);
             } else {
                 free_.take_these(start.gpus);
             }
@@ -112,7 +72,7 @@ class Pass {
             return;
         }
         pause(holder);
-        if (!by_count_) try_start(holder.who.job, width(holder));
+        if (!by_count_) try_start(holder.who.job, *holder.ask);
     }
 
     void pause(const Holder& holder) {
@@ -121,12 +81,12 @@ class Pass {
         result_.paused.push_back(holder.who.job);
     }
 
-    bool try_start(Ticket job, std::int32_t gpus) {
-        if (gpus > left_) return false;
+    bool try_start(Ticket job, const Ask& ask) {
+        if (ask.gpus > left_) return false;
         GpuList place;
-        if (!by_count_ && (place = room_.take(gpus)).empty()) return false;
-        result_.started.push_back({job, gpus, std::move(place)});
-        left_ -= gpus;
+        if (!by_count_ && (place = room_.take(ask.gpus, ask.stand)).empty()) return false;
+        result_.started.push_back({job, ask, std::move(place)});
+        left_ -= ask.gpus;
         return true;
     }
 
@@ -146,17 +106,17 @@ HandOut hand_out(const Queues& queues, const std::function<std::vector<Holder>()
     HandOut result;
     std::optional<std::vector<Holder>> holders;
     for (Heads heads(queues); !heads.is_empty();) {
-        const std::int32_t gpus = heads.gpus();
-        GpuList place = free.take(gpus);
+        const Ask ask = heads.ask();
+        GpuList place = free.take(ask.gpus, ask.stand);
         if (!place.empty()) {
-            result.started.push_back({heads.first().job, gpus, std::move(place)});
+            result.started.push_back({heads.first().job, ask, std::move(place)});
             heads.served();
             continue;
         }
         if (habits.first_blocks) break;
         if (habits.pauses) {
             if (!holders) holders = running();
-            if (free.count() + held_behind(heads.first(), *holders) >= gpus) {
+            if (free.count() + held_behind(heads.first(), *holders) >= ask.gpus) {
                 for (const Start& start : result.started) free.give_back(start.gpus);
                 return Pass(queues, std::move(*holders), free).make();
             }

@@ -2,7 +2,10 @@
 //
 // Which GPUs does a job get? GPUs are numbered through all nodes. By Count any free ones will do:
 // the rule of the released simulators. By Nodes a job that fits on one node stands on one, the
-// fullest that can take it; a wider one takes whole nodes, the rest of it likewise.
+// fullest that can take it; a wider one takes whole nodes, the rest of it likewise. By Profile so
+// do those that lose speed when they are spread; all others take what is left over, from the
+// fullest nodes (Tiresias, Gu et al., NSDI'19, section 3.3, which tells them by the skew of their
+// tensors).
 #pragma once
 
 #include <cstdint>
@@ -11,7 +14,10 @@
 
 namespace berth::simulation {
 
-enum class Placement { Count, Nodes };
+enum class Placement { Count, Nodes, Profile };
+
+// What one job wants of its GPUs.
+enum class Stand { Anywhere, Together };
 
 struct Machines {
     std::int32_t nodes = 1;
@@ -21,6 +27,9 @@ struct Machines {
 };
 
 using GpuList = std::vector<std::int32_t>;
+
+// Over more nodes than as many GPUs need.
+bool is_spread(std::span<const std::int32_t> gpus, Machines machines);
 
 // What is free; O(nodes + GPUs taken) a question.
 class FreeGpus {
@@ -32,12 +41,13 @@ class FreeGpus {
     std::int32_t count() const { return count_; }
     bool is_free(std::int32_t gpu) const { return free_[static_cast<std::size_t>(gpu)] != 0; }
     // The GPUs it takes; empty, and nothing taken, when they do not fit.
-    GpuList take(std::int32_t gpus);
+    GpuList take(std::int32_t gpus, Stand stand);
     // These very ones; all free before.
     void take_these(std::span<const std::int32_t> gpus);
     void give_back(std::span<const std::int32_t> gpus);
 
   private:
+    GpuList take_anywhere(std::int32_t gpus);
     void take_on(std::int32_t node, std::int32_t gpus, GpuList& taken);
     // The node with the fewest free GPUs that has as many as `gpus`; -1 when there is none.
     std::int32_t fullest_node_with(std::int32_t gpus) const;

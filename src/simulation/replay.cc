@@ -5,6 +5,7 @@
 #include <queue>
 
 #include "simulation/hand_out.h"
+#include "simulation/share.h"
 
 namespace berth::simulation {
 namespace {
@@ -16,25 +17,38 @@ using ordering::Standing;
 using ordering::Ticket;
 
 constexpr std::int64_t kEventsBetweenProgress = 4096;
+constexpr Speed kNearlyAll = kFullSpeed * 95 / 100;  // of 0.7 to 1 the best on half of the traces
+
+// A millisecond at full speed is kFullSpeed of them.
+using Work = std::int64_t;
 
 // A job that was submitted and has not ended.
 struct Live {
     bool runs = false;
     bool waits = false;
-    TimePoint since;         // of this stay, or of this wait
-    Duration held{};         // before `since`
-    Duration left{};         // work, at `since`
-    Duration restart{};      // of this stay, before it makes progress
-    std::uint32_t turn = 0;  // rises with each start, pause and end: older wake-ups are void
-    TimePoint change_at = kNever;  // the one change that is awaited
-    ordering::Rank rank;     // in its queue, while it waits
+    TimePoint since;  // it runs, or waits
+    Duration held{};  // before `since`
+    Work left = 0;  // at `counted`
+    TimePoint counted;  // from when on it has gone at this speed
+    Duration restart{};  // still to come at `counted`, before it makes progress
+    Speed speed = 0;
+    bool starts = false;  // at `counted`
+    TimePoint end_at = kNever;  // the one end and the one change that are awaited:
+    TimePoint change_at = kNever;  // other wake-ups are void
+    ordering::Rank rank;  // in its queue, while it waits
+    std::size_t group = 0;  // while it runs
+};
+
+// Those who hold the same GPUs.
+struct Group {
     GpuList gpus;
+    std::vector<Ticket> members;
+    bool is_spread = false;  // over more nodes than needed
 };
 
 struct WakeUp {
     TimePoint at;
     Ticket job = 0;
-    std::uint32_t turn = 0;
     bool is_end = false;
 
     auto operator<=>(const WakeUp&) const = default;
@@ -47,15 +61,22 @@ class Player {
           experiment_(experiment),
           order_(order),
           habits_(order.habits()),
+          mixes_(experiment.trace, experiment.packing, experiment.speeds),
           free_(experiment.machines, experiment.placement),
           live_(experiment.trace.size()) {
         result_.jobs.resize(trace_.size());
+        for (std::size_t at = 0; at < trace_.size(); ++at) {
+            const Mixes::Kind kind = mixes_.kind(at);
+            asks_.push_back({trace_[at].gpus, experiment.stand(mixes_.spread(kind)),
+                             experiment.packing == Packing::None ? 0 : kind});
+        }
     }
 
     Replay play(const std::function<void(std::size_t)>& progress) {
         while (go_to_next_moment()) {
             take_in();
-            carry_out(hand_out(queues_, [&] { return holders(); }, habits_, free_));
+            carry_out(decide());
+            adjust_speeds();
             remember();
             if (++result_.events % kEventsBetweenProgress == 0 && progress) progress(finished_);
         }
@@ -70,16 +91,19 @@ class Player {
     JobRecord& record(Ticket ticket) { return result_.jobs[index(ticket)]; }
 
     Standing standing(Ticket ticket) const;
-    Duration left_now(const Live& one) const {
+    Work left_now(const Live& one) const {
+        if (!one.runs) return one.left;
         return one.left -
-               (one.runs ? std::max(now_ - one.since - one.restart, Duration{}) : Duration{});
+               std::max(now_ - one.counted - one.restart, Duration{}).count() * one.speed;
     }
+    const Ask& ask(Ticket ticket) const { return asks_[index(ticket)]; }
     std::vector<Holder> holders() const;
+    HandOut decide();
 
     bool go_to_next_moment();
     bool is_void(const WakeUp& wake_up) const {
         const Live& one = live(wake_up.job);
-        return wake_up.turn != one.turn || (!wake_up.is_end && wake_up.at != one.change_at);
+        return wake_up.at != (wake_up.is_end ? one.end_at : one.change_at);
     }
     void await_change(Ticket ticket);
 
@@ -92,6 +116,9 @@ class Player {
     void carry_out(HandOut result);
     void start(Start& start);
     void leave(Ticket ticket);
+    void count(Ticket ticket);
+    void adjust_speeds();
+    std::size_t open_group(GpuList gpus);
     void enqueue(Ticket ticket);
     void dequeue(Ticket ticket);
     void remember();
@@ -106,8 +133,13 @@ class Player {
     std::priority_queue<WakeUp, std::vector<WakeUp>, std::greater<>> wake_ups_;
     TimePoint common_change_ = kNever;  // of an order that looks at every event
 
+    Mixes mixes_;
     FreeGpus free_;
+    std::vector<Ask> asks_;
     std::vector<Live> live_;
+    std::vector<Group> groups_;
+    std::vector<std::size_t> closed_groups_;  // without members
+    std::vector<std::size_t> changed_groups_;  // since their speeds were last looked at
     std::vector<Ticket> running_;  // in order of submission
     Queues queues_;
     std::int32_t waiting_ = 0;
@@ -127,16 +159,25 @@ Standing Player::standing(Ticket ticket) const {
             .now = now_,
             .held = one.held + (one.runs ? now_ - one.since : Duration{}),
             .in_state = now_ - one.since,
-            .left = left_now(one)};
+            .left = Duration{(left_now(one) + kFullSpeed - 1) / kFullSpeed}};
 }
 
 std::vector<Holder> Player::holders() const {
     std::vector<Holder> all;
     all.reserve(running_.size());
     for (const Ticket ticket : running_) {
-        all.push_back({{order_.rank(standing(ticket)), ticket}, &live(ticket).gpus});
+        const std::size_t group = live(ticket).group;
+        all.push_back(
+            {{order_.rank(standing(ticket)), ticket}, &ask(ticket), &groups_[group].gpus, group});
     }
     return all;
+}
+
+HandOut Player::decide() {
+    if (experiment_.packing == Packing::None) {
+        return hand_out(queues_, [&] { return holders(); }, habits_, free_);
+    }
+    return share(queues_, holders(), habits_, mixes_, free_);
 }
 
 // False when nothing will happen any more.
@@ -154,7 +195,7 @@ void Player::await_change(Ticket ticket) {
     const TimePoint at = order_.next_change(standing(ticket));
     if (at == live(ticket).change_at) return;
     live(ticket).change_at = at;
-    if (at != kNever) wake_ups_.push({at, ticket, live(ticket).turn});
+    if (at != kNever) wake_ups_.push({at, ticket, false});
 }
 
 // All that happens now: ends, submissions, changes of rank.
@@ -180,7 +221,7 @@ void Player::take_in() {
 }
 
 void Player::arrive(Ticket ticket) {
-    live(ticket).left = job(ticket).work;
+    live(ticket).left = job(ticket).work.count() * kFullSpeed;
     live(ticket).since = now_;
     order_.notice(Happening::Submitted, standing(ticket));
     enqueue(ticket);
@@ -199,7 +240,8 @@ void Player::change(Ticket ticket) {
 }
 
 void Player::end(Ticket ticket) {
-    free_.give_back(live(ticket).gpus);
+    const Group& group = groups_[live(ticket).group];
+    if (group.members.size() == 1) free_.give_back(group.gpus);
     leave(ticket);
     record(ticket).end = now_;
     ++finished_;
@@ -211,7 +253,7 @@ void Player::move_in_queues() {
     ordering::Moved moved = order_.moved();
     if (moved.all) {
         moved.jobs = running_;
-        for (const auto& [gpus, queue] : queues_) {
+        for (const auto& [ask, queue] : queues_) {
             for (const Ranked& one : queue) moved.jobs.push_back(one.job);
         }
     }
@@ -249,27 +291,79 @@ void Player::start(Start& start) {
     one.restart = known.first_start ? experiment_.restart_cost : Duration{};
     if (!known.first_start) known.first_start = now_;
     one.runs = true;
+    one.starts = true;
     one.since = now_;
-    one.gpus = std::move(start.gpus);
-    ++one.turn;
+    one.counted = now_;
+    one.speed = 0;
     one.change_at = kNever;
+    one.group = start.beside == Start::kNobody ? open_group(std::move(start.gpus))
+                                               : live(start.beside).group;
+    groups_[one.group].members.push_back(start.job);
+    changed_groups_.push_back(one.group);
     running_.insert(std::ranges::lower_bound(running_, start.job), start.job);
-    wake_ups_.push({now_ + one.restart + one.left, start.job, one.turn, true});
+}
+
+std::size_t Player::open_group(GpuList gpus) {
+    if (closed_groups_.empty()) {
+        closed_groups_.push_back(groups_.size());
+        groups_.emplace_back();
+    }
+    const std::size_t number = closed_groups_.back();
+    closed_groups_.pop_back();
+    groups_[number] = {.gpus = std::move(gpus), .members = {}};
+    groups_[number].is_spread = is_spread(groups_[number].gpus, experiment_.machines);
+    return number;
 }
 
 // It stops running, paused or at its end; its GPUs are given back by others.
 void Player::leave(Ticket ticket) {
     Live& one = live(ticket);
-    result_.stays.push_back({ticket, one.since, now_, result_.gpus.size()});
-    result_.gpus.insert(result_.gpus.end(), one.gpus.begin(), one.gpus.end());
-    one.left = left_now(one);
+    count(ticket);
     one.held += now_ - one.since;
     record(ticket).held = one.held;
     one.runs = false;
     one.since = now_;
-    ++one.turn;
+    one.end_at = kNever;
     one.change_at = kNever;
+    std::erase(groups_[one.group].members, ticket);
+    changed_groups_.push_back(one.group);
+    if (groups_[one.group].members.empty()) closed_groups_.push_back(one.group);
     running_.erase(std::ranges::lower_bound(running_, ticket));
+}
+
+// Ends a stay at one speed; the job runs on.
+void Player::count(Ticket ticket) {
+    Live& one = live(ticket);
+    const GpuList& gpus = groups_[one.group].gpus;
+    result_.stays.push_back({ticket, one.counted, now_, result_.gpus.size(), one.starts});
+    result_.gpus.insert(result_.gpus.end(), gpus.begin(), gpus.end());
+    one.left = left_now(one);
+    one.restart -= std::min(one.restart, now_ - one.counted);
+    one.counted = now_;
+    one.starts = false;
+}
+
+// After jobs have come and gone: how fast are those who share GPUs with them, when will they end?
+void Player::adjust_speeds() {
+    for (const std::size_t number : changed_groups_) {
+        const Group& group = groups_[number];
+        if (group.members.empty()) continue;
+        std::vector<Mixes::Kind> kinds;
+        for (const Ticket ticket : group.members) kinds.push_back(mixes_.kind(index(ticket)));
+        const Mixes::Mix mix = mixes_.of(std::move(kinds));
+        for (const Ticket ticket : group.members) {
+            Live& one = live(ticket);
+            const Mixes::Kind kind = mixes_.kind(index(ticket));
+            const Speed speed = mixes_.speed(mix, kind) *
+                                (group.is_spread ? mixes_.spread(kind) : kFullSpeed) / kFullSpeed;
+            if (speed == one.speed) continue;
+            if (one.counted != now_) count(ticket);
+            one.speed = speed;
+            one.end_at = now_ + one.restart + Duration{(one.left + speed - 1) / speed};
+            wake_ups_.push({one.end_at, ticket, true});
+        }
+    }
+    changed_groups_.clear();
 }
 
 void Player::enqueue(Ticket ticket) {
@@ -277,13 +371,13 @@ void Player::enqueue(Ticket ticket) {
     Live& one = live(ticket);
     one.waits = true;
     one.rank = order_.rank(standing(ticket));
-    queues_[job(ticket).gpus].insert({one.rank, ticket});
+    queues_[ask(ticket)].insert({one.rank, ticket});
     ++waiting_;
 }
 
 void Player::dequeue(Ticket ticket) {
     live(ticket).waits = false;
-    queues_[job(ticket).gpus].erase({live(ticket).rank, ticket});
+    queues_[ask(ticket)].erase({live(ticket).rank, ticket});
     --waiting_;
 }
 
@@ -298,6 +392,12 @@ void Player::remember() {
 }
 
 }  // namespace
+
+Stand Experiment::stand(Speed spread) const {
+    if (placement == Placement::Count) return Stand::Anywhere;
+    const bool loses = placement == Placement::Nodes || spread < kNearlyAll;
+    return loses ? Stand::Together : Stand::Anywhere;
+}
 
 Replay replay(const Experiment& experiment, Order& order,
               const std::function<void(std::size_t)>& progress) {

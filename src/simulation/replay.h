@@ -5,9 +5,11 @@
 // are handed out once: first job first, a job that does not fit is passed over (unless the order
 // says that the first blocks), a running job that gets nothing is paused.
 //
-// The model: a job makes progress at full speed while it holds all its GPUs; starting again after a
-// pause it holds them for `restart_cost` first, without progress. (Tiresias' testbed measured 62 s,
-// Gu et al., NSDI'19, section 5.2.4; a first start costs nothing extra.)
+// The model: a job makes progress while it holds all its GPUs, at the speed that its partners on
+// them (mix.h) and the nodes they are spread over leave it, full speed without either; starting
+// again after a pause it holds them for `restart_cost` first, without progress. (Tiresias' testbed
+// measured 62 s, Gu et al., NSDI'19, section 5.2.4; a first start costs nothing extra, nor does a
+// partner that comes or goes.)
 //
 // Cost of an event: what it changes. While jobs wait, one look at the first waiting job of each GPU
 // count and, for orders that pause, one at each running job; a full pass in order of rank only when
@@ -19,6 +21,7 @@
 
 #include "ordering/order.h"
 #include "simulation/machines.h"
+#include "simulation/mix.h"
 #include "simulation/trace.h"
 
 namespace berth::simulation {
@@ -28,13 +31,19 @@ struct Experiment {
     Machines machines;
     Placement placement = Placement::Nodes;
     Duration restart_cost = std::chrono::seconds(60);
+    Packing packing = Packing::None;
+    const SpeedTable* speeds = nullptr;  // none: nodes make no difference
+
+    // Whether it wants its GPUs together; `spread` is the part of its speed left elsewhere.
+    Stand stand(Speed spread) const;
 };
 
-// One stay of a job on its GPUs.
+// One stay of a job on its GPUs, at one speed.
 struct Stay {
     ordering::Ticket job = 0;
     TimePoint from, to;
     std::size_t gpus_begin = 0;  // in Replay::gpus; as many as the job asks
+    bool starts = true;  // else it goes on where the last one ended, on the same GPUs
 };
 
 struct JobRecord {

@@ -44,7 +44,33 @@ bool Room::keep(std::span<const std::int32_t> gpus) {
     return true;
 }
 
-GpuList Room::take(std::int32_t gpus) {
+GpuList Room::take(std::int32_t gpus, Stand stand) {
+    return stand == Stand::Together ? take_together(gpus) : take_anywhere(gpus);
+}
+
+// Of nodes where equally good GPUs are, first those with the fewest.
+GpuList Room::take_anywhere(std::int32_t gpus) {
+    struct Choice {
+        std::int32_t turn, open_here, gpu;
+        auto operator<=>(const Choice&) const = default;
+    };
+    std::vector<Choice> open;
+    for (std::int32_t gpu = 0; gpu < machines_.gpus(); ++gpu) {
+        const std::int32_t turn = turns_[static_cast<std::size_t>(gpu)];
+        if (turn == kTaken) continue;
+        open.push_back({-turn, open_on(gpu / machines_.gpus_per_node), gpu});
+    }
+    if (std::ssize(open) < gpus) return {};
+    std::ranges::partial_sort(open, open.begin() + gpus);
+    GpuList taken;
+    for (std::int32_t at = 0; at < gpus; ++at) {
+        taken.push_back(open[static_cast<std::size_t>(at)].gpu);
+    }
+    take(taken);
+    return taken;
+}
+
+GpuList Room::take_together(std::int32_t gpus) {
     const std::int32_t whole = gpus / machines_.gpus_per_node;
     const std::int32_t rest = gpus % machines_.gpus_per_node;
     const auto nodes_with = [&](std::int32_t least) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // On which GPUs does a job stand at the least harm to those behind it? One pass over all jobs in
-// order of rank, by Nodes: GPUs that somebody before has taken are gone; among the rest a job takes
-// those that idle, then those of the running jobs with the latest turn. Among nodes equally good
-// that with the fewest that idle.
+// order of rank, by Nodes or Profile: GPUs that somebody before has taken are gone; among the rest
+// a job takes those that idle, then those of the running jobs with the latest turn. Among nodes
+// equally good that with the fewest that idle.
 //
 // Cost: O(GPUs) for a job that does not simply stay.
 #pragma once
@@ -26,8 +26,9 @@ class Room {
     void vacate(std::span<const std::int32_t> gpus);
     // Takes these; false, and nothing taken, when somebody before has one of them.
     bool keep(std::span<const std::int32_t> gpus);
-    // On one node, a wider job on whole nodes and the rest likewise; empty when it does not fit.
-    GpuList take(std::int32_t gpus);
+    // Together: on one node, a wider job on whole nodes and the rest likewise. Empty when it does
+    // not fit.
+    GpuList take(std::int32_t gpus, Stand stand);
 
   private:
     static constexpr std::int32_t kTaken = -1;
@@ -37,6 +38,8 @@ class Room {
     std::int32_t open_on(std::int32_t node) const { return open_[static_cast<std::size_t>(node)]; }
     void mark(std::span<const std::int32_t> gpus, std::int32_t turn);
     void take(std::span<const std::int32_t> gpus);
+    GpuList take_together(std::int32_t gpus);
+    GpuList take_anywhere(std::int32_t gpus);
     // There is a node with as many that are not taken.
     void take_on_a_node(std::int32_t gpus, GpuList& taken);
 

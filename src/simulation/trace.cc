@@ -220,6 +220,7 @@ base::Result<Trace> parse_trace(std::string_view text, std::string_view format_n
                                 std::string_view file) {
     Row row;
     std::optional<Reader> reader;
+    std::optional<ProfileColumns> profiles;
     Trace trace;
     for (int line = 1; !text.empty(); ++line) {
         const std::string_view content = next_line(text);
@@ -233,6 +234,7 @@ base::Result<Trace> parse_trace(std::string_view text, std::string_view format_n
                                      "example: submit_s,duration_s,gpus");
             }
             reader.emplace(*format, row);
+            profiles.emplace(row);
             if (reader->missing().empty()) continue;
             return base::invalid(place(file, line) + "no column \"" +
                                  std::string(reader->missing()) + "\", which a " +
@@ -240,6 +242,9 @@ base::Result<Trace> parse_trace(std::string_view text, std::string_view format_n
         }
         auto job = reader->read(row);
         if (!job) return base::invalid(place(file, line) + job.error().message);
+        const auto profile = profiles->read(row);
+        if (!profile) return base::invalid(place(file, line) + profile.error().message);
+        job->profile = *profile;
         if (job->gpus > 0 && job->work.count() > 0) trace.push_back(std::move(*job));
     }
     if (!reader)

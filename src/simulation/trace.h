@@ -8,6 +8,8 @@
 //   philly     timestamp, duration (s), num_gpus, cluster: the flattened Microsoft trace
 //   shockwave  arrival_time_s, duration_s, scale_factor
 //   berth      submit_s, duration_s, gpus and, if known, project, user, name, kind, pool
+//
+// and of any of them the columns of a profile (profile.h).
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,7 @@
 #include "base/quantity.h"
 #include "base/result.h"
 #include "model/job.h"
+#include "simulation/profile.h"
 
 namespace berth::simulation {
 
@@ -35,6 +38,7 @@ struct TraceJob {
     std::int32_t kin = 0;  // the same number for all jobs of one project and user
     model::JobKind kind = model::JobKind::Train;
     std::string pool = {};  // of a cluster with pools; empty = its default pool
+    Profile profile{};
 };
 
 // In order of submission, equals in order of the file.

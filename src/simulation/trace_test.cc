@@ -48,6 +48,25 @@ TEST_CASE("Muri's milliseconds become whole seconds: submission down, duration u
     CHECK(trace[0].name == "bert");
 }
 
+TEST_CASE("a profile stands in columns of its own, whatever the format") {
+    const Profile muri =
+        parse(
+            "job_id,num_gpu,submit_time,model_name,batch_size,duration,iteration_time,"
+            "resource_time_0,resource_time_1,resource_time_2\n"
+            "0,4,1999,bert,4,2001,190,0.5,163,18\n")[0]
+            .profile;
+    CHECK(muri == Profile{.iteration_ms = 190, .input_ms = 0.5, .gpu_ms = 163, .network_ms = 18});
+    const Profile ours = parse(
+                             "submit_s,duration_s,gpus,sm_percent,memory_percent\n"
+                             "0,10,1,45,\n")[0]
+                             .profile;
+    CHECK(ours.sm_percent == 45);
+    CHECK(ours.memory_percent == Profile::kUnknown);
+    CHECK_FALSE(ours.has_stages());
+    CHECK(error_of("submit_s,duration_s,gpus,sm_percent\n0,10,1,120\n") ==
+          "t.csv:2: sm_percent: wanted a number from 0 to 100, found \"120\"");
+}
+
 TEST_CASE("Tiresias, Philly, Shockwave and our own are told by their columns") {
     CHECK(parse("job_id,num_gpu,submit_time,iterations,model_name,duration,interval\n"
                 "0,8,30,133,vgg11,147,23\n")[0]

@@ -20,13 +20,17 @@ std::filesystem::path traces_folder() {
     return {};
 }
 
-Trace read_trace(const std::filesystem::path& file, std::string_view format) {
+std::string read_text(const std::filesystem::path& file) {
     std::ifstream stream(file, std::ios::binary);
     std::ostringstream bytes;
     bytes << stream.rdbuf();
     auto text = unpacked(bytes.str(), std::size_t{1} << 28);
     REQUIRE_MESSAGE(text, file.string());
-    auto trace = parse_trace(*text, format, file.string());
+    return std::move(*text);
+}
+
+Trace read(const std::filesystem::path& file, std::string_view format) {
+    auto trace = parse_trace(read_text(file), format, file.string());
     REQUIRE_MESSAGE(trace, trace.error().message);
     return *trace;
 }

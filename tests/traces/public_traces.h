@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where are the public traces, and what do they hold? BERTH_TRACES names their folder.
+// Where are the public traces, and what do they hold?
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <string_view>
 
 #include "simulation/trace.h"
 
 namespace berth::simulation {
 
-// Empty when they are not here.
+// Empty where there are none: tests say so and skip.
 std::filesystem::path traces_folder();
 
-Trace read_trace(const std::filesystem::path& file, std::string_view format);
+// The unpacked bytes of one. Fails the test when it cannot be read.
+std::string read_text(const std::filesystem::path& file);
+Trace read(const std::filesystem::path& file, std::string_view format = "muri");
 
 }  // namespace berth::simulation

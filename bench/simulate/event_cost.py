@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What CPU does an event of `berth simulate` cost, by how many jobs run and how many wait?
+
+So many jobs of about an hour on one to three GPUs each, all handed in at once: 20,000 on more and
+more GPUs, more and more on 64. Reading and auditing are part of it. Prints tables for
+bench/README.md.
+"""
+import json
+import pathlib
+import resource
+import subprocess
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+BERTH = HERE.parent.parent / "build/release/bin/berth"
+POLICIES = ("fjf", "srsf", "berth")
+GPUS = (500, 1000, 2000, 4000)
+JOBS = 20_000
+WAITING = (2500, 5000, 10_000, 20_000)
+
+
+def microseconds_an_event(trace, nodes, policy):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    done = subprocess.run([BERTH, "simulate", "--trace", trace, "--nodes", nodes, "--policy",
+                           policy, "-o", "json"], check=True, capture_output=True, text=True)
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    return seconds * 1e6 / json.loads(done.stdout)[0]["events"]
+
+
+def row(*cells):
+    print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def table(title, sizes, trace, prepare):
+    row(title, *(f"{size:,}" for size in sizes), "growth a doubling")
+    row("---", *["---"] * (len(sizes) + 1))
+    costs = {policy: [] for policy in POLICIES}
+    for size in sizes:
+        nodes = prepare(size)
+        for policy in POLICIES:
+            costs[policy].append(microseconds_an_event(trace, nodes, policy))
+    for policy, found in costs.items():
+        growth = (found[-1] / found[0]) ** (1 / (len(found) - 1))
+        row(f"`{policy}`", *(f"{cost:.1f} µs" for cost in found), f"x {growth:.2f}")
+    print()
+
+
+def fill(trace, jobs):
+    trace.write_text("submit_s,duration_s,gpus\n" +
+                     "".join(f"0,{3600 + job % 97},{1 + job % 3}\n" for job in range(jobs)))
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        trace = pathlib.Path(folder) / "trace.csv"
+
+        def on_gpus(gpus):
+            fill(trace, JOBS)
+            return f"{gpus // 8}x8"
+
+        def waiting(jobs):
+            fill(trace, jobs)
+            return "8x8"
+
+        table("by GPUs, all busy", GPUS, trace, on_gpus)
+        table("by jobs that wait", WAITING, trace, waiting)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is sharing GPUs worth what Muri made of it, and placement by profile what it promises? Muri's
+// figures are those its authors published (Rivendile/Muri, simulator/draw_fig9-10.py and
+// draw_fig11-13.py): Muri-L, which knows no durations, on 8 nodes of 8 GPUs; seconds; "_pr" are the
+// same jobs, all handed in at once. Under the same model of speeds, but 60 s a restart where Muri
+// counts 4 to 46.
+#include <doctest/doctest.h>
+
+#include "ordering/named.h"
+#include "traces/public_traces.h"
+#include "simulation/audit.h"
+#include "simulation/metrics.h"
+
+namespace berth::simulation {
+namespace {
+
+struct Muri {
+    const char* trace;
+    double avg_jct_s, makespan_s;
+};
+
+constexpr Muri kMuriL[] = {
+    {"trace1", 1072010, 18593246}, {"trace1_pr", 2141937, 16639500},
+    {"trace2", 2544642, 32826803}, {"trace2_pr", 4152486, 31782579},
+    {"trace3", 88687, 8174135},    {"trace3_pr", 921095, 4403652},
+    {"trace4", 429175, 10918239},  {"trace4_pr", 1488034, 10104722},
+};
+
+Metrics simulate(const Experiment& experiment, std::string_view policy) {
+    auto order = ordering::order_named(policy, {.gpus = experiment.machines.gpus(), .sizes = {}});
+    REQUIRE(order);
+    const Replay replay = simulation::replay(experiment, **order);
+    CHECK(audit(experiment, replay) == std::vector<std::string>{});
+    return measure(experiment, replay);
+}
+
+Metrics packed(const Muri& muri, std::string_view policy) {
+    const Trace trace = read(traces_folder() / "muri" / (std::string(muri.trace) + ".csv.gz"));
+    return simulate({.trace = trace,
+                     .machines = {8, 8},
+                     .placement = Placement::Count,
+                     .packing = Packing::Muri},
+                    policy);
+}
+
+bool are_there() {
+    if (!traces_folder().empty()) return true;
+    MESSAGE("skipped: no public traces here; BERTH_TRACES names their folder");
+    return false;
+}
+
+}  // namespace
+
+TEST_CASE("shared GPUs: a shorter makespan than Muri-L on all its traces, a shorter JCT on six") {
+    if (!are_there()) return;
+    for (const Muri& muri : kMuriL) {
+        INFO(muri.trace);
+        const Metrics found = packed(muri, "predicted:guard=10");
+        CHECK(found.finished == found.jobs);
+        CHECK(found.makespan_s <= muri.makespan_s);
+        const std::string_view trace = muri.trace;
+        const bool is_missed = trace == "trace1_pr" || trace == "trace3";
+        CHECK(found.avg_jct_s <= muri.avg_jct_s * (is_missed ? 1.07 : 1));
+    }
+}
+
+TEST_CASE("shared GPUs: a shorter JCT than Muri-L on the other two by the learned Gittins index") {
+    if (!are_there()) return;
+    for (const Muri& muri : kMuriL) {
+        const std::string_view trace = muri.trace;
+        if (!trace.starts_with("trace1") && !trace.starts_with("trace3")) continue;
+        INFO(trace);
+        const Metrics found = packed(muri, "gittins-learned:guard=10");
+        CHECK(found.makespan_s <= muri.makespan_s);
+        CHECK(found.avg_jct_s <= muri.avg_jct_s);
+    }
+}
+
+TEST_CASE("placement by profile: as soon as all together, a quarter sooner than anywhere") {
+    if (!are_there()) return;
+    const auto speeds = parse_speed_table(
+        read_text(traces_folder() / "gavel/simulation_throughputs.json.gz"), "speeds");
+    REQUIRE(speeds);
+    const Trace trace = read(traces_folder() / "shockwave/220_jobs_100.csv", "shockwave");
+    const auto average = [&](Placement placement) {
+        const Experiment experiment{
+            .trace = trace, .machines = {16, 4}, .placement = placement, .speeds = &*speeds};
+        return simulate(experiment, "berth").avg_jct_s;
+    };
+    const double by_profile = average(Placement::Profile);
+    CHECK(by_profile <= 0.77 * average(Placement::Count));
+    CHECK(by_profile <= 1.01 * average(Placement::Nodes));
+}
+
+}  // namespace berth::simulation
