@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
     bench::add_foresight(scenarios);
     bench::add_steady_state(scenarios);
     bench::add_topology_gang(scenarios);
+    bench::add_shared_gpus(scenarios);
     bench::add_memory(scenarios);
 
     const std::span arguments(argv, static_cast<std::size_t>(argc));

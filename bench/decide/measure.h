@@ -52,6 +52,7 @@ void add_fill(std::map<std::string, Scenario>& scenarios);
 void add_foresight(std::map<std::string, Scenario>& scenarios);
 void add_steady_state(std::map<std::string, Scenario>& scenarios);
 void add_topology_gang(std::map<std::string, Scenario>& scenarios);
+void add_shared_gpus(std::map<std::string, Scenario>& scenarios);
 void add_memory(std::map<std::string, Scenario>& scenarios);
 
 }  // namespace berth::bench

@@ -15,12 +15,17 @@ constexpr base::JobId kJob{1};
 constexpr base::PoolId kPool{0};
 constexpr base::NodeId kNode{0};
 
-Cluster one_node(int gpus) {
-    Cluster cluster;
+model::Node node_with(int gpus, std::int64_t gpu_memory) {
     model::Node node;
     node.name = "n0";
     node.gpus = gpus;
-    cluster.set_node(node);
+    node.gpu_memory = base::Bytes{gpu_memory};
+    return node;
+}
+
+Cluster one_node(int gpus, std::int64_t gpu_memory = 0) {
+    Cluster cluster;
+    cluster.set_node(node_with(gpus, gpu_memory));
     model::Project project;
     project.name = "a";
     cluster.set_project(project);
@@ -39,6 +44,17 @@ model::TaskPlacement on_gpu(int task, int gpu) {
     return {task, kNode, std::uint64_t{1} << gpu, base::kWholeGpu, {}, {}};
 }
 
+model::TaskPlacement part_of_gpu(std::int64_t compute, std::int64_t memory) {
+    model::TaskPlacement task = on_gpu(0, 0);
+    task.share = MilliGpu{compute};
+    task.gpu_memory = base::Bytes{memory};
+    return task;
+}
+
+model::GpuPart part(std::int64_t compute, std::int64_t memory) {
+    return {MilliGpu{compute}, base::Bytes{memory}};
+}
+
 MilliGpu total(const Cluster& cluster, View view) {
     return cluster.pool(kPool).free_total[static_cast<std::size_t>(view)];
 }
@@ -48,6 +64,67 @@ const cluster::Usage& usage(const Cluster& cluster) {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "compute and memory of a shared GPU are left apart, and as much as both is a free share") {
+    Cluster cluster = one_node(1, 80'000);
+    add_job(cluster, kJob, 1);
+    add_job(cluster, {2}, 1);
+    cluster.place(kJob, kPool, std::vector{part_of_gpu(200, 60'000)});
+    CHECK(cluster.room(View::Idle, kNode, 0) == part(800, 20'000));
+    CHECK(cluster.free(View::Idle, kNode, 0) == MilliGpu{250});
+    CHECK(total(cluster, View::Idle) == MilliGpu{250});
+    cluster.place({2}, kPool, std::vector{part_of_gpu(700, 10'000)});
+    CHECK(cluster.room(View::Idle, kNode, 0) == part(100, 10'000));
+    cluster.remove_job(kJob);
+    cluster.remove_job({2});
+    CHECK(cluster.room(View::Idle, kNode, 0) == part(1000, 80'000));
+    CHECK(total(cluster, View::Idle) == base::gpus(1));
+}
+
+TEST_CASE(
+    "memory that is being left is coming, not idle, and a hold takes it from what is coming") {
+    Cluster cluster = one_node(1, 80'000);
+    add_job(cluster, kJob, 1);
+    add_job(cluster, {2}, 1);
+    cluster.place(kJob, kPool, std::vector{part_of_gpu(200, 60'000)});
+    const int rank = 0;
+    cluster.release(kJob, std::span(&rank, 1));
+    CHECK(cluster.room(View::Idle, kNode, 0) == part(800, 20'000));
+    CHECK(cluster.room(View::Coming, kNode, 0) == part(1000, 80'000));
+    cluster.hold({2}, kPool, {{part_of_gpu(300, 70'000)}, {}, {}});
+    CHECK(cluster.room(View::Idle, kNode, 0) == part(700, 10'000));
+    CHECK(cluster.room(View::Coming, kNode, 0) == part(700, 10'000));
+}
+
+TEST_CASE("a trial that takes parts of a GPU leaves none of them behind") {
+    Cluster cluster = one_node(1, 80'000);
+    {
+        const Trial trial(cluster);
+        cluster.take(View::Idle, part_of_gpu(500, 70'000));
+        CHECK(cluster.room(View::Idle, kNode, 0) == part(500, 10'000));
+    }
+    CHECK(cluster.room(View::Idle, kNode, 0) == part(1000, 80'000));
+}
+
+TEST_CASE("a share whose record says nothing of memory takes as much of it") {
+    Cluster cluster = one_node(1, 80'000);
+    add_job(cluster, kJob, 1);
+    cluster.place(kJob, kPool, std::vector{part_of_gpu(250, 0)});
+    CHECK(cluster.room(View::Idle, kNode, 0) == part(750, 60'000));
+}
+
+TEST_CASE("a GPU that loses memory keeps who is there and has none left until it fits again") {
+    Cluster cluster = one_node(1, 80'000);
+    add_job(cluster, kJob, 1);
+    cluster.place(kJob, kPool, std::vector{part_of_gpu(200, 60'000)});
+    cluster.set_node(node_with(1, 40'000));
+    CHECK(cluster.room(View::Idle, kNode, 0) == part(800, 0));
+    const int rank = 0;
+    cluster.release(kJob, std::span(&rank, 1));
+    cluster.vacate(kJob, std::span(&rank, 1));
+    CHECK(cluster.room(View::Idle, kNode, 0) == part(1000, 40'000));
+}
 
 TEST_CASE("a GPU being left is coming, not idle, and a hold takes it from what is coming") {
     Cluster cluster = one_node(2);

@@ -48,7 +48,10 @@ void GpuTable::change_memory(std::uint32_t gpu, Use use, Bytes amount, Bytes mem
     BERTH_CHECK(
         field >= Bytes{0} && of.used + of.held <= of.most && of.used + of.releasing <= of.most,
         "the memory of a GPU is never promised twice");
-    if (of.used + of.releasing + of.held == Bytes{0}) memory_.erase(gpu);
+    // What it once had counts as long as it has less: on the way from one use to another nothing is
+    // taken for a moment.
+    const bool is_unused = of.used + of.releasing + of.held == Bytes{0};
+    if (is_unused && of.most <= memory) memory_.erase(gpu);
 }
 
 }  // namespace berth::cluster

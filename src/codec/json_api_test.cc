@@ -166,7 +166,7 @@ TEST_CASE("the JSON of the API is the documented one") {
           R"({"apiVersion":"berth/v1","kind":"Event","sequence":7,)"
           R"("time":"2023-11-14T22:13:20.250Z","actor":"scheduler","type":"job_starting","job":3,)"
           R"("attempt":1,"rule":"allocate","tasks":[{"task":0,"node":"n4","gpus":[1,2],"share":1,)"
-          R"("cpu":8.5,"memory":64}],"job_names":{"3":"p/j3"}})");
+          R"("cpu":8.5,"memory":64,"gpu_memory":0,"memory_share":0}],"job_names":{"3":"p/j3"}})");
 }
 
 TEST_CASE("a client's mistakes are named, a newer server's additions are passed over") {

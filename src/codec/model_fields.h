@@ -115,8 +115,7 @@ struct Fields<model::JobSpec> {
         field("request", &J::request);
         field("gpu_model", &J::gpu_model), field("node_labels", &J::node_labels);
         field("topology", &J::topology);
-        field("placement", &J::placement);
-        field("tensor_skew_ppm", &J::tensor_skew_ppm);
+        field("placement", &J::placement), field("tensor_skew_ppm", &J::tensor_skew_ppm);
         field("min_run", &J::min_run);
         field("expected_runtime", &J::expected_runtime);
         field("restart_cost", &J::restart_cost);

@@ -102,19 +102,12 @@ class RandomModel {
         spec.expected_runtime = maybe(duration());
         return spec;
     }
-
     std::vector<model::TaskPlacement> placements() {
         std::vector<model::TaskPlacement> tasks;
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
             const auto node = static_cast<std::uint32_t>(rng_.next() >> rng_.between(32, 63));
-            tasks.push_back({small(),
-                             {node},
-                             rng_.next(),
-                             {large()},
-                             {large()},
-                             {large()},
-                             {large()},
-                             {large()}});
+            tasks.push_back({small(), {node}, rng_.next(), {large()}, {large()}, {large()}});
+            tasks.back().gpu_memory = {large()}, tasks.back().memory_share = {large()};
         }
         return tasks;
     }

@@ -48,9 +48,9 @@ struct NodeUse {
 };
 
 // What there is too much of, compute or memory.
-std::string in_use(const model::GpuPart& used, const model::GpuPart& all) {
-    if (used.compute > all.compute) return base::format(used.compute) + " in use";
-    return base::format(used.memory) + " of its " + base::format(all.memory) + " of memory in use";
+std::string too_much(const model::GpuPart& used, const model::GpuPart& all) {
+    if (used.compute > all.compute) return base::format(used.compute);
+    return base::format(used.memory) + " of " + base::format(all.memory) + " of memory";
 }
 
 class Checker {
@@ -195,7 +195,8 @@ class Checker {
             if (!used.fits_in(whole)) {
                 return report(place, "gpus",
                               "GPU " + std::to_string(index) + " of node " + quoted(node->name) +
-                                  " is given away more than once: " + in_use(used, whole));
+                                  " is given away more than once: " + too_much(used, whole) +
+                                  " in use");
             }
         }
         if (task.gpu_indices.empty()) use.anywhere = use.anywhere + each * request.gpus;
@@ -204,7 +205,7 @@ class Checker {
         const model::GpuPart all = whole * node->gpus;
         if (!total.fits_in(all)) {
             report(place, "node",
-                   on_node + count + ", the tasks listed on it use more: " + in_use(total, all));
+                   on_node + count + ", the tasks listed on it use " + too_much(total, all));
         }
     }
 

@@ -50,6 +50,13 @@ bool add(Conflicts& known, JobId job, const Contender& contender) {
     return is_new;
 }
 
+// Whether anybody leaves GPUs that nobody is promised. Of a shared GPU he may leave what is no
+// share of both compute and memory.
+bool somebody_leaves(const cluster::PoolState& pool) {
+    return pool.free_total[0] != pool.free_total[1] ||
+           pool.free[0].in_parts() != pool.free[1].in_parts();
+}
+
 // Moves are searched for so many waiting jobs in one decision: those that come first in the order.
 constexpr int kMoveSearchesMax = 32;
 
@@ -160,9 +167,7 @@ class Attempt {
             has_started_ = true;
             return true;
         }
-        const auto& pool = cluster_.pool(view.pool);
-        const bool somebody_leaves = pool.free_total[0] != pool.free_total[1];
-        return somebody_leaves && reserve_coming(view, job);
+        return somebody_leaves(cluster_.pool(view.pool)) && reserve_coming(view, job);
     }
 
     // Whether nothing but room keeps the job from GPUs for which nobody has to leave.
@@ -338,8 +343,7 @@ class Attempt {
 
     // Whether GPUs that somebody leaves anyway could do.
     bool may_find_leavings(const PoolView& view, const cluster::LaneKey& lane) {
-        const auto& pool = view.cluster.pool(view.pool);
-        if (pool.free_total[0] == pool.free_total[1]) return false;
+        if (!somebody_leaves(view.cluster.pool(view.pool))) return false;
         return !bookings_of(view).empty() ||
                !is_out_of_reach(view, lane.shape, lane.ask, View::Coming);
     }
