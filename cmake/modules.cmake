@@ -9,6 +9,8 @@ set(berth_modules
     0  base                          pure
     1  model                         pure
     1  ordering                      pure
+    1  vgpu/ledger                   effects
+    1  vgpu/windows                  pure
     2  cluster                       pure
     3  scheduling                    pure
     3  lifecycle                     pure
@@ -19,6 +21,8 @@ set(berth_modules
     5  supervision                   effects
     5  control                       effects
     5  codec                         effects
+    5  vgpu/abi                      effects
+    6  vgpu/device                   effects
     6  adapters/sqlite               effects
     6  adapters/process              effects
     6  adapters/nvml                 effects
@@ -27,6 +31,11 @@ set(berth_modules
     6  adapters/simulated_launcher   effects
     6  attach                        effects
     6  simulation                    effects
+    6  vgpu/arbiter                  effects
+    6  vgpu/interposer               effects
+    6  vgpu/nvml_interposer          effects
+    7  vgpu/software_driver          effects
+    7  vgpu/software_nvml            effects
     7  api                           effects
     7  cli                           effects
     7  app/supervisor                effects

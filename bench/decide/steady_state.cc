@@ -3,7 +3,7 @@
 // A busy cluster over time: ten jobs for each node, a third of them running, 50 projects in 10
 // departments, 20 shapes of job. Each sample is one event (a job arrives, a job ends, paused tasks
 // have left) with everything it sets off: the event is applied, a decision is taken, and its plan
-// is applied.
+// is applied. Whoever waits has run before, and long: under tiers all others go first.
 #include <array>
 
 #include "base/rng.h"
@@ -19,6 +19,7 @@ constexpr int kDepartments = 10;
 constexpr int kEvents = 2000;
 constexpr int kWarmUp = 300;
 constexpr std::int64_t kBetweenEventsMs = 200;
+constexpr std::int64_t kLongMs = std::int64_t{1000} * 3600 * 1000;
 
 struct JobShape {
     int weight;  // how often it occurs
@@ -99,6 +100,11 @@ class Busy {
         decide();
         // Those who run have done so for a while: minimum runs are over, work is unsaved.
         now_ms_ = kNowMs;
+        for (auto&& [id, job] : world_.state.jobs) {
+            if (!job.tasks.empty()) continue;
+            job.attained_gpu_ms = kLongMs;
+            lifecycle::restore_attained(world_.state, job);
+        }
         for (int i = 0; i < kWarmUp; ++i) step();
     }
 

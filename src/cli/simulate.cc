@@ -6,6 +6,7 @@
 
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "cli/simulate_quotas.h"
 #include "cli/simulate_table.h"
 #include "cli/text_file.h"
 #include "ordering/named.h"
@@ -24,8 +25,11 @@ constexpr Flag kFlags[] = {
      "muri|tiresias|philly|shockwave|berth"},
     {0, "nodes", "NxG", "N nodes of G GPUs each"},
     {0, "policy", "A,B,...", "which orders to compare, see below"},
+    {0, "quotas", "FILE", "the cluster as for plan; the real core decides", Completes::Files},
+    {0, "profile", "A,B,...", "with --quotas: berth, classic; berth"},
     {0, "project", "NAME", "only this project, or virtual cluster, of the trace"},
     {0, "restart-cost", "TIME", "GPUs held idle at a start after a pause; 60s"},
+    {0, "save-time", "TIME", "with --quotas: GPUs held idle by a pause; 30s"},
     {0, "placement", "RULE", "nodes: on few; count: any GPUs; profile: as it needs",
      Completes::Choices, "nodes|count|profile"},
     {0, "packing", "RULE", "none; pairs or muri: jobs may share GPUs", Completes::Choices,
@@ -188,6 +192,14 @@ std::string file_name(const Arguments& arguments) {
 }
 
 int simulate(Context& context, const Arguments& arguments) {
+    if (arguments.has("quotas")) {
+        if (!arguments.has("trace")) {
+            return report(context, {kBadUsage, "--trace is missing", "berth help simulate"});
+        }
+        const auto trace = read_trace(arguments);
+        if (!trace) return report(context, trace.error());
+        return simulate_quotas(context, arguments, *trace);
+    }
     const auto wanted = read_wishes(arguments);
     if (!wanted) return report(context, wanted.error());
     std::vector<simulation::Run> runs;
@@ -215,13 +227,13 @@ extern const Verb simulate_verb;
 const Verb simulate_verb{
     .intent = Intent::Plan,
     .name = "simulate",
-    .synopsis = "--trace FILE --nodes NxG --policy A,B,...",
+    .synopsis = "--trace FILE (--nodes NxG --policy A,B,... | --quotas FILE)",
     .summary = "replay a trace of jobs under several policies",
     .flags = kFlags,
     .more =
         "  Policies: fifo fjf sjf srtf srsf finish-fair tiresias tiresias-released geo8\n"
         "  berth gittins gittins-learned predicted.\n"
-        "  Settings stand behind colons: geo8:levels=4:guard=10.\n"
+        "  Settings stand behind colons: geo8:levels=4:guard=10, --profile berth:moves=0.\n"
         "  --restart-cost 0s --placement count are the rules of published simulators.\n"
         "  Exit code 1: a job did not finish, or a check of the run failed.\n",
     .run = simulate};

@@ -43,4 +43,22 @@ std::string simulate_table(std::span<const simulation::Run> runs, const Style& s
     return table.render(style);
 }
 
+std::string project_table(const simulation::Run& run, const Style& style) {
+    constexpr Align kRight = Align::Right;
+    Table table({{.title = "PROJECT", .worth = 1, .width_min = 8},
+                 {.title = "JOBS", .align = kRight},
+                 {.title = "AVG JCT", .align = kRight},
+                 {.title = "GPU HOURS", .align = kRight},
+                 {.title = "OVER QUOTA", .align = kRight},
+                 {.title = "PAUSES", .align = kRight},
+                 {.title = "LONGEST WAIT IN QUOTA", .align = kRight}});
+    for (const simulation::ProjectFigures& project : run.projects) {
+        table.add_row({project.name, std::to_string(project.jobs), time(project.avg_jct_s),
+                       std::to_string(std::llround(project.gpu_hours)),
+                       std::to_string(std::llround(project.over_quota_gpu_hours)),
+                       std::to_string(project.pauses), time(project.longest_in_quota_wait_s)});
+    }
+    return table.render(style);
+}
+
 }  // namespace berth::cli

@@ -13,4 +13,7 @@ namespace berth::cli {
 
 std::string simulate_table(std::span<const simulation::Run> runs, const Style& style);
 
+// What each project of a cluster with quotas had in one run: one line for each.
+std::string project_table(const simulation::Run& run, const Style& style);
+
 }  // namespace berth::cli

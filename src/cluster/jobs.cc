@@ -198,8 +198,8 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.preemptible = spec.preemptible;
     job.kind = spec.kind;
     job.restart_cost = spec.restart_cost;
-    job.expected_runtime = spec.expected_runtime;
-    job.min_run = spec.min_run;
+    job.expected_runtime = spec.expected_runtime.value_or(model::Duration{0});
+    job.min_run = spec.min_run.value_or(kOfProject);
     job.elastic = spec.elastic;
     job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
     Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}, {}};

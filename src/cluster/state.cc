@@ -27,9 +27,9 @@ bool VictimKey::operator<(const VictimKey& other) const {
 }
 
 int Job::declared_minutes() const {
-    if (!expected_runtime) return 0;
+    if (expected_runtime == model::Duration{0}) return 0;
     const std::int64_t minutes =
-        std::max<std::int64_t>((expected_runtime->count() + 59'999) / 60'000, 1);
+        std::max<std::int64_t>((expected_runtime.count() + 59'999) / 60'000, 1);
     const std::int64_t step = minutes <= 60 ? 1 : minutes <= 24 * 60 ? 15 : 60;
     return static_cast<int>(std::min<std::int64_t>((minutes + step - 1) / step * step, 1 << 30));
 }

@@ -72,8 +72,8 @@ struct Job {
     TimePoint last_start;
     TimePoint last_saved;  // start or last checkpoint: work after it is unsaved
     model::Duration restart_cost{0};
-    std::optional<model::Duration> expected_runtime;
-    std::optional<model::Duration> min_run;
+    model::Duration expected_runtime{0};  // 0 = not declared
+    model::Duration min_run = kOfProject;
     Attained attained;
     TimePoint last_pause;             // when it was last asked to leave
     model::Duration preemption_delay = kOfProject;

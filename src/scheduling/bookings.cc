@@ -27,9 +27,9 @@ struct End {
 };
 
 End end_of(const Job& job, TimePoint now) {
-    const bool has_declared = job.expected_runtime.has_value();
-    if (has_declared && job.last_start + *job.expected_runtime > now) {
-        return {job.last_start + *job.expected_runtime};
+    const bool has_declared = job.expected_runtime > model::Duration{0};
+    if (has_declared && job.last_start + job.expected_runtime > now) {
+        return {job.last_start + job.expected_runtime};
     }
     if (job.kind == model::JobKind::Inference) return {{}, false, true};
     return {now + std::max(now - job.last_start, kShortestRun), false};

@@ -26,7 +26,7 @@ ProjectId parting(const PoolView& view, ProjectId victim, ProjectId asking) {
 
 TimePoint protected_until(const PoolView& view, const cluster::Job& job, model::Rule rule,
                           ProjectId asking) {
-    if (job.min_run) return job.last_start + *job.min_run;
+    if (job.min_run != cluster::kOfProject) return job.last_start + job.min_run;
     const bool is_reclaim = rule == model::Rule::Reclaim;
     ProjectId at = is_reclaim ? parting(view, job.project, asking) : job.project;
     for (; at != cluster::kRoot; at = view.parent(at)) {

@@ -78,10 +78,12 @@ void apply(Cluster& cluster, const Remedy& remedy, const Job& job, model::TimePo
             const model::TimePoint created = job.created;
             const model::TimePoint last_start = job.last_start;
             const model::TimePoint last_pause = job.last_pause;
+            const cluster::Attained attained = job.attained;
             if (job.hold) cluster.drop_hold(job.id);
             cluster.remove_job(job.id);
             cluster.add_job(job.id, spec, created);
             cluster.set_paused(job.id, last_pause);
+            cluster::note_attained(cluster, job.id, attained.gpu_ms, attained.counted);
             return cluster.set_started(job.id, last_start);
         }
         case RemedyKind::MoreGpus: return cluster.set_node(added_node(cluster, remedy, job));
@@ -360,10 +362,10 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.placement = shape.placement;
     spec.tensor_skew_ppm = shape.tensor_skew_ppm;
     spec.elastic = job.elastic;
-    spec.min_run = job.min_run;
+    if (job.min_run != cluster::kOfProject) spec.min_run = job.min_run;
     if (job.preemption_delay != cluster::kOfProject) spec.preemption_delay = job.preemption_delay;
     spec.restart_cost = job.restart_cost;
-    spec.expected_runtime = job.expected_runtime;
+    if (job.declared_minutes() > 0) spec.expected_runtime = job.expected_runtime;
     if (remedy.kind == RemedyKind::AskLess) {
         if (spec.tasks_max == spec.tasks_min) spec.tasks_max = remedy.tasks;
         spec.tasks_min = remedy.tasks;

@@ -14,6 +14,21 @@ constexpr double kLeft = 64, kRight = 12, kTop = 12, kBottom = 32;
 constexpr int kColours = 8;
 constexpr int kYTicks = 4;
 
+constexpr std::string_view kStyle = R"css(
+:root{color-scheme:light dark;--ink:#1c2733;--faint:#667788;--grid:#d9e0e6;--paper:#fff;
+--c0:#1f6fb4;--c1:#d1621a;--c2:#2a8a4a;--c3:#b3327d;
+--c4:#7a5cc0;--c5:#8a6d12;--c6:#118c95;--c7:#5d6b78}
+@media (prefers-color-scheme:dark){:root{--ink:#dde6ee;--faint:#93a3b3;--grid:#34414d;
+--paper:#141a20;--c0:#5aa9ea;--c1:#f0914e;--c2:#5fc682;--c3:#e873b6;
+--c4:#b09cf0;--c5:#d3b350;--c6:#4fc6cf;--c7:#a3b1bd}}
+text{font-size:11px;fill:var(--faint)}
+.grid{stroke:var(--grid);fill:none}
+.line{fill:none;stroke-width:1.8;stroke-linejoin:round}
+.line0{stroke:var(--c0)}.line1{stroke:var(--c1)}.line2{stroke:var(--c2)}
+.line3{stroke:var(--c3)}.line4{stroke:var(--c4)}.line5{stroke:var(--c5)}
+.line6{stroke:var(--c6)}.line7{stroke:var(--c7)}
+)css";
+
 class Plane {
   public:
     explicit Plane(const Axes& axes) : axes_(axes) {}
@@ -62,9 +77,10 @@ std::string grid(const Axes& axes, const Plane& plane) {
 
 std::string line_chart(const Axes& axes, std::span<const Line> lines) {
     const Plane plane(axes);
-    std::string svg = "<svg viewBox=\"0 0 " + coordinate(kWidth) + " " + coordinate(kHeight) +
-                      "\" role=\"img\" aria-label=\"" + escaped(axes.title) + "\">" +
-                      grid(axes, plane);
+    const std::string width = coordinate(kWidth), height = coordinate(kHeight);
+    std::string svg = "<svg width=\"" + width + "\" height=\"" + height + "\" viewBox=\"0 0 " +
+                      width + " " + height + "\" role=\"img\" aria-label=\"" + escaped(axes.title) +
+                      "\">" + grid(axes, plane);
     for (std::size_t at = 0; at < lines.size(); ++at) {
         svg += "<path class=\"line line" + std::to_string(at % kColours) + "\" d=\"";
         const char* command = "M";
@@ -76,6 +92,8 @@ std::string line_chart(const Axes& axes, std::span<const Line> lines) {
     }
     return svg + "</svg>\n";
 }
+
+std::string_view chart_style() { return kStyle; }
 
 std::string escaped(std::string_view text) {
     std::string safe;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace berth::simulation {
@@ -32,6 +33,10 @@ struct Axes {
 };
 
 std::string line_chart(const Axes& axes, std::span<const Line> lines);
+
+// What every picture looks like, as style sheet: colours for light and dark, --c0 to --c7 of the
+// lines, --ink, --faint, --grid and --paper.
+std::string_view chart_style();
 
 // `text` as content or attribute of a page.
 std::string escaped(std::string_view text);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "simulation/metrics.h"
+#include "simulation/quota_figures.h"
 
 namespace berth::simulation {
 
@@ -16,6 +17,7 @@ struct Run {
     std::string policy;
     Replay replay;
     Metrics metrics;
+    std::vector<ProjectFigures> projects = {};  // in a cluster with quotas
 };
 
 std::string json_report(std::span<const Run> runs);

@@ -7,23 +7,16 @@
 
 #include "simulation/line_chart.h"
 #include "simulation/report.h"
+#include "simulation/run_charts.h"
 
 namespace berth::simulation {
 namespace {
 
-constexpr std::size_t kBins = 240;       // of a line over time
-constexpr std::size_t kCurvePoints = 200;
 constexpr std::size_t kColumns = 360;    // of a picture of GPUs
 constexpr std::int32_t kRowsMax = 128;
 constexpr std::size_t kJobColours = 8;
 
-constexpr std::string_view kStyle = R"css(<style>
-:root{color-scheme:light dark;--ink:#1c2733;--faint:#667788;--grid:#d9e0e6;--paper:#fff;
---c0:#1f6fb4;--c1:#d1621a;--c2:#2a8a4a;--c3:#b3327d;
---c4:#7a5cc0;--c5:#8a6d12;--c6:#118c95;--c7:#5d6b78}
-@media (prefers-color-scheme:dark){:root{--ink:#dde6ee;--faint:#93a3b3;--grid:#34414d;
---paper:#141a20;--c0:#5aa9ea;--c1:#f0914e;--c2:#5fc682;--c3:#e873b6;
---c4:#b09cf0;--c5:#d3b350;--c6:#4fc6cf;--c7:#a3b1bd}}
+constexpr std::string_view kStyle = R"css(
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);
 max-width:1080px;margin:2rem auto;padding:0 1rem}
 h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .3rem}
@@ -33,17 +26,11 @@ table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums;
 th,td{padding:.25rem .4rem;text-align:right;border-bottom:1px solid var(--grid);
 white-space:nowrap}
 th:first-child,td:first-child{text-align:left}th{font-weight:600;color:var(--faint)}
-td.best{font-weight:700}svg{width:100%;height:auto}text{font-size:11px;fill:var(--faint)}
-.grid{stroke:var(--grid);fill:none}
-.line{fill:none;stroke-width:1.8;stroke-linejoin:round}
-.line0{stroke:var(--c0)}.line1{stroke:var(--c1)}.line2{stroke:var(--c2)}
-.line3{stroke:var(--c3)}.line4{stroke:var(--c4)}.line5{stroke:var(--c5)}
-.line6{stroke:var(--c6)}.line7{stroke:var(--c7)}
+td.best{font-weight:700}svg{width:100%;height:auto}
 .key{display:inline-block;margin-right:1.2rem;color:var(--ink)}
 .key i{display:inline-block;width:1.1rem;height:.25rem;border-radius:2px;margin-right:.4rem;
 vertical-align:middle}
 .gpus{shape-rendering:crispEdges}summary{cursor:pointer}
-</style>
 )css";
 
 std::string colour(std::size_t place) {
@@ -57,6 +44,8 @@ std::string time_text(double seconds) {
 std::string percent_text(double part) { return std::to_string(std::llround(part * 100)) + "%"; }
 
 double seconds(Duration time) { return static_cast<double>(time.count()) / 1000; }
+
+std::string drawn(const Chart& chart) { return line_chart(chart.axes, chart.lines); }
 
 std::string legend(std::span<const Run> runs) {
     std::string html = "<p>";
@@ -119,99 +108,6 @@ std::string table(std::span<const Run> runs) {
     return html + "</table></div>\n";
 }
 
-// --- lines
-
-std::string completion_chart(const Experiment& experiment, std::span<const Run> runs) {
-    constexpr double kMinute = 60, kHour = 3600, kDay = 86'400;
-    Axes axes{.title = "share of jobs that finished within a time of their submission",
-              .x_scale = Scale::Log,
-              .x_from = 1e18,
-              .x_to = 1,
-              .x_ticks = {1, 10, kMinute, 10 * kMinute, kHour, 6 * kHour, kDay, 10 * kDay,
-                          100 * kDay, 1000 * kDay},
-              .x_text = time_text,
-              .y_text = percent_text};
-    std::vector<Line> lines;
-    for (const Run& run : runs) {
-        const std::vector<double> times = completion_times(experiment, run.replay);
-        Line& line = lines.emplace_back(run.policy, std::vector<Point>{});
-        if (times.empty()) continue;
-        for (std::size_t at = 0; at <= kCurvePoints; ++at) {
-            const double part = static_cast<double>(at) / kCurvePoints;
-            line.points.push_back({percentile(times, part * 100), part});
-        }
-        axes.x_from = std::min(axes.x_from, std::max(1.0, times.front()));
-        axes.x_to = std::max(axes.x_to, times.back());
-    }
-    return line_chart(axes, lines);
-}
-
-// Means of what `value` makes of samples, over equal pieces of the time shown.
-std::vector<Point> over_time(const Replay& replay, double from, double to,
-                             double (*value)(const Sample&)) {
-    std::vector<double> sums(kBins, 0.0);
-    const double width = (to - from) / kBins;
-    for (std::size_t at = 0; at < replay.timeline.size(); ++at) {
-        const Sample& sample = replay.timeline[at];
-        double begin = seconds(sample.at.time_since_epoch()) - from;
-        const double end = at + 1 < replay.timeline.size()
-                               ? seconds(replay.timeline[at + 1].at.time_since_epoch()) - from
-                               : begin;
-        while (begin < end) {
-            const auto bin = std::min(static_cast<std::size_t>(begin / width), kBins - 1);
-            const double edge = bin + 1 == kBins ? end : static_cast<double>(bin + 1) * width;
-            const double until = std::max(std::min(end, edge), std::nextafter(begin, end));
-            sums[bin] += value(sample) * (until - begin);
-            begin = until;
-        }
-    }
-    std::vector<Point> points;
-    for (std::size_t bin = 0; bin < kBins; ++bin) {
-        points.push_back({(static_cast<double>(bin) + 0.5) * width, sums[bin] / width});
-    }
-    return points;
-}
-
-// What all policies' charts over time show: from the first submission to the very last end.
-struct Span {
-    double from = 0, to = 0;
-
-    std::vector<double> ticks() const {
-        constexpr double kSteps[] = {1,     10,     60,      600,       3600,      6 * 3600,
-                                     86400, 864000, 4320000, 8640000.0, 86400000.0};
-        for (const double step : kSteps) {
-            if ((to - from) / step > 10) continue;
-            std::vector<double> all;
-            for (double at = 0; at <= to - from; at += step) all.push_back(at);
-            return all;
-        }
-        return {};
-    }
-};
-
-std::string chart_over_time(std::span<const Run> runs, const Span& span, std::string title,
-                            double scale, double (*value)(const Sample&),
-                            std::string (*text)(double)) {
-    std::vector<Line> lines;
-    double highest = 0;
-    for (const Run& run : runs) {
-        lines.push_back({run.policy, over_time(run.replay, span.from, span.to, value)});
-        for (Point& point : lines.back().points) {
-            point.y /= scale;
-            highest = std::max(highest, point.y);
-        }
-    }
-    const Axes axes{.title = std::move(title),
-                    .x_scale = Scale::Linear,
-                    .x_from = 0,
-                    .x_to = span.to - span.from,
-                    .y_to = scale > 1 ? 1.0 : std::max(4.0, std::ceil(highest / 4) * 4),
-                    .x_ticks = span.ticks(),
-                    .x_text = time_text,
-                    .y_text = text};
-    return line_chart(axes, lines);
-}
-
 // --- who held which GPU
 
 std::string gpu_picture(const Experiment& experiment, const Run& run, const Span& span) {
@@ -259,33 +155,22 @@ std::string gpu_picture(const Experiment& experiment, const Run& run, const Span
 
 std::string html_report(const Experiment& experiment, std::span<const Run> runs,
                         std::string_view title) {
-    Span span{.from = seconds(experiment.trace.front().submitted.time_since_epoch()), .to = 0};
-    span.to = span.from + 1;
-    for (const Run& run : runs) {
-        span.to = std::max(span.to, span.from + run.metrics.makespan_s);
-    }
+    const Span span = whole_span(experiment, runs);
     const Machines& machines = experiment.machines;
     std::string html =
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
-        escaped(title) + "</title>\n" + std::string(kStyle) + "<h1>" + escaped(title) +
-        "</h1>\n<p>" + std::to_string(experiment.trace.size()) + " jobs on " +
-        std::to_string(machines.nodes) + " nodes of " + std::to_string(machines.gpus_per_node) +
-        " GPUs; a start after a pause costs " + base::format(experiment.restart_cost) +
-        "; placement by " + (experiment.placement == Placement::Count ? "count" : "nodes") +
-        "</p>\n";
+        escaped(title) + "</title>\n<style>" + std::string(chart_style()) + std::string(kStyle) +
+        "</style>\n<h1>" + escaped(title) + "</h1>\n<p>" + std::to_string(experiment.trace.size()) +
+        " jobs on " + std::to_string(machines.nodes) + " nodes of " +
+        std::to_string(machines.gpus_per_node) + " GPUs; a start after a pause costs " +
+        base::format(experiment.restart_cost) + "; placement by " +
+        (experiment.placement == Placement::Count ? "count" : "nodes") + "</p>\n";
     html += table(runs);
     html += "<h2>Time from submission to end</h2>\n<p>Share of jobs that finished within it</p>\n" +
-            legend(runs) + completion_chart(experiment, runs);
-    html += "<h2>GPUs in use</h2>\n" + legend(runs) +
-            chart_over_time(
-                runs, span, "share of GPUs in use over time", machines.gpus(),
-                [](const Sample& at) { return double(at.gpus_used); }, percent_text);
-    html += "<h2>Jobs waiting</h2>\n" + legend(runs) +
-            chart_over_time(
-                runs, span, "jobs waiting over time", 1,
-                [](const Sample& at) { return double(at.jobs_waiting); },
-                [](double value) { return std::to_string(std::llround(value)); });
+            legend(runs) + drawn(completion_chart(experiment, runs));
+    html += "<h2>GPUs in use</h2>\n" + legend(runs) + drawn(use_chart(experiment, runs, span));
+    html += "<h2>Jobs waiting</h2>\n" + legend(runs) + drawn(waiting_chart(runs, span));
     html += "<h2>Who held which GPU</h2>\n<p>A row is a GPU" +
             std::string(machines.gpus() > kRowsMax
                             ? ", the first " + std::to_string(kRowsMax) + " of them"

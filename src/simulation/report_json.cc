@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <charconv>
 
 #include "codec/json_writer.h"
@@ -17,6 +18,39 @@ std::string decimal(double value) {
     while (digits.ends_with('0')) digits.remove_suffix(1);
     if (digits.ends_with('.')) digits.remove_suffix(1);
     return std::string(digits);
+}
+
+// What only a cluster with quotas has: the worst of the waits, and each project's account.
+void add_projects(codec::JsonWriter& json, std::span<const ProjectFigures> projects) {
+    double longest = 0;
+    for (const ProjectFigures& project : projects) {
+        longest = std::max(longest, project.longest_in_quota_wait_s);
+    }
+    json.key("longest_in_quota_wait_s");
+    json.raw(decimal(longest));
+    json.key("projects");
+    json.begin_array();
+    for (const ProjectFigures& project : projects) {
+        json.begin_object();
+        json.key("name");
+        json.string(project.name);
+        json.key("jobs");
+        json.number(static_cast<std::int64_t>(project.jobs));
+        json.key("finished");
+        json.number(static_cast<std::int64_t>(project.finished));
+        json.key("avg_jct_s");
+        json.raw(decimal(project.avg_jct_s));
+        json.key("gpu_hours");
+        json.raw(decimal(project.gpu_hours));
+        json.key("over_quota_gpu_hours");
+        json.raw(decimal(project.over_quota_gpu_hours));
+        json.key("pauses");
+        json.number(project.pauses);
+        json.key("longest_in_quota_wait_s");
+        json.raw(decimal(project.longest_in_quota_wait_s));
+        json.end_object();
+    }
+    json.end_array();
 }
 
 }  // namespace
@@ -56,6 +90,7 @@ std::string json_report(std::span<const Run> runs) {
         figure("static_rho_max", metrics.static_rho_max);
         figure("static_unfair_share", metrics.static_unfair_share);
         count("events", run.replay.events);
+        if (!run.projects.empty()) add_projects(json, run.projects);
         json.end_object();
     }
     json.end_array();

@@ -7,6 +7,7 @@
 
 #include "codec/json.h"
 #include "ordering/named.h"
+#include "simulation/chart_file.h"
 #include "simulation/line_chart.h"
 
 namespace berth::simulation {
@@ -70,6 +71,24 @@ TEST_CASE("the page stands alone: nothing is fetched, nothing is run, names are 
     }
     CHECK(page.find("&lt;b&gt;&amp;&quot;") != std::string::npos);
     CHECK(page.find("<title>a &lt; b</title>") != std::string::npos);
+}
+
+TEST_CASE("a chart can be a file of its own, with its title, its lines' names and its colours") {
+    std::vector<Run> all = runs();
+    all[0].policy = "a < b";
+    const std::string file = chart_file(use_chart(experiment(), all, {0, 20}));
+    CHECK(file.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\""));
+    CHECK(file.find("share of GPUs in use over time") != std::string::npos);
+    CHECK(file.find(">a &lt; b</text>") != std::string::npos);
+    CHECK(file.find("--c0:") != std::string::npos);
+    CHECK(file.find("<script") == std::string::npos);
+}
+
+TEST_CASE("what happens after the end of a chart over time is not in it") {
+    const std::vector<Run> all = runs();
+    const Chart chart = waiting_chart(all, {0, 5});
+    // One of two jobs waits for ten seconds.
+    for (const Point& point : chart.lines[0].points) CHECK(point.y == doctest::Approx(1));
 }
 
 TEST_CASE("a chart puts points where they belong") {

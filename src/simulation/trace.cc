@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "codec/words.h"
+
 namespace berth::simulation {
 namespace {
 
@@ -22,6 +24,7 @@ struct Format {
     Unit unit_submitted = Unit::Seconds;
     Unit unit_work = Unit::Seconds;
     std::string_view mark = {};  // a column that tells it from the others
+    std::string_view kind = {}, pool = {};
 };
 
 constexpr Format kFormats[] = {
@@ -38,7 +41,15 @@ constexpr Format kFormats[] = {
     {"tiresias", "submit_time", "duration", "num_gpu", "", "", "model_name"},
     {"philly", "timestamp", "duration", "num_gpus", "cluster", "", "", Unit::DateTime},
     {"shockwave", "arrival_time_s", "duration_s", "scale_factor", "", "", "job_type"},
-    {"berth", "submit_s", "duration_s", "gpus", "project", "user", "name"},
+    {.name = "berth",
+     .submitted = "submit_s",
+     .work = "duration_s",
+     .gpus = "gpus",
+     .project = "project",
+     .user = "user",
+     .job_name = "name",
+     .kind = "kind",
+     .pool = "pool"},
 };
 
 constexpr auto kFormatNames = [] {
@@ -115,6 +126,8 @@ class Reader {
         project_ = column(header, format.project);
         user_ = column(header, format.user);
         name_ = column(header, format.job_name);
+        kind_ = column(header, format.kind);
+        pool_ = column(header, format.pool);
     }
 
     // The column that is missing, or nothing.
@@ -142,11 +155,18 @@ class Reader {
         job.project = cell(row, project_);
         job.user = cell(row, user_);
         job.name = cell(row, name_);
+        job.pool = cell(row, pool_);
+        if (const std::string_view text = cell(row, kind_); !text.empty()) {
+            const auto kind = codec::from_word<model::JobKind>(text);
+            if (!kind) return wrong(row, format_.kind, kind_, kKinds);
+            job.kind = *kind;
+        }
         return job;
     }
 
   private:
     static constexpr std::int64_t kGpusMax = 1'000'000;
+    static constexpr std::string_view kKinds = "build, train or inference";
     using Column = std::optional<std::size_t>;
 
     static Column column(const Row& header, std::string_view name) {
@@ -166,7 +186,7 @@ class Reader {
     }
 
     const Format& format_;
-    Column submitted_, work_, gpus_, project_, user_, name_;
+    Column submitted_, work_, gpus_, project_, user_, name_, kind_, pool_;
 };
 
 const Format* format_of(std::string_view wanted, const Row& header) {

@@ -7,7 +7,7 @@
 //              duration up to whole seconds, as the released simulator does
 //   philly     timestamp, duration (s), num_gpus, cluster: the flattened Microsoft trace
 //   shockwave  arrival_time_s, duration_s, scale_factor
-//   berth      submit_s, duration_s, gpus and, if known, project, user, name
+//   berth      submit_s, duration_s, gpus and, if known, project, user, name, kind, pool
 //
 // and of any of them the columns of a profile (profile.h).
 #pragma once
@@ -20,6 +20,7 @@
 
 #include "base/quantity.h"
 #include "base/result.h"
+#include "model/job.h"
 #include "simulation/profile.h"
 
 namespace berth::simulation {
@@ -36,6 +37,8 @@ struct TraceJob {
     std::string name;
     std::int32_t kin = 0;  // the same number for all jobs of one project and user
     Profile profile{};
+    model::JobKind kind = model::JobKind::Train;
+    std::string pool = {};  // of a cluster with pools; empty = its default pool
 };
 
 // In order of submission, equals in order of the file.

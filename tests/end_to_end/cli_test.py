@@ -455,6 +455,41 @@ class Simulating(ServerCase):
             self.assertIn("none of: fifo", simulate("--policy", "x", code=124).stderr)
             self.assertIn("no column", simulate("--format", "philly", code=2).stderr)
 
+    def test_a_trace_is_replayed_in_a_cluster_with_quotas(self):
+        with tempfile.TemporaryDirectory(prefix="b") as folder:
+            path = pathlib.Path(folder)
+            (path / "lab.yaml").write_text(
+                "nodes: [{name: n0, gpus: 2}]\n"
+                "projects: [{name: a, quota: 1}, {name: b, quota: 1}]\n")
+            (path / "trace.csv").write_text(
+                "submit_s,duration_s,gpus,project,kind\n"
+                "0,1000,1,a,train\n0,1000,1,a,\n400,100,1,b,build\n")
+
+            def simulate(*words, code=0):
+                done = self.server.berth("simulate", "--trace", str(path / "trace.csv"), "--quotas",
+                                         str(path / "lab.yaml"), *words, check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                return done
+
+            profiles = json.loads(simulate("--profile", "classic,berth:moves=0", "--json").stdout)
+            self.assertEqual([run["policy"] for run in profiles], ["classic", "berth:moves=0"])
+            for run in profiles:
+                self.assertEqual(run["longest_in_quota_wait_s"], 30)
+                a, b = run["projects"]
+                self.assertEqual((a["name"], a["jobs"], a["finished"], a["pauses"]), ("a", 2, 2, 1))
+                self.assertEqual((b["pauses"], b["avg_jct_s"]), (0, 130))
+            self.assertRegex(simulate().stdout, r"(?m)^b +1 +2m10s +0 +0 +0 +30s$")
+            self.assertIn("<svg", simulate("-o", "html").stdout)
+            self.assertIn("does not go with --quotas",
+                          simulate("--nodes", "2x4", code=124).stderr)
+            self.assertIn('unknown key "speed"', simulate("--profile", "berth:speed=1",
+                                                          code=124).stderr)
+            self.assertIn("more than its grace of 1m", simulate("--save-time", "2m", code=2).stderr)
+            (path / "trace.csv").write_text("submit_s,duration_s,gpus,project\n0,1,1,c\n")
+            self.assertIn('project "c" is not in the cluster', simulate(code=2).stderr)
+            (path / "trace.csv").write_text("submit_s,duration_s,gpus,kind\n0,1,1,bild\n")
+            self.assertIn("wanted build, train or inference", simulate(code=2).stderr)
+
 
 class Demo(ServerCase):
     def test_an_interrupt_leaves_nothing_behind(self):

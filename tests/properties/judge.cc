@@ -340,7 +340,8 @@ bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by) co
         if (said) minimum = *said;
         if (!preempts && std::ranges::find(asking, own[level]) == asking.end()) break;
     }
-    return job.last_start + job.min_run.value_or(minimum) > now_;
+    if (job.min_run >= model::Duration{0}) minimum = job.min_run;
+    return job.last_start + minimum > now_;
 }
 
 namespace {

@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Quotas and early completion: the Philly trace with its virtual clusters as projects.
+
+Each is guaranteed the GPUs that its demand fills on average, in whole nodes of eight. Apart: the
+same with fixed quotas, each project alone on its GPUs. Every pause takes all of its grace. Without
+quotas: the orders that know no projects, on the same nodes. The trace is not part of this
+repository; BERTH_TRACES names its folder.
+"""
+import argparse
+import collections
+import csv
+import datetime
+import gzip
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from compare import BERTH, traces_folder  # noqa: E402
+
+GPUS_PER_NODE = 8
+
+
+def quotas_by_demand(trace):
+    """Nodes for each project."""
+    work, times = collections.Counter(), []
+    with gzip.open(trace, "rt") as file:
+        for row in csv.DictReader(file):
+            if row["timestamp"]:
+                work[row["cluster"]] += float(row["duration"]) * int(row["num_gpus"])
+                times.append(datetime.datetime.fromisoformat(row["timestamp"]))
+    span = (max(times) - min(times)).total_seconds()
+    return {name: max(1, math.ceil(gpu_s / span / GPUS_PER_NODE))
+            for name, gpu_s in sorted(work.items())}
+
+
+def cluster(nodes, kind):
+    return {"nodes": [{"name": "n{i}", "count": sum(nodes.values()), "gpus": GPUS_PER_NODE}],
+            "projects": [{"name": name, "quota": count * GPUS_PER_NODE, "kind": kind}
+                         for name, count in nodes.items()]}
+
+
+def simulate(trace, *words):
+    command = [BERTH, "simulate", "--trace", trace, *words, "-o", "json"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if not done.stdout:
+        sys.exit(f"quotas.py: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def row(name, run):
+    wait = f"{run['longest_in_quota_wait_s']:.0f} s" if "projects" in run else ""
+    hours = [run[key] / 3600 for key in ("avg_jct_s", "median_jct_s", "p99_jct_s", "makespan_s")]
+    return (f"| {name} | " + " | ".join(f"{value:,.1f} h" for value in hours) +
+            f" | {run['utilization'] * 100:.0f} % | {run['preemptions']:,} | {wait} | "
+            f"{run['jobs'] - run['finished']} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("profiles", nargs="*", default=["berth", "classic"], metavar="PROFILE")
+    parser.add_argument("--placement", default="nodes")
+    parser.add_argument("--orders", default="fjf,geo8,berth", help="of those without quotas")
+    options = parser.parse_args()
+    trace = traces_folder() / "philly/philly.csv.gz"
+    nodes = quotas_by_demand(trace)
+    rules = ["--placement", options.placement]
+    print("| | average JCT | median | p99 | makespan | used | pauses | longest wait in quota "
+          "| never ran |\n|---|---|---|---|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        for name, kind, profiles in (("apart", "fixed", ["berth"]),
+                                     ("quotas", "guaranteed", options.profiles)):
+            file = pathlib.Path(folder) / f"{name}.json"
+            file.write_text(json.dumps(cluster(nodes, kind)))
+            for run in simulate(trace, "--quotas", file, "--save-time", "60s", "--profile",
+                                ",".join(profiles), *rules):
+                print(row(f"{name}, `{run['policy']}`", run))
+    machines = f"{sum(nodes.values())}x{GPUS_PER_NODE}"
+    for run in simulate(trace, "--nodes", machines, "--policy", options.orders, *rules):
+        print(row(f"no quotas, `{run['policy']}`", run))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Calls the driver in a loop, as a program does that looked its functions up:
+//   berth-bench-vgpu launch|large|small ROUNDS
+// and prints nanoseconds for each launch, or for an allocation and its free. The best of seven.
+#include <dlfcn.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "vgpu/abi/cuda.h"
+
+namespace {
+
+void* library = nullptr;
+
+template <class Function>
+Function* look_up(const char* name, Function*) {
+    auto* const get =
+        reinterpret_cast<decltype(&cuGetProcAddress_v2)>(::dlsym(library, "cuGetProcAddress_v2"));
+    void* function = nullptr;
+    if (get == nullptr || get(name, &function, 12000, 0, nullptr) != CUDA_SUCCESS) {
+        std::fprintf(stderr, "berth-bench-vgpu: the driver has no %s\n", name);
+        std::exit(1);
+    }
+    return reinterpret_cast<Function*>(function);
+}
+
+double now_ns() {
+    timespec time{};
+    ::clock_gettime(CLOCK_MONOTONIC, &time);
+    return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
+}
+
+void must(CUresult result, const char* what) {
+    if (result == CUDA_SUCCESS) return;
+    std::fprintf(stderr, "berth-bench-vgpu: %s: error %u\n", what, result);
+    std::exit(1);
+}
+
+void launches(long rounds) {
+    static auto* const launch = look_up("cuLaunchKernel", &cuLaunchKernel);
+    for (long round = 0; round < rounds; ++round)
+        must(launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), "launch");
+}
+
+void allocations(long rounds, std::size_t bytes) {
+    static auto* const allocate = look_up("cuMemAlloc", &cuMemAlloc_v2);
+    static auto* const free = look_up("cuMemFree", &cuMemFree_v2);
+    CUdeviceptr kept = 0;  // as a program has: the last small piece of a page is a rare one
+    must(allocate(&kept, bytes), "allocation");
+    for (long round = 0; round < rounds; ++round) {
+        CUdeviceptr pointer = 0;
+        must(allocate(&pointer, bytes), "allocation");
+        must(free(pointer), "free");
+    }
+    must(free(kept), "free");
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    if (count != 3) return std::fprintf(stderr, "usage: berth-bench-vgpu WHAT ROUNDS\n"), 2;
+    const std::string what = words[1];
+    const long rounds = std::atol(words[2]);
+    library = ::dlopen("libcuda.so.1", RTLD_NOW);
+    if (library == nullptr) return std::fprintf(stderr, "%s\n", ::dlerror()), 1;
+    CUcontext context = nullptr;
+    must(look_up("cuInit", &cuInit)(0), "init");
+    must(look_up("cuDevicePrimaryCtxRetain", &cuDevicePrimaryCtxRetain)(&context, 0), "context");
+    must(look_up("cuCtxSetCurrent", &cuCtxSetCurrent)(context), "context");
+    double best = 1e18;
+    for (int turn = 0; turn < 7; ++turn) {
+        const double before = now_ns();
+        if (what == "launch") launches(rounds);
+        if (what == "large") allocations(rounds, std::size_t{3} << 20U);
+        if (what == "small") allocations(rounds, 4096);
+        best = std::min(best, (now_ns() - before) / static_cast<double>(rounds));
+    }
+    std::printf("%.2f\n", best);
+    return 0;
+}

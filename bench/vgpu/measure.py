@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What does the interposer add to a launch and to an allocation with its free?
+
+usage: bench/vgpu/measure.py [--instructions]
+
+Runs berth-bench-vgpu on a driver that does nothing, bare and as a process of a tenant, and on the
+software driver. Prints a line of JSON for each figure: nanoseconds (best of several runs, bare and
+tenant in turn), and with --instructions also instructions by valgrind, which do not depend on what
+else the machine does.
+"""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD = pathlib.Path(__file__).resolve().parent.parent.parent / "build/release"
+BENCH = BUILD / "bench/vgpu/berth-bench-vgpu"
+ARBITER = BUILD / "bin/berth-arbiter"
+NULL_DRIVER = BUILD / "bench/vgpu"
+SOFTWARE_DRIVER = BUILD / "software_gpu"
+UUID = "GPU-00000000-0000-0000-0000-000000000001"
+# Large and small are two calls each: an allocation and its free.
+GOALS_NS = {"launch": 25, "large": 300, "small": 300}
+ROUNDS = {"null": {"launch": 2_000_000, "large": 300_000, "small": 300_000},
+          "software": {"launch": 0, "large": 2000, "small": 20_000}}
+REPEATS = 5
+
+
+def environment(drivers, tenant_socket):
+    env = dict(os.environ, LD_LIBRARY_PATH=str(drivers),
+               BERTH_SOFTWARE_GPU=f"state=/dev/shm/berth-bench-vgpu;uuids={UUID}")
+    if tenant_socket:
+        env["LD_PRELOAD"] = str(BUILD / "lib/libberth-cuda.so")
+        env["BERTH_VGPU_DRIVER"] = str(drivers / "libcuda.so.1")
+        env["BERTH_VGPU_SOCKET"] = tenant_socket
+    return env
+
+
+def run(words, env):
+    done = subprocess.run([str(word) for word in words], env=env, capture_output=True, text=True,
+                          timeout=300)
+    if done.returncode != 0:
+        sys.exit(f"measure: {' '.join(map(str, words))}: {done.stderr}")
+    return done
+
+
+def nanoseconds(what, rounds, env):
+    return float(run([BENCH, what, rounds], env).stdout)
+
+
+def instructions(what, env):
+    """For one round: what more rounds cost, without what the start costs."""
+    counts = []
+    for rounds in (1000, 3000):
+        done = run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", BENCH, what,
+                    rounds], env)
+        counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]))
+    return (counts[1] - counts[0]) / (2000 * 7)
+
+
+def measure(driver, drivers, socket, counts_instructions):
+    bare, tenant = environment(drivers, None), environment(drivers, socket)
+    for what, rounds in ROUNDS[driver].items():
+        if rounds == 0:
+            continue
+        pairs = [(nanoseconds(what, rounds, bare), nanoseconds(what, rounds, tenant))
+                 for _ in range(REPEATS)]
+        without, with_it = (min(pair[side] for pair in pairs) for side in (0, 1))
+        figure = {"bench": "vgpu", "driver": driver, "call": what, "bare_ns": without,
+                  "tenant_ns": with_it, "added_ns": round(with_it - without, 2),
+                  "ratio": round(with_it / without, 3), "goal_ns": GOALS_NS[what]}
+        if counts_instructions and driver == "null":
+            figure["added_instructions"] = round(instructions(what, tenant) -
+                                                 instructions(what, bare), 1)
+        print(json.dumps(figure), flush=True)
+
+
+def main(counts_instructions):
+    with tempfile.TemporaryDirectory(prefix="berth-vgpu-") as folder:
+        arbiter = subprocess.Popen([ARBITER, "--dir", folder], stdout=subprocess.DEVNULL)
+        try:
+            while not os.path.exists(f"{folder}/control"):
+                time.sleep(0.01)
+            run([ARBITER, "--dir", folder, "order", "tenant", "job", f"gpus={UUID}:8G"],
+                os.environ)
+            measure("null", NULL_DRIVER, f"{folder}/tenants/job", counts_instructions)
+            measure("software", SOFTWARE_DRIVER, f"{folder}/tenants/job", False)
+        finally:
+            arbiter.terminate()
+            arbiter.wait()
+            pathlib.Path("/dev/shm/berth-bench-vgpu").unlink(missing_ok=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] not in ([], ["--instructions"]):
+        sys.exit(__doc__)
+    main("--instructions" in sys.argv)

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation/quota_audit.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "simulation/audit.h"
+#include "simulation/quota_waits.h"
+
+namespace berth::simulation {
+namespace {
+
+constexpr std::size_t kComplaintsMax = 10;
+
+class QuotaAuditor {
+  public:
+    QuotaAuditor(const Accounts& accounts, const QuotaExperiment& experiment,
+                 const QuotaReplay& run)
+        : accounts_(accounts), experiment_(experiment), run_(run) {}
+
+    std::vector<std::string> complaints() {
+        found_ = audit(experiment_.plain(), run_.replay);
+        look_at_work();
+        look_at_limits();
+        look_at_waits();
+        return std::move(found_);
+    }
+
+  private:
+    void look_at_work() {
+        std::vector<Duration> worked(experiment_.trace.size());
+        std::vector<int> stays(experiment_.trace.size(), 0);
+        for (std::size_t at = 0; at < run_.replay.stays.size(); ++at) {
+            const Stay& stay = run_.replay.stays[at];
+            const auto number = static_cast<std::size_t>(stay.job);
+            const Duration restart = stays[number]++ > 0 ? experiment_.restart_cost : Duration{};
+            worked[number] += std::max(run_.asked[at] - stay.from - restart, Duration{});
+            const Duration saving = stay.to - run_.asked[at];
+            const bool is_last = run_.replay.jobs[number].end == stay.to;
+            check(saving == (is_last ? Duration{} : experiment_.save_time), number,
+                  "took " + base::format(saving) + " to leave");
+        }
+        for (std::size_t number = 0; number < worked.size(); ++number) {
+            const Duration work = experiment_.trace[number].work;
+            check(!run_.replay.jobs[number].end || worked[number] == work, number,
+                  "ended after " + base::format(worked[number]) + " of " + base::format(work) +
+                      " of work");
+        }
+    }
+
+    // What may never be passed: nobody's saving counts, it was asked to leave.
+    void look_at_limits() {
+        struct Change {
+            TimePoint at;
+            bool is_taken = false;  // what is freed at a moment may be taken then
+            ordering::Ticket job = 0;
+            base::MilliGpu amount{0};
+        };
+        std::vector<Change> changes;
+        for (std::size_t at = 0; at < run_.replay.stays.size(); ++at) {
+            const Stay& stay = run_.replay.stays[at];
+            const base::MilliGpu amount = accounts_.counted(run_, stay);
+            changes.push_back({stay.from, true, stay.job, amount});
+            changes.push_back({run_.asked[at], false, stay.job, amount * -1});
+        }
+        std::ranges::stable_sort(changes, {}, [](const Change& change) {
+            return std::tuple(change.at, change.is_taken, change.job);
+        });
+        std::map<Account, base::MilliGpu> held;
+        for (const Change& change : changes) {
+            for (const Account& one : accounts_.path_of(accounts_.account_of(change.job))) {
+                held[one] += change.amount;
+                const base::MilliGpu limit = accounts_.limit_of(one);
+                check(!change.is_taken || held[one] <= limit, static_cast<std::size_t>(change.job),
+                      "makes \"" + name_of(one) + "\" hold " + base::format(held[one]) +
+                          " of at most " + base::format(limit) + " GPUs");
+            }
+        }
+    }
+
+    void look_at_waits() {
+        if (!experiment_.policy.sticky_plans)
+            return;  // what is freed for an owner may go to others
+        const auto waits = in_quota_waits(accounts_, experiment_, run_, Demand::FitsAnywhere);
+        for (std::size_t i = 0; i < waits.size(); ++i) {
+            if (waits[i].job < 0) continue;
+            const Account account = accounts_.account_of(waits[i].job);
+            if (accounts_.is_overcommitted(account.pool)) continue;
+            check(waits[i].longest <= experiment_.policy.pause_grace,
+                  static_cast<std::size_t>(waits[i].job),
+                  "waited " + base::format(waits[i].longest) + " within the quota of \"" +
+                      name_of(account) + "\"");
+        }
+    }
+
+    const std::string& name_of(Account account) const {
+        return accounts_.cluster().projects()[account.project.index()].project.name;
+    }
+
+    void check(bool holds, std::size_t job, const std::string& complaint) {
+        if (holds || found_.size() >= kComplaintsMax) return;
+        found_.push_back("job " + std::to_string(job) + ": " + complaint);
+    }
+
+    const Accounts& accounts_;
+    const QuotaExperiment& experiment_;
+    const QuotaReplay& run_;
+    std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::vector<std::string> audit(const Accounts& accounts, const QuotaExperiment& experiment,
+                               const QuotaReplay& run) {
+    return QuotaAuditor(accounts, experiment, run).complaints();
+}
+
+}  // namespace berth::simulation

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation/quota_waits.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace berth::simulation {
+namespace {
+
+using base::MilliGpu;
+using ordering::Ticket;
+
+enum class What { Frees, Waits, Takes };
+
+struct Step {
+    TimePoint at;
+    What what = What::Frees;
+    Ticket job = 0;
+    MilliGpu amount{0};
+};
+
+// A project's own order: tickets count up with the time of submission.
+struct InLine {
+    int priority = 0;
+    Ticket job = 0;
+
+    bool operator<(const InLine& other) const {
+        return std::tuple(-priority, job) < std::tuple(-other.priority, other.job);
+    }
+};
+
+std::vector<Step> steps_of(const Accounts& accounts, const QuotaExperiment& experiment,
+                           const QuotaReplay& run) {
+    std::vector<Step> steps;
+    for (std::size_t number = 0; number < experiment.trace.size(); ++number) {
+        steps.push_back({experiment.trace[number].submitted, What::Waits,
+                         static_cast<Ticket>(number), MilliGpu{0}});
+    }
+    for (std::size_t at = 0; at < run.replay.stays.size(); ++at) {
+        const Stay& stay = run.replay.stays[at];
+        const MilliGpu amount = accounts.counted(run, stay);
+        steps.push_back({stay.from, What::Takes, stay.job, amount});
+        steps.push_back({run.asked[at], What::Frees, stay.job, amount});
+        const auto& end = run.replay.jobs[static_cast<std::size_t>(stay.job)].end;
+        if (end != stay.to) {
+            steps.push_back({stay.to, What::Waits, stay.job, MilliGpu{0}});
+        }
+    }
+    std::ranges::stable_sort(
+        steps, {}, [](const Step& step) { return std::tuple(step.at, step.what, step.job); });
+    return steps;
+}
+
+// One project in one pool.
+class Line {
+  public:
+    void join(InLine who, MilliGpu asks) { waiting_[who] = asks; }
+    void leave(InLine who) { waiting_.erase(who); }
+
+    // Who is within the quota now, where `room` is left in it, and the longest wait of those who
+    // no longer are and `count`.
+    template <typename Count>
+    void look_again(TimePoint now, MilliGpu quota, MilliGpu room, const Count& count,
+                    InQuotaWait& longest) {
+        std::map<Ticket, TimePoint> within;
+        for (const auto& [who, asks] : waiting_) {
+            if (asks > quota) continue;
+            room -= asks;
+            if (room < MilliGpu{0}) break;
+            const auto known = within_since_.find(who.job);
+            within[who.job] = known == within_since_.end() ? now : known->second;
+        }
+        for (const auto& [job, since] : within_since_) {
+            if (within.contains(job) || now - since <= longest.longest || !count(job)) continue;
+            longest = {now - since, job, now};
+        }
+        within_since_ = std::move(within);
+    }
+
+  private:
+    std::map<InLine, MilliGpu> waiting_;  // and what it asks
+    std::map<Ticket, TimePoint> within_since_;
+};
+
+// All of them.
+class Lines {
+  public:
+    Lines(const Accounts& accounts, const QuotaExperiment& experiment, Demand demand)
+        : accounts_(accounts),
+          experiment_(experiment),
+          demand_(demand),
+          longest_(accounts.cluster().projects().size()) {}
+
+    void take(const Step& step) {
+        const Account account = accounts_.account_of(step.job);
+        const InLine who{model::default_priority(job(step.job).kind), step.job};
+        const std::vector<Account> path = accounts_.path_of(account);
+        switch (step.what) {
+            case What::Waits: lines_[account].join(who, accounts_.asked(step.job)); break;
+            case What::Takes: lines_[account].leave(who); [[fallthrough]];
+            case What::Frees:
+                for (const Account& one : path) {
+                    held_[one] += step.amount * (step.what == What::Takes ? 1 : -1);
+                }
+        }
+        changed_.insert(path.back());
+    }
+
+    // When all that happens at one moment has been taken.
+    void look_again(TimePoint now) {
+        for (auto& [account, line] : lines_) {
+            const std::vector<Account> path = accounts_.path_of(account);
+            if (!changed_.contains(path.back())) continue;
+            MilliGpu room = model::kUnlimited;
+            for (const Account& one : path) {
+                room = std::min(room, accounts_.quota_of(one) - held_[one]);
+            }
+            look_again(now, account, room);
+        }
+        changed_.clear();
+    }
+
+    std::vector<InQuotaWait> at_end(TimePoint end) {
+        for (const auto& [account, line] : lines_) look_again(end, account, MilliGpu{-1});
+        return std::move(longest_);
+    }
+
+  private:
+    const TraceJob& job(Ticket ticket) const {
+        return experiment_.trace[static_cast<std::size_t>(ticket)];
+    }
+
+    void look_again(TimePoint now, Account account, MilliGpu room) {
+        const auto counts = [&](Ticket ticket) {
+            return demand_ == Demand::All || experiment_.placement == Placement::Count ||
+                   job(ticket).gpus == 1;
+        };
+        lines_[account].look_again(now, accounts_.quota_of(account), room, counts,
+                                   longest_[account.project.index()]);
+    }
+
+    const Accounts& accounts_;
+    const QuotaExperiment& experiment_;
+    Demand demand_;
+    std::map<Account, Line> lines_;
+    std::map<Account, MilliGpu> held_;  // departments too
+    std::set<Account> changed_;  // the outermost departments
+    std::vector<InQuotaWait> longest_;
+};
+
+}  // namespace
+
+std::vector<InQuotaWait> in_quota_waits(const Accounts& accounts, const QuotaExperiment& experiment,
+                                        const QuotaReplay& run, Demand demand) {
+    Lines lines(accounts, experiment, demand);
+    TimePoint now;
+    for (const Step& step : steps_of(accounts, experiment, run)) {
+        if (step.at > now) lines.look_again(now);
+        now = step.at;
+        lines.take(step);
+    }
+    lines.look_again(now);
+    return lines.at_end(now);
+}
+
+}  // namespace berth::simulation

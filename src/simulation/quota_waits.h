@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long did demand within a quota wait? A project's waiting jobs are taken in its own order,
+// higher priority first, then older. A job is within the quota while what the project holds, those
+// that wait before it and the job itself ask no more than the quota, and likewise with what each of
+// its departments holds and that one's quota; one that alone asks more is
+// never within, and nobody waits behind it. A wait is counted without a break, from when this
+// became true until the job starts or no longer is within; who was paused waits from when it has
+// left.
+//
+// Looks at nothing but the trace, the quotas and the stays. Cost: O(log) an event and one look at
+// each job within the quota.
+#pragma once
+
+#include "simulation/quota_accounts.h"
+
+namespace berth::simulation {
+
+struct InQuotaWait {
+    Duration longest{};
+    ordering::Ticket job = -1;  // whose it was; -1 = nobody waited
+    TimePoint until;
+};
+
+// Whose waits count. A job of several GPUs that have to be on one node can find its project's own
+// work in its way, however little that is; of jobs that fit anywhere the core promises that none
+// waits longer than the pause grace.
+enum class Demand { All, FitsAnywhere };
+
+// The longest by project, as in the cluster.
+std::vector<InQuotaWait> in_quota_waits(const Accounts& accounts, const QuotaExperiment& experiment,
+                                        const QuotaReplay& run, Demand demand);
+
+}  // namespace berth::simulation

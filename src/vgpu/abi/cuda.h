@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The part of the CUDA driver API that Berth uses, all of it.
+#pragma once
+
+#include "vgpu/abi/cuda_execution_calls.h"
+#include "vgpu/abi/cuda_graph.h"
+#include "vgpu/abi/cuda_memory_calls.h"
+#include "vgpu/abi/cuda_process.h"

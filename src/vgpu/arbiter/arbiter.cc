@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/arbiter/arbiter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace berth::vgpu::arbiter {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Status;
+
+constexpr std::int64_t kBurialEvery = 20'000'000;    // ns between looks at what is freed
+constexpr std::int64_t kHelloWithin = 5'000'000'000;  // ns from connecting to Hello
+constexpr std::size_t kOwnersMax = 64;
+
+Status make_directory(const std::string& path, mode_t mode) {
+    if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
+    return fail(ErrorCode::Unavailable, "cannot make \"" + path + "\": " + ::strerror(errno));
+}
+
+}  // namespace
+
+Status Arbiter::open() {
+    BERTH_TRY_VOID(make_directory(options_.directory, 0711));
+    BERTH_TRY_VOID(make_directory(options_.directory + "/tenants", 0711));
+    const std::string lock = options_.directory + "/lock";
+    lock_.reset(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (!lock_.is_open())
+        return fail(ErrorCode::Unavailable, "cannot open \"" + lock + "\": " + ::strerror(errno));
+    if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)
+        return fail(ErrorCode::Conflict, "another arbiter serves \"" + options_.directory +
+                                             "\"; give orders to it, or stop it first");
+    bool was_left = false;
+    const std::string path = options_.directory + "/control";
+    BERTH_TRY(control, listen_at(path, was_left));
+    ::chmod(path.c_str(), 0600);
+    control_ = std::move(control);
+    loop_.watch(control_.get(), [this] { on_control(); });
+    return {};
+}
+
+void Arbiter::run(int stop) {
+    bool stopped = false;
+    loop_.watch(stop, [&stopped] { stopped = true; });
+    std::int64_t next = look();
+    while (!stopped) {
+        loop_.wait(next);
+        next = look();
+    }
+}
+
+void Arbiter::on_control() {
+    Peer peer = accept_peer(control_.get());
+    if (!peer.socket.is_open() || owners_.size() >= kOwnersMax) return;
+    if (peer.uid != 0 && peer.uid != ::geteuid()) return;
+    const std::uint64_t id = next_id_++;
+    Owner& owner = owners_[id];
+    owner.socket = std::move(peer.socket);
+    owner.event = loop_.watch(owner.socket.get(), [this, id] { on_owner(id); });
+}
+
+void Arbiter::on_owner(std::uint64_t id) {
+    Owner& owner = owners_[id];
+    std::array<char, kOrderMax + 1> line{};
+    const ssize_t size = receive(owner.socket.get(), line.data(), line.size());
+    if (size < 0) return;
+    if (size > 0) {
+        const std::size_t kept = std::min(static_cast<std::size_t>(size), line.size());
+        const std::string text = answer({line.data(), kept});
+        if (::send(owner.socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+            static_cast<ssize_t>(text.size()))
+            return;
+    }
+    loop_.forget(owner.event);
+    owners_.erase(id);
+}
+
+std::string Arbiter::answer(std::string_view line) {
+    const auto order = read_order(line);
+    if (!order) return "error: " + order.error().message;
+    const auto done = carry_out(*order);
+    return done ? "ok" + *done : "error: " + done.error().message;
+}
+
+base::Result<std::string> Arbiter::carry_out(const Order& order) {
+    const auto known = tenants_.find(order.name);
+    if (order.verb == Verb::tenant && known == tenants_.end()) {
+        BERTH_TRY_VOID(make_tenant(order));
+        return " socket=" + options_.directory + "/tenants/" + order.name;
+    }
+    if (!order.name.empty() && known == tenants_.end())
+        return fail(ErrorCode::NotFound, "no tenant \"" + order.name + "\"; status lists them");
+    if (order.verb == Verb::drop) {
+        BERTH_TRY_VOID(drop_tenant(order.name));
+        return std::string();
+    }
+    if (order.verb == Verb::status) {
+        std::string text;
+        for (const auto& [name, tenant] : tenants_)
+            if (order.name.empty() || name == order.name) text += tenant->describe();
+        return text;
+    }
+    BERTH_TRY_VOID(known->second->change(order));
+    gates_.change(*known->second);
+    return " socket=" + options_.directory + "/tenants/" + order.name;
+}
+
+Status Arbiter::make_tenant(const Order& order) {
+    if (tenants_.size() >= kTenantsMax)
+        return fail(ErrorCode::Exhausted, "there are 512 tenants already; drop one first");
+    BERTH_TRY(tenant, Tenant::make(order));
+    bool was_left = false;
+    BERTH_TRY(listener, listen_at(options_.directory + "/tenants/" + order.name, was_left));
+    tenant->listener = std::move(listener);
+    if (was_left) {
+        tenant->settles_at = EventLoop::now() + options_.settle_ns;
+        tenant->settle(true);
+    }
+    Tenant& made = *tenant;
+    tenants_[order.name] = std::move(tenant);
+    listening_[order.name] = loop_.watch(made.listener.get(), [this, &made] { on_guest(made); });
+    return {};
+}
+
+Status Arbiter::drop_tenant(const std::string& name) {
+    Tenant& tenant = *tenants_.at(name);
+    if (!tenant.members.empty())
+        return fail(ErrorCode::Conflict,
+                    "tenant \"" + name + "\" has " + std::to_string(tenant.members.size()) +
+                        " processes or their memory is not yet free; end them and try again");
+    loop_.forget(listening_.at(name));
+    listening_.erase(name);
+    ::unlink((options_.directory + "/tenants/" + name).c_str());
+    gates_.leave(tenant);
+    tenants_.erase(name);
+    return {};
+}
+
+std::int64_t Arbiter::look() {
+    const std::int64_t now = EventLoop::now();
+    std::int64_t next = gates_.look(now);
+    for (auto& [name, tenant] : tenants_) {
+        next = std::min(next, bury(*tenant, now));
+        if (tenant->settles_at == 0) continue;
+        if (now < tenant->settles_at) {
+            next = std::min(next, tenant->settles_at);
+        } else {
+            tenant->settles_at = 0;
+            tenant->settle(false);
+        }
+    }
+    return next;
+}
+
+// Frees the slots of the dead whose memory is free, and turns away who never says Hello.
+std::int64_t Arbiter::bury(Tenant& tenant, std::int64_t now) {
+    std::int64_t next = windows::Windows::kNever;
+    std::vector<std::uint64_t> done;
+    for (const auto& [id, member] : tenant.members) {
+        const bool dead = member.state == Member::State::dead;
+        if (!dead && member.state != Member::State::guest) continue;
+        if (dead ? is_free(tenant, member, now) : now - member.since >= kHelloWithin)
+            done.push_back(id);
+        else
+            next = std::min(next, dead ? now + kBurialEvery : member.since + kHelloWithin);
+    }
+    for (const std::uint64_t id : done) remove(tenant, id);
+    return next;
+}
+
+bool Arbiter::is_free(const Tenant& tenant, const Member& member, std::int64_t now) const {
+    for (std::uint32_t gpu = 0; gpu < tenant.gpus().size(); ++gpu) {
+        if (!tenant.has_charge(member.slot, gpu)) continue;
+        const auto held = memory_.is_held(tenant.gpus()[gpu], member.peer.pid);
+        if (held.value_or(now - member.since < options_.free_after_ns)) return false;
+    }
+    return true;
+}
+
+}  // namespace berth::vgpu::arbiter

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who shares the GPUs of this node, and on which terms? The arbiter listens in its directory: at
+// `control` for its owner's orders (order.h), at `tenants/NAME` for the processes of a tenant. It
+// is the only writer of terms and gates, and it alone clears the slots of the dead.
+//
+// It believes no process: who it is says the kernel, every message has its one size, every number
+// is bounded. It may be killed and started again: processes come back by themselves and bring
+// what they hold; the owner gives the tenants once more.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "vgpu/arbiter/event_loop.h"
+#include "vgpu/arbiter/gates.h"
+#include "vgpu/arbiter/gpu_memory.h"
+#include "vgpu/arbiter/tenant.h"
+
+namespace berth::vgpu::arbiter {
+
+inline constexpr std::size_t kTenantsMax = 512;
+inline constexpr std::size_t kGuestsMax = 1024;  // of a tenant: connections and the not yet freed
+
+struct Options {
+    std::string directory;
+    std::string nvml;  // the management library's path; empty: wait free_after instead
+    std::int64_t free_after_ns = 2'000'000'000;  // a dead process's memory is free by then
+    std::int64_t settle_ns = 1'000'000'000;  // after a restart processes have come back by then
+};
+
+class Arbiter {
+  public:
+    explicit Arbiter(const Options& options) : options_(options), memory_(options.nvml) {}
+
+    // Errors: Conflict when another arbiter serves the directory, Unavailable with the reason.
+    base::Status open();
+    // Serves until `stop` is readable.
+    void run(int stop);
+
+  private:
+    std::string answer(std::string_view line);
+    base::Result<std::string> carry_out(const Order& order);
+    base::Status make_tenant(const Order& order);
+    base::Status drop_tenant(const std::string& name);
+    void on_control();
+    void on_owner(std::uint64_t id);
+
+    void on_guest(Tenant& tenant);
+    void on_message(Tenant& tenant, std::uint64_t id);
+    void admit(Tenant& tenant, Member& member);
+    void refuse(Tenant& tenant, std::uint64_t id, const std::string& reason);
+    void hung_up(Tenant& tenant, std::uint64_t id);
+    void ended(Tenant& tenant, std::uint64_t id);
+    void remove(Tenant& tenant, std::uint64_t id);
+    void after_leaving(Tenant& tenant);
+
+    // When something is due next.
+    std::int64_t look();
+    std::int64_t bury(Tenant& tenant, std::int64_t now);
+    bool is_free(const Tenant& tenant, const Member& member, std::int64_t now) const;
+
+    Options options_;
+    GpuMemory memory_;
+    EventLoop loop_;
+    Gates gates_;
+    Descriptor lock_;
+    Descriptor control_;
+    struct Owner {
+        Descriptor socket;
+        EventLoop::Id event = 0;
+    };
+    std::map<std::uint64_t, Owner> owners_;
+    std::map<std::string, std::unique_ptr<Tenant>> tenants_;
+    std::map<std::string, EventLoop::Id> listening_;
+    std::uint64_t next_id_ = 1;
+};
+
+}  // namespace berth::vgpu::arbiter

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The processes of a tenant: how they come, ring, hang up and die.
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "vgpu/arbiter/arbiter.h"
+#include "vgpu/ledger/admission.h"
+
+namespace berth::vgpu::arbiter {
+
+void Arbiter::on_guest(Tenant& tenant) {
+    while (true) {
+        Peer peer = accept_peer(tenant.listener.get());
+        if (!peer.socket.is_open()) return;  // the rest, if any, wakes us again
+        if (tenant.members.size() >= kGuestsMax) continue;
+        const std::uint64_t id = next_id_++;
+        Member& member = tenant.members[id];
+        member.peer = std::move(peer);
+        member.since = EventLoop::now();
+        member.events = {
+            loop_.watch(member.peer.socket.get(), [this, &tenant, id] { on_message(tenant, id); }),
+            loop_.watch(member.peer.process.get(), [this, &tenant, id] { ended(tenant, id); })};
+    }
+}
+
+void Arbiter::on_message(Tenant& tenant, std::uint64_t id) {
+    Member& member = tenant.members.at(id);
+    std::array<char, sizeof(ledger::Hello) + sizeof(ledger::Ring)> bytes{};
+    const ssize_t size = receive(member.peer.socket.get(), bytes.data(), bytes.size());
+    if (size < 0) return;
+    if (size == 0) return hung_up(tenant, id);
+    if (member.state == Member::State::guest) {
+        ledger::Hello hello{};
+        std::memcpy(&hello, bytes.data(), sizeof hello);
+        if (size != sizeof hello || hello.mark != ledger::kTermsMark ||
+            hello.version != ledger::kAdmissionVersion)
+            return refuse(tenant, id,
+                          "the arbiter speaks version 1 of the admission; "
+                          "use the interposer that came with it");
+        if (member.peer.uid != tenant.uid() && member.peer.uid != 0)
+            return refuse(tenant, id,
+                          "tenant \"" + tenant.name() + "\" belongs to user " +
+                              std::to_string(tenant.uid()) + ", this process to " +
+                              std::to_string(member.peer.uid) + "; its owner sets uid=");
+        return admit(tenant, member);
+    }
+    // A ring says only that it is time to look, whatever else is in it: run() looks after it.
+}
+
+void Arbiter::admit(Tenant& tenant, Member& member) {
+    // Its process may be here already with a closed connection: it has executed a new program.
+    for (auto& [id, other] : tenant.members) {
+        if (other.state != Member::State::hung_up || other.peer.pid != member.peer.pid) continue;
+        other.state = Member::State::dead;
+        other.peer.pid = 0;  // what is listed under it from now on belongs to the new program
+        other.since = EventLoop::now();
+    }
+    ledger::Welcome welcome;
+    welcome.slot = tenant.take_slot(member.peer.pid);
+    if (welcome.slot == ledger::kSlotsMax) {
+        welcome.refused = 1;
+        const std::string reason =
+            "tenant \"" + tenant.name() + "\" has 512 processes, no more fit";
+        std::memcpy(welcome.reason, reason.c_str(),
+                    std::min<std::size_t>(reason.size(), ledger::kReasonMax - 1));
+        send_welcome(member.peer.socket.get(), welcome, -1, -1);
+        return;  // its hanging up ends it, or the time for a Hello
+    }
+    member.slot = welcome.slot;
+    member.state = Member::State::here;
+    gates_.enter(tenant, EventLoop::now());
+    gates_.look(EventLoop::now());
+    send_welcome(member.peer.socket.get(), welcome, tenant.account_fd(), tenant.terms_fd());
+}
+
+void Arbiter::refuse(Tenant& tenant, std::uint64_t id, const std::string& reason) {
+    ledger::Welcome welcome;
+    welcome.refused = 1;
+    std::memcpy(welcome.reason, reason.c_str(),
+                std::min<std::size_t>(reason.size(), ledger::kReasonMax - 1));
+    send_welcome(tenant.members.at(id).peer.socket.get(), welcome, -1, -1);
+    remove(tenant, id);
+}
+
+void Arbiter::hung_up(Tenant& tenant, std::uint64_t id) {
+    Member& member = tenant.members.at(id);
+    if (member.state == Member::State::guest) return remove(tenant, id);
+    if (has_ended(member.peer.process)) return ended(tenant, id);
+    loop_.forget(member.events.front());
+    member.peer.socket.reset();
+    member.state = Member::State::hung_up;
+    tenant.silence(member.slot);
+    after_leaving(tenant);
+}
+
+void Arbiter::ended(Tenant& tenant, std::uint64_t id) {
+    Member& member = tenant.members.at(id);
+    if (member.state == Member::State::guest) return remove(tenant, id);
+    for (const EventLoop::Id event : member.events) loop_.forget(event);
+    member.peer.socket.reset();
+    member.peer.process.reset();
+    if (member.state != Member::State::dead) member.since = EventLoop::now();
+    member.state = Member::State::dead;
+    tenant.silence(member.slot);
+    after_leaving(tenant);
+}
+
+void Arbiter::after_leaving(Tenant& tenant) {
+    if (tenant.members_here() == 0) gates_.leave(tenant);
+}
+
+void Arbiter::remove(Tenant& tenant, std::uint64_t id) {
+    Member& member = tenant.members.at(id);
+    for (const EventLoop::Id event : member.events) loop_.forget(event);
+    if (member.state != Member::State::guest) tenant.free_slot(member.slot);
+    tenant.members.erase(id);
+}
+
+}  // namespace berth::vgpu::arbiter

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/arbiter/peer.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+namespace berth::vgpu::arbiter {
+namespace {
+
+bool is_ready(int fd, short events) {
+    pollfd question{fd, events, 0};
+    return ::poll(&question, 1, 0) == 1;
+}
+
+}  // namespace
+
+base::Result<Descriptor> listen_at(const std::string& path, bool& was_left) {
+    sockaddr_un address{};
+    if (path.size() >= sizeof address.sun_path)
+        return base::invalid("the socket's path has " + std::to_string(path.size()) +
+                             " bytes, at most 107: \"" + path + "\"; use a shorter directory");
+    address.sun_family = AF_UNIX;
+    ::memcpy(address.sun_path, path.data(), path.size());
+    Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    // The caller holds the directory's lock, so whatever lies there has no living owner.
+    was_left = ::unlink(path.c_str()) == 0;
+    if (!socket.is_open() ||
+        ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+        ::chmod(path.c_str(), 0666) != 0 || ::listen(socket.get(), SOMAXCONN) != 0)
+        return base::fail(base::ErrorCode::Unavailable,
+                          "cannot listen at \"" + path + "\": " + ::strerror(errno));
+    return socket;
+}
+
+Peer accept_peer(int listener) {
+    Peer peer;
+    peer.socket.reset(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!peer.socket.is_open()) return {};
+    ucred identity{};
+    socklen_t size = sizeof identity;
+    if (::getsockopt(peer.socket.get(), SOL_SOCKET, SO_PEERCRED, &identity, &size) != 0) return {};
+    peer.pid = identity.pid;
+    peer.uid = identity.uid;
+    peer.process.reset(static_cast<int>(::syscall(SYS_pidfd_open, identity.pid, 0)));
+    // Where the connection is still up now, the process had not ended when its pidfd was opened.
+    if (!peer.process.is_open() || is_ready(peer.socket.get(), POLLRDHUP)) return {};
+    return peer;
+}
+
+ssize_t receive(int socket, void* into, std::size_t size) {
+    ssize_t got = -1;
+    do {
+        got = ::recv(socket, into, size, MSG_DONTWAIT | MSG_TRUNC);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0 && errno != EAGAIN) return 0;
+    return got;
+}
+
+bool send_welcome(int socket, const ledger::Welcome& welcome, int account, int terms) {
+    const int fds[2] = {account, terms};
+    alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof fds)] = {};
+    iovec part{const_cast<ledger::Welcome*>(&welcome), sizeof welcome};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (welcome.refused == 0) {
+        message.msg_control = ancillary;
+        message.msg_controllen = sizeof ancillary;
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(sizeof fds);
+        ::memcpy(CMSG_DATA(header), fds, sizeof fds);
+    }
+    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof welcome;
+}
+
+bool has_ended(const Descriptor& process) { return is_ready(process.get(), POLLIN); }
+
+}  // namespace berth::vgpu::arbiter

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is at the other end? Sockets that listen in the arbiter's directory, and what the kernel
+// says about who connects; nothing of it is the peer's word.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/result.h"
+#include "vgpu/arbiter/descriptor.h"
+#include "vgpu/ledger/admission.h"
+
+namespace berth::vgpu::arbiter {
+
+// A SEQPACKET socket at `path`, which must be free or left by a dead arbiter (`was_left` is then
+// set). Anyone who reaches the path may connect: the directory says who that is.
+// Errors: Invalid for a path that is too long, Unavailable with the system's reason.
+base::Result<Descriptor> listen_at(const std::string& path, bool& was_left);
+
+struct Peer {
+    Descriptor socket;
+    Descriptor process;  // a pidfd: readable once the process has ended
+    pid_t pid = 0;
+    uid_t uid = 0;
+};
+
+// Takes the next one in line; without an open socket when there is none or it has gone again.
+Peer accept_peer(int listener);
+
+// One packet into `into`; returns its whole length even where it is longer, 0 when the peer has
+// gone, -1 when there is nothing to read.
+ssize_t receive(int socket, void* into, std::size_t size);
+
+// False when it could not be sent; the peer is then of no use.
+bool send_welcome(int socket, const ledger::Welcome& welcome, int account, int terms);
+
+bool has_ended(const Descriptor& process);
+
+}  // namespace berth::vgpu::arbiter

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/arbiter/tenant.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <new>
+
+#include "base/quantity.h"
+#include "vgpu/ledger/segment.h"
+
+namespace berth::vgpu::arbiter {
+namespace {
+
+constexpr std::int64_t kBelievableMax = 10'000'000'000;  // longer than any one piece of work
+
+base::Error unavailable(const char* what) {
+    return {base::ErrorCode::Unavailable, std::string(what) + ": " + ::strerror(errno)};
+}
+
+const char* name_of(ledger::Gate gate) {
+    switch (gate) {
+        case ledger::Gate::open: return "open";
+        case ledger::Gate::granted: return "granted";
+        case ledger::Gate::closed: return "closed";
+    }
+    return "?";
+}
+
+ledger::Gate gate_for(windows::Right right) {
+    switch (right) {
+        case windows::Right::open: return ledger::Gate::open;
+        case windows::Right::granted: return ledger::Gate::granted;
+        case windows::Right::closed: return ledger::Gate::closed;
+    }
+    return ledger::Gate::open;
+}
+
+}  // namespace
+
+base::Result<std::unique_ptr<Tenant>> Tenant::make(const Order& order) {
+    std::unique_ptr<Tenant> tenant(new Tenant);
+    tenant->name_ = order.name;
+    tenant->uid_ = ::geteuid();
+    const auto account =
+        ledger::create_segment("berth-account", sizeof(ledger::Account), ledger::Writer::everyone);
+    if (account.fd < 0) return tl::unexpected(unavailable("cannot make an account"));
+    tenant->account_fd_ = account.fd;
+    tenant->account_ = new (account.at) ledger::Account;
+    const auto terms =
+        ledger::create_segment("berth-terms", sizeof(ledger::Terms), ledger::Writer::creator);
+    if (terms.fd < 0) return tl::unexpected(unavailable("cannot make the terms"));
+    tenant->terms_fd_ = terms.fd;
+    tenant->terms_ = new (terms.at) ledger::Terms;
+    for (ledger::Line& line : tenant->account_->lines)
+        if (!ledger::prepare(line)) return tl::unexpected(unavailable("cannot make a line"));
+    for (std::uint32_t gpu = 0; gpu < order.gpus.size(); ++gpu) {
+        const std::string& uuid = order.gpus[gpu].uuid;
+        tenant->gpus_.push_back(uuid);
+        ::memcpy(tenant->terms_->gpus[gpu].uuid, uuid.c_str(), uuid.size() + 1);
+        tenant->terms_->gpus[gpu].limit_bytes = ledger::kNoLimit;
+        tenant->seen_.emplace_back();
+    }
+    tenant->terms_->gpu_count = static_cast<std::uint32_t>(order.gpus.size());
+    tenant->terms_->mark = ledger::kTermsMark;
+    tenant->account_->mark = ledger::kAccountMark;
+    BERTH_TRY_VOID(tenant->change(order));
+    return tenant;
+}
+
+Tenant::~Tenant() {
+    if (account_ != nullptr) ledger::unmap_segment(account_, sizeof(ledger::Account));
+    if (terms_ != nullptr) ledger::unmap_segment(terms_, sizeof(ledger::Terms));
+    for (const int fd : {account_fd_, terms_fd_})
+        if (fd >= 0) ::close(fd);
+}
+
+base::Status Tenant::change(const Order& order) {
+    const auto index_of = [this](const std::string& uuid) {
+        return std::find(gpus_.begin(), gpus_.end(), uuid) - gpus_.begin();
+    };
+    for (const GpuWish& gpu : order.gpus)
+        if (static_cast<std::size_t>(index_of(gpu.uuid)) == gpus_.size())
+            return base::invalid("tenant \"" + name_ + "\" has no GPU \"" + gpu.uuid +
+                                 "\"; drop it first to give it others");
+    windows::Claim claim = claim_;
+    claim.share = order.share.value_or(claim.share);
+    claim.cap = order.cap.value_or(claim.cap);
+    if (claim.share > claim.cap)
+        return base::invalid("tenant \"" + name_ + "\": share " +
+                             base::format_thousandths(claim.share) + " is above its cap " +
+                             base::format_thousandths(claim.cap) + "; raise cap or lower share");
+    claim.weight = order.weight.value_or(claim.weight);
+    claim.priority = order.priority.value_or(claim.priority);
+    claim_ = claim;
+    uid_ = order.uid.value_or(uid_);
+    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        ledger::GpuTerms& terms = terms_->gpus[gpu];
+        if (order.memory) terms.limit_bytes = *order.memory;
+        if (order.context) terms.context_bytes = *order.context;
+        if (order.managed) terms.managed = *order.managed ? 1 : 0;
+    }
+    for (const GpuWish& gpu : order.gpus)
+        if (gpu.memory) terms_->gpus[index_of(gpu.uuid)].limit_bytes = *gpu.memory;
+    return {};
+}
+
+void Tenant::settle(bool settling) {
+    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu)
+        terms_->gpus[gpu].settling = settling ? 1 : 0;
+}
+
+std::uint32_t Tenant::take_slot(pid_t pid) {
+    const auto free = std::find(taken_.begin(), taken_.end(), false);
+    const auto slot = static_cast<std::uint32_t>(free - taken_.begin());
+    if (slot == ledger::kSlotsMax) return slot;
+    taken_[slot] = true;
+    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        // Before the process knows its slot, whoever sums must look at it.
+        auto& end = terms_->gpus[gpu].slots_end;
+        end = std::max(end.load(), slot + 1);
+        ledger::Slot& words = account_->lines[gpu].slots[slot];
+        words.pid = static_cast<std::uint32_t>(pid);
+        seen_[gpu].busy[slot] = words.busy_ns;
+    }
+    return slot;
+}
+
+void Tenant::free_slot(std::uint32_t slot) {
+    silence(slot);
+    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        account_->lines[gpu].slots[slot].charged = 0;
+        account_->lines[gpu].slots[slot].pid = 0;
+    }
+    taken_[slot] = false;
+}
+
+void Tenant::silence(std::uint32_t slot) {
+    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        account_->lines[gpu].slots[slot].waiting = 0;
+        account_->lines[gpu].slots[slot].in_flight = 0;
+    }
+}
+
+windows::Sight Tenant::look(std::uint32_t gpu, std::int64_t now) {
+    Seen& seen = seen_[gpu];
+    windows::Sight sight;
+    std::uint64_t used = 0;
+    for (std::uint32_t slot = 0; slot < terms_->gpus[gpu].slots_end; ++slot) {
+        const ledger::Slot& words = account_->lines[gpu].slots[slot];
+        if (!taken_[slot]) continue;
+        sight.waiting = sight.waiting || words.waiting != 0;
+        sight.in_flight = sight.in_flight || words.in_flight != 0;
+        const std::uint64_t busy = words.busy_ns;
+        // A word that went backwards is garbage.
+        if (busy > seen.busy[slot])
+            used += std::min<std::uint64_t>(busy - seen.busy[slot], kBelievableMax);
+        seen.busy[slot] = busy;
+    }
+    // Several processes at once report the same time; more than has passed is nobody's.
+    if (seen.at != 0) seen.believable = std::min(seen.believable + now - seen.at, kBelievableMax);
+    seen.at = now;
+    sight.used_ns = std::min(static_cast<std::int64_t>(used), seen.believable);
+    seen.believable -= sight.used_ns;
+    return sight;
+}
+
+void Tenant::set_gate(std::uint32_t gpu, windows::Right right) {
+    auto& gate = terms_->gpus[gpu].gate;
+    const std::uint32_t word = gate;
+    const auto wanted = gate_for(right);
+    if (ledger::gate_of(word) == wanted) return;
+    if (ledger::gate_of(word) == ledger::Gate::open) ++terms_->gated;
+    gate = ((word & ~3U) + 4) | static_cast<std::uint32_t>(wanted);
+    if (wanted == ledger::Gate::open) --terms_->gated;
+    ::syscall(SYS_futex, &gate, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool Tenant::has_charge(std::uint32_t slot, std::uint32_t gpu) const {
+    return account_->lines[gpu].slots[slot].charged != 0;
+}
+
+std::size_t Tenant::members_here() const {
+    return static_cast<std::size_t>(
+        std::count_if(members.begin(), members.end(),
+                      [](const auto& entry) { return entry.second.state == Member::State::here; }));
+}
+
+std::string Tenant::describe() const {
+    std::size_t lingering = 0;
+    for (const auto& [id, member] : members)
+        if (member.state == Member::State::dead || member.state == Member::State::hung_up)
+            ++lingering;
+    std::string text;
+    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        const ledger::GpuTerms& terms = terms_->gpus[gpu];
+        const std::uint64_t limit = terms.limit_bytes;
+        text += "\ntenant=" + name_ + " gpu=" + gpus_[gpu];
+        text += " limit=" + (limit == ledger::kNoLimit ? "none" : std::to_string(limit));
+        text += " charged=" + std::to_string(ledger::charged(place(gpu)));
+        text += " processes=" + std::to_string(members_here());
+        text += " lingering=" + std::to_string(lingering);
+        text += " share=" + base::format_thousandths(claim_.share);
+        text += " cap=" + base::format_thousandths(claim_.cap);
+        text += " weight=" + std::to_string(claim_.weight);
+        text += " priority=" + std::to_string(claim_.priority);
+        text += std::string(" gate=") + name_of(ledger::gate_of(terms.gate));
+    }
+    return text;
+}
+
+}  // namespace berth::vgpu::arbiter

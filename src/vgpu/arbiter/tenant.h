@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does the arbiter keep of one tenant? Its terms, the two segments that its processes share,
+// and who sits on which slot. Times are monotonic ns.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "vgpu/arbiter/order.h"
+#include "vgpu/arbiter/peer.h"
+#include "vgpu/ledger/charge.h"
+#include "vgpu/windows/windows.h"
+
+namespace berth::vgpu::arbiter {
+
+// One process of a tenant, from its connection to the freeing of its last byte.
+struct Member {
+    enum class State {
+        guest,    // connected, has not said Hello: no slot yet
+        here,     // on its slot
+        hung_up,  // the connection is closed and the process lives: it may still hold memory
+        dead,     // the GPU may still hold its memory
+    };
+    State state = State::guest;
+    Peer peer;
+    std::uint32_t slot = 0;
+    std::int64_t since = 0;             // when it came, or died
+    std::vector<std::uint64_t> events;  // what the loop watches for it
+};
+
+class Tenant {
+  public:
+    // Errors: Unavailable when the segments cannot be made.
+    static base::Result<std::unique_ptr<Tenant>> make(const Order& order);
+    Tenant(const Tenant&) = delete;
+    Tenant& operator=(const Tenant&) = delete;
+    ~Tenant();
+
+    // Errors: Invalid for other GPUs than it has; then nothing has changed.
+    base::Status change(const Order& order);
+    // Until then nobody's memory grows: processes of before a restart are still coming back.
+    void settle(bool settling);
+
+    // Takes a free slot, the lowest; kSlotsMax when there is none.
+    std::uint32_t take_slot(pid_t pid);
+    // The process is no more: whatever it had there is gone.
+    void free_slot(std::uint32_t slot);
+    // The process will say nothing more, but may hold memory.
+    void silence(std::uint32_t slot);
+
+    // What its processes want and did on one GPU since the last look.
+    windows::Sight look(std::uint32_t gpu, std::int64_t now);
+    void set_gate(std::uint32_t gpu, windows::Right right);
+
+    bool has_charge(std::uint32_t slot, std::uint32_t gpu) const;
+    std::size_t members_here() const;
+    // A line for each GPU, as words of key=value.
+    std::string describe() const;
+
+    const std::string& name() const { return name_; }
+    const windows::Claim& claim() const { return claim_; }
+    const std::vector<std::string>& gpus() const { return gpus_; }
+    std::uint32_t uid() const { return uid_; }
+    int account_fd() const { return account_fd_; }
+    int terms_fd() const { return terms_fd_; }
+
+    std::map<std::uint64_t, Member> members;  // by a number that never comes again
+    std::int64_t settles_at = 0;              // 0: settled
+    Descriptor listener;
+
+  private:
+    Tenant() = default;
+    ledger::Place place(std::uint32_t gpu) const {
+        return {&account_->lines[gpu], &terms_->gpus[gpu], 0};
+    }
+
+    std::string name_;
+    std::vector<std::string> gpus_;
+    std::uint32_t uid_ = 0;
+    windows::Claim claim_;
+    int account_fd_ = -1;
+    int terms_fd_ = -1;
+    ledger::Account* account_ = nullptr;
+    ledger::Terms* terms_ = nullptr;
+    std::vector<bool> taken_ = std::vector<bool>(ledger::kSlotsMax);
+    struct Seen {
+        std::vector<std::uint64_t> busy = std::vector<std::uint64_t>(ledger::kSlotsMax);
+        std::int64_t at = 0;
+        std::int64_t believable = 0;  // ns that may still be reported: no more than have passed
+    };
+    std::vector<Seen> seen_;  // by GPU
+};
+
+}  // namespace berth::vgpu::arbiter

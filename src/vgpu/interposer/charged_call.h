@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is an allocation of any family counted? Charge first, then ask the driver, then remember
+// what it gave; whatever fails is undone.
+#pragma once
+
+#include <new>
+
+#include "vgpu/interposer/blocks.h"
+#include "vgpu/interposer/real_driver.h"
+
+namespace berth::vgpu::interposer {
+
+inline CUresult missing() { return CUDA_ERROR_NOT_SUPPORTED; }
+
+// No exception leaves a hook. Without host memory for its books a thing stays charged: what is
+// charged is never less than what is held.
+template <class Work>
+void or_lose_track(Work work) {
+    try {
+        work();
+    } catch (const std::bad_alloc&) {
+    }
+}
+
+// `call` asks the driver, `handle` reads what it gave, `undo` gives that back.
+template <class Call, class Handle, class Undo>
+CUresult charged_call(Kind kind, std::uint64_t bytes, Call call, Handle handle, Undo undo) {
+    const Here where = here();
+    if (where.gpu == kUnlimited) return call();
+    if (!take_block(where.gpu, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = call();
+    if (result != CUDA_SUCCESS) {
+        give_block(where.gpu, bytes);
+        return result;
+    }
+    if (remember({handle(), where.context, bytes, nullptr, where.gpu, kind})) return result;
+    undo();
+    give_block(where.gpu, bytes);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+}
+
+// The other way. A block that is not here was never charged.
+template <class Call>
+CUresult freeing_call(Kind kind, std::uint64_t handle, Call call) {
+    const Block block = forget(kind, handle);
+    const CUresult result = call();
+    if (block.kind == Kind::none) return result;
+    if (result == CUDA_SUCCESS)
+        give_block(block.gpu, block.bytes);
+    else if (!remember(block))
+        return result;  // stays charged: never less than what is held
+    return result;
+}
+
+}  // namespace berth::vgpu::interposer

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Contexts: the first of a process joins it to its tenant, each costs memory, and what lives in
+// one goes with it.
+#include <pthread.h>
+
+#include <map>
+#include <new>
+
+#include "vgpu/interposer/charged_call.h"
+#include "vgpu/interposer/work.h"
+
+using namespace berth::vgpu::interposer;
+
+namespace {
+
+struct Cost {
+    Gpu gpu = kUnlimited;
+    std::uint64_t bytes = 0;
+};
+struct Primary {
+    CUcontext context = nullptr;
+    unsigned int retained = 0;
+    Cost cost;
+};
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+constexpr CUdevice kDevicesMax = 64;
+Primary primaries[kDevicesMax];
+Primary beyond;  // of a device that no machine has: the driver refuses it
+std::map<CUcontext, Cost> contexts;
+
+class Locked {
+  public:
+    Locked() { ::pthread_mutex_lock(&lock); }
+    ~Locked() { ::pthread_mutex_unlock(&lock); }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+};
+
+Primary& primary_of(CUdevice device) {
+    return device >= 0 && device < kDevicesMax ? primaries[device] : beyond;
+}
+
+Cost cost_on(CUdevice device) {
+    const Gpu gpu = gpu_of(device);
+    return {gpu, account_of(gpu).context};
+}
+
+// A tenant may not work on a device that it has no share of, but for looking at it.
+bool take_cost(const Cost& cost) {
+    return cost.gpu == kNotGiven || cost.bytes == 0 || take(cost.gpu, cost.bytes);
+}
+
+template <class Call>
+CUresult create(CUcontext* context, CUdevice device, Call call) {
+    const Cost cost = cost_on(device);
+    if (!take_cost(cost)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = call();
+    if (result != CUDA_SUCCESS || context == nullptr) {
+        give(cost.gpu, cost.bytes);
+        return result;
+    }
+    const Locked locked;
+    or_lose_track([&] { contexts[*context] = cost; });
+    return result;
+}
+
+void drop_primary(Primary& primary) {
+    forget_context(primary.context);
+    forget_marks(primary.context);
+    give(primary.cost.gpu, primary.cost.bytes);
+    primary = {};
+}
+
+template <class Call>
+CUresult release(CUdevice device, Call call) {
+    const Locked locked;
+    const CUresult result = call();
+    Primary& primary = primary_of(device);
+    if (result == CUDA_SUCCESS && primary.retained > 0 && --primary.retained == 0)
+        drop_primary(primary);
+    return result;
+}
+
+// Everything in it is gone, and those who retained it may go on with an empty one.
+template <class Call>
+CUresult reset(CUdevice device, Call call) {
+    const Locked locked;
+    const CUresult result = call();
+    Primary& primary = primary_of(device);
+    if (result == CUDA_SUCCESS && primary.context != nullptr) forget_context(primary.context);
+    return result;
+}
+
+}  // namespace
+
+CUresult cuInit(unsigned int flags) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuInit == nullptr) return CUDA_ERROR_NO_DEVICE;
+    const CUresult result = real.cuInit(flags);
+    if (result != CUDA_SUCCESS || is_tenant()) return result;
+    if (!enter_tenancy()) return CUDA_ERROR_NOT_PERMITTED;
+    if (is_tenant()) learn_devices();
+    return result;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDevicePrimaryCtxRetain == nullptr) return missing();
+    if (!is_tenant() || context == nullptr) return real.cuDevicePrimaryCtxRetain(context, device);
+    const Locked locked;
+    Primary& primary = primary_of(device);
+    const Cost cost = cost_on(device);
+    if (primary.retained == 0 && !take_cost(cost)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = real.cuDevicePrimaryCtxRetain(context, device);
+    if (primary.retained == 0) {
+        if (result != CUDA_SUCCESS) {
+            give(cost.gpu, cost.bytes);
+            return result;
+        }
+        primary = {*context, 0, cost};
+    }
+    if (result == CUDA_SUCCESS) ++primary.retained;
+    return result;
+}
+
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDevicePrimaryCtxRelease_v2 == nullptr) return missing();
+    return release(device, [&] { return real.cuDevicePrimaryCtxRelease_v2(device); });
+}
+
+CUresult cuDevicePrimaryCtxRelease(CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDevicePrimaryCtxRelease == nullptr) return missing();
+    return release(device, [&] { return real.cuDevicePrimaryCtxRelease(device); });
+}
+
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDevicePrimaryCtxReset_v2 == nullptr) return missing();
+    return reset(device, [&] { return real.cuDevicePrimaryCtxReset_v2(device); });
+}
+
+CUresult cuDevicePrimaryCtxReset(CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuDevicePrimaryCtxReset == nullptr) return missing();
+    return reset(device, [&] { return real.cuDevicePrimaryCtxReset(device); });
+}
+
+CUresult cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxCreate_v2 == nullptr) return missing();
+    return create(context, device, [&] { return real.cuCtxCreate_v2(context, flags, device); });
+}
+
+CUresult cuCtxCreate_v3(CUcontext* context, CUexecAffinityParam* affinity, int count,
+                        unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxCreate_v3 == nullptr) return missing();
+    return create(context, device,
+                  [&] { return real.cuCtxCreate_v3(context, affinity, count, flags, device); });
+}
+
+CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned int flags,
+                        CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxCreate_v4 == nullptr) return missing();
+    return create(context, device,
+                  [&] { return real.cuCtxCreate_v4(context, params, flags, device); });
+}
+
+CUresult cuCtxDestroy_v2(CUcontext context) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxDestroy_v2 == nullptr) return missing();
+    const Locked locked;
+    const CUresult result = real.cuCtxDestroy_v2(context);
+    const auto known = contexts.find(context);
+    if (result != CUDA_SUCCESS || known == contexts.end()) return result;
+    forget_context(context);
+    forget_marks(context);
+    give(known->second.gpu, known->second.bytes);
+    contexts.erase(known);
+    return result;
+}

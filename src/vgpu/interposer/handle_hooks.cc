@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Physical memory by handle (cuMemCreate and its kin). It is charged when it is made and given
+// back when neither a handle nor a mapping of it is left. Who imports it pays nothing.
+#include <pthread.h>
+
+#include <map>
+#include <new>
+
+#include "vgpu/interposer/charged_call.h"
+
+using namespace berth::vgpu::interposer;
+
+namespace {
+
+struct Physical {
+    Gpu gpu = kUnlimited;  // unlimited as well: memory of the host, or of somebody else
+    std::uint64_t bytes = 0;
+    std::uint64_t handles = 0;
+    std::uint64_t mappings = 0;
+};
+
+struct Mapping {
+    std::uint64_t bytes = 0;
+    Physical* of = nullptr;
+};
+
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+std::map<CUmemGenericAllocationHandle, Physical*> by_handle;
+std::map<CUdeviceptr, Mapping> by_address;
+
+class Locked {
+  public:
+    Locked() { ::pthread_mutex_lock(&lock); }
+    ~Locked() { ::pthread_mutex_unlock(&lock); }
+    Locked(const Locked&) = delete;
+    Locked& operator=(const Locked&) = delete;
+};
+
+void drop_unused(Physical* physical) {
+    if (physical->handles > 0 || physical->mappings > 0) return;
+    give(physical->gpu, physical->bytes);
+    delete physical;
+}
+
+void add_handle(CUmemGenericAllocationHandle handle, Physical* physical) {
+    or_lose_track([&] { by_handle[handle] = physical; });
+    ++physical->handles;
+}
+
+CUresult create(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                const CUmemAllocationProp* prop, unsigned long long flags) {
+    const RealDriver& real = load_real_driver();
+    // The device is that of the request, never that of the current context: there may be none.
+    const Gpu gpu = gpu_of(static_cast<CUdevice>(prop->location.id));
+    if (!take(gpu, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = real.cuMemCreate(handle, bytes, prop, flags);
+    if (result != CUDA_SUCCESS) {
+        give(gpu, bytes);
+        return result;
+    }
+    auto* physical = new (std::nothrow) Physical{gpu, bytes, 0, 0};
+    if (physical != nullptr) add_handle(*handle, physical);
+    return result;
+}
+
+}  // namespace
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
+                     const CUmemAllocationProp* prop, unsigned long long flags) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemCreate == nullptr) return missing();
+    if (!is_tenant() || handle == nullptr || prop == nullptr ||
+        prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
+        return real.cuMemCreate(handle, bytes, prop, flags);
+    const Locked locked;
+    return create(handle, bytes, prop, flags);
+}
+
+CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemRelease == nullptr) return missing();
+    const Locked locked;
+    const CUresult result = real.cuMemRelease(handle);
+    const auto known = by_handle.find(handle);
+    if (result != CUDA_SUCCESS || known == by_handle.end()) return result;
+    Physical* physical = known->second;
+    --physical->handles;
+    // While mapped, its handle comes back by cuMemRetainAllocationHandle.
+    if (physical->handles == 0) by_handle.erase(known);
+    drop_unused(physical);
+    return result;
+}
+
+CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_t offset,
+                  CUmemGenericAllocationHandle handle, unsigned long long flags) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemMap == nullptr) return missing();
+    const Locked locked;
+    const CUresult result = real.cuMemMap(pointer, bytes, offset, handle, flags);
+    const auto known = by_handle.find(handle);
+    if (result != CUDA_SUCCESS || known == by_handle.end()) return result;
+    ++known->second->mappings;
+    or_lose_track([&] { by_address[pointer] = {bytes, known->second}; });
+    return result;
+}
+
+CUresult cuMemUnmap(CUdeviceptr pointer, std::size_t bytes) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemUnmap == nullptr) return missing();
+    const Locked locked;
+    const CUresult result = real.cuMemUnmap(pointer, bytes);
+    if (result != CUDA_SUCCESS) return result;
+    // A range may hold several whole mappings.
+    for (auto mapping = by_address.lower_bound(pointer);
+         mapping != by_address.end() && mapping->first < pointer + bytes;) {
+        Physical* physical = mapping->second.of;
+        --physical->mappings;
+        mapping = by_address.erase(mapping);
+        drop_unused(physical);
+    }
+    return result;
+}
+
+CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMemRetainAllocationHandle == nullptr) return missing();
+    const Locked locked;
+    const CUresult result = real.cuMemRetainAllocationHandle(handle, address);
+    if (result != CUDA_SUCCESS || handle == nullptr) return result;
+    const auto pointer = reinterpret_cast<CUdeviceptr>(address);
+    auto mapping = by_address.upper_bound(pointer);
+    if (mapping == by_address.begin()) return result;
+    --mapping;
+    if (pointer < mapping->first + mapping->second.bytes) add_handle(*handle, mapping->second.of);
+    return result;
+}

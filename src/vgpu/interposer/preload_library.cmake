@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# How does a module become a library that stands before another? berth_preload_library(MODULE OUT
+# SONAME WORD NAMES): lib/libOUT.so is found under SONAME by whoever asks for that once it is
+# preloaded, exports every one of NAMES as a jump to the library behind it, and MODULE's own
+# functions take the place of theirs. It needs nothing but the C library.
+
+function(berth_preload_library module out soname word names)
+    if(NOT CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+        message(STATUS "skipped: ${out}, whose trampolines are for x86_64")
+        return()
+    endif()
+    set(generate "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/generate_trampolines")
+    berth_target_of(${module} target)
+    set(trampolines "${CMAKE_CURRENT_BINARY_DIR}/${word}_trampolines.cc")
+    add_custom_command(
+        OUTPUT "${trampolines}"
+        COMMAND "${generate}" ${word} "${names}" "${trampolines}"
+        DEPENDS "${generate}" "${names}"
+        VERBATIM)
+    target_sources(${target} PRIVATE "${trampolines}")
+    target_compile_options(${target} PRIVATE -fvisibility=hidden)
+    set_target_properties(${target} berth_vgpu_ledger PROPERTIES POSITION_INDEPENDENT_CODE ON)
+
+    file(CONFIGURE OUTPUT empty.cc CONTENT "// All of it is in the archive.\n")
+    add_library(${out} SHARED "${CMAKE_CURRENT_BINARY_DIR}/empty.cc")
+    target_link_libraries(${out} PRIVATE "$<LINK_LIBRARY:WHOLE_ARCHIVE,${target}>")
+    set_target_properties(${out} PROPERTIES NO_SONAME ON
+        LIBRARY_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
+    target_link_options(${out} PRIVATE "-Wl,-soname,${soname}"
+        "-Wl,--version-script=${CMAKE_CURRENT_SOURCE_DIR}/exported.map"
+        -static-libstdc++ -static-libgcc)
+endfunction()

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/interposer/tenancy.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+#include <string>
+
+#include "vgpu/interposer/blocks.h"
+#include "vgpu/interposer/complain.h"
+#include "vgpu/interposer/devices.h"
+#include "vgpu/interposer/seat.h"
+
+namespace berth::vgpu::interposer {
+namespace {
+
+constexpr int kJoinMs = 5000;
+constexpr int kGateMs = 100;  // as long as a dead arbiter can hold somebody back
+
+std::atomic<Seat*> seat{nullptr};
+// Shared by whoever charges, exclusive for moving to another seat.
+pthread_rwlock_t moving = PTHREAD_RWLOCK_INITIALIZER;
+pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
+constexpr std::atomic<std::uint32_t> kNotGated{0};
+
+class Staying {
+  public:
+    Staying() { ::pthread_rwlock_rdlock(&moving); }
+    ~Staying() { ::pthread_rwlock_unlock(&moving); }
+    Staying(const Staying&) = delete;
+    Staying& operator=(const Staying&) = delete;
+};
+
+ledger::Place place_of(Gpu gpu) { return seat.load()->place(static_cast<std::uint32_t>(gpu)); }
+
+// In the child: the slot is the parent's, and no thread of ours lives here.
+void forget_parent() {
+    Seat* parents = seat.exchange(nullptr);
+    gated_word = &kNotGated;
+    if (parents != nullptr) ::close(parents->membership.socket);
+    moving = PTHREAD_RWLOCK_INITIALIZER;
+    entering = PTHREAD_MUTEX_INITIALIZER;
+    forget_all_blocks();
+    forget_devices();
+}
+
+// What this process is charged stands in its own slot alone.
+std::uint64_t charged_here(const ledger::Place& place) {
+    return place.line->slots[place.slot].charged;
+}
+
+void move_to(Seat* next) {
+    ::pthread_rwlock_wrlock(&moving);
+    const Seat* before = seat.load();
+    for (std::uint32_t gpu = 0; before != nullptr && gpu < next->gpu_count; ++gpu)
+        ledger::charge_regardless(next->place(gpu), charged_here(before->place(gpu)));
+    seat.store(next);
+    gated_word = &next->membership.terms->gated;
+    ::pthread_rwlock_unlock(&moving);
+}
+
+void let_everybody_pass() { gated_word = &kNotGated; }
+
+bool enter(bool is_quiet) {
+    const char* socket = ::getenv("BERTH_VGPU_SOCKET");
+    if (socket == nullptr || socket[0] == 0 || seat.load() != nullptr) return true;
+    std::string reason;
+    Seat* first = take_seat(socket, kJoinMs, nullptr, reason);
+    if (first == nullptr) {
+        if (!is_quiet) complain("this job may not use GPUs without its share: %s", reason.c_str());
+        return false;
+    }
+    static bool is_registered = false;
+    if (!is_registered) ::pthread_atfork(nullptr, nullptr, forget_parent);
+    is_registered = true;
+    move_to(first);
+    watch_seat(first, socket, {move_to, let_everybody_pass});
+    return true;
+}
+
+bool enter_once(bool is_quiet) {
+    if (seat.load() != nullptr) return true;
+    ::pthread_mutex_lock(&entering);
+    bool entered = false;
+    try {
+        entered = enter(is_quiet);
+    } catch (const std::bad_alloc&) {
+        complain("no host memory left to join this job's share of its GPUs");
+    }
+    ::pthread_mutex_unlock(&entering);
+    return entered;
+}
+
+}  // namespace
+
+const std::atomic<std::uint32_t>* gated_word = &kNotGated;
+
+bool enter_tenancy() { return enter_once(false); }
+void try_tenancy() { enter_once(true); }
+bool is_tenant() { return seat.load() != nullptr; }
+
+Gpu gpu_of(const char* uuid) {
+    const Seat* here = seat.load();
+    return here == nullptr ? kUnlimited : here->find(uuid);
+}
+
+bool take(Gpu gpu, std::uint64_t bytes) {
+    if (gpu == kUnlimited) return true;
+    Refusal refusal;
+    refusal.asked = bytes;
+    if (gpu == kNotGiven) {
+        refusal.is_given = false;
+        complain_of_limit(refusal);
+        return false;
+    }
+    const Staying staying;
+    const ledger::Place place = place_of(gpu);
+    if (ledger::charge(place, bytes)) return true;
+    refusal.uuid = place.terms->uuid;
+    refusal.limit = place.terms->limit_bytes;
+    refusal.used = ledger::charged(place);
+    refusal.used_here = charged_here(place);
+    complain_of_limit(refusal);
+    return false;
+}
+
+void take_regardless(Gpu gpu, std::uint64_t bytes) {
+    if (gpu < 0 || bytes == 0) return;
+    const Staying staying;
+    ledger::charge_regardless(place_of(gpu), bytes);
+}
+
+void give(Gpu gpu, std::uint64_t bytes) {
+    if (gpu < 0 || bytes == 0) return;
+    const Staying staying;
+    ledger::give_back(place_of(gpu), bytes);
+}
+
+Account account_of(Gpu gpu) {
+    if (gpu < 0) return {};
+    const Staying staying;
+    const ledger::Place place = place_of(gpu);
+    return {place.terms->limit_bytes, ledger::charged(place), place.terms->context_bytes,
+            place.terms->managed != 0};
+}
+
+bool is_member(std::uint32_t pid, Gpu gpu, std::uint64_t& bytes) {
+    bytes = 0;
+    if (gpu < 0) return false;
+    bool found = false;
+    const Staying staying;
+    const ledger::Place place = place_of(gpu);
+    const std::uint32_t end = std::min(place.terms->slots_end.load(), ledger::kSlotsMax);
+    for (std::uint32_t slot = 0; slot < end; ++slot) {
+        const ledger::Slot& words = place.line->slots[slot];
+        if (words.pid != pid) continue;
+        found = true;
+        bytes += words.charged;
+    }
+    return found;
+}
+
+ledger::Gate pass_gate(Gpu gpu) {
+    while (gpu >= 0 && gated_word->load(std::memory_order_relaxed) != 0) {
+        const Seat* here = seat.load();
+        if (here == nullptr) break;
+        const auto gate = ledger::wait_at_gate(here->membership, here->places[gpu], kGateMs);
+        if (gate != ledger::Gate::closed) return gate;
+    }
+    return ledger::Gate::open;
+}
+
+ledger::Slot* work_slot(Gpu gpu) {
+    const Seat* here = seat.load();
+    if (here == nullptr || gpu < 0) return nullptr;
+    const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
+    return &place.line->slots[place.slot];
+}
+
+void ring_arbiter(Gpu gpu) {
+    const Seat* here = seat.load();
+    if (here != nullptr && gpu >= 0) ledger::ring(here->membership, here->places[gpu]);
+}
+
+}  // namespace berth::vgpu::interposer

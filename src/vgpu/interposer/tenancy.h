@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// As whom does this process use GPUs? As a member of the tenant whose socket is named by
+// BERTH_VGPU_SOCKET, from its first cuInit on; without that variable as nobody, unlimited.
+//
+// What it is charged stands in its slot, and it brings it along to an arbiter that was started
+// anew: the memory of its slot is its own as well as the arbiter's. A forked child is nobody until
+// its own cuInit: CUDA does not live on in it.
+#pragma once
+
+#include <cstdint>
+
+#include "vgpu/abi/cuda_values.h"
+#include "vgpu/ledger/admission.h"
+#include "vgpu/ledger/gate.h"
+
+namespace berth::vgpu::interposer {
+
+// Of a device: its place in the tenant's terms, or why it has none.
+using Gpu = int;
+inline constexpr Gpu kUnlimited = -1;  // this process belongs to no tenant
+inline constexpr Gpu kNotGiven = -2;   // the tenant has no share of this device
+
+// Called after each successful cuInit. False when the tenant's arbiter does not admit this
+// process: it must not go on, and why is on stderr.
+bool enter_tenancy();
+// For views only: joins when it can, and says nothing when it cannot.
+void try_tenancy();
+bool is_tenant();
+
+Gpu gpu_of(CUdevice device);
+// By UUID text, "GPU-..." or "MIG-...".
+Gpu gpu_of(const char* uuid);
+
+// Charges bytes to this process; on false why is on stderr. An unlimited GPU takes all.
+[[nodiscard]] bool take(Gpu gpu, std::uint64_t bytes);
+void take_regardless(Gpu gpu, std::uint64_t bytes);
+void give(Gpu gpu, std::uint64_t bytes);
+
+struct Account {
+    std::uint64_t limit = 0;
+    std::uint64_t used = 0;  // by the tenant
+    std::uint64_t context = 0;
+    bool managed_may_pass = false;
+};
+// Of a limited GPU.
+Account account_of(Gpu gpu);
+// What a process of this tenant uses of a GPU; nothing for other processes.
+bool is_member(std::uint32_t pid, Gpu gpu, std::uint64_t& bytes);
+
+// Non-zero: at least one GPU is gated. One load, for the path of every launch.
+extern const std::atomic<std::uint32_t>* gated_word;
+
+// The gate of a GPU: waits while it is closed. False when there is no arbiter to ask: then nobody
+// is held back.
+ledger::Gate pass_gate(Gpu gpu);
+// What the arbiter schedules by.
+ledger::Slot* work_slot(Gpu gpu);
+void ring_arbiter(Gpu gpu);
+
+}  // namespace berth::vgpu::interposer

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/interposer/work.h"
+
+#include <pthread.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "vgpu/interposer/real_driver.h"
+#include "vgpu/interposer/seat.h"
+
+namespace berth::vgpu::interposer {
+namespace {
+
+constexpr std::int64_t kBetweenMarks = 500'000;  // ns of work
+constexpr std::int64_t kUnderWay = 2'000'000;    // ns of work, launched ahead
+constexpr std::uint32_t kLaunchesMax = 64;       // between marks
+constexpr std::uint32_t kMarksMax = 64;
+constexpr std::uint32_t kMarksUnmeasured = 4;  // while nothing is known about the work
+
+std::int64_t now_ns() {
+    timespec time{};
+    ::clock_gettime(CLOCK_MONOTONIC, &time);
+    return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+struct Mark {
+    CUevent event = nullptr;
+    CUcontext context = nullptr;
+    std::int64_t made_at = 0;
+    std::uint32_t launches = 0;  // since the mark before
+};
+
+// The work of this process on one GPU.
+struct Work {
+    pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+    Mark marks[kMarksMax];  // a ring: what is under way
+    std::uint32_t first = 0;
+    std::uint32_t count = 0;
+    Mark spare[kMarksMax];  // events to use again
+    std::uint32_t spares = 0;
+    std::uint32_t unmarked = 0;          // launches since the last mark
+    std::int64_t launch_ns = 0;          // what one takes, lately; 0: not known
+    std::int64_t busy_until = 0;         // seen so far
+    std::int64_t first_unmarked_at = 0;  // when work began behind the last mark
+    bool has_thread = false;
+};
+Work works[ledger::kGpusMax];
+
+class Held {
+  public:
+    explicit Held(pthread_mutex_t& lock) : lock_(lock) { ::pthread_mutex_lock(&lock_); }
+    ~Held() { ::pthread_mutex_unlock(&lock_); }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+
+  private:
+    pthread_mutex_t& lock_;
+};
+
+bool is_capturing(CUstream stream) {
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    const RealDriver& real = load_real_driver();
+    return real.cuStreamIsCapturing != nullptr &&
+           (real.cuStreamIsCapturing(stream, &status) != CUDA_SUCCESS ||
+            status != CU_STREAM_CAPTURE_STATUS_NONE);
+}
+
+// The oldest mark has been passed: what lay before it is done.
+void account(Work& work, Gpu gpu, const Mark& mark, std::int64_t now) {
+    const std::int64_t began = std::max(mark.made_at, work.busy_until);
+    const std::int64_t took = std::max<std::int64_t>(now - began, 0);
+    work.busy_until = now;
+    const std::int64_t each = took / std::max<std::uint32_t>(mark.launches, 1);
+    work.launch_ns =
+        work.launch_ns == 0 ? std::max<std::int64_t>(each, 1) : (work.launch_ns * 3 + each) / 4 + 1;
+    if (ledger::Slot* slot = work_slot(gpu)) {
+        slot->busy_ns.fetch_add(static_cast<std::uint64_t>(took));
+        slot->in_flight = work.count > 0 ? 1 : 0;
+    }
+}
+
+// Launches behind the last mark, which nobody waited for: by what such launches took lately, and
+// no more than has passed. The time since then may have been idle.
+void account_unmarked(Work& work, Gpu gpu, std::int64_t now) {
+    const std::int64_t began = std::max(work.first_unmarked_at, work.busy_until);
+    const std::int64_t took = std::min(work.unmarked * work.launch_ns, now - began);
+    work.unmarked = 0;
+    ledger::Slot* slot = work_slot(gpu);
+    if (slot != nullptr && took > 0) slot->busy_ns.fetch_add(static_cast<std::uint64_t>(took));
+}
+
+// Takes marks in order and waits for each, for the life of the process.
+void* keep_account(void* argument) {
+    const auto gpu = static_cast<Gpu>(reinterpret_cast<std::intptr_t>(argument));
+    Work& work = works[gpu];
+    const RealDriver& real = load_real_driver();
+    // Another thread may capture: what this one calls must not count as part of it.
+    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (real.cuThreadExchangeStreamCaptureMode != nullptr)
+        real.cuThreadExchangeStreamCaptureMode(&mode);
+    while (true) {
+        ::pthread_mutex_lock(&work.lock);
+        while (work.count == 0) ::pthread_cond_wait(&work.changed, &work.lock);
+        const Mark mark = work.marks[work.first];
+        ::pthread_mutex_unlock(&work.lock);
+        // Whatever it says, even of a context that is gone: there is no more to wait for.
+        real.cuEventSynchronize(mark.event);
+        const std::int64_t now = now_ns();
+        ::pthread_mutex_lock(&work.lock);
+        work.first = (work.first + 1) % kMarksMax;
+        --work.count;
+        account(work, gpu, mark, now);
+        if (work.spares < kMarksMax) work.spare[work.spares++] = mark;
+        const bool is_idle = work.count == 0;
+        ::pthread_cond_broadcast(&work.changed);
+        ::pthread_mutex_unlock(&work.lock);
+        // The next tenant may begin: this GPU is free.
+        if (is_idle && gated_word->load() != 0) ring_arbiter(gpu);
+    }
+}
+
+std::int64_t under_way(const Work& work) {
+    std::int64_t launches = work.unmarked;
+    for (std::uint32_t index = 0; index < work.count; ++index)
+        launches += work.marks[(work.first + index) % kMarksMax].launches;
+    return launches * work.launch_ns;
+}
+
+void wait_for_room(Work& work) {
+    const auto is_full = [&] {
+        if (work.count == 0) return false;
+        if (work.launch_ns == 0) return work.count >= kMarksUnmeasured;
+        return work.count == kMarksMax || under_way(work) >= kUnderWay;
+    };
+    while (is_full()) ::pthread_cond_wait(&work.changed, &work.lock);
+}
+
+bool start_accounting(Work& work, Gpu gpu) {
+    if (!work.has_thread)
+        work.has_thread =
+            start_thread(keep_account, reinterpret_cast<void*>(static_cast<std::intptr_t>(gpu)));
+    return work.has_thread;
+}
+
+CUevent take_event(Work& work, CUcontext context) {
+    for (std::uint32_t index = 0; index < work.spares; ++index) {
+        if (work.spare[index].context != context) continue;
+        const CUevent event = work.spare[index].event;
+        work.spare[index] = work.spare[--work.spares];
+        return event;
+    }
+    CUevent event = nullptr;
+    const RealDriver& real = load_real_driver();
+    const CUresult result =
+        real.cuEventCreate(&event, CU_EVENT_DISABLE_TIMING | CU_EVENT_BLOCKING_SYNC);
+    return result == CUDA_SUCCESS ? event : nullptr;
+}
+
+bool is_mark_due(const Work& work, std::int64_t now) {
+    return work.count == 0 || work.launch_ns == 0 || work.unmarked >= kLaunchesMax ||
+           work.unmarked * work.launch_ns >= kBetweenMarks ||
+           now - work.first_unmarked_at >= kBetweenMarks;
+}
+
+}  // namespace
+
+GatedLaunch::GatedLaunch(CUstream stream) : stream_(stream), here_(here()) {
+    if (here_.gpu < 0 || is_capturing(stream)) return;
+    Work& work = works[here_.gpu];
+    {
+        const Held held(work.lock);
+        if (start_accounting(work, here_.gpu)) wait_for_room(work);
+        counts_ = work.has_thread;
+    }
+    if (pass_gate(here_.gpu) == ledger::Gate::open) counts_ = false;
+    if (!counts_) return;
+    if (ledger::Slot* slot = work_slot(here_.gpu)) slot->in_flight = 1;
+}
+
+void GatedLaunch::launched(CUresult result) const {
+    if (!counts_) return;
+    Work& work = works[here_.gpu];
+    const Held held(work.lock);
+    if (result == CUDA_SUCCESS) {
+        const std::int64_t now = now_ns();
+        if (work.count == 0 && work.unmarked > 0) account_unmarked(work, here_.gpu, now);
+        if (work.unmarked++ == 0) work.first_unmarked_at = now;
+        if (is_mark_due(work, now) && work.count < kMarksMax) {
+            const CUevent event = take_event(work, here_.context);
+            const RealDriver& real = load_real_driver();
+            if (event != nullptr && real.cuEventRecord(event, stream_) == CUDA_SUCCESS) {
+                work.marks[(work.first + work.count) % kMarksMax] = {
+                    event, here_.context, work.first_unmarked_at, work.unmarked};
+                ++work.count;
+                work.unmarked = 0;
+                ::pthread_cond_broadcast(&work.changed);
+                return;
+            }
+        }
+    }
+    ledger::Slot* slot = work_slot(here_.gpu);
+    if (work.count == 0 && slot != nullptr) slot->in_flight = 0;
+}
+
+void forget_marks(CUcontext context) {
+    for (Work& work : works) {
+        const Held held(work.lock);
+        for (std::uint32_t index = 0; index < work.spares;) {
+            if (work.spare[index].context == context)
+                work.spare[index] = work.spare[--work.spares];
+            else
+                ++index;
+        }
+    }
+}
+
+}  // namespace berth::vgpu::interposer

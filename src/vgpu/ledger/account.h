@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What do the processes of one tenant tell each other and the arbiter? Their account: shared
+// memory that all of them write, a line for each GPU of the tenant and in it a slot for each
+// process. A process writes its own slots only, and what it uses of a GPU's memory is one word, so
+// a kill at any instruction leaves nothing half said: whoever outlives it sets that word to zero.
+//
+// A slot never moves and means nothing until the arbiter hands it to a process (admission.h).
+// All of it may be garbage where a process writes garbage: readers bound what they read.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace berth::vgpu::ledger {
+
+inline constexpr std::uint32_t kGpusMax = 16;    // of one tenant
+inline constexpr std::uint32_t kSlotsMax = 512;  // processes of one tenant at a time
+
+// One process on one GPU.
+struct alignas(64) Slot {
+    std::atomic<std::uint64_t> charged;  // bytes of GPU memory, see charge.h
+    std::atomic<std::uint32_t> pid;      // as the arbiter, its only writer, sees it; 0: nobody
+
+    // What the arbiter schedules by, apart so that launches do not slow allocations.
+    alignas(64) std::atomic<std::uint64_t> busy_ns;  // time with work on the GPU, ever growing
+    std::atomic<std::uint32_t> waiting;              // threads that wait at the gate
+    std::atomic<std::uint32_t> in_flight;            // 1: launched work has not been seen to end
+};
+
+struct Line {
+    pthread_mutex_t queue;              // robust: whoever is not sure of its room asks in turn
+    std::atomic<std::uint32_t> queued;  // 1 while somebody holds it: newcomers line up as well
+    Slot slots[kSlotsMax];
+};
+
+inline constexpr std::uint64_t kAccountMark = 0x3154434348545242;  // the layout's version
+
+struct Account {
+    std::uint64_t mark;
+    Line lines[kGpusMax];
+};
+
+}  // namespace berth::vgpu::ledger

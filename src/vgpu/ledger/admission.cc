@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/ledger/admission.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "vgpu/ledger/segment.h"
+
+namespace berth::vgpu::ledger {
+namespace {
+
+std::string because(const char* what, const std::string& path) {
+    return std::string(what) + " \"" + path + "\": " + ::strerror(errno);
+}
+
+int connect_to(const std::string& path, int timeout_ms) {
+    sockaddr_un address{};
+    if (path.size() >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    address.sun_family = AF_UNIX;
+    ::memcpy(address.sun_path, path.data(), path.size());
+    const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    const timeval timeout{timeout_ms / 1000, (timeout_ms % 1000) * 1000};
+    ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
+    if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+    const int reason = errno;
+    ::close(fd);
+    errno = reason;
+    return -1;
+}
+
+struct Answer {
+    Welcome welcome;
+    int fds[2] = {-1, -1};
+
+    Answer() = default;
+    Answer(const Answer&) = delete;
+    Answer& operator=(const Answer&) = delete;
+    ~Answer() {
+        for (const int fd : fds)
+            if (fd >= 0) ::close(fd);
+    }
+};
+
+// False when no whole answer came; errno 0 means that the arbiter hung up.
+bool receive(int socket, Answer& answer) {
+    alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof answer.fds)] = {};
+    iovec part{&answer.welcome, sizeof answer.welcome};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = ancillary;
+    message.msg_controllen = sizeof ancillary;
+    ssize_t size = -1;
+    do {
+        size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    } while (size < 0 && errno == EINTR);
+    if (size < 0) return false;
+    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    if (header != nullptr && header->cmsg_type == SCM_RIGHTS &&
+        header->cmsg_len == CMSG_LEN(sizeof answer.fds))
+        ::memcpy(answer.fds, CMSG_DATA(header), sizeof answer.fds);
+    errno = size == 0 ? 0 : EPROTO;
+    return size == sizeof answer.welcome && answer.welcome.mark == kTermsMark;
+}
+
+bool take_seat(const Answer& answer, Membership& membership) {
+    void* account = map_segment(answer.fds[0], sizeof(Account), Writer::everyone);
+    if (account == nullptr) return false;
+    void* terms = map_segment(answer.fds[1], sizeof(Terms), Writer::creator);
+    if (terms == nullptr) {
+        unmap_segment(account, sizeof(Account));
+        return false;
+    }
+    membership.account = static_cast<Account*>(account);
+    membership.terms = static_cast<const Terms*>(terms);
+    membership.slot = answer.welcome.slot;
+    if (membership.account->mark == kAccountMark && membership.terms->mark == kTermsMark &&
+        membership.terms->gpu_count <= kGpusMax && membership.slot < kSlotsMax)
+        return true;
+    errno = EPROTO;
+    return false;
+}
+
+}  // namespace
+
+bool join(const std::string& socket_path, int timeout_ms, Membership& membership,
+          std::string& reason) {
+    membership.socket = connect_to(socket_path, timeout_ms);
+    if (membership.socket < 0) {
+        reason = because("no arbiter answers at", socket_path);
+        return false;
+    }
+    const Hello hello;
+    Answer answer;
+    if (::send(membership.socket, &hello, sizeof hello, MSG_NOSIGNAL) != sizeof hello ||
+        !receive(membership.socket, answer)) {
+        reason = errno == 0 ? "the arbiter hung up at \"" + socket_path + "\""
+                            : because("the arbiter gave no answer at", socket_path);
+    } else if (answer.welcome.refused != 0) {
+        answer.welcome.reason[kReasonMax - 1] = 0;
+        reason = answer.welcome.reason;
+    } else if (take_seat(answer, membership)) {
+        return true;
+    } else {
+        reason = because("the arbiter's answer makes no sense at", socket_path);
+    }
+    leave(membership);
+    return false;
+}
+
+void leave(Membership& membership) {
+    if (membership.socket >= 0) ::close(membership.socket);
+    if (membership.account != nullptr) unmap_segment(membership.account, sizeof(Account));
+    if (membership.terms != nullptr)
+        unmap_segment(const_cast<Terms*>(membership.terms), sizeof(Terms));
+    membership = {};
+}
+
+bool ring(const Membership& membership, std::uint32_t gpu) {
+    const Ring message{gpu};
+    const auto size =
+        ::send(membership.socket, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    // A full queue means that the arbiter will look anyway.
+    return size == sizeof message || errno == EAGAIN;
+}
+
+}  // namespace berth::vgpu::ledger

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/ledger/charge.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+
+#include "vgpu/ledger/crash_point.h"
+
+namespace berth::vgpu::ledger {
+namespace {
+
+constexpr int kSettlingMs = 5000;
+// In turn, what is over the limit may be an asker of before the queue formed that has yet to take
+// its bytes back; it is looked at again so often.
+constexpr int kLooks = 16;
+
+std::uint64_t limit_of(const Place& place) {
+    return std::min(place.terms->limit_bytes.load(), kNoLimit);
+}
+
+void wait_until_settled(const Place& place) {
+    for (int ms = 0; ms < kSettlingMs && place.terms->settling.load() != 0; ++ms) {
+        const timespec pause{0, 1'000'000};
+        ::nanosleep(&pause, nullptr);
+    }
+}
+
+bool lock(Line& line) {
+    const int status = ::pthread_mutex_lock(&line.queue);
+    // The last owner died in turn. All it could leave is its own slot.
+    if (status == EOWNERDEAD) return ::pthread_mutex_consistent(&line.queue) == 0;
+    return status == 0;
+}
+
+bool charge_in_turn(const Place& place, std::uint64_t bytes) {
+    Line& line = *place.line;
+    Slot& slot = line.slots[place.slot];
+    if (!lock(line)) return false;
+    line.queued.store(1);
+    passage("in-turn");
+    slot.charged.fetch_add(bytes);
+    passage("in-turn-published");
+    bool fits = false;
+    for (int look = 0; look < kLooks && !fits; ++look) {
+        if (look > 0) ::sched_yield();
+        fits = charged(place) <= limit_of(place);
+    }
+    if (!fits) slot.charged.fetch_sub(bytes);
+    passage("in-turn-decided");
+    line.queued.store(0);
+    ::pthread_mutex_unlock(&line.queue);
+    return fits;
+}
+
+}  // namespace
+
+bool charge(const Place& place, std::uint64_t bytes) {
+    if (place.terms->settling.load() != 0) [[unlikely]]
+        wait_until_settled(place);
+    if (bytes > limit_of(place)) return false;  // and no sum can overflow
+    Line& line = *place.line;
+    if (line.queued.load() == 0) [[likely]] {
+        Slot& slot = line.slots[place.slot];
+        slot.charged.fetch_add(bytes);
+        passage("published");
+        if (charged(place) <= limit_of(place)) [[likely]]
+            return true;
+        slot.charged.fetch_sub(bytes);
+        passage("taken-back");
+    }
+    return charge_in_turn(place, bytes);
+}
+
+void charge_regardless(const Place& place, std::uint64_t bytes) {
+    place.line->slots[place.slot].charged.fetch_add(std::min(bytes, kNoLimit));
+}
+
+void give_back(const Place& place, std::uint64_t bytes) {
+    place.line->slots[place.slot].charged.fetch_sub(bytes);
+    passage("given-back");
+}
+
+std::uint64_t charged(const Place& place) {
+    const std::uint32_t end = std::min(place.terms->slots_end.load(), kSlotsMax);
+    std::uint64_t sum = 0;
+    for (std::uint32_t slot = 0; slot < end; ++slot) sum += place.line->slots[slot].charged.load();
+    return sum;
+}
+
+bool prepare(Line& line) {
+    pthread_mutexattr_t attributes;
+    if (const int status = ::pthread_mutexattr_init(&attributes); status != 0) {
+        errno = status;
+        return false;
+    }
+    ::pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+    ::pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+    const int status = ::pthread_mutex_init(&line.queue, &attributes);
+    ::pthread_mutexattr_destroy(&attributes);
+    errno = status;
+    return status == 0;
+}
+
+}  // namespace berth::vgpu::ledger

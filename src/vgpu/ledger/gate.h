@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// May this process launch work on a GPU now? A waiter sleeps in the kernel and is woken by the
+// arbiter's next change of the gate.
+#pragma once
+
+#include "vgpu/ledger/admission.h"
+
+namespace berth::vgpu::ledger {
+
+inline Gate gate(const Place& place) { return gate_of(place.terms->gate.load()); }
+
+// Counts the caller as waiting, rings, and sleeps while the gate is closed, timeout_ms at most.
+// Returns what the gate is then.
+Gate wait_at_gate(const Membership& membership, std::uint32_t gpu, int timeout_ms);
+
+}  // namespace berth::vgpu::ledger

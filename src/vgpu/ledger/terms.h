@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What may a tenant use? Its terms: shared memory that only the arbiter can write. The kernel
+// holds everybody else to reading (F_SEAL_FUTURE_WRITE).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "vgpu/ledger/account.h"
+
+namespace berth::vgpu::ledger {
+
+// No limit, and the largest that can be set: no sum of all slots overflows.
+inline constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 52;
+
+inline constexpr std::uint32_t kUuidMax = 48;  // "GPU-..." with its NUL
+
+// The two lowest bits of a gate. The others count, so that a waiter sees every change.
+enum class Gate : std::uint32_t {
+    open = 0,     // nobody else wants this GPU: launch without looking further
+    granted = 1,  // it is this tenant's turn: launch, and account for it
+    closed = 2,   // wait
+};
+constexpr Gate gate_of(std::uint32_t word) { return static_cast<Gate>(word & 3); }
+
+struct alignas(64) GpuTerms {
+    char uuid[kUuidMax];
+    alignas(64) std::atomic<std::uint64_t> limit_bytes;
+    std::atomic<std::uint64_t> context_bytes;  // what a process pays for its context
+    std::atomic<std::uint32_t> slots_end;      // no slot from here on was ever handed out
+    std::atomic<std::uint32_t> settling;       // 1: processes are still coming back, do not grow
+    std::atomic<std::uint32_t> managed;        // 1: managed memory may pass the limit, uncharged
+    alignas(64) std::atomic<std::uint32_t> gate;
+};
+
+inline constexpr std::uint64_t kTermsMark = 0x314d524554545242;
+
+struct Terms {
+    std::uint64_t mark;
+    std::uint32_t gpu_count;
+    std::atomic<std::uint32_t> gated;  // GPUs whose gate is not open: 0 = launch without looking
+    GpuTerms gpus[kGpusMax];
+};
+
+}  // namespace berth::vgpu::ledger

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What of a GPU is shown to a job that shares it: its limit for the memory, its use for what is
+// used, its own processes for those that run.
+#include <algorithm>
+#include <new>
+#include <vector>
+
+#include "vgpu/nvml_interposer/real_nvml.h"
+#include "vgpu/nvml_interposer/tenant_view.h"
+
+using namespace berth::vgpu::nvml_interposer;
+
+extern "C" {
+#pragma GCC visibility push(default)
+nvmlReturn_t nvmlInit();
+decltype(nvmlDeviceGetComputeRunningProcesses) nvmlDeviceGetMPSComputeRunningProcesses;
+decltype(nvmlDeviceGetComputeRunningProcesses_v2) nvmlDeviceGetMPSComputeRunningProcesses_v2;
+#pragma GCC visibility pop
+}
+
+namespace {
+
+struct Uuid {
+    char text[NVML_DEVICE_UUID_BUFFER_SIZE] = "";
+};
+
+bool read_uuid(nvmlDevice_t device, Uuid& uuid) {
+    const auto ask = real<decltype(nvmlDeviceGetUUID)>("nvmlDeviceGetUUID");
+    return ask != nullptr && ask(device, uuid.text, sizeof uuid.text) == NVML_SUCCESS;
+}
+
+template <class Memory>
+void narrow(nvmlDevice_t device, Memory& memory) {
+    Uuid uuid;
+    Share share;
+    if (!read_uuid(device, uuid) || !share_of(uuid.text, share)) return;
+    memory.total = std::min<unsigned long long>(memory.total, share.limit);
+    const unsigned long long left =
+        memory.total - std::min<unsigned long long>(share.used, memory.total);
+    memory.free = std::min(memory.free, left);
+    memory.used = memory.total - left;
+}
+
+constexpr unsigned int kProcessesMax = 4096;
+
+// All that really run, with those of other jobs taken out.
+template <class Info>
+nvmlReturn_t own_processes(const char* name, nvmlDevice_t device, unsigned int* count,
+                           Info* infos) {
+    using Function = nvmlReturn_t(nvmlDevice_t, unsigned int*, Info*);
+    const auto ask = real<Function>(name);
+    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    Uuid uuid;
+    Share share;
+    if (count == nullptr || !read_uuid(device, uuid) || !share_of(uuid.text, share))
+        return ask(device, count, infos);
+    std::vector<Info> all(kProcessesMax);
+    unsigned int found = kProcessesMax;
+    const nvmlReturn_t result = ask(device, &found, all.data());
+    if (result != NVML_SUCCESS) return result;
+    all.resize(found);
+    std::erase_if(all, [&](Info& info) {
+        std::uint64_t bytes = 0;
+        if (!is_member(uuid.text, info.pid, bytes)) return true;
+        info.usedGpuMemory = bytes;
+        return false;
+    });
+    const unsigned int room = infos == nullptr ? 0 : *count;
+    *count = static_cast<unsigned int>(all.size());
+    if (all.size() > room) return NVML_ERROR_INSUFFICIENT_SIZE;
+    std::copy(all.begin(), all.end(), infos);
+    return NVML_SUCCESS;
+}
+
+template <class Info>
+nvmlReturn_t guarded(const char* name, nvmlDevice_t device, unsigned int* count, Info* infos) {
+    try {
+        return own_processes(name, device, count, infos);
+    } catch (const std::bad_alloc&) {
+        return NVML_ERROR_UNKNOWN;
+    }
+}
+
+}  // namespace
+
+nvmlReturn_t nvmlInit() {
+    const auto init = real<decltype(nvmlInit)>("nvmlInit");
+    join_tenant();
+    return init == nullptr ? NVML_ERROR_DRIVER_NOT_LOADED : init();
+}
+
+nvmlReturn_t nvmlInit_v2() {
+    const auto init = real<decltype(nvmlInit_v2)>("nvmlInit_v2");
+    join_tenant();
+    return init == nullptr ? NVML_ERROR_DRIVER_NOT_LOADED : init();
+}
+
+nvmlReturn_t nvmlInitWithFlags(unsigned int flags) {
+    const auto init = real<decltype(nvmlInitWithFlags)>("nvmlInitWithFlags");
+    join_tenant();
+    return init == nullptr ? NVML_ERROR_DRIVER_NOT_LOADED : init(flags);
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t device, nvmlMemory_t* memory) {
+    const auto ask = real<decltype(nvmlDeviceGetMemoryInfo)>("nvmlDeviceGetMemoryInfo");
+    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    const nvmlReturn_t result = ask(device, memory);
+    if (result == NVML_SUCCESS) narrow(device, *memory);
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* memory) {
+    const auto ask = real<decltype(nvmlDeviceGetMemoryInfo_v2)>("nvmlDeviceGetMemoryInfo_v2");
+    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    const nvmlReturn_t result = ask(device, memory);
+    if (result == NVML_SUCCESS) narrow(device, *memory);
+    return result;
+}
+
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int* count,
+                                                  nvmlProcessInfo_v1_t* infos) {
+    return guarded("nvmlDeviceGetComputeRunningProcesses", device, count, infos);
+}
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int* count,
+                                                     nvmlProcessInfo_v2_t* infos) {
+    return guarded("nvmlDeviceGetComputeRunningProcesses_v2", device, count, infos);
+}
+nvmlReturn_t nvmlDeviceGetComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,
+                                                     nvmlProcessInfo_v2_t* infos) {
+    return guarded("nvmlDeviceGetComputeRunningProcesses_v3", device, count, infos);
+}
+nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses(nvmlDevice_t device, unsigned int* count,
+                                                   nvmlProcessInfo_v1_t* infos) {
+    return guarded("nvmlDeviceGetGraphicsRunningProcesses", device, count, infos);
+}
+nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v2(nvmlDevice_t device, unsigned int* count,
+                                                      nvmlProcessInfo_v2_t* infos) {
+    return guarded("nvmlDeviceGetGraphicsRunningProcesses_v2", device, count, infos);
+}
+nvmlReturn_t nvmlDeviceGetGraphicsRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,
+                                                      nvmlProcessInfo_v2_t* infos) {
+    return guarded("nvmlDeviceGetGraphicsRunningProcesses_v3", device, count, infos);
+}
+nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses(nvmlDevice_t device, unsigned int* count,
+                                                     nvmlProcessInfo_v1_t* infos) {
+    return guarded("nvmlDeviceGetMPSComputeRunningProcesses", device, count, infos);
+}
+nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, unsigned int* count,
+                                                        nvmlProcessInfo_v2_t* infos) {
+    return guarded("nvmlDeviceGetMPSComputeRunningProcesses_v2", device, count, infos);
+}
+nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,
+                                                        nvmlProcessInfo_v2_t* infos) {
+    return guarded("nvmlDeviceGetMPSComputeRunningProcesses_v3", device, count, infos);
+}

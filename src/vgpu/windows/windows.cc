@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/windows/windows.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace berth::vgpu::windows {
+namespace {
+
+// No sight is believed beyond this: one wrong process must not overflow a sum.
+constexpr std::int64_t kUsedMax = 10'000'000'000;
+
+}  // namespace
+
+Windows::Id Windows::join(const Claim& claim, std::int64_t now) {
+    Tenant tenant;
+    tenant.id = next_id_++;
+    tenant.claim = claim;
+    tenant.cap_room = claim.cap * pace_.window;
+    tenant.active_at = now - pace_.alone_after;
+    tenants_.push_back(tenant);
+    return tenant.id;
+}
+
+void Windows::change(Id id, const Claim& claim) {
+    Tenant* tenant = find(id);
+    if (tenant == nullptr) return;
+    tenant->claim = claim;
+    tenant->cap_room = std::min(tenant->cap_room, claim.cap * pace_.window);
+}
+
+void Windows::leave(Id id) {
+    std::erase_if(tenants_, [id](const Tenant& tenant) { return tenant.id == id; });
+    if (holder_ == id) holder_ = 0;
+    if (draining_ == id) draining_ = 0;
+}
+
+void Windows::see(Id id, const Sight& sight) {
+    Tenant* tenant = find(id);
+    if (tenant == nullptr) return;
+    const std::int64_t used = std::clamp<std::int64_t>(sight.used_ns, 0, kUsedMax);
+    tenant->sight = {sight.waiting, sight.in_flight, tenant->sight.used_ns + used};
+}
+
+Right Windows::right(Id id) const {
+    for (const Tenant& tenant : tenants_)
+        if (tenant.id == id) return tenant.right;
+    return Right::closed;
+}
+
+Windows::Tenant* Windows::find(Id id) {
+    for (Tenant& tenant : tenants_)
+        if (tenant.id == id) return &tenant;
+    return nullptr;
+}
+
+std::int64_t Windows::turn(std::int64_t now) {
+    account(now);
+    if (const Tenant* old = find(draining_);
+        old == nullptr || !old->sight.in_flight || now >= drain_until_)
+        draining_ = 0;
+    if (const Tenant* holder = find(holder_); holder != nullptr && must_end(*holder, now)) {
+        if (holder->sight.in_flight) {
+            draining_ = holder_;
+            drain_until_ = now + pace_.drain;
+        }
+        holder_ = 0;
+    }
+    if (holder_ == 0 && draining_ == 0) hand_over(now);
+    const Tenant* only = alone(now);
+    for (Tenant& tenant : tenants_) {
+        tenant.right = Right::closed;
+        if (&tenant == only) tenant.right = Right::open;
+        if (only == nullptr && tenant.id == holder_) tenant.right = Right::granted;
+    }
+    return look_again(now);
+}
+
+// Takes what was used from its users and credits it to all at work.
+void Windows::account(std::int64_t now) {
+    const std::int64_t elapsed = last_turn_ == 0 ? 0 : now - last_turn_;
+    last_turn_ = now;
+    std::int64_t used = 0;
+    std::vector<Tenant*> working;
+    std::vector<Claim> claims;
+    for (Tenant& tenant : tenants_) {
+        if (is_at_work(tenant)) tenant.active_at = now;
+        // Between two pieces of work a tenant still counts as being at work.
+        if (now - tenant.active_at <= pace_.window) {
+            working.push_back(&tenant);
+            claims.push_back(tenant.claim);
+        } else {
+            forgive(tenant, elapsed);
+        }
+        used += tenant.sight.used_ns;
+        tenant.cap_room =
+            std::min(tenant.cap_room + tenant.claim.cap * elapsed, tenant.claim.cap * pace_.window);
+        tenant.cap_room -= 1000 * tenant.sight.used_ns;
+        tenant.credit -= kWhole * tenant.sight.used_ns;
+        tenant.sight.used_ns = 0;
+    }
+    const std::vector<std::int64_t> parts = entitlements(claims);
+    std::int64_t whole = 0;
+    for (const std::int64_t part : parts) whole += part;
+    for (std::size_t index = 0; index < working.size() && whole > 0; ++index) {
+        Tenant& tenant = *working[index];
+        tenant.credit += used * parts[index] / whole * kWhole;
+        if (!is_at_work(tenant)) tenant.credit = std::min(tenant.credit, pace_.window * kWhole);
+    }
+}
+
+// Debt is paid by waiting as well: what an idle tenant could have used is taken from it.
+void Windows::forgive(Tenant& tenant, std::int64_t elapsed) {
+    if (tenant.credit >= 0) return;
+    std::vector<Claim> claims;
+    for (const Tenant& each : tenants_) claims.push_back(each.claim);
+    const auto index = static_cast<std::size_t>(&tenant - tenants_.data());
+    const std::int64_t part = entitlements(claims)[index];
+    tenant.credit = std::min<std::int64_t>(0, tenant.credit + part * std::min(elapsed, kUsedMax));
+}
+
+bool Windows::must_end(const Tenant& holder, std::int64_t now) const {
+    if (!can_run(holder)) return true;
+    bool wanted = false;
+    for (const Tenant& other : tenants_) {
+        if (other.id == holder.id || !other.sight.waiting || !can_run(other)) continue;
+        wanted = true;
+        const bool owed = other.credit > 0;
+        if (owed && other.claim.priority > holder.claim.priority) return true;
+        if (other.credit - holder.credit >= 2 * pace_.window * kWhole &&
+            other.claim.priority == holder.claim.priority)
+            return true;
+    }
+    if (!wanted) return false;
+    const bool idle = !holder.sight.waiting && !holder.sight.in_flight;
+    return now >= until_ || (idle && now - holder.active_at >= pace_.idle_release);
+}
+
+bool Windows::goes_before(const Tenant& one, const Tenant& other) const {
+    const auto rank = [](const Tenant& tenant) {
+        return std::tuple(tenant.credit > 0, tenant.claim.priority, tenant.credit, -tenant.id);
+    };
+    return rank(one) > rank(other);
+}
+
+Windows::Tenant* Windows::next() {
+    Tenant* best = nullptr;
+    for (Tenant& tenant : tenants_) {
+        if (!tenant.sight.waiting || !can_run(tenant)) continue;
+        if (best == nullptr || goes_before(tenant, *best)) best = &tenant;
+    }
+    return best;
+}
+
+void Windows::hand_over(std::int64_t now) {
+    Tenant* tenant = next();
+    if (tenant == nullptr) return;
+    holder_ = tenant->id;
+    tenant->active_at = now;
+    until_ = now + pace_.window;
+}
+
+// The tenant that needs no gate: the only one here, or the only one with work for a while.
+Windows::Tenant* Windows::alone(std::int64_t now) {
+    Tenant* only = tenants_.size() == 1 ? &tenants_.front() : nullptr;
+    if (only == nullptr) {
+        only = find(holder_);
+        for (const Tenant& other : tenants_) {
+            if (only == nullptr || other.id == only->id) continue;
+            if (other.sight.waiting || other.sight.in_flight ||
+                now - other.active_at < pace_.alone_after)
+                only = nullptr;
+        }
+    }
+    if (only == nullptr || is_capped(*only)) return nullptr;
+    holder_ = only->id;
+    until_ = now + pace_.window;
+    only->active_at = now;
+    return only;
+}
+
+std::int64_t Windows::look_again(std::int64_t now) const {
+    bool waiting = false;
+    std::int64_t room_at = kNever;
+    for (const Tenant& tenant : tenants_) {
+        if (tenant.right == Right::open) return kNever;
+        waiting = waiting || tenant.sight.waiting;
+        if (tenant.sight.waiting && is_capped(tenant) && tenant.cap_room <= 0)
+            room_at = std::min(room_at, now + 1 + -tenant.cap_room / tenant.claim.cap);
+    }
+    if (draining_ != 0) return std::min(now + pace_.look, drain_until_);
+    if (holder_ != 0) return std::min(now + pace_.look, until_ > now ? until_ : now + pace_.look);
+    return waiting ? std::max(room_at, now + 1) : kNever;
+}
+
+}  // namespace berth::vgpu::windows

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whose turn is it on a GPU, and until when? One tenant at a time holds a window. Device time that
+// was used is taken from its user's credit and credited to all tenants at work, to each its
+// entitlement (entitlement.h); so a kernel or graph longer than a window is let run and paid back.
+//
+// Next is who has work and is within its cap: those with credit first, among them the highest
+// priority, among those the most credit, then who joined first. A window ends early when its
+// holder has nothing to run, when a higher priority with credit wants the GPU, or when somebody
+// is owed two windows more than the holder. The next one begins when the last work of the old
+// holder has ended. A tenant that is alone is not gated at all, unless it has a cap.
+//
+// Shares hold over any time that is long against the windows of all tenants and twice the longest
+// single work item; a cap as well. A share unused is lost, but for a window's worth of credit.
+// It trusts its caller that now never goes back. A turn costs a look at each tenant.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vgpu/windows/entitlement.h"
+
+namespace berth::vgpu::windows {
+
+// All in ns.
+struct Pace {
+    std::int64_t window = 10'000'000;
+    std::int64_t idle_release = 1'000'000;  // a holder without work keeps its window so long
+    std::int64_t drain = 500'000'000;       // a former holder's last work is waited for so long
+    std::int64_t alone_after = 200'000'000;  // others idle so long leave the GPU to one
+    std::int64_t look = 1'000'000;          // while somebody holds a window, look again so often
+};
+
+// What was seen of a tenant since the turn before.
+struct Sight {
+    bool waiting = false;      // it has work and is not let
+    bool in_flight = false;    // launched work has not ended
+    std::int64_t used_ns = 0;  // device time
+};
+
+enum class Right { open, granted, closed };
+
+class Windows {
+  public:
+    using Id = std::int32_t;
+
+    explicit Windows(const Pace& pace = {}) : pace_(pace) {}
+
+    Id join(const Claim& claim, std::int64_t now);
+    void change(Id id, const Claim& claim);
+    void leave(Id id);
+
+    void see(Id id, const Sight& sight);
+    // Decides. Returns when to look again at the latest; never when nobody waits or works gated.
+    std::int64_t turn(std::int64_t now);
+    Right right(Id id) const;
+
+    static constexpr std::int64_t kNever = INT64_MAX;
+
+  private:
+    struct Tenant {
+        Id id = 0;
+        Claim claim;
+        Sight sight;
+        Right right = Right::closed;
+        std::int64_t credit = 0;  // ns * kWhole
+        std::int64_t cap_room = 0;  // ns * 1000; below zero it may not run
+        std::int64_t active_at = 0;  // when it last had work
+    };
+
+    Tenant* find(Id id);
+    bool is_capped(const Tenant& tenant) const { return tenant.claim.cap < 1000; }
+    bool can_run(const Tenant& tenant) const { return !is_capped(tenant) || tenant.cap_room > 0; }
+    static bool is_at_work(const Tenant& tenant) {
+        return tenant.sight.waiting || tenant.sight.in_flight || tenant.sight.used_ns > 0;
+    }
+    void account(std::int64_t now);
+    void forgive(Tenant& tenant, std::int64_t elapsed);
+    bool must_end(const Tenant& holder, std::int64_t now) const;
+    bool goes_before(const Tenant& one, const Tenant& other) const;
+    Tenant* next();
+    Tenant* alone(std::int64_t now);
+    void hand_over(std::int64_t now);
+    std::int64_t look_again(std::int64_t now) const;
+
+    Pace pace_;
+    std::vector<Tenant> tenants_;  // in the order they joined
+    Id next_id_ = 1;
+    Id holder_ = 0;  // 0: nobody
+    Id draining_ = 0;  // whose last work still runs
+    std::int64_t until_ = 0;
+    std::int64_t drain_until_ = 0;
+    std::int64_t last_turn_ = 0;
+};
+
+}  // namespace berth::vgpu::windows

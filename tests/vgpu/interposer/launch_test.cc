@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "vgpu/interposer/job.h"
+
+using namespace vgpu;
+
+namespace {
+
+constexpr const char* kSpin = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry berth_spin_ns(.param .u64 ns)
+{
+    .reg .pred %done;
+    .reg .b64 %now, %end, %ns;
+    ld.param.u64 %ns, [ns];
+    mov.u64 %now, %globaltimer;
+    add.u64 %end, %now, %ns;
+again:
+    mov.u64 %now, %globaltimer;
+    setp.lt.u64 %done, %now, %end;
+    @%done bra again;
+    ret;
+}
+)";
+
+// What each tenant's work took of the GPU, as the work itself knows it.
+struct Done {
+    std::atomic<std::uint64_t> ns[4];
+    std::atomic<int> ready;
+};
+
+Done& shared_done() {
+    static void* at =
+        ::mmap(nullptr, sizeof(Done), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(at != MAP_FAILED);
+    auto& done = *static_cast<Done*>(at);
+    for (auto& ns : done.ns) ns = 0;
+    done.ready = 0;
+    return done;
+}
+
+CUfunction load_spin(const Cuda& cuda) {
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+    MUST(CUDA(cuModuleLoadData)(&module, kSpin) == CUDA_SUCCESS);
+    MUST(CUDA(cuModuleGetFunction)(&function, module, "berth_spin_ns") == CUDA_SUCCESS);
+    return function;
+}
+
+// Launches one piece of work on a stream; returns what it takes.
+using Launch = std::function<std::uint64_t(const Cuda&, CUstream)>;
+using Prepare = std::function<Launch(const Cuda&)>;
+
+Prepare kernels(std::uint64_t ns, cuuint64_t flags = 0) {
+    return [ns, flags](const Cuda& cuda) -> Launch {
+        const CUfunction spin = load_spin(cuda);
+        auto* const launch = cuda.get<decltype(cuLaunchKernel)>("cuLaunchKernel", 12080, flags);
+        return [ns, spin, launch](const Cuda&, CUstream stream) {
+            std::uint64_t length = ns;
+            void* parameters[] = {&length};
+            MUST(launch(spin, 1, 1, 1, 1, 1, 1, 0, stream, parameters, nullptr) == CUDA_SUCCESS);
+            return length;
+        };
+    };
+}
+
+// A graph of `count` kernels, captured from a stream.
+Prepare graphs(std::uint64_t ns, int count) {
+    return [ns, count](const Cuda& cuda) -> Launch {
+        const Launch launch = kernels(ns)(cuda);
+        auto* const launch_graph = CUDA(cuGraphLaunch);
+        CUstream stream = nullptr;
+        CUgraph graph = nullptr;
+        CUgraphExec exec = nullptr;
+        MUST(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+        MUST(CUDA(cuStreamBeginCapture_v2)(stream, CU_STREAM_CAPTURE_MODE_GLOBAL) == CUDA_SUCCESS);
+        for (int index = 0; index < count; ++index) launch(cuda, stream);
+        MUST(CUDA(cuStreamEndCapture)(stream, &graph) == CUDA_SUCCESS);
+        MUST(CUDA(cuGraphInstantiateWithFlags)(&exec, graph, 0) == CUDA_SUCCESS);
+        return [ns, count, exec, launch_graph](const Cuda&, CUstream on) {
+            MUST(launch_graph(exec, on) == CUDA_SUCCESS);
+            return ns * static_cast<std::uint64_t>(count);
+        };
+    };
+}
+
+// Works for `ms` once all `tenants` are ready, a few pieces ahead; counts what has ended.
+void work(const GpuNode& node, Done& done, int tenant, int tenants, long ms,
+          const Prepare& prepare) {
+    node.be("tenant-" + std::to_string(tenant));
+    const Cuda cuda;
+    cuda.use_device();
+    const Launch launch = prepare(cuda);
+    CUstream stream = nullptr;
+    MUST(CUDA(cuStreamCreate)(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
+    ++done.ready;
+    MUST(eventually([&] { return done.ready == tenants; }));
+    const std::int64_t end = now_ns() + ms * 1'000'000;
+    while (now_ns() < end) {
+        std::uint64_t launched = 0;
+        for (int ahead = 0; ahead < 8; ++ahead) launched += launch(cuda, stream);
+        MUST(CUDA(cuStreamSynchronize)(stream) == CUDA_SUCCESS);
+        done.ns[tenant] += launched;
+    }
+}
+
+struct Part {
+    std::string terms;
+    Prepare prepare;
+};
+
+// Lets them all work for two seconds; returns the first one's part of what was done.
+double first_part(const GpuNode& node, const std::vector<Part>& parts) {
+    Done& done = shared_done();
+    const int count = static_cast<int>(parts.size());
+    for (int tenant = 0; tenant < count; ++tenant)
+        node.tenant("tenant-" + std::to_string(tenant),
+                    parts[static_cast<std::size_t>(tenant)].terms);
+    std::vector<pid_t> children;
+    for (int tenant = 0; tenant < count; ++tenant)
+        children.push_back(start([&, tenant] {
+            work(node, done, tenant, count, 2000, parts[static_cast<std::size_t>(tenant)].prepare);
+            return 0;
+        }));
+    for (const pid_t child : children) succeeds(end_of(child));
+    std::uint64_t all = 0;
+    for (const auto& ns : done.ns) all += ns;
+    CHECK(all > 1'000'000'000);  // of two seconds, on a machine that does other things as well
+    return static_cast<double>(done.ns[0]) / static_cast<double>(all);
+}
+
+}  // namespace
+
+TEST_CASE("two jobs that launch kernels get the GPU's time by their shares") {
+    const GpuNode node("");
+    CHECK(first_part(node, {{"share=0.75", kernels(200'000)}, {"share=0.25", kernels(200'000)}}) ==
+          doctest::Approx(0.75).epsilon(0.07));
+}
+
+TEST_CASE("short kernels and long ones share evenly") {
+    const GpuNode node("");
+    CHECK(first_part(node, {{"share=0.5", kernels(50'000)}, {"share=0.5", kernels(5'000'000)}}) ==
+          doctest::Approx(0.5).epsilon(0.1));
+}
+
+TEST_CASE("graphs are launched in turn as kernels are, and capturing waits for nobody") {
+    const GpuNode node("");
+    CHECK(first_part(node, {{"share=0.5", graphs(200'000, 10)}, {"share=0.5", kernels(200'000)}}) ==
+          doctest::Approx(0.5).epsilon(0.1));
+}
+
+TEST_CASE("launches on per-thread default streams are gated as well") {
+    const GpuNode node("");
+    const auto per_thread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+    CHECK(first_part(node, {{"share=0.25", kernels(200'000, per_thread)},
+                            {"share=0.75", kernels(200'000)}}) ==
+          doctest::Approx(0.25).epsilon(0.2));
+}
+
+TEST_CASE("a cap is not passed even where nobody else works") {
+    const GpuNode node("");
+    Done& done = shared_done();
+    node.tenant("tenant-0", "cap=0.2");
+    const pid_t child = start([&] {
+        work(node, done, 0, 1, 2000, kernels(200'000));
+        return 0;
+    });
+    succeeds(end_of(child));
+    const double used = static_cast<double>(done.ns[0]) / 2e9;
+    CHECK(used <= 0.21);
+    CHECK(used >= 0.1);  // of a machine that does other things as well
+}
+
+TEST_CASE("the death of the arbiter holds nobody back") {
+    GpuNode node("");
+    Done& done = shared_done();
+    node.tenant("tenant-0", "cap=0.1");
+    const pid_t child = start([&] {
+        work(node, done, 0, 1, 2000, kernels(200'000));
+        return 0;
+    });
+    REQUIRE(eventually([&] { return done.ns[0] > 0; }));
+    node.kill_arbiter();
+    succeeds(end_of(child));
+    CHECK(done.ns[0] > 1'000'000'000);
+    node.start_arbiter();
+}

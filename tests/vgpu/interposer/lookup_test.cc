@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <stdlib.h>
+
+#include <cstring>
+
+#include "vgpu/interposer/job.h"
+#include "vgpu/interposer/report.h"
+
+using namespace vgpu;
+
+namespace {
+
+// The library an address lies in.
+std::string home_of(void* function) {
+    Dl_info info{};
+    return ::dladdr(function, &info) != 0 ? info.dli_fname : "";
+}
+
+bool is_ours(void* function) {
+    return home_of(function).find("libberth-cuda.so") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the library answers to the driver's names, and to the short one by its alias") {
+    succeeds(end_of(start([] {
+        MUST(is_ours(::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "cuInit")));
+        MUST(is_ours(::dlsym(::dlopen("libcuda.so", RTLD_NOW), "cuInit")));
+        MUST(is_ours(::dlsym(::dlopen("libcuda.so.1", RTLD_NOW | RTLD_DEEPBIND), "cuMemAlloc_v2")));
+        return 0;
+    })));
+}
+
+TEST_CASE("a lookup gives the hook for what the driver would have given, by version and flags") {
+    const GpuNode node("");
+    succeeds(run([](const Cuda& cuda) {
+        const auto at = [&](const char* name, int version, cuuint64_t flags) {
+            return cuda.find(name, version, flags);
+        };
+        MUST(is_ours(at("cuMemAlloc", 12020, 0)));
+        MUST(is_ours(at("cuGetProcAddress", 12020, 0)));
+        MUST(at("cuGetProcAddress", 11030, 0) != at("cuGetProcAddress", 12000, 0));
+              // A program with per-thread default streams gets its own launch.
+        const auto per_thread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+        MUST(is_ours(at("cuLaunchKernel", 12020, 0)));
+        MUST(is_ours(at("cuLaunchKernel", 12020, per_thread)));
+        MUST(at("cuLaunchKernel", 12020, 0) != at("cuLaunchKernel", 12020, per_thread));
+        MUST(at("cuMemFreeAsync", 12020, 0) != at("cuMemFreeAsync", 12020, per_thread));
+        MUST(at("cuMemAlloc", 12020, 0) == at("cuMemAlloc", 12020, per_thread));
+    }));
+}
+
+TEST_CASE("what nobody knows is not found, with the driver's own reason") {
+    const GpuNode node("");
+    succeeds(end_of(start([] {
+        void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
+        auto* const look_up = reinterpret_cast<decltype(&cuGetProcAddress_v2)>(
+            ::dlsym(library, "cuGetProcAddress_v2"));
+        auto* const report =
+            reinterpret_cast<decltype(&berth_vgpu_report)>(::dlsym(library, "berth_vgpu_report"));
+        void* function = nullptr;
+        CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+        MUST(look_up("cuFromTheFuture", &function, 13000, 0, &status) == CUDA_ERROR_NOT_FOUND);
+        MUST(status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND);
+        MUST(look_up("cuMemAlloc", &function, 13000, 0, nullptr) == CUDA_SUCCESS);
+        MUST(look_up("cuMemAlloc", nullptr, 13000, 0, &status) == CUDA_ERROR_INVALID_VALUE);
+        MUST(report().is_tenant == 0);
+        return 0;
+    })));
+}
+
+TEST_CASE("every name of the driver is there; what is not hooked reaches the driver unchanged") {
+    const GpuNode node("memory=1G");
+    succeeds(run([](const Cuda& cuda) {
+        cuda.use_device();
+        void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
+        MUST(::dlsym(library, "cuTexObjectCreate") != nullptr);
+        MUST(::dlsym(library, "cuGraphicsMapResources_ptsz") != nullptr);
+              // Through the trampolines: nine integer arguments and a float pointer.
+        const auto by_name = [&](auto* function, const char* name) {
+            return reinterpret_cast<decltype(function)>(::dlsym(library, name));
+        };
+        char name[64] = "";
+        MUST(by_name(&cuDeviceGetName, "cuDeviceGetName")(name, sizeof name, 0) == CUDA_SUCCESS);
+        MUST(std::strlen(name) > 0);
+        MUST(by_name(&cuDeviceGetName, "cuDeviceGetName")(name, sizeof name, 0) == CUDA_SUCCESS);
+    }));
+}
+
+TEST_CASE("without a driver every call says so instead of failing to load") {
+    ::setenv("BERTH_VGPU_DRIVER_BEFORE", ::getenv("BERTH_VGPU_DRIVER"), 1);
+    ::setenv("BERTH_VGPU_DRIVER", "/nonexistent/libcuda.so.1", 1);
+    succeeds(end_of(start([] {
+        void* library = ::dlopen("libcuda.so.1", RTLD_NOW);
+        auto* const init = reinterpret_cast<decltype(&cuInit)>(::dlsym(library, "cuInit"));
+        auto* const count =
+            reinterpret_cast<decltype(&cuDeviceGetCount)>(::dlsym(library, "cuDeviceGetCount"));
+        int devices = 0;
+        MUST(init(0) == CUDA_ERROR_NO_DEVICE);
+        MUST(count(&devices) == CUDA_ERROR_NO_DEVICE);
+        return 0;
+    })));
+    ::setenv("BERTH_VGPU_DRIVER", ::getenv("BERTH_VGPU_DRIVER_BEFORE"), 1);
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/abi/nvml.h"
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <vector>
+
+#include "vgpu/interposer/job.h"
+
+using namespace vgpu;
+
+namespace {
+
+// The management library as a tool sees it.
+template <class Function>
+Function* nvml(const char* name, Function*) {
+    void* function = ::dlsym(::dlopen("libnvidia-ml.so.1", RTLD_NOW), name);
+    MUST(function != nullptr);
+    return reinterpret_cast<Function*>(function);
+}
+#define NVML(name) nvml(#name, &name)
+
+nvmlDevice_t first_gpu() {
+    nvmlDevice_t device = nullptr;
+    MUST(NVML(nvmlInit_v2)() == NVML_SUCCESS);
+    MUST(NVML(nvmlDeviceGetHandleByIndex_v2)(0, &device) == NVML_SUCCESS);
+    return device;
+}
+
+// A process that uses 100 MiB until it is killed; its pid.
+pid_t start_user(const GpuNode& node, const std::string& tenant) {
+    node.be(tenant);
+    const pid_t user = start([&] {
+        const Cuda cuda;
+        cuda.use_device();
+        CUdeviceptr pointer = 0;
+        MUST(CUDA(cuMemAlloc_v2)(&pointer, 100 * kMiB) == CUDA_SUCCESS);
+        ::pause();
+        return 0;
+    });
+    REQUIRE(eventually([&] { return node.charged(tenant) == kContext + 100 * kMiB; }));
+    return user;
+}
+
+void end(pid_t user) {
+    ::kill(user, SIGKILL);
+    CHECK(end_of(user) == 128 + SIGKILL);
+}
+
+}  // namespace
+
+TEST_CASE("inside a job the GPU's memory is the job's limit, and what is used the job's use") {
+    const GpuNode node("memory=1G");
+    node.tenant("other", "memory=1G");
+    const pid_t other = start_user(node, "other");
+    const pid_t user = start_user(node, "job");
+    succeeds(end_of(start([] {
+        const nvmlDevice_t device = first_gpu();
+        nvmlMemory_t memory{};
+        MUST(NVML(nvmlDeviceGetMemoryInfo)(device, &memory) == NVML_SUCCESS);
+        MUST(memory.total == 1024 * kMiB);
+        MUST(memory.used == kContext + 100 * kMiB);
+        MUST(memory.free == memory.total - memory.used);
+        nvmlMemory_v2_t second{};
+        second.version = nvml_version<nvmlMemory_v2_t>(2);
+        MUST(NVML(nvmlDeviceGetMemoryInfo_v2)(device, &second) == NVML_SUCCESS);
+        MUST(second.total == 1024 * kMiB);
+        MUST(second.used == kContext + 100 * kMiB);
+        return 0;
+    })));
+    end(user);
+    end(other);
+}
+
+TEST_CASE("inside a job only its own processes are shown") {
+    const GpuNode node("memory=1G");
+    node.tenant("other", "memory=1G");
+    const pid_t other = start_user(node, "other");
+    const pid_t user = start_user(node, "job");
+    succeeds(end_of(start([user] {
+        const nvmlDevice_t device = first_gpu();
+        unsigned int count = 0;
+        auto* const list = NVML(nvmlDeviceGetComputeRunningProcesses_v3);
+        MUST(list(device, &count, nullptr) == NVML_ERROR_INSUFFICIENT_SIZE);
+        MUST(count == 1);
+        nvmlProcessInfo_v2_t infos[8];
+        count = 8;
+        MUST(list(device, &count, infos) == NVML_SUCCESS);
+        MUST(count == 1);
+        MUST(infos[0].pid == static_cast<unsigned int>(user));
+        MUST(infos[0].usedGpuMemory == kContext + 100 * kMiB);
+        return 0;
+    })));
+    // Outside of any job the machine is shown as it is.
+    GpuNode::be_nobody();
+    succeeds(end_of(start([] {
+        const nvmlDevice_t device = first_gpu();
+        nvmlProcessInfo_v2_t infos[8];
+        unsigned int count = 8;
+        MUST(NVML(nvmlDeviceGetComputeRunningProcesses_v3)(device, &count, infos) == NVML_SUCCESS);
+        MUST(count == 2);
+        return 0;
+    })));
+    end(user);
+    end(other);
+}
+
+TEST_CASE("what is not narrowed reaches the real library, a name it lacks says so") {
+    const GpuNode node("memory=1G");
+    succeeds(end_of(start([] {
+        const nvmlDevice_t device = first_gpu();
+        char uuid[NVML_DEVICE_UUID_BUFFER_SIZE] = "";
+        MUST(NVML(nvmlDeviceGetUUID)(device, uuid, sizeof uuid) == NVML_SUCCESS);
+        MUST(GpuNode::uuid(0) == uuid);
+        auto* const rare = nvml("nvmlVgpuInstanceGetFbUsage", &nvmlInit_v2);
+        MUST(rare() == NVML_ERROR_FUNCTION_NOT_FOUND);
+        return 0;
+    })));
+}
+
+TEST_CASE("who only looks and finds no arbiter sees the machine as it is") {
+    const GpuNode node("memory=1G");
+    ::setenv("BERTH_VGPU_SOCKET", "/nonexistent/socket", 1);
+    succeeds(end_of(start([] {
+        nvmlMemory_t memory{};
+        MUST(NVML(nvmlDeviceGetMemoryInfo)(first_gpu(), &memory) == NVML_SUCCESS);
+        MUST(memory.total == 4096 * kMiB);
+        return 0;
+    })));
+}
