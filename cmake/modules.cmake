@@ -9,7 +9,8 @@ set(berth_modules
     0  base                          pure
     1  model                         pure
     1  ordering                      pure
-    1  vgpu/ledger                   effects
+    1  vgpu/abi                      effects
+    2  vgpu/ledger                   effects
     1  vgpu/windows                  pure
     2  cluster                       pure
     3  scheduling                    pure
@@ -21,7 +22,7 @@ set(berth_modules
     5  supervision                   effects
     5  control                       effects
     5  codec                         effects
-    5  vgpu/abi                      effects
+    5  vgpu/arbiter                  effects
     6  vgpu/device                   effects
     6  adapters/sqlite               effects
     6  adapters/process              effects
@@ -29,9 +30,9 @@ set(berth_modules
     6  adapters/simulated_gpu        effects
     6  adapters/system_clock         effects
     6  adapters/simulated_launcher   effects
+    6  adapters/gpu_shares           effects
     6  attach                        effects
     6  simulation                    effects
-    6  vgpu/arbiter                  effects
     6  vgpu/interposer               effects
     6  vgpu/nvml_interposer          effects
     7  vgpu/software_driver          effects

@@ -63,7 +63,8 @@ def row(name, run):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("profiles", nargs="*", default=["berth", "classic"], metavar="PROFILE")
+    parser.add_argument("profiles", nargs="*", default=["berth:tiers=1", "classic"],
+                        metavar="PROFILE")
     parser.add_argument("--placement", default="nodes")
     parser.add_argument("--orders", default="fjf,geo8,berth", help="of those without quotas")
     options = parser.parse_args()
@@ -73,7 +74,7 @@ def main():
     print("| | average JCT | median | p99 | makespan | used | pauses | longest wait in quota "
           "| never ran |\n|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for name, kind, profiles in (("apart", "fixed", ["berth"]),
+        for name, kind, profiles in (("apart", "fixed", ["berth:tiers=1"]),
                                      ("quotas", "guaranteed", options.profiles)):
             file = pathlib.Path(folder) / f"{name}.json"
             file.write_text(json.dumps(cluster(nodes, kind)))

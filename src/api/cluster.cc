@@ -60,9 +60,16 @@ std::vector<codec::NodeView> view_nodes(Site& site) {
             for (const int index : control::gpu_indices(task.gpu_mask)) {
                 codec::GpuView& gpu =
                     views[task.node.index()].devices[static_cast<std::size_t>(index)];
-                gpu.used += task.share;
+                gpu.compute_held += task.share;
+                gpu.memory_held += task.gpu_memory;
                 if (gpu.jobs.empty() || gpu.jobs.back() != id) gpu.jobs.push_back(id);
             }
+        }
+    }
+    for (codec::NodeView& view : views) {
+        const model::Bytes all = model::memory_left_by_driver(view);
+        for (codec::GpuView& gpu : view.devices) {
+            gpu.used = std::max(gpu.compute_held, model::part_rounded_up(gpu.memory_held, all));
         }
     }
     return views;

@@ -20,6 +20,14 @@ GpuLook look_of(const codec::NodeView& node, const codec::GpuView& gpu) {
 
 std::string percent(std::optional<int> value) { return value ? std::to_string(*value) + "%" : "-"; }
 
+// "0.5"; "0.9+70G" where tasks hold different parts of its compute and memory.
+std::string held_of(const codec::NodeView& node, const codec::GpuView& gpu) {
+    const model::Bytes all = model::memory_left_by_driver(node);
+    const model::GpuPart held{gpu.compute_held, gpu.memory_held};
+    if (held == model::GpuPart{}) return base::format(gpu.used);
+    return model::format_part(held, model::part_rounded_up(gpu.memory_held, all));
+}
+
 std::string used_memory(const codec::NodeView& node, const codec::GpuView& gpu) {
     const std::string all = node.gpu_memory.value > 0 ? base::format(node.gpu_memory) : "-";
     return gpu.memory_used ? base::format(*gpu.memory_used) + "/" + all : all;
@@ -168,7 +176,7 @@ Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& 
         for (const codec::GpuView& gpu : node.devices) {
             table.add_row({node.name, std::to_string(gpu.index),
                            node.gpu_model.empty() ? "-" : node.gpu_model, gpu_state(node, gpu),
-                           base::format(gpu.used), percent(gpu.utilization_percent),
+                           held_of(node, gpu), percent(gpu.utilization_percent),
                            used_memory(node, gpu),
                            gpu.power_watts ? std::to_string(*gpu.power_watts) + "W" : "-",
                            holders_of(gpu, names)});

@@ -2,7 +2,6 @@
 #include "cli/job_pages.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "cli/event_text.h"
 #include "codec/words.h"
@@ -182,7 +181,7 @@ std::string task_lines(const model::JobRecord& job, const codec::NameTable& name
                             node_name(task.node, names);
         if (task.gpu_mask != 0) where += " GPU " + gpu_ranges(task.gpu_mask);
         if (task.share != base::kWholeGpu && task.gpu_mask != 0) {
-            where += ", " + base::format(task.share) + " of it";
+            where += ", " + model::format_part(task.part(), task.memory_share) + " of it";
         }
         text += line(label, where, style);
         label = "";
@@ -216,7 +215,7 @@ std::int64_t used_gpu_ms(const model::JobRecord& record, base::TimePoint now) {
     const base::TimePoint since = std::max(record.settled, *record.last_start);
     const std::int64_t ms = std::max<std::int64_t>(0, (now - since).count());
     for (const model::TaskPlacement& task : record.tasks) {
-        used += task.share.value * std::popcount(task.gpu_mask) * ms / base::kWholeGpu.value;
+        used += task.gpus().value * ms / base::kWholeGpu.value;
     }
     return used;
 }

@@ -21,26 +21,45 @@ void for_each_gpu(std::uint64_t mask, Visit&& visit) {
     for (; mask != 0; mask &= mask - 1) visit(std::countr_zero(mask));
 }
 
-MilliGpu free_of(const GpuUse& use, View view) {
-    const std::int16_t promised = view == View::Idle ? std::max(use.releasing, use.held) : use.held;
-    return {1000 - use.used - promised};
+bool is_partial(MilliGpu compute) { return compute > MilliGpu{0} && compute < base::kWholeGpu; }
+
+// The largest share of both alike.
+MilliGpu share_left(const GpuPart& room, base::Bytes memory) {
+    if (!is_partial(room.compute) || memory == base::Bytes{0}) return room.compute;
+    return std::min(room.compute, model::part_rounded_down(room.memory, memory));
 }
 
 }  // namespace
 
+GpuPart Cluster::whole_gpu(NodeId node) const {
+    return {base::kWholeGpu, kinds_[nodes_[node.index()].kind].gpu_memory};
+}
+
+MilliGpu Cluster::compute_left(View view, NodeId node, int gpu) const {
+    const NodeState& state = nodes_[node.index()];
+    if (!state.is_ready) return {0};
+    return gpus_.compute(view, state.first_gpu + static_cast<std::uint32_t>(gpu));
+}
+
+GpuPart Cluster::room(View view, NodeId node, int gpu) const {
+    const NodeState& state = nodes_[node.index()];
+    if (!state.is_ready) return {};
+    const std::uint32_t at = state.first_gpu + static_cast<std::uint32_t>(gpu);
+    return {gpus_.compute(view, at), gpus_.memory(view, at, kinds_[state.kind].gpu_memory)};
+}
+
 MilliGpu Cluster::free(View view, NodeId node, int gpu) const {
     const NodeState& state = nodes_[node.index()];
     if (!state.is_ready) return {0};
-    return free_of(gpu_uses_[state.first_gpu + static_cast<std::size_t>(gpu)], view);
+    const MilliGpu compute = gpus_.compute(view, state.first_gpu + static_cast<std::uint32_t>(gpu));
+    if (!is_partial(compute)) return compute;
+    return share_left(room(view, node, gpu), kinds_[state.kind].gpu_memory);
 }
 
-MilliGpu Cluster::unused(NodeId node, int gpu) const {
-    const GpuUse& use = gpu_uses_[nodes_[node.index()].first_gpu + static_cast<std::size_t>(gpu)];
-    return {1000 - use.used - use.releasing};
-}
-
-bool Cluster::could_use(NodeId node, int gpu, MilliGpu share) const {
-    return share <= unused(node, gpu);
+GpuPart Cluster::unused(NodeId node, int gpu) const {
+    const NodeState& state = nodes_[node.index()];
+    return gpus_.unused(state.first_gpu + static_cast<std::uint32_t>(gpu),
+                        kinds_[state.kind].gpu_memory);
 }
 
 // Takes a node into all indexes of its pool (sign +1), or out of them (-1).
@@ -48,6 +67,7 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
     NodeState& node = nodes_[id.index()];
     if (!node.is_ready) return;
     PoolState& pool = pools_[node.pool.index()];
+    const base::Bytes memory = kinds_[node.kind].gpu_memory;
     pool.capacity += base::gpus(node.gpus) * sign;
     pool.counted_capacity += MilliGpu{node.gpus * pool.weight_of(node)} * sign;
     for (const View view : kViews) {
@@ -55,14 +75,15 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
         node.whole[index(view)] = 0;
         MilliGpu amount_here{0};
         for (int gpu = 0; gpu < node.gpus; ++gpu) {
-            const MilliGpu amount = this->free(view, id, gpu);
+            const GpuPart room = this->room(view, id, gpu);
+            const MilliGpu amount = share_left(room, memory);
             pool.free_total[index(view)] += amount * sign;
             amount_here += amount;
             if (amount == base::kWholeGpu) {
                 node.whole[index(view)] |= std::uint64_t{1} << gpu;
-            } else if (amount > MilliGpu{0}) {
-                if (sign > 0) free.partial().insert({amount, id, gpu});
-                if (sign < 0) free.partial().erase({amount, id, gpu});
+            } else if (is_partial(room.compute)) {
+                const PartialGpu part{both_parts(room, memory), id, gpu};
+                sign > 0 ? free.insert(part, room) : free.erase(part, room);
             }
         }
         const int whole = std::popcount(node.whole[index(view)]);
@@ -74,43 +95,75 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
     if (sign < 0) node.whole = {};
 }
 
-void Cluster::change_gpu(NodeState& node, NodeId id, int gpu, Kind kind, MilliGpu amount) {
-    GpuUse& use = gpu_uses_[node.first_gpu + static_cast<std::size_t>(gpu)];
-    const GpuUse before = use;
-    std::int16_t& field = kind == Kind::Used        ? use.used
-                          : kind == Kind::Releasing ? use.releasing
-                                                    : use.held;
-    field = static_cast<std::int16_t>(field + amount.value);
-    BERTH_CHECK(field >= 0 && use.used + use.held <= 1000 && use.used + use.releasing <= 1000,
-                "a GPU is never promised twice");
+// Most GPUs are nobody's or one task's own, before and after: told apart first.
+void Cluster::change_gpu(NodeState& node, NodeId id, int gpu, Use use, const GpuPart& amount) {
+    const std::uint32_t at = node.first_gpu + static_cast<std::uint32_t>(gpu);
+    if (amount.memory != base::Bytes{0}) return change_shared(node, {0, id, gpu}, use, amount);
+    const std::array before{gpus_.compute(View::Idle, at), gpus_.compute(View::Coming, at)};
+    gpus_.change_compute(at, use, amount.compute);
     if (!node.is_ready) return;
     PoolState& pool = pools_[node.pool.index()];
     for (const View view : kViews) {
-        const MilliGpu old_free = free_of(before, view);
-        const MilliGpu new_free = free_of(use, view);
+        const MilliGpu old_free = before[index(view)];
+        const MilliGpu new_free = gpus_.compute(view, at);
         if (old_free == new_free) continue;
+        if (is_partial(old_free) || is_partial(new_free)) {
+            const base::Bytes memory = gpus_.memory(view, at, kinds_[node.kind].gpu_memory);
+            reindex(node, {0, id, gpu}, view, {old_free, memory}, {new_free, memory});
+            continue;
+        }
         pool.free_total[index(view)] += new_free - old_free;
-        FreeIndex& free = pool.free[index(view)];
-        const auto is_partial = [](MilliGpu f) { return f > MilliGpu{0} && f < base::kWholeGpu; };
-        if (is_partial(old_free)) free.partial().erase({old_free, id, gpu});
-        if (is_partial(new_free)) free.partial().insert({new_free, id, gpu});
-        const std::uint64_t bit = std::uint64_t{1} << gpu;
-        if (old_free == base::kWholeGpu) node.whole[index(view)] &= ~bit;
-        if (new_free == base::kWholeGpu) node.whole[index(view)] |= bit;
+        node.whole[index(view)] ^= std::uint64_t{1} << gpu;
     }
 }
 
-void Cluster::change_capacity(const TaskPlacement& task, Kind kind, std::int64_t sign) {
+void Cluster::change_shared(NodeState& node, PartialGpu gpu, Use use, const GpuPart& amount) {
+    const std::uint32_t at = node.first_gpu + static_cast<std::uint32_t>(gpu.gpu);
+    const base::Bytes memory = kinds_[node.kind].gpu_memory;
+    const auto left = [&](View view) {
+        return GpuPart{gpus_.compute(view, at), gpus_.memory(view, at, memory)};
+    };
+    const std::array before{left(View::Idle), left(View::Coming)};
+    gpus_.change_compute(at, use, amount.compute);
+    gpus_.change_memory(at, use, amount.memory, memory);
+    if (!node.is_ready) return;
+    for (const View view : kViews) {
+        if (const GpuPart now = left(view); now != before[index(view)]) {
+            reindex(node, gpu, view, before[index(view)], now);
+        }
+    }
+}
+
+// After so much was left of a GPU, so much is.
+void Cluster::reindex(NodeState& node, PartialGpu gpu, View view, GpuPart before, GpuPart now) {
+    const base::Bytes memory = kinds_[node.kind].gpu_memory;
+    PoolState& pool = pools_[node.pool.index()];
+    pool.free_total[index(view)] += share_left(now, memory) - share_left(before, memory);
+    FreeIndex& free = pool.free[index(view)];
+    const std::uint64_t bit = std::uint64_t{1} << gpu.gpu;
+    if (before.compute == base::kWholeGpu) node.whole[index(view)] &= ~bit;
+    if (now.compute == base::kWholeGpu) node.whole[index(view)] |= bit;
+    if (is_partial(before.compute)) {
+        gpu.left = both_parts(before, memory);
+        free.erase(gpu, before);
+    }
+    if (is_partial(now.compute)) {
+        gpu.left = both_parts(now, memory);
+        free.insert(gpu, now);
+    }
+}
+
+void Cluster::change_capacity(const TaskPlacement& task, Use use, std::int64_t sign) {
     NodeState& node = nodes_[task.node.index()];
     const auto before = node.whole;
     PoolState& pool = pools_[node.pool.index()];
     const auto free_before = pool.free_total;
-    for_each_gpu(task.gpu_mask,
-                 [&](int gpu) { change_gpu(node, task.node, gpu, kind, task.share * sign); });
+    const GpuPart part = task.part() * sign;
+    for_each_gpu(task.gpu_mask, [&](int gpu) { change_gpu(node, task.node, gpu, use, part); });
     const auto change_host = [&](HostUse& host, std::int64_t amount) {
-        (kind == Kind::Used        ? host.used
-         : kind == Kind::Releasing ? host.releasing
-                                   : host.held) += amount * sign;
+        (use == Use::Used        ? host.used
+         : use == Use::Releasing ? host.releasing
+                                 : host.held) += amount * sign;
     };
     change_host(node.cpu, task.cpu.value);
     change_host(node.memory, task.memory.value);
@@ -129,12 +182,12 @@ void Cluster::change_capacity(const TaskPlacement& task, Kind kind, std::int64_t
 }
 
 void Cluster::take(View view, const TaskPlacement& task) {
-    change_capacity(task, view == View::Idle ? Kind::Used : Kind::Held, +1);
+    change_capacity(task, view == View::Idle ? Use::Used : Use::Held, +1);
     record_take(view, task, Undo::What::Take);
 }
 
 void Cluster::give_back(View view, const TaskPlacement& task) {
-    change_capacity(task, view == View::Idle ? Kind::Used : Kind::Held, -1);
+    change_capacity(task, view == View::Idle ? Use::Used : Use::Held, -1);
     record_take(view, task, Undo::What::GiveBack);
 }
 

@@ -51,12 +51,13 @@ class Cluster {
     std::uint64_t work_stamp(ProjectId project) const { return work_stamps_[project.index()]; }
     const Jobs& jobs() const { return jobs_; }  // all that have not ended, by id
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
-    // Free amount of one GPU.
+    // What is left of one GPU of a ready node, and the largest share, of both alike, in that.
+    GpuPart room(View view, NodeId node, int gpu) const;
+    MilliGpu compute_left(View view, NodeId node, int gpu) const;
     MilliGpu free(View view, NodeId node, int gpu) const;
-    // Whether `share` more of the GPU could be used now, promises left aside.
-    bool could_use(NodeId node, int gpu, MilliGpu share) const;
     // What nobody uses of a GPU now, promises left aside, ready or not.
-    MilliGpu unused(NodeId node, int gpu) const;
+    GpuPart unused(NodeId node, int gpu) const;
+    GpuPart whole_gpu(NodeId node) const;
     // The jobs with tasks on a node, running or being released, once for each task.
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
     const std::set<JobId>& holders() const { return holders_; }  // jobs with a hold, by id
@@ -64,7 +65,11 @@ class Cluster {
     const TierBook& tiers() const { return tiers_; }
     // Whether nodes of this kind may carry the shape at all (model and labels).
     bool allows(ShapeId shape, std::uint16_t node_kind) const;
-    MilliGpu share_on(ShapeId shape, NodeId node) const;  // that a task takes of one GPU
+    // What a task of the shape takes of each of its GPUs on the node, and what that counts as.
+    GpuPart part_on(ShapeId shape, NodeId node) const;
+    MilliGpu share_on(ShapeId shape, NodeId node) const;
+    // A task of the shape on these GPUs of the node, of rank 0.
+    TaskPlacement task_on(ShapeId shape, NodeId node, std::uint64_t gpu_mask) const;
     // What the GPUs of a placed task count as in quotas and shares: each as its model is exchanged.
     MilliGpu counted(const TaskPlacement& task) const;
     // The GPUs of one task; a request by memory is its part of the smallest GPU of the pool (R14).
@@ -107,7 +112,6 @@ class Cluster {
     void set_project(const model::Project& project);
     History& history() { return history_; }
     TierBook& tiers() { return tiers_; }  // for tiers.h
-
     // --- jobs; lifecycle/ only
     void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
     void remove_job(JobId id);  // with all that it holds
@@ -118,8 +122,7 @@ class Cluster {
     void set_paused(JobId id, TimePoint time);  // it was asked to leave
     void set_attained(JobId id, const Attained& attained, int tier);  // tiers.h only
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
-
-    // --- capacity [trial]
+    // --- capacity [trial]; a share that says nothing of the memory is one of it as well
     void place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks);
     void release(JobId id, std::span<const int> ranks);  // asked to leave
     void hold(JobId id, PoolId pool, Hold hold);
@@ -131,8 +134,6 @@ class Cluster {
 
   private:
     friend class Trial;
-    enum class Kind { Used, Releasing, Held };
-
     Job& mutable_job(JobId id);
     void stamp_work(ProjectId project) { work_stamps_[project.index()] = ++last_stamp_; }
     void leave_line(const Job& job);  // and the sums of its projects
@@ -146,9 +147,10 @@ class Cluster {
     void undo_release(Job& job, const Undo& entry);
     void leave_node(JobId id, NodeId node);
     void vacate(const Job& job, const PlacedTask& task);
-
-    void change_capacity(const TaskPlacement& task, Kind kind, std::int64_t sign);
-    void change_gpu(NodeState& node, NodeId id, int gpu, Kind kind, MilliGpu amount);
+    void change_capacity(const TaskPlacement& task, Use use, std::int64_t sign);
+    void reindex(NodeState& node, PartialGpu gpu, View view, GpuPart before, GpuPart now);
+    void change_shared(NodeState& node, PartialGpu gpu, Use use, const GpuPart& amount);
+    void change_gpu(NodeState& node, NodeId id, int gpu, Use use, const GpuPart& amount);
     void put_node(NodeId id, const model::Node& node);
     void index_node(NodeId id, std::int64_t sign);
     std::vector<std::string> names_at_levels(const model::Node& node) const;
@@ -174,7 +176,7 @@ class Cluster {
     std::vector<NodeState> nodes_;
     std::vector<std::string> node_names_;
     NameIndex nodes_by_name_;
-    std::vector<GpuUse> gpu_uses_;
+    GpuTable gpus_;
     std::vector<NodeKind> kinds_;
     std::vector<model::Labels> topologies_;  // what nodes name, each once
     std::vector<PoolState> pools_;
@@ -189,12 +191,10 @@ class Cluster {
     History history_;
     TierBook tiers_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
-
     int open_trials_ = 0;
     std::vector<Undo> undo_;
     std::vector<int> undo_ranks_;
     std::vector<TaskPlacement> undo_tasks_;
     std::vector<Hold> undo_holds_;
 };
-
 }  // namespace berth::cluster

@@ -66,11 +66,11 @@ TEST_CASE("a GPU being left is coming, not idle, and a hold takes it from what i
     cluster.hold({2}, kPool, {{on_gpu(0, 0)}, {}, {}});
     CHECK(total(cluster, View::Idle) == base::gpus(1));
     CHECK(total(cluster, View::Coming) == base::gpus(1));
-    CHECK_FALSE(cluster.could_use(kNode, 0, base::kWholeGpu));
+    CHECK(cluster.unused(kNode, 0).compute == base::gpus(0));
 
     cluster.vacate(kJob, std::span(&rank, 1));
     CHECK(total(cluster, View::Idle) == base::gpus(1));
-    CHECK(cluster.could_use(kNode, 0, base::kWholeGpu));
+    CHECK(cluster.unused(kNode, 0).compute == base::gpus(1));
 }
 
 TEST_CASE("what a project holds and wants adds up on every level of the tree") {

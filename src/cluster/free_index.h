@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which node has exactly k whole GPUs free, and which shared GPU has at least so much room?
+// Which node has exactly k whole GPUs free, and which shared GPU has least left?
 // Nodes sit in one bitmap per free count, two levels deep, so that finding the next candidate and
 // moving a node between counts cost a few instructions, whatever the size of the cluster.
-// Shared GPUs are kept ordered by their free amount. One index per pool and view.
+// Shared GPUs are kept ordered by what is left of them. One index per pool and view.
 #pragma once
 
 #include <array>
@@ -13,11 +13,10 @@
 
 #include "base/ids.h"
 #include "base/quantity.h"
-#include "model/node.h"
+#include "model/job.h"
 
 namespace berth::cluster {
 
-using base::MilliGpu;
 using base::NodeId;
 
 // A set of node numbers with fast "first member from here on".
@@ -35,9 +34,9 @@ class NodeSet {
     int size_ = 0;
 };
 
-// A GPU that is neither whole nor full.
+// A GPU of whose compute a part is left.
 struct PartialGpu {
-    MilliGpu free;
+    std::int32_t left = 0;  // thousandths of its compute and of its memory, added
     NodeId node;
     int gpu = 0;
 
@@ -52,8 +51,18 @@ class FreeIndex {
     // Nodes with exactly `whole_gpus` GPUs entirely free, in node order.
     const NodeSet& nodes_with(int whole_gpus) const { return by_count_[slot(whole_gpus)]; }
 
-    std::set<PartialGpu>& partial() { return partial_; }
+    // The one with least left first, then by node and GPU.
     const std::set<PartialGpu>& partial() const { return partial_; }
+    // What is left of all of them together.
+    const model::GpuPart& in_parts() const { return in_parts_; }
+    void insert(const PartialGpu& gpu, const model::GpuPart& room) {
+        partial_.insert(gpu);
+        in_parts_ = in_parts_ + room;
+    }
+    void erase(const PartialGpu& gpu, const model::GpuPart& room) {
+        partial_.erase(gpu);
+        in_parts_ = in_parts_ - room;
+    }
 
     // An upper bound on how many tasks of `gpus` whole GPUs each fit: 9 additions at most for
     // nodes with 8 GPUs.
@@ -64,6 +73,7 @@ class FreeIndex {
 
     std::array<NodeSet, model::kGpusPerNodeMax + 1> by_count_;
     std::set<PartialGpu> partial_;
+    model::GpuPart in_parts_;
 };
 
 }  // namespace berth::cluster

@@ -2,7 +2,6 @@
 //
 // Jobs: their place in line, what their projects hold and want, and the changes of both.
 #include <algorithm>
-#include <bit>
 
 #include "base/check.h"
 #include "cluster/cluster.h"
@@ -85,7 +84,7 @@ void Cluster::add_usage(PoolId pool, ProjectId project, const Usage& amount, std
 }
 
 MilliGpu Cluster::counted(const TaskPlacement& task) const {
-    const MilliGpu gpus = task.share * std::popcount(task.gpu_mask);
+    const MilliGpu gpus = task.gpus();
     const NodeState& node = nodes_[task.node.index()];
     return {gpus.value * pools_[node.pool.index()].weight_of(node) / 1000};
 }
@@ -223,7 +222,7 @@ void Cluster::remove_job(JobId id) {
     if (job.is_victim()) stamp_work(job.project);
     for (const PlacedTask& task : job.placed) vacate(job, task);
     if (job.hold) {
-        for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
+        for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Use::Held, -1);
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
         holders_.erase(id);
     }
@@ -281,9 +280,22 @@ void Cluster::vacate(JobId id, std::span<const int> ranks) {
 
 void Cluster::vacate(const Job& job, const PlacedTask& task) {
     leave_node(job.id, task.place.node);
-    change_capacity(task.place, task.is_releasing ? Kind::Releasing : Kind::Used, -1);
+    change_capacity(task.place, task.is_releasing ? Use::Releasing : Use::Used, -1);
     if (!task.is_releasing) add_allocated(job, counted(task.place), -1);
 }
+
+namespace {
+
+// A record may be of a time when the node did not say how much memory its GPUs have, or when it was
+// not counted.
+TaskPlacement with_memory(const Cluster& cluster, TaskPlacement task) {
+    if (task.share == base::kWholeGpu || task.gpu_memory != base::Bytes{0}) return task;
+    const std::int64_t memory = cluster.whole_gpu(task.node).memory.value;
+    task.gpu_memory = {memory / 1000 * task.share.value};
+    return task;
+}
+
+}  // namespace
 
 void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks) {
     const PoolId pool_before = job(id).pool;
@@ -292,9 +304,9 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
         job.pool = pool;
         job.fresh_tasks += static_cast<int>(tasks.size());
         for (const TaskPlacement& task : tasks) {
-            change_capacity(task, Kind::Used, +1);
+            job.placed.push_back({with_memory(*this, task), false});
+            change_capacity(job.placed.back().place, Use::Used, +1);
             jobs_on_[task.node.index()].push_back(id);
-            job.placed.push_back({task, false});
         }
         job.active += static_cast<int>(tasks.size());
         add_allocated(job, cluster::counted(*this, tasks), +1);
@@ -329,8 +341,8 @@ void Cluster::undo_release(Job& job, const Undo& entry) {
 void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     const std::int64_t sign = releasing ? +1 : -1;
     // Freed before taken again, so that no GPU is counted twice on the way.
-    change_capacity(task.place, releasing ? Kind::Used : Kind::Releasing, -1);
-    change_capacity(task.place, releasing ? Kind::Releasing : Kind::Used, +1);
+    change_capacity(task.place, releasing ? Use::Used : Use::Releasing, -1);
+    change_capacity(task.place, releasing ? Use::Releasing : Use::Used, +1);
     add_allocated(job, counted(task.place), -sign);
     job.active -= static_cast<int>(sign);
     task.is_releasing = releasing;
@@ -341,7 +353,10 @@ void Cluster::hold(JobId id, PoolId pool, Hold hold) {
     const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
         job.pool = pool;
-        for (const TaskPlacement& task : hold.tasks) change_capacity(task, Kind::Held, +1);
+        for (TaskPlacement& task : hold.tasks) {
+            task = with_memory(*this, task);
+            change_capacity(task, Use::Held, +1);
+        }
         add_allocated(job, cluster::counted(*this, hold.tasks), +1);
         job.hold = std::move(hold);
     });
@@ -352,7 +367,7 @@ void Cluster::drop_hold(JobId id) {
     const PoolId pool_before = job(id).pool;
     const std::uint64_t stamp_before = work_stamp(job(id).project);
     change(id, [&](Job& job) {
-        for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Kind::Held, -1);
+        for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Use::Held, -1);
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
         if (open_trials_ > 0) undo_holds_.push_back(std::move(*job.hold));
         job.hold.reset();
@@ -362,7 +377,7 @@ void Cluster::drop_hold(JobId id) {
 
 void Cluster::undo(const Undo& entry) {
     if (entry.what == Undo::What::Take || entry.what == Undo::What::GiveBack) {
-        change_capacity(undo_tasks_.back(), entry.view == View::Idle ? Kind::Used : Kind::Held,
+        change_capacity(undo_tasks_.back(), entry.view == View::Idle ? Use::Used : Use::Held,
                         entry.what == Undo::What::Take ? -1 : +1);
         undo_tasks_.pop_back();
         return;
@@ -371,7 +386,7 @@ void Cluster::undo(const Undo& entry) {
         switch (entry.what) {
             case Undo::What::Place:
                 for (std::size_t i = 0; i < entry.count; ++i) {
-                    change_capacity(job.placed.back().place, Kind::Used, -1);
+                    change_capacity(job.placed.back().place, Use::Used, -1);
                     leave_node(job.id, job.placed.back().place.node);
                     add_allocated(job, counted(job.placed.back().place), -1);
                     job.placed.pop_back();
@@ -383,7 +398,7 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::Release: undo_release(job, entry); break;
             case Undo::What::Hold:
                 for (const TaskPlacement& task : job.hold->tasks) {
-                    change_capacity(task, Kind::Held, -1);
+                    change_capacity(task, Use::Held, -1);
                 }
                 add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
                 job.hold.reset();
@@ -394,7 +409,7 @@ void Cluster::undo(const Undo& entry) {
                 undo_holds_.pop_back();
                 job.pool = entry.pool;
                 for (const TaskPlacement& task : job.hold->tasks) {
-                    change_capacity(task, Kind::Held, +1);
+                    change_capacity(task, Use::Held, +1);
                 }
                 add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
                 break;

@@ -10,13 +10,12 @@
 #include "base/ids.h"
 #include "cluster/domain_tree.h"
 #include "cluster/gpu_choice.h"
+#include "cluster/gpu_table.h"
 #include "model/node.h"
 
 namespace berth::cluster {
 
 using base::PoolId;
-
-enum class View { Idle, Coming };
 
 inline constexpr std::int64_t kUnaccounted = -1;  // a host resource nobody counts
 
@@ -41,17 +40,10 @@ struct Region {
     bool is_nowhere() const { return !domain.is_valid(); }
 };
 
-// What is taken of one GPU, in thousandths.
-struct GpuUse {
-    std::int16_t used = 0;
-    std::int16_t releasing = 0;
-    std::int16_t held = 0;
-};
-
 struct NodeState {
     PoolId pool;
     DomainId domain;  // the innermost one it stands in, of its pool
-    std::uint32_t first_gpu = 0;  // position of its GPUs in the table of GPU uses
+    std::uint32_t first_gpu = 0;  // position of its GPUs in the table of GPUs
     std::uint32_t topology = 0;  // position of what it names in the table of topologies
     std::uint16_t kind = 0;
     std::uint8_t gpus = 0;
@@ -65,6 +57,7 @@ struct NodeState {
 // What nodes have in common that differ in name, place, health and use only.
 struct NodeKind {
     model::Node example;  // without these
+    base::Bytes gpu_memory{0};  // of each, what the driver leaves; 0 = not said
     std::optional<GpuChoice> choice;  // when it says how its GPUs are linked
 };
 

@@ -184,16 +184,15 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
         reserve_some(nodes_, 1);
         reserve_some(node_names_, 1);
         reserve_some(jobs_on_, 1);
-        reserve_some(gpu_uses_, static_cast<std::size_t>(node.gpus));
         node_names_.push_back(node.name);
         nodes_by_name_.insert(id.value, [&](std::uint32_t position) -> std::string_view {
             return node_names_[position];
         });
         nodes_.push_back({});
         jobs_on_.emplace_back();
-        nodes_.back().first_gpu = static_cast<std::uint32_t>(gpu_uses_.size());
+        nodes_.back().first_gpu = gpus_.size();
         nodes_.back().gpus = static_cast<std::uint8_t>(node.gpus);
-        gpu_uses_.resize(gpu_uses_.size() + static_cast<std::size_t>(node.gpus));
+        gpus_.add(node.gpus);
     }
     NodeState& state = nodes_[id.index()];
     state.pool = pool_of(node);
@@ -213,7 +212,7 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
 }
 
 std::uint16_t Cluster::kind_of(const model::Node& node) {
-    NodeKind kind{node, {}};
+    NodeKind kind{node, model::memory_left_by_driver(node), {}};
     kind.example.name.clear();
     kind.example.topology.clear();
     kind.example.health = model::NodeHealth::Ready;
@@ -249,6 +248,25 @@ ShapeId Cluster::intern(Shape shape) {
 
 bool Cluster::allows(ShapeId shape, std::uint16_t node_kind) const {
     return allowed_[shape.index()][node_kind];
+}
+
+GpuPart Cluster::part_on(ShapeId shape, NodeId node) const {
+    const model::TaskRequest& request = shapes_[shape.index()].request;
+    if (request.is_whole()) return {base::kWholeGpu, {}};
+    const model::Node& kind = kinds_[nodes_[node.index()].kind].example;
+    return model::part_of(request, kind).value_or(whole_gpu(node));
+}
+
+TaskPlacement Cluster::task_on(ShapeId shape, NodeId node, std::uint64_t gpu_mask) const {
+    const GpuPart part = part_on(shape, node);
+    return {.task = 0,
+            .node = node,
+            .gpu_mask = gpu_mask,
+            .share = part.compute,
+            .cpu = {cpu_on(shape, node)},
+            .memory = {memory_on(shape, node)},
+            .gpu_memory = part.memory,
+            .memory_share = model::part_rounded_up(part.memory, whole_gpu(node).memory)};
 }
 
 MilliGpu Cluster::share_on(ShapeId shape, NodeId node) const {

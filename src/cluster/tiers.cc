@@ -2,7 +2,6 @@
 #include "cluster/tiers.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "base/check.h"
@@ -38,7 +37,7 @@ int tier_of(const model::Tiers& rules, std::int64_t gpu_ms) {
 std::int64_t held_milli(const Job& job) {
     std::int64_t milli = 0;
     for (const PlacedTask& task : job.placed) {
-        milli += task.place.share.value * std::popcount(task.place.gpu_mask);
+        milli += task.place.gpus().value;
     }
     return milli;
 }

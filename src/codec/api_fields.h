@@ -35,6 +35,8 @@ struct Fields<model::Verdict> {
         field("idle", &V::idle), field("capacity", &V::capacity), field("used", &V::used);
         field("bound", &V::bound), field("tasks_asked", &V::tasks_asked);
         field("tasks_fit", &V::tasks_fit), field("largest_free", &V::largest_free);
+        field("compute_asked", &V::compute_asked), field("memory_asked", &V::memory_asked);
+        field("compute_left", &V::compute_left), field("memory_left", &V::memory_left);
         field("scope", &V::scope), field("detail", &V::detail), field("group", &V::group);
         field("blockers", &V::blockers), field("position", &V::position);
         field("remedy", &V::remedy);
@@ -179,6 +181,7 @@ struct Fields<GpuView> {
         using G = GpuView;
         field("index", &G::index), field("uuid", &G::uuid), field("healthy", &G::healthy);
         field("used", &G::used), field("jobs", &G::jobs);
+        field("compute_held", &G::compute_held), field("memory_held", &G::memory_held);
         field("utilization_percent", &G::utilization_percent);
         field("memory_used", &G::memory_used), field("power_watts", &G::power_watts);
     }

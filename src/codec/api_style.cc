@@ -32,6 +32,8 @@ struct Placement {
     model::MilliGpu share;
     model::MilliCpu cpu;
     model::Bytes memory;
+    model::Bytes gpu_memory;
+    model::MilliGpu memory_share;
 };
 
 }  // namespace
@@ -45,6 +47,8 @@ struct Fields<Placement> {
         field("share", &Placement::share);
         field("cpu", &Placement::cpu);
         field("memory", &Placement::memory);
+        field("gpu_memory", &Placement::gpu_memory);
+        field("memory_share", &Placement::memory_share);
     }
 };
 
@@ -128,12 +132,14 @@ void ApiStyle::read(JsonReader& json, model::Reason& reason) const {
 void ApiStyle::write(JsonWriter& json, const model::TaskPlacement& task) const {
     write_value(*this, json,
                 Placement{task.task, task.node, indices_of(task.gpu_mask), task.share, task.cpu,
-                          task.memory});
+                          task.memory, task.gpu_memory, task.memory_share});
 }
 void ApiStyle::read(JsonReader& json, model::TaskPlacement& task) const {
     Placement placement;
     read_value(*this, json, placement);
-    task = {placement.task, placement.node, 0, placement.share, placement.cpu, placement.memory};
+    task = {placement.task,       placement.node,        0,
+            placement.share,      placement.cpu,         placement.memory,
+            placement.gpu_memory, placement.memory_share};
     for (const int index : placement.gpus) {
         if (index < 0 || index >= model::kGpusPerNodeMax) {
             return json.fail("wanted indices of GPUs from 0 to 63, found " + std::to_string(index));

@@ -89,7 +89,9 @@ struct GpuView {
     int index = 0;
     std::string uuid;
     bool healthy = true;
-    model::MilliGpu used{0};
+    model::MilliGpu used{0};  // the larger of both parts that tasks hold
+    model::MilliGpu compute_held{0};
+    model::Bytes memory_held{0};  // of a GPU that is shared; by one task alone: all of it
     std::vector<model::JobId> jobs;
     std::optional<int> utilization_percent;
     std::optional<model::Bytes> memory_used;

@@ -117,7 +117,8 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
                 return codec::parse_plan(text, names);
             });
         const codec::Page<codec::NodeView> nodes{
-            {{dice.node(), "h100", {{3, "uuid", false, {500}, {{7}}, 30, {}, {}}}}}, ""};
+            {{dice.node(), "h100", {{3, "uuid", false, {500}, {500}, {9}, {{7}}, 30, {}, {}}}}},
+            ""};
         check_round_trip(
             [&](const codec::NameSource& names, const codec::Page<codec::NodeView>& read = {}) {
                 return codec::node_list_json(read.items.empty() ? nodes : read, names);

@@ -131,6 +131,7 @@ struct Fields<model::TaskPlacement> {
         using T = model::TaskPlacement;
         field("task", &T::task), field("node", &T::node), field("gpu_mask", &T::gpu_mask);
         field("share", &T::share), field("cpu", &T::cpu), field("memory", &T::memory);
+        field("gpu_memory", &T::gpu_memory), field("memory_share", &T::memory_share);
     }
 };
 

@@ -107,7 +107,14 @@ class RandomModel {
         std::vector<model::TaskPlacement> tasks;
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
             const auto node = static_cast<std::uint32_t>(rng_.next() >> rng_.between(32, 63));
-            tasks.push_back({small(), {node}, rng_.next(), {large()}, {large()}, {large()}});
+            tasks.push_back({small(),
+                             {node},
+                             rng_.next(),
+                             {large()},
+                             {large()},
+                             {large()},
+                             {large()},
+                             {large()}});
         }
         return tasks;
     }

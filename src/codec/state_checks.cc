@@ -43,9 +43,15 @@ class Names {
 
 // What the listed tasks take of one node.
 struct NodeUse {
-    std::array<std::int64_t, model::kGpusPerNodeMax> gpus{};
-    std::int64_t anywhere = 0;
+    std::array<model::GpuPart, model::kGpusPerNodeMax> gpus{};
+    model::GpuPart anywhere;
 };
+
+// What there is too much of, compute or memory.
+std::string in_use(const model::GpuPart& used, const model::GpuPart& all) {
+    if (used.compute > all.compute) return base::format(used.compute) + " in use";
+    return base::format(used.memory) + " of its " + base::format(all.memory) + " of memory in use";
+}
 
 class Checker {
   public:
@@ -167,14 +173,15 @@ class Checker {
         if (node == nullptr) return report(place, "node", nodes_.unknown("node", task.node));
         const std::string on_node = "node " + quoted(node->name) + " has ";
         const std::string count = std::to_string(node->gpus) + " GPUs";
-        const auto part = model::share_of(request, *node);
+        const auto part = model::part_of(request, *node);
         const bool is_too_small = request.gpus > 0 && !part;
         if (request.gpus > node->gpus || is_too_small) {
             return report(place, "node",
                           on_node + count + (is_too_small ? " with less memory" : "") +
                               ", too small for a task of this job");
         }
-        const std::int64_t share = part.value_or(base::kWholeGpu).value;
+        const model::GpuPart whole{base::kWholeGpu, model::memory_left_by_driver(*node)};
+        const model::GpuPart each = part.value_or(whole);
         // Promised GPUs are still in use by those who leave them.
         if (task.state == TaskState::Promised) return;
         NodeUse& use = uses_[node];
@@ -183,21 +190,21 @@ class Checker {
                 return report(place, "gpus",
                               on_node + count + ", found index " + std::to_string(index));
             }
-            std::int64_t& used = use.gpus[static_cast<std::size_t>(index)];
-            used += share;
-            if (used > 1000) {
+            model::GpuPart& used = use.gpus[static_cast<std::size_t>(index)];
+            used = used + each;
+            if (!used.fits_in(whole)) {
                 return report(place, "gpus",
                               "GPU " + std::to_string(index) + " of node " + quoted(node->name) +
-                                  " is given away more than once: " +
-                                  base::format(base::MilliGpu{used}) + " in use");
+                                  " is given away more than once: " + in_use(used, whole));
             }
         }
-        if (task.gpu_indices.empty()) use.anywhere += share * request.gpus;
-        const std::int64_t total = std::accumulate(use.gpus.begin(), use.gpus.end(), use.anywhere);
-        if (total > std::int64_t{1000} * node->gpus) {
+        if (task.gpu_indices.empty()) use.anywhere = use.anywhere + each * request.gpus;
+        const model::GpuPart total =
+            std::accumulate(use.gpus.begin(), use.gpus.end(), use.anywhere);
+        const model::GpuPart all = whole * node->gpus;
+        if (!total.fits_in(all)) {
             report(place, "node",
-                   on_node + count + ", the tasks listed on it use " +
-                       base::format(base::MilliGpu{total}));
+                   on_node + count + ", the tasks listed on it use more: " + in_use(total, all));
         }
     }
 

@@ -22,6 +22,7 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
     order.attempt = {record.id, record.attempts};
     order.job_name = record.spec.name;
     order.project = record.spec.project;
+    order.kind = record.spec.kind;
     order.spec = std::move(spec);
     order.resumes = record.attempts > 1;
     std::vector<model::TaskPlacement> tasks = record.tasks;
@@ -30,7 +31,8 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
     for (const model::TaskPlacement& task : tasks) {
         const model::TaskGroup* group = model::group_of(record.spec, task.task);
         order.tasks.push_back({task.task, on_node[task.node]++, cluster.node_name(task.node),
-                               gpu_indices(task.gpu_mask), group == nullptr ? "" : group->name});
+                               gpu_indices(task.gpu_mask), group == nullptr ? "" : group->name,
+                               task.share, record.spec.request.gpu_memory});
     }
     return order;
 }

@@ -2,7 +2,6 @@
 #include "lifecycle/apply.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 
 #include "base/check.h"
@@ -23,7 +22,7 @@ std::vector<int> ranks_of(const std::vector<TaskPlacement>& tasks) {
 std::int64_t milli_gpus(const std::vector<TaskPlacement>& tasks) {
     std::int64_t milli = 0;
     for (const TaskPlacement& task : tasks)
-        milli += task.share.value * std::popcount(task.gpu_mask);
+        milli += task.gpus().value;
     return milli;
 }
 

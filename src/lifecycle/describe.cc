@@ -140,24 +140,24 @@ class Describer {
         if (!node.is_valid()) return base::invalid(where + " does not exist");
         const cluster::Cluster& cluster = state_.cluster;
         const base::ShapeId shape = cluster.job(id).shape;
-        const base::MilliGpu share = cluster.share_on(shape, node);
-        const auto free_on = [&](int gpu) {
-            base::MilliGpu free = cluster.unused(node, gpu);
+        const model::GpuPart part = cluster.part_on(shape, node);
+        const auto has_room = [&](int gpu) {
+            model::GpuPart room = cluster.unused(node, gpu);
             for (const TaskPlacement& sibling : siblings) {
-                if (sibling.node == node && (sibling.gpu_mask >> gpu & 1) != 0)
-                    free -= sibling.share;
+                const bool is_here = sibling.node == node && (sibling.gpu_mask >> gpu & 1) != 0;
+                if (is_here) room = room - sibling.part();
             }
-            return free;
+            return part.fits_in(room);
         };
         std::vector<int> gpus = task.gpu_indices;
         for (int gpu = 0; task.gpu_indices.empty() && gpu < cluster.nodes()[node.index()].gpus &&
                           std::ssize(gpus) < job.spec.request.gpus;
              ++gpu) {
-            if (free_on(gpu) >= share) gpus.push_back(gpu);
+            if (has_room(gpu)) gpus.push_back(gpu);
         }
         std::uint64_t mask = 0;
         for (const int gpu : gpus) {
-            if (gpu < 0 || gpu >= cluster.nodes()[node.index()].gpus || free_on(gpu) < share) {
+            if (gpu < 0 || gpu >= cluster.nodes()[node.index()].gpus || !has_room(gpu)) {
                 return base::invalid(where + ": GPU " + std::to_string(gpu) +
                                      " is not there or already in use by other tasks");
             }
@@ -167,8 +167,7 @@ class Describer {
             return base::invalid(where + ": wanted " + std::to_string(job.spec.request.gpus) +
                                  " free GPUs, found " + std::to_string(std::popcount(mask)));
         }
-        return TaskPlacement{
-            0, node, mask, share, {cluster.cpu_on(shape, node)}, {cluster.memory_on(shape, node)}};
+        return cluster.task_on(shape, node, mask);
     }
 
     Status finish_job(model::JobId id, const JobDescription& job) {
@@ -236,12 +235,8 @@ class Describer {
             if (std::popcount(mask) != job.spec.request.gpus) {
                 return base::invalid(where + ": a promise names all GPUs of the task");
             }
-            promised.push_back({static_cast<int>(rank - left),
-                                node,
-                                mask,
-                                cluster.share_on(shape, node),
-                                {cluster.cpu_on(shape, node)},
-                                {cluster.memory_on(shape, node)}});
+            promised.push_back(cluster.task_on(shape, node, mask));
+            promised.back().task = static_cast<int>(rank - left);
         }
         if (promised.empty()) return {};
         const model::TimePoint until = job.promised_until.value_or(description_.now);

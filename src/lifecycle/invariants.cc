@@ -20,10 +20,21 @@ using cluster::View;
 using model::TaskPlacement;
 
 struct GpuSum {
-    std::int64_t used = 0;
-    std::int64_t releasing = 0;
-    std::int64_t held = 0;
+    model::GpuPart used;
+    model::GpuPart releasing;
+    model::GpuPart held;
 };
+
+// The larger of each.
+model::GpuPart most(const model::GpuPart& one, const model::GpuPart& other) {
+    return {std::max(one.compute, other.compute), std::max(one.memory, other.memory)};
+}
+
+// The largest share of a GPU, compute and memory alike, in what is left of it.
+MilliGpu share_in(const model::GpuPart& left, const model::GpuPart& all) {
+    if (all.memory == base::Bytes{0} || left.compute == base::kWholeGpu) return left.compute;
+    return std::min(left.compute, model::part_rounded_down(left.memory, all.memory));
+}
 
 class Audit {
   public:
@@ -45,9 +56,10 @@ class Audit {
   private:
     void report(const std::string& what) { found_.push_back(what); }
 
-    void add(const TaskPlacement& task, std::int64_t GpuSum::* field) {
+    void add(const TaskPlacement& task, model::GpuPart GpuSum::* field) {
         for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-            gpus_[{task.node, std::countr_zero(mask)}].*field += task.share.value;
+            model::GpuPart& sum = gpus_[{task.node, std::countr_zero(mask)}].*field;
+            sum = sum + task.part();
         }
     }
 
@@ -66,7 +78,7 @@ class Audit {
         const model::Node& node = cluster_.description(task.node);
         const auto& exchange = cluster_.pool(cluster_.nodes()[task.node.index()].pool).exchange;
         const auto weight = exchange.find(node.gpu_model);
-        const std::int64_t gpus = task.share.value * std::popcount(task.gpu_mask);
+        const std::int64_t gpus = task.gpus().value;
         return {gpus * (weight == exchange.end() ? 1000 : weight->second) / 1000};
     }
 
@@ -104,20 +116,21 @@ class Audit {
             const NodeId node{static_cast<NodeId::Rep>(i)};
             for (int gpu = 0; gpu < cluster_.nodes()[i].gpus; ++gpu) {
                 const GpuSum sum = gpus_[{node, gpu}];
-                if (sum.used + sum.held > 1000 || sum.used + sum.releasing > 1000) {
+                const model::GpuPart all = cluster_.whole_gpu(node);
+                const model::GpuPart idle = all - sum.used - most(sum.releasing, sum.held);
+                const model::GpuPart coming = all - sum.used - sum.held;
+                if (!(sum.used + most(sum.releasing, sum.held)).fits_in(all)) {
                     report("GPU " + std::to_string(gpu) + " of " + cluster_.node_name(node) +
                            " is promised twice");
                 }
                 if (!cluster_.nodes()[i].is_ready) continue;
-                const MilliGpu idle{1000 - sum.used - std::max(sum.releasing, sum.held)};
-                const MilliGpu coming{1000 - sum.used - sum.held};
-                if (cluster_.free(View::Idle, node, gpu) != idle ||
-                    cluster_.free(View::Coming, node, gpu) != coming) {
+                if (cluster_.room(View::Idle, node, gpu) != idle ||
+                    cluster_.room(View::Coming, node, gpu) != coming) {
                     report("GPU " + std::to_string(gpu) + " of " + cluster_.node_name(node) +
-                           ": free amounts");
+                           ": what is left");
                 }
-                totals[cluster_.nodes()[i].pool].first += idle;
-                totals[cluster_.nodes()[i].pool].second += coming;
+                totals[cluster_.nodes()[i].pool].first += share_in(idle, all);
+                totals[cluster_.nodes()[i].pool].second += share_in(coming, all);
             }
         }
         for (std::size_t i = 0; i < cluster_.pools().size(); ++i) {
@@ -219,7 +232,7 @@ class Audit {
         if (!job.preemptible || rules.count == 1) return 0;
         std::int64_t milli_ms = 0;
         for (const cluster::PlacedTask& task : job.placed) {
-            const std::int64_t milli = task.place.share.value * std::popcount(task.place.gpu_mask);
+            const std::int64_t milli = task.place.gpus().value;
             milli_ms += milli * (cluster_.tiers().now - job.attained.counted).count();
         }
         std::int64_t left = job.attained.gpu_ms + milli_ms / 1000;
@@ -279,7 +292,7 @@ std::string dump(const Cluster& cluster) {
         text << pool.name << ' ' << pool.free_total[0].value << ' ' << pool.free_total[1].value;
         for (const auto& free : pool.free) {
             for (const auto& gpu : free.partial()) {
-                text << ' ' << gpu.free.value << '@' << gpu.node.value << ':' << gpu.gpu;
+                text << ' ' << gpu.left << '@' << gpu.node.value << ':' << gpu.gpu;
             }
         }
         for (const cluster::Claim& claim : pool.claims) {

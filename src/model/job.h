@@ -4,7 +4,9 @@
 // not at all; up to `tasks_max` run when GPUs idle.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -42,7 +44,7 @@ enum class Elastic {
 struct TaskRequest {
     int gpus = 1;  // how many GPUs; 0 = a task without a GPU
     MilliGpu share{1000};  // of each of them; 1000 = whole GPUs
-    // Memory on each GPU, instead of whole GPUs or beside a share; 0 = not used.
+    // Memory on each GPU, instead of whole GPUs or beside a share of its time; 0 = not used.
     Bytes gpu_memory{0};
     std::optional<MilliCpu> cpu;  // none = the node's share per GPU
     std::optional<Bytes> memory;  // host memory; none = the node's share per GPU
@@ -51,9 +53,42 @@ struct TaskRequest {
     bool is_whole() const { return share == base::kWholeGpu && gpu_memory == Bytes{0}; }
 };
 
-// The thousandths of each of its GPUs that a task takes on such a node: its share, or what its
-// memory and the driver's context beside it are of what the driver leaves, whichever is more.
-// Nothing when a GPU of the node is too small for it, or its share for the context.
+// Of one GPU: thousandths of its time, and bytes of the memory that its driver leaves. What a task
+// takes of each of its GPUs, or what one has left. Memory is 0 where it is not counted apart: of
+// GPUs that are somebody's own, and on nodes that do not say how much there is.
+struct GpuPart {
+    MilliGpu compute{0};
+    Bytes memory{0};
+
+    bool operator==(const GpuPart&) const = default;
+    GpuPart operator+(const GpuPart& other) const {
+        return {compute + other.compute, memory + other.memory};
+    }
+    GpuPart operator-(const GpuPart& other) const {
+        return {compute - other.compute, memory - other.memory};
+    }
+    GpuPart operator*(std::int64_t factor) const { return {compute * factor, memory * factor}; }
+    bool fits_in(const GpuPart& room) const {
+        return compute <= room.compute && memory <= room.memory;
+    }
+};
+
+// What a task takes of each of its GPUs on such a node. A share alone is one of the memory as well;
+// memory alone, the driver's context beside it, is that part of the time as well, rounded down.
+// Nothing when a GPU of the node is too small for it, or its share of the memory for the context.
+std::optional<GpuPart> part_of(const TaskRequest& request, const Node& node);
+
+// What the driver leaves of the memory of a GPU of the node; 0 = not said.
+Bytes memory_left_by_driver(const Node& node);
+// Thousandths of `all`, rounded down; 0 when `all` is not known.
+MilliGpu part_rounded_down(Bytes part, Bytes all);
+MilliGpu part_rounded_up(Bytes part, Bytes all);
+
+// "0.5"; where compute and memory are different parts of the GPU, "0.2+60G".
+std::string format_part(const GpuPart& part, MilliGpu memory_share);
+
+// What a task counts as for each of its GPUs on such a node: the larger of both parts, since
+// nobody else can use more than is left beside it.
 std::optional<MilliGpu> share_of(const TaskRequest& request, const Node& node);
 
 inline constexpr int kTasksMax = 100'000;  // of one job
@@ -143,11 +178,16 @@ struct TaskPlacement {
     int task = 0;  // rank in the gang, from 0
     NodeId node;
     std::uint64_t gpu_mask = 0;
-    MilliGpu share{0};  // taken of each GPU in the mask
+    MilliGpu share{0};  // of the time of each GPU in the mask
     MilliCpu cpu{0};
     Bytes memory{0};
+    Bytes gpu_memory{0};  // of each GPU in the mask, as in GpuPart
+    MilliGpu memory_share{0};  // what that is of a GPU's memory, rounded up
 
     bool operator==(const TaskPlacement&) const = default;
+    GpuPart part() const { return {share, gpu_memory}; }
+    // What its GPUs count as together, of each the larger part.
+    MilliGpu gpus() const { return std::max(share, memory_share) * std::popcount(gpu_mask); }
 };
 
 }  // namespace berth::model

@@ -56,6 +56,11 @@ struct Verdict {
     int tasks_asked = 0;
     int tasks_fit = 0;           // of the gang, placeable at once right now
     MilliGpu largest_free{0};    // idle GPUs on the best single node
+    // Where memory is asked for: of each GPU, and what the one nearest to having room has left.
+    MilliGpu compute_asked{0};
+    Bytes memory_asked{0};
+    MilliGpu compute_left{0};
+    Bytes memory_left{0};
     std::string scope;           // the project, department or node that decided
     std::string detail;          // the resource or rule within the reason, for example "limit"
     std::string group = {};      // of the tasks meant, when it is not the whole gang

@@ -29,12 +29,16 @@ struct TaskLaunch {
     std::string node;
     std::vector<int> gpu_indices;       // becomes CUDA_VISIBLE_DEVICES
     std::string group = {};             // of the gang; empty = it has none
+    base::MilliGpu share{1000};         // of each of its GPUs
+    base::Bytes gpu_memory{0};          // of each; 0 = as large a part as its share
+    std::vector<std::string> environment = {};  // for this process alone, before the job's own
 };
 
 struct LaunchOrder {
     AttemptId attempt;
     std::string job_name;
     std::string project;
+    model::JobKind kind = model::JobKind::Train;
     model::LaunchSpec spec;
     std::vector<TaskLaunch> tasks;      // the whole gang
     bool resumes = false;               // an earlier attempt was paused

@@ -62,7 +62,8 @@ std::string places(const cluster::Cluster& cluster,
             } else if (task->share == base::kWholeGpu) {
                 whole |= task->gpu_mask;
             } else {
-                shares += " " + name + ":" + ranges(task->gpu_mask) + "/" + format(task->share);
+                shares += " " + name + ":" + ranges(task->gpu_mask) + "/" +
+                          format_part(task->part(), task->memory_share);
             }
         }
         if (whole != 0) text += " " + name + ":" + ranges(whole);

@@ -17,8 +17,6 @@ using model::TaskPlacement;
 
 constexpr Duration kShortestRun{60 * 1000};
 
-MilliGpu gpus_of(const TaskPlacement& task) { return task.share * std::popcount(task.gpu_mask); }
-
 // When a job leaves its GPUs.
 struct End {
     TimePoint time;
@@ -405,7 +403,7 @@ std::vector<model::Booking> Bookings::still_waiting() const {
 MilliGpu Bookings::kept() const {
     MilliGpu sum{0};
     for (const Booked& booked : booked_) {
-        for (const TaskPlacement& task : booked.kept) sum += gpus_of(task);
+        for (const TaskPlacement& task : booked.kept) sum += task.gpus();
     }
     return sum;
 }

@@ -2,7 +2,6 @@
 #include "scheduling/cycle.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <optional>
 #include <set>
@@ -245,10 +244,7 @@ class Attempt {
     }
 
     bool has_enough_apart(const PoolView& view, const cluster::LaneKey& lane) {
-        const MilliGpu asks = cluster_.footprint(lane.shape, view.pool) * lane.ask;
-        const auto& free = cluster_.pool(view.pool).free_total;
-        return asks > MilliGpu{0} &&
-               asks <= free[static_cast<std::size_t>(View::Coming)] + bookings_of(view).kept();
+        return is_enough_apart(view, lane.shape, lane.ask, View::Coming, bookings_of(view).kept());
     }
 
     bool consolidate_for(PoolView& view, const Job& job, Rearrangements& search,
@@ -259,9 +255,7 @@ class Attempt {
             order.changed(job.project);
             return true;
         }
-        const auto coming = static_cast<std::size_t>(View::Coming);
-        const bool is_apart =
-            gpus_for(view, job, job.ask()) <= cluster_.pool(view.pool).free_total[coming];
+        const bool is_apart = is_enough_apart(view, job.shape, job.ask(), View::Coming);
         if (!is_apart || ++searches_for_moves_ > kMoveSearchesMax) return false;
         if (is_waste_spent(view, view.wasted_gpu_ms)) {
             draft_.wake_at(waste_renewal(draft_.now()));
@@ -466,7 +460,7 @@ class Attempt {
         std::map<JobId, MilliGpu> given;
         for (const model::Start& start : draft_.plan().starts) {
             for (const TaskPlacement& task : start.tasks) {
-                given[start.job] += task.share * std::popcount(task.gpu_mask);
+                given[start.job] += task.gpus();
             }
         }
         for (const auto& [job, gpus] : given) {

@@ -2,7 +2,6 @@
 #include "scheduling/explain.h"
 
 #include <algorithm>
-#include <bit>
 #include <set>
 
 #include "scheduling/bookings.h"
@@ -104,8 +103,11 @@ class Explainer {
         if (promised_to_others()) return verdict_;
         if (too_far_apart()) return verdict_;
         if (would_fit_if_healthy()) return verdict_;
-        if (verdict_.idle >= verdict_.asks) return enough_but_apart();
-        return not_enough();
+        if (verdict_.tasks_fit == 0) tell_parts();
+        const bool is_enough = is_by_memory()
+                                   ? is_enough_apart(view_, job_.shape, job_.ask(), View::Idle)
+                                   : verdict_.idle >= verdict_.asks;
+        return is_enough ? enough_but_apart() : not_enough();
     }
 
   private:
@@ -185,6 +187,38 @@ class Explainer {
         if (!shortage || !shortage->is_proved) return false;
         with_group(Reason::NeverFits, *shortage);
         return true;
+    }
+
+    bool is_by_memory() const {
+        const model::TaskRequest& request = view_.cluster.shape(job_.shape).request;
+        return request.gpus > 0 && request.gpu_memory > model::Bytes{0};
+    }
+
+    // What it asks of a GPU and what is left of the one where the smallest part of that is missing.
+    void tell_parts() {
+        if (!is_by_memory()) return;
+        const Cluster& cluster = view_.cluster;
+        std::optional<std::pair<MilliGpu, MilliGpu>> nearest;  // what it has of what is asked
+        for (const NodeId node : all_nodes()) {
+            const cluster::NodeState& state = cluster.nodes()[node.index()];
+            if (!state.is_ready || !cluster.allows(job_.shape, state.kind)) continue;
+            const model::GpuPart part = cluster.part_on(job_.shape, node);
+            for (int gpu = 0; gpu < state.gpus; ++gpu) {
+                const model::GpuPart left = cluster.room(View::Idle, node, gpu);
+                const auto enough = [](std::int64_t has, std::int64_t asked) {
+                    return model::part_rounded_down({std::min(has, asked)}, {asked});
+                };
+                const MilliGpu compute = enough(left.compute.value, part.compute.value);
+                const MilliGpu memory = enough(left.memory.value, part.memory.value);
+                const std::pair here{std::min(compute, memory), std::max(compute, memory)};
+                if (nearest && here <= *nearest) continue;
+                nearest = here;
+                verdict_.compute_asked = part.compute;
+                verdict_.memory_asked = part.memory;
+                verdict_.compute_left = left.compute;
+                verdict_.memory_left = left.memory;
+            }
+        }
     }
 
     // Whether it waits for nothing but tasks standing together.
@@ -361,7 +395,7 @@ class Explainer {
             const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
             if (!state.is_ready || !view_.cluster.allows(job_.shape, state.kind)) continue;
             const auto parts = parts_on(view_, job_.shape, node, [&](int gpu) {
-                return view_.cluster.free(View::Idle, node, gpu);
+                return view_.cluster.room(View::Idle, node, gpu);
             });
             slots += most_tasks(parts, request.gpus, job_.ask());
         }
@@ -421,7 +455,7 @@ class Explainer {
             std::int64_t held = 0;
             for (const auto& task : job.placed) {
                 if (!view_.cluster.is_in(where, task.place.node)) continue;
-                held += task.place.share.value * std::popcount(task.place.gpu_mask);
+                held += task.place.gpus().value;
             }
             if (held > 0 || where.is_whole_pool()) holders.emplace_back(-held, id);
         }

@@ -69,6 +69,22 @@ std::string idle_text(const Verdict& verdict) {
            base::format(verdict.capacity) + " idle";
 }
 
+// "asks 0.7 of a GPU and 10G of its memory; the best has 0.8 and 5G left, too little memory"
+std::string parts_text(const Verdict& verdict) {
+    const bool lacks_compute = verdict.compute_left < verdict.compute_asked;
+    const bool lacks_memory = verdict.memory_left < verdict.memory_asked;
+    const std::string lacks = lacks_compute && lacks_memory ? "too little of both"
+                              : lacks_compute               ? "too little compute"
+                              : lacks_memory                ? "too little memory"
+                                                            : "each is enough";
+    return "asks " + base::format(verdict.compute_asked) + " of a GPU and " +
+           base::format(verdict.memory_asked) + " of its memory; the best has " +
+           base::format(verdict.compute_left) + " and " + base::format(verdict.memory_left) +
+           " left, " + lacks;
+}
+
+bool tells_parts(const Verdict& verdict) { return verdict.memory_asked > model::Bytes{0}; }
+
 // What holds the pauses back.
 std::string full_text(const Verdict& verdict) {
     if (verdict.detail == "preemption delay") return " before its preemption delay has passed";
@@ -94,8 +110,10 @@ std::string explain_text(const Verdict& verdict) {
             return "would fit, but jobs ahead of it take the room; number " +
                    std::to_string(verdict.position) + " in " + verdict.scope;
         case Reason::PoolFull:
-            return idle_text(verdict) + ", and nobody may be paused for it" + full_text(verdict);
+            return (tells_parts(verdict) ? parts_text(verdict) : idle_text(verdict)) +
+                   ", and nobody may be paused for it" + full_text(verdict);
         case Reason::Fragmented:
+            if (tells_parts(verdict)) return parts_text(verdict) + ", though all have enough";
             return idle_text(verdict) + ", but at most " + base::format(verdict.largest_free) +
                    " together on one node";
         case Reason::Topology:
@@ -133,6 +151,18 @@ std::string above_text(const Verdict& verdict, const std::string& bound) {
            base::format(verdict.bound);
 }
 
+std::string shortage_text(const Verdict& verdict) {
+    const auto line = [](const auto& asked, const auto& left, const std::string& of) {
+        return base::format(asked) + of + " asked - " + base::format(left) +
+               " left = " + base::format(asked - left) + " short";
+    };
+    if (verdict.memory_left < verdict.memory_asked) {
+        return line(verdict.memory_asked, verdict.memory_left, " of memory");
+    }
+    if (verdict.compute_asked <= verdict.compute_left) return {};
+    return line(verdict.compute_asked, verdict.compute_left, " of compute");
+}
+
 std::string short_text(std::int64_t asked, std::int64_t there, const std::string& where) {
     return std::to_string(asked) + " tasks asked - " + std::to_string(there) + " " + where + " = " +
            std::to_string(asked - there) + " short";
@@ -154,7 +184,10 @@ std::string arithmetic_text(const Verdict& verdict) {
             if (verdict.detail == "node size") return {};
             return short_text(verdict.tasks_asked, verdict.tasks_fit, "that fit when it is empty");
         case Reason::Gang: return short_text(verdict.tasks_asked, verdict.tasks_fit, "that fit");
+        case Reason::Fragmented: return tells_parts(verdict) ? shortage_text(verdict) : "";
         case Reason::PoolFull:
+            if (tells_parts(verdict)) return shortage_text(verdict);
+            [[fallthrough]];
         case Reason::Reserved:
         case Reason::Unhealthy:
             if (verdict.idle >= verdict.asks) return {};

@@ -21,7 +21,7 @@ constexpr std::size_t kNodesLookedAt = 64;
 MilliGpu held_by(const Job& job) {
     MilliGpu held{0};
     for (const auto& task : job.placed) {
-        if (!task.is_releasing) held += task.place.share * std::popcount(task.place.gpu_mask);
+        if (!task.is_releasing) held += task.place.gpus();
     }
     return held;
 }

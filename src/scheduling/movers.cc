@@ -2,7 +2,6 @@
 #include "scheduling/movers.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "scheduling/minimum_run.h"
 #include "scheduling/pieces.h"
@@ -39,7 +38,7 @@ void Movers::look_at(NodeId node) {
         Mover mover;
         mover.job = &job;
         for (const cluster::PlacedTask& task : job.placed) {
-            mover.gpus += task.place.share * std::popcount(task.place.gpu_mask);
+            mover.gpus += task.place.gpus();
         }
         mover.cost = pause_cost(job, mover.gpus, view_.now);
         const TimePoint until = protected_until(view_, job, model::Rule::Preempt, job.project);

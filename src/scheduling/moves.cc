@@ -255,7 +255,10 @@ class Search {
         const cluster::Cluster& cluster = view_.cluster;
         const cluster::NodeState& state = cluster.nodes()[node.index()];
         if (!state.is_ready || !cluster.allows(job_.shape, state.kind)) return false;
-        std::array<std::int64_t, model::kGpusPerNodeMax> more{};
+        std::array<model::GpuPart, model::kGpusPerNodeMax> room;
+        for (int gpu = 0; gpu < state.gpus; ++gpu) {
+            room[static_cast<std::size_t>(gpu)] = cluster.room(View::Coming, node, gpu);
+        }
         std::int64_t cpu = 0;
         std::int64_t memory = 0;
         for (const std::size_t mover : leaving) {
@@ -264,8 +267,8 @@ class Search {
                 cpu += task.place.cpu.value;
                 memory += task.place.memory.value;
                 for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
-                    more[static_cast<std::size_t>(std::countr_zero(mask))] +=
-                        task.place.share.value;
+                    model::GpuPart& gpu = room[static_cast<std::size_t>(std::countr_zero(mask))];
+                    gpu = gpu + task.place.part();
                 }
             }
         }
@@ -274,12 +277,9 @@ class Search {
             return host.capacity == cluster::kUnaccounted ||
                    wanted <= host.free(View::Coming) + extra;
         };
-        const MilliGpu share = cluster.share_on(job_.shape, node);
-        int gpus = 0;
-        for (int gpu = 0; gpu < state.gpus; ++gpu) {
-            const MilliGpu extra{more[static_cast<std::size_t>(gpu)]};
-            gpus += share <= cluster.free(View::Coming, node, gpu) + extra;
-        }
+        const model::GpuPart part = cluster.part_on(job_.shape, node);
+        const auto gpus = std::ranges::count_if(std::span(room).first(state.gpus),
+                                                [&](const auto& gpu) { return part.fits_in(gpu); });
         return gpus >= cluster.shape(job_.shape).request.gpus &&
                is_enough(state.cpu, cpu, cluster.cpu_on(job_.shape, node)) &&
                is_enough(state.memory, memory, cluster.memory_on(job_.shape, node));

@@ -2,7 +2,6 @@
 #include "scheduling/pieces.h"
 
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <tuple>
 
@@ -24,7 +23,7 @@ std::int64_t restart_gpu_ms(MilliGpu gpus, model::Duration restart_cost) {
 MilliGpu gpus_of(std::span<const model::TaskPlacement> tasks) {
     MilliGpu total{0};
     for (const model::TaskPlacement& task : tasks) {
-        total += task.share * std::popcount(task.gpu_mask);
+        total += task.gpus();
     }
     return total;
 }

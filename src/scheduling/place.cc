@@ -14,12 +14,21 @@
 namespace berth::scheduling {
 namespace {
 
+using base::Bytes;
 using cluster::Cluster;
 using cluster::FreeIndex;
+using cluster::GpuPart;
 using cluster::NodeState;
 using model::TaskPlacement;
 
 constexpr std::size_t index(View view) { return static_cast<std::size_t>(view); }
+
+// What is left of any GPU on which such a part has room, compute and memory together, is no less
+// than this. A share of both is rounded down once on either side.
+std::int32_t least_left(const model::TaskRequest& request) {
+    if (request.gpu_memory == Bytes{0}) return int(2 * request.share.value - 1);
+    return request.share == base::kWholeGpu ? 1 : int(request.share.value);
+}
 
 enum class NodeOrder {
     Fullest,   // bin-pack
@@ -90,36 +99,43 @@ class Placer {
         const NodeState& state = cluster_.nodes()[node.index()];
         if (!cluster_.allows(shape_, state.kind) || !state.is_ready) return {};
         if (!host_fits(node, capacity)) return {};
+        const auto mask = choose_parts(node, capacity);
+        return mask ? cluster_.task_on(shape_, node, *mask) : TaskPlacement{};
+    }
+
+  private:
+    std::optional<std::uint64_t> lowest_whole(NodeId node, View capacity) const {
+        std::uint64_t whole = cluster_.nodes()[node.index()].whole[index(capacity)];
+        if (std::popcount(whole) < request_.gpus) return {};
         std::uint64_t mask = 0;
-        const MilliGpu share = cluster_.share_on(shape_, node);
-        // One share goes to the fullest GPU it fits. Several shares go to the emptiest ones:
-        // pairing scarce room with scarce room could miss a solution.
-        const bool fullest = request_.gpus == 1;
+        for (int i = 0; i < request_.gpus; ++i, whole &= whole - 1) mask |= whole & (~whole + 1);
+        return mask;
+    }
+
+    // A single part goes where least is left beside it. Several go to the GPUs with room for most
+    // of them: pairing scarce room with scarce room could miss a solution.
+    std::optional<std::uint64_t> choose_parts(NodeId node, View capacity) const {
+        if (request_.is_whole()) return lowest_whole(node, capacity);
+        const GpuPart part = cluster_.part_on(shape_, node);
+        std::uint64_t mask = 0;
         for (int chosen = 0; chosen < request_.gpus; ++chosen) {
             int best = -1;
-            MilliGpu best_free{0};
-            for (int gpu = 0; gpu < state.gpus; ++gpu) {
-                const MilliGpu free = cluster_.free(capacity, node, gpu);
-                const bool is_taken = (mask >> gpu & 1) != 0;
-                if (is_taken || free < share) continue;
-                if (best >= 0 && (fullest ? free >= best_free : free <= best_free)) continue;
+            std::pair<std::int64_t, std::int64_t> best_key;  // the smallest
+            for (int gpu = 0; gpu < cluster_.nodes()[node.index()].gpus; ++gpu) {
+                const GpuPart room = cluster_.room(capacity, node, gpu);
+                if ((mask >> gpu & 1) != 0 || !part.fits_in(room)) continue;
+                const std::int64_t left =
+                    cluster::both_parts(room, cluster_.whole_gpu(node).memory);
+                std::pair<std::int64_t, std::int64_t> key{0, left};
+                if (request_.gpus > 1) key = {-parts_in(room, part), -left};
+                if (best >= 0 && best_key <= key) continue;
                 best = gpu;
-                best_free = free;
+                best_key = key;
             }
             if (best < 0) return {};
             mask |= std::uint64_t{1} << best;
         }
-        return make(node, mask, share);
-    }
-
-  private:
-    TaskPlacement make(NodeId node, std::uint64_t mask, MilliGpu share) const {
-        return {0,
-                node,
-                mask,
-                share,
-                {cluster_.cpu_on(shape_, node)},
-                {cluster_.memory_on(shape_, node)}};
+        return mask;
     }
 
     TaskPlacement next_whole(View capacity) {
@@ -178,21 +194,21 @@ class Placer {
     TaskPlacement make_whole(NodeId node, View capacity) const {
         const std::uint64_t whole = cluster_.nodes()[node.index()].whole[index(capacity)];
         const std::uint64_t mask = cluster_.choose_gpus(node, whole, request_.gpus, reach_);
-        return make(node, mask, cluster_.share_on(shape_, node));
+        return cluster_.task_on(shape_, node, mask);
     }
 
-    // A part of a GPU that is shared already.
+    // A part of a GPU that is shared already: of those with room the one with least left.
     TaskPlacement next_shared(View capacity) const {
         if (request_.gpus > 1) return next_scanning(capacity);
         const auto& partial = cluster_.pool(view_.pool).free[index(capacity)].partial();
-        const bool by_memory = request_.gpu_memory > model::Bytes{0};
-        const MilliGpu least = by_memory ? MilliGpu{1} : request_.share;
-        for (auto gpu = partial.lower_bound({least, NodeId{0}, 0}); gpu != partial.end(); ++gpu) {
+        for (auto gpu = partial.lower_bound({least_left(request_), NodeId{0}, 0});
+             gpu != partial.end(); ++gpu) {
             const NodeState& state = cluster_.nodes()[gpu->node.index()];
-            const MilliGpu share = cluster_.share_on(shape_, gpu->node);
-            if (gpu->free < share || !cluster_.allows(shape_, state.kind)) continue;
-            if (!host_fits(gpu->node, capacity) || !cluster_.is_in(region_, gpu->node)) continue;
-            return make(gpu->node, std::uint64_t{1} << gpu->gpu, share);
+            const GpuPart room = cluster_.room(capacity, gpu->node, gpu->gpu);
+            if (!cluster_.part_on(shape_, gpu->node).fits_in(room)) continue;
+            if (!cluster_.allows(shape_, state.kind) || !host_fits(gpu->node, capacity)) continue;
+            if (!cluster_.is_in(region_, gpu->node)) continue;
+            return cluster_.task_on(shape_, gpu->node, std::uint64_t{1} << gpu->gpu);
         }
         return {};
     }
@@ -317,15 +333,48 @@ std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
 
 }  // namespace
 
+namespace {
+
+// The compute that one task takes of a GPU at the least.
+MilliGpu least_compute(const model::TaskRequest& request) {
+    const bool is_by_memory_alone =
+        request.gpu_memory > Bytes{0} && request.share == base::kWholeGpu;
+    return is_by_memory_alone ? MilliGpu{1} : request.share;
+}
+
+// What is left of the pool's GPUs together, when each that is whole has so much memory.
+GpuPart left_of_all(const cluster::PoolState& pool, View capacity, Bytes memory) {
+    const FreeIndex& free = pool.free[index(capacity)];
+    const std::int64_t whole = free.slots(1, pool.gpus_per_node_max);
+    return free.in_parts() + GpuPart{base::kWholeGpu, memory} * whole;
+}
+
+}  // namespace
+
 bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capacity) {
     const auto& pool = view.cluster.pool(view.pool);
     const model::TaskRequest& request = view.cluster.shape(shape).request;
     if (request.gpus == 0) return false;
-    if (!request.is_whole()) {
-        return pool.free_total[index(capacity)] < request.share * request.gpus * tasks &&
-               request.gpu_memory == model::Bytes{0};
+    if (request.is_whole()) {
+        return pool.free[index(capacity)].slots(request.gpus, pool.gpus_per_node_max) < tasks;
     }
-    return pool.free[index(capacity)].slots(request.gpus, pool.gpus_per_node_max) < tasks;
+    const MilliGpu wanted = least_compute(request) * request.gpus * tasks;
+    if (request.gpu_memory == Bytes{0}) return pool.free_total[index(capacity)] < wanted;
+    return left_of_all(pool, capacity, {}).compute < wanted;
+}
+
+bool is_enough_apart(const PoolView& view, ShapeId shape, int tasks, View capacity, MilliGpu kept) {
+    const auto& pool = view.cluster.pool(view.pool);
+    const model::TaskRequest& request = view.cluster.shape(shape).request;
+    if (request.gpu_memory == Bytes{0}) {
+        const MilliGpu asks = view.cluster.footprint(shape, view.pool) * tasks;
+        return asks > MilliGpu{0} && asks <= pool.free_total[index(capacity)] + kept;
+    }
+    const GpuPart each{least_compute(request), request.gpu_memory};
+    const Bytes whole = std::max(pool.smallest_gpu.gpu_memory, request.gpu_memory);
+    const GpuPart room = left_of_all(pool, capacity, whole) +
+                         GpuPart{base::kWholeGpu, whole} * (kept.value / base::kWholeGpu.value);
+    return request.gpus > 0 && (each * request.gpus * tasks).fits_in(room);
 }
 
 bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity) {
@@ -333,9 +382,10 @@ bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity) {
     const model::TaskRequest& request = view.cluster.shape(shape).request;
     const FreeIndex& free = pool.free[index(capacity)];
     const bool is_part = request.gpus > 0 && !request.is_whole();
-    if (!is_part || request.gpu_memory > model::Bytes{0}) return false;
-    const bool has_part = !free.partial().empty() && request.share <= free.partial().rbegin()->free;
-    return !has_part && free.slots(1, pool.gpus_per_node_max) == 0;
+    if (!is_part) return false;
+    const bool may_have_part =
+        !free.partial().empty() && free.partial().rbegin()->left >= least_left(request);
+    return !may_have_part && free.slots(1, pool.gpus_per_node_max) == 0;
 }
 
 std::optional<Places> place(const PoolView& view, const cluster::Job& job, int tasks, View capacity,

@@ -3,6 +3,8 @@
 // On which GPUs? All tasks of a step at once or none. Rule R4: bin-pack takes the fullest node
 // that still fits, spread the emptiest; shared GPUs before untouched ones; tasks without a GPU
 // prefer nodes without GPUs. Ties go to the node declared first and the lowest GPU index.
+// Of the shared GPUs with room for a part, the one with the least left of compute and memory
+// together: best fit by the sum of both (docs/adr/0013).
 //
 // A job that says where its tasks stand together is placed domain by domain (domains.h), each time
 // all tasks or none. Of a gang of groups, each group then has a domain of its own
@@ -24,7 +26,11 @@ namespace berth::scheduling {
 
 // Whether the free counts alone rule it out. Most refusals end here; cost: O(GPUs of one node).
 bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capacity);
-// Whether no GPU has a part free that is large enough for one task that takes a part. O(1).
+// Whether what all GPUs have left, and those kept for others, would be enough did it stand
+// together: compute and memory each for itself. Cost: O(GPUs of one node).
+bool is_enough_apart(const PoolView& view, ShapeId shape, int tasks, View capacity,
+                     MilliGpu kept = {});
+// Whether no GPU can have a part free that is large enough for one task that takes a part. O(1).
 bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity);
 
 // `tasks` places inside `within` for ranks the job has not yet placed; of a gang of groups, those

@@ -17,11 +17,12 @@ using model::TaskPlacement;
 // they are asked about together.
 bool is_due(const Cluster& cluster, const Job& job) {
     if (job.is_releasing()) return false;  // it moves, and has not left its old place
-    std::map<std::pair<NodeId, int>, base::MilliGpu> gpus;
+    std::map<std::pair<NodeId, int>, model::GpuPart> gpus;
     std::map<NodeId, std::pair<std::int64_t, std::int64_t>> hosts;  // CPU, memory
     for (const TaskPlacement& task : job.hold->tasks) {
         for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-            gpus[{task.node, std::countr_zero(mask)}] += task.share;
+            model::GpuPart& gpu = gpus[{task.node, std::countr_zero(mask)}];
+            gpu = gpu + task.part();
         }
         hosts[task.node].first += task.cpu.value;
         hosts[task.node].second += task.memory.value;
@@ -33,7 +34,7 @@ bool is_due(const Cluster& cluster, const Job& job) {
     return std::ranges::all_of(gpus,
                                [&](const auto& part) {
                                    const auto [node, gpu] = part.first;
-                                   return cluster.could_use(node, gpu, part.second);
+                                   return part.second.fits_in(cluster.unused(node, gpu));
                                }) &&
            std::ranges::all_of(hosts, [&](const auto& part) {
                const cluster::NodeState& node = cluster.nodes()[part.first.index()];

@@ -29,7 +29,9 @@ class SlotSearch {
         counts_cpu_ = state.cpu.capacity != cluster::kUnaccounted;
         counts_memory_ = state.memory.capacity != cluster::kUnaccounted;
         need_gpus_ = view.cluster.shape(shape).request.gpus;
-        need_share_ = static_cast<std::int32_t>(view.cluster.share_on(shape, node).value);
+        const model::GpuPart part = view.cluster.part_on(shape, node);
+        need_compute_ = static_cast<std::int32_t>(part.compute.value);
+        need_gpu_memory_ = part.memory.value;
         need_cpu_ = view.cluster.cpu_on(shape, node);
         need_memory_ = view.cluster.memory_on(shape, node);
         is_allowed_ =
@@ -63,13 +65,17 @@ class SlotSearch {
     bool sum_up_reachable() {
         const cluster::Cluster& cluster = hunt_.view.cluster;
         for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
-            room_.gpu[gpu] = static_cast<std::int32_t>(
-                cluster.free(View::Coming, node_, static_cast<int>(gpu)).value);
+            const int at = static_cast<int>(gpu);
+            const MilliGpu compute = cluster.compute_left(View::Coming, node_, at);
+            room_.gpu[gpu] = static_cast<std::int32_t>(compute.value);
+            if (!counts_gpu_memory()) continue;
+            room_.gpu_memory[gpu] = cluster.room(View::Coming, node_, at).memory.value;
         }
         const cluster::NodeState& state = cluster.nodes()[node_.index()];
         room_.cpu = state.cpu.free(View::Coming);
         room_.memory = state.memory.free(View::Coming);
-        Room all = room_;
+        Room all;
+        copy(room_, all);
         for (const auto& candidate : candidates_) add_here(all, candidate.piece);
         if (!fits(all)) return false;
         // Cheapest first; ties in the order of projects, then in victim order.
@@ -86,7 +92,7 @@ class SlotSearch {
         reachable_.resize(candidates_.size() + 1);
         reachable_.back() = Room{};
         for (std::size_t i = candidates_.size(); i-- > 0;) {
-            reachable_[i] = reachable_[i + 1];
+            copy(reachable_[i + 1], reachable_[i]);
             add_here(reachable_[i], candidates_[i].piece);
         }
         return true;
@@ -100,24 +106,46 @@ class SlotSearch {
         for (const model::TaskPlacement& task : pieces_[piece].tasks) {
             if (task.node != node_) continue;
             for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-                room.gpu[static_cast<std::size_t>(std::countr_zero(mask))] +=
-                    static_cast<std::int32_t>(task.share.value);
+                const auto gpu = static_cast<std::size_t>(std::countr_zero(mask));
+                room.gpu[gpu] += static_cast<std::int32_t>(task.share.value);
+                if (counts_gpu_memory()) room.gpu_memory[gpu] += task.gpu_memory.value;
             }
             room.cpu += task.cpu.value;
             room.memory += task.memory.value;
         }
     }
 
+    // Whole GPUs bring their memory with them.
+    bool counts_gpu_memory() const { return need_gpu_memory_ > 0; }
+    bool has_memory(const Room& room, std::size_t gpu, const Room* more) const {
+        if (!counts_gpu_memory()) return true;
+        const std::int64_t extra = more != nullptr ? more->gpu_memory[gpu] : 0;
+        return room.gpu_memory[gpu] + extra >= need_gpu_memory_;
+    }
+
+    // As much as the node has and the task counts.
+    void copy(const Room& from, Room& to) const {
+        std::copy_n(from.gpu.begin(), gpus_, to.gpu.begin());
+        if (counts_gpu_memory()) {
+            std::copy_n(from.gpu_memory.begin(), gpus_, to.gpu_memory.begin());
+        }
+        to.cpu = from.cpu;
+        to.memory = from.memory;
+    }
+
     int count_fitting(const Room& room) const {
         int gpus = 0;
-        for (std::size_t gpu = 0; gpu < gpus_; ++gpu) gpus += room.gpu[gpu] >= need_share_;
+        for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
+            gpus += room.gpu[gpu] >= need_compute_ && has_memory(room, gpu, nullptr);
+        }
         return gpus;
     }
 
     bool fits(const Room& room, const Room* more = nullptr) const {
         int gpus = 0;
         for (std::size_t gpu = 0; gpu < gpus_; ++gpu) {
-            gpus += room.gpu[gpu] + (more != nullptr ? more->gpu[gpu] : 0) >= need_share_;
+            const std::int32_t compute = more != nullptr ? more->gpu[gpu] : 0;
+            gpus += room.gpu[gpu] + compute >= need_compute_ && has_memory(room, gpu, more);
         }
         const auto enough = [&](bool counts, std::int64_t have, std::int64_t extra,
                                 std::int64_t need) { return !counts || have + extra >= need; };
@@ -171,7 +199,8 @@ class SlotSearch {
             descend(next + 1, room, cost, jobs);  // already taken along with a later piece
             return;
         }
-        Room more = room;
+        Room more;
+        copy(room, more);
         const std::size_t before = taken_.size();
         bool is_legal = true;
         for (std::size_t i = pieces_.first_of_job(piece); i <= piece && is_legal; ++i) {
@@ -204,7 +233,8 @@ class SlotSearch {
     bool counts_cpu_ = false;
     bool counts_memory_ = false;
     int need_gpus_ = 0;
-    std::int32_t need_share_ = 0;
+    std::int32_t need_compute_ = 0;  // of each GPU
+    std::int64_t need_gpu_memory_ = 0;
     std::int64_t need_cpu_ = 0;
     std::int64_t need_memory_ = 0;
     std::vector<SlotScratch::Candidate>& candidates_;

@@ -27,7 +27,8 @@ struct SlotCost {
 struct SlotScratch {
     // A node's free amounts, as if the pieces taken so far had left.
     struct Room {
-        std::array<std::int32_t, model::kGpusPerNodeMax> gpu;
+        std::array<std::int32_t, model::kGpusPerNodeMax> gpu;  // compute
+        std::array<std::int64_t, model::kGpusPerNodeMax> gpu_memory;
         std::int64_t cpu;
         std::int64_t memory;
     };

@@ -2,7 +2,6 @@
 #include "scheduling/slot_market.h"
 
 #include <algorithm>
-#include <bit>
 #include <functional>
 #include <limits>
 #include <tuple>
@@ -15,21 +14,22 @@ namespace {
 
 constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
 
-// Whether the room on the node could be enough for one task if all left that may be asked to, as
+// Whether the compute on the node could be enough for one task if all left that may be asked to, as
 // far as sums tell.
 bool could_fit(const Hunt& hunt, NodeId node) {
     const cluster::Cluster& cluster = hunt.view.cluster;
     const ShapeId shape = hunt.beneficiary.job.shape;
-    const MilliGpu wanted = cluster.share_on(shape, node) * cluster.shape(shape).request.gpus;
+    const MilliGpu wanted =
+        cluster.part_on(shape, node).compute * cluster.shape(shape).request.gpus;
     MilliGpu room{0};
     hunt.pieces.visit_on(node, [&](std::size_t piece) {
         if (room >= wanted || !hunt.may_take(piece, hunt.ledger)) return;
         for (const model::TaskPlacement& task : hunt.pieces[piece].tasks) {
-            if (task.node == node) room += task.share * std::popcount(task.gpu_mask);
+            if (task.node == node) room += task.gpus();
         }
     });
     for (int gpu = 0; gpu < cluster.nodes()[node.index()].gpus && room < wanted; ++gpu) {
-        room += cluster.free(View::Coming, node, gpu);
+        room += cluster.compute_left(View::Coming, node, gpu);
     }
     return room >= wanted;
 }

@@ -36,14 +36,14 @@ int slots_now(const PoolView& view, ShapeId shape, NodeId node, View capacity, i
         return within(slots, whole, request.gpus);
     }
     const auto parts =
-        parts_on(view, shape, node, [&](int gpu) { return cluster.free(capacity, node, gpu); });
+        parts_on(view, shape, node, [&](int gpu) { return cluster.room(capacity, node, gpu); });
     return most_tasks(parts, request.gpus, slots);
 }
 
 int slots_when_empty(const PoolView& view, ShapeId shape, NodeId node, int tasks, Host host) {
     const cluster::Cluster& cluster = view.cluster;
     const cluster::NodeState& state = cluster.nodes()[node.index()];
-    const auto parts = parts_on(view, shape, node, [](int) { return base::kWholeGpu; });
+    const auto parts = parts_on(view, shape, node, [&](int) { return cluster.whole_gpu(node); });
     const int slots = most_tasks(parts, cluster.shape(shape).request.gpus, tasks);
     const auto by_host = [&](const cluster::HostUse& use, std::int64_t each) {
         const bool counts = host == Host::Counted && use.capacity != cluster::kUnaccounted;

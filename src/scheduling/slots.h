@@ -12,13 +12,21 @@
 
 namespace berth::scheduling {
 
-// Room for how many tasks of the shape each GPU of the node has, when free(gpu) of it is free.
-template <typename Free>
-std::vector<std::int64_t> parts_on(const PoolView& view, ShapeId shape, NodeId node, Free&& free) {
-    const MilliGpu share = std::max(view.cluster.share_on(shape, node), MilliGpu{1});
+// How many such parts one GPU has room for.
+inline std::int64_t parts_in(const model::GpuPart& room, const model::GpuPart& part) {
+    const std::int64_t by_compute = std::max<std::int64_t>(room.compute.value, 0) /
+                                    std::max<std::int64_t>(part.compute.value, 1);
+    if (part.memory == base::Bytes{0}) return by_compute;
+    return std::min(by_compute, room.memory.value / part.memory.value);
+}
+
+// The same for tasks of the shape and each GPU of the node, when room(gpu) of it is free.
+template <typename Room>
+std::vector<std::int64_t> parts_on(const PoolView& view, ShapeId shape, NodeId node, Room&& room) {
+    const model::GpuPart part = view.cluster.part_on(shape, node);
     std::vector<std::int64_t> parts(view.cluster.nodes()[node.index()].gpus);
     for (std::size_t gpu = 0; gpu < parts.size(); ++gpu) {
-        parts[gpu] = free(static_cast<int>(gpu)).value / share.value;
+        parts[gpu] = parts_in(room(static_cast<int>(gpu)), part);
     }
     return parts;
 }

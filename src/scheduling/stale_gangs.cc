@@ -2,7 +2,6 @@
 #include "scheduling/stale_gangs.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "scheduling/pieces.h"
 
@@ -17,7 +16,7 @@ model::Pause pause_of(const cluster::Job& job, TimePoint now) {
     for (const cluster::PlacedTask& task : job.placed) {
         if (task.is_releasing) continue;
         pause.tasks.push_back(task.place.task);
-        gpus += task.place.share * std::popcount(task.place.gpu_mask);
+        gpus += task.place.gpus();
     }
     pause.cost = pause_cost(job, gpus, now);
     return pause;

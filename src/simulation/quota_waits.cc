@@ -42,7 +42,7 @@ std::vector<Step> steps_of(const Accounts& accounts, const QuotaExperiment& expe
         const Stay& stay = run.replay.stays[at];
         const MilliGpu amount = accounts.counted(run, stay);
         steps.push_back({stay.from, What::Takes, stay.job, amount});
-        steps.push_back({run.asked[at], What::Frees, stay.job, amount});
+        steps.push_back({stay.to, What::Frees, stay.job, amount});
         const auto& end = run.replay.jobs[static_cast<std::size_t>(stay.job)].end;
         if (end != stay.to) {
             steps.push_back({stay.to, What::Waits, stay.job, MilliGpu{0}});

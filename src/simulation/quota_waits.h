@@ -3,10 +3,10 @@
 // How long did demand within a quota wait? A project's waiting jobs are taken in its own order,
 // higher priority first, then older. A job is within the quota while what the project holds, those
 // that wait before it and the job itself ask no more than the quota, and likewise with what each of
-// its departments holds and that one's quota; one that alone asks more is
-// never within, and nobody waits behind it. A wait is counted without a break, from when this
-// became true until the job starts or no longer is within; who was paused waits from when it has
-// left.
+// its departments holds and that one's quota; one that alone asks more is never within, and nobody
+// waits behind it. Who is asked to leave holds its GPUs, and does not wait, until it has left. A
+// wait is counted without a break, from when all this became true until the job starts or it is no
+// longer.
 //
 // Looks at nothing but the trace, the quotas and the stays. Cost: O(log) an event and one look at
 // each job within the quota.

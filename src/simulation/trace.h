@@ -36,9 +36,9 @@ struct TraceJob {
     std::string user;
     std::string name;
     std::int32_t kin = 0;  // the same number for all jobs of one project and user
-    Profile profile{};
     model::JobKind kind = model::JobKind::Train;
     std::string pool = {};  // of a cluster with pools; empty = its default pool
+    Profile profile{};
 };
 
 // In order of submission, equals in order of the file.

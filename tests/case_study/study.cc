@@ -72,7 +72,8 @@ Figures measure(const Site& site, const QuotaExperiment& experiment, const Quota
 
 Result replay(const Site& site, const simulation::Trace& trace, Assignment assignment) {
     const model::Description description = cluster(assignment);
-    const model::Policy policy = model::berth_policy();
+    model::Policy policy = model::berth_policy();
+    policy.tiers.count = 1;
     const QuotaExperiment experiment{
         .trace = trace, .cluster = description, .policy = policy, .save_time = policy.pause_grace};
     auto run = simulation::replay(experiment);

@@ -30,7 +30,7 @@ struct Result {
     std::vector<std::string> complaints;  // of the audit
 };
 
-// Every pause takes all of its grace, a restart costs a minute more.
+// A project's jobs go by age; every pause takes all of its grace, a restart costs a minute more.
 Result replay(const Site& site, const simulation::Trace& trace, Assignment assignment);
 
 }  // namespace berth::case_study

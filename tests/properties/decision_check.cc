@@ -34,7 +34,7 @@ Room without_kept(Room room, const Plan& plan, JobId job) {
         for (const auto& task : booking.kept) {
             auto& gpus = room.nodes[task.node.index()].gpus;
             for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
-                if ((task.gpu_mask >> gpu & 1) != 0) gpus[gpu] = 0;
+                if ((task.gpu_mask >> gpu & 1) != 0) gpus[gpu] = {};
             }
         }
     }
@@ -156,10 +156,13 @@ class Replay {
             const auto& node = cluster_.nodes()[task.node.index()];
             const auto pools = cluster_.pools_of(job);
             const bool in_pool = std::ranges::find(pools, node.pool) != pools.end();
-            const bool as_asked =
-                std::popcount(task.gpu_mask) == cluster_.shape(job.shape).request.gpus &&
-                task.share.value ==
-                    least_share(cluster_.shape(job.shape).request, cluster_.description(task.node));
+            const auto& request = cluster_.shape(job.shape).request;
+            const model::Node description = cluster_.description(task.node);
+            const Part part{task.share.value, task.gpu_memory.value};
+            const bool counts_as_ruled = std::max(task.share, task.memory_share).value ==
+                                         least_share(part, given_memory(description));
+            const bool as_asked = std::popcount(task.gpu_mask) == request.gpus &&
+                                  part == rule_part(request, description) && counts_as_ruled;
             if (!node.is_ready || !in_pool || !as_asked || !cluster_.allows(job.shape, node.kind)) {
                 report("I1: " + name(job.id) + " is placed where it cannot run");
             }

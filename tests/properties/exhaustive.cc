@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "decision_check.h"
+#include "judge.h"
 #include "lifecycle/carry_out.h"
 #include "lifecycle/describe.h"
 #include "lifecycle/invariants.h"
@@ -22,10 +23,11 @@ namespace {
 using namespace berth;
 
 constexpr model::TimePoint kNow = base::at_ms(12 * 3600 * 1000);
+constexpr model::Bytes kGpuMemory{80};
 constexpr int kRoundsMax = 8;
 constexpr int kFailuresShown = 3;
 
-enum class Size { One, Two, Gang, Elastic, Half, Groups };
+enum class Size { One, Two, Gang, Elastic, Half, Groups, Large, Busy };
 enum class Rank { Train, Urgent, Build };
 
 struct JobChoice {
@@ -87,6 +89,11 @@ std::vector<Family> families() {
              {Size::One, Size::Elastic},
              {Rank::Train, Rank::Urgent}},
             {"shares", {{1}, {2}, {1, 1}}, all_rights(), {Size::Half, Size::One}, {Rank::Train}},
+            {"parts",
+             {{1}, {2}},
+             some_rights(),
+             {Size::Large, Size::Busy, Size::Half, Size::One},
+             {Rank::Train}},
             {"groups",
              {{2, 1}, {2, 2}},
              all_rights(),
@@ -114,6 +121,14 @@ model::JobDescription describe(const JobChoice& choice, int number) {
     job.spec.project = choice.project == 0 ? "a" : "b";
     if (choice.size == Size::Two) job.spec.request.gpus = 2;
     if (choice.size == Size::Half) job.spec.request.share = {500};
+    if (choice.size == Size::Large) {
+        job.spec.request.share = {200};
+        job.spec.request.gpu_memory = {60};
+    }
+    if (choice.size == Size::Busy) {
+        job.spec.request.share = {700};
+        job.spec.request.gpu_memory = {10};
+    }
     if (choice.size == Size::Gang) job.spec.tasks_min = 2;
     if (choice.size == Size::Gang || choice.size == Size::Elastic) job.spec.tasks_max = 2;
     if (choice.size == Size::Groups) {  // a pair on one node, and one or two more
@@ -134,24 +149,29 @@ model::JobDescription describe(const JobChoice& choice, int number) {
     return job;
 }
 
+using FreeGpus = std::vector<std::vector<proof::Part>>;  // by node
+
 // Whether the running jobs fit. Tasks take the lowest free GPUs of the first node with room, the
 // named one first.
 bool place(model::Description& description, const JobChoice& choice, model::JobDescription& job,
-           std::vector<std::vector<int>>& free) {
+           FreeGpus& free) {
     if (choice.node < 0) return true;
     const int each = job.spec.request.gpus;
-    const int milli = static_cast<int>(job.spec.request.share.value);
+    const proof::Part part = *proof::rule_part(job.spec.request, description.nodes[0]);
     for (int task = 0; task < job.spec.tasks_max; ++task) {
         bool is_placed = false;
         for (std::size_t i = 0; i < free.size() && !is_placed; ++i) {
             const std::size_t node = (static_cast<std::size_t>(choice.node) + i) % free.size();
             std::vector<int> gpus;
             for (int gpu = 0; gpu < static_cast<int>(free[node].size()); ++gpu) {
-                const bool fits = free[node][static_cast<std::size_t>(gpu)] >= milli;
+                const bool fits = free[node][static_cast<std::size_t>(gpu)].holds(part);
                 if (fits && std::ssize(gpus) < each) gpus.push_back(gpu);
             }
             if (std::ssize(gpus) < each) continue;
-            for (const int gpu : gpus) free[node][static_cast<std::size_t>(gpu)] -= milli;
+            for (const int gpu : gpus) {
+                proof::Part& left = free[node][static_cast<std::size_t>(gpu)];
+                left = {left.compute - part.compute, left.memory - part.memory};
+            }
             job.tasks.push_back({model::TaskState::Running, description.nodes[node].name, gpus});
             is_placed = true;
         }
@@ -186,6 +206,7 @@ class Exhaustion {
             model::Node node;
             node.name = "n" + std::to_string(i);
             node.gpus = nodes[i];
+            node.gpu_memory = kGpuMemory;
             base.nodes.push_back(node);
         }
         model::Project a;
@@ -198,14 +219,16 @@ class Exhaustion {
         if (rights.is_b_fixed) b.rights.kind = model::QuotaKind::Fixed;
         if (!rights.has_b_weight) b.rights.weight = 0;
         base.projects = {a, b};
-        std::vector<std::vector<int>> free;
-        for (const int gpus : nodes) free.emplace_back(static_cast<std::size_t>(gpus), 1000);
+        FreeGpus free;
+        for (const int gpus : nodes) {
+            free.emplace_back(static_cast<std::size_t>(gpus), proof::Part{1000, kGpuMemory.value});
+        }
         add_jobs(base, job_choices(family, nodes.size()), free, false);
     }
 
     // All cases with up to three more jobs.
     void add_jobs(const model::Description& description, const std::vector<JobChoice>& choices,
-                  const std::vector<std::vector<int>>& free, bool somebody_waits) {
+                  const FreeGpus& free, bool somebody_waits) {
         if (somebody_waits) check(description);
         if (description.jobs.size() == 3) return;
         for (const JobChoice& choice : choices) {
@@ -285,7 +308,8 @@ class Exhaustion {
     void fail(const model::Description& description, const std::vector<std::string>& found) {
         if (++failed_ > kFailuresShown) return;
         for (const auto& node : description.nodes) {
-            std::cout << "node " << node.name << " gpus=" << node.gpus << '\n';
+            std::cout << "node " << node.name << " gpus=" << node.gpus
+                      << " gpu_memory=" << kGpuMemory.value << '\n';
         }
         for (const auto& project : description.projects) {
             const model::Entitlement& rights = project.rights;
@@ -307,8 +331,11 @@ class Exhaustion {
                   << (job.spec.topology.groups.empty() ? "" : " groups=")
                   << model::format_task_groups(job.spec.topology.groups) << " gpus="
                   << (job.spec.request.share < base::kWholeGpu
-                          ? "0.5"
+                          ? base::format(job.spec.request.share)
                           : std::to_string(job.spec.request.gpus))
+                  << (job.spec.request.gpu_memory > model::Bytes{0}
+                          ? " gpu_memory=" + std::to_string(job.spec.request.gpu_memory.value)
+                          : "")
                   << " age=" << base::format(kNow - job.created)
                   << " saved=" << base::format(kNow - *job.last_checkpoint);
         for (std::size_t task = 0; task < job.tasks.size(); ++task) {

@@ -15,10 +15,6 @@ __extension__ using Wide = __int128;
 
 using cluster::View;
 
-std::int64_t gpus_of(const model::TaskPlacement& task) {
-    return task.share.value * std::popcount(task.gpu_mask);
-}
-
 template <typename Visit>
 void for_each_gpu(const model::TaskPlacement& task, Visit&& visit) {
     for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
@@ -26,9 +22,26 @@ void for_each_gpu(const model::TaskPlacement& task, Visit&& visit) {
     }
 }
 
+// The greatest share, of both alike, that is left.
+std::int64_t greatest_share(const Part& left, std::int64_t given) {
+    if (given == 0 || left.compute == 1000) return left.compute;
+    std::int64_t share = left.compute;
+    while (share > 0 && Wide{given} * share > Wide{left.memory} * 1000) --share;
+    return share;
+}
+
+// How many such parts what is left of a GPU holds.
+std::int64_t how_many(const Part& left, const Part& part) {
+    const std::int64_t by_compute = left.compute / part.compute;
+    return part.memory == 0 ? by_compute : std::min(by_compute, left.memory / part.memory);
+}
+
 void leave(Room& room, const model::TaskPlacement& task, std::int64_t sign) {
     Room::Node& node = room.nodes[task.node.index()];
-    for_each_gpu(task, [&](std::size_t gpu) { node.gpus[gpu] += task.share.value * sign; });
+    for_each_gpu(task, [&](std::size_t gpu) {
+        node.gpus[gpu].compute += task.share.value * sign;
+        node.gpus[gpu].memory += task.gpu_memory.value * sign;
+    });
     node.cpu += task.cpu.value * sign;
     node.memory += task.memory.value * sign;
 }
@@ -42,7 +55,17 @@ Judge::Judge(const cluster::Cluster& cluster, const model::Policy& policy, model
       now_(now),
       pool_(pool),
       shares_(std::move(shares)),
-      fresh_(fresh) {}
+      fresh_(fresh) {
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        const base::NodeId id{static_cast<base::NodeId::Rep>(i)};
+        given_.push_back(given_memory(cluster.description(id)));
+    }
+}
+
+std::int64_t Judge::gpus_of(const model::TaskPlacement& task) const {
+    const Part part{task.share.value, task.gpu_memory.value};
+    return least_share(part, given_[task.node.index()]) * std::popcount(task.gpu_mask);
+}
 
 std::vector<ProjectId> Judge::path(ProjectId project) const {
     std::vector<ProjectId> path;
@@ -57,24 +80,36 @@ std::int64_t Judge::counted(const model::TaskPlacement& task) const {
     return gpus_of(task) * exchange_weight(cluster_, task.node) / 1000;
 }
 
-std::optional<std::int64_t> least_share(const model::TaskRequest& request,
-                                        const model::Node& node) {
+std::int64_t given_memory(const model::Node& node) {
+    return std::max<std::int64_t>(node.gpu_memory.value - node.gpu_reserved.value, 0);
+}
+
+std::optional<Part> rule_part(const model::TaskRequest& request, const model::Node& node) {
     const bool is_by_memory = request.gpu_memory.value > 0;
     const bool is_by_share = request.share.value < 1000;
-    if (!is_by_memory && !is_by_share) return 1000;
-    const Wide given = node.gpu_memory.value - node.gpu_reserved.value;
-    const bool is_known = node.gpu_memory.value > 0;
-    if (is_by_memory && !is_known) return {};
-    // A share has to hold more than the context alone.
+    if (!is_by_memory && !is_by_share) return Part{1000, 0};
+    const Wide given = given_memory(node);
     const Wide context = node.gpu_context.value;
-    const Wide granted = given * request.share.value / 1000;
-    if (is_by_share && is_known && context > 0 && granted <= context) return {};
-    for (std::int64_t share = 1; share <= 1000; ++share) {
-        const bool holds =
-            !is_by_memory || given * share >= (context + request.gpu_memory.value) * 1000;
-        if (holds && (!is_by_share || share >= request.share.value)) return share;
+    if (!is_by_memory) {
+        const Wide granted = given * request.share.value / 1000;
+        // A share has to hold more than the context alone.
+        if (node.gpu_memory.value > 0 && context > 0 && granted <= context) return {};
+        return Part{request.share.value, static_cast<std::int64_t>(granted)};
     }
-    return {};
+    const Wide wanted = context + request.gpu_memory.value;
+    if (wanted > given) return {};
+    Part part{request.share.value, static_cast<std::int64_t>(wanted)};
+    if (is_by_share) return part;
+    // Memory alone: the greatest share whose memory is not more.
+    while (part.compute > 1 && given * part.compute > wanted * 1000) --part.compute;
+    return part;
+}
+
+std::int64_t least_share(const Part& part, std::int64_t given) {
+    if (given == 0) return part.compute;
+    std::int64_t share = part.compute;
+    while (Wide{given} * share < Wide{part.memory} * 1000) ++share;
+    return share;
 }
 
 std::int64_t Judge::counts_at_most(const cluster::Job& job) const {
@@ -91,7 +126,8 @@ std::int64_t Judge::counts_at_most(const cluster::Job& job) const {
             if (is_less) worst.gpu_memory = given;
             worst.gpu_context = std::max(worst.gpu_context, node.gpu_context);
         }
-        gpus = least_share(request, worst).value_or(1000);
+        const auto part = rule_part(request, worst);
+        gpus = part ? least_share(*part, given_memory(worst)) : 1000;
     }
     std::int64_t weight = 0;
     for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {
@@ -110,7 +146,9 @@ std::int64_t Judge::room_of_pool(const Room& room) const {
     for (std::size_t i = 0; i < room.nodes.size(); ++i) {
         const base::NodeId id{static_cast<base::NodeId::Rep>(i)};
         const auto& node = cluster_.nodes()[i];
-        for (const std::int64_t gpu : room.nodes[i].gpus) there += is_exchanged ? 0 : gpu;
+        for (const Part& gpu : room.nodes[i].gpus) {
+            there += is_exchanged ? 0 : greatest_share(gpu, given_[i]);
+        }
         const bool is_there = node.pool == pool_ && node.is_ready;
         if (is_exchanged && is_there) there += node.gpus * exchange_weight(cluster_, id);
     }
@@ -135,9 +173,10 @@ Room Judge::room(cluster::View view) const {
             return use.capacity == cluster::kUnaccounted ? std::numeric_limits<int>::max() * 1000LL
                                                          : use.capacity;
         };
-        room.nodes.push_back({std::vector<std::int64_t>(node.gpus, is_there ? 1000 : 0),
-                              host(node.cpu), host(node.memory)});
-        leaving.nodes.push_back({std::vector<std::int64_t>(node.gpus, 0), 0, 0});
+        const Part whole = is_there ? Part{1000, given_[i]} : Part{};
+        room.nodes.push_back(
+            {std::vector<Part>(node.gpus, whole), host(node.cpu), host(node.memory)});
+        leaving.nodes.push_back({std::vector<Part>(node.gpus), 0, 0});
         promised.nodes.push_back(leaving.nodes.back());
     }
     room.allocated.resize(cluster_.projects().size());
@@ -166,9 +205,12 @@ Room Judge::room(cluster::View view) const {
             return idle ? std::max(gone, kept) : kept;
         };
         for (std::size_t gpu = 0; gpu < room.nodes[i].gpus.size(); ++gpu) {
-            auto& free = room.nodes[i].gpus[gpu];
-            free -= less(leaving.nodes[i].gpus[gpu], promised.nodes[i].gpus[gpu]);
-            free = std::max<std::int64_t>(free, 0);
+            const Part& gone = leaving.nodes[i].gpus[gpu];
+            const Part& kept = promised.nodes[i].gpus[gpu];
+            Part& free = room.nodes[i].gpus[gpu];
+            free.compute =
+                std::max<std::int64_t>(free.compute - less(gone.compute, kept.compute), 0);
+            free.memory = std::max<std::int64_t>(free.memory - less(gone.memory, kept.memory), 0);
         }
         room.nodes[i].cpu -= less(leaving.nodes[i].cpu, promised.nodes[i].cpu);
         room.nodes[i].memory -= less(leaving.nodes[i].memory, promised.nodes[i].memory);
@@ -212,22 +254,21 @@ bool Judge::passes_gates(const Room& room, const Want& want) const {
     return aside == 0 || want.amount <= there - aside;
 }
 
-// Tasks of one job are alike, so what fits on each node adds up. k tasks of g GPUs each, a share
+// Tasks of one job are alike, so what fits on each node adds up. k tasks of g GPUs each, a part
 // of every GPU, fit when the GPUs offer k * g parts of which no task takes two from one GPU.
 std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::NodeId id) const {
     const auto& state = cluster_.nodes()[id.index()];
     if (state.pool != pool_ || !state.is_ready) return 0;
     if (!cluster_.allows(want.job->shape, state.kind)) return 0;
     const int each = cluster_.shape(want.job->shape).request.gpus;
-    const std::int64_t share = cluster_.share_on(want.job->shape, id).value;
+    const model::TaskRequest& request = cluster_.shape(want.job->shape).request;
+    const auto part = rule_part(request, cluster_.description(id));
     const std::int64_t cpu = cluster_.cpu_on(want.job->shape, id);
     const std::int64_t memory = cluster_.memory_on(want.job->shape, id);
     std::int64_t count = 0;
     for (std::int64_t k = 1; k <= want.tasks; ++k) {
         std::int64_t parts = 0;
-        for (const std::int64_t free : node.gpus) {
-            parts += share > 0 ? std::min(free / share, k) : k;
-        }
+        for (const Part& free : node.gpus) parts += std::min(how_many(free, *part), k);
         if (parts < k * each || cpu * k > node.cpu || memory * k > node.memory) break;
         count = k;
     }

@@ -21,9 +21,22 @@ namespace berth::proof {
 using base::JobId;
 using base::ProjectId;
 
-// The least share of one GPU, in thousandths, whose memory holds what a task of the request needs
-// and that is no less than it asks; nothing when the whole GPU is too small. Found by trying.
-std::optional<std::int64_t> least_share(const model::TaskRequest& request, const model::Node& node);
+// What a task takes of one GPU, or what is left of one.
+struct Part {
+    std::int64_t compute = 0;  // thousandths
+    std::int64_t memory = 0;   // bytes
+
+    auto operator<=>(const Part&) const = default;
+    bool holds(const Part& part) const { return compute >= part.compute && memory >= part.memory; }
+};
+
+// What the driver leaves of the memory of a GPU.
+std::int64_t given_memory(const model::Node& node);
+// What a task of the request takes of each of its GPUs on the node; nothing when one is too small.
+std::optional<Part> rule_part(const model::TaskRequest& request, const model::Node& node);
+// The least share of a GPU with so much memory that is no less than the part in either. Found by
+// trying.
+std::int64_t least_share(const Part& part, std::int64_t given);
 
 // What a job needs for its next step: its gang, or one more task.
 struct Want {
@@ -54,7 +67,7 @@ struct Price {
 // What is free and who holds how much; pieces can be taken out of it.
 struct Room {
     struct Node {
-        std::vector<std::int64_t> gpus;  // free milli-GPUs of each
+        std::vector<Part> gpus;  // what is free of each
         std::int64_t cpu = 0;
         std::int64_t memory = 0;
     };
@@ -116,6 +129,7 @@ class Judge {
     std::int64_t set_aside_below(const Room& room, ProjectId roof) const;
     std::int64_t fitting_on(const Room::Node& node, const Want& want, base::NodeId id) const;
     bool is_protected(const Want& want, const cluster::Job& victim) const;
+    std::int64_t gpus_of(const model::TaskPlacement& task) const;
     // As GPUs count in quotas and shares.
     std::int64_t counted(const model::TaskPlacement& task) const;
     std::int64_t counts_at_most(const cluster::Job& job) const;  // one task of it
@@ -126,6 +140,7 @@ class Judge {
     base::PoolId pool_;
     RuleShares shares_;
     const std::set<JobId>& fresh_;
+    std::vector<std::int64_t> given_;  // memory of a GPU, by node
 };
 
 // Calls visit(taken) for every set of pieces in which no core goes before its surplus, the empty

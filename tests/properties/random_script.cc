@@ -110,7 +110,10 @@ std::string size(Rng& rng) {
         case 2: return " gpus=" + pick(rng, {"0.3", "0.25", "0.7", "2x0.5"});
         case 3:
             return " gpu_memory=" + pick(rng, {"20G", "40G", "60G"}) +
-                   maybe(rng, "gpus", {"", "", "0.5", "0.7"});
+                   maybe(rng, "gpus", {"", "0.2", "0.5", "0.7"});
+        case 5:
+            return " gpu_memory=" + pick(rng, {"5G", "10G", "26G"}) +
+                   maybe(rng, "gpus", {"", "0.1", "0.6", "2x0.3"});
         case 4: return " gpus=" + pick(rng, {"0", "3", "4"});
         default: return "";
     }

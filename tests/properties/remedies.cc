@@ -167,18 +167,20 @@ std::vector<Remedy> smaller(const Remedy& remedy, const cluster::Job& job,
 }
 
 // Whether `tasks` tasks fit on GPUs with so much room each: all choices of GPUs are tried.
-bool all_fit(std::vector<std::int64_t> free, int tasks, int gpus, std::int64_t share) {
+bool all_fit(std::vector<proof::Part> free, int tasks, int gpus, const proof::Part& part) {
     if (tasks == 0) return true;
     std::vector<std::size_t> chosen;
     const std::function<bool(std::size_t)> choose = [&](std::size_t from) {
         if (std::ssize(chosen) == gpus) {
-            std::vector<std::int64_t> rest = free;
-            for (const std::size_t gpu : chosen) rest[gpu] -= share;
+            std::vector<proof::Part> rest = free;
+            for (const std::size_t gpu : chosen) {
+                rest[gpu] = {rest[gpu].compute - part.compute, rest[gpu].memory - part.memory};
+            }
             std::ranges::sort(rest);
-            return all_fit(std::move(rest), tasks - 1, gpus, share);
+            return all_fit(std::move(rest), tasks - 1, gpus, part);
         }
         for (std::size_t gpu = from; gpu < free.size(); ++gpu) {
-            if (free[gpu] < share || (gpu > from && free[gpu] == free[gpu - 1])) continue;
+            if (!free[gpu].holds(part) || (gpu > from && free[gpu] == free[gpu - 1])) continue;
             chosen.push_back(gpu);
             if (choose(gpu + 1)) return true;
             chosen.pop_back();
@@ -200,8 +202,9 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
         const auto found = description.labels.find(label.first);
         return found != description.labels.end() && found->second == label.second;
     });
-    const auto share = proof::least_share(shape.request, description);
-    const bool is_large_enough = shape.request.gpus == 0 || share.has_value();
+    const auto part = proof::rule_part(shape.request, description);
+    const bool is_large_enough = shape.request.gpus == 0 || part.has_value();
+    const proof::Part whole{1000, proof::given_memory(description)};
     if (!has_model || !has_labels || !is_large_enough) return 0;
     if (shape.request.gpus > description.gpus) return 0;
     int most = 0;
@@ -212,8 +215,8 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
         const bool fits =
             fits_host(state.cpu, cluster.cpu_on(job.shape, node)) &&
             fits_host(state.memory, cluster.memory_on(job.shape, node)) &&
-            all_fit(std::vector<std::int64_t>(static_cast<std::size_t>(description.gpus), 1000),
-                    tasks, shape.request.gpus, share.value_or(1000));
+            all_fit(std::vector<proof::Part>(static_cast<std::size_t>(description.gpus), whole),
+                    tasks, shape.request.gpus, part.value_or(whole));
         if (!fits) break;
         most = tasks;
     }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "judge.h"
 #include "scheduling/past_share.h"
 
 namespace berth::proof {
@@ -59,7 +60,9 @@ class Division {
         std::int64_t held = 0;
         int tasks = 0;
         const auto add = [&](const model::TaskPlacement& place) {
-            held += place.share.value * __builtin_popcountll(place.gpu_mask) *
+            const Part part{place.share.value, place.gpu_memory.value};
+            const std::int64_t given = given_memory(cluster_.description(place.node));
+            held += least_share(part, given) * __builtin_popcountll(place.gpu_mask) *
                     exchange_weight(cluster_, place.node) / 1000;
             ++tasks;
         };

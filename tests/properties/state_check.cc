@@ -44,11 +44,13 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
         std::int64_t leaving = 0;
         std::int64_t promised = 0;
     };
-    std::map<std::pair<base::NodeId, int>, Sum> gpus;
+    std::map<std::pair<base::NodeId, int>, std::pair<Sum, Sum>> gpus;  // compute, memory
     std::map<base::NodeId, std::pair<Sum, Sum>> hosts;  // CPU, memory
     const auto add = [&](const model::TaskPlacement& task, std::int64_t Sum::* field) {
         for (int gpu = 0; gpu < model::kGpusPerNodeMax; ++gpu) {
-            if ((task.gpu_mask >> gpu & 1) != 0) gpus[{task.node, gpu}].*field += task.share.value;
+            if ((task.gpu_mask >> gpu & 1) == 0) continue;
+            gpus[{task.node, gpu}].first.*field += task.share.value;
+            gpus[{task.node, gpu}].second.*field += task.gpu_memory.value;
         }
         hosts[task.node].first.*field += task.cpu.value;
         hosts[task.node].second.*field += task.memory.value;
@@ -83,8 +85,12 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
     const auto is_over = [](const Sum& sum, std::int64_t bound) {
         return sum.used + std::max(sum.leaving, sum.promised) > bound;
     };
-    for (const auto& [gpu, sum] : gpus) {
-        if (is_over(sum, 1000)) found.push_back("I1: a GPU is used beyond what it has");
+    for (const auto& [gpu, sums] : gpus) {
+        if (is_over(sums.first, 1000)) found.push_back("I1: a GPU is used beyond what it has");
+        const model::Node node = state.cluster.description(gpu.first);
+        if (is_over(sums.second, node.gpu_memory.value - node.gpu_reserved.value)) {
+            found.push_back("I1: the memory of a GPU is used beyond what it has");
+        }
     }
     for (const auto& [node, sums] : hosts) {
         const auto& host = state.cluster.nodes()[node.index()];

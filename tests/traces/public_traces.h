@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where are the public traces, and what do they hold? BERTH_TRACES names their folder.
+// Where are the public traces, and what do they hold?
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@
 
 namespace berth::simulation {
 
-// Empty when they are not here.
+// Empty where there are none: tests say so and skip.
 std::filesystem::path traces_folder();
 
-// The unpacked bytes of one.
+// The unpacked bytes of one. Fails the test when it cannot be read.
 std::string read_text(const std::filesystem::path& file);
-Trace read_trace(const std::filesystem::path& file, std::string_view format);
+Trace read(const std::filesystem::path& file, std::string_view format = "muri");
 
 }  // namespace berth::simulation

@@ -79,7 +79,7 @@ TEST_CASE("fifo, fjf, sjf, SRTF, SRSF and released Tiresias: equal to the last d
     for (const Published& known : kPublished) {
         INFO(known.trace << " " << known.policy);
         const Trace trace =
-            read_trace(folder / "muri" / (std::string(known.trace) + ".csv.gz"), "muri");
+            read(folder / "muri" / (std::string(known.trace) + ".csv.gz"), "muri");
         const Metrics found = simulate(trace, known.policy);
         CHECK(found.finished == trace.size());
         const std::array<std::int64_t, 8> figures{
@@ -97,7 +97,7 @@ TEST_CASE("geometric levels: as an independent simulator found them") {
     const std::filesystem::path folder = traces_folder();
     if (folder.empty()) return;
     const auto average = [&](const char* trace, std::string_view policy) {
-        return std::llrint(simulate(read_trace(folder / "muri" / trace, "muri"), policy).avg_jct_s);
+        return std::llrint(simulate(read(folder / "muri" / trace, "muri"), policy).avg_jct_s);
     };
     CHECK(average("trace3.csv.gz", "geo8") == 278421);
     CHECK(average("trace1.csv.gz", "geo8") == 1932400);
@@ -111,7 +111,7 @@ TEST_CASE("finish-fair: Shockwave's average, makespan and fairness, all at once"
     if (folder.empty()) return;
     // Of its released results for 120 jobs on 32 GPUs (uw-mad-dash/shockwave,
     // scheduler/reproduce/pickles/tacc_32gpus).
-    const Trace trace = read_trace(folder / "shockwave/120_jobs_100.csv", "shockwave");
+    const Trace trace = read(folder / "shockwave/120_jobs_100.csv", "shockwave");
     const Metrics found = simulate(trace, "finish-fair", {8, 4});
     CHECK(found.finished == 120);
     CHECK(found.avg_jct_s <= 9958);

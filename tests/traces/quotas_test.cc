@@ -51,7 +51,8 @@ struct Figures {
 };
 
 Figures simulate(const Trace& trace, model::QuotaKind kind) {
-    const model::Policy policy = model::berth_policy();
+    model::Policy policy = model::berth_policy();
+    policy.tiers.count = 1;
     const model::Description cluster = shared_by_demand(trace, kind);
     const QuotaExperiment experiment{
         .trace = trace, .cluster = cluster, .policy = policy, .save_time = policy.pause_grace};
@@ -78,7 +79,7 @@ TEST_CASE("demand within a quota waits no longer than the grace, and jobs end ea
         MESSAGE("skipped: no public traces here; BERTH_TRACES names their folder");
         return;
     }
-    Trace trace = read_trace(folder / "philly/philly.csv.gz", "philly");
+    Trace trace = read(folder / "philly/philly.csv.gz", "philly");
     std::erase_if(trace, [](const TraceJob& job) { return job.project.empty(); });
     constexpr double kHour = 3600;
     const Figures apart = simulate(trace, model::QuotaKind::Fixed);

@@ -8,9 +8,9 @@
 #include <doctest/doctest.h>
 
 #include "ordering/named.h"
+#include "traces/public_traces.h"
 #include "simulation/audit.h"
 #include "simulation/metrics.h"
-#include "traces/public_traces.h"
 
 namespace berth::simulation {
 namespace {
@@ -36,8 +36,7 @@ Metrics simulate(const Experiment& experiment, std::string_view policy) {
 }
 
 Metrics packed(const Muri& muri, std::string_view policy) {
-    const Trace trace =
-        read_trace(traces_folder() / "muri" / (std::string(muri.trace) + ".csv.gz"), "muri");
+    const Trace trace = read(traces_folder() / "muri" / (std::string(muri.trace) + ".csv.gz"));
     return simulate({.trace = trace,
                      .machines = {8, 8},
                      .placement = Placement::Count,
@@ -83,7 +82,7 @@ TEST_CASE("placement by profile: as soon as all together, a quarter sooner than 
     const auto speeds = parse_speed_table(
         read_text(traces_folder() / "gavel/simulation_throughputs.json.gz"), "speeds");
     REQUIRE(speeds);
-    const Trace trace = read_trace(traces_folder() / "shockwave/220_jobs_100.csv", "shockwave");
+    const Trace trace = read(traces_folder() / "shockwave/220_jobs_100.csv", "shockwave");
     const auto average = [&](Placement placement) {
         const Experiment experiment{
             .trace = trace, .machines = {16, 4}, .placement = placement, .speeds = &*speeds};

@@ -10,13 +10,16 @@
 //   put POINTER VALUE COUNT   fills u32
 //   get POINTER               one u32
 //   spin NS COUNT             so many kernels of such a length, waited for
-//   work NS MS                kernels of such a length for so long; how many were done
+//   launch NS                 one such kernel, not waited for
+//   work NS MS [BLOCKS]       kernels of such a length for so long; how many were done
 //   managed BYTES             pointer
 //   export POINTER            hexadecimal handle for another process
 //   import HANDLE             pointer
 //   lookup NAME VERSION FLAGS status, and the exported name of what was found
 //   churn                     allocates and frees at random until killed
 //   checkpoint PID            locks it, too: both results, and the state it is then in
+//   exec                      becomes a fresh tenant, which says "again"
+//   timed NS COUNT            milliseconds between events around so many kernels
 //   fork                      what a forked child gets from cuMemAlloc
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -47,9 +50,9 @@ CUfunction spin_kernel() {
     return function;
 }
 
-CUresult launch_spin(unsigned long long ns) {
+CUresult launch_spin(unsigned long long ns, unsigned int blocks = 1024) {
     void* parameters[] = {&ns};
-    return cuda().cuLaunchKernel(spin_kernel(), 1024, 1, 1, 64, 1, 1, 0, nullptr, parameters,
+    return cuda().cuLaunchKernel(spin_kernel(), blocks, 1, 1, 64, 1, 1, 0, nullptr, parameters,
                                  nullptr);
 }
 
@@ -119,24 +122,32 @@ std::string spin(std::istream& in) {
     return std::to_string(cuda().cuCtxSynchronize());
 }
 
-// Two kernels are always queued, so that the GPU never waits for this process.
+std::string launch_one(std::istream& in) {
+    unsigned long long ns = 0;
+    in >> ns;
+    return std::to_string(launch_spin(ns));
+}
+
+// Eight kernels are always queued, so that the GPU never waits for this process.
 std::string work(std::istream& in) {
     unsigned long long ns = 0;
     int ms = 0;
+    unsigned int blocks = 1024;
     in >> ns >> ms;
-    CUevent events[2] = {};
+    if (unsigned int wanted = 0; in >> wanted) blocks = wanted;
+    CUevent events[8] = {};
     for (CUevent& event : events) {
         cuda().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
-        launch_spin(ns);
+        launch_spin(ns, blocks);
         cuda().cuEventRecord(event, nullptr);
     }
     const auto end = Clock::now() + std::chrono::milliseconds(ms);
     int done = 0;
     for (; Clock::now() < end; ++done) {
-        CUevent event = events[done % 2];
+        CUevent event = events[done % 8];
         if (const CUresult result = cuda().cuEventSynchronize(event); result != CUDA_SUCCESS)
             return std::to_string(result);
-        launch_spin(ns);
+        launch_spin(ns, blocks);
         cuda().cuEventRecord(event, nullptr);
     }
     return std::to_string(cuda().cuCtxSynchronize()) + " " + std::to_string(done);
@@ -213,6 +224,27 @@ std::string checkpoint(std::istream& in) {
     return std::to_string(locked) + " " + std::to_string(saved) + " " + std::to_string(state);
 }
 
+std::string become_fresh(std::istream&) {
+    ::execl("/proc/self/exe", "vgpu_tenant", "again", nullptr);
+    return "-1";
+}
+
+std::string timed(std::istream& in) {
+    unsigned long long ns = 0;
+    int count = 0;
+    in >> ns >> count;
+    CUevent begin = nullptr;
+    CUevent end = nullptr;
+    float ms = 0;
+    for (CUevent* event : {&begin, &end}) cuda().cuEventCreate(event, CU_EVENT_DEFAULT);
+    cuda().cuEventRecord(begin, nullptr);
+    for (int i = 0; i < count; ++i) launch_spin(ns);
+    cuda().cuEventRecord(end, nullptr);
+    cuda().cuEventSynchronize(end);
+    const CUresult result = cuda().cuEventElapsedTime(&ms, begin, end);
+    return std::to_string(result) + " " + std::to_string(ms);
+}
+
 std::string fork_child(std::istream&) {
     const pid_t child = ::fork();
     if (child == 0) {
@@ -226,7 +258,8 @@ std::string fork_child(std::istream&) {
 
 }  // namespace
 
-int main() {
+int main(int count, char**) {
+    if (count > 1) std::cout << "again" << std::endl;
     const std::map<std::string, std::function<std::string(std::istream&)>> commands = {
         {"init", [](std::istream&) { return std::to_string(cuda().cuInit(0)); }},
         {"context", context},
@@ -237,12 +270,15 @@ int main() {
         {"put", put},
         {"get", get},
         {"spin", spin},
+        {"launch", launch_one},
         {"work", work},
         {"export", export_memory},
         {"import", import_memory},
         {"lookup", lookup},
         {"churn", churn},
         {"checkpoint", checkpoint},
+        {"exec", become_fresh},
+        {"timed", timed},
         {"fork", fork_child},
     };
     std::string line;

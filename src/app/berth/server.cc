@@ -128,7 +128,7 @@ base::Status Server::Parts::open() {
     BERTH_TRY(opened, adapters::sqlite::open_store(options.data_dir));
     store = std::move(opened);
     BERTH_TRY(cluster_id, obtain_cluster_id(options.data_dir));
-    BERTH_TRY(chosen_launcher, choose_launcher(loop, options, cluster_id));
+    BERTH_TRY(chosen_launcher, choose_launcher(loop, options, cluster_id, inventory));
     launcher = std::move(chosen_launcher);
     BERTH_TRY(nodes, inventory.inventory->discover());
     BERTH_TRY(token, api::obtain_token(options.data_dir + "/token"));
@@ -333,6 +333,7 @@ int Server::run() {
     }
     ::unlink((parts.options.data_dir + "/berth.sock").c_str());
     ::unlink((parts.options.data_dir + "/port").c_str());
+    parts.launcher.launcher.reset();
     log_line("berth ended", parts.clock.now());
     return parts.exit_code;
 }

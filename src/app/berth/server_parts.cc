@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "adapters/gpu_shares/gpu_shares.h"
 #include "adapters/nvml/nvml_gpus.h"
 #include "adapters/process/attempt_files.h"
 #include "adapters/process/launcher.h"
@@ -34,8 +35,28 @@ base::Result<ChosenInventory> simulated(std::string_view spec, const std::string
     BERTH_TRY(gpus, simulated_gpu::SimulatedGpus::parse(spec, kSimulatedNode));
     ChosenInventory chosen;
     chosen.inventory = std::make_unique<simulated_gpu::SimulatedGpus>(std::move(gpus));
+    chosen.is_simulated = true;
     chosen.description = "simulated (" + std::string(spec) + ")" + note;
     return chosen;
+}
+
+base::Result<gpu_shares::Settings> share_settings(const ServerOptions& options,
+                                                  const std::string& cluster_id,
+                                                  const ChosenInventory& inventory) {
+    gpu_shares::Settings settings;
+    settings.programs = std::filesystem::path(options.program).parent_path().string();
+    // Sockets have short names; the data directory's may be long.
+    settings.directory = "/tmp/berth-vgpu-" + cluster_id;
+    settings.are_simulated = inventory.is_simulated;
+    BERTH_TRY(nodes, inventory.inventory->discover());
+    BERTH_TRY(readings, inventory.inventory->read());
+    for (const ports::GpuReading& reading : readings) {
+        const auto node = std::ranges::find(nodes, reading.node, &model::Node::name);
+        if (node == nodes.end()) continue;
+        settings.gpus.push_back(
+            {reading.node, reading.index, reading.uuid, node->gpu_memory, node->gpu_context});
+    }
+    return settings;
 }
 
 }  // namespace
@@ -61,7 +82,8 @@ base::Result<ChosenInventory> choose_inventory(const std::string& gpus) {
 
 base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
                                              const ServerOptions& options,
-                                             const std::string& cluster_id) {
+                                             const std::string& cluster_id,
+                                             const ChosenInventory& inventory) {
     ChosenLauncher chosen;
     const std::string jobs_dir = options.data_dir + "/jobs";
     chosen.log_path = [jobs_dir](ports::AttemptId attempt, int task) {
@@ -86,9 +108,12 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
         return base::fail(base::ErrorCode::Unavailable,
                           "\"" + supervisor + "\" is not there; it belongs beside berth");
     }
-    chosen.launcher = std::make_unique<process::ProcessLauncher>(
+    auto processes = std::make_unique<process::ProcessLauncher>(
         loop, process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id,
                                               options.log_limit.value});
+    BERTH_TRY(shares, share_settings(options, cluster_id, inventory));
+    chosen.launcher =
+        std::make_unique<gpu_shares::GpuShares>(loop, std::move(processes), std::move(shares));
     chosen.description = "processes";
     chosen.attach_address = [cluster_id](ports::AttemptId attempt) {
         return '@' + supervision::socket_of({cluster_id, attempt.job.value, attempt.attempt});

@@ -17,6 +17,7 @@ namespace berth::app {
 
 struct ChosenInventory {
     std::unique_ptr<ports::GpuInventory> inventory;
+    bool is_simulated = false;
     std::string description;            // "8 simulated (sim:8x80G)"
 };
 
@@ -33,7 +34,8 @@ struct ChosenLauncher {
 // Errors: Invalid; Unavailable when the supervisor program is not beside this one.
 base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
                                              const ServerOptions& options,
-                                             const std::string& cluster_id);
+                                             const std::string& cluster_id,
+                                             const ChosenInventory& inventory);
 
 // Errors: Invalid, an unknown profile.
 base::Result<model::Policy> choose_policy(const ServerOptions& options);

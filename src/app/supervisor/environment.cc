@@ -60,6 +60,7 @@ std::vector<std::string> decided(const Order& order, const TaskOrder& task, int 
         "BERTH_SAVED_FILE=" + order.saved_file,
     };
     add_group(order, task, values);
+    values.insert(values.end(), task.environment.begin(), task.environment.end());
     if (order.resumes) values.push_back("BERTH_RESUME=1");
     return values;
 }

@@ -54,7 +54,7 @@ bool read_uuid(std::string_view text, unsigned char (&uuid)[16]) {
         unsigned int digit = 0;
         if (digits == 32 || std::from_chars(&letter, &letter + 1, digit, 16).ec != std::errc{})
             return false;
-        uuid[digits / 2] = static_cast<unsigned char>(uuid[digits / 2] << 4U | digit);
+        uuid[digits / 2] = static_cast<unsigned char>(unsigned{uuid[digits / 2]} << 4U | digit);
         ++digits;
     }
     return digits == 32;

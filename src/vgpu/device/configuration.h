@@ -11,8 +11,9 @@
 //   memory = 80GiB           of each; in whole 2 MiB pages: KiB, MiB, GiB                 (16GiB)
 //   reserved = 512MiB        of it the driver keeps for itself                           (512MiB)
 //   context = 400MiB         what each context costs                                     (400MiB)
-//   contents = 1GiB          of each GPU's memory has real bytes behind it; allocations past
-//                            this are counted but hold nothing                             (1GiB)
+//   contents = 1GiB          of each GPU's memory has real bytes behind it, in the state's file
+//                            as they are written; allocations past this are counted but hold
+//                            nothing                                                       (1GiB)
 //   name = Software GPU      model name
 //   uuids = GPU-..., GPU-... one a GPU                                 (made from its number)
 //   sms = 132                streaming multiprocessors                                      (132)

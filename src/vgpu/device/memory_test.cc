@@ -130,7 +130,7 @@ TEST_CASE("a killed process's memory is free again, also before anybody has reap
 }
 
 TEST_CASE("a dead process keeps its memory for the release delay") {
-    const Machine machine("release_delay_ms=300");
+    const Machine machine("release_delay_ms=1000");
     const pid_t child = machine.start([](const SharedState& state, std::uint32_t me) {
         take(state, {me, 0, 960 * kMiB});
         ::pause();
@@ -138,9 +138,9 @@ TEST_CASE("a dead process keeps its memory for the release delay") {
     wait_until([&] { return usage(*machine.state, 0).used_bytes == 960 * kMiB; });
     kill_and_reap(child);
     CHECK(take(*machine.state, {machine.me, 0, kMiB}) == kNobody);
-    std::this_thread::sleep_for(std::chrono::milliseconds(150));
-    CHECK(take(*machine.state, {machine.me, 0, kMiB}) == kNobody);
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    CHECK(take(*machine.state, {machine.me, 0, kMiB}) == kNobody);
+    std::this_thread::sleep_for(std::chrono::milliseconds(900));
     CHECK(take(*machine.state, {machine.me, 0, kMiB}) != kNobody);
 }
 
@@ -155,17 +155,41 @@ TEST_CASE("contents are real up to the amount described, and the file shrinks wi
     CHECK((*machine.state)->blocks[again].offset != 0);
 }
 
+TEST_CASE("whoever takes the lock next ends what a killed owner began") {
+    const Machine machine;
+    const auto held = take(*machine.state, {machine.me, 0, 8 * kMiB});
+    const auto orphan = take(*machine.state, {machine.me, 0, 16 * kMiB});
+    const auto inherited = take(*machine.state, {machine.me, 0, 32 * kMiB});
+    const pid_t child = machine.start([&](const SharedState& state, std::uint32_t me) {
+        const Locked locked(state);
+        Layout& layout = *state;
+        layout.used_bytes[0] = 5;                   // had taken it off, and not put it back
+        layout.blocks[orphan].holders[0].store(0);  // let go, not yet freed
+        layout.blocks[inherited].payer.store(me);   // paid for by one who does not hold it
+        ::raise(SIGKILL);
+    });
+    ::waitpid(child, nullptr, 0);
+    const Locked locked(*machine.state);
+    const Layout& layout = **machine.state;
+    CHECK(layout.blocks[held].bytes.load() == 8 * kMiB);
+    CHECK(layout.blocks[orphan].bytes.load() == 0);
+    CHECK(layout.blocks[inherited].payer.load() == machine.me);
+    CHECK(layout.used_bytes[0] == 40 * kMiB);
+    CHECK(layout.contents_bytes[0] == 40 * kMiB);
+}
+
 TEST_CASE("SIGKILL at any instant neither loses nor leaks memory") {
     const Machine machine;
     std::mt19937 dice(7);
+    // Small enough to fit at most times: what is wanted are deaths within taking and giving back.
     const auto churn = [](const SharedState& state, std::uint32_t me) {
         std::mt19937 own(static_cast<unsigned>(::getpid()));
         std::vector<std::uint32_t> mine;
         for (;;) {
-            if (own() % 3 == 0) add_context(state, me, 0);
-            const auto block = take(state, {me, 0, (1 + own() % 64) * kMiB});
+            if (own() % 8 == 0 && add_context(state, me, 0)) remove_context(state, me, 0);
+            const auto block = take(state, {me, 0, (1 + own() % 20) * kMiB});
             if (block != kNobody) mine.push_back(block);
-            if (!mine.empty() && (block == kNobody || own() % 2 == 0)) {
+            while (mine.size() > 6 || (!mine.empty() && (block == kNobody || own() % 2 == 0))) {
                 const auto one = own() % mine.size();
                 let_go(state, me, mine[one]);
                 mine[one] = mine.back();

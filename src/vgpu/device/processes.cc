@@ -21,6 +21,7 @@ struct Life {
     char status = 'X';  // as in /proc: Z and X are dead
     std::uint64_t threads = 0;
     std::uint64_t start_time = 0;
+    std::uint64_t start_stack = 0;  // another one after exec; 0: not for us to see
 };
 
 // Fields of /proc/PID/stat, counted from 1; a process that is not there is as one that is dead.
@@ -38,19 +39,23 @@ Life life_of(std::int32_t pid) {
     text.remove_prefix(text.rfind(')') + 2);
     Life life;
     life.status = text.front();
-    for (int field = 3; !text.empty() && field <= 22; ++field) {
+    for (int field = 3; !text.empty() && field <= 28; ++field) {
         const auto end = text.find(' ');
         if (field == 20) std::from_chars(text.data(), text.data() + end, life.threads);
         if (field == 22) std::from_chars(text.data(), text.data() + end, life.start_time);
+        if (field == 28) std::from_chars(text.data(), text.data() + end, life.start_stack);
         text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
     }
     return life;
 }
 
-// A first thread that ended before the others shows as a zombie, too.
+// A first thread that ended before the others shows as a zombie, too. A program that replaced
+// itself by exec has lost what it had, as with a driver that closes its files.
 bool is_alive(const Process& process) {
     const Life life = life_of(process.pid.load());
     if (life.status == 'X' || life.start_time != process.start_time) return false;
+    const bool is_known = life.start_stack != 0 && process.start_stack != 0;
+    if (is_known && life.start_stack != process.start_stack) return false;
     return life.status != 'Z' || life.threads > 1;
 }
 
@@ -65,27 +70,36 @@ void release(const SharedState& state, std::uint32_t number) {
     recount(*state);
 }
 
+std::uint32_t free_number(const Layout& layout) {
+    for (std::uint32_t number = 0; number < kProcessesMax; ++number)
+        if (layout.processes[number].pid.load() == 0) return number;
+    return kNobody;
+}
+
 }  // namespace
 
 std::uint32_t enrol(const SharedState& state) {
     const std::int32_t pid = ::getpid();
-    const std::uint64_t start_time = life_of(pid).start_time;
+    const Life life = life_of(pid);
     const Locked locked(state);
-    sweep(state, Sweep::Now);
-    for (std::uint32_t number = 0; number < kProcessesMax; ++number) {
-        Process& process = state->processes[number];
-        if (process.pid.load() != 0) continue;
-        process.state.store(CheckpointState::Running);
-        process.calls.store(0);
-        process.pending.store(0);
-        process.placement.store(kOwnPlacement);
-        process.start_time = start_time;
-        process.died_ns = 0;
-        process.is_unmovable.store(0);
-        process.pid.store(pid);
-        return number;
+    // The dead are looked for when their places are needed: hundreds may start at once.
+    std::uint32_t number = free_number(*state);
+    if (number == kNobody) {
+        sweep(state, Sweep::Now);
+        number = free_number(*state);
     }
-    return kNobody;
+    if (number == kNobody) return kNobody;
+    Process& process = state->processes[number];
+    process.state.store(CheckpointState::Running);
+    process.calls.store(0);
+    process.pending.store(0);
+    process.placement.store(kOwnPlacement);
+    process.start_time = life.start_time;
+    process.start_stack = life.start_stack;
+    process.died_ns = 0;
+    process.is_unmovable.store(0);
+    process.pid.store(pid);
+    return number;
 }
 
 std::uint32_t find_process(const SharedState& state, std::int32_t pid) {

@@ -35,7 +35,8 @@ struct Process {
     std::atomic<std::uint32_t> calls;    // driver calls it is inside
     std::atomic<std::uint32_t> pending;  // operations in its streams that are not done
     std::atomic<std::uint64_t> placement;  // 4 bits a GPU: on which one that GPU's memory really is
-    std::uint64_t start_time;  // from /proc, so that a pid used again is another process
+    std::uint64_t start_time;  // from /proc, so that a pid used again is another process,
+    std::uint64_t start_stack;  // and so is a program after exec
     std::uint64_t died_ns;  // when it was first seen dead; 0: it lives
     std::atomic<std::uint32_t> contexts[kGpusMax];
     std::atomic<std::uint32_t> is_unmovable;  // has managed or shared memory: cannot be saved

@@ -99,10 +99,8 @@ CUresult cuInit(unsigned int flags) {
     const RealDriver& real = load_real_driver();
     if (real.cuInit == nullptr) return CUDA_ERROR_NO_DEVICE;
     const CUresult result = real.cuInit(flags);
-    if (result != CUDA_SUCCESS || is_tenant()) return result;
-    if (!enter_tenancy()) return CUDA_ERROR_NOT_PERMITTED;
-    if (is_tenant()) learn_devices();
-    return result;
+    if (result != CUDA_SUCCESS) return result;
+    return enter_tenancy() ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {

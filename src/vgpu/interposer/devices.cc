@@ -39,7 +39,7 @@ void write_uuid(const CUuuid& uuid, char (&text)[ledger::kUuidMax]) {
 
 }  // namespace
 
-void learn_devices() {
+void learn_devices(const Seat& seat) {
     const RealDriver& real = load_real_driver();
     int count = 0;
     if (real.cuDeviceGetCount == nullptr || real.cuDeviceGetCount(&count) != CUDA_SUCCESS) return;
@@ -53,7 +53,7 @@ void learn_devices() {
             device >= kDevicesMax || read == nullptr || read(&uuid, device) != CUDA_SUCCESS)
             continue;
         write_uuid(uuid, text);
-        gpus[device] = gpu_of(text);
+        gpus[device] = seat.find(text);
     }
     device_count = count;
 }

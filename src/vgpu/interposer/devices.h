@@ -4,6 +4,7 @@
 // remembered, so that an allocation asks the driver once only.
 #pragma once
 
+#include "vgpu/interposer/seat.h"
 #include "vgpu/interposer/tenancy.h"
 
 namespace berth::vgpu::interposer {
@@ -15,8 +16,8 @@ struct Here {
 
 // Unlimited where there is no context: the driver refuses such a call itself.
 Here here();
-// Reads the UUIDs of all devices, once after cuInit.
-void learn_devices();
+// Reads the UUIDs of all devices, once after cuInit and before anybody asks.
+void learn_devices(const Seat& seat);
 void forget_context_device(CUcontext context);
 void forget_devices();
 

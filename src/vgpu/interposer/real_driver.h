@@ -27,36 +27,70 @@ decltype(cuDevicePrimaryCtxReset_v2) cuDevicePrimaryCtxReset;
 namespace berth::vgpu::interposer {
 
 // What the hooks call. A function that the driver lacks is null.
-#define BERTH_REAL_FUNCTIONS(X)                                                                    \
-    X(cuInit)                                                                                      \
-    X(cuGetProcAddress)                                                                            \
-    X(cuGetProcAddress_v2)                                                                         \
-    X(cuDeviceGet)                                                                                 \
-    X(cuDeviceGetCount)                                                                            \
-    X(cuDeviceGetUuid) X(cuDeviceGetUuid_v2) X(cuDeviceTotalMem_v2) X(cuMemGetInfo_v2)             \
-        X(cuDevicePrimaryCtxRetain) X(cuDevicePrimaryCtxRelease) X(cuDevicePrimaryCtxRelease_v2)   \
-            X(cuDevicePrimaryCtxReset) X(cuDevicePrimaryCtxReset_v2) X(cuCtxCreate_v2) X(          \
-                cuCtxCreate_v3) X(cuCtxCreate_v4) X(cuCtxDestroy_v2) X(cuCtxGetCurrent)            \
-                X(cuCtxGetDevice) X(cuMemAlloc_v2) X(cuMemAllocPitch_v2) X(cuMemAllocManaged) X(   \
-                    cuMemFree_v2) X(cuMemCreate) X(cuMemRelease) X(cuMemMap) X(cuMemUnmap)         \
-                    X(cuMemRetainAllocationHandle) X(cuMemAllocAsync) X(cuMemAllocAsync_ptsz) X(   \
-                        cuMemAllocFromPoolAsync) X(cuMemAllocFromPoolAsync_ptsz) X(cuMemFreeAsync) \
-                        X(cuMemFreeAsync_ptsz) X(cuMemPoolDestroy) X(cuMemPoolTrimTo)              \
-                            X(cuMemPoolGetAttribute) X(cuDeviceGetMemPool)                         \
-                                X(cuDeviceGetGraphMemAttribute) X(cuDeviceGraphMemTrim) X(         \
-                                    cuArrayCreate_v2) X(cuArray3DCreate_v2) X(cuArrayDestroy)      \
-                                    X(cuMipmappedArrayCreate) X(cuMipmappedArrayDestroy) X(        \
-                                        cuLaunchKernel) X(cuLaunchKernel_ptsz) X(cuLaunchKernelEx) \
-                                        X(cuLaunchKernelEx_ptsz) X(cuLaunchCooperativeKernel)      \
-                                            X(cuLaunchCooperativeKernel_ptsz)                      \
-                                                X(cuLaunchCooperativeKernelMultiDevice)            \
-                                                    X(cuGraphLaunch) X(cuGraphLaunch_ptsz)         \
-                                                        X(cuGraphAddMemAllocNode)                  \
-                                                            X(cuStreamIsCapturing) X(              \
-                                                                cuThreadExchangeStreamCaptureMode) \
-                                                                X(cuEventCreate) X(cuEventRecord)  \
-                                                                    X(cuEventSynchronize)          \
-                                                                        X(cuEventDestroy_v2)
+#define BERTH_REAL_FUNCTIONS(X)             \
+    X(cuInit)                               \
+    X(cuGetProcAddress)                     \
+    X(cuGetProcAddress_v2)                  \
+    X(cuDeviceGet)                          \
+    X(cuDeviceGetCount)                     \
+    X(cuDeviceGetUuid)                      \
+    X(cuDeviceGetUuid_v2)                   \
+    X(cuDeviceTotalMem_v2)                  \
+    X(cuMemGetInfo_v2)                      \
+    X(cuDevicePrimaryCtxRetain)             \
+    X(cuDevicePrimaryCtxRelease)            \
+    X(cuDevicePrimaryCtxRelease_v2)         \
+    X(cuDevicePrimaryCtxReset)              \
+    X(cuDevicePrimaryCtxReset_v2)           \
+    X(cuCtxCreate_v2)                       \
+    X(cuCtxCreate_v3)                       \
+    X(cuCtxCreate_v4)                       \
+    X(cuCtxDestroy_v2)                      \
+    X(cuCtxSetCurrent)                      \
+    X(cuCtxGetCurrent)                      \
+    X(cuCtxGetDevice)                       \
+    X(cuMemAlloc_v2)                        \
+    X(cuMemAllocPitch_v2)                   \
+    X(cuMemAllocManaged)                    \
+    X(cuMemFree_v2)                         \
+    X(cuMemCreate)                          \
+    X(cuMemRelease)                         \
+    X(cuMemMap)                             \
+    X(cuMemUnmap)                           \
+    X(cuMemRetainAllocationHandle)          \
+    X(cuMemAllocAsync)                      \
+    X(cuMemAllocAsync_ptsz)                 \
+    X(cuMemAllocFromPoolAsync)              \
+    X(cuMemAllocFromPoolAsync_ptsz)         \
+    X(cuMemFreeAsync)                       \
+    X(cuMemFreeAsync_ptsz)                  \
+    X(cuMemPoolDestroy)                     \
+    X(cuMemPoolTrimTo)                      \
+    X(cuMemPoolGetAttribute)                \
+    X(cuDeviceGetMemPool)                   \
+    X(cuDeviceGetGraphMemAttribute)         \
+    X(cuDeviceGraphMemTrim)                 \
+    X(cuArrayCreate_v2)                     \
+    X(cuArray3DCreate_v2)                   \
+    X(cuArrayDestroy)                       \
+    X(cuMipmappedArrayCreate)               \
+    X(cuMipmappedArrayDestroy)              \
+    X(cuLaunchKernel)                       \
+    X(cuLaunchKernel_ptsz)                  \
+    X(cuLaunchKernelEx)                     \
+    X(cuLaunchKernelEx_ptsz)                \
+    X(cuLaunchCooperativeKernel)            \
+    X(cuLaunchCooperativeKernel_ptsz)       \
+    X(cuLaunchCooperativeKernelMultiDevice) \
+    X(cuGraphLaunch)                        \
+    X(cuGraphLaunch_ptsz)                   \
+    X(cuGraphAddMemAllocNode)               \
+    X(cuStreamIsCapturing)                  \
+    X(cuThreadExchangeStreamCaptureMode)    \
+    X(cuEventCreate)                        \
+    X(cuEventRecord)                        \
+    X(cuEventSynchronize)                   \
+    X(cuEventDestroy_v2)
 
 struct RealDriver {
 #define BERTH_REAL_MEMBER(name) decltype(&::name) name = nullptr;

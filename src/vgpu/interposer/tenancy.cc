@@ -3,10 +3,8 @@
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <new>
 #include <string>
 
@@ -65,29 +63,35 @@ void move_to(Seat* next) {
 
 void let_everybody_pass() { gated_word = &kNotGated; }
 
-bool enter(bool is_quiet) {
+// Without a tenant to enter there is nothing to do, and that is fine.
+bool enter() {
     const char* socket = ::getenv("BERTH_VGPU_SOCKET");
     if (socket == nullptr || socket[0] == 0 || seat.load() != nullptr) return true;
     std::string reason;
     Seat* first = take_seat(socket, kJoinMs, nullptr, reason);
     if (first == nullptr) {
-        if (!is_quiet) complain("this job may not use GPUs without its share: %s", reason.c_str());
+        complain("this job may not use GPUs without its share: %s", reason.c_str());
         return false;
     }
     static bool is_registered = false;
     if (!is_registered) ::pthread_atfork(nullptr, nullptr, forget_parent);
     is_registered = true;
+    learn_devices(*first);
     move_to(first);
     watch_seat(first, socket, {move_to, let_everybody_pass});
     return true;
 }
 
-bool enter_once(bool is_quiet) {
+}  // namespace
+
+const std::atomic<std::uint32_t>* gated_word = &kNotGated;
+
+bool enter_tenancy() {
     if (seat.load() != nullptr) return true;
     ::pthread_mutex_lock(&entering);
     bool entered = false;
     try {
-        entered = enter(is_quiet);
+        entered = enter();
     } catch (const std::bad_alloc&) {
         complain("no host memory left to join this job's share of its GPUs");
     }
@@ -95,18 +99,7 @@ bool enter_once(bool is_quiet) {
     return entered;
 }
 
-}  // namespace
-
-const std::atomic<std::uint32_t>* gated_word = &kNotGated;
-
-bool enter_tenancy() { return enter_once(false); }
-void try_tenancy() { enter_once(true); }
 bool is_tenant() { return seat.load() != nullptr; }
-
-Gpu gpu_of(const char* uuid) {
-    const Seat* here = seat.load();
-    return here == nullptr ? kUnlimited : here->find(uuid);
-}
 
 bool take(Gpu gpu, std::uint64_t bytes) {
     if (gpu == kUnlimited) return true;
@@ -146,22 +139,6 @@ Account account_of(Gpu gpu) {
     const ledger::Place place = place_of(gpu);
     return {place.terms->limit_bytes, ledger::charged(place), place.terms->context_bytes,
             place.terms->managed != 0};
-}
-
-bool is_member(std::uint32_t pid, Gpu gpu, std::uint64_t& bytes) {
-    bytes = 0;
-    if (gpu < 0) return false;
-    bool found = false;
-    const Staying staying;
-    const ledger::Place place = place_of(gpu);
-    const std::uint32_t end = std::min(place.terms->slots_end.load(), ledger::kSlotsMax);
-    for (std::uint32_t slot = 0; slot < end; ++slot) {
-        const ledger::Slot& words = place.line->slots[slot];
-        if (words.pid != pid) continue;
-        found = true;
-        bytes += words.charged;
-    }
-    return found;
 }
 
 ledger::Gate pass_gate(Gpu gpu) {

@@ -24,13 +24,9 @@ inline constexpr Gpu kNotGiven = -2;   // the tenant has no share of this device
 // Called after each successful cuInit. False when the tenant's arbiter does not admit this
 // process: it must not go on, and why is on stderr.
 bool enter_tenancy();
-// For views only: joins when it can, and says nothing when it cannot.
-void try_tenancy();
 bool is_tenant();
 
 Gpu gpu_of(CUdevice device);
-// By UUID text, "GPU-..." or "MIG-...".
-Gpu gpu_of(const char* uuid);
 
 // Charges bytes to this process; on false why is on stderr. An unlimited GPU takes all.
 [[nodiscard]] bool take(Gpu gpu, std::uint64_t bytes);
@@ -45,14 +41,12 @@ struct Account {
 };
 // Of a limited GPU.
 Account account_of(Gpu gpu);
-// What a process of this tenant uses of a GPU; nothing for other processes.
-bool is_member(std::uint32_t pid, Gpu gpu, std::uint64_t& bytes);
 
 // Non-zero: at least one GPU is gated. One load, for the path of every launch.
 extern const std::atomic<std::uint32_t>* gated_word;
 
-// The gate of a GPU: waits while it is closed. False when there is no arbiter to ask: then nobody
-// is held back.
+// Waits while the gate of a GPU is closed. Open where there is no arbiter to ask: then nobody is
+// held back.
 ledger::Gate pass_gate(Gpu gpu);
 // What the arbiter schedules by.
 ledger::Slot* work_slot(Gpu gpu);

@@ -100,11 +100,14 @@ void* keep_account(void* argument) {
     CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_RELAXED;
     if (real.cuThreadExchangeStreamCaptureMode != nullptr)
         real.cuThreadExchangeStreamCaptureMode(&mode);
+    CUcontext current = nullptr;
     while (true) {
         ::pthread_mutex_lock(&work.lock);
         while (work.count == 0) ::pthread_cond_wait(&work.changed, &work.lock);
         const Mark mark = work.marks[work.first];
         ::pthread_mutex_unlock(&work.lock);
+        if (mark.context != current) real.cuCtxSetCurrent(mark.context);
+        current = mark.context;
         // Whatever it says, even of a context that is gone: there is no more to wait for.
         real.cuEventSynchronize(mark.event);
         const std::int64_t now = now_ns();
@@ -134,7 +137,11 @@ void wait_for_room(Work& work) {
         if (work.launch_ns == 0) return work.count >= kMarksUnmeasured;
         return work.count == kMarksMax || under_way(work) >= kUnderWay;
     };
-    while (is_full()) ::pthread_cond_wait(&work.changed, &work.lock);
+    timespec end{};
+    ::clock_gettime(CLOCK_REALTIME, &end);
+    ++end.tv_sec;  // no longer: what is under way may wait for what is to be launched
+    while (is_full())
+        if (::pthread_cond_timedwait(&work.changed, &work.lock, &end) != 0) return;
 }
 
 bool start_accounting(Work& work, Gpu gpu) {

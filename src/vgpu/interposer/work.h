@@ -7,7 +7,8 @@
 // made. From the first unfinished launch to the mark behind it the GPU is this process's, and that
 // time is what it is charged. Marks are set so that about half a millisecond of work lies between
 // two of them, and launches wait when more than two milliseconds are under way: so much is how
-// late a window may end, unless one piece of work is longer.
+// late a window may end, unless one piece of work is longer. Nobody waits for that longer than a
+// second: work under way may itself wait for what is to be launched.
 //
 // Nothing is waited for and nothing recorded in a stream that is capturing: a graph is charged
 // where it is launched.

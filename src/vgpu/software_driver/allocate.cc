@@ -72,8 +72,9 @@ void deallocate(Driver& driver, const Allocation& of) {
         case Origin::Imported: {
             HeldBlock& block = *driver.memory.find_block(allocation.block);
             const std::uint64_t bytes = block.bytes;
-            driver.memory.unmap(block, allocation.begin, bytes);
-            AddressSpace::release(allocation.begin, bytes);
+            const CUdeviceptr begin = allocation.begin - allocation.block_offset;
+            driver.memory.unmap(block, begin, bytes);
+            AddressSpace::release(begin, bytes);
             break;
         }
         case Origin::Mapped:

@@ -23,9 +23,11 @@ CUresult copy(Default meant, CUstream handle, Return when, Describe describe) {
             return CUDA_ERROR_INVALID_VALUE;
         const bool is_captured = stream.capture != nullptr;
         if (is_captured && when == Return::WhenDone) return CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
-        const CUresult result = enqueue(
-            driver, stream,
-            copy_operation(driver, wanted, is_captured ? ReadHost::WhenItRuns : ReadHost::Now));
+        const CUresult result =
+            enqueue(driver, stream,
+                    copy_operation(driver, wanted,
+                                   is_captured || when == Return::WhenDone ? ReadHost::WhenItRuns
+                                                                           : ReadHost::Now));
         if (result != CUDA_SUCCESS || is_captured) return result;
         // The program may look at pageable memory as soon as the call returns.
         return when == Return::WhenDone || is_pageable(driver, to)

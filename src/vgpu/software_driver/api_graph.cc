@@ -91,11 +91,8 @@ CUresult add_node(CUgraphNode* to, CUgraph handle, const CUgraphNode* dependenci
             return CUDA_ERROR_INVALID_VALUE;
         auto node = std::make_unique<GraphNode>();
         node->device = context.device;
-        for (std::size_t i = 0; i < count; ++i) {
-            const GraphNode* before = find_node(driver, dependencies[i]);
-            if (before == nullptr) return CUDA_ERROR_INVALID_VALUE;
-            node->dependencies.push_back(before);
-        }
+        for (std::size_t i = 0; i < count; ++i)
+            if (find_node(driver, dependencies[i]) == nullptr) return CUDA_ERROR_INVALID_VALUE;
         if (const CUresult result = body(driver, context, *node); result != CUDA_SUCCESS)
             return result;
         node->operation.node_type = node->type;

@@ -9,11 +9,23 @@ using namespace berth::vgpu::software_driver;
 
 namespace {
 
+// A launch waits while so much is in its stream, as a real driver's does.
+constexpr std::uint64_t kQueueMax = 1024;
+
+CUresult wait_for_room(Driver& driver, Lock& lock, const Stream& stream) {
+    if (stream.operations.size() < kQueueMax) return CUDA_SUCCESS;
+    const auto progress = stream.progress;
+    const std::uint64_t enough = stream.queued - kQueueMax + 1;
+    return wait_until(driver, lock, [&] { return progress->done >= enough; });
+}
+
 CUresult launch_in(Default meant, CUstream handle, const Launch& wanted) {
     return enter_stream(
-        meant, handle, [&](Driver& driver, Context&, Stream& stream, Lock&) -> CUresult {
+        meant, handle, [&](Driver& driver, Context&, Stream& stream, Lock& lock) -> CUresult {
             Operation kernel;
             if (const CUresult result = make_kernel(driver, wanted, kernel); result != CUDA_SUCCESS)
+                return result;
+            if (const CUresult result = wait_for_room(driver, lock, stream); result != CUDA_SUCCESS)
                 return result;
             return enqueue(driver, stream, std::move(kernel));
         });

@@ -22,6 +22,7 @@ struct SharedBlock {
     std::uint32_t block;
     std::uint32_t unused;
     std::uint64_t serial;
+    std::uint64_t offset;  // of the allocation in the block
     std::uint64_t bytes;
 };
 constexpr char kMark[8] = {'b', 'e', 'r', 't', 'h', 'i', 'p', 'c'};
@@ -78,6 +79,12 @@ CUresult free_at(CUdeviceptr pointer, bool (*may_free)(const Allocation&), CUres
 bool is_gpu_allocation(const Allocation& allocation) {
     return allocation.origin != Origin::Host && allocation.origin != Origin::Mapped &&
            allocation.origin != Origin::Imported && allocation.origin != Origin::Graph;
+}
+
+// The documents forbid opening a handle in the process that made it.
+bool is_own(const Driver& driver, const SharedBlock& shared) {
+    const device::Block& block = (*driver.state)->blocks[shared.block % device::kBlocksMax];
+    return block.serial == shared.serial && block.payer.load() == driver.process;
 }
 
 template <class T>
@@ -241,7 +248,8 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
         if (allocation->origin != Origin::Block && allocation->origin != Origin::Arena)
             return CUDA_ERROR_INVALID_VALUE;
         const HeldBlock& block = *driver.memory.find_block(allocation->block);
-        SharedBlock shared = {{}, block.block, 0, block.serial, block.bytes};
+        SharedBlock shared = {
+            {}, block.block, 0, block.serial, allocation->block_offset, allocation->bytes};
         std::memcpy(shared.mark, kMark, sizeof(kMark));
         std::memset(handle, 0, sizeof(*handle));
         std::memcpy(handle, &shared, sizeof(shared));
@@ -250,7 +258,6 @@ CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
     });
 }
 
-// The address is that of the block's first byte, as documented: of the base of the allocation.
 CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* to, CUipcMemHandle handle, unsigned int flags) {
     return enter_context([&](Driver& driver, Context& context, Lock&) {
         SharedBlock shared{};
@@ -258,8 +265,7 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* to, CUipcMemHandle handle, unsigned 
         if (to == nullptr || flags != CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS)
             return CUDA_ERROR_INVALID_VALUE;
         if (std::memcmp(shared.mark, kMark, sizeof(kMark)) != 0) return CUDA_ERROR_INVALID_VALUE;
-        // The documents forbid it in the process that made the handle.
-        if (driver.memory.find_block(shared.block) != nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+        if (is_own(driver, shared)) return CUDA_ERROR_INVALID_CONTEXT;
         HeldBlock* block = driver.memory.import_block(context.device, shared.block, shared.serial);
         if (block == nullptr) return CUDA_ERROR_INVALID_VALUE;
         const CUdeviceptr begin = driver.memory.map(*block, 0, block->bytes, 0);
@@ -268,16 +274,17 @@ CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* to, CUipcMemHandle handle, unsigned 
             return CUDA_ERROR_MAP_FAILED;
         }
         Allocation allocation;
-        allocation.begin = begin;
-        allocation.bytes = block->bytes;
+        allocation.begin = begin + shared.offset;
+        allocation.bytes = shared.bytes;
         allocation.origin = Origin::Imported;
         allocation.device = context.device;
         allocation.context = &context;
         allocation.has_contents = block->file >= 0;
         allocation.block = block->block;
+        allocation.block_offset = shared.offset;
         driver.memory.add(allocation);
         driver.record().is_unmovable.store(1);
-        *to = begin;
+        *to = allocation.begin;
         return CUDA_SUCCESS;
     });
 }

@@ -246,9 +246,9 @@ CUresult cuEventElapsedTime(float* ms, CUevent start_handle, CUevent end_handle)
             return CUDA_ERROR_INVALID_HANDLE;
         pump(driver);
         if (!start->is_done() || !end->is_done()) return CUDA_ERROR_NOT_READY;
-        *ms = static_cast<float>(static_cast<double>(end->stamp->ns) -
-                                 static_cast<double>(start->stamp->ns)) /
-              1e6F;
+        const double passed_ns =
+            static_cast<double>(end->stamp->ns) - static_cast<double>(start->stamp->ns);
+        *ms = static_cast<float>(passed_ns / 1e6);
         return CUDA_SUCCESS;
     });
 }

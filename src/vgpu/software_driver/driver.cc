@@ -18,6 +18,7 @@
 namespace berth::vgpu::software_driver {
 namespace {
 
+constexpr int kNewestVersion = 13000;
 std::atomic<Driver*> the_driver = nullptr;
 std::atomic<bool> is_forked = false;
 std::mutex initialising;
@@ -102,10 +103,12 @@ CUresult initialise_driver() {
 }
 
 int driver_version() {
-    if (const Driver* driver = current_driver(); driver != nullptr)
-        return static_cast<int>(driver->description().driver_version);
+    static std::atomic<int> known = 0;
+    if (known != 0) return known;
     const auto configuration = device::from_environment();
-    return configuration ? static_cast<int>(configuration->description.driver_version) : 0;
+    if (!configuration) return kNewestVersion;
+    known = static_cast<int>(configuration->description.driver_version);
+    return known;
 }
 
 Gate::Gate(Driver& driver) : driver_(driver) {

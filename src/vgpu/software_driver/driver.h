@@ -95,7 +95,8 @@ struct Driver {
 // The process's driver once cuInit has succeeded; null before, and in a forked child.
 Driver* current_driver();
 CUresult initialise_driver();
-// The CUDA version it speaks, also before cuInit; 0 when the description cannot be read.
+// The CUDA version it speaks, also before cuInit. The newest one when the description cannot be
+// read: then cuInit is there to say what is wrong with it.
 int driver_version();
 
 // Waits while the process is locked, and counts the call for whoever wants to lock it.

@@ -19,7 +19,6 @@ void note_high(GraphMemory& memory) {
 }
 
 GraphNode* add_node(Graph& graph, GraphNode node) {
-    if (!graph.nodes.empty()) node.dependencies.push_back(graph.nodes.back().get());
     graph.nodes.push_back(std::make_unique<GraphNode>(std::move(node)));
     return graph.nodes.back().get();
 }

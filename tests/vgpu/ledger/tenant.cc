@@ -17,6 +17,8 @@ namespace {
 
 std::string death_place;
 int death_count = 0;
+std::string event_place;
+std::function<void()> event;
 
 template <class T>
 T* shared() {
@@ -30,6 +32,7 @@ T* shared() {
 
 void berth::vgpu::ledger::passage(const char* name) {
     if (death_count > 0 && death_place == name && --death_count == 0) ::kill(::getpid(), SIGKILL);
+    if (event && event_place == name) std::exchange(event, nullptr)();
 }
 
 namespace vgpu {
@@ -37,6 +40,11 @@ namespace vgpu {
 void die_at(std::string name, int count) {
     death_place = std::move(name);
     death_count = count;
+}
+
+void once_at(std::string name, std::function<void()> happens) {
+    event_place = std::move(name);
+    event = std::move(happens);
 }
 
 Tenant::Tenant(std::uint64_t limit, std::uint32_t slots)

@@ -20,6 +20,7 @@ struct Truth {
     std::atomic<std::uint64_t> high_water;
     std::atomic<std::uint64_t> granted;  // requests
     std::atomic<std::uint64_t> refused;
+    std::atomic<std::uint32_t> ready;  // processes that may begin
     std::atomic<std::uint64_t> held[berth::vgpu::ledger::kSlotsMax];  // by slot
 };
 
@@ -55,5 +56,7 @@ void live(const Tenant& tenant, std::uint32_t slot, std::uint64_t seed, int roun
 
 // The calling process dies at its count-th passage of `name`.
 void die_at(std::string name, int count);
+// Something else happens at the next passage of `name`.
+void once_at(std::string name, std::function<void()> happens);
 
 }  // namespace vgpu

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/gpu_shares/arbiter_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "vgpu/arbiter/send_order.h"
+
+extern char** environ;
+
+namespace berth::gpu_shares {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kStartPatienceMs = 5'000;
+constexpr int kLooksAtTheEnd = 20;
+
+base::Status unavailable(const std::string& what) {
+    return base::fail(base::ErrorCode::Unavailable, "berth-arbiter: " + what);
+}
+
+// Until the program says that it is ready, or ends.
+bool hears_ready(int file) {
+    std::string heard;
+    pollfd waiting{file, POLLIN, 0};
+    while (heard.find('\n') == std::string::npos) {
+        if (::poll(&waiting, 1, kStartPatienceMs) <= 0) return false;
+        std::array<char, 256> some;
+        const ssize_t size = ::read(file, some.data(), some.size());
+        if (size <= 0) return false;
+        heard.append(some.data(), static_cast<std::size_t>(size));
+    }
+    return heard.starts_with("ready");
+}
+
+}  // namespace
+
+base::Status ArbiterProcess::start() {
+    std::error_code ignored;
+    fs::create_directories(directory_ + "/terms", ignored);
+    const std::string log = directory_ + "/arbiter.log";
+    std::vector<std::string> words{program_, "--dir", directory_};
+    words.insert(words.end(), options_.begin(), options_.end());
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    std::array<int, 2> pipe{};
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return unavailable("no pipe");
+    posix_spawn_file_actions_t files;
+    ::posix_spawn_file_actions_init(&files);
+    ::posix_spawn_file_actions_adddup2(&files, pipe[1], STDOUT_FILENO);
+    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log.c_str(),
+                                       O_WRONLY | O_CREAT | O_APPEND, 0600);
+    // Else it would keep the sockets of a dead server open, and clients would wait there.
+    ::posix_spawn_file_actions_addclosefrom_np(&files, STDERR_FILENO + 1);
+    posix_spawnattr_t manner;
+    ::posix_spawnattr_init(&manner);
+    ::posix_spawnattr_setflags(&manner, POSIX_SPAWN_SETSID);
+    pid_t pid = 0;
+    const int failed =
+        ::posix_spawn(&pid, program_.c_str(), &files, &manner, arguments.data(), environ);
+    ::posix_spawn_file_actions_destroy(&files);
+    ::posix_spawnattr_destroy(&manner);
+    ::close(pipe[1]);
+    const bool is_ready = failed == 0 && hears_ready(pipe[0]);
+    ::close(pipe[0]);
+    if (!is_ready) return unavailable("does not start; " + log + " may say why");
+    std::ofstream(directory_ + "/pid") << pid << '\n';
+    for (const std::string& tenant : written_down()) {
+        (void)vgpu::arbiter::send_order(directory_, order_of(tenant));
+    }
+    return {};
+}
+
+base::Result<std::string> ArbiterProcess::ask(const std::string& order) {
+    auto answer = vgpu::arbiter::send_order(directory_, order);
+    if (answer) return answer;
+    BERTH_TRY_VOID(start());
+    return vgpu::arbiter::send_order(directory_, order);
+}
+
+base::Status ArbiterProcess::add(const Tenant& tenant) {
+    drop_leaving();
+    if (order_of(tenant.name) == tenant.order) return {};  // it was added before a crash
+    BERTH_TRY(answer, ask(tenant.order));
+    if (!answer.starts_with("ok")) return unavailable(answer);
+    std::ofstream(terms_path(tenant.name)) << tenant.order << '\n';
+    return {};
+}
+
+void ArbiterProcess::drop(const std::string& prefix) {
+    for (std::string& name : written_down()) {
+        if (name.starts_with(prefix + ".")) leaving_.push_back(std::move(name));
+    }
+    drop_leaving();
+}
+
+void ArbiterProcess::drop_leaving() {
+    std::erase_if(leaving_, [&](const std::string& name) {
+        const auto answer = vgpu::arbiter::send_order(directory_, "drop " + name);
+        if (answer && !answer->starts_with("ok")) return false;
+        std::error_code ignored;
+        fs::remove(terms_path(name), ignored);
+        return true;
+    });
+}
+
+void ArbiterProcess::stop_if_idle() {
+    // It learns of the last processes' end a moment after us.
+    for (int i = 0; i < kLooksAtTheEnd && !leaving_.empty(); ++i) {
+        drop_leaving();
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    if (!written_down().empty()) return;
+    pid_t pid = 0;
+    if (!(std::ifstream(directory_ + "/pid") >> pid) || pid <= 1) return;
+    if (vgpu::arbiter::send_order(directory_, "status")) ::kill(pid, SIGTERM);
+}
+
+std::string ArbiterProcess::socket_of(const Tenant& tenant) const {
+    return directory_ + "/tenants/" + tenant.name;
+}
+
+std::string ArbiterProcess::order_of(const std::string& tenant) const {
+    std::ifstream file(terms_path(tenant));
+    std::string order;
+    std::getline(file, order);
+    return order;
+}
+
+std::string ArbiterProcess::terms_path(const std::string& tenant) const {
+    return directory_ + "/terms/" + tenant;
+}
+
+std::vector<std::string> ArbiterProcess::written_down() const {
+    std::vector<std::string> names;
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(directory_ + "/terms", none)) {
+        names.push_back(entry.path().filename().string());
+    }
+    return names;
+}
+
+}  // namespace berth::gpu_shares

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is the arbiter of this machine's GPUs there? It is started when it is needed first and outlives
+// this server, as jobs do; another server for the same directory finds it again. Should it have
+// died, its tenants are registered anew from what is written down of each.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "adapters/gpu_shares/tenants.h"
+
+namespace berth::gpu_shares {
+
+class ArbiterProcess {
+  public:
+    // `options` are words for berth-arbiter, behind --dir.
+    ArbiterProcess(std::string program, std::string directory, std::vector<std::string> options)
+        : program_(std::move(program)),
+          directory_(std::move(directory)),
+          options_(std::move(options)) {}
+
+    // Errors: Unavailable when the arbiter can neither be reached nor started, or refuses.
+    base::Status add(const Tenant& tenant);
+    // All tenants whose names begin so. Who is still there is tried again by later calls.
+    void drop(const std::string& prefix);
+    // When it has no tenants any more.
+    void stop_if_idle();
+
+    std::string socket_of(const Tenant& tenant) const;
+
+  private:
+    base::Status start();
+    void drop_leaving();
+    base::Result<std::string> ask(const std::string& order);
+    std::string order_of(const std::string& tenant) const;  // empty when not written down
+    std::string terms_path(const std::string& tenant) const;
+    std::vector<std::string> written_down() const;
+
+    std::string program_;
+    std::string directory_;
+    std::vector<std::string> options_;
+    std::vector<std::string> leaving_;  // tenants whose processes were not all gone
+};
+
+}  // namespace berth::gpu_shares

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/gpu_shares/gpu_shares.h"
+
+#include <boost/asio/post.hpp>
+#include <filesystem>
+
+#include "adapters/gpu_shares/software_gpus.h"
+
+namespace berth::gpu_shares {
+namespace {
+
+using ports::AttemptId;
+
+// What the job's own environment says there comes behind.
+void put_first(const ports::LaunchOrder& order, ports::TaskLaunch& task, const std::string& name,
+               std::string value) {
+    for (const std::string& own : order.spec.environment) {
+        if (own.starts_with(name + "=") && own.size() > name.size() + 1) {
+            value += ":" + own.substr(name.size() + 1);
+        }
+    }
+    task.environment.push_back(name + "=" + value);
+}
+
+std::vector<std::string> arbiter_options(const Settings& settings) {
+    // Software GPUs free the memory of the dead at once.
+    if (settings.are_simulated) return {"--free-after", "0ms"};
+    return {"--nvml", "libnvidia-ml.so.1"};
+}
+
+std::string beside(const std::string& programs, const char* folder) {
+    return (std::filesystem::path(programs).parent_path() / folder).string();
+}
+
+}  // namespace
+
+GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launcher> processes,
+                     Settings settings)
+    : loop_(loop),
+      processes_(std::move(processes)),
+      settings_(std::move(settings)),
+      library_dir_(beside(settings_.programs, "lib")),
+      arbiter_(settings_.programs + "/berth-arbiter", settings_.directory,
+               arbiter_options(settings_)) {
+    if (!settings_.are_simulated) return;
+    software_dir_ = beside(settings_.programs, "software_gpu");
+    describe_software_gpus(settings_.directory, settings_.gpus);
+}
+
+GpuShares::~GpuShares() {
+    *alive_ = false;
+    arbiter_.stop_if_idle();
+}
+
+void GpuShares::set_listener(ports::LauncherListener* listener) {
+    listener_ = listener;
+    processes_->set_listener(this);
+}
+
+void GpuShares::start(const ports::LaunchOrder& order) {
+    if (!settings_.are_simulated && !shares(order)) return processes_->start(order);
+    ports::LaunchOrder prepared = order;
+    if (settings_.are_simulated) add_software_gpus(prepared);
+    if (shares(order)) {
+        if (const base::Status added = add_shares(prepared); !added) {
+            const std::string why = "its share of a GPU cannot be kept: " + added.error().message;
+            boost::asio::post(loop_, [this, alive = alive_, attempt = order.attempt, why] {
+                if (*alive) on_exit(attempt, {126, 0, false, false, why});
+            });
+            return;
+        }
+    }
+    processes_->start(prepared);
+}
+
+void GpuShares::add_software_gpus(ports::LaunchOrder& order) const {
+    for (ports::TaskLaunch& task : order.tasks) {
+        const std::string description = description_path(settings_.directory, task.node);
+        if (task.gpu_indices.empty() || !std::filesystem::exists(description)) continue;
+        put_first(order, task, "LD_LIBRARY_PATH", software_dir_);
+        task.environment.push_back("BERTH_SOFTWARE_GPU=" + description);
+    }
+}
+
+base::Status GpuShares::add_shares(ports::LaunchOrder& order) {
+    BERTH_TRY(tenants, tenants_of(order, settings_.gpus));
+    for (const Tenant& tenant : tenants) {
+        BERTH_TRY_VOID(arbiter_.add(tenant));
+        for (ports::TaskLaunch& task : order.tasks) {
+            if (task.node != tenant.node || task.gpu_indices.empty()) continue;
+            put_first(order, task, "LD_PRELOAD",
+                      library_dir_ + "/libberth-cuda.so:" + library_dir_ +
+                          "/libberth-cuda-alias.so:" + library_dir_ + "/libberth-nvml.so");
+            task.environment.push_back("BERTH_VGPU_SOCKET=" + arbiter_.socket_of(tenant));
+            if (software_dir_.empty()) continue;
+            task.environment.push_back("BERTH_VGPU_DRIVER=" + software_dir_ + "/libcuda.so.1");
+            task.environment.push_back("BERTH_VGPU_NVML=" + software_dir_ + "/libnvidia-ml.so.1");
+        }
+    }
+    return {};
+}
+
+void GpuShares::stop(AttemptId attempt, ports::StopReason reason, base::Duration grace) {
+    processes_->stop(attempt, reason, grace);
+}
+
+void GpuShares::recover(std::span<const AttemptId> attempts) { processes_->recover(attempts); }
+
+void GpuShares::on_running(AttemptId attempt) { listener_->on_running(attempt); }
+
+void GpuShares::on_saved(AttemptId attempt) { listener_->on_saved(attempt); }
+
+void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {
+    arbiter_.drop(name_of(attempt));
+    listener_->on_exit(attempt, exit);
+}
+
+void GpuShares::on_lost(AttemptId attempt, const std::string& detail) {
+    arbiter_.drop(name_of(attempt));
+    listener_->on_lost(attempt, detail);
+}
+
+}  // namespace berth::gpu_shares

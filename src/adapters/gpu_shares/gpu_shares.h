@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who holds a job to the part of a GPU that it was given? A launcher around the one that runs
+// processes: an attempt that shares GPUs is a tenant of this machine's arbiter while it lives, and
+// its processes run under the library between programs and the driver (vgpu/interposer). Where
+// GPUs are simulated, all processes find software GPUs (vgpu/software_driver) in place of a driver.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "adapters/gpu_shares/arbiter_process.h"
+#include "adapters/gpu_shares/tenants.h"
+#include "ports/launcher.h"
+
+namespace berth::gpu_shares {
+
+struct Settings {
+    std::string programs;  // the folder of berth-arbiter; ../lib and ../software_gpu lie beside it
+    std::string directory;  // the arbiter's own: a short path
+    std::vector<Gpu> gpus;
+    bool are_simulated = false;
+};
+
+class GpuShares final : public ports::Launcher, private ports::LauncherListener {
+  public:
+    GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launcher> processes,
+              Settings settings);
+    // Leaves the arbiter to its tenants; without any it ends.
+    ~GpuShares() override;
+
+    void set_listener(ports::LauncherListener* listener) override;
+    // An attempt whose shares cannot be kept ends with 126 and says why.
+    void start(const ports::LaunchOrder& order) override;
+    void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override;
+    void recover(std::span<const ports::AttemptId> attempts) override;
+
+  private:
+    void on_running(ports::AttemptId attempt) override;
+    void on_saved(ports::AttemptId attempt) override;
+    void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
+    void on_lost(ports::AttemptId attempt, const std::string& detail) override;
+
+    base::Status add_shares(ports::LaunchOrder& order);
+    void add_software_gpus(ports::LaunchOrder& order) const;
+
+    boost::asio::io_context& loop_;
+    std::unique_ptr<ports::Launcher> processes_;
+    ports::LauncherListener* listener_ = nullptr;
+    Settings settings_;
+    std::string library_dir_;
+    std::string software_dir_;  // empty where GPUs are real
+    ArbiterProcess arbiter_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what was posted
+};
+
+}  // namespace berth::gpu_shares

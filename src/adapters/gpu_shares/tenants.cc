@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/gpu_shares/tenants.h"
+
+#include <algorithm>
+#include <map>
+
+namespace berth::gpu_shares {
+namespace {
+
+constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+
+struct Part {
+    base::MilliGpu share{0};
+    std::int64_t memory = 0;  // bytes; negative = no limit
+};
+
+bool shares(const ports::TaskLaunch& task) {
+    return !task.gpu_indices.empty() && task.share < base::kWholeGpu;
+}
+
+base::Result<const Gpu*> find(const std::vector<Gpu>& gpus, const std::string& node, int index) {
+    const auto found = std::ranges::find_if(
+        gpus, [&](const Gpu& gpu) { return gpu.node == node && gpu.index == index; });
+    if (found != gpus.end()) return &*found;
+    return base::fail(base::ErrorCode::Unavailable, "GPU " + std::to_string(index) + " of node \"" +
+                                                        node + "\" has no known identity");
+}
+
+void add(Part& part, const ports::TaskLaunch& task, const Gpu& gpu) {
+    part.share += task.share;
+    const std::int64_t by_share = gpu.memory.value * task.share.value / 1000;
+    const std::int64_t memory = task.gpu_memory.value > 0 ? task.gpu_memory.value : by_share;
+    part.memory = memory == 0 ? -1 : part.memory + memory;
+}
+
+std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) {
+    std::string list;
+    base::Bytes context{0};
+    base::MilliGpu share{0};
+    for (const auto& [gpu, part] : parts) {
+        list += (list.empty() ? "" : ",") + gpu->uuid;
+        if (part.memory >= 0) list += ":" + std::to_string(part.memory / kMebibyte) + "M";
+        context = std::max(context, gpu->context);
+        share = std::max(share, part.share);
+    }
+    return " gpus=" + list + " context=" + std::to_string(context.value / kMebibyte) + "M" +
+           " share=" + base::format(std::min(share, base::kWholeGpu)) +
+           " priority=" + (kind == model::JobKind::Train ? "0" : "1");
+}
+
+}  // namespace
+
+bool shares(const ports::LaunchOrder& order) {
+    return std::ranges::any_of(order.tasks, [](const auto& task) { return shares(task); });
+}
+
+std::string name_of(ports::AttemptId attempt) {
+    return std::to_string(attempt.job.value) + "." + std::to_string(attempt.attempt);
+}
+
+base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
+                                             const std::vector<Gpu>& gpus) {
+    std::map<std::string, std::map<const Gpu*, Part>> nodes;
+    for (const ports::TaskLaunch& task : order.tasks) {
+        if (!shares(task)) continue;
+        for (const int index : task.gpu_indices) {
+            BERTH_TRY(gpu, find(gpus, task.node, index));
+            add(nodes[task.node][gpu], task, *gpu);
+        }
+    }
+    std::vector<Tenant> tenants;
+    for (const auto& [node, parts] : nodes) {
+        const std::string name = name_of(order.attempt) + "." + std::to_string(tenants.size());
+        tenants.push_back({name, node, "tenant " + name + terms(parts, order.kind)});
+    }
+    return tenants;
+}
+
+}  // namespace berth::gpu_shares

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which tenants does an attempt need, and with what terms? One for each node on which it shares
+// GPUs; its tasks there use what they were given together. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ports/gpu_inventory.h"
+#include "ports/launcher.h"
+
+namespace berth::gpu_shares {
+
+// A GPU as it can be shared.
+struct Gpu {
+    std::string node;
+    int index = 0;
+    std::string uuid;
+    base::Bytes memory{0};   // 0 = not known
+    base::Bytes context{0};  // what each context of the driver takes of it
+};
+
+struct Tenant {
+    std::string name;
+    std::string node;
+    std::string order;  // to the arbiter: "tenant NAME gpus=..."
+};
+
+// Whether any task has less than the whole of a GPU.
+bool shares(const ports::LaunchOrder& order);
+
+// Errors: Unavailable when a GPU's identity is not known.
+base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
+                                             const std::vector<Gpu>& gpus);
+
+// "7.2": job 7, attempt 2; the prefix of its tenants' names.
+std::string name_of(ports::AttemptId attempt);
+
+}  // namespace berth::gpu_shares

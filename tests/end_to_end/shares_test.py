@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shares of a GPU are kept: a program sees its part, and cannot take more of it."""
+import os
+import pathlib
+import signal
+import sys
+
+from server_case import ServerCase, eventually, main
+
+# What any CUDA program does, by the driver's own interface. Allocates so many GiB, says how it
+# went, and stays as long as it is told.
+PROGRAM = """
+import ctypes, os, sys, time
+cuda = ctypes.CDLL("libcuda.so.1")
+def call(name, *arguments):
+    code = getattr(cuda, name)(*arguments)
+    if code: print(name, code, flush=True); sys.exit(3)
+call("cuInit", 0)
+count = ctypes.c_int()
+call("cuDeviceGetCount", ctypes.byref(count))
+context = ctypes.c_void_p()
+call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+call("cuCtxSetCurrent", context)
+free, total = ctypes.c_size_t(), ctypes.c_size_t()
+call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+print("sees", count.value, "of", total.value >> 30, "GiB", flush=True)
+for more in sys.argv[1:]:
+    pointer = ctypes.c_uint64()
+    call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(int(more) << 30))
+    print("has", more, flush=True)
+    while not os.path.exists(os.path.join(os.environ["BERTH_CHECKPOINT_DIR"], "go" + more)):
+        if len(sys.argv) == 2: break
+        time.sleep(0.01)
+"""
+
+
+class Shares(ServerCase):
+    FLAGS = ("--gpus", "sim:2x16G")
+
+    def program(self, *gib, **spec):
+        command = [sys.executable, "-c", PROGRAM, *map(str, gib)]
+        return self.server.submit(command, **spec)["id"]
+
+    def go_on(self, job, gib):
+        (self.server.data / "jobs/0" / f"{job}.checkpoint" / f"go{gib}").touch()
+
+    def has(self, job, gib):
+        return eventually(lambda: f"has {gib}\n" in self.log(job))
+
+    @property
+    def arbiter(self):
+        cluster = (self.server.data / "cluster").read_text().strip()
+        return pathlib.Path(f"/tmp/berth-vgpu-{cluster}")
+
+    def arbiter_pid(self):
+        return int((self.arbiter / "pid").read_text())
+
+    def test_half_a_gpu_is_half_of_its_memory(self):
+        job = self.program(7, request={"share": 0.5})
+        self.assertEqual(self.server.wait(job)["state"], "succeeded", self.log(job))
+        self.assertIn("sees 1 of 8 GiB", self.log(job))
+
+    def test_more_than_the_share_is_refused_and_says_whose_limit_it_was(self):
+        job = self.program(7, request={"share": 0.25})
+        self.assertEqual(self.server.wait(job)["exit_code"], 3)
+        self.assertIn("cuMemAlloc_v2 2", self.log(job))
+        self.assertRegex(self.log(job), "this job's own limit.* limit 4096.0 MiB")
+
+    def test_memory_that_was_asked_for_is_the_limit(self):
+        job = self.program(11, request={"gpu_memory": 12 << 30})
+        self.assertEqual(self.server.wait(job)["state"], "succeeded", self.log(job))
+        job = self.program(12, request={"gpu_memory": 12 << 30})
+        self.assertEqual(self.server.wait(job)["exit_code"], 3)
+
+    def test_a_whole_gpu_is_whole(self):
+        job = self.program(15)
+        self.assertEqual(self.server.wait(job)["state"], "succeeded", self.log(job))
+        self.assertIn("sees 1 of 16 GiB", self.log(job))
+
+    def test_two_halves_run_together_on_one_gpu(self):
+        jobs = [self.program(6, 1, request={"share": 0.5}) for _ in range(2)]
+        for job in jobs:
+            self.has(job, 6)
+        places = [self.server.get(f"jobs/{job}")["tasks"][0]["gpus"] for job in jobs]
+        self.assertEqual(places[0], places[1])
+        for job in jobs:
+            self.go_on(job, 6)
+            self.has(job, 1)
+            self.go_on(job, 1)
+            self.assertEqual(self.server.wait(job)["state"], "succeeded", self.log(job))
+
+    def test_the_limit_stays_when_server_and_arbiter_die(self):
+        job = self.program(4, 3, 2, request={"share": 0.5})
+        self.has(job, 4)
+        first = self.arbiter_pid()
+        self.server.kill()
+        os.kill(first, signal.SIGKILL)
+        self.server.up()
+        other = self.program(7, request={"share": 0.5})
+        self.assertEqual(self.server.wait(other)["state"], "succeeded", self.log(other))
+        self.assertNotEqual(self.arbiter_pid(), first)
+        self.go_on(job, 4)
+        self.has(job, 3)
+        self.go_on(job, 3)
+        self.assertEqual(self.server.wait(job)["exit_code"], 3, self.log(job))
+
+    def test_the_arbiter_ends_with_the_server_when_nobody_needs_it(self):
+        job = self.program(1, request={"share": 0.5})
+        self.server.wait(job)
+        pid = self.arbiter_pid()
+        self.server.berth("down")
+        # A child that has ended and was not waited for is gone as well.
+        eventually(lambda: not pathlib.Path(f"/proc/{pid}/exe").exists(), seconds=5)
+
+
+if __name__ == "__main__":
+    main()
