@@ -292,7 +292,9 @@ std::string complaint_about(const TraceJob& job, const cluster::Cluster& cluster
 }  // namespace
 
 Experiment QuotaExperiment::plain() const {
-    return {trace, machines_of(cluster), placement, restart_cost + save_time};
+    Experiment plain{trace, machines_of(cluster), placement, restart_cost};
+    plain.save_time = save_time;
+    return plain;
 }
 
 Machines machines_of(const model::Description& cluster) {
