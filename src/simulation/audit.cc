@@ -43,7 +43,6 @@ class Auditor {
         Duration restart{};     // still to come
         std::int64_t work = 0;  // done, a millisecond at full speed is kFullSpeed
         Speed speed = 0;        // the last
-        int starts = 0;
     };
 
     const Stay& stay(std::size_t at) const { return replay_.stays[at]; }
@@ -120,7 +119,6 @@ class Auditor {
               "time runs backwards");
         check(!seen.last || seen.last->to <= here.from, number, "it runs twice at once");
         if (here.starts) {
-            ++seen.starts;
             seen.restart = seen.last ? experiment_.restart_cost : Duration{};
         } else {
             check(seen.last && seen.last->to == here.from &&
@@ -144,9 +142,7 @@ class Auditor {
         check(record.held == seen.held, number, "its time on GPUs is not the sum of its stays");
         if (!record.end) return;
         const std::int64_t due = work.count() * kFullSpeed;
-        const std::int64_t saving =
-            experiment_.save_time.count() * std::max(seen.starts - 1, 0) * kFullSpeed;
-        check(seen.work >= due && seen.work < due + saving + std::max<Speed>(seen.speed, 1), number,
+        check(seen.work >= due && seen.work < due + std::max<Speed>(seen.speed, 1), number,
               "ended after " + base::format(seen.held) + " on GPUs for " + base::format(work) +
                   " of work");
         check(seen.last && *record.end == seen.last->to, number,

@@ -292,9 +292,7 @@ std::string complaint_about(const TraceJob& job, const cluster::Cluster& cluster
 }  // namespace
 
 Experiment QuotaExperiment::plain() const {
-    Experiment plain{trace, machines_of(cluster), placement, restart_cost};
-    plain.save_time = save_time;
-    return plain;
+    return {trace, machines_of(cluster), placement, restart_cost + save_time};
 }
 
 Machines machines_of(const model::Description& cluster) {

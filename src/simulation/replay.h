@@ -33,7 +33,6 @@ struct Experiment {
     Duration restart_cost = std::chrono::seconds(60);
     Packing packing = Packing::None;
     const SpeedTable* speeds = nullptr;  // none: nodes make no difference
-    Duration save_time{};  // at most so long GPUs are held idle where a pause ends a stay
 
     // Whether it wants its GPUs together; `spread` is the part of its speed left elsewhere.
     Stand stand(Speed spread) const;
