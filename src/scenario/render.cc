@@ -52,7 +52,8 @@ std::string places(const cluster::Cluster& cluster,
     std::map<base::NodeId, std::vector<const model::TaskPlacement*>> by_node;
     for (const auto& task : tasks) by_node[task.node].push_back(&task);
     std::string text;
-    for (const auto& [node, here] : by_node) {
+    for (auto& [node, here] : by_node) {
+        std::ranges::sort(here, {}, &model::TaskPlacement::task);
         const std::string& name = cluster.node_name(node);
         std::uint64_t whole = 0;
         std::string shares;

@@ -100,6 +100,7 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
             cluster.remove_job(id);
             cluster.add_job(id, spec, before.created);
             cluster.set_paused(id, before.last_pause);
+            cluster::note_attained(cluster, id, before.attained.gpu_ms, before.attained.counted);
             return cluster.set_started(id, before.last_start);
         }
         case RemedyKind::MoreGpus:

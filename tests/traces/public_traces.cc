@@ -29,7 +29,7 @@ std::string read_text(const std::filesystem::path& file) {
     return std::move(*text);
 }
 
-Trace read_trace(const std::filesystem::path& file, std::string_view format) {
+Trace read(const std::filesystem::path& file, std::string_view format) {
     auto trace = parse_trace(read_text(file), format, file.string());
     REQUIRE_MESSAGE(trace, trace.error().message);
     return *trace;
