@@ -17,7 +17,7 @@ struct Gpu {
     std::string node;
     int index = 0;
     std::string uuid;
-    base::Bytes memory{0};   // 0 = not known
+    base::Bytes memory{0};   // that the driver leaves; 0 = not known
     base::Bytes context{0};  // what each context of the driver takes of it
 };
 

@@ -53,8 +53,10 @@ base::Result<gpu_shares::Settings> share_settings(const ServerOptions& options,
     for (const ports::GpuReading& reading : readings) {
         const auto node = std::ranges::find(nodes, reading.node, &model::Node::name);
         if (node == nodes.end()) continue;
+        // What the driver keeps for itself is nobody's.
+        const base::Bytes memory{node->gpu_memory.value - node->gpu_reserved.value};
         settings.gpus.push_back(
-            {reading.node, reading.index, reading.uuid, node->gpu_memory, node->gpu_context});
+            {reading.node, reading.index, reading.uuid, memory, node->gpu_context});
     }
     return settings;
 }
