@@ -109,6 +109,7 @@ class Shares(ServerCase):
         self.server.wait(job)
         pid = self.arbiter_pid()
         self.server.berth("down")
+        self.assertFalse(self.arbiter.exists())
         # A child that has ended and was not waited for is gone as well.
         eventually(lambda: not pathlib.Path(f"/proc/{pid}/exe").exists(), seconds=5)
 

@@ -116,16 +116,17 @@ void ArbiterProcess::drop_leaving() {
     });
 }
 
-void ArbiterProcess::stop_if_idle() {
+bool ArbiterProcess::stop_if_idle() {
     // It learns of the last processes' end a moment after us.
     for (int i = 0; i < kLooksAtTheEnd && !leaving_.empty(); ++i) {
         drop_leaving();
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    if (!written_down().empty()) return;
+    if (!written_down().empty()) return false;
     pid_t pid = 0;
-    if (!(std::ifstream(directory_ + "/pid") >> pid) || pid <= 1) return;
-    if (vgpu::arbiter::send_order(directory_, "status")) ::kill(pid, SIGTERM);
+    const bool is_known = std::ifstream(directory_ + "/pid") >> pid && pid > 1;
+    if (is_known && vgpu::arbiter::send_order(directory_, "status")) ::kill(pid, SIGTERM);
+    return true;
 }
 
 std::string ArbiterProcess::socket_of(const Tenant& tenant) const {

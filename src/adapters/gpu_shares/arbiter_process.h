@@ -24,8 +24,8 @@ class ArbiterProcess {
     base::Status add(const Tenant& tenant);
     // All tenants whose names begin so. Who is still there is tried again by later calls.
     void drop(const std::string& prefix);
-    // When it has no tenants any more.
-    void stop_if_idle();
+    // When it has no tenants any more; whether that is so.
+    bool stop_if_idle();
 
     std::string socket_of(const Tenant& tenant) const;
 

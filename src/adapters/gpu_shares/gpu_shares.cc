@@ -49,8 +49,10 @@ GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launc
 
 GpuShares::~GpuShares() {
     *alive_ = false;
-    arbiter_.stop_if_idle();
-    if (settings_.are_simulated && live_.empty()) remove_software_gpus(settings_.directory);
+    if (!arbiter_.stop_if_idle() || !live_.empty()) return;
+    if (settings_.are_simulated) remove_software_gpus(settings_.directory);
+    std::error_code ignored;
+    std::filesystem::remove_all(settings_.directory, ignored);
 }
 
 void GpuShares::set_listener(ports::LauncherListener* listener) {
