@@ -45,6 +45,15 @@ bool hears_ready(int file) {
 
 }  // namespace
 
+ArbiterProcess::ArbiterProcess(std::string program, std::string directory,
+                               std::vector<std::string> options)
+    : program_(std::move(program)), directory_(std::move(directory)), options_(std::move(options)) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(directory_ + "/terms", none)) {
+        tenants_.insert(entry.path().filename().string());
+    }
+}
+
 base::Status ArbiterProcess::start() {
     std::error_code ignored;
     fs::create_directories(directory_ + "/terms", ignored);
@@ -77,7 +86,7 @@ base::Status ArbiterProcess::start() {
     ::close(pipe[0]);
     if (!is_ready) return unavailable("does not start; " + log + " may say why");
     std::ofstream(directory_ + "/pid") << pid << '\n';
-    for (const std::string& tenant : written_down()) {
+    for (const std::string& tenant : tenants_) {
         (void)vgpu::arbiter::send_order(directory_, order_of(tenant));
     }
     return {};
@@ -96,12 +105,15 @@ base::Status ArbiterProcess::add(const Tenant& tenant) {
     BERTH_TRY(answer, ask(tenant.order));
     if (!answer.starts_with("ok")) return unavailable(answer);
     std::ofstream(terms_path(tenant.name)) << tenant.order << '\n';
+    tenants_.insert(tenant.name);
     return {};
 }
 
 void ArbiterProcess::drop(const std::string& prefix) {
-    for (std::string& name : written_down()) {
-        if (name.starts_with(prefix + ".")) leaving_.push_back(std::move(name));
+    const std::string first = prefix + ".";
+    for (auto name = tenants_.lower_bound(first); name != tenants_.end(); ++name) {
+        if (!name->starts_with(first)) break;
+        leaving_.push_back(*name);
     }
     drop_leaving();
 }
@@ -112,6 +124,7 @@ void ArbiterProcess::drop_leaving() {
         if (answer && !answer->starts_with("ok")) return false;
         std::error_code ignored;
         fs::remove(terms_path(name), ignored);
+        tenants_.erase(name);
         return true;
     });
 }
@@ -122,7 +135,7 @@ bool ArbiterProcess::stop_if_idle() {
         drop_leaving();
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    if (!written_down().empty()) return false;
+    if (!tenants_.empty()) return false;
     pid_t pid = 0;
     const bool is_known = std::ifstream(directory_ + "/pid") >> pid && pid > 1;
     if (is_known && vgpu::arbiter::send_order(directory_, "status")) ::kill(pid, SIGTERM);
@@ -142,15 +155,6 @@ std::string ArbiterProcess::order_of(const std::string& tenant) const {
 
 std::string ArbiterProcess::terms_path(const std::string& tenant) const {
     return directory_ + "/terms/" + tenant;
-}
-
-std::vector<std::string> ArbiterProcess::written_down() const {
-    std::vector<std::string> names;
-    std::error_code none;
-    for (const auto& entry : fs::directory_iterator(directory_ + "/terms", none)) {
-        names.push_back(entry.path().filename().string());
-    }
-    return names;
 }
 
 }  // namespace berth::gpu_shares

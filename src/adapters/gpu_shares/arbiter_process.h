@@ -5,6 +5,7 @@
 // died, its tenants are registered anew from what is written down of each.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,7 @@ namespace berth::gpu_shares {
 class ArbiterProcess {
   public:
     // `options` are words for berth-arbiter, behind --dir.
-    ArbiterProcess(std::string program, std::string directory, std::vector<std::string> options)
-        : program_(std::move(program)),
-          directory_(std::move(directory)),
-          options_(std::move(options)) {}
+    ArbiterProcess(std::string program, std::string directory, std::vector<std::string> options);
 
     // Errors: Unavailable when the arbiter can neither be reached nor started, or refuses.
     base::Status add(const Tenant& tenant);
@@ -35,11 +33,11 @@ class ArbiterProcess {
     base::Result<std::string> ask(const std::string& order);
     std::string order_of(const std::string& tenant) const;  // empty when not written down
     std::string terms_path(const std::string& tenant) const;
-    std::vector<std::string> written_down() const;
 
     std::string program_;
     std::string directory_;
     std::vector<std::string> options_;
+    std::set<std::string> tenants_;  // by name; written down as well, for the next server
     std::vector<std::string> leaving_;  // tenants whose processes were not all gone
 };
 

@@ -44,7 +44,7 @@ GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launc
                arbiter_options(settings_)) {
     if (!settings_.are_simulated) return;
     software_dir_ = beside(settings_.programs, "software_gpu");
-    describe_software_gpus(settings_.directory, settings_.gpus);
+    identify_software_gpus(settings_.gpus);
 }
 
 GpuShares::~GpuShares() {
@@ -77,10 +77,15 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     processes_->start(prepared);
 }
 
-void GpuShares::add_software_gpus(ports::LaunchOrder& order) const {
+void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
     for (ports::TaskLaunch& task : order.tasks) {
-        const std::string description = description_path(settings_.directory, task.node);
-        if (task.gpu_indices.empty() || !std::filesystem::exists(description)) continue;
+        if (task.gpu_indices.empty()) continue;
+        const auto [known, is_new] = descriptions_.try_emplace(task.node);
+        std::string& description = known->second;
+        if (is_new) {
+            description = describe_software_gpus(settings_.directory, task.node, settings_.gpus);
+        }
+        if (description.empty()) continue;
         put_first(order, task, "LD_LIBRARY_PATH", software_dir_);
         task.environment.push_back("BERTH_SOFTWARE_GPU=" + description);
     }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -45,7 +46,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
 
     base::Status add_shares(ports::LaunchOrder& order);
-    void add_software_gpus(ports::LaunchOrder& order) const;
+    void add_software_gpus(ports::LaunchOrder& order);
 
     boost::asio::io_context& loop_;
     std::unique_ptr<ports::Launcher> processes_;
@@ -54,6 +55,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     std::string library_dir_;
     std::string software_dir_;  // empty where GPUs are real
     ArbiterProcess arbiter_;
+    std::map<std::string, std::string> descriptions_;  // files of software GPUs, by node
     std::set<ports::AttemptId> live_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what was posted
 };

@@ -27,30 +27,33 @@ std::string state_path(const std::string& directory, const std::string& node) {
 
 }  // namespace
 
-std::string description_path(const std::string& directory, const std::string& node) {
-    return directory + "/" + node + ".gpus";
-}
-
-void describe_software_gpus(const std::string& directory, std::vector<Gpu>& gpus) {
-    std::error_code ignored;
-    std::filesystem::create_directories(directory, ignored);
-    std::map<std::string, std::vector<const Gpu*>> nodes;
+void identify_software_gpus(std::vector<Gpu>& gpus) {
+    std::map<std::string, std::size_t> numbers;
     for (Gpu& gpu : gpus) {
-        const std::size_t number = nodes.contains(gpu.node) ? nodes.size() - 1 : nodes.size();
+        const std::size_t number = numbers.emplace(gpu.node, numbers.size()).first->second;
         gpu.uuid = uuid_of(number, gpu.index);
         gpu.context = base::Bytes{kContext};
-        nodes[gpu.node].push_back(&gpu);
     }
-    for (const auto& [node, its_gpus] : nodes) {
-        if (its_gpus.size() > kGpusMax) continue;
-        std::ofstream file(description_path(directory, node));
-        file << "state = " << state_path(directory, node) << "\ngpus = " << its_gpus.size()
-             << "\nreserved = 0MiB\ncontents = 256MiB\ncontext = 400MiB\nuuids = ";
-        for (const Gpu* gpu : its_gpus) file << (gpu == its_gpus[0] ? "" : ", ") << gpu->uuid;
-        const std::int64_t memory = its_gpus[0]->memory.value / (2 * kMebibyte) * 2;
-        if (memory > 0) file << "\nmemory = " << memory << "MiB";
-        file << '\n';
+}
+
+std::string describe_software_gpus(const std::string& directory, const std::string& node,
+                                   const std::vector<Gpu>& gpus) {
+    std::vector<const Gpu*> here;
+    for (const Gpu& gpu : gpus) {
+        if (gpu.node == node) here.push_back(&gpu);
     }
+    if (here.empty() || here.size() > kGpusMax) return {};
+    std::error_code ignored;
+    std::filesystem::create_directories(directory, ignored);
+    std::string path = directory + "/" + node + ".gpus";
+    std::ofstream file(path);
+    file << "state = " << state_path(directory, node) << "\ngpus = " << here.size()
+         << "\nreserved = 0MiB\ncontents = 256MiB\ncontext = 400MiB\nuuids = ";
+    for (const Gpu* gpu : here) file << (gpu == here[0] ? "" : ", ") << gpu->uuid;
+    const std::int64_t memory = here[0]->memory.value / (2 * kMebibyte) * 2;
+    if (memory > 0) file << "\nmemory = " << memory << "MiB";
+    file << '\n';
+    return path;
 }
 
 void remove_software_gpus(const std::string& directory) {

@@ -11,12 +11,13 @@
 
 namespace berth::gpu_shares {
 
-// Gives each GPU the identity that programs will see, writes the description of each node into the
-// directory, and says what a context takes of a GPU.
-void describe_software_gpus(const std::string& directory, std::vector<Gpu>& gpus);
+// Gives each GPU the identity that programs will see, and says what a context takes of it.
+void identify_software_gpus(std::vector<Gpu>& gpus);
 
-// The file of that node; not there for one with more GPUs than can be simulated so.
-std::string description_path(const std::string& directory, const std::string& node);
+// Writes down the GPUs of that node, in a file of the directory. Returns its path; empty for a node
+// with more GPUs than can be simulated so.
+std::string describe_software_gpus(const std::string& directory, const std::string& node,
+                                   const std::vector<Gpu>& gpus);
 
 // What was written down of them, and what is in their memory.
 void remove_software_gpus(const std::string& directory);
