@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/check.h"
 #include "cluster/cluster.h"
 
 namespace berth::cluster {
@@ -175,17 +174,10 @@ void keep_tiers(Cluster& cluster, const model::Tiers& rules) {
     book.rules = rules;
     book.changes.clear();
     book.turns.clear();
-    std::vector<JobId> jobs;
     for (const auto& [id, job] : cluster.jobs()) {
-        jobs.push_back(id);
         if (has_turn(job)) book.turns[Keeper::line_of(job)].given = id;
     }
-    for (const JobId id : jobs) {
-        Attained attained = cluster.job(id).attained;
-        attained.change = kNever;
-        cluster.set_attained(id, attained, cluster.job(id).tier);
-    }
-    for (const JobId id : jobs) Keeper(cluster).settle(id, book.now);
+    for (const auto& [id, job] : cluster.jobs()) Keeper(cluster).settle(id, book.now);
 }
 
 void advance(Cluster& cluster, TimePoint now) {

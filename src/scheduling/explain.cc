@@ -124,8 +124,8 @@ class Explainer {
     int position() const {
         int ahead = 0;
         const auto& lanes = view_.claim(job_.project).lanes;
+        const cluster::Precedence own = job_.precedence_in_line();
         for (const auto& [key, lane] : lanes) {
-            const cluster::Precedence own = job_.precedence_in_line();
             const bool is_equal = key.precedence == own && key.stage == job_.stage();
             const bool is_better =
                 key.precedence > own || (key.precedence == own && key.stage < job_.stage());
