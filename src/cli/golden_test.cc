@@ -53,7 +53,7 @@ struct Sample {
     void run_on(codec::JobView& job, const char* node, std::uint64_t mask, std::int64_t since) {
         job.state = JobState::Running;
         job.attempts = std::max(job.attempts, 1);
-        job.first_start = job.last_start = ago(since);
+        job.first_start = job.last_start = job.settled = ago(since);
         job.tasks.push_back({.task = static_cast<int>(job.tasks.size()),
                              .node = names.node_id(node),
                              .gpu_mask = mask,

@@ -5,6 +5,7 @@
 
 #include "cli/event_text.h"
 #include "codec/words.h"
+#include "lifecycle/apply.h"
 #include "model/task_groups.h"
 #include "scheduling/explain.h"
 #include "scheduling/forecast.h"
@@ -208,18 +209,6 @@ std::string request_lines(const model::JobRecord& job, const Style& style) {
     return text;
 }
 
-// The record counts up to its last event; what ran since is added here.
-std::int64_t used_gpu_ms(const model::JobRecord& record, base::TimePoint now) {
-    std::int64_t used = record.attained_gpu_ms;
-    if (!record.last_start) return used;
-    const base::TimePoint since = std::max(record.settled, *record.last_start);
-    const std::int64_t ms = std::max<std::int64_t>(0, (now - since).count());
-    for (const model::TaskPlacement& task : record.tasks) {
-        used += task.gpus().value * ms / base::kWholeGpu.value;
-    }
-    return used;
-}
-
 std::string history_lines(const model::JobRecord& record, base::TimePoint now, TimeForm form,
                           const Style& style) {
     std::string text =
@@ -239,7 +228,7 @@ std::string history_lines(const model::JobRecord& record, base::TimePoint now, T
                      (record.pauses == 1 ? " time" : " times"),
                  style);
     return text + line("used",
-                       gpu_time(used_gpu_ms(record, now)) + ", lost to pauses " +
+                       gpu_time(lifecycle::attained_gpu_ms(record, now)) + ", lost to pauses " +
                            gpu_time(record.lost_gpu_ms),
                        style);
 }

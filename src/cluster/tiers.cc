@@ -168,19 +168,21 @@ class Keeper {
 
 }  // namespace
 
-void keep_tiers(Cluster& cluster, const model::Tiers& rules) {
+void keep_tiers(Cluster& cluster, const model::Tiers& rules, TimePoint now) {
     TierBook& book = cluster.tiers();
-    if (book.rules == rules) return;
-    book.rules = rules;
-    book.changes.clear();
-    book.turns.clear();
-    for (const auto& [id, job] : cluster.jobs()) {
-        if (has_turn(job)) book.turns[Keeper::line_of(job)].given = id;
+    if (book.rules != rules) {
+        book.rules = rules;
+        book.changes.clear();
+        book.turns.clear();
+        for (const auto& [id, job] : cluster.jobs()) {
+            if (has_turn(job)) book.turns[Keeper::line_of(job)].given = id;
+        }
+        for (const auto& [id, job] : cluster.jobs()) Keeper(cluster).settle(id, book.now);
     }
-    for (const auto& [id, job] : cluster.jobs()) Keeper(cluster).settle(id, book.now);
+    keep_tiers(cluster, now);
 }
 
-void advance(Cluster& cluster, TimePoint now) {
+void keep_tiers(Cluster& cluster, TimePoint now) {
     TierBook& book = cluster.tiers();
     while (!book.changes.empty() && book.changes.begin()->first <= now) {
         const auto [time, job] = *book.changes.begin();

@@ -65,10 +65,9 @@ struct TierBook {
     std::map<Line, Turns> turns;  // of those where anybody is due or has one
 };
 
-// From now on these rules hold.
-void keep_tiers(Cluster& cluster, const model::Tiers& rules);
-// Brings all tiers up to `now`.
-void advance(Cluster& cluster, base::TimePoint now);
+// Brings all tiers up to `now`, by the rules that hold or from now on by these.
+void keep_tiers(Cluster& cluster, base::TimePoint now);
+void keep_tiers(Cluster& cluster, const model::Tiers& rules, base::TimePoint now);
 // Says that the job has had so much GPU time up to `counted`. Without this the cluster counts what
 // the job holds.
 void note_attained(Cluster& cluster, base::JobId job, std::int64_t gpu_ms, base::TimePoint counted);

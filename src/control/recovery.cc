@@ -27,7 +27,7 @@ bool may_have_processes(const model::JobRecord& job) {
 base::Status Controller::recover() {
     BERTH_TRY(snapshot, ports_.store.latest_snapshot());
     if (snapshot) state_ = lifecycle::restore(*snapshot);
-    cluster::keep_tiers(state_.cluster, settings_.policy.tiers);
+    cluster::keep_tiers(state_.cluster, settings_.policy.tiers, state_.time);
     memory_ = {};
     BERTH_TRY_VOID(replay());
     needs_decision_ = true;

@@ -313,7 +313,7 @@ std::optional<JobRecord> apply(State& state, const model::Event& event) {
 
 base::Result<std::optional<JobRecord>> try_apply(State& state, const model::Event& event) {
     BERTH_TRY_VOID(check(state, event.body));
-    cluster::advance(state.cluster, event.time);
+    cluster::keep_tiers(state.cluster, event.time);
     Fold fold(state, event);
     std::visit(fold, event.body);
     fold.note_job();

@@ -18,8 +18,8 @@ enum class Spreading {
     Spread,   // emptiest node: keeps neighbours apart
 };
 
-// Whom does GPU time already had put behind others? Of the jobs of one project and priority those
-// on a lower tier go first, and a running job of a higher one is paused for them. A job starts on
+// Who goes first by the GPU time that jobs have had? Of the jobs of one project and priority those
+// on a lower tier, and a running job of a higher one is paused for them. A job starts on
 // tier 0 and goes up one whenever the GPU time it has had passes the end of its tier; nothing is
 // known of how long jobs take (discretised two-dimensional LAS; Gu et al., Tiresias, NSDI '19,
 // section 3; geometric tiers: docs/simulation.md). What cannot be paused stays on tier 0.

@@ -252,8 +252,7 @@ Status Stage::pause(model::JobId job) {
 }
 
 model::Plan Stage::decide_into(Lines& lines) {
-    cluster::keep_tiers(state_.cluster, policy_.tiers);
-    cluster::advance(state_.cluster, now_);
+    cluster::keep_tiers(state_.cluster, policy_.tiers, now_);
     const std::string before = lifecycle::dump(state_.cluster);
     model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
     const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);

@@ -530,8 +530,7 @@ constexpr int kAttemptsMax = 3;
 // Starting it to pause it at once would be a waste, so the decision is made again, the owner being
 // served just before the job in its way, which may then find another place.
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory) {
-    cluster::keep_tiers(cluster, policy.tiers);
-    cluster::advance(cluster, now);
+    cluster::keep_tiers(cluster, policy.tiers, now);
     Conflicts known;
     Booked booked;
     bool is_last = false;

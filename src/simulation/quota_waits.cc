@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace berth::simulation {
 namespace {
@@ -57,31 +58,59 @@ std::vector<Step> steps_of(const Accounts& accounts, const QuotaExperiment& expe
 class Line {
   public:
     void join(InLine who, MilliGpu asks) { waiting_[who] = asks; }
-    void leave(InLine who) { waiting_.erase(who); }
+    void start(InLine who) {
+        waiting_.erase(who);
+        has_started_ = true;
+    }
 
     // Who is within the quota now, where `room` is left in it, and the longest wait of those who
     // no longer are and `count`.
     template <typename Count>
-    void look_again(TimePoint now, MilliGpu quota, MilliGpu room, const Count& count,
-                    InQuotaWait& longest) {
+    void look_again(TimePoint now, MilliGpu quota, MilliGpu room, bool is_by_age,
+                    const Count& count, InQuotaWait& longest) {
+        const bool is_anew = std::exchange(has_started_, false) && !is_by_age;
         std::map<Ticket, TimePoint> within;
-        for (const auto& [who, asks] : waiting_) {
-            if (asks > quota) continue;
-            room -= asks;
-            if (room < MilliGpu{0}) break;
-            const auto known = within_since_.find(who.job);
-            within[who.job] = known == within_since_.end() ? now : known->second;
+        for (const Ticket job : is_by_age ? first_by_age(quota, room) : first_ones(quota, room)) {
+            const auto known = within_since_.find(job);
+            within[job] = known == within_since_.end() || is_anew ? now : known->second;
         }
         for (const auto& [job, since] : within_since_) {
-            if (within.contains(job) || now - since <= longest.longest || !count(job)) continue;
+            const bool goes_on = within.contains(job) && !is_anew;
+            if (goes_on || now - since <= longest.longest || !count(job)) continue;
             longest = {now - since, job, now};
         }
         within_since_ = std::move(within);
     }
 
   private:
+    std::vector<Ticket> first_by_age(MilliGpu quota, MilliGpu room) const {
+        std::vector<Ticket> first;
+        for (const auto& [who, asks] : waiting_) {
+            if (asks > quota) continue;
+            room -= asks;
+            if (room < MilliGpu{0}) break;
+            first.push_back(who.job);
+        }
+        return first;
+    }
+
+    // Those of the highest priority, when there is room for whichever of them is first.
+    std::vector<Ticket> first_ones(MilliGpu quota, MilliGpu room) const {
+        std::vector<Ticket> first;
+        int priority = 0;
+        for (const auto& [who, asks] : waiting_) {
+            if (asks > quota) continue;
+            if (first.empty()) priority = who.priority;
+            if (who.priority < priority) break;
+            if (asks > room) return {};
+            first.push_back(who.job);
+        }
+        return first;
+    }
+
     std::map<InLine, MilliGpu> waiting_;  // and what it asks
     std::map<Ticket, TimePoint> within_since_;
+    bool has_started_ = false;  // one of them, since it was looked at
 };
 
 // All of them.
@@ -99,7 +128,7 @@ class Lines {
         const std::vector<Account> path = accounts_.path_of(account);
         switch (step.what) {
             case What::Waits: lines_[account].join(who, accounts_.asked(step.job)); break;
-            case What::Takes: lines_[account].leave(who); [[fallthrough]];
+            case What::Takes: lines_[account].start(who); [[fallthrough]];
             case What::Frees:
                 for (const Account& one : path) {
                     held_[one] += step.amount * (step.what == What::Takes ? 1 : -1);
@@ -137,7 +166,8 @@ class Lines {
             return demand_ == Demand::All || experiment_.placement == Placement::Count ||
                    job(ticket).gpus == 1;
         };
-        lines_[account].look_again(now, accounts_.quota_of(account), room, counts,
+        lines_[account].look_again(now, accounts_.quota_of(account), room,
+                                   experiment_.policy.tiers.count == 1, counts,
                                    longest_[account.project.index()]);
     }
 

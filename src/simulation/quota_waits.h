@@ -8,6 +8,11 @@
 // wait is counted without a break, from when all this became true until the job starts or it is no
 // longer.
 //
+// Under tiers the own order is not the jobs' age. There the project's right is looked at, not that
+// of any one job: its waiting jobs of the highest priority are within the quota while there is room
+// in it for each of them alone, so that whichever is first should start; when one does, or a job of
+// higher priority comes, the wait begins anew.
+//
 // Looks at nothing but the trace, the quotas and the stays. Cost: O(log) an event and one look at
 // each job within the quota.
 #pragma once

@@ -46,8 +46,7 @@ class Replay {
     Replay(const lifecycle::State& before, const model::Policy& policy, model::TimePoint now,
            const Plan& plan, DecisionStats& stats)
         : cluster_(before.cluster), policy_(policy), now_(now), plan_(plan), stats_(stats) {
-        cluster::keep_tiers(cluster_, policy.tiers);
-        cluster::advance(cluster_, now);
+        cluster::keep_tiers(cluster_, policy.tiers, now);
     }
 
     // A plan does not say whether a start came before or after the pauses that made room for it.
@@ -131,8 +130,10 @@ class Replay {
                 report("I6: " + name(start.job) + " starts on a promise it does not have");
                 continue;
             }
+            const bool is_growth = cluster_.job(start.job).active > 0;
             cluster_.drop_hold(start.job);
             cluster_.place(start.job, pool_of(start.tasks), start.tasks);
+            if (!is_growth) cluster_.set_started(start.job, now_);
             winners_.insert(start.job);
         }
     }

@@ -93,8 +93,8 @@ class Life {
             add(proof::check_state(after));
         }
         auto restored = lifecycle::restore(lifecycle::snapshot(after));
-        cluster::keep_tiers(restored.cluster, after.cluster.tiers().rules);
-        cluster::advance(restored.cluster, after.cluster.tiers().now);
+        cluster::keep_tiers(restored.cluster, after.cluster.tiers().rules,
+                            after.cluster.tiers().now);
         if (lifecycle::dump(restored.cluster) != lifecycle::dump(after.cluster)) {
             report("a snapshot does not give the state back");
         }
