@@ -14,6 +14,7 @@ struct GpuReading {
     std::string node;
     int index = 0;
     std::string uuid;
+    std::string visible_as = {};  // in CUDA_VISIBLE_DEVICES; empty = as its index
     int utilization_percent = -1;
     base::Bytes memory_used{-1};
     int power_watts = -1;

@@ -43,7 +43,7 @@ std::string pack(const Order& order) {
         out.put(task.local_rank);
         out.put(task.local_tasks);
         out.put(task.node_rank);
-        out.put_text(task.gpu_indices);
+        out.put_text(task.visible_devices);
         out.put_text(task.group);
         out.put_texts(task.environment);
     }
@@ -78,7 +78,7 @@ std::optional<Order> unpack_order(std::string_view bytes) {
         task.local_rank = static_cast<int>(in.number());
         task.local_tasks = static_cast<int>(in.number());
         task.node_rank = static_cast<int>(in.number());
-        task.gpu_indices = in.text();
+        task.visible_devices = in.text();
         task.group = in.text();
         task.environment = in.texts();
     }

@@ -24,7 +24,7 @@ struct TaskOrder {
     int local_rank = 0;
     int local_tasks = 1;               // of this job on the same node
     int node_rank = 0;
-    std::string gpu_indices;           // "0,3"; empty = no GPU
+    std::string visible_devices;       // "0,3" or UUIDs; empty = no GPU
     std::string group = {};            // of the gang; empty = it has none
     std::vector<std::string> environment = {};  // for this task, before the job's own
 

@@ -42,9 +42,12 @@ GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launc
       library_dir_(beside(settings_.programs, "lib")),
       arbiter_(settings_.programs + "/berth-arbiter", settings_.directory,
                arbiter_options(settings_)) {
-    if (!settings_.are_simulated) return;
-    software_dir_ = beside(settings_.programs, "software_gpu");
-    identify_software_gpus(settings_.gpus);
+    if (settings_.are_simulated) software_dir_ = beside(settings_.programs, "software_gpu");
+}
+
+void GpuShares::set_gpus(std::vector<Gpu> gpus) {
+    gpus_ = std::move(gpus);
+    if (settings_.are_simulated) identify_software_gpus(gpus_);
 }
 
 GpuShares::~GpuShares() {
@@ -62,8 +65,8 @@ void GpuShares::set_listener(ports::LauncherListener* listener) {
 
 void GpuShares::start(const ports::LaunchOrder& order) {
     live_.insert(order.attempt);
-    if (!settings_.are_simulated && !shares(order)) return processes_->start(order);
     ports::LaunchOrder prepared = order;
+    name_devices(prepared, gpus_);
     if (settings_.are_simulated) add_software_gpus(prepared);
     if (shares(order)) {
         if (const base::Status added = add_shares(prepared); !added) {
@@ -83,7 +86,7 @@ void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
         const auto [known, is_new] = descriptions_.try_emplace(task.node);
         std::string& description = known->second;
         if (is_new) {
-            description = describe_software_gpus(settings_.directory, task.node, settings_.gpus);
+            description = describe_software_gpus(settings_.directory, task.node, gpus_);
         }
         if (description.empty()) continue;
         put_first(order, task, "LD_LIBRARY_PATH", software_dir_);
@@ -92,7 +95,7 @@ void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
 }
 
 base::Status GpuShares::add_shares(ports::LaunchOrder& order) {
-    BERTH_TRY(tenants, tenants_of(order, settings_.gpus));
+    BERTH_TRY(tenants, tenants_of(order, gpus_));
     for (const Tenant& tenant : tenants) {
         BERTH_TRY_VOID(arbiter_.add(tenant));
         for (ports::TaskLaunch& task : order.tasks) {

@@ -22,7 +22,6 @@ namespace berth::gpu_shares {
 struct Settings {
     std::string programs;  // the folder of berth-arbiter; ../lib and ../software_gpu lie beside it
     std::string directory;  // the arbiter's own: a short path
-    std::vector<Gpu> gpus;
     bool are_simulated = false;
 };
 
@@ -32,6 +31,9 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
               Settings settings);
     // Leaves the arbiter to its tenants, and software GPUs to jobs that run; else both end.
     ~GpuShares() override;
+
+    // Of all nodes of this machine; before the first attempt is started.
+    void set_gpus(std::vector<Gpu> gpus);
 
     void set_listener(ports::LauncherListener* listener) override;
     // An attempt whose shares cannot be kept ends with 126 and says why.
@@ -52,6 +54,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     std::unique_ptr<ports::Launcher> processes_;
     ports::LauncherListener* listener_ = nullptr;
     Settings settings_;
+    std::vector<Gpu> gpus_;
     std::string library_dir_;
     std::string software_dir_;  // empty where GPUs are real
     ArbiterProcess arbiter_;

@@ -50,6 +50,16 @@ std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) 
 
 }  // namespace
 
+void name_devices(ports::LaunchOrder& order, const std::vector<Gpu>& gpus) {
+    for (ports::TaskLaunch& task : order.tasks) {
+        for (const int index : task.gpu_indices) {
+            const auto gpu = find(gpus, task.node, index);
+            if (!gpu || (*gpu)->visible_as.empty()) continue;
+            task.visible_devices += (task.visible_devices.empty() ? "" : ",") + (*gpu)->visible_as;
+        }
+    }
+}
+
 bool shares(const ports::LaunchOrder& order) {
     return std::ranges::any_of(order.tasks, [](const auto& task) { return shares(task); });
 }

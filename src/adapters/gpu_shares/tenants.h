@@ -19,6 +19,7 @@ struct Gpu {
     std::string uuid;
     base::Bytes memory{0};   // that the driver leaves; 0 = not known
     base::Bytes context{0};  // what each context of the driver takes of it
+    std::string visible_as = {};  // ports::GpuReading
 };
 
 struct Tenant {
@@ -26,6 +27,9 @@ struct Tenant {
     std::string node;
     std::string order;  // to the arbiter: "tenant NAME gpus=..."
 };
+
+// Names each task's GPUs to its processes where their indices would be other GPUs.
+void name_devices(ports::LaunchOrder& order, const std::vector<Gpu>& gpus);
 
 // Whether any task has less than the whole of a GPU.
 bool shares(const ports::LaunchOrder& order);

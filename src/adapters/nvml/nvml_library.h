@@ -51,6 +51,15 @@ struct PciInfo {
     char bus_id[32] = {};  // "00000000:3B:00.0"
 };
 
+// nvmlDeviceAttributes_t, of a slice that the hardware cut (MIG).
+struct SliceAttributes {
+    unsigned int multiprocessors = 0;
+    unsigned int engines[5] = {};  // that it shares: copying, decoding and so on
+    unsigned int gpu_slices = 0;
+    unsigned int compute_slices = 0;
+    unsigned long long memory_mib = 0;
+};
+
 inline constexpr int kP2pByNvLink = 2;  // NVML_P2P_CAPS_INDEX_NVLINK
 inline constexpr int kP2pOk = 0;
 
@@ -70,6 +79,10 @@ struct Functions {
     int (*nvmlDeviceGetTopologyCommonAncestor)(Device*, Device*, int*) = nullptr;
     int (*nvmlDeviceGetP2PStatus)(Device*, Device*, int, int*) = nullptr;
     int (*nvmlDeviceGetPciInfo_v3)(Device*, PciInfo*) = nullptr;
+    int (*nvmlDeviceGetMigMode)(Device*, unsigned int* now, unsigned int* later) = nullptr;
+    int (*nvmlDeviceGetMaxMigDeviceCount)(Device*, unsigned int*) = nullptr;
+    int (*nvmlDeviceGetMigDeviceHandleByIndex)(Device*, unsigned int, Device**) = nullptr;
+    int (*nvmlDeviceGetAttributes_v2)(Device*, SliceAttributes*) = nullptr;
 };
 
 // The library, open and initialised for as long as this lives.

@@ -20,8 +20,10 @@
 #include "api/http_server.h"
 #include "api/routes.h"
 #include "app/berth/demo_jobs.h"
+#include "app/berth/node_names.h"
 #include "app/berth/server_parts.h"
 #include "codec/timestamp.h"
+#include "model/mig.h"
 
 namespace berth::app {
 
@@ -40,16 +42,6 @@ void log_line(const std::string& text, model::TimePoint now) {
     std::fprintf(stderr, "%s %s\n", codec::format_time(now).c_str(), text.c_str());
 }
 
-// A node keeps its GPU count for ever: a machine that was changed goes on under a new name.
-std::string name_for(const cluster::Cluster& cluster, const model::Node& node) {
-    std::string name = node.name;
-    for (int number = 2;; ++number) {
-        const auto known = cluster.find_node(name);
-        if (!known.is_valid() || cluster.description(known).gpus == node.gpus) return name;
-        name = node.name + "-" + std::to_string(number);
-    }
-}
-
 // Clients and running jobs each take a descriptor.
 base::Status raise_descriptor_limit() {
     constexpr rlim_t kWanted = 65'536;
@@ -63,6 +55,18 @@ base::Status raise_descriptor_limit() {
                       "a server may have " + std::to_string(limit.rlim_cur) +
                           " files open here and needs " + std::to_string(kNeeded) +
                           ", and one for each running job beyond; raise the limit (ulimit -Hn)");
+}
+
+// The default pool, in which each slice of a GPU counts as its part of one.
+model::Pool with_slices(const cluster::Cluster& cluster, const std::vector<model::Node>& nodes) {
+    model::Pool pool;
+    pool.name = model::kDefaultPool;
+    pool.exchange = cluster.pool(cluster.find_pool(pool.name)).exchange;
+    for (const model::Node& node : nodes) {
+        const auto profile = model::mig_profile(node.gpu_model);
+        if (profile) pool.exchange.emplace(node.gpu_model, profile->exchange());
+    }
+    return pool;
 }
 
 }  // namespace
@@ -128,11 +132,14 @@ base::Status Server::Parts::open() {
     BERTH_TRY(opened, adapters::sqlite::open_store(options.data_dir));
     store = std::move(opened);
     BERTH_TRY(cluster_id, obtain_cluster_id(options.data_dir));
-    BERTH_TRY(chosen_launcher, choose_launcher(loop, options, cluster_id, inventory));
+    BERTH_TRY(chosen_launcher, choose_launcher(loop, options, cluster_id, inventory.is_simulated));
     launcher = std::move(chosen_launcher);
-    BERTH_TRY(nodes, inventory.inventory->discover());
     BERTH_TRY(token, api::obtain_token(options.data_dir + "/token"));
     BERTH_TRY_VOID(make_controller(policy));
+    BERTH_TRY(named, NamedNodes::make(std::move(inventory.inventory), controller->state().cluster));
+    inventory.inventory = std::move(named);
+    BERTH_TRY(nodes, inventory.inventory->discover());
+    BERTH_TRY_VOID(launcher.learn_gpus(*inventory.inventory));
     const api::Background in_background = [this](auto work, auto then) {
         return run_in_background(std::move(work), std::move(then));
     };
@@ -187,8 +194,8 @@ void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
     };
     const cluster::Cluster& cluster = controller->state().cluster;
     if (options.levels) controller->set_levels(*options.levels, note);
+    controller->set_pool(with_slices(cluster, nodes), note);
     for (model::Node& node : nodes) {
-        node.name = name_for(cluster, node);
         node.topology = options.topology;
         const auto known = cluster.find_node(node.name);
         const bool is_drained =

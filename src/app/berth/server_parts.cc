@@ -40,25 +40,29 @@ base::Result<ChosenInventory> simulated(std::string_view spec, const std::string
     return chosen;
 }
 
-base::Result<gpu_shares::Settings> share_settings(const ServerOptions& options,
-                                                  const std::string& cluster_id,
-                                                  const ChosenInventory& inventory) {
+gpu_shares::Settings share_settings(const ServerOptions& options, const std::string& cluster_id,
+                                    bool is_simulated) {
     gpu_shares::Settings settings;
     settings.programs = std::filesystem::path(options.program).parent_path().string();
     // Sockets have short names; the data directory's may be long.
     settings.directory = "/tmp/berth-vgpu-" + cluster_id;
-    settings.are_simulated = inventory.is_simulated;
-    BERTH_TRY(nodes, inventory.inventory->discover());
-    BERTH_TRY(readings, inventory.inventory->read());
+    settings.are_simulated = is_simulated;
+    return settings;
+}
+
+base::Result<std::vector<gpu_shares::Gpu>> shared_gpus(ports::GpuInventory& inventory) {
+    BERTH_TRY(nodes, inventory.discover());
+    BERTH_TRY(readings, inventory.read());
+    std::vector<gpu_shares::Gpu> gpus;
     for (const ports::GpuReading& reading : readings) {
         const auto node = std::ranges::find(nodes, reading.node, &model::Node::name);
         if (node == nodes.end()) continue;
         // What the driver keeps for itself is nobody's.
         const base::Bytes memory{node->gpu_memory.value - node->gpu_reserved.value};
-        settings.gpus.push_back(
-            {reading.node, reading.index, reading.uuid, memory, node->gpu_context});
+        gpus.push_back({reading.node, reading.index, reading.uuid, memory, node->gpu_context,
+                        reading.visible_as});
     }
-    return settings;
+    return gpus;
 }
 
 }  // namespace
@@ -84,8 +88,7 @@ base::Result<ChosenInventory> choose_inventory(const std::string& gpus) {
 
 base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
                                              const ServerOptions& options,
-                                             const std::string& cluster_id,
-                                             const ChosenInventory& inventory) {
+                                             const std::string& cluster_id, bool is_simulated) {
     ChosenLauncher chosen;
     const std::string jobs_dir = options.data_dir + "/jobs";
     chosen.log_path = [jobs_dir](ports::AttemptId attempt, int task) {
@@ -98,6 +101,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
             std::make_unique<adapters::simulated_launcher::SimulatedLauncher>(loop, run_time);
         chosen.description = "simulated: no processes, every job succeeds after " + time;
         chosen.attach_address = [](ports::AttemptId) { return std::string(); };
+        chosen.learn_gpus = [](ports::GpuInventory&) { return base::Status{}; };
         return chosen;
     }
     if (options.launcher != "process") {
@@ -113,9 +117,14 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     auto processes = std::make_unique<process::ProcessLauncher>(
         loop, process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id,
                                               options.log_limit.value});
-    BERTH_TRY(shares, share_settings(options, cluster_id, inventory));
-    chosen.launcher =
-        std::make_unique<gpu_shares::GpuShares>(loop, std::move(processes), std::move(shares));
+    auto shares = std::make_unique<gpu_shares::GpuShares>(
+        loop, std::move(processes), share_settings(options, cluster_id, is_simulated));
+    chosen.learn_gpus = [&shares = *shares](ports::GpuInventory& inventory) -> base::Status {
+        BERTH_TRY(gpus, shared_gpus(inventory));
+        shares.set_gpus(std::move(gpus));
+        return {};
+    };
+    chosen.launcher = std::move(shares);
     chosen.description = "processes";
     chosen.attach_address = [cluster_id](ports::AttemptId attempt) {
         return '@' + supervision::socket_of({cluster_id, attempt.job.value, attempt.attempt});

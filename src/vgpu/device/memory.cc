@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "vgpu/device/processes.h"
+#include "vgpu/device/slices.h"
 
 namespace berth::vgpu::device {
 namespace {
@@ -45,7 +46,7 @@ void count_off(Layout& layout, std::uint32_t process, std::uint32_t gpu, std::ui
 
 bool fits(const Layout& layout, std::uint32_t gpu, std::uint64_t bytes) {
     const Description& d = layout.description;
-    return bytes <= d.memory_bytes - d.reserved_bytes - layout.used_bytes[gpu];
+    return bytes <= memory_of(d, gpu) - reserved_of(d, gpu) - layout.used_bytes[gpu];
 }
 
 // Where it does not fit, the dead are asked first.
@@ -169,7 +170,10 @@ Usage usage(const SharedState& state, std::uint32_t gpu) {
     const Locked locked(state);
     sweep(state, Sweep::WhenDue);
     const Description& description = state->description;
-    return {description.memory_bytes, description.reserved_bytes, state->used_bytes[gpu]};
+    std::uint64_t used_bytes = state->used_bytes[gpu];
+    for (std::uint32_t slice = description.gpus; slice < units(description); ++slice)
+        if (gpu_of(description, slice) == gpu) used_bytes += state->used_bytes[slice];
+    return {memory_of(description, gpu), reserved_of(description, gpu), used_bytes};
 }
 
 std::uint64_t used_by(const SharedState& state, std::uint32_t process, std::uint32_t gpu) {
@@ -178,7 +182,7 @@ std::uint64_t used_by(const SharedState& state, std::uint32_t process, std::uint
     sweep(state, Sweep::WhenDue);
     if (!is_on_gpu(layout, process)) return 0;
     std::uint64_t bytes = 0;
-    for (std::uint32_t i = 0; i < layout.description.gpus; ++i)
+    for (std::uint32_t i = 0; i < units(layout.description); ++i)
         if (placed_on(layout, process, i) == gpu)
             bytes +=
                 layout.processes[process].contexts[i].load() * layout.description.context_bytes;
@@ -192,13 +196,13 @@ std::uint64_t used_by(const SharedState& state, std::uint32_t process, std::uint
 
 bool has_room(const Layout& layout, std::uint32_t process, std::uint64_t placement) {
     std::uint64_t wanted[kGpusMax] = {};
-    for (std::uint32_t i = 0; i < layout.description.gpus; ++i)
+    for (std::uint32_t i = 0; i < units(layout.description); ++i)
         wanted[placement >> i * 4U & 15U] +=
             layout.processes[process].contexts[i].load() * layout.description.context_bytes;
     for (std::uint32_t i = 0; i < layout.blocks_end; ++i)
         if (layout.blocks[i].payer.load() == process)
             wanted[placement >> layout.blocks[i].gpu * 4U & 15U] += layout.blocks[i].bytes.load();
-    for (std::uint32_t gpu = 0; gpu < layout.description.gpus; ++gpu)
+    for (std::uint32_t gpu = 0; gpu < units(layout.description); ++gpu)
         if (!fits(layout, gpu, wanted[gpu])) return false;
     return true;
 }
@@ -223,7 +227,7 @@ void recount(Layout& layout) {
         if (block.offset != 0) layout.contents_bytes[block.gpu] += bytes;
     }
     for (std::uint32_t process = 0; process < kProcessesMax; ++process)
-        for (std::uint32_t gpu = 0; gpu < layout.description.gpus; ++gpu)
+        for (std::uint32_t gpu = 0; gpu < units(layout.description); ++gpu)
             count(
                 layout, process, gpu,
                 layout.processes[process].contexts[gpu].load() * layout.description.context_bytes);
