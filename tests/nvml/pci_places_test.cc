@@ -62,7 +62,7 @@ TEST_CASE("a GPU's card is the one behind the same switch") {
     sys.add_card("mlx5_0", "pci0000:98/0000:98:01.0/0000:99:01.0/0000:9b:00.0");
     sys.add_card("mlx5_1", "pci0000:16/0000:16:01.0/0000:17:01.0/0000:19:00.0");
     sys.add_card("mlx5_2", "pci0000:38/0000:38:01.0/0000:39:01.0/0000:3b:00.0");
-    const auto places = sys.read({"00000000:18:00.0", "00000000:3A:00.0", "00000000:9A:00.0"});
+    const auto places = sys.read({"0000:18:00.0", "0000:3a:00.0", "0000:9a:00.0"});
     CHECK(places.numa == std::vector{0, 0, 1});
     CHECK(places.nics == std::vector{1, 2, 0});
 }
@@ -80,7 +80,7 @@ TEST_CASE("cards on equal ways are dealt out in the order of their numbers") {
     std::vector<std::string> gpus;
     for (const char* gpu : {"18", "19", "1a"}) {
         sys.add_gpu("pci0000:16/0000:16:01.0/0000:" + std::string(gpu) + ":00.0", 0);
-        gpus.push_back("00000000:" + std::string(gpu) + ":00.0");
+        gpus.push_back("0000:" + std::string(gpu) + ":00.0");
     }
     sys.add_card("mlx5_10", "pci0000:16/0000:16:01.0/0000:21:00.0");
     sys.add_card("mlx5_9", "pci0000:16/0000:16:01.0/0000:20:00.0");

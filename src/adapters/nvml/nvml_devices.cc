@@ -2,6 +2,7 @@
 #include "adapters/nvml/nvml_devices.h"
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 
 #include "model/mig.h"
@@ -58,6 +59,22 @@ std::string profile_of(const Functions& call, Device* slice) {
 std::string read_text(int (*get)(Device*, char*, unsigned int), Device* device) {
     char text[128] = {};
     return get(device, text, sizeof text - 1) == kSuccess ? text : "";
+}
+
+std::string pci_address(const Functions& call, Device* device) {
+    PciInfo info;
+    if (device == nullptr || call.nvmlDeviceGetPciInfo_v3 == nullptr ||
+        call.nvmlDeviceGetPciInfo_v3(device, &info) != kSuccess) {
+        return {};
+    }
+    // The driver writes eight digits of the domain, the kernel four, and small letters.
+    std::string address = info.bus_id;
+    if (const auto colon = address.find(':'); colon != std::string::npos && colon > 4) {
+        address.erase(0, colon - 4);
+    }
+    std::ranges::transform(address, address.begin(),
+                           [](unsigned char letter) { return std::tolower(letter); });
+    return address;
 }
 
 Devices find_devices(const Functions& call, unsigned int total, const std::string& host) {

@@ -32,4 +32,7 @@ Devices find_devices(const Functions& call, unsigned int total, const std::strin
 // A text that the library writes into a buffer; empty when it has none.
 std::string read_text(int (*get)(Device*, char*, unsigned int), Device* device);
 
+// As the kernel writes it, "0000:3b:00.0"; empty when the driver does not say.
+std::string pci_address(const Functions& call, Device* device);
+
 }  // namespace berth::nvml

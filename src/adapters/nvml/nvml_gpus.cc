@@ -95,6 +95,15 @@ base::Result<std::vector<ports::GpuReading>> NvmlGpus::read() {
     return readings;
 }
 
+std::string NvmlGpus::driver() {
+    char release[96] = {};
+    if (!open() || library_->call().nvmlSystemGetDriverVersion == nullptr ||
+        library_->call().nvmlSystemGetDriverVersion(release, sizeof release - 1) != kSuccess) {
+        return {};
+    }
+    return release;
+}
+
 base::Status NvmlGpus::open() {
     if (library_ != nullptr) return {};
     auto opened = Library::open(library_path_);
@@ -127,6 +136,12 @@ ports::GpuReading NvmlGpus::read_one(const PlacedDevice& placed) const {
     if (device == nullptr) {
         reading.healthy = false;
         return reading;
+    }
+    reading.pci_address = pci_address(call, device);
+    int mode = kComputeModeDefault;
+    if (call.nvmlDeviceGetComputeMode != nullptr &&
+        call.nvmlDeviceGetComputeMode(device, &mode) == kSuccess) {
+        reading.takes_one_process = mode != kComputeModeDefault;
     }
     reading.uuid = read_text(call.nvmlDeviceGetUUID, device);
     const auto is_read = [&reading](int result) {

@@ -29,6 +29,7 @@ class NvmlGpus final : public ports::GpuInventory {
 
     base::Result<std::vector<model::Node>> discover() override;
     base::Result<std::vector<ports::GpuReading>> read() override;
+    std::string driver() override;
 
   private:
     // Opens the library the first time, and again after it was not there.

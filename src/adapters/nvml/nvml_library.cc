@@ -38,6 +38,8 @@ std::string find_all(void* handle, Functions& found) {
          not_needed);
     find(handle, "nvmlDeviceGetP2PStatus", found.nvmlDeviceGetP2PStatus, not_needed);
     find(handle, "nvmlDeviceGetPciInfo_v3", found.nvmlDeviceGetPciInfo_v3, not_needed);
+    find(handle, "nvmlSystemGetDriverVersion", found.nvmlSystemGetDriverVersion, not_needed);
+    find(handle, "nvmlDeviceGetComputeMode", found.nvmlDeviceGetComputeMode, not_needed);
     find(handle, "nvmlDeviceGetMigMode", found.nvmlDeviceGetMigMode, not_needed);
     find(handle, "nvmlDeviceGetMaxMigDeviceCount", found.nvmlDeviceGetMaxMigDeviceCount,
          not_needed);

@@ -60,6 +60,9 @@ struct SliceAttributes {
     unsigned long long memory_mib = 0;
 };
 
+// nvmlComputeMode_t: how many processes may have the GPU.
+inline constexpr int kComputeModeDefault = 0;
+
 inline constexpr int kP2pByNvLink = 2;  // NVML_P2P_CAPS_INDEX_NVLINK
 inline constexpr int kP2pOk = 0;
 
@@ -79,6 +82,8 @@ struct Functions {
     int (*nvmlDeviceGetTopologyCommonAncestor)(Device*, Device*, int*) = nullptr;
     int (*nvmlDeviceGetP2PStatus)(Device*, Device*, int, int*) = nullptr;
     int (*nvmlDeviceGetPciInfo_v3)(Device*, PciInfo*) = nullptr;
+    int (*nvmlSystemGetDriverVersion)(char*, unsigned int) = nullptr;
+    int (*nvmlDeviceGetComputeMode)(Device*, int*) = nullptr;
     int (*nvmlDeviceGetMigMode)(Device*, unsigned int* now, unsigned int* later) = nullptr;
     int (*nvmlDeviceGetMaxMigDeviceCount)(Device*, unsigned int*) = nullptr;
     int (*nvmlDeviceGetMigDeviceHandleByIndex)(Device*, unsigned int, Device**) = nullptr;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "adapters/nvml/nvml_devices.h"
 #include "adapters/nvml/pci_places.h"
 
 namespace berth::nvml {
@@ -28,16 +29,6 @@ std::optional<std::string> link_word(const Functions& call, Device* one, Device*
     if (level <= 20) return "PXB";
     if (level <= 30) return "PHB";
     return level <= 40 ? "NODE" : "SYS";
-}
-
-// Empty when the driver does not say.
-std::string pci_address(const Functions& call, Device* device) {
-    PciInfo info;
-    if (device == nullptr || call.nvmlDeviceGetPciInfo_v3 == nullptr ||
-        call.nvmlDeviceGetPciInfo_v3(device, &info) != kSuccess) {
-        return {};
-    }
-    return info.bus_id;
 }
 
 bool is_known(const std::vector<int>& places) {

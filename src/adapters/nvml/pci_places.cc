@@ -2,7 +2,6 @@
 #include "adapters/nvml/pci_places.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 
@@ -13,16 +12,6 @@ namespace fs = std::filesystem;
 
 // The bridges on the way from the processor to a device, and the device.
 using Way = std::vector<std::string>;
-
-// The driver writes eight digits of the domain, the kernel four, and small letters.
-std::string kernel_address(std::string address) {
-    if (const auto colon = address.find(':'); colon != std::string::npos && colon > 4) {
-        address.erase(0, colon - 4);
-    }
-    std::ranges::transform(address, address.begin(),
-                           [](unsigned char letter) { return std::tolower(letter); });
-    return address;
-}
 
 // What comes behind "devices": "pci0000:3a", "0000:3a:01.0", "0000:3b:00.0".
 Way way_to(const fs::path& link) {
@@ -89,8 +78,7 @@ PciPlaces read_pci_places(std::span<const std::string> addresses,
     PciPlaces places;
     std::vector<Card> cards = read_cards(sys_directory);
     for (const std::string& address : addresses) {
-        const fs::path device =
-            fs::path(sys_directory) / "bus/pci/devices" / kernel_address(address);
+        const fs::path device = fs::path(sys_directory) / "bus/pci/devices" / address;
         int node = -1;
         if (!address.empty()) std::ifstream(device / "numa_node") >> node;
         places.numa.push_back(std::max(node, -1));

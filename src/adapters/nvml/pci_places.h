@@ -19,7 +19,7 @@ struct PciPlaces {
     std::vector<int> nics;  // by device: the card's number by name
 };
 
-// `addresses` as the driver writes them, "00000000:3B:00.0"; empty where it did not say.
+// `addresses` as the kernel writes them, "0000:3b:00.0"; empty where they are not known.
 PciPlaces read_pci_places(std::span<const std::string> addresses, const std::string& sys_directory);
 
 }  // namespace berth::nvml

@@ -20,6 +20,7 @@ std::vector<TaskOrder> make_tasks(const std::vector<ports::TaskLaunch>& launches
         task.rank = launch.rank;
         task.local_rank = launch.local_rank;
         task.group = launch.group;
+        task.control_group = launch.control_group;
         task.environment = launch.environment;
         task.node_rank = static_cast<int>(node - nodes.begin());
         task.local_tasks = static_cast<int>(

@@ -21,6 +21,7 @@ class NamedNodes final : public ports::GpuInventory {
 
     base::Result<std::vector<model::Node>> discover() override;
     base::Result<std::vector<ports::GpuReading>> read() override;
+    std::string driver() override { return inventory_->driver(); }
 
   private:
     std::unique_ptr<ports::GpuInventory> inventory_;

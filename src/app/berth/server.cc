@@ -69,6 +69,20 @@ model::Pool with_slices(const cluster::Cluster& cluster, const std::vector<model
     return pool;
 }
 
+// A line for what keeps shares on each node, where nodes differ.
+std::string kept_shares(const cluster::Cluster& cluster, const ChosenLauncher& launcher) {
+    std::string text;
+    std::string last;
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        const model::Node node = cluster.description({static_cast<model::NodeId::Rep>(i)});
+        const std::string by = launcher.shares_kept_by(node.name);
+        if (node.health == model::NodeHealth::Down || by.empty() || by == last) continue;
+        text += "  Shares    kept by " + (last.empty() ? "" : "(" + node.name + ") ") + by + "\n";
+        last = by;
+    }
+    return text;
+}
+
 }  // namespace
 
 struct Server::Parts {
@@ -158,6 +172,7 @@ base::Status Server::Parts::open() {
                             .started = clock.now()},
                   .default_project = kDefaultProject,
                   .log_path = launcher.log_path,
+                  .shares_kept_by = launcher.shares_kept_by,
                   .attach_address = launcher.attach_address,
                   .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
                   .waiting = {},
@@ -330,6 +345,8 @@ int Server::run() {
         if (!error) parts.begin_end(api::JobsAtShutdown::Keep);
     });
     log_line("berth " BERTH_VERSION " serves " + parts.options.data_dir, parts.clock.now());
+    const std::string kept = kept_shares(parts.controller->state().cluster, parts.launcher);
+    if (!kept.empty()) log_line(kept.substr(2, kept.size() - 3), parts.clock.now());
     parts.set_timer();
     parts.loop.run();
     parts.http.reset();
@@ -364,6 +381,7 @@ std::string Server::banner() const {
                        parts.options.data_dir + "\n";
     text += "  GPUs      " + base::format(ready) + ", " + parts.inventory.description + "\n";
     text += "  Jobs      " + live + " live, run as " + parts.launcher.description + "\n";
+    text += kept_shares(cluster, parts.launcher);
     text += "  Projects  " + projects + "\n";
     text += "  API       " + parts.options.data_dir +
             "/berth.sock, http://127.0.0.1:" + std::to_string(parts.site->facts.port) +

@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "adapters/gpu_shares/gpu_shares.h"
 #include "adapters/nvml/nvml_gpus.h"
@@ -40,13 +42,32 @@ base::Result<ChosenInventory> simulated(std::string_view spec, const std::string
     return chosen;
 }
 
-gpu_shares::Settings share_settings(const ServerOptions& options, const std::string& cluster_id,
-                                    bool is_simulated) {
+// The path of a program that people call by its name; empty when it is not there.
+std::string in_path(const std::string& program) {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const std::string found = folder + "/" + program;
+        if (::access(found.c_str(), X_OK) == 0) return found;
+    }
+    return {};
+}
+
+base::Result<gpu_shares::Settings> share_settings(const ServerOptions& options,
+                                                  const std::string& cluster_id,
+                                                  bool is_simulated) {
     gpu_shares::Settings settings;
     settings.programs = std::filesystem::path(options.program).parent_path().string();
     // Sockets have short names; the data directory's may be long.
     settings.directory = "/tmp/berth-vgpu-" + cluster_id;
+    settings.cluster = cluster_id;
+    settings.cgroup = options.cgroup;
+    settings.mps_control = in_path("nvidia-cuda-mps-control");
     settings.are_simulated = is_simulated;
+    BERTH_TRY(wish, gpu_shares::parse_wish(options.sharing));
+    settings.wish = wish;
+    BERTH_TRY(in_front, gpu_shares::parse_in_front(options.in_front));
+    settings.in_front = in_front;
     return settings;
 }
 
@@ -60,7 +81,7 @@ base::Result<std::vector<gpu_shares::Gpu>> shared_gpus(ports::GpuInventory& inve
         // What the driver keeps for itself is nobody's.
         const base::Bytes memory{node->gpu_memory.value - node->gpu_reserved.value};
         gpus.push_back({reading.node, reading.index, reading.uuid, memory, node->gpu_context,
-                        reading.visible_as});
+                        reading.visible_as, reading.pci_address, reading.takes_one_process});
     }
     return gpus;
 }
@@ -102,6 +123,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
         chosen.description = "simulated: no processes, every job succeeds after " + time;
         chosen.attach_address = [](ports::AttemptId) { return std::string(); };
         chosen.learn_gpus = [](ports::GpuInventory&) { return base::Status{}; };
+        chosen.shares_kept_by = [](const std::string&) { return std::string(); };
         return chosen;
     }
     if (options.launcher != "process") {
@@ -117,12 +139,15 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     auto processes = std::make_unique<process::ProcessLauncher>(
         loop, process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id,
                                               options.log_limit.value});
-    auto shares = std::make_unique<gpu_shares::GpuShares>(
-        loop, std::move(processes), share_settings(options, cluster_id, is_simulated));
+    BERTH_TRY(settings, share_settings(options, cluster_id, is_simulated));
+    auto shares =
+        std::make_unique<gpu_shares::GpuShares>(loop, std::move(processes), std::move(settings));
     chosen.learn_gpus = [&shares = *shares](ports::GpuInventory& inventory) -> base::Status {
         BERTH_TRY(gpus, shared_gpus(inventory));
-        shares.set_gpus(std::move(gpus));
-        return {};
+        return shares.set_gpus(std::move(gpus), inventory.driver());
+    };
+    chosen.shares_kept_by = [&shares = *shares](const std::string& node) {
+        return shares.kept_by(node);
     };
     chosen.launcher = std::move(shares);
     chosen.description = "processes";

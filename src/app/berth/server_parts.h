@@ -31,6 +31,8 @@ struct ChosenLauncher {
     std::function<std::string(ports::AttemptId)> attach_address;
     // Once the names of nodes are known, before anything is started.
     std::function<base::Status(ports::GpuInventory&)> learn_gpus;
+    // By what shares of a node's GPUs are kept, and why; empty = by nothing.
+    std::function<std::string(const std::string& node)> shares_kept_by;
 };
 
 // Errors: Invalid; Unavailable when the supervisor program is not beside this one.

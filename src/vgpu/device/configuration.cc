@@ -119,8 +119,8 @@ Key key(std::string_view wants, Read read) {
             }};
 }
 
-constexpr std::array<std::pair<std::string_view, std::uint32_t>, 3> kDrivers = {
-    {{"12.2", 12020U}, {"12.8", 12080U}, {"13.0", 13000U}}};
+constexpr std::array<std::pair<std::string_view, std::uint32_t>, 4> kDrivers = {
+    {{"12.2", 12020U}, {"12.8", 12080U}, {"13.0", 13000U}, {"13.4", 13040U}}};
 constexpr std::array<std::pair<std::string_view, Sharing>, 2> kSharings = {
     {{"slices", Sharing::Slices}, {"concurrent", Sharing::Concurrent}}};
 constexpr std::array<std::pair<std::string_view, Time>, 2> kTimes = {
@@ -143,6 +143,12 @@ const std::map<std::string_view, Key>& keys() {
               to.state_path = text;
               return text.starts_with('/');
           }}},
+        {"cgroups",
+         {"an absolute path",
+          [](Text text, Configuration& to) {
+              to.cgroups = text;
+              return text.starts_with('/');
+          }}},
         {"gpus", key("1 to 16", [](Text t, D& d) { return read_into(t, d.gpus, {1, 16}); })},
         {"sms", key("1 to 1024", [](Text t, D& d) { return read_into(t, d.sms, {1, 1024}); })},
         {"memory", key(kAmount, [](Text t, D& d) { return read_bytes(t, d.memory_bytes); })},
@@ -152,7 +158,7 @@ const std::map<std::string_view, Key>& keys() {
         {"name", key("at most 63 letters", read_name)},
         {"uuids", key("UUIDs with commas between them", read_uuids)},
         {"mig", key("slices such as 0:3g.40gb, 0:1g.10gb", read_slices)},
-        {"driver", key("12.2, 12.8 or 13.0",
+        {"driver", key("12.2, 12.8, 13.0 or 13.4",
                        [](Text t, D& d) { return read_word(t, d.driver_version, kDrivers); })},
         {"release_delay_ms", key("0 to 3600000",
                                  [](Text t, D& d) {

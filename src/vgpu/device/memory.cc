@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/device/control_group.h"
 #include "vgpu/device/processes.h"
 #include "vgpu/device/slices.h"
 
@@ -49,13 +50,49 @@ bool fits(const Layout& layout, std::uint32_t gpu, std::uint64_t bytes) {
     return bytes <= memory_of(d, gpu) - reserved_of(d, gpu) - layout.used_bytes[gpu];
 }
 
+// What is counted for `process` on that GPU of the machine.
+std::uint64_t bytes_on(const Layout& layout, std::uint32_t process, std::uint32_t gpu) {
+    if (!is_on_gpu(layout, process)) return 0;
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = 0; i < units(layout.description); ++i)
+        if (placed_on(layout, process, i) == gpu)
+            bytes +=
+                layout.processes[process].contexts[i].load() * layout.description.context_bytes;
+    for (std::uint32_t i = 0; i < layout.blocks_end; ++i) {
+        const Block& block = layout.blocks[i];
+        if (block.payer.load() == process && placed_on(layout, process, block.gpu) == gpu)
+            bytes += block.bytes.load();
+    }
+    return bytes;
+}
+
+// Of all processes in this one's control group.
+std::uint64_t group_bytes_on(const SharedState& state, std::uint32_t gpu) {
+    const std::uint64_t group = control_group_id(state.group());
+    std::uint64_t bytes = 0;
+    for (std::uint32_t process = 0; process < kProcessesMax; ++process) {
+        const Process& record = state->processes[process];
+        if (record.pid.load() != 0 && record.group.load() == group)
+            bytes += bytes_on(*state, process, gpu);
+    }
+    return bytes;
+}
+
+bool is_within_limit(const SharedState& state, std::uint32_t gpu, std::uint64_t bytes) {
+    const std::uint64_t limit = memory_limit(state.group(), gpu);
+    return limit == kNoLimit || group_bytes_on(state, gpu) + bytes <= limit;
+}
+
 // Where it does not fit, the dead are asked first.
 bool make_room(const SharedState& state, std::uint32_t process, std::uint32_t gpu,
                std::uint64_t bytes) {
     const std::uint32_t place = placed_on(*state, process, gpu);
-    if (fits(*state, place, bytes)) return true;
+    const auto has_room = [&] {
+        return fits(*state, place, bytes) && is_within_limit(state, place, bytes);
+    };
+    if (has_room()) return true;
     sweep(state, Sweep::Now);
-    return fits(*state, place, bytes);
+    return has_room();
 }
 
 std::uint32_t free_record(Layout& layout) {
@@ -170,6 +207,11 @@ Usage usage(const SharedState& state, std::uint32_t gpu) {
     const Locked locked(state);
     sweep(state, Sweep::WhenDue);
     const Description& description = state->description;
+    // In a control group with a limit, that is how large the GPU looks.
+    const std::uint64_t limit = memory_limit(state.group(), gpu);
+    if (limit < description.memory_bytes - description.reserved_bytes) {
+        return {limit, 0, std::min(limit, group_bytes_on(state, gpu))};
+    }
     std::uint64_t used_bytes = state->used_bytes[gpu];
     for (std::uint32_t slice = description.gpus; slice < units(description); ++slice)
         if (gpu_of(description, slice) == gpu) used_bytes += state->used_bytes[slice];
@@ -177,21 +219,9 @@ Usage usage(const SharedState& state, std::uint32_t gpu) {
 }
 
 std::uint64_t used_by(const SharedState& state, std::uint32_t process, std::uint32_t gpu) {
-    const Layout& layout = *state;
     const Locked locked(state);
     sweep(state, Sweep::WhenDue);
-    if (!is_on_gpu(layout, process)) return 0;
-    std::uint64_t bytes = 0;
-    for (std::uint32_t i = 0; i < units(layout.description); ++i)
-        if (placed_on(layout, process, i) == gpu)
-            bytes +=
-                layout.processes[process].contexts[i].load() * layout.description.context_bytes;
-    for (std::uint32_t i = 0; i < layout.blocks_end; ++i) {
-        const Block& block = layout.blocks[i];
-        if (block.payer.load() == process && placed_on(layout, process, block.gpu) == gpu)
-            bytes += block.bytes.load();
-    }
-    return bytes;
+    return bytes_on(*state, process, gpu);
 }
 
 bool has_room(const Layout& layout, std::uint32_t process, std::uint64_t placement) {

@@ -58,6 +58,12 @@ namespace berth::vgpu::interposer {
     X(cuMemMap)                             \
     X(cuMemUnmap)                           \
     X(cuMemRetainAllocationHandle)          \
+    X(cuMulticastCreate)                    \
+    X(cuMulticastBindMem)                   \
+    X(cuMulticastBindAddr)                  \
+    X(cuMulticastUnbind)                    \
+    X(cuGreenCtxCreate)                     \
+    X(cuGreenCtxDestroy)                    \
     X(cuMemAllocAsync)                      \
     X(cuMemAllocAsync_ptsz)                 \
     X(cuMemAllocFromPoolAsync)              \

@@ -19,7 +19,7 @@
 namespace berth::vgpu::software_driver {
 namespace {
 
-constexpr int kNewestVersion = 13000;
+constexpr int kNewestVersion = 13040;
 std::atomic<Driver*> the_driver = nullptr;
 std::atomic<bool> is_forked = false;
 std::mutex initialising;

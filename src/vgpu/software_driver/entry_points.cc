@@ -142,6 +142,17 @@ using namespace berth::vgpu::software_driver;
     X(cuMemGetAllocationPropertiesFromHandle, 10020, cuMemGetAllocationPropertiesFromHandle) \
     X(cuMemExportToShareableHandle, 10020, cuMemExportToShareableHandle)                     \
     X(cuMemImportFromShareableHandle, 10020, cuMemImportFromShareableHandle)                 \
+    X(cuMulticastCreate, 12010, cuMulticastCreate)                                           \
+    X(cuMulticastAddDevice, 12010, cuMulticastAddDevice)                                     \
+    X(cuMulticastBindMem, 12010, cuMulticastBindMem)                                         \
+    X(cuMulticastBindAddr, 12010, cuMulticastBindAddr)                                       \
+    X(cuMulticastUnbind, 12010, cuMulticastUnbind)                                           \
+    X(cuMulticastGetGranularity, 12010, cuMulticastGetGranularity)                           \
+    X(cuDeviceGetDevResource, 12040, cuDeviceGetDevResource)                                 \
+    X(cuDevResourceGenerateDesc, 12040, cuDevResourceGenerateDesc)                           \
+    X(cuGreenCtxCreate, 12040, cuGreenCtxCreate)                                             \
+    X(cuGreenCtxDestroy, 12040, cuGreenCtxDestroy)                                           \
+    X(cuCtxFromGreenCtx, 12040, cuCtxFromGreenCtx)                                           \
     X(cuMemPoolCreate, 11020, cuMemPoolCreate)                                               \
     X(cuMemPoolDestroy, 11020, cuMemPoolDestroy)                                             \
     X(cuMemPoolTrimTo, 11020, cuMemPoolTrimTo)                                               \

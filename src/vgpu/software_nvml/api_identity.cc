@@ -50,6 +50,7 @@ nvmlReturn_t find_gpu(nvmlDevice_t* to, Condition is_it) {
 
 // A release of the driver that speaks this version of CUDA.
 std::string driver_release(std::uint32_t cuda_version) {
+    if (cuda_version >= 13040) return "615.43.02";
     if (cuda_version >= 13000) return "580.65.06";
     return cuda_version >= 12080 ? "570.86.10" : "535.54.03";
 }
