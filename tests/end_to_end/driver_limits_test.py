@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shares are kept by the driver where it can: control groups for memory, MPS for time.
 
-The kernel's tree, the MPS control program and the driver are stand-ins: folders with the same files,
-a script that notes its calls, and the software driver, which keeps to the folders' limits.
+The kernel's tree, the MPS control program and the driver are stand-ins: folders with the same
+files, a script that notes its calls, and the software driver, which keeps to the folders' limits.
 """
 import os
 import pathlib
