@@ -67,6 +67,19 @@ CUresult create(CUcontext* context, CUdevice device, Call call) {
     return result;
 }
 
+template <class Call>
+CUresult destroy(CUcontext context, Call call) {
+    const Locked locked;
+    const CUresult result = call();
+    const auto known = contexts.find(context);
+    if (result != CUDA_SUCCESS || known == contexts.end()) return result;
+    forget_context(context);
+    forget_marks(context);
+    give(known->second.gpu, known->second.bytes);
+    contexts.erase(known);
+    return result;
+}
+
 // Whatever keeps the primary context of the device; the first pays for it. The caller has the lock.
 template <class Call>
 CUresult retain(CUdevice device, Call call) {
@@ -209,16 +222,20 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned 
                   [&] { return real.cuCtxCreate_v4(context, params, flags, device); });
 }
 
+CUresult cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxCreate == nullptr) return missing();
+    return create(context, device, [&] { return real.cuCtxCreate(context, flags, device); });
+}
+
 CUresult cuCtxDestroy_v2(CUcontext context) {
     const RealDriver& real = load_real_driver();
     if (real.cuCtxDestroy_v2 == nullptr) return missing();
-    const Locked locked;
-    const CUresult result = real.cuCtxDestroy_v2(context);
-    const auto known = contexts.find(context);
-    if (result != CUDA_SUCCESS || known == contexts.end()) return result;
-    forget_context(context);
-    forget_marks(context);
-    give(known->second.gpu, known->second.bytes);
-    contexts.erase(known);
-    return result;
+    return destroy(context, [&] { return real.cuCtxDestroy_v2(context); });
+}
+
+CUresult cuCtxDestroy(CUcontext context) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxDestroy == nullptr) return missing();
+    return destroy(context, [&] { return real.cuCtxDestroy(context); });
 }

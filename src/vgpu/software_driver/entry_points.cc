@@ -85,6 +85,15 @@ using namespace berth::vgpu::software_driver;
     X(cuDevicePrimaryCtxReset, 11000, cuDevicePrimaryCtxReset_v2)                            \
     X(cuDevicePrimaryCtxSetFlags, 11000, cuDevicePrimaryCtxSetFlags_v2)                      \
     X(cuDevicePrimaryCtxGetState, 7000, cuDevicePrimaryCtxGetState)                          \
+    X(cuCtxCreate, 2000, cuCtxCreate)                                                        \
+    X(cuCtxDestroy, 2000, cuCtxDestroy)                                                      \
+    X(cuDeviceTotalMem, 2000, cuDeviceTotalMem)                                              \
+    X(cuMemGetInfo, 2000, cuMemGetInfo)                                                      \
+    X(cuMemAlloc, 2000, cuMemAlloc)                                                          \
+    X(cuMemAllocPitch, 2000, cuMemAllocPitch)                                                \
+    X(cuMemFree, 2000, cuMemFree)                                                            \
+    X(cuArrayCreate, 2000, cuArrayCreate)                                                    \
+    X(cuArray3DCreate, 2000, cuArray3DCreate)                                                \
     X(cuCtxCreate, 3020, cuCtxCreate_v2)                                                     \
     X(cuCtxCreate, 11040, cuCtxCreate_v3)                                                    \
     X(cuCtxCreate, 12050, cuCtxCreate_v4)                                                    \
