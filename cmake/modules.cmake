@@ -35,6 +35,8 @@ set(berth_modules
     6  simulation                    effects
     6  vgpu/interposer               effects
     6  vgpu/nvml_interposer          effects
+    6  vgpu/audit                    effects
+    6  vgpu/driver_mount             effects
     7  vgpu/software_driver          effects
     7  vgpu/software_nvml            effects
     7  api                           effects

@@ -40,6 +40,8 @@ struct Site {
     std::string default_project;       // of submissions that name none
     // The log of one task; the file may not exist yet.
     std::function<std::string(ports::AttemptId, int task)> log_path;
+    // By what shares of a node's GPUs are kept, and why, for people; empty = not known.
+    std::function<std::string(const std::string& node)> shares_kept_by;
     // Where a client attaches to it; empty = it cannot be attached to.
     std::function<std::string(ports::AttemptId)> attach_address;
     std::function<void(JobsAtShutdown)> shut_down;

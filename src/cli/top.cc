@@ -82,6 +82,10 @@ int show_gpus(Context& context, const Arguments& arguments) {
         }
     }
     print_table(context, gpu_table(list->nodes, list->names), form, names);
+    const std::string& kept_by = list->nodes.front().shares_kept_by;
+    if (form == Form::Table && arguments.has("node") && !kept_by.empty()) {
+        print(context.out.paint(Tone::Faint, "shares are kept by " + printable(kept_by)) + "\n");
+    }
     return kDone;
 }
 

@@ -192,6 +192,7 @@ struct Fields<NodeView> {
     static void visit(auto&& field) {
         Fields<model::Node>::visit(field);
         field("pool", &NodeView::pool);
+        field("shares_kept_by", &NodeView::shares_kept_by);
         field("devices", &NodeView::devices);
     }
 };

@@ -99,6 +99,7 @@ struct GpuView {
 };
 struct NodeView : model::Node {
     std::string pool;
+    std::string shares_kept_by;  // "interposer: why"; empty = not known
     std::vector<GpuView> devices;
 };
 

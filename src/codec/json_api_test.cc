@@ -117,7 +117,10 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
                 return codec::parse_plan(text, names);
             });
         const codec::Page<codec::NodeView> nodes{
-            {{dice.node(), "h100", {{3, "uuid", false, {500}, {500}, {9}, {{7}}, 30, {}, {}}}}},
+            {{dice.node(),
+              "h100",
+              "interposer: no other way here",
+              {{3, "uuid", false, {500}, {500}, {9}, {{7}}, 30, {}, {}}}}},
             ""};
         check_round_trip(
             [&](const codec::NameSource& names, const codec::Page<codec::NodeView>& read = {}) {

@@ -89,6 +89,16 @@ void Controller::set_node(model::Node node, Done done) {
     });
 }
 
+void Controller::set_pool(model::Pool pool, Done done) {
+    queue([this, pool = std::move(pool), done = std::move(done)](Transaction& transaction) {
+        const auto known = state_.cluster.find_pool(pool.name);
+        const bool is_same = known.is_valid() && state_.cluster.pool(known).labels == pool.labels &&
+                             state_.cluster.pool(known).exchange == pool.exchange;
+        answer(transaction, done,
+               is_same ? base::Status{} : transaction.record(model::PoolSet{pool}, kMachine));
+    });
+}
+
 void Controller::set_levels(model::Levels levels, Done done) {
     queue([this, levels = std::move(levels), done = std::move(done)](Transaction& transaction) {
         const bool is_same = std::ranges::equal(state_.cluster.levels(), levels);

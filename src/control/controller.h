@@ -87,6 +87,8 @@ class Controller final : public ports::LauncherListener {
     // What does not change anything is answered without an event.
     void set_project(model::Project project, std::string actor, Done done);
     void set_node(model::Node node, Done done);
+    // A pool as it is to be, with its labels and its exchange.
+    void set_pool(model::Pool pool, Done done);
     void set_levels(model::Levels levels, Done done);
 
     // --- facts

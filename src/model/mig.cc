@@ -31,6 +31,10 @@ std::optional<MigProfile> mig_profile(std::string_view text) {
     return MigProfile{*slices, {std::int64_t{*gib} << 30}};
 }
 
+std::string slices_node(const std::string& machine, const std::string& profile) {
+    return machine + "/" + profile;
+}
+
 std::vector<Node> split_off_slices(Node& node, const std::map<std::string, int>& counts) {
     std::int64_t cut = 0;
     for (const auto& [profile, count] : counts) cut += mig_profile(profile)->slices * count;
@@ -42,7 +46,7 @@ std::vector<Node> split_off_slices(Node& node, const std::map<std::string, int>&
     for (const auto& [name, count] : counts) {
         const MigProfile profile = *mig_profile(name);
         Node slices = whole;
-        slices.name += "/" + name;
+        slices.name = slices_node(whole.name, name);
         slices.gpus = count;
         slices.gpu_model = name;
         slices.gpu_memory = profile.memory;

@@ -29,6 +29,9 @@ struct MigProfile {
 // Reads "1g.10gb", "1g.10gb+me" or "7g.80gb"; nothing when it is none.
 std::optional<MigProfile> mig_profile(std::string_view text);
 
+// The name of the node that a machine's slices of a profile are: "n1/1g.10gb".
+std::string slices_node(const std::string& machine, const std::string& profile);
+
 // The nodes of the slices of a machine whose whole GPUs are `node`, one for each profile, by name:
 // "n1/1g.10gb". CPU and host memory are divided in proportion to compute slices; `node` keeps the
 // rest. Every profile is one that mig_profile() reads, every count at least 1.

@@ -14,6 +14,9 @@ struct GpuReading {
     std::string node;
     int index = 0;
     std::string uuid;
+    std::string visible_as = {};  // in CUDA_VISIBLE_DEVICES; empty = as its index
+    std::string pci_address = {};  // as the kernel writes it, "0000:3b:00.0"; empty = not known
+    bool takes_one_process = false;  // the driver lets only one on it (compute mode)
     int utilization_percent = -1;
     base::Bytes memory_used{-1};
     int power_watts = -1;
@@ -27,6 +30,8 @@ class GpuInventory {
     // Errors: Unavailable, saying what is missing (driver, library).
     virtual base::Result<std::vector<model::Node>> discover() = 0;
     virtual base::Result<std::vector<GpuReading>> read() = 0;
+    // The driver's release, "580.65.06"; empty where there is none.
+    virtual std::string driver() { return {}; }
 };
 
 }  // namespace berth::ports

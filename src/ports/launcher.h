@@ -32,6 +32,8 @@ struct TaskLaunch {
     base::MilliGpu share{1000};         // of each of its GPUs
     base::Bytes gpu_memory{0};          // of each; 0 = as large a part as its share
     std::vector<std::string> environment = {};  // for this process alone, before the job's own
+    std::string control_group = {};     // folder of a cgroup it joins first; empty = none
+    std::string visible_devices = {};   // is CUDA_VISIBLE_DEVICES, where it is not empty
 };
 
 struct LaunchOrder {

@@ -8,7 +8,7 @@ namespace {
 
 // Raised with every change of the layout: a server that is being upgraded may start a supervisor
 // newer than itself, which must refuse rather than misread.
-constexpr std::int64_t kVersion = 0x62727468'0005;
+constexpr std::int64_t kVersion = 0x62727468'0006;
 
 }  // namespace
 
@@ -43,8 +43,9 @@ std::string pack(const Order& order) {
         out.put(task.local_rank);
         out.put(task.local_tasks);
         out.put(task.node_rank);
-        out.put_text(task.gpu_indices);
+        out.put_text(task.visible_devices);
         out.put_text(task.group);
+        out.put_text(task.control_group);
         out.put_texts(task.environment);
     }
     return out.take();
@@ -78,8 +79,9 @@ std::optional<Order> unpack_order(std::string_view bytes) {
         task.local_rank = static_cast<int>(in.number());
         task.local_tasks = static_cast<int>(in.number());
         task.node_rank = static_cast<int>(in.number());
-        task.gpu_indices = in.text();
+        task.visible_devices = in.text();
         task.group = in.text();
+        task.control_group = in.text();
         task.environment = in.texts();
     }
     if (!in.is_good() || !in.is_at_end()) return std::nullopt;

@@ -24,8 +24,9 @@ struct TaskOrder {
     int local_rank = 0;
     int local_tasks = 1;               // of this job on the same node
     int node_rank = 0;
-    std::string gpu_indices;           // "0,3"; empty = no GPU
+    std::string visible_devices;       // "0,3" or UUIDs; empty = no GPU
     std::string group = {};            // of the gang; empty = it has none
+    std::string control_group = {};    // folder of the one it joins; empty = none
     std::vector<std::string> environment = {};  // for this task, before the job's own
 
     bool operator==(const TaskOrder&) const = default;

@@ -4,8 +4,9 @@ import os
 import pathlib
 import signal
 import sys
+import unittest
 
-from server_case import ServerCase, eventually, main
+from server_case import BIN, Server, ServerCase, eventually, main
 
 # What any CUDA program does, by the driver's own interface. Allocates so many GiB, says how it
 # went, and stays as long as it is told.
@@ -112,6 +113,38 @@ class Shares(ServerCase):
         self.assertFalse(self.arbiter.exists())
         # A child that has ended and was not waited for is gone as well.
         eventually(lambda: not pathlib.Path(f"/proc/{pid}/exe").exists(), seconds=5)
+
+
+class Ways(unittest.TestCase):
+    """Stricter ways of being in front of the driver hold programs that open it by its path."""
+
+    BY_PATH = PROGRAM.replace('"libcuda.so.1"', 'os.environ["DRIVER"]')
+
+    def log_of_program(self, in_front):
+        """Half of a GPU of 16 GiB: takes 7 GiB, then 2 more."""
+        with Server("--gpus", "sim:1x16G", "--in-front", in_front) as server:
+            job = server.submit(
+                [sys.executable, "-c", self.BY_PATH, "7", "2"], request={"share": 0.5},
+                environment=[f"DRIVER={BIN.parent / 'software_gpu/libcuda.so.1'}"])["id"]
+            log = lambda: server.get(f"jobs/{job}/log").decode()  # noqa: E731
+            eventually(lambda: "has 7\n" in log())
+            (server.data / "jobs/0" / f"{job}.checkpoint/go7").touch()
+            return eventually(lambda: log() if "has 2\n" in log() or "cuMemAlloc" in log() else "")
+
+    def test_preloading_does_not_hold_who_opens_the_driver_by_its_path(self):
+        log = self.log_of_program("preload")
+        self.assertIn("sees 1 of 16 GiB", log)
+        self.assertIn("has 2", log)
+
+    def test_auditing_does(self):
+        log = self.log_of_program("audit")
+        self.assertIn("sees 1 of 8 GiB", log)
+        self.assertIn("cuMemAlloc_v2 2", log)
+
+    def test_a_mount_does(self):
+        log = self.log_of_program("mount")
+        self.assertIn("sees 1 of 8 GiB", log)
+        self.assertIn("cuMemAlloc_v2 2", log)
 
 
 if __name__ == "__main__":

@@ -61,11 +61,12 @@ TEST_CASE("the GPUs of a machine make one node") {
 
 TEST_CASE("links are read from the driver, NUMA nodes from the kernel") {
     namespace fs = std::filesystem;
-    char folder[] = "/tmp/berth-pci-XXXXXX";
+    char folder[] = "/tmp/berth-sys-XXXXXX";
     REQUIRE(::mkdtemp(folder) != nullptr);
     for (const int gpu : {0, 1, 2}) {
-        const fs::path device = fs::path(folder) / ("0000:a" + std::to_string(gpu) + ":00.0");
-        fs::create_directory(device);
+        const fs::path device =
+            fs::path(folder) / ("bus/pci/devices/0000:a" + std::to_string(gpu) + ":00.0");
+        fs::create_directories(device);
         std::ofstream(device / "numa_node") << (gpu == 2 ? 1 : 0) << '\n';
     }
     ::setenv("BERTH_NVML_STUB_GPUS", "NVIDIA L4;NVIDIA L4;A100-SXM4;A100-SXM4", 1);
@@ -92,6 +93,7 @@ TEST_CASE("readings are in percent, bytes and watts, and say what was not measur
     REQUIRE(readings.has_value());
     REQUIRE(readings->size() == 3);
     CHECK(readings->at(0).uuid == "GPU-0");
+    CHECK(readings->at(0).visible_as.empty());  // nothing is cut here
     CHECK(readings->at(0).utilization_percent == 70);
     CHECK(readings->at(0).memory_used.value == 5LL << 30);
     CHECK(readings->at(0).power_watts == 351);

@@ -1,32 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/gpu_shares/gpu_shares.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <filesystem>
 
+#include "adapters/gpu_shares/driver_limits.h"
 #include "adapters/gpu_shares/software_gpus.h"
 
 namespace berth::gpu_shares {
 namespace {
 
 using ports::AttemptId;
-
-// What the job's own environment says there comes behind.
-void put_first(const ports::LaunchOrder& order, ports::TaskLaunch& task, const std::string& name,
-               std::string value) {
-    for (const std::string& own : order.spec.environment) {
-        if (own.starts_with(name + "=") && own.size() > name.size() + 1) {
-            value += ":" + own.substr(name.size() + 1);
-        }
-    }
-    task.environment.push_back(name + "=" + value);
-}
-
-std::vector<std::string> arbiter_options(const Settings& settings) {
-    // Software GPUs free the memory of the dead at once.
-    if (settings.are_simulated) return {"--free-after", "0ms"};
-    return {"--nvml", "libnvidia-ml.so.1"};
-}
 
 std::string beside(const std::string& programs, const char* folder) {
     return (std::filesystem::path(programs).parent_path() / folder).string();
@@ -36,20 +21,50 @@ std::string beside(const std::string& programs, const char* folder) {
 
 GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launcher> processes,
                      Settings settings)
-    : loop_(loop),
-      processes_(std::move(processes)),
-      settings_(std::move(settings)),
-      library_dir_(beside(settings_.programs, "lib")),
-      arbiter_(settings_.programs + "/berth-arbiter", settings_.directory,
-               arbiter_options(settings_)) {
-    if (!settings_.are_simulated) return;
-    software_dir_ = beside(settings_.programs, "software_gpu");
-    identify_software_gpus(settings_.gpus);
+    : loop_(loop), processes_(std::move(processes)), settings_(std::move(settings)) {
+    if (settings_.are_simulated) software_dir_ = beside(settings_.programs, "software_gpu");
+}
+
+base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& driver) {
+    gpus_ = std::move(gpus);
+    if (settings_.are_simulated) identify_software_gpus(gpus_);
+    auto interposed = std::make_unique<InterposedShares>(settings_.programs, settings_.directory,
+                                                         software_dir_, settings_.in_front);
+    MemoryGroups groups(settings_.cgroup, settings_.cluster);
+    Machine machine;
+    machine.are_simulated = settings_.are_simulated;
+    machine.driver = driver;
+    machine.mps_control = settings_.mps_control;
+    machine.has_limited = !groups.is_empty();
+    machine.has_interposed = interposed->has_tenants();
+    if (choose_back_end(machine, settings_.wish).value_or(Choice{}).back_end ==
+        BackEnd::DriverLimits) {
+        machine.groups_lack = groups.problem(gpus_);
+    }
+    BERTH_TRY(choice, choose_back_end(machine, settings_.wish));
+    choice_ = std::move(choice);
+    if (choice_.back_end == BackEnd::Interposer) {
+        keeper_ = std::move(interposed);
+    } else {
+        keeper_ = std::make_unique<DriverLimits>(
+            std::move(groups), MpsDaemon(settings_.mps_control, settings_.directory + "/mps"));
+    }
+    return {};
+}
+
+std::string GpuShares::kept_by(const std::string& node) const {
+    const auto gpu = std::ranges::find(gpus_, node, &Gpu::node);
+    if (gpu == gpus_.end()) return {};
+    if (gpu->visible_as.starts_with("MIG-")) return "hardware: slices of GPUs (MIG)";
+    if (gpu->takes_one_process) return "nothing: a GPU takes one process at a time (compute mode)";
+    const bool is_interposer = choice_.back_end == BackEnd::Interposer;
+    return (is_interposer ? "interposer: " : "driver: ") + choice_.reason;
 }
 
 GpuShares::~GpuShares() {
     *alive_ = false;
-    if (!arbiter_.stop_if_idle() || !live_.empty()) return;
+    if (keeper_ != nullptr && !keeper_->end_if_idle()) return;
+    if (!live_.empty()) return;
     if (settings_.are_simulated) remove_software_gpus(settings_.directory);
     std::error_code ignored;
     std::filesystem::remove_all(settings_.directory, ignored);
@@ -62,8 +77,8 @@ void GpuShares::set_listener(ports::LauncherListener* listener) {
 
 void GpuShares::start(const ports::LaunchOrder& order) {
     live_.insert(order.attempt);
-    if (!settings_.are_simulated && !shares(order)) return processes_->start(order);
     ports::LaunchOrder prepared = order;
+    name_devices(prepared, gpus_);
     if (settings_.are_simulated) add_software_gpus(prepared);
     if (shares(order)) {
         if (const base::Status added = add_shares(prepared); !added) {
@@ -83,7 +98,7 @@ void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
         const auto [known, is_new] = descriptions_.try_emplace(task.node);
         std::string& description = known->second;
         if (is_new) {
-            description = describe_software_gpus(settings_.directory, task.node, settings_.gpus);
+            description = describe_software_gpus(settings_.directory, task.node, gpus_);
         }
         if (description.empty()) continue;
         put_first(order, task, "LD_LIBRARY_PATH", software_dir_);
@@ -92,20 +107,8 @@ void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
 }
 
 base::Status GpuShares::add_shares(ports::LaunchOrder& order) {
-    BERTH_TRY(tenants, tenants_of(order, settings_.gpus));
-    for (const Tenant& tenant : tenants) {
-        BERTH_TRY_VOID(arbiter_.add(tenant));
-        for (ports::TaskLaunch& task : order.tasks) {
-            if (task.node != tenant.node || task.gpu_indices.empty()) continue;
-            put_first(order, task, "LD_PRELOAD",
-                      library_dir_ + "/libberth-cuda.so:" + library_dir_ +
-                          "/libberth-cuda-alias.so:" + library_dir_ + "/libberth-nvml.so");
-            task.environment.push_back("BERTH_VGPU_SOCKET=" + arbiter_.socket_of(tenant));
-            if (software_dir_.empty()) continue;
-            task.environment.push_back("BERTH_VGPU_DRIVER=" + software_dir_ + "/libcuda.so.1");
-            task.environment.push_back("BERTH_VGPU_NVML=" + software_dir_ + "/libnvidia-ml.so.1");
-        }
-    }
+    BERTH_TRY(tenants, tenants_of(order, gpus_));
+    for (const Tenant& tenant : tenants) BERTH_TRY_VOID(keeper_->add(tenant, order));
     return {};
 }
 
@@ -124,13 +127,13 @@ void GpuShares::on_saved(AttemptId attempt) { listener_->on_saved(attempt); }
 
 void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {
     live_.erase(attempt);
-    arbiter_.drop(name_of(attempt));
+    keeper_->drop(name_of(attempt));
     listener_->on_exit(attempt, exit);
 }
 
 void GpuShares::on_lost(AttemptId attempt, const std::string& detail) {
     live_.erase(attempt);
-    arbiter_.drop(name_of(attempt));
+    keeper_->drop(name_of(attempt));
     listener_->on_lost(attempt, detail);
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who holds a job to the part of a GPU that it was given? A launcher around the one that runs
-// processes: an attempt that shares GPUs is a tenant of this machine's arbiter while it lives, and
-// its processes run under the library between programs and the driver (vgpu/interposer). Where
-// GPUs are simulated, all processes find software GPUs (vgpu/software_driver) in place of a driver.
+// processes: an attempt that shares GPUs is a tenant of what keeps shares here (back_end.h) while
+// it lives. Where GPUs are simulated, all processes find software GPUs (vgpu/software_driver) in
+// place of a driver.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,7 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "adapters/gpu_shares/arbiter_process.h"
+#include "adapters/gpu_shares/back_end.h"
+#include "adapters/gpu_shares/interposed_shares.h"
+#include "adapters/gpu_shares/share_keeper.h"
 #include "adapters/gpu_shares/tenants.h"
 #include "ports/launcher.h"
 
@@ -22,7 +24,11 @@ namespace berth::gpu_shares {
 struct Settings {
     std::string programs;  // the folder of berth-arbiter; ../lib and ../software_gpu lie beside it
     std::string directory;  // the arbiter's own: a short path
-    std::vector<Gpu> gpus;
+    std::string cluster;  // names our control groups
+    std::string cgroup;  // where they are made
+    std::string mps_control;  // program; empty = it is not there
+    Wish wish = Wish::Auto;
+    InFront in_front = InFront::Preload;
     bool are_simulated = false;
 };
 
@@ -30,8 +36,14 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
   public:
     GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launcher> processes,
               Settings settings);
-    // Leaves the arbiter to its tenants, and software GPUs to jobs that run; else both end.
+    // Leaves what keeps shares to its tenants, and software GPUs to jobs that run; else both end.
     ~GpuShares() override;
+
+    // Of all nodes of this machine, and its driver's release; before the first attempt is started.
+    // Errors: Unavailable when shares cannot be kept as it was wished.
+    base::Status set_gpus(std::vector<Gpu> gpus, const std::string& driver);
+    // By what shares of that node's GPUs are kept, and why: "interposer: driver 580 is older ...".
+    std::string kept_by(const std::string& node) const;
 
     void set_listener(ports::LauncherListener* listener) override;
     // An attempt whose shares cannot be kept ends with 126 and says why.
@@ -52,9 +64,10 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     std::unique_ptr<ports::Launcher> processes_;
     ports::LauncherListener* listener_ = nullptr;
     Settings settings_;
-    std::string library_dir_;
+    std::vector<Gpu> gpus_;
     std::string software_dir_;  // empty where GPUs are real
-    ArbiterProcess arbiter_;
+    std::unique_ptr<ShareKeeper> keeper_;
+    Choice choice_;
     std::map<std::string, std::string> descriptions_;  // files of software GPUs, by node
     std::set<ports::AttemptId> live_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what was posted

@@ -26,6 +26,13 @@ base::Result<const Gpu*> find(const std::vector<Gpu>& gpus, const std::string& n
                                                         node + "\" has no known identity");
 }
 
+tl::unexpected<base::Error> exclusive(const Gpu& gpu) {
+    return base::fail(base::ErrorCode::Unavailable,
+                      "GPU " + std::to_string(gpu.index) + " of node \"" + gpu.node +
+                          "\" takes one process at a time (its compute mode); "
+                          "`nvidia-smi -c DEFAULT` lets jobs share it");
+}
+
 void add(Part& part, const ports::TaskLaunch& task, const Gpu& gpu) {
     part.share += task.share;
     const std::int64_t by_share = gpu.memory.value * task.share.value / 1000;
@@ -50,6 +57,16 @@ std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) 
 
 }  // namespace
 
+void name_devices(ports::LaunchOrder& order, const std::vector<Gpu>& gpus) {
+    for (ports::TaskLaunch& task : order.tasks) {
+        for (const int index : task.gpu_indices) {
+            const auto gpu = find(gpus, task.node, index);
+            if (!gpu || (*gpu)->visible_as.empty()) continue;
+            task.visible_devices += (task.visible_devices.empty() ? "" : ",") + (*gpu)->visible_as;
+        }
+    }
+}
+
 bool shares(const ports::LaunchOrder& order) {
     return std::ranges::any_of(order.tasks, [](const auto& task) { return shares(task); });
 }
@@ -65,13 +82,19 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
         if (!shares(task)) continue;
         for (const int index : task.gpu_indices) {
             BERTH_TRY(gpu, find(gpus, task.node, index));
+            if (gpu->takes_one_process) return exclusive(*gpu);
             add(nodes[task.node][gpu], task, *gpu);
         }
     }
     std::vector<Tenant> tenants;
     for (const auto& [node, parts] : nodes) {
         const std::string name = name_of(order.attempt) + "." + std::to_string(tenants.size());
-        tenants.push_back({name, node, "tenant " + name + terms(parts, order.kind)});
+        Tenant tenant{name, node, "tenant " + name + terms(parts, order.kind)};
+        for (const auto& [gpu, part] : parts) {
+            tenant.limits.push_back({gpu->pci_address, base::Bytes{part.memory}});
+            tenant.share = std::max(tenant.share, std::min(part.share, base::kWholeGpu));
+        }
+        tenants.push_back(std::move(tenant));
     }
     return tenants;
 }

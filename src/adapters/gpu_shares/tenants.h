@@ -19,18 +19,33 @@ struct Gpu {
     std::string uuid;
     base::Bytes memory{0};   // that the driver leaves; 0 = not known
     base::Bytes context{0};  // what each context of the driver takes of it
+    std::string visible_as = {};  // ports::GpuReading
+    std::string pci_address = {};  // ports::GpuReading
+    bool takes_one_process = false;  // ports::GpuReading
+};
+
+struct MemoryLimit {
+    std::string pci_address;
+    base::Bytes bytes{-1};  // negative = none
+
+    bool operator==(const MemoryLimit&) const = default;
 };
 
 struct Tenant {
     std::string name;
     std::string node;
     std::string order;  // to the arbiter: "tenant NAME gpus=..."
+    std::vector<MemoryLimit> limits = {};
+    base::MilliGpu share{0};  // of the time of each of its GPUs, at most
 };
+
+// Names each task's GPUs to its processes where their indices would be other GPUs.
+void name_devices(ports::LaunchOrder& order, const std::vector<Gpu>& gpus);
 
 // Whether any task has less than the whole of a GPU.
 bool shares(const ports::LaunchOrder& order);
 
-// Errors: Unavailable when a GPU's identity is not known.
+// Errors: Unavailable when a GPU's identity is not known, or it takes one process at a time.
 base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
                                              const std::vector<Gpu>& gpus);
 

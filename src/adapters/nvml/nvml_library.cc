@@ -38,6 +38,14 @@ std::string find_all(void* handle, Functions& found) {
          not_needed);
     find(handle, "nvmlDeviceGetP2PStatus", found.nvmlDeviceGetP2PStatus, not_needed);
     find(handle, "nvmlDeviceGetPciInfo_v3", found.nvmlDeviceGetPciInfo_v3, not_needed);
+    find(handle, "nvmlSystemGetDriverVersion", found.nvmlSystemGetDriverVersion, not_needed);
+    find(handle, "nvmlDeviceGetComputeMode", found.nvmlDeviceGetComputeMode, not_needed);
+    find(handle, "nvmlDeviceGetMigMode", found.nvmlDeviceGetMigMode, not_needed);
+    find(handle, "nvmlDeviceGetMaxMigDeviceCount", found.nvmlDeviceGetMaxMigDeviceCount,
+         not_needed);
+    find(handle, "nvmlDeviceGetMigDeviceHandleByIndex", found.nvmlDeviceGetMigDeviceHandleByIndex,
+         not_needed);
+    find(handle, "nvmlDeviceGetAttributes_v2", found.nvmlDeviceGetAttributes_v2, not_needed);
     return missing;
 }
 

@@ -51,6 +51,18 @@ struct PciInfo {
     char bus_id[32] = {};  // "00000000:3B:00.0"
 };
 
+// nvmlDeviceAttributes_t, of a slice that the hardware cut (MIG).
+struct SliceAttributes {
+    unsigned int multiprocessors = 0;
+    unsigned int engines[5] = {};  // that it shares: copying, decoding and so on
+    unsigned int gpu_slices = 0;
+    unsigned int compute_slices = 0;
+    unsigned long long memory_mib = 0;
+};
+
+// nvmlComputeMode_t: how many processes may have the GPU.
+inline constexpr int kComputeModeDefault = 0;
+
 inline constexpr int kP2pByNvLink = 2;  // NVML_P2P_CAPS_INDEX_NVLINK
 inline constexpr int kP2pOk = 0;
 
@@ -70,6 +82,12 @@ struct Functions {
     int (*nvmlDeviceGetTopologyCommonAncestor)(Device*, Device*, int*) = nullptr;
     int (*nvmlDeviceGetP2PStatus)(Device*, Device*, int, int*) = nullptr;
     int (*nvmlDeviceGetPciInfo_v3)(Device*, PciInfo*) = nullptr;
+    int (*nvmlSystemGetDriverVersion)(char*, unsigned int) = nullptr;
+    int (*nvmlDeviceGetComputeMode)(Device*, int*) = nullptr;
+    int (*nvmlDeviceGetMigMode)(Device*, unsigned int* now, unsigned int* later) = nullptr;
+    int (*nvmlDeviceGetMaxMigDeviceCount)(Device*, unsigned int*) = nullptr;
+    int (*nvmlDeviceGetMigDeviceHandleByIndex)(Device*, unsigned int, Device**) = nullptr;
+    int (*nvmlDeviceGetAttributes_v2)(Device*, SliceAttributes*) = nullptr;
 };
 
 // The library, open and initialised for as long as this lives.

@@ -2,9 +2,10 @@
 #include "adapters/nvml/nvml_links.h"
 
 #include <algorithm>
-#include <cctype>
-#include <fstream>
 #include <optional>
+
+#include "adapters/nvml/nvml_devices.h"
+#include "adapters/nvml/pci_places.h"
 
 namespace berth::nvml {
 namespace {
@@ -30,32 +31,18 @@ std::optional<std::string> link_word(const Functions& call, Device* one, Device*
     return level <= 40 ? "NODE" : "SYS";
 }
 
-// -1 when nobody says.
-int numa_node(const Functions& call, Device* device, const std::string& pci_directory) {
-    PciInfo info;
-    if (device == nullptr || call.nvmlDeviceGetPciInfo_v3 == nullptr ||
-        call.nvmlDeviceGetPciInfo_v3(device, &info) != kSuccess) {
-        return -1;
-    }
-    // The driver writes eight digits of the domain, the kernel four, and small letters.
-    std::string address = info.bus_id;
-    if (const auto colon = address.find(':'); colon != std::string::npos && colon > 4) {
-        address.erase(0, colon - 4);
-    }
-    std::ranges::transform(address, address.begin(),
-                           [](unsigned char letter) { return std::tolower(letter); });
-    int node = -1;
-    std::ifstream(pci_directory + "/" + address + "/numa_node") >> node;
-    return std::max(node, -1);
+bool is_known(const std::vector<int>& places) {
+    return std::ranges::any_of(places, [](int place) { return place >= 0; });
 }
 
 }  // namespace
 
 model::GpuLinks read_links(const Functions& call, std::span<Device* const> devices,
-                           const std::string& pci_directory) {
+                           const std::string& sys_directory) {
     model::GpuLinks links;
     if (devices.size() < 2) return links;
     bool is_said = false;
+    std::vector<std::string> addresses;
     for (Device* const one : devices) {
         std::string row;
         for (Device* const other : devices) {
@@ -64,10 +51,12 @@ model::GpuLinks read_links(const Functions& call, std::span<Device* const> devic
             row += (row.empty() ? "" : " ") + (one == other ? "X" : word.value_or("SYS"));
         }
         links.matrix.push_back(row);
-        links.numa.push_back(numa_node(call, one, pci_directory));
+        addresses.push_back(pci_address(call, one));
     }
     if (!is_said) links.matrix.clear();
-    if (std::ranges::all_of(links.numa, [](int node) { return node < 0; })) links.numa.clear();
+    PciPlaces places = read_pci_places(addresses, sys_directory);
+    if (is_known(places.numa)) links.numa = std::move(places.numa);
+    if (is_known(places.nics)) links.nics = std::move(places.nics);
     return links;
 }
 

@@ -2,7 +2,8 @@
 //
 // How are this machine's GPUs linked, as far as the driver and the kernel tell? NVLink between two
 // of them counts as one link of the matrix; else the nearest thing that they share on the way to
-// each other. NUMA nodes are the kernel's, by PCI address. What cannot be read is left out.
+// each other. NUMA nodes and network cards are the kernel's, by PCI address (pci_places.h). What
+// cannot be read is left out.
 #pragma once
 
 #include <span>
@@ -13,10 +14,8 @@
 
 namespace berth::nvml {
 
-inline constexpr const char* kPciDirectory = "/sys/bus/pci/devices";
-
 // `devices` by index; null for one that does not answer.
 model::GpuLinks read_links(const Functions& call, std::span<Device* const> devices,
-                           const std::string& pci_directory);
+                           const std::string& sys_directory);
 
 }  // namespace berth::nvml

@@ -20,13 +20,18 @@ std::vector<TaskOrder> make_tasks(const std::vector<ports::TaskLaunch>& launches
         task.rank = launch.rank;
         task.local_rank = launch.local_rank;
         task.group = launch.group;
+        task.control_group = launch.control_group;
         task.environment = launch.environment;
         task.node_rank = static_cast<int>(node - nodes.begin());
         task.local_tasks = static_cast<int>(
             std::count_if(launches.begin(), launches.end(),
                           [&](const auto& other) { return other.node == launch.node; }));
-        for (const int index : launch.gpu_indices)
-            task.gpu_indices += (task.gpu_indices.empty() ? "" : ",") + std::to_string(index);
+        task.visible_devices = launch.visible_devices;
+        for (const int index : launch.gpu_indices) {
+            if (!launch.visible_devices.empty()) break;
+            task.visible_devices +=
+                (task.visible_devices.empty() ? "" : ",") + std::to_string(index);
+        }
         if (node == nodes.end()) nodes.push_back(launch.node);
         tasks.push_back(std::move(task));
     }

@@ -20,8 +20,10 @@
 #include "api/http_server.h"
 #include "api/routes.h"
 #include "app/berth/demo_jobs.h"
+#include "app/berth/node_names.h"
 #include "app/berth/server_parts.h"
 #include "codec/timestamp.h"
+#include "model/mig.h"
 
 namespace berth::app {
 
@@ -40,16 +42,6 @@ void log_line(const std::string& text, model::TimePoint now) {
     std::fprintf(stderr, "%s %s\n", codec::format_time(now).c_str(), text.c_str());
 }
 
-// A node keeps its GPU count for ever: a machine that was changed goes on under a new name.
-std::string name_for(const cluster::Cluster& cluster, const model::Node& node) {
-    std::string name = node.name;
-    for (int number = 2;; ++number) {
-        const auto known = cluster.find_node(name);
-        if (!known.is_valid() || cluster.description(known).gpus == node.gpus) return name;
-        name = node.name + "-" + std::to_string(number);
-    }
-}
-
 // Clients and running jobs each take a descriptor.
 base::Status raise_descriptor_limit() {
     constexpr rlim_t kWanted = 65'536;
@@ -63,6 +55,32 @@ base::Status raise_descriptor_limit() {
                       "a server may have " + std::to_string(limit.rlim_cur) +
                           " files open here and needs " + std::to_string(kNeeded) +
                           ", and one for each running job beyond; raise the limit (ulimit -Hn)");
+}
+
+// The default pool, in which each slice of a GPU counts as its part of one.
+model::Pool with_slices(const cluster::Cluster& cluster, const std::vector<model::Node>& nodes) {
+    model::Pool pool;
+    pool.name = model::kDefaultPool;
+    pool.exchange = cluster.pool(cluster.find_pool(pool.name)).exchange;
+    for (const model::Node& node : nodes) {
+        const auto profile = model::mig_profile(node.gpu_model);
+        if (profile) pool.exchange.emplace(node.gpu_model, profile->exchange());
+    }
+    return pool;
+}
+
+// A line for what keeps shares on each node, where nodes differ.
+std::string kept_shares(const cluster::Cluster& cluster, const ChosenLauncher& launcher) {
+    std::string text;
+    std::string last;
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        const model::Node node = cluster.description({static_cast<model::NodeId::Rep>(i)});
+        const std::string by = launcher.shares_kept_by(node.name);
+        if (node.health == model::NodeHealth::Down || by.empty() || by == last) continue;
+        text += "  Shares    kept by " + (last.empty() ? "" : "(" + node.name + ") ") + by + "\n";
+        last = by;
+    }
+    return text;
 }
 
 }  // namespace
@@ -128,11 +146,14 @@ base::Status Server::Parts::open() {
     BERTH_TRY(opened, adapters::sqlite::open_store(options.data_dir));
     store = std::move(opened);
     BERTH_TRY(cluster_id, obtain_cluster_id(options.data_dir));
-    BERTH_TRY(chosen_launcher, choose_launcher(loop, options, cluster_id, inventory));
+    BERTH_TRY(chosen_launcher, choose_launcher(loop, options, cluster_id, inventory.is_simulated));
     launcher = std::move(chosen_launcher);
-    BERTH_TRY(nodes, inventory.inventory->discover());
     BERTH_TRY(token, api::obtain_token(options.data_dir + "/token"));
     BERTH_TRY_VOID(make_controller(policy));
+    BERTH_TRY(named, NamedNodes::make(std::move(inventory.inventory), controller->state().cluster));
+    inventory.inventory = std::move(named);
+    BERTH_TRY(nodes, inventory.inventory->discover());
+    BERTH_TRY_VOID(launcher.learn_gpus(*inventory.inventory));
     const api::Background in_background = [this](auto work, auto then) {
         return run_in_background(std::move(work), std::move(then));
     };
@@ -151,6 +172,7 @@ base::Status Server::Parts::open() {
                             .started = clock.now()},
                   .default_project = kDefaultProject,
                   .log_path = launcher.log_path,
+                  .shares_kept_by = launcher.shares_kept_by,
                   .attach_address = launcher.attach_address,
                   .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
                   .waiting = {},
@@ -187,8 +209,8 @@ void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
     };
     const cluster::Cluster& cluster = controller->state().cluster;
     if (options.levels) controller->set_levels(*options.levels, note);
+    controller->set_pool(with_slices(cluster, nodes), note);
     for (model::Node& node : nodes) {
-        node.name = name_for(cluster, node);
         node.topology = options.topology;
         const auto known = cluster.find_node(node.name);
         const bool is_drained =
@@ -323,6 +345,8 @@ int Server::run() {
         if (!error) parts.begin_end(api::JobsAtShutdown::Keep);
     });
     log_line("berth " BERTH_VERSION " serves " + parts.options.data_dir, parts.clock.now());
+    const std::string kept = kept_shares(parts.controller->state().cluster, parts.launcher);
+    if (!kept.empty()) log_line(kept.substr(2, kept.size() - 3), parts.clock.now());
     parts.set_timer();
     parts.loop.run();
     parts.http.reset();
@@ -357,6 +381,7 @@ std::string Server::banner() const {
                        parts.options.data_dir + "\n";
     text += "  GPUs      " + base::format(ready) + ", " + parts.inventory.description + "\n";
     text += "  Jobs      " + live + " live, run as " + parts.launcher.description + "\n";
+    text += kept_shares(cluster, parts.launcher);
     text += "  Projects  " + projects + "\n";
     text += "  API       " + parts.options.data_dir +
             "/berth.sock, http://127.0.0.1:" + std::to_string(parts.site->facts.port) +

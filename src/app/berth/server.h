@@ -22,6 +22,9 @@ struct ServerOptions {
     std::string data_dir;               // absolute
     std::string gpus = "auto";  // auto | sim:NODESxGPUSxMEMORY, as the inventory reads it
     std::string profile = "berth";
+    std::string sharing = "auto";  // auto | interposer | driver: what keeps shares of GPUs
+    std::string in_front = "preload";  // preload | audit | mount: where the interposer is
+    std::string cgroup = "/sys/fs/cgroup";  // where control groups for that are made
     std::string launcher = "process";  // process | simulated:TIME
     std::string program;  // path of this executable: its siblings are found by it
     std::optional<int> port;  // none = kDefaultPort, or any when that is taken

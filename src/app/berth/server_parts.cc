@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "adapters/gpu_shares/gpu_shares.h"
 #include "adapters/nvml/nvml_gpus.h"
@@ -40,25 +42,48 @@ base::Result<ChosenInventory> simulated(std::string_view spec, const std::string
     return chosen;
 }
 
+// The path of a program that people call by its name; empty when it is not there.
+std::string in_path(const std::string& program) {
+    const char* path = std::getenv("PATH");
+    std::istringstream folders(path == nullptr ? "" : path);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        const std::string found = folder + "/" + program;
+        if (::access(found.c_str(), X_OK) == 0) return found;
+    }
+    return {};
+}
+
 base::Result<gpu_shares::Settings> share_settings(const ServerOptions& options,
                                                   const std::string& cluster_id,
-                                                  const ChosenInventory& inventory) {
+                                                  bool is_simulated) {
     gpu_shares::Settings settings;
     settings.programs = std::filesystem::path(options.program).parent_path().string();
     // Sockets have short names; the data directory's may be long.
     settings.directory = "/tmp/berth-vgpu-" + cluster_id;
-    settings.are_simulated = inventory.is_simulated;
-    BERTH_TRY(nodes, inventory.inventory->discover());
-    BERTH_TRY(readings, inventory.inventory->read());
+    settings.cluster = cluster_id;
+    settings.cgroup = options.cgroup;
+    settings.mps_control = in_path("nvidia-cuda-mps-control");
+    settings.are_simulated = is_simulated;
+    BERTH_TRY(wish, gpu_shares::parse_wish(options.sharing));
+    settings.wish = wish;
+    BERTH_TRY(in_front, gpu_shares::parse_in_front(options.in_front));
+    settings.in_front = in_front;
+    return settings;
+}
+
+base::Result<std::vector<gpu_shares::Gpu>> shared_gpus(ports::GpuInventory& inventory) {
+    BERTH_TRY(nodes, inventory.discover());
+    BERTH_TRY(readings, inventory.read());
+    std::vector<gpu_shares::Gpu> gpus;
     for (const ports::GpuReading& reading : readings) {
         const auto node = std::ranges::find(nodes, reading.node, &model::Node::name);
         if (node == nodes.end()) continue;
         // What the driver keeps for itself is nobody's.
         const base::Bytes memory{node->gpu_memory.value - node->gpu_reserved.value};
-        settings.gpus.push_back(
-            {reading.node, reading.index, reading.uuid, memory, node->gpu_context});
+        gpus.push_back({reading.node, reading.index, reading.uuid, memory, node->gpu_context,
+                        reading.visible_as, reading.pci_address, reading.takes_one_process});
     }
-    return settings;
+    return gpus;
 }
 
 }  // namespace
@@ -84,8 +109,7 @@ base::Result<ChosenInventory> choose_inventory(const std::string& gpus) {
 
 base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
                                              const ServerOptions& options,
-                                             const std::string& cluster_id,
-                                             const ChosenInventory& inventory) {
+                                             const std::string& cluster_id, bool is_simulated) {
     ChosenLauncher chosen;
     const std::string jobs_dir = options.data_dir + "/jobs";
     chosen.log_path = [jobs_dir](ports::AttemptId attempt, int task) {
@@ -98,6 +122,8 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
             std::make_unique<adapters::simulated_launcher::SimulatedLauncher>(loop, run_time);
         chosen.description = "simulated: no processes, every job succeeds after " + time;
         chosen.attach_address = [](ports::AttemptId) { return std::string(); };
+        chosen.learn_gpus = [](ports::GpuInventory&) { return base::Status{}; };
+        chosen.shares_kept_by = [](const std::string&) { return std::string(); };
         return chosen;
     }
     if (options.launcher != "process") {
@@ -113,9 +139,17 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     auto processes = std::make_unique<process::ProcessLauncher>(
         loop, process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id,
                                               options.log_limit.value});
-    BERTH_TRY(shares, share_settings(options, cluster_id, inventory));
-    chosen.launcher =
-        std::make_unique<gpu_shares::GpuShares>(loop, std::move(processes), std::move(shares));
+    BERTH_TRY(settings, share_settings(options, cluster_id, is_simulated));
+    auto shares =
+        std::make_unique<gpu_shares::GpuShares>(loop, std::move(processes), std::move(settings));
+    chosen.learn_gpus = [&shares = *shares](ports::GpuInventory& inventory) -> base::Status {
+        BERTH_TRY(gpus, shared_gpus(inventory));
+        return shares.set_gpus(std::move(gpus), inventory.driver());
+    };
+    chosen.shares_kept_by = [&shares = *shares](const std::string& node) {
+        return shares.kept_by(node);
+    };
+    chosen.launcher = std::move(shares);
     chosen.description = "processes";
     chosen.attach_address = [cluster_id](ports::AttemptId attempt) {
         return '@' + supervision::socket_of({cluster_id, attempt.job.value, attempt.attempt});

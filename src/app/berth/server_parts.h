@@ -29,13 +29,16 @@ struct ChosenLauncher {
     std::string description;            // "processes", or what is simulated
     std::function<std::string(ports::AttemptId, int task)> log_path;
     std::function<std::string(ports::AttemptId)> attach_address;
+    // Once the names of nodes are known, before anything is started.
+    std::function<base::Status(ports::GpuInventory&)> learn_gpus;
+    // By what shares of a node's GPUs are kept, and why; empty = by nothing.
+    std::function<std::string(const std::string& node)> shares_kept_by;
 };
 
 // Errors: Invalid; Unavailable when the supervisor program is not beside this one.
 base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
                                              const ServerOptions& options,
-                                             const std::string& cluster_id,
-                                             const ChosenInventory& inventory);
+                                             const std::string& cluster_id, bool is_simulated);
 
 // Errors: Invalid, an unknown profile.
 base::Result<model::Policy> choose_policy(const ServerOptions& options);

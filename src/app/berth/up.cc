@@ -49,6 +49,17 @@ constexpr cli::Flag kFlags[] = {
      .value = "PART",
      .help = "unsaved work pauses may destroy a day, of the pool's GPU time; none"},
     {.name = "measured-usage", .help = "who had more lately gets less of what idles"},
+    {.name = "sharing",
+     .value = "HOW",
+     .help = "what keeps shares of GPUs: auto, interposer or driver",
+     .completes = cli::Completes::Choices,
+     .choices = "auto|interposer|driver"},
+    {.name = "in-front",
+     .value = "HOW",
+     .help = "how the interposer comes before the driver: preload, audit or mount",
+     .completes = cli::Completes::Choices,
+     .choices = "preload|audit|mount"},
+    {.name = "cgroup", .value = "DIR", .help = "where the driver's limits are set"},
     {.name = "launcher", .value = "HOW", .help = "process, or simulated:100ms to measure Berth"},
     {.name = "snapshot-events", .value = "NUMBER", .help = "write a snapshot after so many events"},
     {.name = "log-limit", .value = "BYTES", .help = "of each task's log on disk: 1G; 0 = none"},
@@ -95,6 +106,9 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
     options.program = own_path();
     options.gpus = arguments.text("gpus", options.gpus);
     options.profile = arguments.text("profile", options.profile);
+    options.sharing = arguments.text("sharing", options.sharing);
+    options.in_front = arguments.text("in-front", options.in_front);
+    options.cgroup = arguments.text("cgroup", options.cgroup);
     options.launcher = arguments.text("launcher", options.launcher);
     options.demo = arguments.has("demo");
     if (arguments.has("levels")) options.levels = parts_of(arguments.text("levels"));

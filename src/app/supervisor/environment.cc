@@ -41,7 +41,7 @@ std::vector<std::string> decided(const Order& order, const TaskOrder& task, int 
     std::vector<std::string> values = {
         // Without this CUDA numbers the fastest GPU 0, and the indices would mean other GPUs.
         "CUDA_DEVICE_ORDER=PCI_BUS_ID",
-        "CUDA_VISIBLE_DEVICES=" + task.gpu_indices,
+        "CUDA_VISIBLE_DEVICES=" + task.visible_devices,
         "RANK=" + std::to_string(place_in_gang(order, task)),
         "WORLD_SIZE=" + std::to_string(order.tasks.size()),
         "LOCAL_RANK=" + std::to_string(task.local_rank),

@@ -18,7 +18,7 @@ namespace {
 
 using supervision::Descriptor;
 
-enum class Stage { Fork, Workdir, Terminal, Exec };
+enum class Stage { Fork, Group, Workdir, Terminal, Exec };
 
 // Everything the child needs, made before the fork: between vfork and exec it shares our memory.
 struct Prepared {
@@ -61,6 +61,21 @@ bool take_terminal(const char* path) {
     return true;
 }
 
+// Appended, so that any file can stand in for the kernel's.
+bool join_group(const char* path) {
+    const int file = ::open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+    if (file < 0) return false;
+    char digits[24];
+    char* begin = digits + sizeof digits;
+    *--begin = '\n';
+    for (pid_t rest = ::getpid(); rest > 0; rest /= 10)
+        *--begin = static_cast<char>('0' + rest % 10);
+    const auto size = static_cast<std::size_t>(digits + sizeof digits - begin);
+    const bool has_joined = ::write(file, begin, size) == static_cast<ssize_t>(size);
+    ::close(file);
+    return has_joined;
+}
+
 void take_files(const SpawnPlan& plan) {
     ::setpgid(0, 0);
     if (plan.input >= 0) ::dup2(plan.input, 0);
@@ -73,6 +88,7 @@ Stage become_user_process(const Prepared& prepared) {
     const SpawnPlan& plan = *prepared.plan;
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != prepared.supervisor) ::_exit(127);  // it died before that took hold
+    if (!plan.group_file.empty() && !join_group(plan.group_file.c_str())) return Stage::Group;
     if (plan.terminal.empty()) {
         take_files(plan);
     } else if (!take_terminal(plan.terminal.c_str())) {
@@ -108,6 +124,7 @@ std::string describe(const SpawnPlan& plan, Stage stage, int error) {
     const std::string reason = std::string(": ") + ::strerror(error);
     switch (stage) {
         case Stage::Fork: return "cannot make a process" + reason;
+        case Stage::Group: return "cannot join \"" + plan.group_file + '"' + reason;
         case Stage::Workdir: return "cannot enter workdir \"" + plan.workdir + '"' + reason;
         case Stage::Terminal: return "cannot open a terminal" + reason;
         case Stage::Exec: break;

@@ -14,6 +14,7 @@ namespace berth::supervisor {
 struct SpawnPlan {
     const std::vector<std::string>* command = nullptr;
     const std::vector<std::string>* environment = nullptr;
+    std::string group_file;  // where it writes its number before anything else; empty = nowhere
     std::string workdir;  // empty = the root directory
     int input = -1;  // -1 = leave the supervisor's, which is /dev/null
     int output = -1;

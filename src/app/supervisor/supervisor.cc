@@ -112,6 +112,7 @@ Spawned Supervisor::start_task(std::size_t index, int port) {
     plan.command = &order_.command;
     plan.environment = &environment;
     plan.workdir = order_.workdir;
+    if (!task.control_group.empty()) plan.group_file = task.control_group + "/cgroup.procs";
     const int log_fd = log.get();
     const Descriptor log_copy(order_.attached ? ::fcntl(log_fd, F_DUPFD_CLOEXEC, 0) : -1);
     if (!order_.attached) plan.output = plan.error_output = log_fd;

@@ -4,6 +4,9 @@
 #pragma once
 
 #include "vgpu/abi/cuda_execution_calls.h"
+#include "vgpu/abi/cuda_first_versions.h"
 #include "vgpu/abi/cuda_graph.h"
+#include "vgpu/abi/cuda_green_context.h"
 #include "vgpu/abi/cuda_memory_calls.h"
+#include "vgpu/abi/cuda_multicast.h"
 #include "vgpu/abi/cuda_process.h"

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <map>
 
+#include "vgpu/device/slices.h"
+
 namespace berth::vgpu::device {
 namespace {
 
@@ -117,8 +119,8 @@ Key key(std::string_view wants, Read read) {
             }};
 }
 
-constexpr std::array<std::pair<std::string_view, std::uint32_t>, 3> kDrivers = {
-    {{"12.2", 12020U}, {"12.8", 12080U}, {"13.0", 13000U}}};
+constexpr std::array<std::pair<std::string_view, std::uint32_t>, 4> kDrivers = {
+    {{"12.2", 12020U}, {"12.8", 12080U}, {"13.0", 13000U}, {"13.4", 13040U}}};
 constexpr std::array<std::pair<std::string_view, Sharing>, 2> kSharings = {
     {{"slices", Sharing::Slices}, {"concurrent", Sharing::Concurrent}}};
 constexpr std::array<std::pair<std::string_view, Time>, 2> kTimes = {
@@ -141,6 +143,12 @@ const std::map<std::string_view, Key>& keys() {
               to.state_path = text;
               return text.starts_with('/');
           }}},
+        {"cgroups",
+         {"an absolute path",
+          [](Text text, Configuration& to) {
+              to.cgroups = text;
+              return text.starts_with('/');
+          }}},
         {"gpus", key("1 to 16", [](Text t, D& d) { return read_into(t, d.gpus, {1, 16}); })},
         {"sms", key("1 to 1024", [](Text t, D& d) { return read_into(t, d.sms, {1, 1024}); })},
         {"memory", key(kAmount, [](Text t, D& d) { return read_bytes(t, d.memory_bytes); })},
@@ -149,7 +157,8 @@ const std::map<std::string_view, Key>& keys() {
         {"contents", key(kAmount, [](Text t, D& d) { return read_bytes(t, d.contents_bytes); })},
         {"name", key("at most 63 letters", read_name)},
         {"uuids", key("UUIDs with commas between them", read_uuids)},
-        {"driver", key("12.2, 12.8 or 13.0",
+        {"mig", key("slices such as 0:3g.40gb, 0:1g.10gb", read_slices)},
+        {"driver", key("12.2, 12.8, 13.0 or 13.4",
                        [](Text t, D& d) { return read_word(t, d.driver_version, kDrivers); })},
         {"release_delay_ms", key("0 to 3600000",
                                  [](Text t, D& d) {
@@ -198,12 +207,12 @@ tl::expected<void, std::string> read_pair(std::string_view pair, Configuration& 
     return {};
 }
 
-// UUIDs that differ and are the same in every run: of GPU 3, 62657274-6800-4000-8000-...03.
-void make_uuids(Description& description) {
+// UUIDs that differ and are the same in every run: of unit 3, 62657274-6800-4000-8000-...03.
+void make_uuids(Description& description, std::uint32_t first) {
     constexpr unsigned char kBegin[] = {'b', 'e', 'r', 't', 'h', 0, 0x40, 0, 0x80};
-    for (std::uint32_t gpu = 0; gpu < description.gpus; ++gpu) {
-        std::memcpy(description.uuids[gpu], kBegin, sizeof(kBegin));
-        description.uuids[gpu][15] = static_cast<unsigned char>(gpu);
+    for (std::uint32_t unit = first; unit < units(description); ++unit) {
+        std::memcpy(description.uuids[unit], kBegin, sizeof(kBegin));
+        description.uuids[unit][15] = static_cast<unsigned char>(unit);
     }
 }
 
@@ -214,10 +223,12 @@ tl::expected<void, std::string> complete(Configuration& configuration) {
     std::uint32_t uuids = 0;
     constexpr unsigned char kNone[16] = {};
     while (uuids < kGpusMax && std::memcmp(description.uuids[uuids], kNone, 16) != 0) ++uuids;
-    if (uuids == 0) make_uuids(description);
     if (uuids != 0 && uuids != description.gpus)
         return Failure("key \"uuids\": " + std::to_string(uuids) + " for " +
                        std::to_string(description.gpus) + " GPUs");
+    if (const std::string problem = problem_with_slices(description); !problem.empty())
+        return Failure("key \"mig\": " + problem);
+    make_uuids(description, uuids);
     for (std::uint64_t* bytes : {&description.memory_bytes, &description.reserved_bytes,
                                  &description.context_bytes, &description.contents_bytes})
         *bytes = (*bytes + kPageBytes - 1) / kPageBytes * kPageBytes;

@@ -16,15 +16,17 @@
 //                            nothing                                                       (1GiB)
 //   name = Software GPU      model name
 //   uuids = GPU-..., GPU-... one a GPU                                 (made from its number)
+//   mig = 0:3g.40gb, 0:1g.10gb   slices that GPUs are cut into; 16 GPUs and slices in all   (none)
 //   sms = 132                streaming multiprocessors                                      (132)
-//   driver = 12.8            CUDA version that the driver speaks: 12.2, 12.8, 13.0         (12.8)
-//   release_delay_ms = 0     how long a dead process's memory stays taken                     (0)
-//   slice_us = 2000          time slice between processes                                  (2000)
-//   sharing = slices         between processes: slices of time, or `concurrent` as under MPS
-//   copy_gib_per_s = 50      each way                                                        (50)
-//   kernel_us = 10           how long a kernel of unknown name runs                          (10)
-//   time = real              or `virtual`: passes only while somebody waits; for one process
-//   checkpoint = works       or `fails`, `unsupported`, `out_of_memory`: what a checkpoint does
+//   driver = 12.8            CUDA version that the driver speaks: 12.2, 12.8, 13.0, 13.4   (12.8)
+//   cgroups = /sys/fs/cgroup   tree of control groups whose dmem.max it keeps: control_group.h
+//   (none) release_delay_ms = 0     how long a dead process's memory stays taken (0) slice_us =
+//   2000          time slice between processes                                  (2000) sharing =
+//   slices         between processes: slices of time, or `concurrent` as under MPS copy_gib_per_s =
+//   50      each way                                                        (50) kernel_us = 10 how
+//   long a kernel of unknown name runs                          (10) time = real              or
+//   `virtual`: passes only while somebody waits; for one process checkpoint = works       or
+//   `fails`, `unsupported`, `out_of_memory`: what a checkpoint does
 #pragma once
 
 #include <cstdint>
@@ -41,6 +43,14 @@ inline constexpr std::uint32_t kGpusMax = 16;
 enum class Sharing : std::uint32_t { Slices, Concurrent };
 enum class Time : std::uint32_t { Real, Virtual };
 enum class CheckpointOutcome : std::uint32_t { Works, Fails, Unsupported, OutOfMemory };
+
+// A part of a GPU that the hardware cuts: so many of its seven compute slices.
+struct Slice {
+    std::uint32_t gpu = 0;
+    std::uint32_t compute = 0;
+    std::uint64_t memory_bytes = 0;
+    char profile[16] = {};  // "3g.40gb"
+};
 
 // What every process that shares the state must agree on, byte for byte: it is kept in the state.
 struct Description {
@@ -59,11 +69,15 @@ struct Description {
     Time time = Time::Real;
     CheckpointOutcome checkpoint = CheckpointOutcome::Works;
     char name[64] = "Software GPU";
-    unsigned char uuids[kGpusMax][16] = {};
+    std::uint32_t slices = 0;
+    std::uint32_t unused = 0;  // no padding: descriptions are compared as bytes
+    Slice slice[kGpusMax];
+    unsigned char uuids[kGpusMax][16] = {};  // of GPUs, then of slices
 };
 
 struct Configuration {
     std::string state_path;
+    std::string cgroups;  // empty: nothing is kept
     Description description;
 };
 

@@ -49,7 +49,7 @@ TEST_CASE("what is wrong is said with key, value and what is wanted") {
     CHECK(parse("state=/x; memory=lots").error() ==
           R"(key "memory": "lots" is not an amount such as 80GiB)");
     CHECK(parse("state=/x; driver=11.0").error() ==
-          R"(key "driver": "11.0" is not 12.2, 12.8 or 13.0)");
+          R"(key "driver": "11.0" is not 12.2, 12.8, 13.0 or 13.4)");
     CHECK(parse("state=/x; gpu=1").error().starts_with(R"(there is no key "gpu"; there are)"));
     CHECK(parse("state=/x; gpus").error() == R"("gpus" is not `key = value`)");
     CHECK(parse("state=/x; memory=600MiB").error() ==

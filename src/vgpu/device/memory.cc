@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <bit>
 
+#include "vgpu/device/control_group.h"
 #include "vgpu/device/processes.h"
+#include "vgpu/device/slices.h"
 
 namespace berth::vgpu::device {
 namespace {
@@ -45,16 +47,52 @@ void count_off(Layout& layout, std::uint32_t process, std::uint32_t gpu, std::ui
 
 bool fits(const Layout& layout, std::uint32_t gpu, std::uint64_t bytes) {
     const Description& d = layout.description;
-    return bytes <= d.memory_bytes - d.reserved_bytes - layout.used_bytes[gpu];
+    return bytes <= memory_of(d, gpu) - reserved_of(d, gpu) - layout.used_bytes[gpu];
+}
+
+// What is counted for `process` on that GPU of the machine.
+std::uint64_t bytes_on(const Layout& layout, std::uint32_t process, std::uint32_t gpu) {
+    if (!is_on_gpu(layout, process)) return 0;
+    std::uint64_t bytes = 0;
+    for (std::uint32_t i = 0; i < units(layout.description); ++i)
+        if (placed_on(layout, process, i) == gpu)
+            bytes +=
+                layout.processes[process].contexts[i].load() * layout.description.context_bytes;
+    for (std::uint32_t i = 0; i < layout.blocks_end; ++i) {
+        const Block& block = layout.blocks[i];
+        if (block.payer.load() == process && placed_on(layout, process, block.gpu) == gpu)
+            bytes += block.bytes.load();
+    }
+    return bytes;
+}
+
+// Of all processes in this one's control group.
+std::uint64_t group_bytes_on(const SharedState& state, std::uint32_t gpu) {
+    const std::uint64_t group = control_group_id(state.group());
+    std::uint64_t bytes = 0;
+    for (std::uint32_t process = 0; process < kProcessesMax; ++process) {
+        const Process& record = state->processes[process];
+        if (record.pid.load() != 0 && record.group.load() == group)
+            bytes += bytes_on(*state, process, gpu);
+    }
+    return bytes;
+}
+
+bool is_within_limit(const SharedState& state, std::uint32_t gpu, std::uint64_t bytes) {
+    const std::uint64_t limit = memory_limit(state.group(), gpu);
+    return limit == kNoLimit || group_bytes_on(state, gpu) + bytes <= limit;
 }
 
 // Where it does not fit, the dead are asked first.
 bool make_room(const SharedState& state, std::uint32_t process, std::uint32_t gpu,
                std::uint64_t bytes) {
     const std::uint32_t place = placed_on(*state, process, gpu);
-    if (fits(*state, place, bytes)) return true;
+    const auto has_room = [&] {
+        return fits(*state, place, bytes) && is_within_limit(state, place, bytes);
+    };
+    if (has_room()) return true;
     sweep(state, Sweep::Now);
-    return fits(*state, place, bytes);
+    return has_room();
 }
 
 std::uint32_t free_record(Layout& layout) {
@@ -169,36 +207,32 @@ Usage usage(const SharedState& state, std::uint32_t gpu) {
     const Locked locked(state);
     sweep(state, Sweep::WhenDue);
     const Description& description = state->description;
-    return {description.memory_bytes, description.reserved_bytes, state->used_bytes[gpu]};
+    // In a control group with a limit, that is how large the GPU looks.
+    const std::uint64_t limit = memory_limit(state.group(), gpu);
+    if (limit < description.memory_bytes - description.reserved_bytes) {
+        return {limit, 0, std::min(limit, group_bytes_on(state, gpu))};
+    }
+    std::uint64_t used_bytes = state->used_bytes[gpu];
+    for (std::uint32_t slice = description.gpus; slice < units(description); ++slice)
+        if (gpu_of(description, slice) == gpu) used_bytes += state->used_bytes[slice];
+    return {memory_of(description, gpu), reserved_of(description, gpu), used_bytes};
 }
 
 std::uint64_t used_by(const SharedState& state, std::uint32_t process, std::uint32_t gpu) {
-    const Layout& layout = *state;
     const Locked locked(state);
     sweep(state, Sweep::WhenDue);
-    if (!is_on_gpu(layout, process)) return 0;
-    std::uint64_t bytes = 0;
-    for (std::uint32_t i = 0; i < layout.description.gpus; ++i)
-        if (placed_on(layout, process, i) == gpu)
-            bytes +=
-                layout.processes[process].contexts[i].load() * layout.description.context_bytes;
-    for (std::uint32_t i = 0; i < layout.blocks_end; ++i) {
-        const Block& block = layout.blocks[i];
-        if (block.payer.load() == process && placed_on(layout, process, block.gpu) == gpu)
-            bytes += block.bytes.load();
-    }
-    return bytes;
+    return bytes_on(*state, process, gpu);
 }
 
 bool has_room(const Layout& layout, std::uint32_t process, std::uint64_t placement) {
     std::uint64_t wanted[kGpusMax] = {};
-    for (std::uint32_t i = 0; i < layout.description.gpus; ++i)
+    for (std::uint32_t i = 0; i < units(layout.description); ++i)
         wanted[placement >> i * 4U & 15U] +=
             layout.processes[process].contexts[i].load() * layout.description.context_bytes;
     for (std::uint32_t i = 0; i < layout.blocks_end; ++i)
         if (layout.blocks[i].payer.load() == process)
             wanted[placement >> layout.blocks[i].gpu * 4U & 15U] += layout.blocks[i].bytes.load();
-    for (std::uint32_t gpu = 0; gpu < layout.description.gpus; ++gpu)
+    for (std::uint32_t gpu = 0; gpu < units(layout.description); ++gpu)
         if (!fits(layout, gpu, wanted[gpu])) return false;
     return true;
 }
@@ -223,7 +257,7 @@ void recount(Layout& layout) {
         if (block.offset != 0) layout.contents_bytes[block.gpu] += bytes;
     }
     for (std::uint32_t process = 0; process < kProcessesMax; ++process)
-        for (std::uint32_t gpu = 0; gpu < layout.description.gpus; ++gpu)
+        for (std::uint32_t gpu = 0; gpu < units(layout.description); ++gpu)
             count(
                 layout, process, gpu,
                 layout.processes[process].contexts[gpu].load() * layout.description.context_bytes);

@@ -41,7 +41,8 @@ struct Usage {
     std::uint64_t free_bytes() const { return total_bytes - reserved_bytes - used_bytes; }
 };
 
-// Of a GPU, by its number on the machine.
+// As it looks to this process: a GPU with all of its slices, or of a slice, by its number on the
+// machine.
 Usage usage(const SharedState& state, std::uint32_t gpu);
 
 // What is counted for `process` on that GPU of the machine.

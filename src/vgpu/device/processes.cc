@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <string_view>
 
+#include "vgpu/device/control_group.h"
 #include "vgpu/device/memory.h"
 
 namespace berth::vgpu::device {
@@ -98,6 +99,7 @@ std::uint32_t enrol(const SharedState& state) {
     process.start_stack = life.start_stack;
     process.died_ns = 0;
     process.is_unmovable.store(0);
+    process.group.store(control_group_id(state.group()));
     process.pid.store(pid);
     return number;
 }

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "vgpu/device/control_group.h"
 #include "vgpu/device/memory.h"
 
 namespace berth::vgpu::device {
@@ -81,7 +82,8 @@ tl::expected<std::unique_ptr<SharedState>, std::string> SharedState::attach(
         ::close(file);
         return tl::unexpected(layout.error());
     }
-    return std::unique_ptr<SharedState>(new SharedState(*layout, file));
+    return std::unique_ptr<SharedState>(
+        new SharedState(*layout, file, control_group_of(configuration.cgroups, ::getpid())));
 }
 
 SharedState::~SharedState() {

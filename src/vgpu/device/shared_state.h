@@ -39,6 +39,7 @@ struct Process {
     std::uint64_t start_stack;  // and so is a program after exec
     std::uint64_t died_ns;  // when it was first seen dead; 0: it lives
     std::atomic<std::uint32_t> contexts[kGpusMax];
+    std::atomic<std::uint64_t> group;  // control_group_id; 0: none
     std::atomic<std::uint32_t> is_unmovable;  // has managed or shared memory: cannot be saved
 };
 
@@ -86,6 +87,8 @@ class SharedState {
     Layout& operator*() const { return *layout_; }
     Layout* operator->() const { return layout_; }
     int file() const { return file_; }
+    // The folder of this process's control group, as it was when it attached; empty: none.
+    const std::string& group() const { return group_; }
 
     // Nanoseconds; CLOCK_MONOTONIC, or the virtual time.
     std::uint64_t now_ns() const;
@@ -93,9 +96,11 @@ class SharedState {
     void pass_until(std::uint64_t until_ns) const;
 
   private:
-    SharedState(Layout* layout, int file) : layout_(layout), file_(file) {}
+    SharedState(Layout* layout, int file, std::string group)
+        : layout_(layout), file_(file), group_(std::move(group)) {}
     Layout* layout_;
     int file_;
+    std::string group_;
 };
 
 // Holds the lock over the state for a scope. Repairs it first when its last owner was killed.

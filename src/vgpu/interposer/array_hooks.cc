@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Arrays for textures and surfaces. The driver does not say how large one is: its elements are
-// counted, which leaves out what a GPU adds to arrange them.
+// Arrays for textures and surfaces.
 #include <algorithm>
 
+#include "vgpu/interposer/array_bytes.h"
 #include "vgpu/interposer/charged_call.h"
 
 using namespace berth::vgpu::interposer;
@@ -24,6 +24,10 @@ std::uint64_t element_bytes(CUarray_format format, unsigned int channels) {
     return 4ULL * channels;  // and for formats that came later: the largest of a channel
 }
 
+}  // namespace
+
+namespace berth::vgpu::interposer {
+
 std::uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR& of) {
     const auto at_least_one = [](std::size_t count) { return std::max<std::size_t>(count, 1); };
     const __uint128_t bytes = static_cast<__uint128_t>(at_least_one(of.Width)) *
@@ -31,6 +35,10 @@ std::uint64_t bytes_of(const CUDA_ARRAY3D_DESCRIPTOR& of) {
     const __uint128_t all = bytes * element_bytes(of.Format, of.NumChannels);
     return all > UINT64_MAX ? UINT64_MAX : static_cast<std::uint64_t>(all);
 }
+
+}  // namespace berth::vgpu::interposer
+
+namespace {
 
 // Each level is half as wide, high and deep as the one before; layers are not halved.
 std::uint64_t bytes_of_levels(CUDA_ARRAY3D_DESCRIPTOR of, unsigned int levels) {

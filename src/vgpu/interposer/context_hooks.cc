@@ -29,6 +29,7 @@ constexpr CUdevice kDevicesMax = 64;
 Primary primaries[kDevicesMax];
 Primary beyond;  // of a device that no machine has: the driver refuses it
 std::map<CUcontext, Cost> contexts;
+std::map<CUgreenCtx, CUdevice> green_contexts;
 
 class Locked {
   public:
@@ -63,6 +64,37 @@ CUresult create(CUcontext* context, CUdevice device, Call call) {
     }
     const Locked locked;
     or_lose_track([&] { contexts[*context] = cost; });
+    return result;
+}
+
+template <class Call>
+CUresult destroy(CUcontext context, Call call) {
+    const Locked locked;
+    const CUresult result = call();
+    const auto known = contexts.find(context);
+    if (result != CUDA_SUCCESS || known == contexts.end()) return result;
+    forget_context(context);
+    forget_marks(context);
+    give(known->second.gpu, known->second.bytes);
+    contexts.erase(known);
+    return result;
+}
+
+// Whatever keeps the primary context of the device; the first pays for it. The caller has the lock.
+template <class Call>
+CUresult retain(CUdevice device, Call call) {
+    Primary& primary = primary_of(device);
+    const Cost cost = cost_on(device);
+    if (primary.retained == 0 && !take_cost(cost)) return CUDA_ERROR_OUT_OF_MEMORY;
+    const CUresult result = call();
+    if (primary.retained == 0) {
+        if (result != CUDA_SUCCESS) {
+            give(cost.gpu, cost.bytes);
+            return result;
+        }
+        primary = {nullptr, 0, cost};
+    }
+    if (result == CUDA_SUCCESS) ++primary.retained;
     return result;
 }
 
@@ -108,18 +140,39 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
     if (real.cuDevicePrimaryCtxRetain == nullptr) return missing();
     if (!is_tenant() || context == nullptr) return real.cuDevicePrimaryCtxRetain(context, device);
     const Locked locked;
-    Primary& primary = primary_of(device);
-    const Cost cost = cost_on(device);
-    if (primary.retained == 0 && !take_cost(cost)) return CUDA_ERROR_OUT_OF_MEMORY;
-    const CUresult result = real.cuDevicePrimaryCtxRetain(context, device);
-    if (primary.retained == 0) {
-        if (result != CUDA_SUCCESS) {
-            give(cost.gpu, cost.bytes);
-            return result;
-        }
-        primary = {*context, 0, cost};
+    const CUresult result =
+        retain(device, [&] { return real.cuDevicePrimaryCtxRetain(context, device); });
+    if (result == CUDA_SUCCESS) primary_of(device).context = *context;
+    return result;
+}
+
+// It keeps the primary context, and is that to whoever counts memory.
+CUresult cuGreenCtxCreate(CUgreenCtx* green, CUdevResourceDesc desc, CUdevice device,
+                          unsigned int flags) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGreenCtxCreate == nullptr) return missing();
+    const auto call = [&] { return real.cuGreenCtxCreate(green, desc, device, flags); };
+    if (!is_tenant() || green == nullptr) return call();
+    const Locked locked;
+    const CUresult result = retain(device, call);
+    if (result == CUDA_SUCCESS) or_lose_track([&] { green_contexts[*green] = device; });
+    return result;
+}
+
+CUresult cuGreenCtxDestroy(CUgreenCtx green) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGreenCtxDestroy == nullptr) return missing();
+    const auto call = [&] { return real.cuGreenCtxDestroy(green); };
+    CUdevice device = -1;
+    {
+        const Locked locked;
+        const auto known = green_contexts.find(green);
+        if (known != green_contexts.end()) device = known->second;
     }
-    if (result == CUDA_SUCCESS) ++primary.retained;
+    if (device < 0) return call();
+    const CUresult result = release(device, call);
+    const Locked locked;
+    if (result == CUDA_SUCCESS) green_contexts.erase(green);
     return result;
 }
 
@@ -169,16 +222,20 @@ CUresult cuCtxCreate_v4(CUcontext* context, CUctxCreateParams* params, unsigned 
                   [&] { return real.cuCtxCreate_v4(context, params, flags, device); });
 }
 
+CUresult cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxCreate == nullptr) return missing();
+    return create(context, device, [&] { return real.cuCtxCreate(context, flags, device); });
+}
+
 CUresult cuCtxDestroy_v2(CUcontext context) {
     const RealDriver& real = load_real_driver();
     if (real.cuCtxDestroy_v2 == nullptr) return missing();
-    const Locked locked;
-    const CUresult result = real.cuCtxDestroy_v2(context);
-    const auto known = contexts.find(context);
-    if (result != CUDA_SUCCESS || known == contexts.end()) return result;
-    forget_context(context);
-    forget_marks(context);
-    give(known->second.gpu, known->second.bytes);
-    contexts.erase(known);
-    return result;
+    return destroy(context, [&] { return real.cuCtxDestroy_v2(context); });
+}
+
+CUresult cuCtxDestroy(CUcontext context) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuCtxDestroy == nullptr) return missing();
+    return destroy(context, [&] { return real.cuCtxDestroy(context); });
 }

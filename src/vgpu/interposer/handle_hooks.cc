@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Physical memory by handle (cuMemCreate and its kin). It is charged when it is made and given
-// back when neither a handle nor a mapping of it is left. Who imports it pays nothing.
+// back when neither a handle nor a mapping of it is left, and no multicast object that it is bound
+// to. Who imports it pays nothing.
 #include <pthread.h>
 
 #include <map>
 #include <new>
+#include <vector>
 
 #include "vgpu/interposer/charged_call.h"
 
@@ -17,7 +19,7 @@ struct Physical {
     Gpu gpu = kUnlimited;  // unlimited as well: memory of the host, or of somebody else
     std::uint64_t bytes = 0;
     std::uint64_t handles = 0;
-    std::uint64_t mappings = 0;
+    std::uint64_t mappings = 0;  // and bindings
 };
 
 struct Mapping {
@@ -28,6 +30,19 @@ struct Mapping {
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 std::map<CUmemGenericAllocationHandle, Physical*> by_handle;
 std::map<CUdeviceptr, Mapping> by_address;
+
+// A multicast object: no memory of its own, but it holds what is bound to it.
+struct Multicast {
+    struct Binding {
+        std::size_t offset = 0;
+        Physical* of = nullptr;
+    };
+    std::vector<Binding> bindings;
+    std::uint64_t mappings = 0;
+    bool is_released = false;
+};
+std::map<CUmemGenericAllocationHandle, Multicast> multicasts;
+std::map<CUdeviceptr, CUmemGenericAllocationHandle> multicast_by_address;
 
 class Locked {
   public:
@@ -41,6 +56,43 @@ void drop_unused(Physical* physical) {
     if (physical->handles > 0 || physical->mappings > 0) return;
     give(physical->gpu, physical->bytes);
     delete physical;
+}
+
+void unbind(const Multicast::Binding& binding) {
+    --binding.of->mappings;
+    drop_unused(binding.of);
+}
+
+void drop_unused_multicast(CUmemGenericAllocationHandle handle) {
+    const auto object = multicasts.find(handle);
+    if (!object->second.is_released || object->second.mappings > 0) return;
+    for (const Multicast::Binding& binding : object->second.bindings) unbind(binding);
+    multicasts.erase(object);
+}
+
+// After the driver has bound it. Memory that is not here was never charged.
+void bind(CUmemGenericAllocationHandle handle, std::size_t offset, Physical* physical) {
+    const auto object = multicasts.find(handle);
+    if (object == multicasts.end() || physical == nullptr) return;
+    ++physical->mappings;
+    or_lose_track([&] { object->second.bindings.push_back({offset, physical}); });
+}
+
+Physical* mapped_at(CUdeviceptr pointer) {
+    auto mapping = by_address.upper_bound(pointer);
+    if (mapping == by_address.begin()) return nullptr;
+    --mapping;
+    return pointer < mapping->first + mapping->second.bytes ? mapping->second.of : nullptr;
+}
+
+void unmap_multicasts(CUdeviceptr pointer, std::size_t bytes) {
+    for (auto mapping = multicast_by_address.lower_bound(pointer);
+         mapping != multicast_by_address.end() && mapping->first < pointer + bytes;) {
+        const CUmemGenericAllocationHandle handle = mapping->second;
+        mapping = multicast_by_address.erase(mapping);
+        --multicasts.at(handle).mappings;
+        drop_unused_multicast(handle);
+    }
 }
 
 void add_handle(CUmemGenericAllocationHandle handle, Physical* physical) {
@@ -83,6 +135,12 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     const Locked locked;
     const CUresult result = real.cuMemRelease(handle);
     const auto known = by_handle.find(handle);
+    if (const auto object = multicasts.find(handle);
+        result == CUDA_SUCCESS && object != multicasts.end()) {
+        object->second.is_released = true;
+        drop_unused_multicast(handle);
+        return result;
+    }
     if (result != CUDA_SUCCESS || known == by_handle.end()) return result;
     Physical* physical = known->second;
     --physical->handles;
@@ -98,6 +156,12 @@ CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_t offset,
     if (real.cuMemMap == nullptr) return missing();
     const Locked locked;
     const CUresult result = real.cuMemMap(pointer, bytes, offset, handle, flags);
+    if (const auto object = multicasts.find(handle);
+        result == CUDA_SUCCESS && object != multicasts.end()) {
+        ++object->second.mappings;
+        or_lose_track([&] { multicast_by_address[pointer] = handle; });
+        return result;
+    }
     const auto known = by_handle.find(handle);
     if (result != CUDA_SUCCESS || known == by_handle.end()) return result;
     ++known->second->mappings;
@@ -111,6 +175,7 @@ CUresult cuMemUnmap(CUdeviceptr pointer, std::size_t bytes) {
     const Locked locked;
     const CUresult result = real.cuMemUnmap(pointer, bytes);
     if (result != CUDA_SUCCESS) return result;
+    unmap_multicasts(pointer, bytes);
     // A range may hold several whole mappings.
     for (auto mapping = by_address.lower_bound(pointer);
          mapping != by_address.end() && mapping->first < pointer + bytes;) {
@@ -128,10 +193,57 @@ CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void*
     const Locked locked;
     const CUresult result = real.cuMemRetainAllocationHandle(handle, address);
     if (result != CUDA_SUCCESS || handle == nullptr) return result;
-    const auto pointer = reinterpret_cast<CUdeviceptr>(address);
-    auto mapping = by_address.upper_bound(pointer);
-    if (mapping == by_address.begin()) return result;
-    --mapping;
-    if (pointer < mapping->first + mapping->second.bytes) add_handle(*handle, mapping->second.of);
+    Physical* physical = mapped_at(reinterpret_cast<CUdeviceptr>(address));
+    if (physical != nullptr) add_handle(*handle, physical);
+    return result;
+}
+
+CUresult cuMulticastCreate(CUmemGenericAllocationHandle* handle,
+                           const CUmulticastObjectProp* prop) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMulticastCreate == nullptr) return missing();
+    const Locked locked;
+    const CUresult result = real.cuMulticastCreate(handle, prop);
+    if (result == CUDA_SUCCESS && handle != nullptr) or_lose_track([&] { multicasts[*handle]; });
+    return result;
+}
+
+CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, std::size_t offset,
+                            CUmemGenericAllocationHandle memory, std::size_t memory_offset,
+                            std::size_t bytes, unsigned long long flags) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMulticastBindMem == nullptr) return missing();
+    const Locked locked;
+    const CUresult result =
+        real.cuMulticastBindMem(handle, offset, memory, memory_offset, bytes, flags);
+    const auto known = by_handle.find(memory);
+    if (result == CUDA_SUCCESS && known != by_handle.end()) bind(handle, offset, known->second);
+    return result;
+}
+
+CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, std::size_t offset,
+                             CUdeviceptr memory, std::size_t bytes, unsigned long long flags) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMulticastBindAddr == nullptr) return missing();
+    const Locked locked;
+    const CUresult result = real.cuMulticastBindAddr(handle, offset, memory, bytes, flags);
+    if (result == CUDA_SUCCESS) bind(handle, offset, mapped_at(memory));
+    return result;
+}
+
+CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device, std::size_t offset,
+                           std::size_t bytes) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMulticastUnbind == nullptr) return missing();
+    const Locked locked;
+    const CUresult result = real.cuMulticastUnbind(handle, device, offset, bytes);
+    const auto object = multicasts.find(handle);
+    if (result != CUDA_SUCCESS || object == multicasts.end()) return result;
+    std::erase_if(object->second.bindings, [&](const Multicast::Binding& binding) {
+        if (binding.of->gpu != gpu_of(device)) return false;
+        if (binding.offset < offset || binding.offset >= offset + bytes) return false;
+        unbind(binding);
+        return true;
+    });
     return result;
 }

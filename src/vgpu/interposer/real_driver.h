@@ -58,6 +58,21 @@ namespace berth::vgpu::interposer {
     X(cuMemMap)                             \
     X(cuMemUnmap)                           \
     X(cuMemRetainAllocationHandle)          \
+    X(cuCtxCreate)                          \
+    X(cuCtxDestroy)                         \
+    X(cuDeviceTotalMem)                     \
+    X(cuMemGetInfo)                         \
+    X(cuMemAlloc)                           \
+    X(cuMemAllocPitch)                      \
+    X(cuMemFree)                            \
+    X(cuArrayCreate)                        \
+    X(cuArray3DCreate)                      \
+    X(cuMulticastCreate)                    \
+    X(cuMulticastBindMem)                   \
+    X(cuMulticastBindAddr)                  \
+    X(cuMulticastUnbind)                    \
+    X(cuGreenCtxCreate)                     \
+    X(cuGreenCtxDestroy)                    \
     X(cuMemAllocAsync)                      \
     X(cuMemAllocAsync_ptsz)                 \
     X(cuMemAllocFromPoolAsync)              \

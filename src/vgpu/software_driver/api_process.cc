@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string>
 
+#include "vgpu/device/slices.h"
 #include "vgpu/software_driver/driver.h"
 
 using namespace berth::vgpu::software_driver;
@@ -83,8 +84,13 @@ CUresult copy_text(const std::string& text, char* to, int length) {
     return CUDA_SUCCESS;
 }
 
+std::string bus_id_of(const Driver& driver, const Gpu& gpu) {
+    return device::pci_bus_id(device::gpu_of(driver.description(), gpu.number));
+}
+
 // Of a Hopper GPU where the description does not say.
-int attribute_of(const device::Description& gpu, CUdevice_attribute attribute) {
+int attribute_of(const device::Description& description, std::uint32_t unit,
+                 CUdevice_attribute attribute) {
     switch (attribute) {
         case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return 1024;
         case CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X:
@@ -104,7 +110,10 @@ int attribute_of(const device::Description& gpu, CUdevice_attribute attribute) {
         case CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH: return 5120;
         case CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE: return 50 << 20;
         case CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT: return 512;
-        case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT: return static_cast<int>(gpu.sms);
+        case CU_DEVICE_ATTRIBUTE_PCI_BUS_ID:
+            return static_cast<int>(device::gpu_of(description, unit) + 3);
+        case CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT:
+            return static_cast<int>(device::sms_of(description, unit));
         case CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR: return 2048;
         case CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT: return 3;
         case CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR: return 9;
@@ -179,8 +188,8 @@ CUresult cuDeviceGetCount(int* count) {
 }
 
 CUresult cuDeviceGetName(char* name, int length, CUdevice of) {
-    return ask_device(name, of, [&](Driver& driver, Gpu&) {
-        return copy_text(driver.description().name, name, length);
+    return ask_device(name, of, [&](Driver& driver, Gpu& gpu) {
+        return copy_text(device::name_of(driver.description(), gpu.number), name, length);
     });
 }
 
@@ -194,8 +203,9 @@ CUresult cuDeviceGetUuid(CUuuid* uuid, CUdevice of) {
 CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice of) { return cuDeviceGetUuid(uuid, of); }
 
 CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice of) {
-    return ask_device(bytes, of, [&](Driver& driver, Gpu&) {
-        *bytes = driver.description().memory_bytes - driver.description().reserved_bytes;
+    return ask_device(bytes, of, [&](Driver& driver, Gpu& gpu) {
+        *bytes = device::memory_of(driver.description(), gpu.number) -
+                 device::reserved_of(driver.description(), gpu.number);
         return CUDA_SUCCESS;
     });
 }
@@ -203,9 +213,7 @@ CUresult cuDeviceTotalMem_v2(std::size_t* bytes, CUdevice of) {
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice of) {
     return ask_device(value, of, [&](Driver& driver, Gpu& gpu) {
         if (attribute == 0) return CUDA_ERROR_INVALID_VALUE;
-        *value = attribute == CU_DEVICE_ATTRIBUTE_PCI_BUS_ID
-                     ? static_cast<int>(gpu.number + 3)
-                     : attribute_of(driver.description(), attribute);
+        *value = attribute_of(driver.description(), gpu.number, attribute);
         return CUDA_SUCCESS;
     });
 }
@@ -224,7 +232,7 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* to, const char* bus_id) {
         if (bus_id == nullptr) return CUDA_ERROR_INVALID_VALUE;
         for (std::size_t i = 0; i < driver.gpus.size(); ++i) {
             // With a domain of eight digits, of four, or without one.
-            const std::string own = device::pci_bus_id(driver.gpus[i].number);
+            const std::string own = bus_id_of(driver, driver.gpus[i]);
             if (own != bus_id && own.substr(4) != bus_id && own.substr(9) != bus_id) continue;
             *to = static_cast<CUdevice>(i);
             return CUDA_SUCCESS;
@@ -234,8 +242,8 @@ CUresult cuDeviceGetByPCIBusId(CUdevice* to, const char* bus_id) {
 }
 
 CUresult cuDeviceGetPCIBusId(char* bus_id, int length, CUdevice of) {
-    return ask_device(bus_id, of, [&](Driver&, Gpu& gpu) {
-        return copy_text(device::pci_bus_id(gpu.number).substr(4), bus_id, length);
+    return ask_device(bus_id, of, [&](Driver& driver, Gpu& gpu) {
+        return copy_text(bus_id_of(driver, gpu).substr(4), bus_id, length);
     });
 }
 

@@ -134,6 +134,11 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* to, std::size_t bytes,
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     return enter([&](Driver& driver, Lock&) {
+        if (auto multicast = driver.multicasts.extract(handle); !multicast.empty()) {
+            for (const auto& [place, bound] : multicast.mapped().bound)
+                release_bound(driver, bound);
+            return CUDA_SUCCESS;
+        }
         HeldBlock* block = block_of(driver, handle);
         if (block == nullptr) return CUDA_ERROR_INVALID_VALUE;
         --block->handles;
@@ -145,6 +150,7 @@ CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
 CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long flags) {
     return enter([&](Driver& driver, Lock&) {
+        if (handle >= kFirstMulticast) return CUDA_ERROR_NOT_SUPPORTED;
         HeldBlock* block = block_of(driver, handle);
         if (block == nullptr || bytes == 0 || flags != 0) return CUDA_ERROR_INVALID_VALUE;
         if (!is_aligned(pointer) || !is_aligned(bytes) || !is_aligned(offset) ||

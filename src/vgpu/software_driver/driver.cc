@@ -14,11 +14,12 @@
 
 #include "vgpu/device/memory.h"
 #include "vgpu/device/processes.h"
+#include "vgpu/device/slices.h"
 
 namespace berth::vgpu::software_driver {
 namespace {
 
-constexpr int kNewestVersion = 13000;
+constexpr int kNewestVersion = 13040;
 std::atomic<Driver*> the_driver = nullptr;
 std::atomic<bool> is_forked = false;
 std::mutex initialising;
@@ -28,30 +29,49 @@ void after_fork() {
     if (the_driver.exchange(nullptr) != nullptr) is_forked = true;
 }
 
+// A GPU that is cut stands for its first slice.
+std::uint32_t whole_or_slice(const device::Description& description, std::uint32_t gpu) {
+    for (std::uint32_t slice = description.gpus; slice < device::units(description); ++slice)
+        if (device::gpu_of(description, slice) == gpu) return slice;
+    return gpu;
+}
+
 // One entry of CUDA_VISIBLE_DEVICES, an index or the begin of a UUID; kNobody for no GPU.
 std::uint32_t find_gpu(const device::Description& description, std::string_view wanted) {
-    for (std::uint32_t gpu = 0; gpu < description.gpus; ++gpu) {
-        const std::string uuid = device::uuid_text(description.uuids[gpu]);
-        const bool is_uuid = wanted.starts_with("GPU-") && uuid.starts_with(wanted);
-        if (is_uuid || wanted == std::to_string(gpu)) return gpu;
+    for (std::uint32_t unit = 0; unit < device::units(description); ++unit) {
+        const std::string uuid = device::uuid_of(description, unit);
+        const bool is_uuid = wanted.size() > 4 && uuid.starts_with(wanted);
+        const bool is_index = unit < description.gpus && wanted == std::to_string(unit);
+        if (is_uuid && unit >= description.gpus) return unit;
+        if (is_uuid || is_index) return whole_or_slice(description, unit);
     }
     return device::kNobody;
 }
 
-// As the real driver reads it: the first entry that names no GPU ends the list.
+// GPUs that are whole; where there is none, the first slice.
+std::vector<std::uint32_t> all_gpus(const device::Description& description) {
+    std::vector<std::uint32_t> numbers;
+    for (std::uint32_t gpu = 0; gpu < description.gpus; ++gpu)
+        if (!device::is_cut(description, gpu)) numbers.push_back(gpu);
+    if (numbers.empty()) numbers.push_back(description.gpus);
+    return numbers;
+}
+
+// As the real driver reads it: the first entry that names no GPU ends the list, and a slice is all
+// that a process sees.
 std::vector<std::uint32_t> visible_gpus(const device::Description& description) {
     std::vector<std::uint32_t> numbers;
     const char* variable = std::getenv("CUDA_VISIBLE_DEVICES");
-    if (variable == nullptr) {
-        for (std::uint32_t gpu = 0; gpu < description.gpus; ++gpu) numbers.push_back(gpu);
-        return numbers;
-    }
+    if (variable == nullptr) return all_gpus(description);
     std::string_view text = variable;
     while (!text.empty()) {
         const auto comma = text.find(',');
         const std::uint32_t gpu = find_gpu(description, text.substr(0, comma));
         if (gpu == device::kNobody) break;
+        const bool is_slice = device::is_slice(description, gpu);
+        if (is_slice && !numbers.empty()) break;
         numbers.push_back(gpu);
+        if (is_slice) break;
         text = comma == std::string_view::npos ? std::string_view{} : text.substr(comma + 1);
     }
     return numbers;
@@ -96,6 +116,8 @@ CUresult initialise_driver() {
     driver->state = std::move(*state);
     driver->process = process;
     driver->memory.attach(*driver->state, process);
+    // A process on a slice cannot be checkpointed.
+    if (device::is_slice(configuration->description, numbers[0])) driver->record().is_unmovable = 1;
     add_gpus(*driver, numbers);
     ::pthread_atfork(nullptr, nullptr, after_fork);
     the_driver.store(driver.release(), std::memory_order_release);

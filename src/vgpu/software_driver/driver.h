@@ -9,6 +9,7 @@
 
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -23,6 +24,7 @@
 #include "vgpu/software_driver/graph.h"
 #include "vgpu/software_driver/memory_pool.h"
 #include "vgpu/software_driver/module.h"
+#include "vgpu/software_driver/multicast.h"
 #include "vgpu/software_driver/stream.h"
 
 namespace berth::vgpu::software_driver {
@@ -83,6 +85,10 @@ struct Driver {
     Registry<MipmappedArray> mipmapped_arrays;
     Registry<Module> modules;
     Registry<Function> functions;
+    std::map<CUmemGenericAllocationHandle, Multicast> multicasts;
+    CUmemGenericAllocationHandle next_multicast = kFirstMulticast;
+    std::map<CUgreenCtx, CUdevice> green_contexts;
+    std::uintptr_t next_green = 1;
     Registry<Capture> captures;
     Registry<Graph> graphs;
     Registry<GraphExec> graph_execs;
@@ -91,6 +97,9 @@ struct Driver {
     const device::Description& description() const { return (*state)->description; }
     device::Process& record() const { return (*state)->processes[process]; }
 };
+
+// One binding of a multicast object lets its memory go.
+void release_bound(Driver& driver, const Multicast::Bound& bound);
 
 // The process's driver once cuInit has succeeded; null before, and in a forked child.
 Driver* current_driver();

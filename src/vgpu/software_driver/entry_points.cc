@@ -85,6 +85,15 @@ using namespace berth::vgpu::software_driver;
     X(cuDevicePrimaryCtxReset, 11000, cuDevicePrimaryCtxReset_v2)                            \
     X(cuDevicePrimaryCtxSetFlags, 11000, cuDevicePrimaryCtxSetFlags_v2)                      \
     X(cuDevicePrimaryCtxGetState, 7000, cuDevicePrimaryCtxGetState)                          \
+    X(cuCtxCreate, 2000, cuCtxCreate)                                                        \
+    X(cuCtxDestroy, 2000, cuCtxDestroy)                                                      \
+    X(cuDeviceTotalMem, 2000, cuDeviceTotalMem)                                              \
+    X(cuMemGetInfo, 2000, cuMemGetInfo)                                                      \
+    X(cuMemAlloc, 2000, cuMemAlloc)                                                          \
+    X(cuMemAllocPitch, 2000, cuMemAllocPitch)                                                \
+    X(cuMemFree, 2000, cuMemFree)                                                            \
+    X(cuArrayCreate, 2000, cuArrayCreate)                                                    \
+    X(cuArray3DCreate, 2000, cuArray3DCreate)                                                \
     X(cuCtxCreate, 3020, cuCtxCreate_v2)                                                     \
     X(cuCtxCreate, 11040, cuCtxCreate_v3)                                                    \
     X(cuCtxCreate, 12050, cuCtxCreate_v4)                                                    \
@@ -142,6 +151,17 @@ using namespace berth::vgpu::software_driver;
     X(cuMemGetAllocationPropertiesFromHandle, 10020, cuMemGetAllocationPropertiesFromHandle) \
     X(cuMemExportToShareableHandle, 10020, cuMemExportToShareableHandle)                     \
     X(cuMemImportFromShareableHandle, 10020, cuMemImportFromShareableHandle)                 \
+    X(cuMulticastCreate, 12010, cuMulticastCreate)                                           \
+    X(cuMulticastAddDevice, 12010, cuMulticastAddDevice)                                     \
+    X(cuMulticastBindMem, 12010, cuMulticastBindMem)                                         \
+    X(cuMulticastBindAddr, 12010, cuMulticastBindAddr)                                       \
+    X(cuMulticastUnbind, 12010, cuMulticastUnbind)                                           \
+    X(cuMulticastGetGranularity, 12010, cuMulticastGetGranularity)                           \
+    X(cuDeviceGetDevResource, 12040, cuDeviceGetDevResource)                                 \
+    X(cuDevResourceGenerateDesc, 12040, cuDevResourceGenerateDesc)                           \
+    X(cuGreenCtxCreate, 12040, cuGreenCtxCreate)                                             \
+    X(cuGreenCtxDestroy, 12040, cuGreenCtxDestroy)                                           \
+    X(cuCtxFromGreenCtx, 12040, cuCtxFromGreenCtx)                                           \
     X(cuMemPoolCreate, 11020, cuMemPoolCreate)                                               \
     X(cuMemPoolDestroy, 11020, cuMemPoolDestroy)                                             \
     X(cuMemPoolTrimTo, 11020, cuMemPoolTrimTo)                                               \

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 
+#include "vgpu/device/slices.h"
 #include "vgpu/software_driver/allocate.h"
 #include "vgpu/software_driver/driver.h"
 
@@ -120,8 +121,11 @@ std::uint64_t duration_ns(const Driver& driver, Behaviour behaviour, const Argum
 }
 
 // As many multiprocessors as the grid has blocks, one block on each.
-std::uint32_t permille_of(const Driver& driver, const Launch& launch) {
-    const std::uint64_t sms = driver.description().sms;
+std::uint32_t permille_of(Driver& driver, const Launch& launch) {
+    const Context* context = current_context(driver);
+    const std::uint32_t unit =
+        context == nullptr ? 0 : driver.gpus[static_cast<std::size_t>(context->device)].number;
+    const std::uint64_t sms = device::sms_of(driver.description(), unit);
     const std::uint64_t wanted = std::min(launch.grid.product(), sms);
     return static_cast<std::uint32_t>(std::max<std::uint64_t>(1, wanted * 1000 / sms));
 }

@@ -34,12 +34,12 @@ nvmlReturn_t copy_text(const std::string& text, char* to, unsigned int length) {
     return NVML_SUCCESS;
 }
 
-// The first GPU of which `is_it(gpu)` holds.
+// The first GPU or slice of which `is_it(gpu)` holds.
 template <class Condition>
 nvmlReturn_t find_gpu(nvmlDevice_t* to, Condition is_it) {
     return enter([&](Library& open) {
         if (to == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-        for (std::uint32_t gpu = 0; gpu < (*open.state)->description.gpus; ++gpu) {
+        for (std::uint32_t gpu = 0; gpu < device::units((*open.state)->description); ++gpu) {
             if (!is_it((*open.state)->description, gpu)) continue;
             *to = handle_of(gpu);
             return NVML_SUCCESS;
@@ -50,6 +50,7 @@ nvmlReturn_t find_gpu(nvmlDevice_t* to, Condition is_it) {
 
 // A release of the driver that speaks this version of CUDA.
 std::string driver_release(std::uint32_t cuda_version) {
+    if (cuda_version >= 13040) return "615.43.02";
     if (cuda_version >= 13000) return "580.65.06";
     return cuda_version >= 12080 ? "570.86.10" : "535.54.03";
 }
@@ -174,7 +175,7 @@ nvmlReturn_t nvmlDeviceGetHandleByIndex_v2(unsigned int index, nvmlDevice_t* to)
 nvmlReturn_t nvmlDeviceGetHandleByUUID(const char* uuid, nvmlDevice_t* to) {
     if (uuid == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
     return find_gpu(to, [&](const device::Description& description, std::uint32_t gpu) {
-        return device::uuid_text(description.uuids[gpu]) == uuid;
+        return device::uuid_of(description, gpu) == uuid;
     });
 }
 
@@ -199,14 +200,14 @@ nvmlReturn_t nvmlDeviceGetMinorNumber(nvmlDevice_t handle, unsigned int* minor) 
 }
 
 nvmlReturn_t nvmlDeviceGetName(nvmlDevice_t handle, char* name, unsigned int length) {
-    return enter_gpu(handle, name, [&](Library& open, std::uint32_t) {
-        return copy_text((*open.state)->description.name, name, length);
+    return enter_unit(handle, name, [&](Library& open, std::uint32_t unit) {
+        return copy_text(device::name_of((*open.state)->description, unit), name, length);
     });
 }
 
 nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t handle, char* uuid, unsigned int length) {
-    return enter_gpu(handle, uuid, [&](Library& open, std::uint32_t gpu) {
-        return copy_text(device::uuid_text((*open.state)->description.uuids[gpu]), uuid, length);
+    return enter_unit(handle, uuid, [&](Library& open, std::uint32_t unit) {
+        return copy_text(device::uuid_of((*open.state)->description, unit), uuid, length);
     });
 }
 

@@ -19,23 +19,30 @@ constexpr std::uint64_t kWindowNs = 100'000'000;
 struct User {
     unsigned int pid = 0;
     std::uint64_t bytes = 0;
+    std::uint32_t unit = 0;  // the GPU or the slice
 };
 
-// Those with a context on the GPU; a process that is checkpointed has none.
-std::vector<User> users_of(const device::SharedState& state, std::uint32_t gpu) {
+// Those with a context on the GPU or on a slice of it; a process that is checkpointed has none.
+std::vector<User> users_of(const device::SharedState& state, std::uint32_t of) {
     std::vector<User> users;
+    const device::Description& description = state->description;
     for (const std::uint32_t process : device::enrolled(state)) {
-        const std::uint64_t bytes = device::used_by(state, process, gpu);
-        const std::int32_t pid = state->processes[process].pid.load();
-        if (bytes != 0 && pid != 0) users.push_back({static_cast<unsigned int>(pid), bytes});
+        for (std::uint32_t unit = of; unit < device::units(description); ++unit) {
+            if (unit != of && device::gpu_of(description, unit) != of) continue;
+            const std::uint64_t bytes = device::used_by(state, process, unit);
+            const std::int32_t pid = state->processes[process].pid.load();
+            if (bytes != 0 && pid != 0)
+                users.push_back({static_cast<unsigned int>(pid), bytes, unit});
+        }
     }
     return users;
 }
 
 template <class Info>
 nvmlReturn_t list_users(nvmlDevice_t handle, unsigned int* count, Info* infos) {
-    return enter_gpu(handle, count, [&](Library& open, std::uint32_t gpu) {
-        const std::vector<User> users = users_of(*open.state, gpu);
+    return enter_unit(handle, count, [&](Library& open, std::uint32_t of) {
+        const device::Description& description = (*open.state)->description;
+        const std::vector<User> users = users_of(*open.state, of);
         const unsigned int room = *count;
         *count = static_cast<unsigned int>(users.size());
         if (users.empty()) return NVML_SUCCESS;
@@ -45,15 +52,18 @@ nvmlReturn_t list_users(nvmlDevice_t handle, unsigned int* count, Info* infos) {
             infos[i] = {};
             infos[i].pid = users[i].pid;
             infos[i].usedGpuMemory = users[i].bytes;
-            if constexpr (requires { infos[i].gpuInstanceId; })
-                infos[i].gpuInstanceId = infos[i].computeInstanceId = ~0U;
+            if constexpr (requires { infos[i].gpuInstanceId; }) {
+                const bool is_slice = device::is_slice(description, users[i].unit);
+                infos[i].gpuInstanceId = is_slice ? gpu_instance(description, users[i].unit) : ~0U;
+                infos[i].computeInstanceId = is_slice ? 0 : ~0U;
+            }
         }
         return NVML_SUCCESS;
     });
 }
 
 nvmlReturn_t list_nobody(nvmlDevice_t handle, unsigned int* count) {
-    return enter_gpu(handle, count, [&](Library&, std::uint32_t) {
+    return enter_unit(handle, count, [&](Library&, std::uint32_t) {
         *count = 0;
         return NVML_SUCCESS;
     });
@@ -126,7 +136,7 @@ nvmlReturn_t answer(nvmlDevice_t handle, T* to, T value) {
 }  // namespace
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t handle, nvmlMemory_t* memory) {
-    return enter_gpu(handle, memory, [&](Library& open, std::uint32_t gpu) {
+    return enter_unit(handle, memory, [&](Library& open, std::uint32_t gpu) {
         const device::Usage usage = device::usage(*open.state, gpu);
         // This older form counts what the driver keeps as used.
         *memory = {usage.total_bytes, usage.free_bytes(), usage.used_bytes + usage.reserved_bytes};
@@ -135,7 +145,7 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo(nvmlDevice_t handle, nvmlMemory_t* memory) 
 }
 
 nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t handle, nvmlMemory_v2_t* memory) {
-    return enter_gpu(handle, memory, [&](Library& open, std::uint32_t gpu) {
+    return enter_unit(handle, memory, [&](Library& open, std::uint32_t gpu) {
         if (memory->version != nvml_version<nvmlMemory_v2_t>(2))
             return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
         const device::Usage usage = device::usage(*open.state, gpu);
@@ -192,6 +202,7 @@ nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t handle, uns
 
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t handle, nvmlUtilization_t* utilization) {
     return enter_gpu(handle, utilization, [&](Library& open, std::uint32_t gpu) {
+        if (device::is_cut((*open.state)->description, gpu)) return NVML_ERROR_NOT_SUPPORTED;
         const Window window = window_of(open, gpu);
         *utilization = {percent(window.end.busy_ns - window.begin.busy_ns, window.ns()), 0};
         return NVML_SUCCESS;
@@ -264,13 +275,4 @@ nvmlReturn_t nvmlDeviceGetPersistenceMode(nvmlDevice_t handle, nvmlEnableState_t
 
 nvmlReturn_t nvmlDeviceGetComputeMode(nvmlDevice_t handle, nvmlComputeMode_t* mode) {
     return answer(handle, mode, NVML_COMPUTEMODE_DEFAULT);
-}
-
-nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t handle, unsigned int* current,
-                                  unsigned int* pending) {
-    return enter_gpu(handle, current, [&](Library&, std::uint32_t) {
-        if (pending == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
-        *current = *pending = 0;
-        return NVML_SUCCESS;
-    });
 }

@@ -13,6 +13,7 @@
 
 #include "vgpu/abi/nvml.h"
 #include "vgpu/device/shared_state.h"
+#include "vgpu/device/slices.h"
 
 namespace berth::vgpu::software_nvml {
 
@@ -45,19 +46,32 @@ nvmlReturn_t enter(Body body) noexcept {
     }
 }
 
-// A handle is the address of the GPU's byte in here.
+// A handle is the address of the byte of the GPU, or of the slice, in here.
 extern char handles[device::kGpusMax];
 
-// Likewise, body(Library&, gpu) for a GPU that there is, when there is a place for the answer.
+// Likewise, body(Library&, unit) for a GPU or slice that there is, when there is a place for the
+// answer.
 template <class Body>
-nvmlReturn_t enter_gpu(nvmlDevice_t handle, const void* out, Body body) noexcept {
+nvmlReturn_t enter_unit(nvmlDevice_t handle, const void* out, Body body) noexcept {
     return enter([&](Library& open) -> nvmlReturn_t {
         const char* byte = reinterpret_cast<const char*>(handle);
-        if (byte < handles || byte >= handles + (*open.state)->description.gpus)
+        if (byte < handles || byte >= handles + device::units((*open.state)->description))
             return NVML_ERROR_INVALID_ARGUMENT;
         if (out == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
         return body(open, static_cast<std::uint32_t>(byte - handles));
     });
 }
+
+// Likewise, for what only a GPU has.
+template <class Body>
+nvmlReturn_t enter_gpu(nvmlDevice_t handle, const void* out, Body body) noexcept {
+    return enter_unit(handle, out, [&](Library& open, std::uint32_t unit) -> nvmlReturn_t {
+        if (device::is_slice((*open.state)->description, unit)) return NVML_ERROR_NOT_SUPPORTED;
+        return body(open, unit);
+    });
+}
+
+// A slice's number among those of its GPU, from 1: on a GPU, instance 0 is all of it.
+unsigned int gpu_instance(const device::Description& description, std::uint32_t slice);
 
 }  // namespace berth::vgpu::software_nvml

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/gpu_shares/interposed_shares.h"
+
+#include <filesystem>
+
+namespace berth::gpu_shares {
+namespace {
+
+std::vector<std::string> arbiter_options(bool are_simulated) {
+    // Software GPUs free the memory of the dead at once.
+    if (are_simulated) return {"--free-after", "0ms"};
+    return {"--nvml", "libnvidia-ml.so.1"};
+}
+
+}  // namespace
+
+void put_first(const ports::LaunchOrder& order, ports::TaskLaunch& task, const std::string& name,
+               std::string value) {
+    for (const std::string& own : order.spec.environment) {
+        if (own.starts_with(name + "=") && own.size() > name.size() + 1) {
+            value += ":" + own.substr(name.size() + 1);
+        }
+    }
+    task.environment.push_back(name + "=" + value);
+}
+
+base::Result<InFront> parse_in_front(const std::string& text) {
+    if (text == "preload") return InFront::Preload;
+    if (text == "audit") return InFront::Audit;
+    if (text == "mount") return InFront::Mount;
+    return base::invalid("--in-front: wanted preload, audit or mount, found \"" + text + "\"");
+}
+
+InterposedShares::InterposedShares(const std::string& programs, std::string directory,
+                                   std::string software_dir, InFront in_front)
+    : programs_(programs),
+      directory_(std::move(directory)),
+      library_dir_((std::filesystem::path(programs).parent_path() / "lib").string()),
+      software_dir_(std::move(software_dir)),
+      in_front_(in_front),
+      arbiter_(programs + "/berth-arbiter", directory_, arbiter_options(!software_dir_.empty())) {}
+
+base::Status InterposedShares::add(const Tenant& tenant, ports::LaunchOrder& order) {
+    BERTH_TRY_VOID(arbiter_.add(tenant));
+    for_each_task(tenant, order, [&](ports::TaskLaunch& task) {
+        task.environment.push_back("BERTH_VGPU_SOCKET=" + arbiter_.socket_of(tenant));
+        put_in_front(order, task);
+    });
+    if (in_front_ == InFront::Mount) put_command_under_mount(order);
+    return {};
+}
+
+void InterposedShares::put_in_front(ports::LaunchOrder& order, ports::TaskLaunch& task) const {
+    if (in_front_ == InFront::Mount) return;
+    if (in_front_ == InFront::Audit) {
+        put_first(order, task, "LD_AUDIT", library_dir_ + "/libberth-audit.so");
+    } else {
+        put_first(order, task, "LD_PRELOAD",
+                  library_dir_ + "/libberth-cuda.so:" + library_dir_ +
+                      "/libberth-cuda-alias.so:" + library_dir_ + "/libberth-nvml.so");
+    }
+    if (software_dir_.empty()) return;
+    task.environment.push_back("BERTH_VGPU_DRIVER=" + software_dir_ + "/libcuda.so.1");
+    task.environment.push_back("BERTH_VGPU_NVML=" + software_dir_ + "/libnvidia-ml.so.1");
+}
+
+// Once for all tasks of the attempt: they run one command.
+void InterposedShares::put_command_under_mount(ports::LaunchOrder& order) const {
+    const std::string program = programs_ + "/berth-driver-mount";
+    std::vector<std::string>& command = order.spec.command;
+    if (!command.empty() && command.front() == program) return;
+    std::vector<std::string> words{program, "--keep", directory_ + "/driver"};
+    if (!software_dir_.empty()) {
+        words.insert(words.end(), {"--cuda", software_dir_ + "/libcuda.so.1", "--nvml",
+                                   software_dir_ + "/libnvidia-ml.so.1"});
+    }
+    words.push_back("--");
+    command.insert(command.begin(), words.begin(), words.end());
+}
+
+}  // namespace berth::gpu_shares

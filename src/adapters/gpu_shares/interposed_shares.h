@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Shares kept by cooperation, on any driver: each attempt is a tenant of this machine's arbiter,
+// and its processes run under the library between programs and the driver (vgpu/interposer).
+#pragma once
+
+#include <string>
+
+#include "adapters/gpu_shares/arbiter_process.h"
+#include "adapters/gpu_shares/share_keeper.h"
+
+namespace berth::gpu_shares {
+
+// How the library comes between them: src/vgpu/README.md says what each catches.
+enum class InFront { Preload, Audit, Mount };
+
+// "preload", "audit" or "mount". Errors: Invalid.
+base::Result<InFront> parse_in_front(const std::string& text);
+
+class InterposedShares final : public ShareKeeper {
+  public:
+    // `software_dir`: of the driver that stands in where GPUs are simulated; empty = they are real.
+    InterposedShares(const std::string& programs, std::string directory, std::string software_dir,
+                     InFront in_front);
+
+    base::Status add(const Tenant& tenant, ports::LaunchOrder& order) override;
+    void drop(const std::string& prefix) override { arbiter_.drop(prefix); }
+    bool has_tenants() const override { return arbiter_.has_tenants(); }
+    bool end_if_idle() override { return arbiter_.stop_if_idle(); }
+
+  private:
+    void put_in_front(ports::LaunchOrder& order, ports::TaskLaunch& task) const;
+    void put_command_under_mount(ports::LaunchOrder& order) const;
+
+    std::string programs_;
+    std::string directory_;
+    std::string library_dir_;
+    std::string software_dir_;
+    InFront in_front_;
+    ArbiterProcess arbiter_;
+};
+
+}  // namespace berth::gpu_shares

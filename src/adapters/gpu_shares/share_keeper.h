@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What holds tenants to their shares of this machine's GPUs, however that is done (back_end.h)?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "adapters/gpu_shares/tenants.h"
+
+namespace berth::gpu_shares {
+
+class ShareKeeper {
+  public:
+    virtual ~ShareKeeper() = default;
+
+    // Before its first process: what the tenant's tasks need is put into the order. Errors:
+    // Unavailable, when its share cannot be kept.
+    virtual base::Status add(const Tenant& tenant, ports::LaunchOrder& order) = 0;
+    // All tenants whose names begin so, once their processes have ended.
+    virtual void drop(const std::string& prefix) = 0;
+    // Also tenants of servers before this one.
+    virtual bool has_tenants() const = 0;
+    // Ends what runs for tenants when there are none any more; whether that is so.
+    virtual bool end_if_idle() = 0;
+};
+
+// The order's tasks on the tenant's node that have GPUs.
+template <typename Do>
+void for_each_task(const Tenant& tenant, ports::LaunchOrder& order, Do change) {
+    for (ports::TaskLaunch& task : order.tasks) {
+        if (task.node == tenant.node && !task.gpu_indices.empty()) change(task);
+    }
+}
+
+// What the job's own environment says there comes behind.
+void put_first(const ports::LaunchOrder& order, ports::TaskLaunch& task, const std::string& name,
+               std::string value);
+
+}  // namespace berth::gpu_shares
