@@ -42,7 +42,7 @@ std::int64_t Gates::look(std::int64_t now) {
             if (const auto right = gpu.windows.right(guest.id); right == windows::Right::closed)
                 tenant->set_gate(guest.gpu, right);
         for (const auto& [tenant, guest] : gpu.guests)
-            tenant->set_gate(guest.gpu, gpu.windows.right(guest.id));
+            next = std::min(next, tenant->let(guest.gpu, gpu.windows.right(guest.id), now));
     }
     return next;
 }

@@ -17,6 +17,7 @@
 namespace berth::vgpu::arbiter {
 namespace {
 
+constexpr std::int64_t kLookWhileMeasured = 10'000'000;
 constexpr std::int64_t kBelievableMax = 10'000'000'000;  // longer than any one piece of work
 
 base::Error unavailable(const char* what) {
@@ -39,6 +40,18 @@ ledger::Gate gate_for(windows::Right right) {
         case windows::Right::closed: return ledger::Gate::closed;
     }
     return ledger::Gate::open;
+}
+
+std::string text_of(const Profile& profile) {
+    std::string text = " iterations=" + std::to_string(profile.iterations);
+    text += " iteration_us=" + std::to_string(profile.iteration_ns / 1000);
+    text += " launches=" + std::to_string(profile.launches);
+    text += " persistent=" + std::to_string(profile.persistent);
+    text += " peak=" + std::to_string(profile.peak);
+    text += " highest=" + std::to_string(profile.highest);
+    const bool is_known = profile.device_share >= 0;
+    text += " device_share=" + (is_known ? base::format_thousandths(profile.device_share) : "none");
+    return text;
 }
 
 }  // namespace
@@ -127,6 +140,8 @@ std::uint32_t Tenant::take_slot(pid_t pid) {
         ledger::Slot& words = account_->lines[gpu].slots[slot];
         words.pid = static_cast<std::uint32_t>(pid);
         seen_[gpu].busy[slot] = words.busy_ns;
+        words.highest = words.high = words.persistent = words.peak = 0;
+        words.launches = 0;
     }
     return slot;
 }
@@ -134,6 +149,8 @@ std::uint32_t Tenant::take_slot(pid_t pid) {
 void Tenant::free_slot(std::uint32_t slot) {
     silence(slot);
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        look_at_iterations(gpu);
+        seen_[gpu].profiler.forget(slot);
         account_->lines[gpu].slots[slot].charged = 0;
         account_->lines[gpu].slots[slot].pid = 0;
     }
@@ -147,7 +164,25 @@ void Tenant::silence(std::uint32_t slot) {
     }
 }
 
+void Tenant::look_at_iterations(std::uint32_t gpu) {
+    Seen& seen = seen_[gpu];
+    for (std::uint32_t slot = 0; slot < terms_->gpus[gpu].slots_end; ++slot)
+        if (taken_[slot]) seen.profiler.look(slot, account_->lines[gpu].slots[slot], seen.phase);
+}
+
+std::int64_t Tenant::let(std::uint32_t gpu, windows::Right right, std::int64_t now) {
+    Seen& seen = seen_[gpu];
+    const bool is_alone = right == windows::Right::open;
+    const bool is_measured = is_alone && seen.profiler.measures(now);
+    seen.phase = Profiler::Phase::contended;
+    if (is_alone) seen.phase = is_measured ? Profiler::Phase::measured : Profiler::Phase::alone;
+    set_gate(gpu, is_measured ? windows::Right::granted : right);
+    if (!is_alone) return windows::Windows::kNever;
+    return is_measured ? now + kLookWhileMeasured : seen.profiler.measures_next();
+}
+
 windows::Sight Tenant::look(std::uint32_t gpu, std::int64_t now) {
+    look_at_iterations(gpu);
     Seen& seen = seen_[gpu];
     windows::Sight sight;
     std::uint64_t used = 0;
@@ -191,7 +226,7 @@ std::size_t Tenant::members_here() const {
                       [](const auto& entry) { return entry.second.state == Member::State::here; }));
 }
 
-std::string Tenant::describe() const {
+std::string Tenant::describe() {
     std::size_t lingering = 0;
     for (const auto& [id, member] : members)
         if (member.state == Member::State::dead || member.state == Member::State::hung_up)
@@ -210,6 +245,8 @@ std::string Tenant::describe() const {
         text += " weight=" + std::to_string(claim_.weight);
         text += " priority=" + std::to_string(claim_.priority);
         text += std::string(" gate=") + name_of(ledger::gate_of(terms.gate));
+        look_at_iterations(gpu);
+        text += text_of(seen_[gpu].profiler.profile());
     }
     return text;
 }

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "vgpu/arbiter/order.h"
 #include "vgpu/arbiter/peer.h"
+#include "vgpu/arbiter/profile.h"
 #include "vgpu/ledger/charge.h"
 #include "vgpu/windows/windows.h"
 
@@ -56,11 +57,13 @@ class Tenant {
     // What its processes want and did on one GPU since the last look.
     windows::Sight look(std::uint32_t gpu, std::int64_t now);
     void set_gate(std::uint32_t gpu, windows::Right right);
+    // The same, but who is alone may be measured for a while. Returns when that may change.
+    std::int64_t let(std::uint32_t gpu, windows::Right right, std::int64_t now);
 
     bool has_charge(std::uint32_t slot, std::uint32_t gpu) const;
     std::size_t members_here() const;
     // A line for each GPU, as words of key=value.
-    std::string describe() const;
+    std::string describe();
 
     const std::string& name() const { return name_; }
     const windows::Claim& claim() const { return claim_; }
@@ -75,6 +78,7 @@ class Tenant {
 
   private:
     Tenant() = default;
+    void look_at_iterations(std::uint32_t gpu);
     ledger::Place place(std::uint32_t gpu) const {
         return {&account_->lines[gpu], &terms_->gpus[gpu], 0};
     }
@@ -92,6 +96,8 @@ class Tenant {
         std::vector<std::uint64_t> busy = std::vector<std::uint64_t>(ledger::kSlotsMax);
         std::int64_t at = 0;
         std::int64_t believable = 0;  // ns that may still be reported: no more than have passed
+        Profiler profiler;
+        Profiler::Phase phase = Profiler::Phase::alone;  // since the last look
     };
     std::vector<Seen> seen_;  // by GPU
 };

@@ -11,6 +11,8 @@
 #include "vgpu/interposer/blocks.h"
 #include "vgpu/interposer/complain.h"
 #include "vgpu/interposer/devices.h"
+#include "vgpu/interposer/iterating.h"
+#include "vgpu/interposer/now.h"
 #include "vgpu/interposer/seat.h"
 
 namespace berth::vgpu::interposer {
@@ -42,6 +44,7 @@ void forget_parent() {
     if (parents != nullptr) ::close(parents->membership.socket);
     moving = PTHREAD_RWLOCK_INITIALIZER;
     entering = PTHREAD_MUTEX_INITIALIZER;
+    forget_iterations();
     forget_all_blocks();
     forget_devices();
 }
@@ -54,8 +57,11 @@ std::uint64_t charged_here(const ledger::Place& place) {
 void move_to(Seat* next) {
     ::pthread_rwlock_wrlock(&moving);
     const Seat* before = seat.load();
-    for (std::uint32_t gpu = 0; before != nullptr && gpu < next->gpu_count; ++gpu)
-        ledger::charge_regardless(next->place(gpu), charged_here(before->place(gpu)));
+    for (std::uint32_t gpu = 0; before != nullptr && gpu < next->gpu_count; ++gpu) {
+        const ledger::Place left = before->place(gpu);
+        ledger::charge_regardless(next->place(gpu), charged_here(left));
+        ledger::note_high(next->place(gpu), left.line->slots[left.slot].highest);
+    }
     seat.store(next);
     gated_word = &next->membership.terms->gated;
     ::pthread_rwlock_unlock(&moving);
@@ -78,6 +84,7 @@ bool enter() {
     is_registered = true;
     learn_devices(*first);
     move_to(first);
+    begin_noting();
     watch_seat(first, socket, {move_to, let_everybody_pass});
     return true;
 }
@@ -101,6 +108,11 @@ bool enter_tenancy() {
 
 bool is_tenant() { return seat.load() != nullptr; }
 
+int gpu_count() {
+    const Seat* here = seat.load();
+    return here == nullptr ? 0 : static_cast<int>(here->gpu_count);
+}
+
 bool take(Gpu gpu, std::uint64_t bytes) {
     if (gpu == kUnlimited) return true;
     Refusal refusal;
@@ -112,7 +124,10 @@ bool take(Gpu gpu, std::uint64_t bytes) {
     }
     const Staying staying;
     const ledger::Place place = place_of(gpu);
-    if (ledger::charge(place, bytes)) return true;
+    if (ledger::charge(place, bytes)) {
+        ledger::note_high(place);
+        return true;
+    }
     refusal.uuid = place.terms->uuid;
     refusal.limit = place.terms->limit_bytes;
     refusal.used = ledger::charged(place);
@@ -124,7 +139,9 @@ bool take(Gpu gpu, std::uint64_t bytes) {
 void take_regardless(Gpu gpu, std::uint64_t bytes) {
     if (gpu < 0 || bytes == 0) return;
     const Staying staying;
-    ledger::charge_regardless(place_of(gpu), bytes);
+    const ledger::Place place = place_of(gpu);
+    ledger::charge_regardless(place, bytes);
+    ledger::note_high(place);
 }
 
 void give(Gpu gpu, std::uint64_t bytes) {
@@ -145,7 +162,12 @@ ledger::Gate pass_gate(Gpu gpu) {
     while (gpu >= 0 && gated_word->load(std::memory_order_relaxed) != 0) {
         const Seat* here = seat.load();
         if (here == nullptr) break;
+        if (const auto gate = ledger::gate(here->place(static_cast<std::uint32_t>(gpu)));
+            gate != ledger::Gate::closed)
+            return gate;
+        const std::int64_t before = now_ns();
         const auto gate = ledger::wait_at_gate(here->membership, here->places[gpu], kGateMs);
+        note_gate(now_ns() - before);
         if (gate != ledger::Gate::closed) return gate;
     }
     return ledger::Gate::open;

@@ -27,6 +27,8 @@ bool enter_tenancy();
 bool is_tenant();
 
 Gpu gpu_of(CUdevice device);
+// Of its terms: 0 where this process belongs to no tenant.
+int gpu_count();
 
 // Charges bytes to this process; on false why is on stderr. An unlimited GPU takes all.
 [[nodiscard]] bool take(Gpu gpu, std::uint64_t bytes);

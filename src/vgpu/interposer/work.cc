@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "vgpu/interposer/now.h"
 #include "vgpu/interposer/real_driver.h"
 #include "vgpu/interposer/seat.h"
 
@@ -17,12 +18,6 @@ constexpr std::int64_t kUnderWay = 2'000'000;    // ns of work, launched ahead
 constexpr std::uint32_t kLaunchesMax = 64;       // between marks
 constexpr std::uint32_t kMarksMax = 64;
 constexpr std::uint32_t kMarksUnmeasured = 4;  // while nothing is known about the work
-
-std::int64_t now_ns() {
-    timespec time{};
-    ::clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 struct Mark {
     CUevent event = nullptr;

@@ -33,7 +33,8 @@ Passage Iterations::look_closer(std::uint64_t at, std::uint32_t word) {
     // The pattern must not be overwritten before it is compared.
     if (at - reference_ + period_ >= kWindow) {
         period_ = 0;
-        fresh_ = odd_ = false;
+        fresh_ = 0;
+        odd_ = false;
         return {};
     }
     return follow(word);
@@ -55,8 +56,8 @@ Passage Iterations::follow(std::uint32_t word) {
 }
 
 Passage Iterations::end(bool regular) {
-    const Passage passage{fresh_, true, regular};
-    fresh_ = true;
+    const Passage passage = fresh_ | kEnds | (regular ? kRegular : 0);
+    fresh_ = kBegins;
     odd_ = false;
     phase_ = 0;
     if (!regular) return passage;
@@ -84,8 +85,8 @@ void Iterations::search(std::uint64_t at, std::uint32_t word) {
         candidate_ = is_repeated(at, distance) ? distance : 0;
         run_ = candidate_ == 0 ? 0 : kGram;
     }
-    if (candidate_ == 0 || candidate_ == period_ || run_ < std::max(2 * candidate_, 4 * period_))
-        return;
+    const bool is_known = candidate_ == period_ && !odd_;
+    if (candidate_ == 0 || is_known || run_ < std::max(2 * candidate_, 4 * period_)) return;
     const std::uint64_t begin = best_begin(candidate_);
     if (candidate_ > period_ && is_waited_for(begin))
         run_ = 0;
@@ -119,13 +120,15 @@ bool Iterations::is_waited_for(std::uint64_t longer) {
 
 void Iterations::settle_on(std::uint32_t period, std::uint64_t begin) {
     period_ = period;
+    ++kinds_;
     reference_ = begin - period;
     phase_ = static_cast<std::uint32_t>(count_ - 1 - begin);  // before this launch is followed
     before_end_ = 0;
     for (std::uint64_t back = kGram; back > 0; --back)
         before_end_ = before_end_ * kBase + id(begin - back);
     clean_ = 0;
-    fresh_ = odd_ = false;
+    fresh_ = 0;
+    odd_ = false;
 }
 
 }  // namespace berth::vgpu::iterations

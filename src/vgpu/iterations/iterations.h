@@ -30,12 +30,11 @@ namespace berth::vgpu::iterations {
 inline constexpr std::uint32_t kWindow = 65'536;  // launches remembered; a power of two
 inline constexpr std::uint32_t kPeriodMax = kWindow / 2;
 
-// What a launch is in its program's iterations.
-struct Passage {
-    bool begins = false;   // the first of an iteration
-    bool ends = false;     // the last of one
-    bool regular = false;  // ... that was equal to those before
-};
+// What a launch is in its program's iterations: a sum of these.
+using Passage = std::uint32_t;
+inline constexpr Passage kBegins = 1;   // the first of an iteration
+inline constexpr Passage kEnds = 2;     // the last of one
+inline constexpr Passage kRegular = 4;  // ... that was equal to those before
 
 class Iterations {
   public:
@@ -55,8 +54,10 @@ class Iterations {
 
     // Launches of an iteration; 0: none is known.
     std::uint32_t period() const { return period_; }
+    // How many kinds of iterations were found so far: the last is the known one.
+    std::uint32_t kinds() const { return kinds_; }
     // False from the end of an iteration to the next launch.
-    bool is_inside() const { return !fresh_; }
+    bool is_inside() const { return fresh_ == 0; }
 
   private:
     // A word is what was launched in its higher bits, and how it came below them.
@@ -74,9 +75,9 @@ class Iterations {
     std::uint64_t id(std::uint64_t at) { return word(at) & ~kFlags; }
 
     Passage inside() {
-        const Passage passage{fresh_, false, false};
-        fresh_ = false;
-        return passage;
+        const Passage begins = fresh_;
+        fresh_ = 0;
+        return begins;
     }
     Passage end(bool regular);
     Passage look_closer(std::uint64_t at, std::uint32_t word);
@@ -94,7 +95,8 @@ class Iterations {
     std::uint32_t phase_ = 0;  // launches that were equal to the reference
     std::uint32_t clean_ = 0;  // regular iterations in a row
     std::uint32_t wait_ = 0;
-    bool fresh_ = false;     // an iteration has just ended
+    std::uint32_t kinds_ = 0;
+    Passage fresh_ = 0;      // kBegins: an iteration has just ended
     bool odd_ = false;       // what is launched differs from the reference
     bool searching_ = true;
 

@@ -42,10 +42,10 @@ class Program {
     void launch(std::uint64_t work) {
         const Passage passage = iterations_->launched(work);
         ++launches_;
-        if (passage.begins) ++begun;
-        if (!passage.ends) return;
+        if ((passage & kBegins) != 0) ++begun;
+        if ((passage & kEnds) == 0) return;
         ++ends;
-        if (passage.regular) ++regular;
+        if ((passage & kRegular) != 0) ++regular;
         ended_at = launches_;
         gaps.push_back(launches_ - last_end_);
         last_end_ = launches_;
@@ -254,6 +254,10 @@ TEST_CASE("the program that goes over to other work gets its new iterations") {
     CHECK(program.period() == other.size());
     program.steps(one, 60);
     CHECK(program.period() == one.size());
+    // As long as the one before, and another.
+    program.steps(training_step(3, 10, 10), 10);
+    CHECK(program.iterations().kinds() > 3);
+    CHECK(program.is_at_end());
     // Long without any: the last one is forgotten.
     std::mt19937_64 dice(6);
     for (std::uint32_t index = 0; index < 2 * kWindow; ++index) program.launch(dice());
