@@ -92,8 +92,10 @@ void measure_iterations() {
         ledger::Slot* slot = work_slot(gpu);
         if (slot == nullptr || slot->charged == 0) continue;
         write(measured, *slot);
-        // Its arbiter may want to see how much of the GPU's time these take.
-        if (measured.is_new) ring_arbiter(gpu);
+        slot->inside = 0;
+        // Its arbiter may want to see how much of the GPU's time these take, or to give its turn
+        // to another.
+        if (measured.is_new || gated_word->load() != 0) ring_arbiter(gpu);
     }
 }
 

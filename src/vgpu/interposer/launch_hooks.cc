@@ -15,8 +15,8 @@ namespace {
 bool is_gated() { return gated_word->load(std::memory_order_relaxed) != 0; }
 
 template <class Call>
-[[gnu::noinline]] CUresult gated(CUstream stream, Call call) {
-    const GatedLaunch launch(stream);
+CUresult gated(iterations::Passage passage, CUstream stream, Call call) {
+    const GatedLaunch launch(stream, passage);
     const CUresult result = call();
     launch.launched(result);
     return result;
@@ -29,7 +29,7 @@ bool is_plain(iterations::Passage passage) { return !is_gated() && !ends(passage
 
 template <class Call>
 [[gnu::noinline]] CUresult launch_noted(iterations::Passage passage, CUstream stream, Call call) {
-    const CUresult result = is_gated() ? gated(stream, call) : call();
+    const CUresult result = is_gated() ? gated(passage, stream, call) : call();
     if (ends(passage)) measure_iterations();
     return result;
 }

@@ -20,12 +20,17 @@ namespace {
 
 constexpr int kJoinMs = 5000;
 constexpr int kGateMs = 100;  // as long as a dead arbiter can hold somebody back
+constexpr int kLookMs = 2;    // within which an arbiter looks that was rung for
+constexpr int kLooksMax = 5;
+constexpr std::uint32_t kNoTurn = UINT32_MAX;
 
 std::atomic<Seat*> seat{nullptr};
 // Shared by whoever charges, exclusive for moving to another seat.
 pthread_rwlock_t moving = PTHREAD_RWLOCK_INITIALIZER;
 pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 constexpr std::atomic<std::uint32_t> kNotGated{0};
+// In which turn on each GPU the last iteration began.
+std::atomic<std::uint32_t> last_turn[ledger::kGpusMax];
 
 class Staying {
   public:
@@ -62,6 +67,7 @@ void move_to(Seat* next) {
         ledger::charge_regardless(next->place(gpu), charged_here(left));
         ledger::note_high(next->place(gpu), left.line->slots[left.slot].highest);
     }
+    for (auto& turn : last_turn) turn = kNoTurn;
     seat.store(next);
     gated_word = &next->membership.terms->gated;
     ::pthread_rwlock_unlock(&moving);
@@ -113,17 +119,38 @@ int gpu_count() {
     return here == nullptr ? 0 : static_cast<int>(here->gpu_count);
 }
 
-bool take(Gpu gpu, std::uint64_t bytes) {
-    if (gpu == kUnlimited) return true;
-    Refusal refusal;
-    refusal.asked = bytes;
-    if (gpu == kNotGiven) {
-        refusal.is_given = false;
-        complain_of_limit(refusal);
+namespace {
+
+// Whether the limit now is the one of a turn, which this process has.
+bool has_turn(Gpu gpu, const ledger::Place& place, std::uint32_t word) {
+    if (ledger::gate_of(word) != ledger::Gate::turn)
+        return ledger::gate_of(word) != ledger::Gate::closed;
+    return ledger::turn_of(word) != last_turn[gpu] || place.line->slots[place.slot].inside != 0;
+}
+
+// In a lane, what does not fit now may fit in the next turn; and in a turn, once the arbiter has
+// seen what others have freed. False when there is nothing to wait for.
+bool wait_for_turn(Gpu gpu, std::uint64_t bytes, std::uint32_t word, int& looks) {
+    const Seat* here = seat.load();
+    const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
+    const std::uint64_t shown = place.terms->shown_bytes;
+    if (place.terms->in_lane == 0 || bytes > shown || ledger::charged(place) > shown - bytes)
         return false;
+    if (has_turn(gpu, place, word)) {
+        ledger::wait_for_change(here->membership, here->places[gpu], word, kLookMs);
+        return ++looks <= kLooksMax;
     }
+    const std::int64_t before = now_ns();
+    ledger::wait_for_change(here->membership, here->places[gpu], word, kGateMs);
+    note_gate(now_ns() - before);
+    return true;
+}
+
+// Charges, or says why not. `word`: what the gate was before.
+bool try_to_take(Gpu gpu, std::uint64_t bytes, std::uint32_t& word, Refusal& refusal) {
     const Staying staying;
     const ledger::Place place = place_of(gpu);
+    word = place.terms->gate;
     if (ledger::charge(place, bytes)) {
         ledger::note_high(place);
         return true;
@@ -132,6 +159,22 @@ bool take(Gpu gpu, std::uint64_t bytes) {
     refusal.limit = place.terms->limit_bytes;
     refusal.used = ledger::charged(place);
     refusal.used_here = charged_here(place);
+    return false;
+}
+
+}  // namespace
+
+bool take(Gpu gpu, std::uint64_t bytes) {
+    if (gpu == kUnlimited) return true;
+    Refusal refusal;
+    refusal.asked = bytes;
+    refusal.is_given = gpu != kNotGiven;
+    std::uint32_t word = 0;
+    int looks = 0;
+    while (refusal.is_given) {
+        if (try_to_take(gpu, bytes, word, refusal)) return true;
+        if (!wait_for_turn(gpu, bytes, word, looks)) break;
+    }
     complain_of_limit(refusal);
     return false;
 }
@@ -154,21 +197,40 @@ Account account_of(Gpu gpu) {
     if (gpu < 0) return {};
     const Staying staying;
     const ledger::Place place = place_of(gpu);
-    return {place.terms->limit_bytes, ledger::charged(place), place.terms->context_bytes,
+    return {place.terms->shown_bytes, ledger::charged(place), place.terms->context_bytes,
             place.terms->managed != 0};
 }
 
-ledger::Gate pass_gate(Gpu gpu) {
+namespace {
+
+bool may_pass(Gpu gpu, std::uint32_t word, bool begins) {
+    if (ledger::gate_of(word) != ledger::Gate::turn)
+        return ledger::gate_of(word) != ledger::Gate::closed;
+    return !begins || ledger::turn_of(word) != last_turn[gpu];
+}
+
+}  // namespace
+
+ledger::Gate pass_gate(Gpu gpu, iterations::Passage passage) {
+    const bool begins = (passage & iterations::kBegins) != 0;
+    const bool is_inside = (passage & iterations::kInside) != 0;
     while (gpu >= 0 && gated_word->load(std::memory_order_relaxed) != 0) {
         const Seat* here = seat.load();
         if (here == nullptr) break;
-        if (const auto gate = ledger::gate(here->place(static_cast<std::uint32_t>(gpu)));
-            gate != ledger::Gate::closed)
-            return gate;
+        const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
+        ledger::Slot& slot = place.line->slots[place.slot];
+        // First said, then looked: who closes the gate and then sees nothing begun may trust it.
+        slot.inside = is_inside ? 1 : 0;
+        if (!is_inside) slot.launches = 0;
+        const std::uint32_t word = place.terms->gate;
+        if (may_pass(gpu, word, begins)) {
+            if (begins) last_turn[gpu] = ledger::turn_of(word);
+            return ledger::gate_of(word);
+        }
+        if (begins) slot.inside = 0;
         const std::int64_t before = now_ns();
-        const auto gate = ledger::wait_at_gate(here->membership, here->places[gpu], kGateMs);
+        ledger::wait_for_change(here->membership, here->places[gpu], word, kGateMs);
         note_gate(now_ns() - before);
-        if (gate != ledger::Gate::closed) return gate;
     }
     return ledger::Gate::open;
 }

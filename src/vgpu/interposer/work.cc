@@ -168,7 +168,8 @@ bool is_mark_due(const Work& work, std::int64_t now) {
 
 }  // namespace
 
-GatedLaunch::GatedLaunch(CUstream stream) : stream_(stream), here_(here()) {
+GatedLaunch::GatedLaunch(CUstream stream, iterations::Passage passage)
+    : stream_(stream), passage_(passage), here_(here()) {
     if (here_.gpu < 0 || is_capturing(stream)) return;
     Work& work = works[here_.gpu];
     {
@@ -176,7 +177,7 @@ GatedLaunch::GatedLaunch(CUstream stream) : stream_(stream), here_(here()) {
         if (start_accounting(work, here_.gpu)) wait_for_room(work);
         counts_ = work.has_thread;
     }
-    if (pass_gate(here_.gpu) == ledger::Gate::open) counts_ = false;
+    if (pass_gate(here_.gpu, passage) == ledger::Gate::open) counts_ = false;
     if (!counts_) return;
     if (ledger::Slot* slot = work_slot(here_.gpu)) slot->in_flight = 1;
 }
@@ -189,7 +190,8 @@ void GatedLaunch::launched(CUresult result) const {
         const std::int64_t now = now_ns();
         if (work.count == 0 && work.unmarked > 0) account_unmarked(work, here_.gpu, now);
         if (work.unmarked++ == 0) work.first_unmarked_at = now;
-        if (is_mark_due(work, now) && work.count < kMarksMax) {
+        const bool ends = (passage_ & iterations::kEnds) != 0;
+        if ((ends || is_mark_due(work, now)) && work.count < kMarksMax) {
             const CUevent event = take_event(work, here_.context);
             const RealDriver& real = load_real_driver();
             if (event != nullptr && real.cuEventRecord(event, stream_) == CUDA_SUCCESS) {

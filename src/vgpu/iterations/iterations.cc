@@ -8,6 +8,7 @@ namespace berth::vgpu::iterations {
 namespace {
 
 constexpr std::uint32_t kGram = 8;      // launches in a hash
+constexpr std::uint32_t kRunMin = 16;   // launches: fewer may be equal by chance
 constexpr std::uint32_t kSettled = 32;  // regular iterations, then there is nothing to search
 constexpr std::uint64_t kBase = 0x2545F4914F6CDD1DU;
 
@@ -56,7 +57,7 @@ Passage Iterations::follow(std::uint32_t word) {
 }
 
 Passage Iterations::end(bool regular) {
-    const Passage passage = fresh_ | kEnds | (regular ? kRegular : 0);
+    const Passage passage = fresh_ | kInside | kEnds | (regular ? kRegular : 0);
     fresh_ = kBegins;
     odd_ = false;
     phase_ = 0;
@@ -86,7 +87,8 @@ void Iterations::search(std::uint64_t at, std::uint32_t word) {
         run_ = candidate_ == 0 ? 0 : kGram;
     }
     const bool is_known = candidate_ == period_ && !odd_;
-    if (candidate_ == 0 || is_known || run_ < std::max(2 * candidate_, 4 * period_)) return;
+    if (candidate_ == 0 || is_known || run_ < std::max({2 * candidate_, 4 * period_, kRunMin}))
+        return;
     const std::uint64_t begin = best_begin(candidate_);
     if (candidate_ > period_ && is_waited_for(begin))
         run_ = 0;

@@ -2,8 +2,8 @@
 //
 // Where does an iteration of a program end, by nothing but the work it launches? Training and
 // decoding repeat a sequence of functions and graphs. The sequence is taken as found when it came
-// three times in a row; from then on each launch is compared with the last regular iteration, and
-// the end is known at the last launch of one.
+// three times in a row, and over 16 launches at least; from then on each launch is compared with
+// the last regular iteration, and the end is known at the last launch of one.
 //
 // Search: a rolling hash of the last launches names the place where the same was last launched;
 // that far back is the candidate, kept while launch after launch is equal to the one so far back.
@@ -35,6 +35,7 @@ using Passage = std::uint32_t;
 inline constexpr Passage kBegins = 1;   // the first of an iteration
 inline constexpr Passage kEnds = 2;     // the last of one
 inline constexpr Passage kRegular = 4;  // ... that was equal to those before
+inline constexpr Passage kInside = 8;   // one of an iteration, first and last as well
 
 class Iterations {
   public:
@@ -77,7 +78,7 @@ class Iterations {
     Passage inside() {
         const Passage begins = fresh_;
         fresh_ = 0;
-        return begins;
+        return begins | kInside;
     }
     Passage end(bool regular);
     Passage look_closer(std::uint64_t at, std::uint32_t word);

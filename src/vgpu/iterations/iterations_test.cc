@@ -130,7 +130,7 @@ TEST_CASE("of several waits in a step the longest is its end") {
 
 TEST_CASE("one graph for each step is an iteration each") {
     Program program;
-    program.steps({42}, 12);
+    program.steps({42}, 18);
     REQUIRE(program.period() == 1);
     program.forget();
     program.steps({42}, 100);
@@ -140,7 +140,7 @@ TEST_CASE("one graph for each step is an iteration each") {
 
 TEST_CASE("two graphs in turn are one iteration") {
     Program program;
-    program.steps({42, 43}, 6);
+    program.steps({42, 43}, 10);
     REQUIRE(program.period() == 2);
     program.forget();
     program.steps({42, 43}, 100);
@@ -241,6 +241,8 @@ TEST_CASE("where nothing repeats there is no iteration") {
     Program program;
     for (int index = 0; index < 300'000; ++index) program.launch(dice() % 5000);
     CHECK(program.period() == 0);
+    CHECK(program.ends == 0);
+    for (int index = 0; index < 300'000; ++index) program.launch(dice() % 4);
     CHECK(program.ends == 0);
 }
 

@@ -30,6 +30,7 @@ struct alignas(64) Slot {
     alignas(64) std::atomic<std::uint64_t> busy_ns;  // time with work on the GPU, ever growing
     std::atomic<std::uint32_t> waiting;              // threads that wait at the gate
     std::atomic<std::uint32_t> in_flight;            // 1: launched work has not been seen to end
+    std::atomic<std::uint32_t> inside;               // 1: an iteration has begun and not ended
 
     // What its iterations take, apart from what is written at launches. Counts ever grow.
     alignas(64) std::atomic<std::uint64_t> iterations;  // that have ended

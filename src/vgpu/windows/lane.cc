@@ -107,11 +107,11 @@ void Lane::account(std::int64_t now) {
         job.used += work.used_ns;
         job.score += work.used_ns * kScoreUnit / std::max(job.claim.weight, 1);
         job.sight.work.used_ns = 0;
-        if (now - job.active_at <= pace_.quantum) least = std::min(least, job.score);
+        if (now - job.active_at <= pace_.idle_after) least = std::min(least, job.score);
     }
     // Who did nothing for a while comes back as whoever had least: what it did not use is lost.
     for (Job& job : jobs_)
-        if (now - job.active_at > pace_.quantum && least != INT64_MAX)
+        if (now - job.active_at > pace_.idle_after && least != INT64_MAX)
             job.score = std::max(job.score, least);
 }
 
@@ -190,6 +190,14 @@ Lane::Job* Lane::next() {
     return best;
 }
 
+// Whether the holder, which has just ended an iteration, would be before the chosen one if it came.
+bool Lane::is_awaited(const Job& holder, const Job& chosen, std::int64_t now) const {
+    if (holder.sight.work.waiting || holder.sight.inside || !iterates(holder)) return false;
+    Job soon = holder;
+    soon.waits_since = now;
+    return now - holder.active_at < pace_.idle_release && goes_before(soon, chosen);
+}
+
 void Lane::end_draining(std::int64_t now) {
     Job* old = find(draining_);
     if (old == nullptr) {
@@ -211,7 +219,7 @@ void Lane::take_turn(std::int64_t now) {
         Job* chosen = next();
         if (chosen == holder) {
             grant(*holder, now);
-        } else if (chosen != nullptr) {
+        } else if (chosen != nullptr && !is_awaited(*holder, *chosen, now)) {
             draining_ = holder_;
             drain_until_ = now + pace_.drain;
             was_stopped_ = holder->sight.inside;

@@ -12,9 +12,10 @@
 // An admitted job gets a turn when its peak fits beside what the others hold now.
 //
 // The turn goes on at ends of iterations only, and to nobody while work of the last one is under
-// way. A job without iterations has it for `quantum`, and an iteration that does not end for
-// `longest`; then they are stopped where they are. A job alone in its lane is not gated, one whose
-// neighbours do nothing does not ask for each iteration.
+// way. Whose turn it was may have the next one as well, if it comes for it within `idle_release`. A
+// job without iterations has it for `quantum`, and an iteration that does not end for `longest`;
+// then they are stopped where they are. A job alone in its lane is not gated, one whose neighbours
+// do nothing does not ask for each iteration.
 //
 // Next by policy, among those that wait and may run; ties by who joined first:
 //   pack      who waits longest
@@ -44,7 +45,8 @@ struct LaneTerms {
 
 // All in ns.
 struct LanePace {
-    std::int64_t quantum = 100'000'000;  // a turn without iterations
+    std::int64_t quantum = 10'000'000;  // a turn without iterations
+    std::int64_t idle_after = 100'000'000;  // who did nothing so long is not at work
     std::int64_t longest = 2'000'000'000;  // an iteration, while others wait
     std::int64_t idle_release = 1'000'000;  // who has nothing to run keeps its turn so long
     std::int64_t drain = 500'000'000;  // work of the last turn is waited for so long
@@ -123,6 +125,7 @@ class Lane {
     bool is_over(const Job& holder, std::int64_t now) const;
     bool goes_before(const Job& one, const Job& other) const;
     Job* next();
+    bool is_awaited(const Job& holder, const Job& chosen, std::int64_t now) const;
     void end_draining(std::int64_t now);
     void take_turn(std::int64_t now);
     void grant(Job& job, std::int64_t now);

@@ -312,6 +312,16 @@ TEST_CASE("fair: jobs of any length of iteration get device time by their weight
     }
 }
 
+TEST_CASE("fair: a short pause between iterations does not cost a job its part") {
+    Gpu gpu;
+    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});
+    gpu.add(lane, habit(3 * kGiB, 300 * kUs, 4 * kMs));
+    gpu.add(lane, habit(3 * kGiB, 300 * kUs, 40 * kMs));
+    gpu.run(30 * kSecond);
+    CHECK(gpu[0].used / (gpu[0].used + gpu[1].used) == doctest::Approx(0.5).epsilon(0.03));
+    CHECK(gpu[0].used + gpu[1].used > 0.93 * 30e9);
+}
+
 TEST_CASE("fair: who was idle or comes late does not take all to catch up") {
     Gpu gpu;
     const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});

@@ -2,54 +2,11 @@
 #include <doctest/doctest.h>
 
 #include "vgpu/interposer/job.h"
-#include "vgpu/interposer/kernels.h"
+#include "vgpu/interposer/training.h"
 
 using namespace vgpu;
 
 namespace {
-
-// One step of training as a driver sees it: memory for a while, kernels, a wait, something else.
-struct Step {
-    int kernels = 40;
-    std::uint64_t kernel_ns = 100'000;
-    std::uint64_t persistent = 100 * kMiB;
-    std::uint64_t ephemeral = 50 * kMiB;
-    long think_ms = 4;
-};
-
-class Training {
-  public:
-    Training(const Cuda& driver, const Step& step)
-        : cuda(driver), step_(step), spin_(load_spin(cuda)), other_(load_spin(cuda)) {
-        CUdeviceptr weights = 0;
-        MUST(CUDA(cuMemAlloc_v2)(&weights, step.persistent) == CUDA_SUCCESS);
-    }
-    void run(int steps) {
-        for (int index = 0; index < steps; ++index) run_one();
-    }
-    void launch(CUfunction function, std::uint64_t ns) {
-        void* parameters[] = {&ns};
-        MUST(CUDA(cuLaunchKernel)(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr) ==
-             CUDA_SUCCESS);
-    }
-
-  private:
-    void run_one() {
-        CUdeviceptr activations = 0;
-        MUST(CUDA(cuMemAlloc_v2)(&activations, step_.ephemeral) == CUDA_SUCCESS);
-        for (int index = 0; index < step_.kernels; ++index)
-            launch(index % 7 == 0 ? other_ : spin_, step_.kernel_ns);
-        MUST(CUDA(cuMemFree_v2)(activations) == CUDA_SUCCESS);
-        launch(other_, step_.kernel_ns);
-        MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
-        pause_ms(step_.think_ms);
-    }
-
-    const Cuda& cuda;
-    Step step_;
-    CUfunction spin_;
-    CUfunction other_;
-};
 
 std::uint64_t number(const GpuNode& node, const char* key) {
     return std::stoull(node.status("job", key));
