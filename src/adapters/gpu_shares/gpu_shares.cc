@@ -4,6 +4,7 @@
 #include <boost/asio/post.hpp>
 #include <filesystem>
 
+#include "adapters/gpu_shares/profiles.h"
 #include "adapters/gpu_shares/software_gpus.h"
 
 namespace berth::gpu_shares {
@@ -122,15 +123,22 @@ void GpuShares::on_running(AttemptId attempt) { listener_->on_running(attempt); 
 
 void GpuShares::on_saved(AttemptId attempt) { listener_->on_saved(attempt); }
 
-void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {
+// Its profile comes before its end: afterwards nobody asks for it.
+void GpuShares::end(AttemptId attempt) {
     live_.erase(attempt);
+    if (const auto profile = profile_in(arbiter_.status(name_of(attempt)))) {
+        listener_->on_measured(attempt, *profile);
+    }
     arbiter_.drop(name_of(attempt));
+}
+
+void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {
+    end(attempt);
     listener_->on_exit(attempt, exit);
 }
 
 void GpuShares::on_lost(AttemptId attempt, const std::string& detail) {
-    live_.erase(attempt);
-    arbiter_.drop(name_of(attempt));
+    end(attempt);
     listener_->on_lost(attempt, detail);
 }
 

@@ -14,8 +14,15 @@ struct Part {
     std::int64_t memory = 0;  // bytes; negative = no limit
 };
 
-bool shares(const ports::TaskLaunch& task) {
-    return !task.gpu_indices.empty() && task.share < base::kWholeGpu;
+bool is_measured(const ports::LaunchOrder& order) {
+    return std::ranges::find(order.spec.environment, "BERTH_PROFILE=1") !=
+           order.spec.environment.end();
+}
+
+bool is_whole(const ports::TaskLaunch& task) { return task.share >= base::kWholeGpu; }
+
+bool shares(const ports::LaunchOrder& order, const ports::TaskLaunch& task) {
+    return !task.gpu_indices.empty() && (!is_whole(task) || is_measured(order));
 }
 
 base::Result<const Gpu*> find(const std::vector<Gpu>& gpus, const std::string& node, int index) {
@@ -30,7 +37,7 @@ void add(Part& part, const ports::TaskLaunch& task, const Gpu& gpu) {
     part.share += task.share;
     const std::int64_t by_share = gpu.memory.value * task.share.value / 1000;
     const std::int64_t memory = task.gpu_memory.value > 0 ? task.gpu_memory.value : by_share;
-    part.memory = memory == 0 ? -1 : part.memory + memory;
+    part.memory = memory == 0 || is_whole(task) ? -1 : part.memory + memory;
 }
 
 std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) {
@@ -51,7 +58,7 @@ std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) 
 }  // namespace
 
 bool shares(const ports::LaunchOrder& order) {
-    return std::ranges::any_of(order.tasks, [](const auto& task) { return shares(task); });
+    return std::ranges::any_of(order.tasks, [&](const auto& task) { return shares(order, task); });
 }
 
 std::string name_of(ports::AttemptId attempt) {
@@ -62,7 +69,7 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
                                              const std::vector<Gpu>& gpus) {
     std::map<std::string, std::map<const Gpu*, Part>> nodes;
     for (const ports::TaskLaunch& task : order.tasks) {
-        if (!shares(task)) continue;
+        if (!shares(order, task)) continue;
         for (const int index : task.gpu_indices) {
             BERTH_TRY(gpu, find(gpus, task.node, index));
             add(nodes[task.node][gpu], task, *gpu);

@@ -27,7 +27,8 @@ struct Tenant {
     std::string order;  // to the arbiter: "tenant NAME gpus=..."
 };
 
-// Whether any task has less than the whole of a GPU.
+// Whether any task has less than the whole of a GPU, or is to be measured on whole ones: with
+// BERTH_PROFILE=1 in the job's environment.
 bool shares(const ports::LaunchOrder& order);
 
 // Errors: Unavailable when a GPU's identity is not known.

@@ -11,6 +11,8 @@ namespace {
 constexpr std::uint64_t kBelievableMax = 10'000'000'000;  // of ns, or iterations, in one look
 constexpr std::uint64_t kBelievableSum = 1'000'000'000'000'000'000;
 constexpr std::uint64_t kEnough = 8;  // iterations to say how long one is
+constexpr std::uint64_t kEnoughFirst = 30;
+constexpr std::uint64_t kEnoughAgain = 10;
 constexpr std::int64_t kMeasureFirst = 2'000'000'000;
 constexpr std::int64_t kMeasureAgain = 1'000'000'000;
 constexpr std::int64_t kMeasureEvery = 60'000'000'000;
@@ -41,6 +43,9 @@ void Profiler::look(std::uint32_t slot, const ledger::Slot& words, Phase phase) 
     if (launches != process.launches) {
         process.alone = process.contended = {};
         process.launches = launches;
+        measure_next_ = 0;
+        measure_enough_ = kEnoughFirst;
+        measured_ = 0;
     }
     if (launches == 0) return;
     process.persistent = bytes(words.persistent);
@@ -54,7 +59,6 @@ void Profiler::look(std::uint32_t slot, const ledger::Slot& words, Phase phase) 
         add(sums.busy_ns, busy);
     }
     if (phase == Phase::measured) add(measured_, iterations);
-    if (measure_next_ == INT64_MAX) measure_next_ = 0;
 }
 
 void Profiler::forget(std::uint32_t slot) {
@@ -106,13 +110,13 @@ const Profile& Profiler::profile() {
 
 bool Profiler::measures(std::int64_t now) {
     if (measure_since_ != 0) {
-        const bool is_first = measure_enough_ == 30;
+        const bool is_first = measure_enough_ == kEnoughFirst;
         if (measured_ < measure_enough_ &&
             now - measure_since_ < (is_first ? kMeasureFirst : kMeasureAgain))
             return true;
         measure_since_ = 0;
         measure_next_ = now + kMeasureEvery;
-        measure_enough_ = 10;
+        measure_enough_ = kEnoughAgain;
         return false;
     }
     if (now < measure_next_) return false;

@@ -5,8 +5,9 @@
 // sum overflows. Memory of several processes is added up: no less than they ever had together.
 //
 // How much of the GPU's time it takes is only measured while launches pass a gate. Who is alone
-// passes none; its gate is kept, granted, for the first thirty iterations or two seconds, and for a
-// second every minute. Lengths and times of when it was alone count; if there are none, the others.
+// passes none; its gate is kept, granted, for the first thirty iterations of a kind or two seconds,
+// and for a second every minute. Lengths and times of when it was alone count; if there are none,
+// the others.
 #pragma once
 
 #include <cstdint>
@@ -67,7 +68,7 @@ class Profiler {
     std::uint64_t kept_ns_ = 0;  // of the process that gave the length
     int kept_shares_ = 0;  // processes whose shares were added up
     std::uint64_t measured_ = 0;  // iterations while it was measured
-    std::uint64_t measure_enough_ = 30;
+    std::uint64_t measure_enough_ = 0;
     std::int64_t measure_since_ = 0;  // 0: it is not measured now
     std::int64_t measure_next_ = INT64_MAX;
 };

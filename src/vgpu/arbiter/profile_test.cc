@@ -67,6 +67,21 @@ TEST_CASE("who is alone is measured for thirty iterations, and again a minute la
     CHECK(profiler.measures(profiler.measures_next()));
 }
 
+TEST_CASE("iterations of another kind are measured anew: layers may be taken for steps at first") {
+    auto words = std::make_unique<ledger::Slot>();
+    Profiler profiler;
+    iterate(*words, 1);
+    profiler.look(0, *words, Phase::alone);
+    CHECK(profiler.measures(kSecond));
+    iterate(*words, 40);
+    profiler.look(0, *words, Phase::measured);
+    CHECK_FALSE(profiler.measures(kSecond + 1));
+    iterate(*words, 1);
+    words->launches = 2000;
+    profiler.look(0, *words, Phase::alone);
+    CHECK(profiler.measures(kSecond + 2));
+}
+
 TEST_CASE("measuring ends after two seconds, whatever the length of iterations") {
     auto words = std::make_unique<ledger::Slot>();
     Profiler profiler;

@@ -9,7 +9,7 @@
 namespace berth::vgpu::interposer {
 namespace {
 
-constexpr std::uint32_t kMeasureEvery = 16;  // launches, where nothing is gated
+constexpr std::uint32_t kMeasureEvery = 16;  // launches, where no end is waited for
 
 constinit iterations::Iterations iterations;
 std::atomic<bool> is_taken{false};
@@ -24,6 +24,12 @@ struct Unmeasured {
     std::int64_t waited_until = 0;  // waited_at_gates then
 };
 Unmeasured unmeasured;
+
+// Whether the arbiter waits for the end of each iteration.
+bool ends_count() {
+    return is_in_lane.load(std::memory_order_relaxed) &&
+           gated_word->load(std::memory_order_relaxed) != 0;
+}
 
 class Taken {
   public:
@@ -77,8 +83,7 @@ iterations::Passage note(const void* work) {
     if ((passage & iterations::kEnds) != 0) {
         ++unmeasured.count;
         unmeasured.has_odd = unmeasured.has_odd || (passage & iterations::kRegular) == 0;
-        if (unmeasured.count * iterations.period() < kMeasureEvery &&
-            gated_word->load(std::memory_order_relaxed) == 0)
+        if (unmeasured.count * iterations.period() < kMeasureEvery && !ends_count())
             passage &= ~iterations::kEnds;
     }
     is_taken.store(false, std::memory_order_release);
@@ -95,7 +100,7 @@ void measure_iterations() {
         slot->inside = 0;
         // Its arbiter may want to see how much of the GPU's time these take, or to give its turn
         // to another.
-        if (measured.is_new || gated_word->load() != 0) ring_arbiter(gpu);
+        if (measured.is_new || ends_count()) ring_arbiter(gpu);
     }
 }
 

@@ -68,6 +68,7 @@ void move_to(Seat* next) {
         ledger::note_high(next->place(gpu), left.line->slots[left.slot].highest);
     }
     for (auto& turn : last_turn) turn = kNoTurn;
+    is_in_lane = next->gpu_count > 0 && next->place(0).terms->in_lane != 0;
     seat.store(next);
     gated_word = &next->membership.terms->gated;
     ::pthread_rwlock_unlock(&moving);
@@ -98,6 +99,7 @@ bool enter() {
 }  // namespace
 
 const std::atomic<std::uint32_t>* gated_word = &kNotGated;
+std::atomic<bool> is_in_lane{false};
 
 bool enter_tenancy() {
     if (seat.load() != nullptr) return true;

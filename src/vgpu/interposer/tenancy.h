@@ -48,6 +48,9 @@ Account account_of(Gpu gpu);
 // Non-zero: at least one GPU is gated. One load, for the path of every launch.
 extern const std::atomic<std::uint32_t>* gated_word;
 
+// Whether turns go by iterations (vgpu/windows/lane.h): their ends must be told at once.
+extern std::atomic<bool> is_in_lane;
+
 // Waits while the gate of a GPU is closed to this launch. Open where there is no arbiter to ask:
 // then nobody is held back.
 ledger::Gate pass_gate(Gpu gpu, iterations::Passage passage);
