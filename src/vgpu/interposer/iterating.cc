@@ -13,6 +13,7 @@ constexpr std::uint32_t kMeasureEvery = 16;  // launches, where no end is waited
 
 constinit iterations::Iterations iterations;
 std::atomic<bool> is_taken{false};
+std::atomic<iterations::Passage> last_known{0};  // kInside, where iterations are known
 std::atomic<std::int64_t> waited_at_gates{0};  // ns
 
 // Iterations since the last that was measured.
@@ -78,7 +79,7 @@ Measured measure() {
 std::atomic<bool> is_noting{false};
 
 iterations::Passage note(const void* work) {
-    if (is_taken.exchange(true, std::memory_order_acquire)) return 0;
+    if (is_taken.exchange(true, std::memory_order_acquire)) return last_known.load();
     auto passage = iterations.launched(reinterpret_cast<std::uintptr_t>(work));
     if ((passage & iterations::kEnds) != 0) {
         ++unmeasured.count;
@@ -86,6 +87,7 @@ iterations::Passage note(const void* work) {
         if (unmeasured.count * iterations.period() < kMeasureEvery && !ends_count())
             passage &= ~iterations::kEnds;
     }
+    last_known.store(passage & iterations::kInside, std::memory_order_relaxed);
     is_taken.store(false, std::memory_order_release);
     return passage;
 }
@@ -116,6 +118,7 @@ void begin_noting() { is_noting = true; }
 void forget_iterations() {
     is_noting = false;
     is_taken = false;
+    last_known = 0;
     iterations = iterations::Iterations{};
     unmeasured = {};
     waited_at_gates = 0;

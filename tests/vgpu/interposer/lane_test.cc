@@ -108,7 +108,7 @@ TEST_CASE("fair: a training of long steps gets no more of the GPU than one of sh
     const double second = 101.0 * (meter.steps[1] - before[1]);
     for (const pid_t child : children) ::kill(child, SIGKILL);
     for (const pid_t child : children) CHECK(end_of(child) == 128 + SIGKILL);
-    CHECK(first / (first + second) == doctest::Approx(0.5).epsilon(0.1));
+    CHECK(first / (first + second) == doctest::Approx(0.5).epsilon(0.2));
 }
 
 TEST_CASE("who has no iterations does not keep a lane from those who have") {
@@ -134,7 +134,7 @@ TEST_CASE("who has no iterations does not keep a lane from those who have") {
         return 0;
     });
     const double took = run_together(node, {{"lane=mixed memory=500M", step, 300}}, meter);
-    CHECK(took < 8);  // about a second alone
+    CHECK(took < 15);  // about a second alone
     ::kill(rigid, SIGKILL);
     CHECK(end_of(rigid) == 128 + SIGKILL);
 }
