@@ -12,6 +12,7 @@ set(berth_modules
     1  vgpu/abi                      effects
     2  vgpu/ledger                   effects
     1  vgpu/windows                  pure
+    1  vgpu/iterations               pure
     2  cluster                       pure
     3  scheduling                    pure
     3  lifecycle                     pure

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls the driver in a loop, as a program does that looked its functions up:
-//   berth-bench-vgpu launch|large|small ROUNDS
+//   berth-bench-vgpu launch|steps|noise|large|small ROUNDS
 // and prints nanoseconds for each launch, or for an allocation and its free. The best of seven.
+// Launches are of one kernel, of steps of 2,000 different ones, or of no order at all.
 #include <dlfcn.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <random>
 #include <string>
+#include <vector>
 
 #include "vgpu/abi/cuda.h"
 
@@ -41,10 +44,21 @@ void must(CUresult result, const char* what) {
     std::exit(1);
 }
 
-void launches(long rounds) {
+std::vector<CUfunction> some_functions(std::size_t count) {
+    std::mt19937_64 dice(1);
+    std::vector<CUfunction> functions(count);
+    for (CUfunction& function : functions)
+        function = reinterpret_cast<CUfunction>(dice() % 300 * 64);
+    return functions;
+}
+
+void launches(long rounds, const std::vector<CUfunction>& functions) {
     static auto* const launch = look_up("cuLaunchKernel", &cuLaunchKernel);
-    for (long round = 0; round < rounds; ++round)
-        must(launch(nullptr, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), "launch");
+    std::size_t next = 0;
+    for (long round = 0; round < rounds; ++round) {
+        must(launch(functions[next], 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), "launch");
+        if (++next == functions.size()) next = 0;
+    }
 }
 
 void allocations(long rounds, std::size_t bytes) {
@@ -72,10 +86,15 @@ int main(int count, char** words) {
     must(look_up("cuInit", &cuInit)(0), "init");
     must(look_up("cuDevicePrimaryCtxRetain", &cuDevicePrimaryCtxRetain)(&context, 0), "context");
     must(look_up("cuCtxSetCurrent", &cuCtxSetCurrent)(context), "context");
+    const std::vector<CUfunction> one(1);
+    const std::vector<CUfunction> step = some_functions(2000);
+    const std::vector<CUfunction> noise = some_functions(1'000'000);
     double best = 1e18;
     for (int turn = 0; turn < 7; ++turn) {
         const double before = now_ns();
-        if (what == "launch") launches(rounds);
+        if (what == "launch") launches(rounds, one);
+        if (what == "steps") launches(rounds, step);
+        if (what == "noise") launches(rounds, noise);
         if (what == "large") allocations(rounds, std::size_t{3} << 20U);
         if (what == "small") allocations(rounds, 4096);
         best = std::min(best, (now_ns() - before) / static_cast<double>(rounds));

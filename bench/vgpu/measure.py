@@ -25,9 +25,10 @@ NULL_DRIVER = BUILD / "bench/vgpu"
 SOFTWARE_DRIVER = BUILD / "software_gpu"
 UUID = "GPU-00000000-0000-0000-0000-000000000001"
 # Large and small are two calls each: an allocation and its free.
-GOALS_NS = {"launch": 25, "large": 300, "small": 300}
-ROUNDS = {"null": {"launch": 2_000_000, "large": 300_000, "small": 300_000},
-          "software": {"launch": 0, "large": 2000, "small": 20_000}}
+GOALS_NS = {"launch": 25, "steps": 25, "noise": 25, "large": 300, "small": 300}
+ROUNDS = {"null": {"launch": 2_000_000, "steps": 2_000_000, "noise": 2_000_000,
+                   "large": 300_000, "small": 300_000},
+          "software": {"large": 2000, "small": 20_000}}
 REPEATS = 5
 
 
@@ -56,18 +57,16 @@ def nanoseconds(what, rounds, env):
 def instructions(what, env):
     """For one round: what more rounds cost, without what the start costs."""
     counts = []
-    for rounds in (1000, 3000):
+    for rounds in (20_000, 40_000):
         done = run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", BENCH, what,
                     rounds], env)
         counts.append(int(re.search(r"Collected : (\d+)", done.stderr)[1]))
-    return (counts[1] - counts[0]) / (2000 * 7)
+    return (counts[1] - counts[0]) / (20_000 * 7)
 
 
 def measure(driver, drivers, socket, counts_instructions):
     bare, tenant = environment(drivers, None), environment(drivers, socket)
     for what, rounds in ROUNDS[driver].items():
-        if rounds == 0:
-            continue
         pairs = [(nanoseconds(what, rounds, bare), nanoseconds(what, rounds, tenant))
                  for _ in range(REPEATS)]
         without, with_it = (min(pair[side] for pair in pairs) for side in (0, 1))

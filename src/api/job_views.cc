@@ -147,6 +147,7 @@ base::Status list_jobs(Site& site, const Call& call) {
 
 codec::JobView view_of(Site& site, const model::JobRecord& record) {
     codec::JobView view{record, {}, {}, {}};
+    if (const auto* known = site.controller.state().profiles.of(record)) view.profile = *known;
     if (!is_waiting(record)) return view;
     view.verdict = site.controller.why(record.id);
     if (view.verdict) view.why = scheduling::explain_text(*view.verdict);

@@ -66,6 +66,9 @@ struct Phrase {
     std::string operator()(const model::JobHeld&) const { return "is held: shall not run"; }
     std::string operator()(const model::JobReleased&) const { return "may run again"; }
     std::string operator()(const model::CheckpointSaved&) const { return "saved a checkpoint"; }
+    std::string operator()(const model::JobMeasured& event) const {
+        return "took " + profile_text(event.profile);
+    }
     std::string operator()(const model::CancelRequested&) const {
         return "is asked to stop for good";
     }

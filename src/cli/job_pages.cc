@@ -139,10 +139,23 @@ std::string waits_for(const model::Verdict& verdict) {
     return verdict.blockers.empty() ? "GPUs to become idle" : "one of these jobs to end or pause";
 }
 
+// What jobs like it took, and what to ask for where that is less than it asks for.
+std::string profile_lines(const codec::JobView& job, const Style& style) {
+    if (!job.profile) return {};
+    std::string text = line("profile", "jobs like it took " + profile_text(*job.profile), style);
+    const auto part = model::fitting_part(*job.profile);
+    const model::TaskRequest& request = job.spec.request;
+    const bool is_less = part && (request.is_whole() || part->compute < request.share);
+    if (!is_less || part->compute >= base::kWholeGpu) return text;
+    return text + line("would fit",
+                       "-g " + base::format(part->compute) + "+" + base::format(part->memory),
+                       style);
+}
+
 std::string verdict_lines(const codec::JobView& job, const codec::NameTable& names,
                           base::TimePoint now, const Style& style) {
     const model::Verdict& verdict = *job.verdict;
-    std::string text = asks_lines(job, style);
+    std::string text = asks_lines(job, style) + profile_lines(job, style);
     if (verdict.capacity.value > 0) text += line("idle", idle_text(verdict, style.glyphs()), style);
     if (verdict.bound.value > 0 || verdict.used.value > 0) {
         text += line("quota", bound_text(verdict), style);
@@ -327,7 +340,8 @@ std::string show_page(const codec::JobView& job, const codec::NameTable& names,
         text += line(model::is_final(job.state) ? "result" : "now", note, style);
     }
     text += line("command", job.command, style) + request_lines(job, style) +
-            task_lines(job, names, style) + history_lines(job, now, form, style);
+            profile_lines(job, style) + task_lines(job, names, style) +
+            history_lines(job, now, form, style);
     if (job.last_pause) text += "\n" + receipt_page(job, names, now, style);
     if (!timeline.events.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
     for (const model::Event& event : timeline.events) {

@@ -215,6 +215,19 @@ std::string named(model::JobId job, const codec::NameTable& names) {
     return known == names.jobs.end() ? "job " + number : number + " " + known->second;
 }
 
+std::string profile_text(const model::GpuProfile& profile) {
+    std::string text;
+    if (profile.compute) {
+        text = std::to_string((profile.compute->value + 5) / 10) + " % of a GPU's time and ";
+    }
+    text += base::format(profile.highest) + " of its memory";
+    if (profile.iterations == 0 || profile.iteration_us == 0) return text;
+    const bool is_short = profile.iteration_us < 10'000;
+    return text + ", in iterations of " +
+           (is_short ? std::to_string(profile.iteration_us) + "us"
+                     : base::format(base::Duration{profile.iteration_us / 1000}));
+}
+
 std::string gpu_count(model::MilliGpu amount) {
     return base::format(amount) + (amount.value > 1000 ? " GPUs" : " GPU");
 }

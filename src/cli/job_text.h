@@ -37,6 +37,8 @@ std::string gpu_ranges(std::uint64_t gpu_mask);
 // "n1", or "node 7" when the name is not known.
 std::string node_name(model::NodeId node, const codec::NameTable& names);
 
+// "38 % of a GPU's time and 9.2G of its memory, in iterations of 120ms"
+std::string profile_text(const model::GpuProfile& profile);
 // What the job asks for: "8 H100", "2x0.5", "12G".
 std::string gpus_text(const model::JobRecord& job);
 // How long it runs, waits or ran: "3h12m".

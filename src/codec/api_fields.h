@@ -5,7 +5,7 @@
 
 #include "codec/described.h"
 #include "codec/json_api.h"
-#include "codec/model_fields.h"
+#include "codec/profile_fields.h"
 
 namespace berth::codec {
 
@@ -136,6 +136,7 @@ struct Fields<JobView> {
         field("verdict", &JobView::verdict);
         field("why", &JobView::why);
         field("foresight", &JobView::foresight);
+        field("profile", &JobView::profile);
     }
 };
 

@@ -9,6 +9,7 @@
 
 #include "codec/described_json.h"
 #include "codec/model_fields.h"
+#include "codec/profile_fields.h"
 #include "model/event.h"
 #include "model/record.h"
 
@@ -19,7 +20,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "levels_set",   "pool_set",     "node_set",     "project_set",         "job_submitted",
     "job_starting", "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
     "job_paused",   "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
-    "job_finished", "attempt_lost", "job_resized"};
+    "job_finished", "attempt_lost", "job_resized",  "job_measured"};
 
 template <>
 struct Fields<model::LevelsSet> {
@@ -177,6 +178,7 @@ struct Fields<model::Snapshot> {
         field("jobs", &model::Snapshot::jobs);
         field("waste", &model::Snapshot::waste);
         field("use", &model::Snapshot::use);
+        field("profiles", &model::Snapshot::profiles);
     }
 };
 

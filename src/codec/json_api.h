@@ -64,6 +64,7 @@ struct JobView : model::JobRecord {
     std::optional<model::Verdict> verdict;
     std::string why;  // the verdict as a sentence
     std::optional<Foresight> foresight = {};
+    std::optional<model::GpuProfile> profile = {};  // of jobs like it
 };
 
 // What a client wants supposed, one after the other.

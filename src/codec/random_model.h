@@ -25,7 +25,6 @@ class RandomModel {
         pick_body(event.body, rng_.index(std::variant_size_v<model::EventBody>));
         return event;
     }
-
     model::LaunchSpec launch() {
         model::LaunchSpec launch;
         launch.command = texts(), launch.environment = texts();
@@ -33,7 +32,6 @@ class RandomModel {
         launch.pause = {text(), duration()}, launch.terminal = flag(), launch.attached = flag();
         return launch;
     }
-
     model::JobRecord record() {
         model::JobRecord record;
         record.id = job(), record.spec = spec();
@@ -54,9 +52,11 @@ class RandomModel {
         record.stale_since = maybe(time());
         return record;
     }
-
+    model::GpuProfile profile() {
+        return {large(), large(), model::MilliGpu{large()}, {large()}, {large()}, {large()}};
+    }
     model::Snapshot snapshot() {
-        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}};
+        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}, {}};
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
             snapshot.pools.push_back({text(), labels(), {{text(), large()}}});
             snapshot.nodes.push_back(node());
@@ -65,6 +65,7 @@ class RandomModel {
             snapshot.waste.push_back({text(), large(), large()});
             snapshot.use.push_back(
                 {text(), text(), {large()}, time(), time(), large(), {large(), large()}});
+            snapshot.profiles.push_back({text(), text(), text(), small(), time(), profile()});
         }
         return snapshot;
     }
@@ -84,7 +85,6 @@ class RandomModel {
         }
         return text;
     }
-
     model::JobSpec spec() {
         model::JobSpec spec;
         spec.name = text(), spec.project = text(), spec.gpu_model = text();
@@ -111,7 +111,6 @@ class RandomModel {
         }
         return tasks;
     }
-
     model::Node node() {
         model::Node node;
         node.name = text(), node.gpu_model = text(), node.gpus = small();
@@ -122,7 +121,6 @@ class RandomModel {
         node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
         return node;
     }
-
     model::Project project() {
         model::Project project{
             text(),           text(), large(), rights(), {}, maybe(duration()), maybe(duration()),
@@ -190,6 +188,7 @@ class RandomModel {
         e = {job(), model::JobState(rng_.between(6, 8)), small(), text()};
     }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
+    void fill(model::JobMeasured& e) { e = {job(), profile()}; }
     void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }
     void fill(auto& e) { e.job = job(); }
 

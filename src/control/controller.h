@@ -94,6 +94,7 @@ class Controller final : public ports::LauncherListener {
     // --- facts
     void on_running(ports::AttemptId attempt) override;
     void on_saved(ports::AttemptId attempt) override;
+    void on_measured(ports::AttemptId attempt, const model::GpuProfile& profile) override;
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
 
@@ -137,6 +138,8 @@ class Controller final : public ports::LauncherListener {
     // facts.cc
     void take_running(Transaction& transaction, ports::AttemptId attempt);
     void take_saved(Transaction& transaction, ports::AttemptId attempt);
+    void take_measured(Transaction& transaction, ports::AttemptId attempt,
+                       const model::GpuProfile& profile);
     void take_exit(Transaction& transaction, ports::AttemptId attempt,
                    const ports::AttemptExit& exit);
     void take_lost(Transaction& transaction, ports::AttemptId attempt, const std::string& detail);

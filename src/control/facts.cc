@@ -2,6 +2,9 @@
 //
 // What launchers report, as events. A report about an attempt that is not the job's newest one, or
 // about a job that has ended, is old news and changes nothing.
+#include <algorithm>
+#include <map>
+
 #include "control/controller.h"
 #include "control/pause_cost.h"
 #include "lifecycle/carry_out.h"
@@ -23,6 +26,27 @@ model::JobFinished finished(const model::JobRecord& job, JobState state, int exi
     return {.job = job.id, .state = state, .exit_code = exit_code, .detail = std::move(detail)};
 }
 
+// The most tasks that it has on the same GPU.
+std::int64_t tasks_on_one_gpu(const model::JobRecord& job) {
+    std::map<std::pair<model::NodeId, int>, std::int64_t> tasks;
+    std::int64_t most = 1;
+    for (const model::TaskPlacement& task : job.tasks) {
+        for (int gpu = 0; gpu < 64; ++gpu) {
+            if ((task.gpu_mask >> gpu & 1) != 0) most = std::max(most, ++tasks[{task.node, gpu}]);
+        }
+    }
+    return most;
+}
+
+// Its tasks of one GPU were measured together.
+model::GpuProfile for_one(model::GpuProfile profile, std::int64_t tasks) {
+    if (profile.compute) profile.compute->value = (profile.compute->value + tasks - 1) / tasks;
+    for (base::Bytes* bytes : {&profile.persistent, &profile.peak, &profile.highest}) {
+        bytes->value = (bytes->value + tasks - 1) / tasks;
+    }
+    return profile;
+}
+
 }  // namespace
 
 void Controller::on_running(ports::AttemptId attempt) {
@@ -32,6 +56,12 @@ void Controller::on_running(ports::AttemptId attempt) {
 
 void Controller::on_saved(ports::AttemptId attempt) {
     queue([this, attempt](Transaction& transaction) { take_saved(transaction, attempt); },
+          kNewsLinger);
+}
+
+void Controller::on_measured(ports::AttemptId attempt, const model::GpuProfile& profile) {
+    queue([this, attempt,
+           profile](Transaction& transaction) { take_measured(transaction, attempt, profile); },
           kNewsLinger);
 }
 
@@ -56,6 +86,14 @@ void Controller::take_saved(Transaction& transaction, ports::AttemptId attempt) 
     const model::JobRecord* job = current(transaction, attempt);
     if (job == nullptr || job->state == JobState::Cancelling) return;
     transaction.note(model::CheckpointSaved{job->id}, kMachine);
+}
+
+void Controller::take_measured(Transaction& transaction, ports::AttemptId attempt,
+                               const model::GpuProfile& profile) {
+    const model::JobRecord* job = current(transaction, attempt);
+    if (job == nullptr) return;
+    transaction.note(model::JobMeasured{job->id, for_one(profile, tasks_on_one_gpu(*job))},
+                     kMachine);
 }
 
 void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,

@@ -166,6 +166,10 @@ class Fold {
         wait_from_now(record);
     }
 
+    void operator()(const model::JobMeasured& measured) {
+        state_.profiles.learn(settle(measured.job), measured.profile, event_.time);
+    }
+
     std::optional<JobRecord>& ended() { return ended_; }
 
     // What is kept of every event about a job: which state it was in and is in, and since when it

@@ -23,6 +23,7 @@
 #include "base/paged_map.h"
 #include "base/result.h"
 #include "cluster/cluster.h"
+#include "lifecycle/profiles.h"
 #include "model/event.h"
 #include "model/record.h"
 
@@ -35,6 +36,7 @@ struct State {
     std::int64_t sequence = 0;
     model::TimePoint time;
     std::array<std::int64_t, model::kJobStateNames.size()> counts{};  // of jobs, by state
+    Profiles profiles;
 
     std::int64_t& count(model::JobState of) { return counts[static_cast<std::size_t>(of)]; }
 };

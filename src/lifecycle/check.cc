@@ -181,6 +181,10 @@ class Check {
         if (find(finished.job) == nullptr) return unknown(finished.job);
         return {};
     }
+    Status operator()(const model::JobMeasured& measured) const {
+        if (find(measured.job) == nullptr) return unknown(measured.job);
+        return {};
+    }
     Status operator()(const model::AttemptLost& lost) const {
         return expect(lost.job, {JobState::Starting, JobState::Running, JobState::Pausing});
     }

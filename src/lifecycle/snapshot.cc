@@ -65,6 +65,7 @@ model::Snapshot snapshot(const State& state) {
         snapshot.jobs.back().turn_gpu_ms = state.cluster.job(id).attained.turn_gpu_ms;
     }
     for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) add_history(snapshot, state, i);
+    snapshot.profiles = state.profiles.ledgers();
     return snapshot;
 }
 
@@ -122,6 +123,7 @@ State restore(const model::Snapshot& snapshot) {
     for (const model::Project& project : snapshot.projects) state.cluster.set_project(project);
     for (const model::JobRecord& record : snapshot.jobs) restore_job(state, record);
     restore_history(state, snapshot);
+    state.profiles.restore(snapshot.profiles);
     // Promises last: the GPUs may still be in use by jobs that are leaving.
     for (const model::JobRecord& record : snapshot.jobs) restore_hold(state, record);
     return state;

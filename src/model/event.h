@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "model/gpu_profile.h"
 #include "model/job.h"
 #include "model/node.h"
 #include "model/plan.h"
@@ -102,10 +103,16 @@ struct AttemptLost {
     std::string detail;
 };
 
-using EventBody =
-    std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning,
-                 JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
-                 CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized>;
+// What its attempt took of the GPUs that it shared.
+struct JobMeasured {
+    JobId job;
+    GpuProfile profile;
+};
+
+using EventBody = std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting,
+                               JobRunning, JobReserved, ReservationDropped, PauseRequested,
+                               JobPaused, JobHeld, JobReleased, CheckpointSaved, CancelRequested,
+                               JobFinished, AttemptLost, JobResized, JobMeasured>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/gpu_profile.h"
 #include "model/job.h"
 #include "model/plan.h"
 #include "model/project.h"
@@ -97,6 +98,7 @@ struct Snapshot {
     std::vector<JobRecord> jobs;        // those not final, by id
     std::vector<WasteLedger> waste;     // of pools where anything was wasted
     std::vector<UseLedger> use;         // of projects that ever ran anything
+    std::vector<ProfileLedger> profiles;
 };
 
 }  // namespace berth::model

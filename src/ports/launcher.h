@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/gpu_profile.h"
 #include "model/job.h"
 #include "model/launch.h"
 
@@ -66,6 +67,9 @@ class LauncherListener {
     virtual void on_running(AttemptId attempt) = 0;
     // It says that all its work so far is saved, and goes on.
     virtual void on_saved(AttemptId attempt) = 0;
+    // What its tasks took of the GPUs that they shared, all those of one GPU together; before its
+    // end, where anything was measured.
+    virtual void on_measured(AttemptId, const model::GpuProfile&) {}
     virtual void on_exit(AttemptId attempt, const AttemptExit& exit) = 0;
     // It never ran, or its outcome cannot be known (the machine went down under it).
     virtual void on_lost(AttemptId attempt, const std::string& detail) = 0;

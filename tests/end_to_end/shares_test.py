@@ -34,6 +34,35 @@ for more in sys.argv[1:]:
         time.sleep(0.01)
 """
 
+# Training as the driver sees it: steps of twenty kernels, 2 GiB that stay and 1 GiB within a step.
+TRAINING = """
+import ctypes, time
+exec(open(__import__("sys").argv[1]).read())
+PTX = b\"\"\".version 8.0
+.target sm_75
+.address_size 64
+.visible .entry berth_spin_ns(.param .u64 ns) { ret; }
+\"\"\"
+def kernel():
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    call("cuModuleLoadData", ctypes.byref(module), PTX)
+    call("cuModuleGetFunction", ctypes.byref(function), module, b"berth_spin_ns")
+    return function
+gradient, update = kernel(), kernel()
+ns = ctypes.c_uint64(50_000)
+parameters = (ctypes.c_void_p * 1)(ctypes.addressof(ns))
+weights, activations = ctypes.c_uint64(), ctypes.c_uint64()
+call("cuMemAlloc_v2", ctypes.byref(weights), ctypes.c_size_t(2 << 30))
+for step in range(60):
+    call("cuMemAlloc_v2", ctypes.byref(activations), ctypes.c_size_t(1 << 30))
+    for layer in range(20):
+        call("cuLaunchKernel", gradient, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
+    call("cuMemFree_v2", activations)
+    call("cuLaunchKernel", update, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
+    call("cuCtxSynchronize")
+    time.sleep(0.02)
+"""
+
 
 class Shares(ServerCase):
     FLAGS = ("--gpus", "sim:2x16G")
@@ -104,6 +133,39 @@ class Shares(ServerCase):
         self.has(job, 3)
         self.go_on(job, 3)
         self.assertEqual(self.server.wait(job)["exit_code"], 3, self.log(job))
+
+    def train(self, **spec):
+        start = self.server.data / "start.py"
+        start.write_text(PROGRAM[:PROGRAM.index("free, total")])
+        command = [sys.executable, "-c", TRAINING, str(start)]
+        job = self.server.submit(command, name="resnet", **spec)["id"]
+        self.assertEqual(self.server.wait(job)["state"], "succeeded", self.log(job))
+        return self.server.get(f"jobs/{job}")
+
+    def test_what_a_job_took_is_known_of_the_next_one_like_it_also_after_a_crash(self):
+        profile = self.train(request={"share": 0.75})["profile"]
+        self.assertGreater(profile["iterations"], 20)
+        self.assertGreater(profile["iteration_us"], 8_000)
+        self.assertGreaterEqual(profile["highest"], 3 << 30)
+        self.assertLess(profile["highest"], 4 << 30)
+        self.assertEqual(profile["peak"], profile["highest"])
+        self.assertEqual(profile["peak"] - profile["persistent"], 1 << 30)
+        self.server.kill()
+        self.server.up()
+        sleeper = self.server.submit(["sleep", "60"], name="resnet",
+                                     request={"share": 0.75})["id"]
+        self.assertEqual(self.server.get(f"jobs/{sleeper}")["profile"], profile)
+        page = self.server.berth("show", str(sleeper)).stdout
+        self.assertRegex(page, r"profile +jobs like it took \d+ % of a GPU's time and 3\.\dG")
+        self.assertRegex(page, r"would fit +-g 0\.\d+\+\d")
+        other = self.server.submit(["sleep", "60"], name="bert")["id"]
+        self.assertIsNone(self.server.get(f"jobs/{other}")["profile"])
+
+    def test_a_job_on_whole_gpus_is_measured_when_it_asks_for_it(self):
+        self.assertIsNone(self.train()["profile"])
+        job = self.train(environment=["BERTH_PROFILE=1"])
+        self.assertGreater(job["profile"]["iterations"], 20)
+        self.assertIn("would fit", self.server.berth("show", str(job["id"])).stdout)
 
     def test_the_arbiter_ends_with_the_server_when_nobody_needs_it(self):
         job = self.program(1, request={"share": 0.5})

@@ -109,6 +109,18 @@ base::Status ArbiterProcess::add(const Tenant& tenant) {
     return {};
 }
 
+std::string ArbiterProcess::status(const std::string& prefix) const {
+    std::string text;
+    const std::string first = prefix + ".";
+    for (auto name = tenants_.lower_bound(first); name != tenants_.end(); ++name) {
+        if (!name->starts_with(first)) break;
+        if (const auto answer = vgpu::arbiter::send_order(directory_, "status " + *name)) {
+            text += *answer + "\n";
+        }
+    }
+    return text;
+}
+
 void ArbiterProcess::drop(const std::string& prefix) {
     const std::string first = prefix + ".";
     for (auto name = tenants_.lower_bound(first); name != tenants_.end(); ++name) {

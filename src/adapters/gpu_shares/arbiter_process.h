@@ -20,6 +20,8 @@ class ArbiterProcess {
 
     // Errors: Unavailable when the arbiter can neither be reached nor started, or refuses.
     base::Status add(const Tenant& tenant);
+    // What the arbiter knows of all tenants whose names begin so; empty when it is not there.
+    std::string status(const std::string& prefix) const;
     // All tenants whose names begin so. Who is still there is tried again by later calls.
     void drop(const std::string& prefix);
     bool has_tenants() const { return !tenants_.empty(); }

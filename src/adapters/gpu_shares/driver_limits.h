@@ -17,6 +17,7 @@ class DriverLimits final : public ShareKeeper {
         : groups_(std::move(groups)), mps_(std::move(mps)) {}
 
     base::Status add(const Tenant& tenant, ports::LaunchOrder& order) override;
+    std::optional<model::GpuProfile> taken(const std::string&) const override { return {}; }
     void drop(const std::string& prefix) override { groups_.drop(prefix); }
     bool has_tenants() const override { return !groups_.is_empty(); }
     bool end_if_idle() override;

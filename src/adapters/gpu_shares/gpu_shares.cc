@@ -125,15 +125,22 @@ void GpuShares::on_running(AttemptId attempt) { listener_->on_running(attempt); 
 
 void GpuShares::on_saved(AttemptId attempt) { listener_->on_saved(attempt); }
 
-void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {
+// Its profile comes before its end: afterwards nobody asks for it.
+void GpuShares::end(AttemptId attempt) {
     live_.erase(attempt);
+    if (const auto taken = keeper_->taken(name_of(attempt))) {
+        listener_->on_measured(attempt, *taken);
+    }
     keeper_->drop(name_of(attempt));
+}
+
+void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {
+    end(attempt);
     listener_->on_exit(attempt, exit);
 }
 
 void GpuShares::on_lost(AttemptId attempt, const std::string& detail) {
-    live_.erase(attempt);
-    keeper_->drop(name_of(attempt));
+    end(attempt);
     listener_->on_lost(attempt, detail);
 }
 

@@ -57,6 +57,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
 
+    void end(ports::AttemptId attempt);
     base::Status add_shares(ports::LaunchOrder& order);
     void add_software_gpus(ports::LaunchOrder& order);
 

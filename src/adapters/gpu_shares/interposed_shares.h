@@ -7,6 +7,7 @@
 #include <string>
 
 #include "adapters/gpu_shares/arbiter_process.h"
+#include "adapters/gpu_shares/profiles.h"
 #include "adapters/gpu_shares/share_keeper.h"
 
 namespace berth::gpu_shares {
@@ -24,6 +25,9 @@ class InterposedShares final : public ShareKeeper {
                      InFront in_front);
 
     base::Status add(const Tenant& tenant, ports::LaunchOrder& order) override;
+    std::optional<model::GpuProfile> taken(const std::string& prefix) const override {
+        return profile_in(arbiter_.status(prefix));
+    }
     void drop(const std::string& prefix) override { arbiter_.drop(prefix); }
     bool has_tenants() const override { return arbiter_.has_tenants(); }
     bool end_if_idle() override { return arbiter_.stop_if_idle(); }

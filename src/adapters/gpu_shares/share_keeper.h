@@ -3,10 +3,12 @@
 // What holds tenants to their shares of this machine's GPUs, however that is done (back_end.h)?
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "adapters/gpu_shares/tenants.h"
+#include "model/gpu_profile.h"
 
 namespace berth::gpu_shares {
 
@@ -17,6 +19,8 @@ class ShareKeeper {
     // Before its first process: what the tenant's tasks need is put into the order. Errors:
     // Unavailable, when its share cannot be kept.
     virtual base::Status add(const Tenant& tenant, ports::LaunchOrder& order) = 0;
+    // What the tenants whose names begin so took of their GPUs, where that is measured.
+    virtual std::optional<model::GpuProfile> taken(const std::string& prefix) const = 0;
     // All tenants whose names begin so, once their processes have ended.
     virtual void drop(const std::string& prefix) = 0;
     // Also tenants of servers before this one.

@@ -14,8 +14,15 @@ struct Part {
     std::int64_t memory = 0;  // bytes; negative = no limit
 };
 
-bool shares(const ports::TaskLaunch& task) {
-    return !task.gpu_indices.empty() && task.share < base::kWholeGpu;
+bool is_measured(const ports::LaunchOrder& order) {
+    return std::ranges::find(order.spec.environment, "BERTH_PROFILE=1") !=
+           order.spec.environment.end();
+}
+
+bool is_whole(const ports::TaskLaunch& task) { return task.share >= base::kWholeGpu; }
+
+bool shares(const ports::LaunchOrder& order, const ports::TaskLaunch& task) {
+    return !task.gpu_indices.empty() && (!is_whole(task) || is_measured(order));
 }
 
 base::Result<const Gpu*> find(const std::vector<Gpu>& gpus, const std::string& node, int index) {
@@ -37,7 +44,7 @@ void add(Part& part, const ports::TaskLaunch& task, const Gpu& gpu) {
     part.share += task.share;
     const std::int64_t by_share = gpu.memory.value * task.share.value / 1000;
     const std::int64_t memory = task.gpu_memory.value > 0 ? task.gpu_memory.value : by_share;
-    part.memory = memory == 0 ? -1 : part.memory + memory;
+    part.memory = memory == 0 || is_whole(task) ? -1 : part.memory + memory;
 }
 
 std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) {
@@ -68,7 +75,7 @@ void name_devices(ports::LaunchOrder& order, const std::vector<Gpu>& gpus) {
 }
 
 bool shares(const ports::LaunchOrder& order) {
-    return std::ranges::any_of(order.tasks, [](const auto& task) { return shares(task); });
+    return std::ranges::any_of(order.tasks, [&](const auto& task) { return shares(order, task); });
 }
 
 std::string name_of(ports::AttemptId attempt) {
@@ -79,10 +86,10 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
                                              const std::vector<Gpu>& gpus) {
     std::map<std::string, std::map<const Gpu*, Part>> nodes;
     for (const ports::TaskLaunch& task : order.tasks) {
-        if (!shares(task)) continue;
+        if (!shares(order, task)) continue;
         for (const int index : task.gpu_indices) {
             BERTH_TRY(gpu, find(gpus, task.node, index));
-            if (gpu->takes_one_process) return exclusive(*gpu);
+            if (gpu->takes_one_process && !is_whole(task)) return exclusive(*gpu);
             add(nodes[task.node][gpu], task, *gpu);
         }
     }
@@ -91,7 +98,9 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
         const std::string name = name_of(order.attempt) + "." + std::to_string(tenants.size());
         Tenant tenant{name, node, "tenant " + name + terms(parts, order.kind)};
         for (const auto& [gpu, part] : parts) {
-            tenant.limits.push_back({gpu->pci_address, base::Bytes{part.memory}});
+            if (part.memory >= 0) {
+                tenant.limits.push_back({gpu->pci_address, base::Bytes{part.memory}});
+            }
             tenant.share = std::max(tenant.share, std::min(part.share, base::kWholeGpu));
         }
         tenants.push_back(std::move(tenant));

@@ -42,7 +42,8 @@ struct Tenant {
 // Names each task's GPUs to its processes where their indices would be other GPUs.
 void name_devices(ports::LaunchOrder& order, const std::vector<Gpu>& gpus);
 
-// Whether any task has less than the whole of a GPU.
+// Whether any task has less than the whole of a GPU, or is to be measured on whole ones: with
+// BERTH_PROFILE=1 in the job's environment.
 bool shares(const ports::LaunchOrder& order);
 
 // Errors: Unavailable when a GPU's identity is not known, or it takes one process at a time.

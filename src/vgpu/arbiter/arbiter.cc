@@ -28,6 +28,11 @@ Status make_directory(const std::string& path, mode_t mode) {
     return fail(ErrorCode::Unavailable, "cannot make \"" + path + "\": " + ::strerror(errno));
 }
 
+tl::unexpected<base::Error> too_large_for_lane(const Order& order, const std::string& lane) {
+    return base::invalid("tenant \"" + order.name + "\" may have more memory than lane \"" + lane +
+                         "\" has; lower its limit or enlarge the lane");
+}
+
 }  // namespace
 
 Status Arbiter::open() {
@@ -93,6 +98,10 @@ std::string Arbiter::answer(std::string_view line) {
 }
 
 base::Result<std::string> Arbiter::carry_out(const Order& order) {
+    if (order.verb == Verb::lane) {
+        BERTH_TRY_VOID(make_lane(order));
+        return std::string();
+    }
     const auto known = tenants_.find(order.name);
     if (order.verb == Verb::tenant && known == tenants_.end()) {
         BERTH_TRY_VOID(make_tenant(order));
@@ -110,6 +119,7 @@ base::Result<std::string> Arbiter::carry_out(const Order& order) {
             if (order.name.empty() || name == order.name) text += tenant->describe();
         return text;
     }
+    BERTH_TRY_VOID(fit_into_lane(*known->second, order));
     BERTH_TRY_VOID(known->second->change(order));
     gates_.change(*known->second);
     return " socket=" + options_.directory + "/tenants/" + order.name;
@@ -118,7 +128,8 @@ base::Result<std::string> Arbiter::carry_out(const Order& order) {
 Status Arbiter::make_tenant(const Order& order) {
     if (tenants_.size() >= kTenantsMax)
         return fail(ErrorCode::Exhausted, "there are 512 tenants already; drop one first");
-    BERTH_TRY(tenant, Tenant::make(order));
+    BERTH_TRY(fitted, fit_into_lane(order));
+    BERTH_TRY(tenant, Tenant::make(fitted));
     bool was_left = false;
     BERTH_TRY(listener, listen_at(options_.directory + "/tenants/" + order.name, was_left));
     tenant->listener = std::move(listener);
@@ -129,6 +140,43 @@ Status Arbiter::make_tenant(const Order& order) {
     Tenant& made = *tenant;
     tenants_[order.name] = std::move(tenant);
     listening_[order.name] = loop_.watch(made.listener.get(), [this, &made] { on_guest(made); });
+    return {};
+}
+
+Status Arbiter::make_lane(const Order& order) {
+    if (gates_.lane(order.name) == nullptr && gates_.lane_count() >= kLanesMax)
+        return fail(ErrorCode::Exhausted, "there are 64 lanes already; use one of them");
+    for (const auto& [name, tenant] : tenants_)
+        if (tenant->lane() == order.name && tenant->lane_claim().limit > *order.memory)
+            return base::invalid("tenant \"" + name + "\" of lane \"" + order.name +
+                                 "\" has a larger limit; lower that first");
+    gates_.set_lane(order.name, {*order.memory, order.policy.value_or(windows::Policy::fair)});
+    return {};
+}
+
+// A tenant of a lane has one GPU, and no more memory of it than the lane.
+base::Result<Order> Arbiter::fit_into_lane(const Order& order) const {
+    if (order.lane.empty()) return order;
+    const windows::LaneTerms* lane = gates_.lane(order.lane);
+    if (lane == nullptr)
+        return fail(ErrorCode::NotFound, "no lane \"" + order.lane + "\"; make it with: lane " +
+                                             order.lane + " memory=BYTES policy=fair");
+    if (order.gpus.size() != 1)
+        return base::invalid("tenant \"" + order.name + "\" has " +
+                             std::to_string(order.gpus.size()) +
+                             " GPUs; in a lane a tenant has one: two that wait for each other on "
+                             "two GPUs would wait for ever");
+    Order fitted = order;
+    if (!fitted.gpus[0].memory) fitted.gpus[0].memory = fitted.memory.value_or(lane->memory);
+    if (*fitted.gpus[0].memory > lane->memory) return too_large_for_lane(order, order.lane);
+    return fitted;
+}
+
+Status Arbiter::fit_into_lane(const Tenant& tenant, const Order& order) const {
+    if (tenant.lane().empty()) return {};
+    std::uint64_t most = order.memory.value_or(0);
+    for (const GpuWish& gpu : order.gpus) most = std::max(most, gpu.memory.value_or(0));
+    if (most > gates_.lane(tenant.lane())->memory) return too_large_for_lane(order, tenant.lane());
     return {};
 }
 

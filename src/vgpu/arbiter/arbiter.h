@@ -23,6 +23,7 @@
 namespace berth::vgpu::arbiter {
 
 inline constexpr std::size_t kTenantsMax = 512;
+inline constexpr std::size_t kLanesMax = 64;
 inline constexpr std::size_t kGuestsMax = 1024;  // of a tenant: connections and the not yet freed
 
 struct Options {
@@ -45,6 +46,9 @@ class Arbiter {
     std::string answer(std::string_view line);
     base::Result<std::string> carry_out(const Order& order);
     base::Status make_tenant(const Order& order);
+    base::Status make_lane(const Order& order);
+    base::Result<Order> fit_into_lane(const Order& order) const;
+    base::Status fit_into_lane(const Tenant& tenant, const Order& order) const;
     base::Status drop_tenant(const std::string& name);
     void on_control();
     void on_owner(std::uint64_t id);

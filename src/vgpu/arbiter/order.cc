@@ -31,7 +31,7 @@ Status check_name(std::string_view name) {
     };
     if (name.empty() || name.size() > kNameMax || name.front() == '.' ||
         !std::all_of(name.begin(), name.end(), fits))
-        return invalid("tenant " + quoted(name) + ": a name has 1 to 64 letters, digits, -, _ or " +
+        return invalid(quoted(name) + ": a name has 1 to 64 letters, digits, -, _ or " +
                        ". and does not begin with a dot");
     return {};
 }
@@ -91,6 +91,20 @@ Status put(std::optional<T>& into, Result<T> value) {
     return {};
 }
 
+Result<std::int64_t> read_ns(std::string_view text) {
+    BERTH_TRY(duration, base::parse_duration(text));
+    return duration.count() * 1'000'000;
+}
+
+Result<windows::Policy> read_policy(std::string_view text) {
+    if (text == "pack") return windows::Policy::pack;
+    if (text == "fair") return windows::Policy::fair;
+    if (text == "fifo") return windows::Policy::fifo;
+    if (text == "srtf") return windows::Policy::srtf;
+    if (text == "priority") return windows::Policy::priority;
+    return invalid(quoted(text) + " is no policy: pack, fair, fifo, srtf or priority");
+}
+
 Status read_term(std::string_view term, std::string_view value, Order& order) {
     if (term == "gpus") {
         BERTH_TRY(gpus, read_gpus(value));
@@ -105,21 +119,31 @@ Status read_term(std::string_view term, std::string_view value, Order& order) {
     if (term == "priority")
         return put(order.priority, read_number<std::int32_t>(value, -1000, 1000));
     if (term == "uid") return put(order.uid, read_number<std::uint32_t>(value, 0, UINT32_MAX - 1));
+    if (term == "persistent") return put(order.persistent, read_bytes(value));
+    if (term == "peak") return put(order.peak, read_bytes(value));
+    if (term == "expected") return put(order.expected_ns, read_ns(value));
+    if (term == "policy") return put(order.policy, read_policy(value));
+    if (term == "lane") {
+        BERTH_TRY_VOID(check_name(value));
+        order.lane = value;
+        return {};
+    }
     if (term == "managed" && (value == "allow" || value == "refuse")) {
         order.managed = value == "allow";
         return {};
     }
     return invalid(quoted(std::string(term) + "=" + std::string(value)) +
                    " is no term: gpus, memory, context, managed=allow|refuse, share, cap, weight, "
-                   "priority or uid");
+                   "priority, uid, lane, persistent, peak or expected");
 }
 
 Result<Verb> read_verb(std::string_view word) {
     if (word == "tenant") return Verb::tenant;
     if (word == "set") return Verb::set;
+    if (word == "lane") return Verb::lane;
     if (word == "drop") return Verb::drop;
     if (word == "status") return Verb::status;
-    return invalid(quoted(word) + " is no order: tenant, set, drop or status");
+    return invalid(quoted(word) + " is no order: tenant, set, lane, drop or status");
 }
 
 }  // namespace
@@ -132,22 +156,27 @@ Result<Order> read_order(std::string_view line) {
             !word.empty())
             words.push_back(word);
     }
-    if (words.empty()) return invalid("an empty order: tenant, set, drop or status");
+    if (words.empty()) return invalid("an empty order: tenant, set, lane, drop or status");
     Order order;
     BERTH_TRY(verb, read_verb(words[0]));
     order.verb = verb;
     if (words.size() > 1) order.name = words[1];
     if (verb != Verb::status || words.size() > 1) BERTH_TRY_VOID(check_name(order.name));
-    const bool takes_terms = verb == Verb::tenant || verb == Verb::set;
+    const bool takes_terms = verb != Verb::drop && verb != Verb::status;
     if (!takes_terms && words.size() > 2)
         return invalid(quoted(words[2]) + ": " + std::string(words[0]) + " takes a name only");
     for (std::size_t index = 2; index < words.size(); ++index) {
         std::string_view value = words[index];
         const std::string_view term = cut(value, '=');
+        const bool is_of_lane = term == "memory" || term == "policy";
+        if (verb == Verb::lane ? !is_of_lane : term == "policy")
+            return invalid(quoted(words[index]) + ": a lane has memory and policy, a tenant not");
         BERTH_TRY_VOID(read_term(term, value, order));
     }
     if (verb == Verb::tenant && order.gpus.empty())
         return invalid("tenant " + quoted(order.name) + " needs gpus=UUID[:MEMORY],...");
+    if (verb == Verb::lane && order.memory.value_or(0) == 0)
+        return invalid("lane " + quoted(order.name) + " needs memory=BYTES of a GPU");
     return order;
 }
 

@@ -4,11 +4,13 @@
 //
 //   tenant NAME gpus=UUID[:MEMORY],... [TERM=VALUE ...]   make it, or give it these terms anew
 //   set NAME TERM=VALUE ...                               change some terms of a tenant
+//   lane NAME memory=40G [policy=fair]                    make a lane for tenants, or change it
 //   drop NAME                                             forget a tenant without processes
 //   status [NAME]                                         a line for each tenant and GPU
 //
 // TERM: memory=40G (each GPU), context=500M, managed=allow|refuse, share=0.25, cap=1, weight=1,
-// priority=0, uid=1000. An answer begins with "ok" or with "error: ".
+// priority=0, uid=1000; in a lane also lane=NAME, and what is known of such jobs: persistent=2G,
+// peak=9G, expected=3h of device time. An answer begins with "ok" or with "error: ".
 #pragma once
 
 #include <cstdint>
@@ -18,13 +20,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "vgpu/windows/lane.h"
 
 namespace berth::vgpu::arbiter {
 
 inline constexpr std::size_t kOrderMax = 4096;  // bytes of a line
 inline constexpr std::size_t kNameMax = 64;
 
-enum class Verb { tenant, set, drop, status };
+enum class Verb { tenant, set, lane, drop, status };
 
 struct GpuWish {
     std::string uuid;
@@ -35,7 +38,7 @@ struct GpuWish {
 
 struct Order {
     Verb verb = Verb::status;
-    std::string name;  // of a tenant; may be empty for status
+    std::string name;  // of a tenant or lane; may be empty for status
     std::vector<GpuWish> gpus;
     std::optional<std::uint64_t> memory;   // bytes on each GPU
     std::optional<std::uint64_t> context;  // bytes that a process pays for its context
@@ -45,6 +48,11 @@ struct Order {
     std::optional<std::int32_t> weight;
     std::optional<std::int32_t> priority;
     std::optional<std::uint32_t> uid;
+    std::optional<windows::Policy> policy;    // of a lane
+    std::string lane;                         // that a tenant is in; empty: none
+    std::optional<std::uint64_t> persistent;  // bytes
+    std::optional<std::uint64_t> peak;        // bytes
+    std::optional<std::int64_t> expected_ns;
 };
 
 // Errors: Invalid, saying which word it was and what would do.

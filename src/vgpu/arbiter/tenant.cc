@@ -17,6 +17,7 @@
 namespace berth::vgpu::arbiter {
 namespace {
 
+constexpr std::int64_t kLookWhileMeasured = 10'000'000;
 constexpr std::int64_t kBelievableMax = 10'000'000'000;  // longer than any one piece of work
 
 base::Error unavailable(const char* what) {
@@ -28,6 +29,7 @@ const char* name_of(ledger::Gate gate) {
         case ledger::Gate::open: return "open";
         case ledger::Gate::granted: return "granted";
         case ledger::Gate::closed: return "closed";
+        case ledger::Gate::turn: return "turn";
     }
     return "?";
 }
@@ -37,8 +39,21 @@ ledger::Gate gate_for(windows::Right right) {
         case windows::Right::open: return ledger::Gate::open;
         case windows::Right::granted: return ledger::Gate::granted;
         case windows::Right::closed: return ledger::Gate::closed;
+        case windows::Right::turn: return ledger::Gate::turn;
     }
     return ledger::Gate::open;
+}
+
+std::string text_of(const Profile& profile) {
+    std::string text = " iterations=" + std::to_string(profile.iterations);
+    text += " iteration_us=" + std::to_string(profile.iteration_ns / 1000);
+    text += " launches=" + std::to_string(profile.launches);
+    text += " persistent=" + std::to_string(profile.persistent);
+    text += " peak=" + std::to_string(profile.peak);
+    text += " highest=" + std::to_string(profile.highest);
+    const bool is_known = profile.device_share >= 0;
+    text += " device_share=" + (is_known ? base::format_thousandths(profile.device_share) : "none");
+    return text;
 }
 
 }  // namespace
@@ -46,6 +61,7 @@ ledger::Gate gate_for(windows::Right right) {
 base::Result<std::unique_ptr<Tenant>> Tenant::make(const Order& order) {
     std::unique_ptr<Tenant> tenant(new Tenant);
     tenant->name_ = order.name;
+    tenant->lane_ = order.lane;
     tenant->uid_ = ::geteuid();
     const auto account =
         ledger::create_segment("berth-account", sizeof(ledger::Account), ledger::Writer::everyone);
@@ -63,7 +79,9 @@ base::Result<std::unique_ptr<Tenant>> Tenant::make(const Order& order) {
         const std::string& uuid = order.gpus[gpu].uuid;
         tenant->gpus_.push_back(uuid);
         ::memcpy(tenant->terms_->gpus[gpu].uuid, uuid.c_str(), uuid.size() + 1);
-        tenant->terms_->gpus[gpu].limit_bytes = ledger::kNoLimit;
+        tenant->terms_->gpus[gpu].shown_bytes = ledger::kNoLimit;
+        tenant->terms_->gpus[gpu].in_lane = order.lane.empty() ? 0 : 1;
+        if (order.lane.empty()) tenant->terms_->gpus[gpu].limit_bytes = ledger::kNoLimit;
         tenant->seen_.emplace_back();
     }
     tenant->terms_->gpu_count = static_cast<std::uint32_t>(order.gpus.size());
@@ -88,6 +106,10 @@ base::Status Tenant::change(const Order& order) {
         if (static_cast<std::size_t>(index_of(gpu.uuid)) == gpus_.size())
             return base::invalid("tenant \"" + name_ + "\" has no GPU \"" + gpu.uuid +
                                  "\"; drop it first to give it others");
+    if (order.lane != lane_ && !order.lane.empty())
+        return base::invalid("tenant \"" + name_ + "\" is in " +
+                             (lane_.empty() ? "no lane" : "lane \"" + lane_ + "\"") +
+                             "; drop it first to put it into another");
     windows::Claim claim = claim_;
     claim.share = order.share.value_or(claim.share);
     claim.cap = order.cap.value_or(claim.cap);
@@ -101,13 +123,25 @@ base::Status Tenant::change(const Order& order) {
     uid_ = order.uid.value_or(uid_);
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
         ledger::GpuTerms& terms = terms_->gpus[gpu];
-        if (order.memory) terms.limit_bytes = *order.memory;
+        if (order.memory) set_limit(gpu, *order.memory);
         if (order.context) terms.context_bytes = *order.context;
         if (order.managed) terms.managed = *order.managed ? 1 : 0;
     }
     for (const GpuWish& gpu : order.gpus)
-        if (gpu.memory) terms_->gpus[index_of(gpu.uuid)].limit_bytes = *gpu.memory;
+        if (gpu.memory) set_limit(static_cast<std::uint32_t>(index_of(gpu.uuid)), *gpu.memory);
+    lane_claim_.limit = limit(0);
+    lane_claim_.weight = claim.weight;
+    lane_claim_.priority = claim.priority;
+    lane_claim_.persistent = order.persistent.value_or(lane_claim_.persistent);
+    lane_claim_.peak = order.peak.value_or(lane_claim_.peak);
+    lane_claim_.expected_ns = order.expected_ns.value_or(lane_claim_.expected_ns);
     return {};
+}
+
+// In a lane it is what a turn gives, and that what the lane says.
+void Tenant::set_limit(std::uint32_t gpu, std::uint64_t bytes) {
+    terms_->gpus[gpu].shown_bytes = bytes;
+    if (lane_.empty()) terms_->gpus[gpu].limit_bytes = bytes;
 }
 
 void Tenant::settle(bool settling) {
@@ -127,6 +161,8 @@ std::uint32_t Tenant::take_slot(pid_t pid) {
         ledger::Slot& words = account_->lines[gpu].slots[slot];
         words.pid = static_cast<std::uint32_t>(pid);
         seen_[gpu].busy[slot] = words.busy_ns;
+        words.highest = words.high = words.persistent = words.peak = 0;
+        words.launches = 0;
     }
     return slot;
 }
@@ -134,6 +170,8 @@ std::uint32_t Tenant::take_slot(pid_t pid) {
 void Tenant::free_slot(std::uint32_t slot) {
     silence(slot);
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        look_at_iterations(gpu);
+        seen_[gpu].profiler.forget(slot);
         account_->lines[gpu].slots[slot].charged = 0;
         account_->lines[gpu].slots[slot].pid = 0;
     }
@@ -144,10 +182,29 @@ void Tenant::silence(std::uint32_t slot) {
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
         account_->lines[gpu].slots[slot].waiting = 0;
         account_->lines[gpu].slots[slot].in_flight = 0;
+        account_->lines[gpu].slots[slot].inside = 0;
     }
 }
 
+void Tenant::look_at_iterations(std::uint32_t gpu) {
+    Seen& seen = seen_[gpu];
+    for (std::uint32_t slot = 0; slot < terms_->gpus[gpu].slots_end; ++slot)
+        if (taken_[slot]) seen.profiler.look(slot, account_->lines[gpu].slots[slot], seen.phase);
+}
+
+std::int64_t Tenant::let(std::uint32_t gpu, windows::Right right, std::int64_t now) {
+    Seen& seen = seen_[gpu];
+    const bool is_alone = right == windows::Right::open;
+    const bool is_measured = is_alone && seen.profiler.measures(now);
+    seen.phase = Profiler::Phase::contended;
+    if (is_alone) seen.phase = is_measured ? Profiler::Phase::measured : Profiler::Phase::alone;
+    set_gate(gpu, is_measured ? windows::Right::granted : right);
+    if (!is_alone) return windows::Windows::kNever;
+    return is_measured ? now + kLookWhileMeasured : seen.profiler.measures_next();
+}
+
 windows::Sight Tenant::look(std::uint32_t gpu, std::int64_t now) {
+    look_at_iterations(gpu);
     Seen& seen = seen_[gpu];
     windows::Sight sight;
     std::uint64_t used = 0;
@@ -171,14 +228,55 @@ windows::Sight Tenant::look(std::uint32_t gpu, std::int64_t now) {
 }
 
 void Tenant::set_gate(std::uint32_t gpu, windows::Right right) {
+    put_gate(gpu, gate_for(right), true);
+}
+
+void Tenant::put_gate(std::uint32_t gpu, ledger::Gate wanted, bool is_new_turn) {
     auto& gate = terms_->gpus[gpu].gate;
     const std::uint32_t word = gate;
-    const auto wanted = gate_for(right);
-    if (ledger::gate_of(word) == wanted) return;
+    if (ledger::gate_of(word) == wanted && !(wanted == ledger::Gate::turn && is_new_turn)) return;
     if (ledger::gate_of(word) == ledger::Gate::open) ++terms_->gated;
-    gate = ((word & ~3U) + 4) | static_cast<std::uint32_t>(wanted);
+    gate = ((word & ~3U) + (is_new_turn ? 4 : 0)) | static_cast<std::uint32_t>(wanted);
     if (wanted == ledger::Gate::open) --terms_->gated;
     ::syscall(SYS_futex, &gate, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+windows::LaneSight Tenant::look_in_lane(std::uint32_t gpu, std::int64_t now) {
+    windows::LaneSight sight;
+    sight.work = look(gpu, now);
+    bool iterates = false;
+    for (std::uint32_t slot = 0; slot < terms_->gpus[gpu].slots_end; ++slot) {
+        const ledger::Slot& words = account_->lines[gpu].slots[slot];
+        if (!taken_[slot]) continue;
+        sight.inside = sight.inside || words.inside != 0;
+        iterates = iterates || words.launches != 0;
+        sight.persistent += std::min(words.persistent.load(), ledger::kNoLimit);
+        sight.peak += std::min(words.peak.load(), ledger::kNoLimit);
+    }
+    if (iterates) sight.iterations = seen_[gpu].profiler.profile().iterations;
+    sight.charged = ledger::charged(place(gpu));
+    return sight;
+}
+
+std::int64_t Tenant::let_in_lane(std::uint32_t gpu, const windows::Turn& turn, std::int64_t now) {
+    Seen& seen = seen_[gpu];
+    ledger::GpuTerms& terms = terms_->gpus[gpu];
+    if (turn.right == windows::Right::open) {
+        terms.limit_bytes = turn.limit;
+        return let(gpu, turn.right, now);
+    }
+    seen.phase = Profiler::Phase::contended;
+    const bool is_closed = turn.right == windows::Right::closed;
+    if (is_closed) set_gate(gpu, turn.right);
+    terms.limit_bytes = turn.limit;
+    if (is_closed) return windows::Windows::kNever;
+    // What began under a turn that was not asked for each iteration is that turn's iteration.
+    const auto before = ledger::gate_of(terms.gate);
+    const bool goes_on = turn.grant == seen.grant &&
+                         (before == ledger::Gate::granted || before == ledger::Gate::turn);
+    put_gate(gpu, gate_for(turn.right), !goes_on);
+    seen.grant = turn.grant;
+    return windows::Windows::kNever;
 }
 
 bool Tenant::has_charge(std::uint32_t slot, std::uint32_t gpu) const {
@@ -191,7 +289,7 @@ std::size_t Tenant::members_here() const {
                       [](const auto& entry) { return entry.second.state == Member::State::here; }));
 }
 
-std::string Tenant::describe() const {
+std::string Tenant::describe() {
     std::size_t lingering = 0;
     for (const auto& [id, member] : members)
         if (member.state == Member::State::dead || member.state == Member::State::hung_up)
@@ -199,9 +297,9 @@ std::string Tenant::describe() const {
     std::string text;
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
         const ledger::GpuTerms& terms = terms_->gpus[gpu];
-        const std::uint64_t limit = terms.limit_bytes;
+        const std::uint64_t shown = limit(gpu);
         text += "\ntenant=" + name_ + " gpu=" + gpus_[gpu];
-        text += " limit=" + (limit == ledger::kNoLimit ? "none" : std::to_string(limit));
+        text += " limit=" + (shown == ledger::kNoLimit ? "none" : std::to_string(shown));
         text += " charged=" + std::to_string(ledger::charged(place(gpu)));
         text += " processes=" + std::to_string(members_here());
         text += " lingering=" + std::to_string(lingering);
@@ -209,7 +307,10 @@ std::string Tenant::describe() const {
         text += " cap=" + base::format_thousandths(claim_.cap);
         text += " weight=" + std::to_string(claim_.weight);
         text += " priority=" + std::to_string(claim_.priority);
+        text += " lane=" + (lane_.empty() ? "none" : lane_);
         text += std::string(" gate=") + name_of(ledger::gate_of(terms.gate));
+        look_at_iterations(gpu);
+        text += text_of(seen_[gpu].profiler.profile());
     }
     return text;
 }

@@ -13,8 +13,9 @@
 #include "base/result.h"
 #include "vgpu/arbiter/order.h"
 #include "vgpu/arbiter/peer.h"
+#include "vgpu/arbiter/profile.h"
 #include "vgpu/ledger/charge.h"
-#include "vgpu/windows/windows.h"
+#include "vgpu/windows/lane.h"
 
 namespace berth::vgpu::arbiter {
 
@@ -56,14 +57,24 @@ class Tenant {
     // What its processes want and did on one GPU since the last look.
     windows::Sight look(std::uint32_t gpu, std::int64_t now);
     void set_gate(std::uint32_t gpu, windows::Right right);
+    // Of a tenant in a lane.
+    windows::LaneSight look_in_lane(std::uint32_t gpu, std::int64_t now);
+    // The same, but who is alone may be measured for a while. Returns when that may change.
+    std::int64_t let(std::uint32_t gpu, windows::Right right, std::int64_t now);
+
+    // The same in a lane; nothing is granted that is not seen to be taken back.
+    std::int64_t let_in_lane(std::uint32_t gpu, const windows::Turn& turn, std::int64_t now);
 
     bool has_charge(std::uint32_t slot, std::uint32_t gpu) const;
     std::size_t members_here() const;
     // A line for each GPU, as words of key=value.
-    std::string describe() const;
+    std::string describe();
 
     const std::string& name() const { return name_; }
     const windows::Claim& claim() const { return claim_; }
+    // Of a tenant in a lane, which has one GPU; an empty name: it is in none.
+    const std::string& lane() const { return lane_; }
+    const windows::LaneClaim& lane_claim() const { return lane_claim_; }
     const std::vector<std::string>& gpus() const { return gpus_; }
     std::uint32_t uid() const { return uid_; }
     int account_fd() const { return account_fd_; }
@@ -75,6 +86,10 @@ class Tenant {
 
   private:
     Tenant() = default;
+    void look_at_iterations(std::uint32_t gpu);
+    void put_gate(std::uint32_t gpu, ledger::Gate gate, bool is_new_turn);
+    std::uint64_t limit(std::uint32_t gpu) const { return terms_->gpus[gpu].shown_bytes; }
+    void set_limit(std::uint32_t gpu, std::uint64_t bytes);
     ledger::Place place(std::uint32_t gpu) const {
         return {&account_->lines[gpu], &terms_->gpus[gpu], 0};
     }
@@ -83,6 +98,8 @@ class Tenant {
     std::vector<std::string> gpus_;
     std::uint32_t uid_ = 0;
     windows::Claim claim_;
+    std::string lane_;
+    windows::LaneClaim lane_claim_;
     int account_fd_ = -1;
     int terms_fd_ = -1;
     ledger::Account* account_ = nullptr;
@@ -92,6 +109,9 @@ class Tenant {
         std::vector<std::uint64_t> busy = std::vector<std::uint64_t>(ledger::kSlotsMax);
         std::int64_t at = 0;
         std::int64_t believable = 0;  // ns that may still be reported: no more than have passed
+        std::uint32_t grant = 0;  // the last one in its lane
+        Profiler profiler;
+        Profiler::Phase phase = Profiler::Phase::alone;  // since the last look
     };
     std::vector<Seen> seen_;  // by GPU
 };

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Launches. Where no GPU of the tenant is gated, which is so for whoever is alone on its GPUs, a
-// launch costs one load more than without this library.
+// Launches. Each is noted; where no GPU of the tenant is gated, which is so for whoever is alone on
+// its GPUs, that is all.
 #include "vgpu/interposer/charged_call.h"
+#include "vgpu/interposer/iterating.h"
 #include "vgpu/interposer/pools.h"
 #include "vgpu/interposer/work.h"
 
+using namespace berth::vgpu;
 using namespace berth::vgpu::interposer;
 
 namespace {
@@ -13,18 +15,37 @@ namespace {
 bool is_gated() { return gated_word->load(std::memory_order_relaxed) != 0; }
 
 template <class Call>
-[[gnu::noinline]] CUresult gated(CUstream stream, Call call) {
-    const GatedLaunch launch(stream);
+CUresult gated(iterations::Passage passage, CUstream stream, Call call) {
+    const GatedLaunch launch(stream, passage);
     const CUresult result = call();
     launch.launched(result);
     return result;
 }
 
+bool ends(iterations::Passage passage) { return (passage & iterations::kEnds) != 0; }
+
+// Nothing more is to be done about a launch than to pass it on.
+bool is_plain(iterations::Passage passage) { return !is_gated() && !ends(passage); }
+
+template <class Call>
+[[gnu::noinline]] CUresult launch_noted(iterations::Passage passage, CUstream stream, Call call) {
+    const CUresult result = is_gated() ? gated(passage, stream, call) : call();
+    if (ends(passage)) measure_iterations();
+    return result;
+}
+
+// `work` is the function or graph that is launched.
+template <class Call>
+CUresult launch(const void* work, CUstream stream, Call call) {
+    const auto passage = note_launch(work);
+    return is_plain(passage) ? call() : launch_noted(passage, stream, call);
+}
+
 CUstream per_thread(CUstream stream) { return stream == nullptr ? cu_stream_per_thread() : stream; }
 
 template <class Call>
-CUresult graph_launch(CUstream stream, Call call) {
-    const CUresult result = is_gated() ? gated(stream, call) : call();
+CUresult graph_launch(CUgraphExec graph, CUstream stream, Call call) {
+    const CUresult result = launch(graph, stream, call);
     if (is_tenant()) settle_graph_memory(here().gpu);
     return result;
 }
@@ -38,13 +59,14 @@ CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int g
     const RealDriver& real = load_real_driver();
     if (real.cuLaunchKernel == nullptr) [[unlikely]]
         return missing();
-    const auto call = [&] {
+    const auto passage = note_launch(function);
+    if (is_plain(passage)) [[likely]]
         return real.cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
                                    shared_bytes, stream, parameters, extra);
-    };
-    if (!is_gated()) [[likely]]
-        return call();
-    return gated(stream, call);
+    return launch_noted(passage, stream, [&] {
+        return real.cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                                   shared_bytes, stream, parameters, extra);
+    });
 }
 
 CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned int grid_y,
@@ -54,13 +76,14 @@ CUresult cuLaunchKernel_ptsz(CUfunction function, unsigned int grid_x, unsigned 
     const RealDriver& real = load_real_driver();
     if (real.cuLaunchKernel_ptsz == nullptr) [[unlikely]]
         return missing();
-    const auto call = [&] {
+    const auto passage = note_launch(function);
+    if (is_plain(passage)) [[likely]]
         return real.cuLaunchKernel_ptsz(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
                                         shared_bytes, stream, parameters, extra);
-    };
-    if (!is_gated()) [[likely]]
-        return call();
-    return gated(per_thread(stream), call);
+    return launch_noted(passage, per_thread(stream), [&] {
+        return real.cuLaunchKernel_ptsz(function, grid_x, grid_y, grid_z, block_x, block_y, block_z,
+                                        shared_bytes, stream, parameters, extra);
+    });
 }
 
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
@@ -68,7 +91,7 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
     const RealDriver& real = load_real_driver();
     if (real.cuLaunchKernelEx == nullptr) return missing();
     const auto call = [&] { return real.cuLaunchKernelEx(config, function, parameters, extra); };
-    return is_gated() && config != nullptr ? gated(config->hStream, call) : call();
+    return config == nullptr ? call() : launch(function, config->hStream, call);
 }
 
 CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction function, void** parameters,
@@ -78,7 +101,7 @@ CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction function
     const auto call = [&] {
         return real.cuLaunchKernelEx_ptsz(config, function, parameters, extra);
     };
-    return is_gated() && config != nullptr ? gated(per_thread(config->hStream), call) : call();
+    return config == nullptr ? call() : launch(function, per_thread(config->hStream), call);
 }
 
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
@@ -91,7 +114,7 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, uns
         return real.cuLaunchCooperativeKernel(function, grid_x, grid_y, grid_z, block_x, block_y,
                                               block_z, shared_bytes, stream, parameters);
     };
-    return is_gated() ? gated(stream, call) : call();
+    return launch(function, stream, call);
 }
 
 CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x,
@@ -106,7 +129,7 @@ CUresult cuLaunchCooperativeKernel_ptsz(CUfunction function, unsigned int grid_x
                                                    block_y, block_z, shared_bytes, stream,
                                                    parameters);
     };
-    return is_gated() ? gated(per_thread(stream), call) : call();
+    return launch(function, per_thread(stream), call);
 }
 
 CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* launches, unsigned int count,
@@ -116,17 +139,19 @@ CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* launches, unsi
     const auto call = [&] {
         return real.cuLaunchCooperativeKernelMultiDevice(launches, count, flags);
     };
-    return is_gated() && launches != nullptr && count > 0 ? gated(launches->hStream, call) : call();
+    if (launches == nullptr || count == 0) return call();
+    return launch(launches->function, launches->hStream, call);
 }
 
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     const RealDriver& real = load_real_driver();
     if (real.cuGraphLaunch == nullptr) return missing();
-    return graph_launch(stream, [&] { return real.cuGraphLaunch(exec, stream); });
+    return graph_launch(exec, stream, [&] { return real.cuGraphLaunch(exec, stream); });
 }
 
 CUresult cuGraphLaunch_ptsz(CUgraphExec exec, CUstream stream) {
     const RealDriver& real = load_real_driver();
     if (real.cuGraphLaunch_ptsz == nullptr) return missing();
-    return graph_launch(per_thread(stream), [&] { return real.cuGraphLaunch_ptsz(exec, stream); });
+    return graph_launch(exec, per_thread(stream),
+                        [&] { return real.cuGraphLaunch_ptsz(exec, stream); });
 }

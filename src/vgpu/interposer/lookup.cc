@@ -88,6 +88,13 @@ const Hook hooks[] = {
                false),
     BERTH_HOOK(cuGraphLaunch, cuGraphLaunch, 10000, false),
     BERTH_HOOK(cuGraphLaunch_ptsz, cuGraphLaunch, 10000, true),
+    BERTH_HOOK(cuCtxSynchronize, cuCtxSynchronize, 2000, false),
+    BERTH_HOOK(cuCtxSynchronize_v2, cuCtxSynchronize, 13000, false),
+    BERTH_HOOK(cuStreamSynchronize, cuStreamSynchronize, 2000, false),
+    BERTH_HOOK(cuStreamSynchronize_ptsz, cuStreamSynchronize, 7000, true),
+    BERTH_HOOK(cuEventSynchronize, cuEventSynchronize, 2000, false),
+    BERTH_HOOK(cuMemcpyDtoH_v2, cuMemcpyDtoH, 3020, false),
+    BERTH_HOOK(cuMemcpyDtoH_v2_ptds, cuMemcpyDtoH, 7000, true),
 };
 #undef BERTH_HOOK
 constexpr std::size_t kHooks = sizeof hooks / sizeof hooks[0];

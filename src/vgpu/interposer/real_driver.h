@@ -19,6 +19,8 @@ decltype(cuLaunchKernel) cuLaunchKernel_ptsz;
 decltype(cuLaunchKernelEx) cuLaunchKernelEx_ptsz;
 decltype(cuLaunchCooperativeKernel) cuLaunchCooperativeKernel_ptsz;
 decltype(cuGraphLaunch) cuGraphLaunch_ptsz;
+decltype(cuStreamSynchronize) cuStreamSynchronize_ptsz;
+decltype(cuMemcpyDtoH_v2) cuMemcpyDtoH_v2_ptds;
 decltype(cuDevicePrimaryCtxRelease_v2) cuDevicePrimaryCtxRelease;
 decltype(cuDevicePrimaryCtxReset_v2) cuDevicePrimaryCtxReset;
 #pragma GCC visibility pop
@@ -101,6 +103,12 @@ namespace berth::vgpu::interposer {
     X(cuGraphLaunch_ptsz)                   \
     X(cuGraphAddMemAllocNode)               \
     X(cuStreamIsCapturing)                  \
+    X(cuStreamSynchronize)                  \
+    X(cuStreamSynchronize_ptsz)             \
+    X(cuCtxSynchronize)                     \
+    X(cuCtxSynchronize_v2)                  \
+    X(cuMemcpyDtoH_v2)                      \
+    X(cuMemcpyDtoH_v2_ptds)                 \
     X(cuThreadExchangeStreamCaptureMode)    \
     X(cuEventCreate)                        \
     X(cuEventRecord)                        \

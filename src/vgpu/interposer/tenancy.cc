@@ -11,6 +11,8 @@
 #include "vgpu/interposer/blocks.h"
 #include "vgpu/interposer/complain.h"
 #include "vgpu/interposer/devices.h"
+#include "vgpu/interposer/iterating.h"
+#include "vgpu/interposer/now.h"
 #include "vgpu/interposer/seat.h"
 
 namespace berth::vgpu::interposer {
@@ -18,12 +20,17 @@ namespace {
 
 constexpr int kJoinMs = 5000;
 constexpr int kGateMs = 100;  // as long as a dead arbiter can hold somebody back
+constexpr int kLookMs = 2;    // within which an arbiter looks that was rung for
+constexpr int kLooksMax = 5;
+constexpr std::uint32_t kNoTurn = UINT32_MAX;
 
 std::atomic<Seat*> seat{nullptr};
 // Shared by whoever charges, exclusive for moving to another seat.
 pthread_rwlock_t moving = PTHREAD_RWLOCK_INITIALIZER;
 pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 constexpr std::atomic<std::uint32_t> kNotGated{0};
+// In which turn on each GPU the last iteration began.
+std::atomic<std::uint32_t> last_turn[ledger::kGpusMax];
 
 class Staying {
   public:
@@ -42,6 +49,7 @@ void forget_parent() {
     if (parents != nullptr) ::close(parents->membership.socket);
     moving = PTHREAD_RWLOCK_INITIALIZER;
     entering = PTHREAD_MUTEX_INITIALIZER;
+    forget_iterations();
     forget_all_blocks();
     forget_devices();
 }
@@ -54,8 +62,13 @@ std::uint64_t charged_here(const ledger::Place& place) {
 void move_to(Seat* next) {
     ::pthread_rwlock_wrlock(&moving);
     const Seat* before = seat.load();
-    for (std::uint32_t gpu = 0; before != nullptr && gpu < next->gpu_count; ++gpu)
-        ledger::charge_regardless(next->place(gpu), charged_here(before->place(gpu)));
+    for (std::uint32_t gpu = 0; before != nullptr && gpu < next->gpu_count; ++gpu) {
+        const ledger::Place left = before->place(gpu);
+        ledger::charge_regardless(next->place(gpu), charged_here(left));
+        ledger::note_high(next->place(gpu), left.line->slots[left.slot].highest);
+    }
+    for (auto& turn : last_turn) turn = kNoTurn;
+    is_in_lane = next->gpu_count > 0 && next->place(0).terms->in_lane != 0;
     seat.store(next);
     gated_word = &next->membership.terms->gated;
     ::pthread_rwlock_unlock(&moving);
@@ -78,6 +91,7 @@ bool enter() {
     is_registered = true;
     learn_devices(*first);
     move_to(first);
+    begin_noting();
     watch_seat(first, socket, {move_to, let_everybody_pass});
     return true;
 }
@@ -85,6 +99,7 @@ bool enter() {
 }  // namespace
 
 const std::atomic<std::uint32_t>* gated_word = &kNotGated;
+std::atomic<bool> is_in_lane{false};
 
 bool enter_tenancy() {
     if (seat.load() != nullptr) return true;
@@ -101,22 +116,67 @@ bool enter_tenancy() {
 
 bool is_tenant() { return seat.load() != nullptr; }
 
-bool take(Gpu gpu, std::uint64_t bytes) {
-    if (gpu == kUnlimited) return true;
-    Refusal refusal;
-    refusal.asked = bytes;
-    if (gpu == kNotGiven) {
-        refusal.is_given = false;
-        complain_of_limit(refusal);
+int gpu_count() {
+    const Seat* here = seat.load();
+    return here == nullptr ? 0 : static_cast<int>(here->gpu_count);
+}
+
+namespace {
+
+// Whether the limit now is the one of a turn, which this process has.
+bool has_turn(Gpu gpu, const ledger::Place& place, std::uint32_t word) {
+    if (ledger::gate_of(word) != ledger::Gate::turn)
+        return ledger::gate_of(word) != ledger::Gate::closed;
+    return ledger::turn_of(word) != last_turn[gpu] || place.line->slots[place.slot].inside != 0;
+}
+
+// In a lane, what does not fit now may fit in the next turn; and in a turn, once the arbiter has
+// seen what others have freed. False when there is nothing to wait for.
+bool wait_for_turn(Gpu gpu, std::uint64_t bytes, std::uint32_t word, int& looks) {
+    const Seat* here = seat.load();
+    const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
+    const std::uint64_t shown = place.terms->shown_bytes;
+    if (place.terms->in_lane == 0 || bytes > shown || ledger::charged(place) > shown - bytes)
         return false;
+    if (has_turn(gpu, place, word)) {
+        ledger::wait_for_change(here->membership, here->places[gpu], word, kLookMs);
+        return ++looks <= kLooksMax;
     }
+    const std::int64_t before = now_ns();
+    ledger::wait_for_change(here->membership, here->places[gpu], word, kGateMs);
+    note_gate(now_ns() - before);
+    return true;
+}
+
+// Charges, or says why not. `word`: what the gate was before.
+bool try_to_take(Gpu gpu, std::uint64_t bytes, std::uint32_t& word, Refusal& refusal) {
     const Staying staying;
     const ledger::Place place = place_of(gpu);
-    if (ledger::charge(place, bytes)) return true;
+    word = place.terms->gate;
+    if (ledger::charge(place, bytes)) {
+        ledger::note_high(place);
+        return true;
+    }
     refusal.uuid = place.terms->uuid;
     refusal.limit = place.terms->limit_bytes;
     refusal.used = ledger::charged(place);
     refusal.used_here = charged_here(place);
+    return false;
+}
+
+}  // namespace
+
+bool take(Gpu gpu, std::uint64_t bytes) {
+    if (gpu == kUnlimited) return true;
+    Refusal refusal;
+    refusal.asked = bytes;
+    refusal.is_given = gpu != kNotGiven;
+    std::uint32_t word = 0;
+    int looks = 0;
+    while (refusal.is_given) {
+        if (try_to_take(gpu, bytes, word, refusal)) return true;
+        if (!wait_for_turn(gpu, bytes, word, looks)) break;
+    }
     complain_of_limit(refusal);
     return false;
 }
@@ -124,7 +184,9 @@ bool take(Gpu gpu, std::uint64_t bytes) {
 void take_regardless(Gpu gpu, std::uint64_t bytes) {
     if (gpu < 0 || bytes == 0) return;
     const Staying staying;
-    ledger::charge_regardless(place_of(gpu), bytes);
+    const ledger::Place place = place_of(gpu);
+    ledger::charge_regardless(place, bytes);
+    ledger::note_high(place);
 }
 
 void give(Gpu gpu, std::uint64_t bytes) {
@@ -137,16 +199,40 @@ Account account_of(Gpu gpu) {
     if (gpu < 0) return {};
     const Staying staying;
     const ledger::Place place = place_of(gpu);
-    return {place.terms->limit_bytes, ledger::charged(place), place.terms->context_bytes,
+    return {place.terms->shown_bytes, ledger::charged(place), place.terms->context_bytes,
             place.terms->managed != 0};
 }
 
-ledger::Gate pass_gate(Gpu gpu) {
+namespace {
+
+bool may_pass(Gpu gpu, std::uint32_t word, bool begins) {
+    if (ledger::gate_of(word) != ledger::Gate::turn)
+        return ledger::gate_of(word) != ledger::Gate::closed;
+    return !begins || ledger::turn_of(word) != last_turn[gpu];
+}
+
+}  // namespace
+
+ledger::Gate pass_gate(Gpu gpu, iterations::Passage passage) {
+    const bool begins = (passage & iterations::kBegins) != 0;
+    const bool is_inside = (passage & iterations::kInside) != 0;
     while (gpu >= 0 && gated_word->load(std::memory_order_relaxed) != 0) {
         const Seat* here = seat.load();
         if (here == nullptr) break;
-        const auto gate = ledger::wait_at_gate(here->membership, here->places[gpu], kGateMs);
-        if (gate != ledger::Gate::closed) return gate;
+        const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
+        ledger::Slot& slot = place.line->slots[place.slot];
+        // First said, then looked: who closes the gate and then sees nothing begun may trust it.
+        slot.inside = is_inside ? 1 : 0;
+        if (!is_inside) slot.launches = 0;
+        const std::uint32_t word = place.terms->gate;
+        if (may_pass(gpu, word, begins)) {
+            if (begins) last_turn[gpu] = ledger::turn_of(word);
+            return ledger::gate_of(word);
+        }
+        if (begins) slot.inside = 0;
+        const std::int64_t before = now_ns();
+        ledger::wait_for_change(here->membership, here->places[gpu], word, kGateMs);
+        note_gate(now_ns() - before);
     }
     return ledger::Gate::open;
 }

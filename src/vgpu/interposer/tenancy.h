@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "vgpu/abi/cuda_values.h"
+#include "vgpu/iterations/iterations.h"
 #include "vgpu/ledger/admission.h"
 #include "vgpu/ledger/gate.h"
 
@@ -27,6 +28,8 @@ bool enter_tenancy();
 bool is_tenant();
 
 Gpu gpu_of(CUdevice device);
+// Of its terms: 0 where this process belongs to no tenant.
+int gpu_count();
 
 // Charges bytes to this process; on false why is on stderr. An unlimited GPU takes all.
 [[nodiscard]] bool take(Gpu gpu, std::uint64_t bytes);
@@ -34,7 +37,7 @@ void take_regardless(Gpu gpu, std::uint64_t bytes);
 void give(Gpu gpu, std::uint64_t bytes);
 
 struct Account {
-    std::uint64_t limit = 0;
+    std::uint64_t limit = 0;  // in its turn, where it has turns
     std::uint64_t used = 0;  // by the tenant
     std::uint64_t context = 0;
     bool managed_may_pass = false;
@@ -45,9 +48,12 @@ Account account_of(Gpu gpu);
 // Non-zero: at least one GPU is gated. One load, for the path of every launch.
 extern const std::atomic<std::uint32_t>* gated_word;
 
-// Waits while the gate of a GPU is closed. Open where there is no arbiter to ask: then nobody is
-// held back.
-ledger::Gate pass_gate(Gpu gpu);
+// Whether turns go by iterations (vgpu/windows/lane.h): their ends must be told at once.
+extern std::atomic<bool> is_in_lane;
+
+// Waits while the gate of a GPU is closed to this launch. Open where there is no arbiter to ask:
+// then nobody is held back.
+ledger::Gate pass_gate(Gpu gpu, iterations::Passage passage);
 // What the arbiter schedules by.
 ledger::Slot* work_slot(Gpu gpu);
 void ring_arbiter(Gpu gpu);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "vgpu/interposer/now.h"
 #include "vgpu/interposer/real_driver.h"
 #include "vgpu/interposer/seat.h"
 
@@ -17,12 +18,6 @@ constexpr std::int64_t kUnderWay = 2'000'000;    // ns of work, launched ahead
 constexpr std::uint32_t kLaunchesMax = 64;       // between marks
 constexpr std::uint32_t kMarksMax = 64;
 constexpr std::uint32_t kMarksUnmeasured = 4;  // while nothing is known about the work
-
-std::int64_t now_ns() {
-    timespec time{};
-    ::clock_gettime(CLOCK_MONOTONIC, &time);
-    return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
 
 struct Mark {
     CUevent event = nullptr;
@@ -173,7 +168,8 @@ bool is_mark_due(const Work& work, std::int64_t now) {
 
 }  // namespace
 
-GatedLaunch::GatedLaunch(CUstream stream) : stream_(stream), here_(here()) {
+GatedLaunch::GatedLaunch(CUstream stream, iterations::Passage passage)
+    : stream_(stream), passage_(passage), here_(here()) {
     if (here_.gpu < 0 || is_capturing(stream)) return;
     Work& work = works[here_.gpu];
     {
@@ -181,7 +177,7 @@ GatedLaunch::GatedLaunch(CUstream stream) : stream_(stream), here_(here()) {
         if (start_accounting(work, here_.gpu)) wait_for_room(work);
         counts_ = work.has_thread;
     }
-    if (pass_gate(here_.gpu) == ledger::Gate::open) counts_ = false;
+    if (pass_gate(here_.gpu, passage) == ledger::Gate::open) counts_ = false;
     if (!counts_) return;
     if (ledger::Slot* slot = work_slot(here_.gpu)) slot->in_flight = 1;
 }
@@ -194,7 +190,8 @@ void GatedLaunch::launched(CUresult result) const {
         const std::int64_t now = now_ns();
         if (work.count == 0 && work.unmarked > 0) account_unmarked(work, here_.gpu, now);
         if (work.unmarked++ == 0) work.first_unmarked_at = now;
-        if (is_mark_due(work, now) && work.count < kMarksMax) {
+        const bool ends = (passage_ & iterations::kEnds) != 0;
+        if ((ends || is_mark_due(work, now)) && work.count < kMarksMax) {
             const CUevent event = take_event(work, here_.context);
             const RealDriver& real = load_real_driver();
             if (event != nullptr && real.cuEventRecord(event, stream_) == CUDA_SUCCESS) {

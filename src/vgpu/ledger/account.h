@@ -23,11 +23,22 @@ inline constexpr std::uint32_t kSlotsMax = 512;  // processes of one tenant at a
 struct alignas(64) Slot {
     std::atomic<std::uint64_t> charged;  // bytes of GPU memory, see charge.h
     std::atomic<std::uint32_t> pid;      // as the arbiter, its only writer, sees it; 0: nobody
+    std::atomic<std::uint64_t> highest;  // what was ever charged
+    std::atomic<std::uint64_t> high;     // ... since the last iteration ended
 
     // What the arbiter schedules by, apart so that launches do not slow allocations.
     alignas(64) std::atomic<std::uint64_t> busy_ns;  // time with work on the GPU, ever growing
     std::atomic<std::uint32_t> waiting;              // threads that wait at the gate
     std::atomic<std::uint32_t> in_flight;            // 1: launched work has not been seen to end
+    std::atomic<std::uint32_t> inside;               // 1: an iteration has begun and not ended
+
+    // What its iterations take, apart from what is written at launches. Counts ever grow.
+    alignas(64) std::atomic<std::uint64_t> iterations;  // that have ended
+    std::atomic<std::uint64_t> timed_iterations;        // of those, the ones that ...
+    std::atomic<std::uint64_t> timed_ns;                // ... took so long, without gates
+    std::atomic<std::uint64_t> persistent;  // the most charged at the end of one
+    std::atomic<std::uint64_t> peak;        // the most charged within one
+    std::atomic<std::uint32_t> launches;    // in one; 0: it has none
 };
 
 struct Line {
@@ -36,7 +47,7 @@ struct Line {
     Slot slots[kSlotsMax];
 };
 
-inline constexpr std::uint64_t kAccountMark = 0x3154434348545242;  // the layout's version
+inline constexpr std::uint64_t kAccountMark = 0x3254434348545242;  // the layout's version
 
 struct Account {
     std::uint64_t mark;

@@ -78,6 +78,19 @@ void charge_regardless(const Place& place, std::uint64_t bytes) {
     place.line->slots[place.slot].charged.fetch_add(std::min(bytes, kNoLimit));
 }
 
+void raise(std::atomic<std::uint64_t>& word, std::uint64_t value) {
+    std::uint64_t seen = word.load(std::memory_order_relaxed);
+    while (seen < value && !word.compare_exchange_weak(seen, value)) {
+    }
+}
+
+void note_high(const Place& place, std::uint64_t before) {
+    Slot& slot = place.line->slots[place.slot];
+    const std::uint64_t charged = slot.charged.load(std::memory_order_relaxed);
+    raise(slot.high, charged);
+    raise(slot.highest, std::max(charged, before));
+}
+
 void give_back(const Place& place, std::uint64_t bytes) {
     place.line->slots[place.slot].charged.fetch_sub(bytes);
     passage("given-back");

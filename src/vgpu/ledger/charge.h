@@ -31,6 +31,11 @@ struct Place {
 // For what exists already and nobody can refuse: a context, or what a process brings along.
 void charge_regardless(const Place& place, std::uint64_t bytes);
 
+// After a charge: keeps the highest. At least `before`, which is what it was on another seat.
+void note_high(const Place& place, std::uint64_t before = 0);
+// Never lowers it.
+void raise(std::atomic<std::uint64_t>& word, std::uint64_t value);
+
 void give_back(const Place& place, std::uint64_t bytes);
 
 // What all processes of the tenant are charged now. Never less than what they were granted.

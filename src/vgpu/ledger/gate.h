@@ -10,7 +10,12 @@ namespace berth::vgpu::ledger {
 
 inline Gate gate(const Place& place) { return gate_of(place.terms->gate.load()); }
 
-// Counts the caller as waiting, rings, and sleeps while the gate is closed, timeout_ms at most.
+// Counts the caller as waiting, rings, and sleeps while the gate's word is this one, timeout_ms at
+// most.
+void wait_for_change(const Membership& membership, std::uint32_t gpu, std::uint32_t word,
+                     int timeout_ms);
+
+// The same while the gate is closed.
 // Returns what the gate is then.
 Gate wait_at_gate(const Membership& membership, std::uint32_t gpu, int timeout_ms);
 

@@ -16,25 +16,30 @@ inline constexpr std::uint64_t kNoLimit = std::uint64_t{1} << 52;
 
 inline constexpr std::uint32_t kUuidMax = 48;  // "GPU-..." with its NUL
 
-// The two lowest bits of a gate. The others count, so that a waiter sees every change.
+// The two lowest bits of a gate. The others count, so that a waiter sees every change, and tell one
+// turn from another.
 enum class Gate : std::uint32_t {
-    open = 0,     // nobody else wants this GPU: launch without looking further
+    open = 0,  // nobody else wants this GPU: launch without looking further
     granted = 1,  // it is this tenant's turn: launch, and account for it
-    closed = 2,   // wait
+    closed = 2,  // wait
+    turn = 3,  // granted for one iteration: to end the one that has begun, or to make the next
 };
 constexpr Gate gate_of(std::uint32_t word) { return static_cast<Gate>(word & 3); }
+constexpr std::uint32_t turn_of(std::uint32_t word) { return word >> 2; }
 
 struct alignas(64) GpuTerms {
     char uuid[kUuidMax];
     alignas(64) std::atomic<std::uint64_t> limit_bytes;
+    std::atomic<std::uint64_t> shown_bytes;  // how large the GPU looks; the limit in a turn
+    std::atomic<std::uint32_t> in_lane;  // 1: past the limit wait for a turn, to shown_bytes
     std::atomic<std::uint64_t> context_bytes;  // what a process pays for its context
-    std::atomic<std::uint32_t> slots_end;      // no slot from here on was ever handed out
-    std::atomic<std::uint32_t> settling;       // 1: processes are still coming back, do not grow
-    std::atomic<std::uint32_t> managed;        // 1: managed memory may pass the limit, uncharged
+    std::atomic<std::uint32_t> slots_end;  // no slot from here on was ever handed out
+    std::atomic<std::uint32_t> settling;  // 1: processes are still coming back, do not grow
+    std::atomic<std::uint32_t> managed;  // 1: managed memory may pass the limit, uncharged
     alignas(64) std::atomic<std::uint32_t> gate;
 };
 
-inline constexpr std::uint64_t kTermsMark = 0x314d524554545242;
+inline constexpr std::uint64_t kTermsMark = 0x324d524554545242;
 
 struct Terms {
     std::uint64_t mark;

@@ -80,7 +80,7 @@ bool share_of(const char* uuid, Share& share) {
     const Locked locked;
     ledger::Place place;
     if (!find(uuid, place)) return false;
-    share = {place.terms->limit_bytes, ledger::charged(place)};
+    share = {place.terms->shown_bytes, ledger::charged(place)};
     return true;
 }
 

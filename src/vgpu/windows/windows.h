@@ -38,7 +38,12 @@ struct Sight {
     std::int64_t used_ns = 0;  // device time
 };
 
-enum class Right { open, granted, closed };
+enum class Right {
+    open,     // nobody else is there
+    granted,  // until it is closed
+    turn,     // for one iteration, or what is left of it (lane.h)
+    closed,
+};
 
 class Windows {
   public:

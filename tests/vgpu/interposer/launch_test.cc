@@ -5,28 +5,11 @@
 #include <atomic>
 
 #include "vgpu/interposer/job.h"
+#include "vgpu/interposer/kernels.h"
 
 using namespace vgpu;
 
 namespace {
-
-constexpr const char* kSpin = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry berth_spin_ns(.param .u64 ns)
-{
-    .reg .pred %done;
-    .reg .b64 %now, %end, %ns;
-    ld.param.u64 %ns, [ns];
-    mov.u64 %now, %globaltimer;
-    add.u64 %end, %now, %ns;
-again:
-    mov.u64 %now, %globaltimer;
-    setp.lt.u64 %done, %now, %end;
-    @%done bra again;
-    ret;
-}
-)";
 
 // What each tenant's work took of the GPU, as the work itself knows it.
 struct Done {
@@ -42,14 +25,6 @@ Done& shared_done() {
     for (auto& ns : done.ns) ns = 0;
     done.ready = 0;
     return done;
-}
-
-CUfunction load_spin(const Cuda& cuda) {
-    CUmodule module = nullptr;
-    CUfunction function = nullptr;
-    MUST(CUDA(cuModuleLoadData)(&module, kSpin) == CUDA_SUCCESS);
-    MUST(CUDA(cuModuleGetFunction)(&function, module, "berth_spin_ns") == CUDA_SUCCESS);
-    return function;
 }
 
 // Launches one piece of work on a stream; returns what it takes.

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/gpu_shares/profiles.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace berth::gpu_shares {
+namespace {
+
+// The text behind "KEY=" in a line of words; empty where it is not there.
+std::string_view value_of(std::string_view line, std::string_view key) {
+    for (std::size_t at = line.find(key); at != std::string_view::npos;
+         at = line.find(key, at + 1)) {
+        const bool is_word = at == 0 || line[at - 1] == ' ';
+        if (!is_word || at + key.size() >= line.size() || line[at + key.size()] != '=') continue;
+        const std::string_view rest = line.substr(at + key.size() + 1);
+        return rest.substr(0, rest.find(' '));
+    }
+    return {};
+}
+
+std::int64_t number_of(std::string_view line, std::string_view key) {
+    const std::string_view text = value_of(line, key);
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return std::max<std::int64_t>(value, 0);
+}
+
+model::GpuProfile profile_of(std::string_view line) {
+    model::GpuProfile profile;
+    profile.iterations = number_of(line, "iterations");
+    profile.iteration_us = number_of(line, "iteration_us");
+    const auto compute = base::parse_thousandths(value_of(line, "device_share"));
+    if (compute) profile.compute = base::MilliGpu{std::min<std::int64_t>(*compute, 1000)};
+    profile.persistent = {number_of(line, "persistent")};
+    profile.peak = {number_of(line, "peak")};
+    profile.highest = {number_of(line, "highest")};
+    return profile;
+}
+
+}  // namespace
+
+model::GpuProfile larger(const model::GpuProfile& one, const model::GpuProfile& other) {
+    model::GpuProfile result = one.iterations >= other.iterations ? one : other;
+    if (one.compute && other.compute) result.compute = std::max(*one.compute, *other.compute);
+    if (!result.compute) result.compute = one.compute ? one.compute : other.compute;
+    result.persistent = std::max(one.persistent, other.persistent);
+    result.peak = std::max(one.peak, other.peak);
+    result.highest = std::max(one.highest, other.highest);
+    return result;
+}
+
+std::optional<model::GpuProfile> profile_in(std::string_view status) {
+    model::GpuProfile found;
+    while (!status.empty()) {
+        const std::size_t end = std::min(status.find('\n'), status.size());
+        found = larger(found, profile_of(status.substr(0, end)));
+        status.remove_prefix(std::min(end + 1, status.size()));
+    }
+    if (found.highest.value == 0) return std::nullopt;
+    return found;
+}
+
+}  // namespace berth::gpu_shares

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What did the tenants of an attempt take of their GPUs, by what the arbiter says of them? Pure.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "model/gpu_profile.h"
+
+namespace berth::gpu_shares {
+
+// The largest of all lines of the arbiter's status (vgpu/arbiter/README.md). None where they say
+// nothing: a job that used no GPU.
+std::optional<model::GpuProfile> profile_in(std::string_view status);
+
+// Of both the larger, and the iterations of the one that made more.
+model::GpuProfile larger(const model::GpuProfile& one, const model::GpuProfile& other);
+
+}  // namespace berth::gpu_shares

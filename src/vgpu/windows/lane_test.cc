@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "vgpu/windows/lane.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <random>
+#include <vector>
+
+using namespace berth::vgpu::windows;
+
+namespace {
+
+constexpr std::int64_t kUs = 1'000;
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kSecond = 1'000'000'000;
+constexpr std::uint64_t kGiB = 1ULL << 30U;
+constexpr std::int64_t kRingLatency = 50 * kUs;  // from a wish to the next turn
+
+struct Habit {
+    LaneClaim claim;
+    std::int64_t think = 0;  // on the CPU, before each iteration
+    std::int64_t work = 10 * kMs;  // on the GPU, alone
+    std::uint64_t persistent = kGiB;
+    std::uint64_t ephemeral = kGiB;
+    std::int64_t iterations = INT64_MAX;  // then it leaves
+    bool is_found = true;                 // the interposer finds its iterations, after three
+    std::int64_t endless_after = INT64_MAX;  // iterations; then one that never ends
+};
+
+struct Trainer {
+    Habit habit;
+    std::size_t lane = 0;
+    Lane::Id id = 0;
+    std::mt19937_64 dice;
+    enum class State { thinking, waiting, working, gone } state = State::thinking;
+    std::int64_t thinks_until = 0;
+    double left = 0;  // of its iteration
+    std::int64_t done = 0;
+    std::uint32_t began_under = 0;
+    std::uint64_t charged = 0;
+    double used = 0;
+    double unseen = 0;
+    std::int64_t ended_at = 0;
+    std::int64_t waits_since = 0;
+    std::int64_t worst_wait = 0;
+
+    bool has_iterations() const { return habit.is_found && done >= 3; }
+};
+
+// A GPU whose lanes run beside each other, at equal parts of its speed.
+class Gpu {
+  public:
+    std::size_t add_lane(const LaneTerms& terms) {
+        lanes_.push_back(std::make_unique<Lane>(terms));
+        memory_.push_back(terms.memory);
+        return lanes_.size() - 1;
+    }
+    std::size_t add(std::size_t lane, const Habit& habit) {
+        Trainer trainer;
+        trainer.habit = habit;
+        trainer.lane = lane;
+        trainer.id = lanes_[lane]->join(habit.claim, now_);
+        trainer.dice.seed(trainers_.size() + 7);
+        trainer.thinks_until = now_ + 1;
+        trainers_.push_back(trainer);
+        look_at_ = now_;
+        return trainers_.size() - 1;
+    }
+
+    void run(std::int64_t time) {
+        const std::int64_t end = now_ + time;
+        while (now_ < end) {
+            for (Trainer& trainer : trainers_) begin(trainer);
+            const std::int64_t next = std::min(end, next_event());
+            advance(next - now_);
+            now_ = next;
+            for (Trainer& trainer : trainers_) go_on(trainer);
+            if (now_ >= look_at_) look();
+        }
+    }
+    bool all_gone() const {
+        return std::all_of(trainers_.begin(), trainers_.end(), [](const Trainer& trainer) {
+            return trainer.state == Trainer::State::gone;
+        });
+    }
+    void run_until_all_gone() {
+        for (int second = 0; second < 10'000 && !all_gone(); ++second) run(kSecond);
+    }
+    Trainer& operator[](std::size_t index) { return trainers_[index]; }
+    std::int64_t now() const { return now_; }
+
+    int violations = 0;  // of a lane's memory
+    int refusals = 0;    // in a turn
+    int overlaps = 0;    // iterations of one lane at a time
+    std::vector<std::size_t> order;  // whose iterations began
+
+  private:
+    bool may_begin(const Trainer& trainer) const {
+        const Turn turn = lanes_[trainer.lane]->turn_of(trainer.id);
+        if (turn.right == Right::turn && trainer.has_iterations())
+            return turn.grant != trainer.began_under;
+        return turn.right != Right::closed;
+    }
+
+    void begin(Trainer& trainer) {
+        if (trainer.state == Trainer::State::thinking && now_ >= trainer.thinks_until) {
+            trainer.state = Trainer::State::waiting;
+            trainer.waits_since = now_;
+            if (!may_begin(trainer)) ring();
+        }
+        if (trainer.state != Trainer::State::waiting || !may_begin(trainer)) return;
+        const Turn turn = lanes_[trainer.lane]->turn_of(trainer.id);
+        const std::uint64_t wanted = trainer.habit.persistent + trainer.habit.ephemeral;
+        if (wanted > turn.limit) {
+            ++refusals;
+            return;
+        }
+        trainer.charged = wanted;
+        trainer.began_under = turn.grant;
+        trainer.worst_wait = std::max(trainer.worst_wait, now_ - trainer.waits_since);
+        trainer.state = Trainer::State::working;
+        trainer.left = trainer.done >= trainer.habit.endless_after
+                           ? 1e18
+                           : static_cast<double>(trainer.habit.work);
+        order.push_back(static_cast<std::size_t>(&trainer - trainers_.data()));
+        for (const Trainer& other : trainers_)
+            if (&other != &trainer && other.lane == trainer.lane && is_running(other)) ++overlaps;
+        std::uint64_t sum = 0;
+        for (const Trainer& other : trainers_)
+            if (other.lane == trainer.lane) sum += other.charged;
+        if (sum > memory_[trainer.lane]) ++violations;
+    }
+
+    // An iteration that was stopped by a closed gate does not run.
+    bool is_running(const Trainer& trainer) const {
+        return trainer.state == Trainer::State::working &&
+               lanes_[trainer.lane]->turn_of(trainer.id).right != Right::closed;
+    }
+
+    double speed() const {
+        const auto running =
+            std::count_if(trainers_.begin(), trainers_.end(),
+                          [this](const Trainer& each) { return is_running(each); });
+        return running == 0 ? 1 : 1.0 / static_cast<double>(running);
+    }
+
+    std::int64_t next_event() const {
+        std::int64_t next = look_at_;
+        for (const Trainer& trainer : trainers_) {
+            if (trainer.state == Trainer::State::thinking)
+                next = std::min(next, trainer.thinks_until);
+            if (is_running(trainer))
+                next = std::min(next, now_ + 1 + static_cast<std::int64_t>(trainer.left / speed()));
+        }
+        return std::max(next, now_ + 1);
+    }
+
+    void advance(std::int64_t time) {
+        const double each = speed() * static_cast<double>(time);
+        for (Trainer& trainer : trainers_) {
+            if (!is_running(trainer)) continue;
+            trainer.left -= each;
+            trainer.used += each;
+            trainer.unseen += each;
+        }
+    }
+
+    void go_on(Trainer& trainer) {
+        if (!is_running(trainer) || trainer.left > 0) return;
+        trainer.charged = trainer.habit.persistent;
+        ++trainer.done;
+        ring();
+        if (trainer.done >= trainer.habit.iterations) {
+            trainer.state = Trainer::State::gone;
+            trainer.ended_at = now_;
+            trainer.charged = 0;
+            lanes_[trainer.lane]->leave(trainer.id);
+            return;
+        }
+        trainer.state = Trainer::State::thinking;
+        trainer.thinks_until = now_ + trainer.habit.think;
+    }
+
+    void ring() { look_at_ = std::min(look_at_, now_ + kRingLatency); }
+
+    void look() {
+        for (Trainer& trainer : trainers_) {
+            if (trainer.state == Trainer::State::gone) continue;
+            const bool is_working = trainer.state == Trainer::State::working;
+            LaneSight sight;
+            sight.work.waiting =
+                trainer.state == Trainer::State::waiting || (is_working && !is_running(trainer));
+            sight.work.in_flight = is_running(trainer);
+            sight.work.used_ns = static_cast<std::int64_t>(trainer.unseen);
+            trainer.unseen = 0;
+            sight.inside = is_working && trainer.has_iterations();
+            if (trainer.has_iterations()) {
+                sight.iterations = static_cast<std::uint64_t>(trainer.done);
+                sight.persistent = trainer.habit.persistent;
+                sight.peak = trainer.habit.persistent + trainer.habit.ephemeral;
+            }
+            sight.charged = trainer.charged;
+            lanes_[trainer.lane]->see(trainer.id, sight);
+        }
+        look_at_ = INT64_MAX;
+        for (auto& lane : lanes_) look_at_ = std::min(look_at_, lane->turn(now_));
+    }
+
+    std::vector<std::unique_ptr<Lane>> lanes_;
+    std::vector<std::uint64_t> memory_;
+    std::vector<Trainer> trainers_;
+    std::int64_t now_ = 1;
+    std::int64_t look_at_ = 1;
+};
+
+// A job with no more than `limit`, whose iterations take this.
+Habit habit(std::uint64_t limit, std::int64_t think, std::int64_t work) {
+    Habit habit;
+    habit.claim.limit = limit;
+    habit.think = think;
+    habit.work = work;
+    return habit;
+}
+
+}  // namespace
+
+TEST_CASE("the memory of a lane is never passed, whoever comes and whatever they need") {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 dice(seed);
+        Gpu gpu;
+        const auto policy = static_cast<Policy>(dice() % 5);
+        const std::size_t lane = gpu.add_lane({16 * kGiB, policy});
+        for (int round = 0; round < 12; ++round) {
+            Habit job = habit((dice() % 8 + 3) * kGiB, static_cast<std::int64_t>(dice() % 20) * kMs,
+                              static_cast<std::int64_t>(dice() % 50 + 1) * kMs);
+            job.persistent = dice() % (2 * kGiB);
+            job.ephemeral = dice() % (job.claim.limit - job.persistent);
+            job.iterations = static_cast<std::int64_t>(dice() % 60 + 5);
+            job.is_found = dice() % 4 != 0;
+            gpu.add(lane, job);
+            gpu.run(static_cast<std::int64_t>(dice() % 1000) * kMs);
+        }
+        gpu.run_until_all_gone();
+        CHECK(gpu.all_gone());
+        CHECK(gpu.violations == 0);
+        CHECK(gpu.refusals == 0);
+        CHECK(gpu.overlaps == 0);
+    }
+}
+
+TEST_CASE("more jobs fit than their limits allow: what only iterations need is there once") {
+    Gpu gpu;
+    const std::size_t lane = gpu.add_lane({12 * kGiB, Policy::fair});
+    for (int index = 0; index < 4; ++index) {
+        Habit job = habit(9 * kGiB, 0, 10 * kMs);
+        job.ephemeral = 7 * kGiB;  // 4 * 1 + 7 <= 12, and 4 * 8 is not
+        job.claim.persistent = kGiB;
+        job.claim.peak = 8 * kGiB;
+        gpu.add(lane, job);
+    }
+    gpu.run(10 * kSecond);
+    for (std::size_t index = 0; index < 4; ++index) CHECK(gpu[index].done > 100);
+    CHECK(gpu.violations + gpu.refusals + gpu.overlaps == 0);
+}
+
+TEST_CASE("what is known of a job admits it beside others at once, where its limit would not") {
+    for (const bool is_known : {false, true}) {
+        CAPTURE(is_known);
+        Gpu gpu;
+        const std::size_t lane = gpu.add_lane({8 * kGiB, Policy::fair});
+        Habit first = habit(8 * kGiB, 0, 10 * kMs);
+        first.ephemeral = 5 * kGiB;
+        gpu.add(lane, first);
+        gpu.run(kSecond);
+        Habit second = habit(6 * kGiB, 0, 10 * kMs);
+        second.ephemeral = 3 * kGiB;
+        if (is_known) {
+            second.claim.persistent = kGiB;
+            second.claim.peak = 4 * kGiB;
+        }
+        gpu.add(lane, second);
+        gpu.run(2 * kSecond);
+        CHECK((gpu[1].done > 0) == is_known);
+        CHECK(gpu.violations + gpu.refusals == 0);
+    }
+}
+
+TEST_CASE("fair: jobs of any length of iteration get device time by their weights, within 3 %") {
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 dice(seed);
+        Gpu gpu;
+        const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});
+        double weights = 0;
+        const std::size_t count = dice() % 4 + 2;
+        for (std::size_t index = 0; index < count; ++index) {
+            Habit job = habit(3 * kGiB, 0, static_cast<std::int64_t>(dice() % 100 + 5) * kMs);
+            job.claim.weight = static_cast<std::int32_t>(dice() % 3 + 1);
+            weights += job.claim.weight;
+            gpu.add(lane, job);
+        }
+        gpu.run(60 * kSecond);
+        double used = 0;
+        for (std::size_t index = 0; index < count; ++index) used += gpu[index].used;
+        for (std::size_t index = 0; index < count; ++index)
+            CHECK(gpu[index].used / used ==
+                  doctest::Approx(gpu[index].habit.claim.weight / weights).epsilon(0.03));
+        CHECK(used > 0.97 * 60e9);
+    }
+}
+
+TEST_CASE("fair: a short pause between iterations does not cost a job its part") {
+    Gpu gpu;
+    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});
+    gpu.add(lane, habit(3 * kGiB, 300 * kUs, 4 * kMs));
+    gpu.add(lane, habit(3 * kGiB, 300 * kUs, 40 * kMs));
+    gpu.run(30 * kSecond);
+    CHECK(gpu[0].used / (gpu[0].used + gpu[1].used) == doctest::Approx(0.5).epsilon(0.03));
+    CHECK(gpu[0].used + gpu[1].used > 0.93 * 30e9);
+}
+
+TEST_CASE("fair: who was idle or comes late does not take all to catch up") {
+    Gpu gpu;
+    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});
+    gpu.add(lane, habit(3 * kGiB, 0, 10 * kMs));
+    gpu.run(20 * kSecond);
+    gpu.add(lane, habit(3 * kGiB, 0, 10 * kMs));
+    const double before = gpu[0].used;
+    gpu.run(4 * kSecond);
+    CHECK(gpu[0].used - before == doctest::Approx(2e9).epsilon(0.05));
+}
+
+TEST_CASE("srtf: jobs end in the order of what they have left, and their mean is least") {
+    double means[2] = {};
+    for (const Policy policy : {Policy::fifo, Policy::srtf}) {
+        Gpu gpu;
+        const std::size_t lane = gpu.add_lane({64 * kGiB, policy});
+        const std::int64_t iterations[] = {400, 100, 300, 20, 200};
+        double sum = 0;
+        for (const std::int64_t count : iterations) {
+            Habit job = habit(3 * kGiB, 0, 10 * kMs);
+            job.iterations = count;
+            job.claim.expected_ns = count * 10 * kMs;
+            gpu.add(lane, job);
+        }
+        gpu.run_until_all_gone();
+        for (std::size_t index = 0; index < 5; ++index)
+            sum += static_cast<double>(gpu[index].ended_at);
+        means[policy == Policy::srtf ? 1 : 0] = sum / 5;
+        if (policy != Policy::srtf) continue;
+        CHECK(gpu[3].ended_at < gpu[1].ended_at);
+        CHECK(gpu[1].ended_at < gpu[4].ended_at);
+        CHECK(gpu[4].ended_at < gpu[2].ended_at);
+        CHECK(gpu[2].ended_at < gpu[0].ended_at);
+    }
+    CHECK(means[1] < 0.65 * means[0]);
+}
+
+TEST_CASE("fifo: the first has the lane whenever it has work, the others what it leaves") {
+    Gpu gpu;
+    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fifo});
+    gpu.add(lane, habit(3 * kGiB, 10 * kMs, 10 * kMs));
+    gpu.add(lane, habit(3 * kGiB, 0, 2 * kMs));
+    gpu.add(lane, habit(3 * kGiB, 0, 2 * kMs));
+    gpu.run(20 * kSecond);
+    CHECK(gpu[0].used > 0.40 * 20e9);  // of the half that it can use
+    CHECK(gpu[1].used > 0.30 * 20e9);
+    CHECK(gpu[2].used < 0.01 * 20e9);  // the second has always work
+}
+
+TEST_CASE("priority: the highest waits for one iteration at most, the lowest for all") {
+    Gpu gpu;
+    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::priority});
+    Habit low = habit(3 * kGiB, 0, 30 * kMs);
+    Habit high = habit(3 * kGiB, 50 * kMs, 10 * kMs);
+    high.claim.priority = 5;
+    gpu.add(lane, low);
+    gpu.add(lane, low);
+    gpu.add(lane, high);
+    gpu.run(5 * kSecond);
+    gpu[2].worst_wait = 0;
+    gpu.run(20 * kSecond);
+    CHECK(gpu[2].worst_wait < 32 * kMs);
+    CHECK(gpu[0].used == doctest::Approx(gpu[1].used).epsilon(0.05));
+}
+
+TEST_CASE("pack: iterations come in the order in which jobs were ready for them") {
+    Gpu gpu;
+    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::pack});
+    for (int index = 0; index < 3; ++index) gpu.add(lane, habit(3 * kGiB, 0, 10 * kMs));
+    gpu.run(5 * kSecond);
+    gpu.order.clear();
+    gpu.run(kSecond);
+    for (std::size_t index = 3; index < gpu.order.size(); ++index)
+        CHECK(gpu.order[index] == gpu.order[index - 3]);
+}
+
+TEST_CASE("with fair and pack nobody waits longer than one iteration of each other, and a bit") {
+    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+        CAPTURE(seed);
+        std::mt19937_64 dice(seed);
+        const Policy policy = seed % 2 == 0 ? Policy::fair : Policy::pack;
+        Gpu gpu;
+        const std::size_t lane = gpu.add_lane({64 * kGiB, policy});
+        std::int64_t bound = 20 * kMs;
+        for (int index = 0; index < 5; ++index) {
+            const auto work = static_cast<std::int64_t>(dice() % 40 + 20) * kMs;
+            gpu.add(lane, habit(3 * kGiB, static_cast<std::int64_t>(dice() % 10) * kMs, work));
+            // Fair may run a short one several times while a long one has had more.
+            bound += policy == Policy::fair ? 3 * work : work;
+        }
+        gpu.run(5 * kSecond);
+        for (std::size_t index = 0; index < 5; ++index) gpu[index].worst_wait = 0;
+        gpu.run(20 * kSecond);
+        for (std::size_t index = 0; index < 5; ++index) CHECK(gpu[index].worst_wait < bound);
+    }
+}
+
+TEST_CASE("a job without iterations cannot hold the lane, nor one whose iteration never ends") {
+    Gpu gpu;
+    const std::size_t lane = gpu.add_lane({64 * kGiB, Policy::fair});
+    Habit rigid = habit(3 * kGiB, 0, kMs);
+    rigid.is_found = false;
+    Habit endless = habit(3 * kGiB, 0, 10 * kMs);
+    endless.endless_after = 50;
+    gpu.add(lane, rigid);
+    gpu.add(lane, endless);
+    const std::size_t good = gpu.add(lane, habit(3 * kGiB, 0, 10 * kMs));
+    gpu.run(60 * kSecond);
+    CHECK(gpu[0].used > 0.25 * 60e9);
+    CHECK(gpu[good].used > 0.25 * 60e9);
+    CHECK(gpu[good].worst_wait < 5 * kSecond);
+    CHECK(gpu.violations == 0);
+}
+
+TEST_CASE("of two jobs that each leave the GPU half idle one computes while the other does not") {
+    const auto gain = [](int lanes) {
+        Gpu gpu;
+        for (int index = 0; index < 2; ++index) {
+            if (index < lanes) gpu.add_lane({8 * kGiB, Policy::pack});
+            Habit job = habit(3 * kGiB, 50 * kMs, 50 * kMs);
+            job.iterations = 600;  // a minute alone
+            gpu.add(lanes == 2 ? static_cast<std::size_t>(index) : 0, job);
+        }
+        gpu.run_until_all_gone();
+        CHECK(gpu.violations + gpu.refusals == 0);
+        const auto together = static_cast<double>(std::max(gpu[0].ended_at, gpu[1].ended_at));
+        return 2 * 600 * 100e6 / together;
+    };
+    // Iterations in turn put the two out of step; beside each other two that begin together slow
+    // each other down for ever.
+    CHECK(gain(1) >= 1.9);
+    CHECK(gain(2) >= 1.3);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include "vgpu/interposer/training.h"
+
+using namespace vgpu;
+
+namespace {
+
+// What a step takes of memory, with its context.
+std::string known(const Step& step) {
+    const std::uint64_t persistent = (kContext + step.persistent) / kMiB;
+    return " persistent=" + std::to_string(persistent) +
+           "M peak=" + std::to_string(persistent + step.ephemeral / kMiB) + "M";
+}
+
+struct Job {
+    std::string terms;
+    Step step;
+    int steps = 100;
+};
+
+// Starts a tenant for each, number by number; returns when all have made their steps, and in how
+// many seconds they did.
+double run_together(const GpuNode& node, const std::vector<Job>& jobs, Meter& meter) {
+    const int count = static_cast<int>(jobs.size());
+    std::vector<pid_t> children;
+    static int runs = 0;
+    ++runs;  // memory of the last one's processes is free only some time after their end
+    for (int number = 0; number < count; ++number) {
+        const Job& job = jobs[static_cast<std::size_t>(number)];
+        const std::string name = "run-" + std::to_string(runs) + "-" + std::to_string(number);
+        node.tenant(name, job.terms);
+        children.push_back(start([&, name, number] {
+            node.be(name);
+            const Cuda cuda;
+            cuda.use_device();
+            Training training(cuda, job.step, meter, number);
+            ++meter.ready;
+            MUST(eventually([&] { return meter.ready == count; }));
+            training.run(job.steps);
+            return 0;
+        }));
+    }
+    REQUIRE(eventually([&] { return meter.ready == count; }));
+    const std::int64_t began = now_ns();
+    for (const pid_t child : children) succeeds(end_of(child));
+    return static_cast<double>(now_ns() - began) / 1e9;
+}
+
+}  // namespace
+
+TEST_CASE("two trainings that each leave the GPU half idle end in two thirds of the time") {
+    const Step step{40, 250'000, 100 * kMiB, 200 * kMiB, 10};
+    const GpuNode node("");
+    node.order("lane half memory=700M policy=pack");
+    const std::string terms = "lane=half memory=500M" + known(step);
+    const double alone = run_together(node, {{terms, step}}, Meter::make());
+    Meter& meter = Meter::make();
+    const double together = run_together(node, {{terms, step}, {terms, step}}, meter);
+    MESSAGE("one after the other ", 2 * alone, " s, together ", together, " s");
+    CHECK(2 * alone / together >= 1.5);
+    // Both peaks would be 728 MiB: iterations took their memory in turn.
+    CHECK(meter.highest <= 700 * kMiB);
+    CHECK(meter.most_inside == 1);
+}
+
+TEST_CASE("more trainings than their peaks allow share a lane, and none is refused memory") {
+    const Step step{20, 100'000, 50 * kMiB, 300 * kMiB, 2};
+    const GpuNode node("");
+    // 4 * 114 + 300 = 756; all peaks together are 1656.
+    node.order("lane tight memory=760M policy=fair");
+    const std::string terms = "lane=tight memory=500M" + known(step);
+    Meter& meter = Meter::make();
+    run_together(node, {{terms, step}, {terms, step}, {terms, step}, {terms, step}}, meter);
+    CHECK(meter.highest <= 760 * kMiB);
+    CHECK(meter.most_inside == 1);
+}
+
+TEST_CASE("fair: a training of long steps gets no more of the GPU than one of short ones") {
+    const Step shorter{20, 100'000, 50 * kMiB, 50 * kMiB, 0};
+    const Step longer{100, 100'000, 50 * kMiB, 50 * kMiB, 0};
+    const GpuNode node("");
+    node.order("lane even memory=2G policy=fair");
+    Meter& meter = Meter::make();
+    std::vector<pid_t> children;
+    int number = 0;
+    for (const Step& step : {shorter, longer}) {
+        const std::string name = "trainer-" + std::to_string(number);
+        node.tenant(name, "lane=even memory=500M" + known(step));
+        children.push_back(start([&, name, number] {
+            node.be(name);
+            const Cuda cuda;
+            cuda.use_device();
+            Training training(cuda, step, meter, number);
+            ++meter.ready;
+            MUST(eventually([&] { return meter.ready == 2; }));
+            training.run(1'000'000);
+            return 0;
+        }));
+        ++number;
+    }
+    REQUIRE(eventually([&] { return meter.steps[1] > 20; }));
+    const int before[2] = {meter.steps[0], meter.steps[1]};
+    pause_ms(3000);
+    const double first = 21.0 * (meter.steps[0] - before[0]);
+    const double second = 101.0 * (meter.steps[1] - before[1]);
+    for (const pid_t child : children) ::kill(child, SIGKILL);
+    for (const pid_t child : children) CHECK(end_of(child) == 128 + SIGKILL);
+    CHECK(first / (first + second) == doctest::Approx(0.5).epsilon(0.2));
+}
+
+TEST_CASE("who has no iterations does not keep a lane from those who have") {
+    const Step step{20, 100'000, 50 * kMiB, 50 * kMiB, 2};
+    const GpuNode node("");
+    node.order("lane mixed memory=2G policy=fair");
+    node.tenant("rigid", "lane=mixed memory=500M");
+    Meter& meter = Meter::make();
+    const pid_t rigid = start([&] {
+        node.be("rigid");
+        const Cuda cuda;
+        cuda.use_device();
+        Training training(cuda, {1, 1000, kMiB, kMiB, 0}, meter, 1);
+        const CUfunction functions[] = {load_spin(cuda), load_spin(cuda), load_spin(cuda)};
+        std::uint64_t dice = 1;
+        while (true) {
+            for (int ahead = 0; ahead < 8; ++ahead) {
+                dice = dice * 6364136223846793005U + 1442695040888963407U;
+                training.launch(functions[(dice >> 33U) % 3], 300'000);
+            }
+            MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+        }
+        return 0;
+    });
+    const double took = run_together(node, {{"lane=mixed memory=500M", step, 300}}, meter);
+    CHECK(took < 15);  // about a second alone
+    ::kill(rigid, SIGKILL);
+    CHECK(end_of(rigid) == 128 + SIGKILL);
+}
+
+TEST_CASE("what no turn could give is refused, and the death of the holder passes its turn on") {
+    const Step step{20, 100'000, 50 * kMiB, 50 * kMiB, 2};
+    const GpuNode node("");
+    node.order("lane last memory=1G policy=fair");
+    node.tenant("greedy", "lane=last memory=400M");
+    Meter& meter = Meter::make();
+    const pid_t greedy = start([&] {
+        node.be("greedy");
+        const Cuda cuda;
+        cuda.use_device();
+        Training training(cuda, step, meter, 1);
+        CUdeviceptr pointer = 0;
+        MUST(CUDA(cuMemAlloc_v2)(&pointer, 500 * kMiB) == CUDA_ERROR_OUT_OF_MEMORY);
+        meter.ready = 7;
+        training.run(1'000'000);
+        return 0;
+    });
+    REQUIRE(eventually([&] { return meter.steps[1] > 10; }));
+    meter.ready = 0;
+    const pid_t killer = start([&] {
+        pause_ms(1000);
+        ::kill(greedy, SIGKILL);
+        return 0;
+    });
+    run_together(node, {{"lane=last memory=400M", step, 300}}, meter);
+    CHECK(end_of(killer) == 0);
+    CHECK(end_of(greedy) == 128 + SIGKILL);
+    CHECK(meter.steps[0] == 300);
+}
+
+TEST_CASE("a lane and who may be in it are checked, with what to do") {
+    const GpuNode node("");
+    CHECK(node.refused("tenant a gpus=" + GpuNode::uuid(0) + " lane=none").find("make it with") !=
+          std::string::npos);
+    node.order("lane small memory=1G");
+    CHECK(node.refused("tenant a gpus=" + GpuNode::uuid(0) + ":2G lane=small").find("enlarge") !=
+          std::string::npos);
+    const std::string both = GpuNode::uuid(0) + "," + GpuNode::uuid(1);
+    CHECK(node.refused("tenant a gpus=" + both + " lane=small").find("2 GPUs") !=
+          std::string::npos);
+    node.tenant("a", "lane=small");
+    CHECK(node.status("a", "lane") == "small");
+    CHECK(node.status("a", "limit") == "1073741824");
+    CHECK(node.refused("set a memory=3G").find("enlarge") != std::string::npos);
+    CHECK(node.refused("lane small memory=500M").find("lower that first") != std::string::npos);
+    CHECK(node.refused("set job lane=small").find("drop it first") != std::string::npos);
+    CHECK(node.refused("lane other").find("memory=") != std::string::npos);
+    CHECK(node.refused("lane other memory=1G policy=chance").find("srtf") != std::string::npos);
+    CHECK(node.refused("lane other memory=1G share=0.5").find("a lane has") != std::string::npos);
+}

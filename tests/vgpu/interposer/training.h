@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "vgpu/interposer/kernels.h"
+
+namespace vgpu {
+
+// What trainings of several processes do, as they know it themselves.
+struct Meter {
+    std::atomic<std::uint64_t> held;     // bytes
+    std::atomic<std::uint64_t> highest;  // ... ever
+    std::atomic<int> inside;             // trainings within a step
+    std::atomic<int> most_inside;
+    std::atomic<int> steps[8];
+    std::atomic<int> ready;
+
+    static Meter& make() {
+        void* at = ::mmap(nullptr, sizeof(Meter), PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        MUST(at != MAP_FAILED);
+        return *static_cast<Meter*>(at);
+    }
+    void hold(std::uint64_t bytes) { raise(highest, held += bytes); }
+    void enter() { raise(most_inside, ++inside); }
+
+  private:
+    template <class T>
+    static void raise(std::atomic<T>& high, T value) {
+        T seen = high;
+        while (seen < value && !high.compare_exchange_weak(seen, value)) {
+        }
+    }
+};
+
+// One step of training as a driver sees it: memory for a while, kernels, a wait, something else.
+struct Step {
+    int kernels = 40;
+    std::uint64_t kernel_ns = 100'000;
+    std::uint64_t persistent = 100 * kMiB;
+    std::uint64_t ephemeral = 50 * kMiB;
+    long think_ms = 4;
+};
+
+class Training {
+  public:
+    Training(const Cuda& driver, const Step& step, Meter& meter = Meter::make(), int number = 0)
+        : cuda(driver),
+          step_(step),
+          meter_(meter),
+          number_(number),
+          spin_(load_spin(cuda)),
+          other_(load_spin(cuda)) {
+        CUdeviceptr weights = 0;
+        MUST(CUDA(cuMemAlloc_v2)(&weights, step.persistent) == CUDA_SUCCESS);
+        meter_.hold(kContext + step.persistent);
+    }
+    ~Training() { meter_.held -= kContext + step_.persistent; }
+    Training(const Training&) = delete;
+    Training& operator=(const Training&) = delete;
+    void run(int steps) {
+        for (int index = 0; index < steps; ++index) run_one();
+    }
+    void launch(CUfunction function, std::uint64_t ns) {
+        void* parameters[] = {&ns};
+        MUST(CUDA(cuLaunchKernel)(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr) ==
+             CUDA_SUCCESS);
+    }
+
+  private:
+    void run_one() {
+        CUdeviceptr activations = 0;
+        MUST(CUDA(cuMemAlloc_v2)(&activations, step_.ephemeral) == CUDA_SUCCESS);
+        meter_.hold(step_.ephemeral);
+        for (int index = 0; index < step_.kernels; ++index) {
+            launch(index % 7 == 0 ? other_ : spin_, step_.kernel_ns);
+            if (index == 0) meter_.enter();
+        }
+        meter_.held -= step_.ephemeral;
+        MUST(CUDA(cuMemFree_v2)(activations) == CUDA_SUCCESS);
+        --meter_.inside;
+        launch(other_, step_.kernel_ns);
+        MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+        ++meter_.steps[number_];
+        pause_ms(step_.think_ms);
+    }
+
+    const Cuda& cuda;
+    Step step_;
+    Meter& meter_;
+    int number_;
+    CUfunction spin_;
+    CUfunction other_;
+};
+
+}  // namespace vgpu
