@@ -9,6 +9,7 @@
 #include "app/supervisor/pause_signal.h"
 #include "app/supervisor/process_tree.h"
 #include "app/supervisor/supervisor.h"
+#include "supervision/processes.h"
 
 namespace berth::supervisor {
 
@@ -33,8 +34,8 @@ void Supervisor::stop(StopRequest request) {
     if (request.kind == StopKind::Pause) {
         std::uint64_t caught = 0;
         if (order_.pause_signal == "auto") {
-            for (const Process& process : descendants_of(::getpid()))
-                caught |= caught_signals(process.pid);
+            for (const supervision::Process& process : supervision::descendants_of(::getpid()))
+                caught |= supervision::caught_signals(process.pid);
         }
         signal = choose_pause_signal(order_.pause_signal, order_.environment, caught);
     }
@@ -55,7 +56,7 @@ void Supervisor::ask_all(int signal) {
 }
 
 bool Supervisor::is_saving() {
-    std::erase_if(saving_, [](pid_t pid) { return !is_living(pid); });
+    std::erase_if(saving_, [](pid_t pid) { return !supervision::is_living(pid); });
     return !saving_.empty();
 }
 

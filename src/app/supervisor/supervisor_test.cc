@@ -14,7 +14,7 @@
 #include "app/supervisor/environment.h"
 #include "app/supervisor/log_limit.h"
 #include "app/supervisor/pause_signal.h"
-#include "app/supervisor/process_tree.h"
+#include "supervision/processes.h"
 
 using namespace berth;
 using namespace berth::supervisor;
@@ -84,9 +84,9 @@ TEST_CASE("jobs that start together get ports of their own") {
 
 TEST_CASE("the handlers of a process are read from the system") {
     ::signal(SIGUSR2, [](int) {});
-    CHECK(is_caught(caught_signals(::getpid()), SIGUSR2));
+    CHECK(supervision::is_caught(supervision::caught_signals(::getpid()), SIGUSR2));
     ::signal(SIGUSR2, SIG_DFL);
-    CHECK_FALSE(is_caught(caught_signals(::getpid()), SIGUSR2));
+    CHECK_FALSE(supervision::is_caught(supervision::caught_signals(::getpid()), SIGUSR2));
 }
 
 TEST_CASE(
