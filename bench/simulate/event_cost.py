@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What CPU does an event of `berth simulate` cost, by how many jobs run and how many wait?
 
-So many jobs of about an hour on one to three GPUs each, all handed in at once: 20,000 on more and
-more GPUs, more and more on 64. Reading and auditing are part of it. Prints tables for
-bench/README.md.
+20,000 jobs of one to two hours on one to three GPUs, handed in one after the other, a tenth more
+than there is room for, on more and more GPUs; more and more jobs, all handed in at once, on 64.
+Reading and auditing are part of it. Prints tables for bench/README.md.
 """
 import json
 import pathlib
@@ -15,17 +15,23 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 BERTH = HERE.parent.parent / "build/release/bin/berth"
 POLICIES = ("fjf", "srsf", "berth")
-GPUS = (500, 1000, 2000, 4000)
+GPUS = (1000, 2000, 4000, 8000)
 JOBS = 20_000
 WAITING = (2500, 5000, 10_000, 20_000)
+RUNS = 3
+
+
+def cpu_s():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def microseconds_an_event(trace, nodes, policy):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    done = subprocess.run([BERTH, "simulate", "--trace", trace, "--nodes", nodes, "--policy",
-                           policy, "-o", "json"], check=True, capture_output=True, text=True)
-    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-    return seconds * 1e6 / json.loads(done.stdout)[0]["events"]
+    before = cpu_s()
+    for _ in range(RUNS):
+        done = subprocess.run([BERTH, "simulate", "--trace", trace, "--nodes", nodes, "--policy",
+                               policy, "-o", "json"], check=True, capture_output=True, text=True)
+    return (cpu_s() - before) * 1e6 / RUNS / json.loads(done.stdout)[0]["events"]
 
 
 def row(*cells):
@@ -46,9 +52,9 @@ def table(title, sizes, trace, prepare):
     print()
 
 
-def fill(trace, jobs):
-    trace.write_text("submit_s,duration_s,gpus\n" +
-                     "".join(f"0,{3600 + job % 97},{1 + job % 3}\n" for job in range(jobs)))
+def fill(trace, jobs, gap_s=0.0):
+    trace.write_text("submit_s,duration_s,gpus\n" + "".join(
+        f"{int(job * gap_s)},{3600 + job * 7919 % 3600},{1 + job % 3}\n" for job in range(jobs)))
 
 
 def main():
@@ -56,7 +62,7 @@ def main():
         trace = pathlib.Path(folder) / "trace.csv"
 
         def on_gpus(gpus):
-            fill(trace, JOBS)
+            fill(trace, JOBS, gap_s=2 * 5400 / (1.1 * gpus))  # two GPUs for 5,400 s on average
             return f"{gpus // 8}x8"
 
         def waiting(jobs):

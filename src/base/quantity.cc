@@ -95,7 +95,7 @@ Result<Duration> parse_duration(std::string_view text) {
         for (const Unit& unit : kTimeUnits) {
             if (suffix == unit.suffix) factor = unit.factor;
         }
-        if (!thousandths || factor == 0 || *thousandths > kMaxWhole / factor) {
+        if (!thousandths || factor == 0 || *thousandths > kMaxWhole * 1000 / factor) {
             return bad(wanted, text);
         }
         total += *thousandths * factor / 1000;

@@ -33,6 +33,8 @@ TEST_CASE("memory is read in binary units and written shortest") {
 TEST_CASE("times are read as sums of units and written with at most two") {
     CHECK(parse_duration("1h30m")->count() == 5'400'000);
     CHECK(parse_duration("250ms")->count() == 250);
+    CHECK(parse_duration("25765337848ms")->count() == 25'765'337'848);  // GPU time sums up
+    CHECK(parse_duration("104000d")->count() == 104'000 * INT64_C(86'400'000));
     CHECK(parse_duration("0")->count() == 0);
     for (const char* text : {"", "5", "m", "5x", "1h30"}) {
         CAPTURE(text);

@@ -105,7 +105,8 @@ struct Plan {
     std::vector<Reservation> reservations;
     std::vector<Booking> bookings;
     std::vector<JobId> dropped;             // jobs whose hold ran out or is void
-    std::optional<TimePoint> next_wakeup;   // decide again then, even if nothing happens
+    // Decide again then, even if nothing happens; at once when carrying this out may leave more.
+    std::optional<TimePoint> next_wakeup;
     std::vector<Overcommitment> overcommitted;  // quotas that were scaled down; says, does nothing
 
     bool is_empty() const {

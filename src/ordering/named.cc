@@ -152,7 +152,9 @@ Made gittins(Settings& settings, const Surroundings& surroundings) {
 }
 
 Made predicted(Settings& settings, const Surroundings& surroundings) {
-    return guarded(std::make_unique<Predicted>(), settings, surroundings, 0);
+    constexpr std::string_view kRest[] = {"used", "gittins"};
+    const auto rest = static_cast<Predicted::Rest>(settings.choice("rest", kRest, 0));
+    return guarded(std::make_unique<Predicted>(rest), settings, surroundings, 0);
 }
 
 Made finish_fair(Settings& settings, const Surroundings& surroundings) {

@@ -7,8 +7,8 @@
 //
 // Trusts: a Standing tells the truth at the moment of the question.
 // Guarantees: integers only, the same questions give the same answers. The rank of a waiting job
-// stays until its change comes, or until moved() names it. Among running jobs that ask the same
-// number of GPUs, who is before whom stays until a change of one of them comes.
+// or running job stays until its change comes, until it starts or is paused, or until moved() names
+// it; that of a running job whose order is_in_flow, or looks_at_every_event, may change any time.
 // Ties: the job submitted earlier is first.
 #pragma once
 
@@ -37,13 +37,13 @@ inline constexpr TimePoint kNever = TimePoint::max();
 struct Standing {
     Ticket job = 0;
     std::int32_t gpus = 1;  // asked, and held while it runs
-    std::int32_t kin = 0;   // the same number for all jobs of one project and user
+    std::int32_t kin = 0;  // the same number for all jobs of one project and user
     bool runs = false;
     TimePoint submitted;
     TimePoint first_start = kNever;
     TimePoint now;
-    Duration held{};        // time on GPUs so far
-    Duration in_state{};    // how long it has run, or waited, without a break
+    Duration held{};  // time on GPUs so far
+    Duration in_state{};  // how long it has run, or waited, without a break
     // Run time left, where it is known or predicted; blind orders do not look.
     std::optional<Duration> left;
 
@@ -76,11 +76,12 @@ struct Moved {
 class Order {
   public:
     struct Habits {
-        bool pauses = true;         // a waiting job may take the GPUs of running ones behind it
+        bool pauses = true;  // a waiting job may take the GPUs of running ones behind it
         bool first_blocks = false;  // nobody overtakes the first waiting job
         // It notices changes only when something happens anywhere: notice(Changed) is called for
         // every running job at every event, and all are asked for their next change again.
         bool looks_at_every_event = false;
+        bool is_in_flow = false;  // ranks go by what is left to run, which falls all the time
     };
 
     virtual ~Order() = default;

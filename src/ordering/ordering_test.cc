@@ -251,6 +251,25 @@ TEST_CASE("predicted: guesses that have proved wrong do not count") {
     CHECK(level_after(minutes(1)) == 0);  // of what it has used
 }
 
+TEST_CASE("predicted: where no guess counts, what was used, or the Gittins index of all sizes") {
+    const auto level_of = [](Predicted::Rest rest, Duration held) {
+        Predicted order(rest);
+        // All take ten hours, but nobody's kin tells: each is the only one of its kind.
+        for (Ticket job = 0; job <= 40; ++job) {
+            Standing standing = waiting(job, 1);
+            standing.kin = job;
+            order.notice(Happening::Submitted, standing);
+            standing.held = hours(10);
+            if (job < 40) order.notice(Happening::Finished, standing);
+        }
+        CHECK(order.moved().all == (rest == Predicted::Rest::Index));
+        return order.rank(waiting(40, 1, held)).level;
+    };
+    // Who has nearly done is before who has hardly begun, unless only what was used counts.
+    CHECK(level_of(Predicted::Rest::Index, hours(9)) < level_of(Predicted::Rest::Index, hours(1)));
+    CHECK(level_of(Predicted::Rest::Used, hours(9)) > level_of(Predicted::Rest::Used, hours(1)));
+}
+
 TEST_CASE("predicted: the first of a batch is a pilot for the rest") {
     Predicted order;
     for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 1));
@@ -322,6 +341,7 @@ TEST_CASE("every name makes an order, settings are checked") {
         CHECK(order_named(known.name, surroundings));
     }
     CHECK(order_named("geo8:levels=3:inside=oldest:guard=10:share=25", surroundings));
+    CHECK(order_named("predicted:rest=gittins:guard=4", surroundings));
     const auto error_of = [&](std::string_view text) {
         return order_named(text, surroundings).error().message;
     };

@@ -36,15 +36,17 @@ std::int64_t apart(std::int64_t one, std::int64_t other) {
 
 }  // namespace
 
-Predicted::Predicted()
-    : stages_(geometric_thresholds(std::chrono::minutes(10) / Duration{1}, 2, 4 * kStages + 1)) {}
+Predicted::Predicted(Rest rest)
+    : rest_(rest),
+      stages_(geometric_thresholds(std::chrono::minutes(10) / Duration{1}, 2, 4 * kStages + 1)) {}
 
-void Predicted::Record::add(std::int64_t part) {
+bool Predicted::Record::add(std::int64_t part) {
     parts.push_back(part);
-    if (parts.size() < next_learning) return;
+    if (parts.size() < next_learning) return false;
     next_learning = parts.size() + parts.size() / 10;
     index.learn(parts);
     is_learned = true;
+    return true;
 }
 
 const Predicted::Record* Predicted::record(Ticket job) const {
@@ -57,7 +59,7 @@ GpuMs Predicted::cost(const Standing& job) const {
     const GpuMs bound = belief(job.job).bound;
     if (bound > job.attained()) return bound - job.attained() + bound;
     const Record* known = record(job.job);
-    if (!known) return job.attained();
+    if (!known) return rest_by_index() ? sizes_.index.cost(job.attained()) : job.attained();
     const GpuMs unit = belief(job.job).guess->size;
     return scaled(known->index.cost(scaled(job.attained(), kWhole, unit)), unit, kWhole);
 }
@@ -67,7 +69,7 @@ Rank Predicted::rank(const Standing& job) const {
     const std::int64_t stage = std::ranges::upper_bound(stages_, whole) - stages_.begin();
     const std::int64_t level = (stage + kStages - 1) / kStages;
     const std::int64_t last = std::ssize(stages_);
-    return {.level = record(job.job) ? stage : std::min(level * kStages, last),
+    return {.level = record(job.job) || rest_by_index() ? stage : std::min(level * kStages, last),
             .key = job.runs ? 0 : 1,
             .tie = job.gpus};
 }
@@ -87,7 +89,8 @@ TimePoint Predicted::next_change(const Standing& job) const {
         const GpuMs step = known->index.next_step(scaled(used, kWhole, unit));
         return job.when_attained(std::max(scaled(step, unit, kWhole), used) + 1);
     }
-    // Without a guess only levels are told apart.
+    if (rest_by_index()) return job.when_attained(sizes_.index.next_step(used));
+    // By what they have used only levels are told apart.
     const auto stage = std::ranges::upper_bound(stages_, used) - stages_.begin();
     const auto next = static_cast<std::size_t>((stage + kStages - 1) / kStages * kStages);
     return next < stages_.size() ? job.when_attained(stages_[next]) : kNever;
@@ -100,10 +103,8 @@ void Predicted::learn(const Guess& guess, GpuMs size) {
     const std::int64_t known = doublings(size);
     record.error += apart(known, doublings(guess.size));
     record.spread += apart(known, finished_ > 0 ? doublings_ / finished_ : known);
-    const std::size_t learned = record.next_learning;
-    record.add(scaled(size, kWhole, guess.size));
-    moved_.all |=
-        counted != record.counts() || (record.counts() && learned != record.next_learning);
+    const bool has_learned = record.add(scaled(size, kWhole, guess.size));
+    moved_.all |= counted != record.counts() || (record.counts() && has_learned);
 }
 
 void Predicted::notice(Happening happening, const Standing& job) {
@@ -121,6 +122,7 @@ void Predicted::notice(Happening happening, const Standing& job) {
         if (const auto& guess = belief(job.job).guess) learn(*guess, size);
         ++finished_;
         doublings_ += doublings(size);
+        if (rest_ == Rest::Index) moved_.all |= sizes_.add(size);
         kin_.finished(job);
     }
     for (const Ticket other : kin_.unfinished_near(job.job)) believe_anew(other);

@@ -74,7 +74,11 @@ class Attempt {
     // decide(). What is `booked` already is not booked anew.
     Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory,
             const Conflicts& known, Booked& booked, bool is_last)
-        : cluster_(cluster), draft_(cluster, policy, now), memory_(memory), known_(known) {
+        : cluster_(cluster),
+          draft_(cluster, policy, now),
+          memory_(memory),
+          known_(known),
+          spares_winners_(is_last) {
         honour_promises(draft_, [&](JobId job) { return known.contains(job); });
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
@@ -124,6 +128,7 @@ class Attempt {
 
     Plan take_plan() {
         wake_at_tier_changes();
+        if (may_leave_more_to_decide()) draft_.wake_at(draft_.now());
         Plan plan = draft_.take_plan();
         for (const PoolView& view : views_) {
             std::ranges::copy(view.shares.overcommitted, std::back_inserter(plan.overcommitted));
@@ -232,7 +237,10 @@ class Attempt {
     // Stage 3: jobs move together for one that can be paused too, where GPUs enough idle apart.
     void consolidate(PoolView& view) {
         if (view.policy.moves_max == 0) return;
-        Rearrangements search(view, [&](const Job& mover) { return !draft_.is_winner(mover.id); });
+        Rearrangements search(view, [&](const Job& mover) {
+            spares_winners_ |= draft_.is_winner(mover.id);
+            return !draft_.is_winner(mover.id);
+        });
         QueueOrder order(
             view, memory_.queue(view.pool), [&](ProjectId, const cluster::LaneKey& lane) {
                 return lane.preemptible && lane.stage == 0 && has_enough_apart(view, lane);
@@ -459,6 +467,21 @@ class Attempt {
         }
     }
 
+    // Whoever leaves changes what others have a right to, what is started what is booked and what
+    // too large quotas are worth; what was promised to one may be another's now; and whoever is
+    // given GPUs may have to move next.
+    bool may_leave_more_to_decide() const {
+        const Plan& plan = draft_.plan();
+        const auto has_booked = [](const Bookings& bookings) { return !bookings.empty(); };
+        const auto is_scaled = [](const PoolView& view) {
+            return !view.shares.overcommitted.empty();
+        };
+        return draft_.frees_gpus() || !plan.dropped.empty() ||
+               (!plan.is_empty() &&
+                (spares_winners_ || std::ranges::any_of(bookings_, has_booked) ||
+                 std::ranges::any_of(views_, is_scaled)));
+    }
+
     void wake_at_tier_changes() {
         if (const auto change = next_tier_change(cluster_)) draft_.wake_at(*change);
         std::map<JobId, MilliGpu> given;
@@ -491,6 +514,7 @@ class Attempt {
     std::set<std::pair<JobId, base::PoolId>> has_let_pass_;
     Conflicts conflicts_;
     int searches_for_moves_ = 0;
+    bool spares_winners_;  // that somebody else would take it from
     bool is_deferred_ = false;  // a job waits for a pool it likes better
     bool has_started_ = false;
     int last_preference_ = 0;

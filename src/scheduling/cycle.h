@@ -15,8 +15,8 @@
 //
 // Trusts: `cluster` satisfies lifecycle/invariants.h. Guarantees: it is the same after the call
 // as before (all trials are undone), but for tiers brought up to now (cluster/tiers.h); the same
-// input gives the same plan; deciding again after the plan was carried out gives an empty plan
-// (I5).
+// input gives the same plan; deciding again after the plan was carried out gives an empty plan,
+// or else the plan says so by waking at once; a few such rounds end with an empty one (I5).
 #pragma once
 
 #include "cluster/cluster.h"

@@ -118,6 +118,7 @@ class Search {
         for (const NodeId node : nodes_) {
             first_on_node_.push_back(on_nodes_.size());
             for (const Mover& mover : known_.on(node)) {
+                if (!can_go(*mover.job)) continue;
                 if (mover.protected_until) {
                     auto& first = refusal_.protected_until;
                     first =
@@ -130,6 +131,19 @@ class Search {
             }
         }
         first_on_node_.push_back(on_nodes_.size());
+    }
+
+    // Whether it could move at all for one single task. Nobody moves who is not in the way, so what
+    // that task leaves over of a node is too little for any of those who left it: a mover of one
+    // task needs room that is there already.
+    bool can_go(const Job& mover) {
+        if (job_.ask() > 1 || mover.placed.size() > 1) return true;
+        const auto known = std::ranges::find(has_room_, mover.shape, &HasRoom::shape);
+        if (known != has_room_.end()) return known->has_room;
+        const bool has_room = !is_out_of_reach(view_, mover.shape, 1, View::Coming) &&
+                              !is_in_too_small_parts(view_, mover.shape, View::Coming);
+        has_room_.push_back({mover.shape, has_room});
+        return has_room;
     }
 
     std::size_t position_of(const Mover& mover) {
@@ -370,9 +384,15 @@ class Search {
         return true;
     }
 
+    struct HasRoom {
+        ShapeId shape;
+        bool has_room;  // for one task
+    };
+
     const PoolView& view_;
     const Job& job_;
     Movers& known_;
+    std::vector<HasRoom> has_room_;
     std::vector<NodeId> nodes_;
     Set on_nodes_;  // the movers on each of these nodes, one node after the other
     std::vector<std::size_t> first_on_node_;  // where those of a node begin; one more at the end

@@ -5,14 +5,15 @@
 // job keeps its very GPUs or, when somebody before it needs them, moves: it is paused and starts
 // elsewhere. share.h does the same where jobs may share.
 //
-// Guarantees: the result is that of one pass over all jobs in order of rank. Most of the time no
-// pass is made: when the first waiting job of each GPU count finds neither free GPUs nor enough
-// running jobs behind it, nothing changes.
-// Cost: O(running + GPU counts) then, else O((running + started) x (log + GPU counts)).
+// Guarantees: the result is that of one pass over all jobs in order of rank. Made is only the part
+// of it that changes something: from the first waiting job on, and of the running jobs the last.
+// Cost: O(GPU counts), and where somebody may have to be paused O(GPUs asked) by Count, by Nodes
+// that of room.h for each that starts.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -49,6 +50,28 @@ struct Holder {
     std::size_t group = 0;  // the same number for all that share these GPUs
 };
 
+// Running jobs from the last in rank to the first, looked up when they are asked for.
+class FromLast {
+  public:
+    using Next = std::function<std::optional<Holder>()>;
+
+    explicit FromLast(Next next) : next_(std::move(next)) {}
+
+    // Null when there are no more; until the next question.
+    const Holder* at(std::size_t place) {
+        while (place >= seen_.size()) {
+            const std::optional<Holder> one = next_();
+            if (!one) return nullptr;
+            seen_.push_back(*one);
+        }
+        return &seen_[place];
+    }
+
+  private:
+    Next next_;
+    std::vector<Holder> seen_;
+};
+
 struct Start {
     ordering::Ticket job = 0;
     Ask ask;
@@ -66,7 +89,7 @@ struct HandOut {
 };
 
 // `running` is asked for at most once. `free` is kept in step with the result.
-HandOut hand_out(const Queues& queues, const std::function<std::vector<Holder>()>& running,
+HandOut hand_out(const Queues& queues, const std::function<FromLast()>& running,
                  ordering::Order::Habits habits, FreeGpus& free);
 
 }  // namespace berth::simulation

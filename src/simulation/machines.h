@@ -40,6 +40,7 @@ class FreeGpus {
     Placement placement() const { return placement_; }
     std::int32_t count() const { return count_; }
     bool is_free(std::int32_t gpu) const { return free_[static_cast<std::size_t>(gpu)] != 0; }
+    std::span<const std::int32_t> on_nodes() const { return free_on_node_; }
     // The GPUs it takes; empty, and nothing taken, when they do not fit.
     GpuList take(std::int32_t gpus, Stand stand);
     // These very ones; all free before.

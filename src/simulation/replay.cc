@@ -35,7 +35,9 @@ struct Live {
     bool starts = false;  // at `counted`
     TimePoint end_at = kNever;  // the one end and the one change that are awaited:
     TimePoint change_at = kNever;  // other wake-ups are void
-    ordering::Rank rank;  // in its queue, while it waits
+    // In its queue, while it waits, or among those that run.
+    ordering::Rank rank;
+    bool is_ranked = false;  // among those that run
     std::size_t group = 0;  // while it runs
 };
 
@@ -61,6 +63,7 @@ class Player {
           experiment_(experiment),
           order_(order),
           habits_(order.habits()),
+          ranks_stay_(!habits_.is_in_flow && !habits_.looks_at_every_event),
           mixes_(experiment.trace, experiment.packing, experiment.speeds),
           free_(experiment.machines, experiment.placement),
           live_(experiment.trace.size()) {
@@ -97,7 +100,9 @@ class Player {
                std::max(now_ - one.counted - one.restart, Duration{}).count() * one.speed;
     }
     const Ask& ask(Ticket ticket) const { return asks_[index(ticket)]; }
+    Holder holder(ordering::Rank rank, Ticket ticket) const;
     std::vector<Holder> holders() const;
+    FromLast from_last() const;
     HandOut decide();
 
     bool go_to_next_moment();
@@ -121,12 +126,16 @@ class Player {
     std::size_t open_group(GpuList gpus);
     void enqueue(Ticket ticket);
     void dequeue(Ticket ticket);
+    void rank_among_running(Ticket ticket);
+    void unrank(Ticket ticket);
+    void rank_anew(Ticket ticket);
     void remember();
 
     const Trace& trace_;
     const Experiment& experiment_;
     Order& order_;
     const Order::Habits habits_;
+    const bool ranks_stay_;  // of running jobs, but when told
 
     TimePoint now_;
     std::size_t next_arrival_ = 0;
@@ -141,6 +150,7 @@ class Player {
     std::vector<std::size_t> closed_groups_;  // without members
     std::vector<std::size_t> changed_groups_;  // since their speeds were last looked at
     std::vector<Ticket> running_;  // in order of submission
+    std::set<Ranked> running_by_rank_;  // where ranks stay
     Queues queues_;
     std::int32_t waiting_ = 0;
     std::size_t finished_ = 0;
@@ -162,20 +172,43 @@ Standing Player::standing(Ticket ticket) const {
             .left = Duration{(left_now(one) + kFullSpeed - 1) / kFullSpeed}};
 }
 
+Holder Player::holder(ordering::Rank rank, Ticket ticket) const {
+    const std::size_t group = live(ticket).group;
+    return {{rank, ticket}, &ask(ticket), &groups_[group].gpus, group};
+}
+
 std::vector<Holder> Player::holders() const {
     std::vector<Holder> all;
     all.reserve(running_.size());
     for (const Ticket ticket : running_) {
-        const std::size_t group = live(ticket).group;
-        all.push_back(
-            {{order_.rank(standing(ticket)), ticket}, &ask(ticket), &groups_[group].gpus, group});
+        all.push_back(holder(order_.rank(standing(ticket)), ticket));
     }
     return all;
 }
 
+FromLast Player::from_last() const {
+    if (ranks_stay_) {
+        return FromLast([this, next = running_by_rank_.rbegin()]() mutable {
+            std::optional<Holder> one;
+            if (next != running_by_rank_.rend()) one = holder(next->rank, next->job), ++next;
+            return one;
+        });
+    }
+    std::vector<Holder> heap = holders();
+    std::ranges::make_heap(heap, {}, &Holder::who);
+    return FromLast([heap = std::move(heap)]() mutable {
+        std::optional<Holder> one;
+        if (heap.empty()) return one;
+        std::ranges::pop_heap(heap, {}, &Holder::who);
+        one = heap.back();
+        heap.pop_back();
+        return one;
+    });
+}
+
 HandOut Player::decide() {
     if (experiment_.packing == Packing::None) {
-        return hand_out(queues_, [&] { return holders(); }, habits_, free_);
+        return hand_out(queues_, [&] { return from_last(); }, habits_, free_);
     }
     return share(queues_, holders(), habits_, mixes_, free_);
 }
@@ -232,10 +265,7 @@ void Player::change(Ticket ticket) {
     if (record(ticket).end) return;
     live(ticket).change_at = kNever;
     order_.notice(Happening::Changed, standing(ticket));
-    if (live(ticket).waits) {
-        dequeue(ticket);
-        enqueue(ticket);
-    }
+    rank_anew(ticket);
     await_change(ticket);
 }
 
@@ -258,10 +288,7 @@ void Player::move_in_queues() {
         }
     }
     for (const Ticket ticket : moved.jobs) {
-        if (live(ticket).waits) {
-            dequeue(ticket);
-            enqueue(ticket);
-        }
+        rank_anew(ticket);
         if (live(ticket).waits || live(ticket).runs) await_change(ticket);
     }
 }
@@ -281,7 +308,10 @@ void Player::carry_out(HandOut result) {
         if (!live(ticket).runs) enqueue(ticket);
         await_change(ticket);
     }
-    for (const Ticket ticket : started) await_change(ticket);
+    for (const Ticket ticket : started) {
+        rank_among_running(ticket);
+        await_change(ticket);
+    }
 }
 
 void Player::start(Start& start) {
@@ -318,6 +348,7 @@ std::size_t Player::open_group(GpuList gpus) {
 // It stops running, paused or at its end; its GPUs are given back by others.
 void Player::leave(Ticket ticket) {
     Live& one = live(ticket);
+    unrank(ticket);
     count(ticket);
     one.held += now_ - one.since;
     record(ticket).held = one.held;
@@ -379,6 +410,28 @@ void Player::dequeue(Ticket ticket) {
     live(ticket).waits = false;
     queues_[ask(ticket)].erase({live(ticket).rank, ticket});
     --waiting_;
+}
+
+void Player::rank_among_running(Ticket ticket) {
+    if (!ranks_stay_ || !habits_.pauses) return;
+    Live& one = live(ticket);
+    one.rank = order_.rank(standing(ticket));
+    one.is_ranked = running_by_rank_.insert({one.rank, ticket}).second;
+}
+
+void Player::unrank(Ticket ticket) {
+    if (live(ticket).is_ranked) running_by_rank_.erase({live(ticket).rank, ticket});
+    live(ticket).is_ranked = false;
+}
+
+void Player::rank_anew(Ticket ticket) {
+    if (live(ticket).waits) {
+        dequeue(ticket);
+        enqueue(ticket);
+    } else if (live(ticket).is_ranked) {
+        unrank(ticket);
+        rank_among_running(ticket);
+    }
 }
 
 void Player::remember() {

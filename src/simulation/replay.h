@@ -12,8 +12,8 @@
 // partner that comes or goes.)
 //
 // Cost of an event: what it changes. While jobs wait, one look at the first waiting job of each GPU
-// count and, for orders that pause, one at each running job; a full pass in order of rank only when
-// somebody has to be paused.
+// count; who has to be paused is looked for among the last in rank (hand_out.h). Where the order's
+// ranks are in flow, all running jobs are looked at as well.
 #pragma once
 
 #include <functional>

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "base/rng.h"
 #include "ordering/named.h"
 #include "simulation/audit.h"
@@ -57,6 +59,46 @@ using Ends = std::vector<std::int64_t>;
 
 // Two of four GPUs busy, then a wide job, then narrow ones.
 const Trace kBehindAWideOne{job(0, 100, 2), job(1, 10, 4), job(2, 10, 1), job(3, 10, 1)};
+
+Play random_play(std::uint64_t seed) {
+    base::Rng rng(seed);
+    Play play{{}, {static_cast<std::int32_t>(rng.between(1, 4)), 4}};
+    play.placement = rng.chance(1, 2) ? Placement::Count : Placement::Nodes;
+    play.restart_cost = seconds(rng.between(0, 90));
+    for (int at = 0, left = 60; left > 0; --left) {
+        at += static_cast<int>(rng.between(0, 2000));
+        const auto gpus = static_cast<std::int32_t>(rng.between(1, play.machines.gpus()));
+        play.trace.push_back(job(at, static_cast<int>(rng.between(1, 20'000)), gpus));
+    }
+    return play;
+}
+
+// The same order, whose ranks are asked for whenever they matter.
+class AskedAgain final : public ordering::Order {
+  public:
+    explicit AskedAgain(ordering::Order& order) : order_(order) {}
+
+    Habits habits() const override {
+        Habits habits = order_.habits();
+        habits.is_in_flow = true;
+        return habits;
+    }
+    ordering::Rank rank(const ordering::Standing& job) const override { return order_.rank(job); }
+    TimePoint next_change(const ordering::Standing& job) const override {
+        return order_.next_change(job);
+    }
+    void notice(ordering::Happening happening, const ordering::Standing& job) override {
+        order_.notice(happening, job);
+    }
+    void settle(std::span<const ordering::Ticket> started,
+                std::span<const ordering::Ticket> paused) override {
+        order_.settle(started, paused);
+    }
+    ordering::Moved moved() override { return order_.moved(); }
+
+  private:
+    ordering::Order& order_;
+};
 
 }  // namespace
 
@@ -147,19 +189,30 @@ TEST_CASE("a job wider than the cluster does not finish, and does not block the 
 
 TEST_CASE("random traces end, and the audit holds, under every order and rule") {
     for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-        base::Rng rng(seed);
-        Play play{{}, {static_cast<std::int32_t>(rng.between(1, 4)), 4}};
-        play.placement = rng.chance(1, 2) ? Placement::Count : Placement::Nodes;
-        play.restart_cost = seconds(rng.between(0, 90));
-        for (int at = 0, left = 60; left > 0; --left) {
-            at += static_cast<int>(rng.between(0, 2000));
-            const auto gpus = static_cast<std::int32_t>(rng.between(1, play.machines.gpus()));
-            play.trace.push_back(job(at, static_cast<int>(rng.between(1, 20'000)), gpus));
-        }
+        Play play = random_play(seed);
         for (const ordering::NamedOrder& known : ordering::order_names()) {
             INFO(seed << " " << known.name);
             play.under(known.name);
             CHECK(measure(play.experiment(), play.replay).finished == play.trace.size());
+        }
+    }
+}
+
+TEST_CASE("ranks of running jobs that are said to stay do stay") {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+        Play play = random_play(seed);
+        for (const ordering::NamedOrder& known : ordering::order_names()) {
+            INFO(seed << " " << known.name);
+            const Replay trusting = play.under(known.name).replay;
+            auto order =
+                ordering::order_named(known.name, {.gpus = play.machines.gpus(), .sizes = {}});
+            REQUIRE(order);
+            AskedAgain asked_again(**order);
+            const Replay asking = simulation::replay(play.experiment(), asked_again);
+            CHECK(asking.events == trusting.events);
+            CHECK(asking.gpus == trusting.gpus);
+            CHECK(std::ranges::equal(asking.stays, trusting.stays, {}, &Stay::to, &Stay::to));
+            CHECK(std::ranges::equal(asking.stays, trusting.stays, {}, &Stay::job, &Stay::job));
         }
     }
 }

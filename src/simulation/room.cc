@@ -2,114 +2,120 @@
 #include "simulation/room.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 namespace berth::simulation {
+namespace {
 
-Room::Room(Machines machines)
-    : machines_(machines),
-      turns_(static_cast<std::size_t>(machines.gpus()), kIdle),
-      open_(static_cast<std::size_t>(machines.nodes), machines.gpus_per_node) {}
+constexpr std::int32_t kIdle = -1;  // the turn of a GPU that nobody holds; else whose it is
 
-std::span<std::int32_t> Room::node(std::int32_t number) {
-    const auto size = static_cast<std::size_t>(machines_.gpus_per_node);
-    return std::span(turns_).subspan(static_cast<std::size_t>(number) * size, size);
+std::size_t index(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+}  // namespace
+
+Room::Room(const FreeGpus& free)
+    : free_(free), machines_(free.machines()), is_taken_(index(machines_.gpus()), 0) {}
+
+bool Room::is_open(std::span<const std::int32_t> gpus) const {
+    return std::ranges::none_of(gpus, [&](std::int32_t gpu) { return is_taken(gpu); });
 }
 
-void Room::mark(std::span<const std::int32_t> gpus, std::int32_t turn) {
-    for (const std::int32_t gpu : gpus) turns_[static_cast<std::size_t>(gpu)] = turn;
-}
-
-void Room::vacate(std::span<const std::int32_t> gpus) {
-    for (const std::int32_t gpu : gpus) {
-        std::int32_t& turn = turns_[static_cast<std::size_t>(gpu)];
-        if (turn != kTaken) turn = kIdle;
+GpuList Room::take(std::int32_t gpus, Stand stand, const Behind& behind) {
+    GpuList chosen;
+    if (stand == Stand::Anywhere) {
+        chosen = choose_anywhere(gpus, behind);
+        take(chosen);
+        return chosen;
     }
+    for (std::int32_t left = gpus; left > 0;) {
+        const std::int32_t part = std::min(left, machines_.gpus_per_node);
+        const GpuList here = choose_on_a_node(part, behind);
+        if (here.empty()) {
+            put_back(chosen);
+            return {};
+        }
+        take(here);
+        chosen.insert(chosen.end(), here.begin(), here.end());
+        left -= part;
+    }
+    return chosen;
 }
 
 void Room::take(std::span<const std::int32_t> gpus) {
-    mark(gpus, kTaken);
-    for (const std::int32_t gpu : gpus) {
-        --open_[static_cast<std::size_t>(gpu / machines_.gpus_per_node)];
+    for (const std::int32_t gpu : gpus) is_taken_[index(gpu)] = 1;
+    taken_.insert(taken_.end(), gpus.begin(), gpus.end());
+}
+
+void Room::put_back(std::span<const std::int32_t> last_taken) {
+    for (const std::int32_t gpu : last_taken) is_taken_[index(gpu)] = 0;
+    taken_.resize(taken_.size() - last_taken.size());
+}
+
+std::vector<std::int32_t> Room::idle_on_nodes() const {
+    const auto free = free_.on_nodes();
+    std::vector<std::int32_t> idle(free.begin(), free.end());
+    for (const std::int32_t gpu : taken_) {
+        if (free_.is_free(gpu)) --idle[index(node_of(gpu))];
     }
+    return idle;
 }
 
-bool Room::keep(std::span<const std::int32_t> gpus) {
-    const auto is_taken = [&](std::int32_t gpu) {
-        return turns_[static_cast<std::size_t>(gpu)] == kTaken;
+// Adds one after the other of those behind until a node has room; the part of it that is theirs is
+// then as far behind as can be.
+GpuList Room::choose_on_a_node(std::int32_t gpus, const Behind& behind) const {
+    const std::vector<std::int32_t> idle = idle_on_nodes();
+    std::vector<std::int32_t> open = idle;
+    std::vector<Choice> theirs;
+    std::int32_t best = -1;
+    const auto look_at = [&](std::int32_t node) {
+        if (open[index(node)] < gpus) return;
+        const auto rank = [&](std::int32_t one) { return std::pair(idle[index(one)], one); };
+        if (best < 0 || rank(node) < rank(best)) best = node;
     };
-    if (std::ranges::any_of(gpus, is_taken)) return false;
-    take(gpus);
-    return true;
-}
-
-GpuList Room::take(std::int32_t gpus, Stand stand) {
-    return stand == Stand::Together ? take_together(gpus) : take_anywhere(gpus);
+    for (std::int32_t node = 0; node < machines_.nodes; ++node) look_at(node);
+    for (std::int32_t turn = 0; best < 0; ++turn) {
+        const GpuList* next = behind(index(turn));
+        if (!next) return {};
+        for (const std::int32_t gpu : *next) {
+            if (is_taken(gpu)) continue;
+            ++open[index(node_of(gpu))];
+            theirs.push_back({turn, gpu});
+        }
+        for (const std::int32_t gpu : *next) look_at(node_of(gpu));
+    }
+    std::erase_if(theirs, [&](const Choice& one) { return node_of(one.gpu) != best; });
+    for (std::int32_t slot = 0; slot < machines_.gpus_per_node; ++slot) {
+        const std::int32_t gpu = best * machines_.gpus_per_node + slot;
+        if (is_idle(gpu)) theirs.push_back({kIdle, gpu});
+    }
+    std::ranges::sort(theirs);
+    GpuList chosen;
+    for (std::int32_t at = 0; at < gpus; ++at) chosen.push_back(theirs[index(at)].gpu);
+    return chosen;
 }
 
 // Of nodes where equally good GPUs are, first those with the fewest.
-GpuList Room::take_anywhere(std::int32_t gpus) {
-    struct Choice {
-        std::int32_t turn, open_here, gpu;
-        auto operator<=>(const Choice&) const = default;
-    };
+GpuList Room::choose_anywhere(std::int32_t gpus, const Behind& behind) const {
+    std::vector<std::int32_t> open_here = idle_on_nodes();
     std::vector<Choice> open;
     for (std::int32_t gpu = 0; gpu < machines_.gpus(); ++gpu) {
-        const std::int32_t turn = turns_[static_cast<std::size_t>(gpu)];
-        if (turn == kTaken) continue;
-        open.push_back({-turn, open_on(gpu / machines_.gpus_per_node), gpu});
+        if (is_idle(gpu)) open.push_back({kIdle, gpu});
     }
-    if (std::ssize(open) < gpus) return {};
-    std::ranges::partial_sort(open, open.begin() + gpus);
-    GpuList taken;
-    for (std::int32_t at = 0; at < gpus; ++at) {
-        taken.push_back(open[static_cast<std::size_t>(at)].gpu);
-    }
-    take(taken);
-    return taken;
-}
-
-GpuList Room::take_together(std::int32_t gpus) {
-    const std::int32_t whole = gpus / machines_.gpus_per_node;
-    const std::int32_t rest = gpus % machines_.gpus_per_node;
-    const auto nodes_with = [&](std::int32_t least) {
-        return std::ranges::count_if(open_, [&](std::int32_t open) { return open >= least; });
-    };
-    if (nodes_with(machines_.gpus_per_node) < whole) return {};
-    if (rest > 0 && nodes_with(rest) <= whole) return {};
-    GpuList taken;
-    for (std::int32_t part = 0; part < whole; ++part)
-        take_on_a_node(machines_.gpus_per_node, taken);
-    if (rest > 0) take_on_a_node(rest, taken);
-    return taken;
-}
-
-void Room::take_on_a_node(std::int32_t gpus, GpuList& taken) {
-    std::int32_t best = -1;
-    std::int32_t best_turn = kTaken;  // of the first that would have to go: later is better
-    std::ptrdiff_t best_idle = 0;
-    std::vector<std::int32_t> turns;
-    for (std::int32_t number = 0; number < machines_.nodes; ++number) {
-        if (open_on(number) < gpus) continue;
-        const auto here = node(number);
-        turns.assign(here.begin(), here.end());
-        const auto first_to_go = turns.begin() + (gpus - 1);
-        std::ranges::nth_element(turns, first_to_go, std::greater());
-        const std::ptrdiff_t idle = std::ranges::count(here, kIdle);
-        if (*first_to_go > best_turn || (*first_to_go == best_turn && idle < best_idle)) {
-            best = number;
-            best_turn = *first_to_go;
-            best_idle = idle;
+    const GpuList* next = nullptr;
+    for (std::int32_t turn = 0; (next = behind(index(turn))); ++turn) {
+        for (const std::int32_t gpu : *next) {
+            if (is_taken(gpu)) continue;
+            ++open_here[index(node_of(gpu))];
+            open.push_back({turn, gpu});
         }
     }
-    GpuList chosen(static_cast<std::size_t>(machines_.gpus_per_node));
-    std::iota(chosen.begin(), chosen.end(), best * machines_.gpus_per_node);
-    const auto turn = [&](std::int32_t gpu) { return turns_[static_cast<std::size_t>(gpu)]; };
-    std::ranges::stable_sort(chosen, std::greater(), turn);
-    chosen.resize(static_cast<std::size_t>(gpus));
-    take(chosen);
-    taken.insert(taken.end(), chosen.begin(), chosen.end());
+    if (std::ssize(open) < gpus) return {};
+    const auto rank = [&](const Choice& one) {
+        return std::tuple(one.turn, open_here[index(node_of(one.gpu))], one.gpu);
+    };
+    std::ranges::partial_sort(open, open.begin() + gpus, {}, rank);
+    GpuList chosen;
+    for (std::int32_t at = 0; at < gpus; ++at) chosen.push_back(open[index(at)].gpu);
+    return chosen;
 }
 
 }  // namespace berth::simulation

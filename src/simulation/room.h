@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// On which GPUs does a job stand at the least harm to those behind it? One pass over all jobs in
-// order of rank, by Nodes or Profile: GPUs that somebody before has taken are gone; among the rest
-// a job takes those that idle, then those of the running jobs with the latest turn. Among nodes
-// equally good that with the fewest that idle.
+// On which GPUs does a job stand at the least harm to those behind it? By Nodes or Profile, in one
+// pass over jobs in order of rank: on those that idle, then on those of the last in rank. Among
+// nodes equally good that with the fewest that idle.
 //
-// Cost: O(GPUs) for a job that does not simply stay.
+// Cost: O(nodes + GPUs of those behind, from the last on, until there is room); for a job that may
+// be spread O(GPUs).
 #pragma once
 
-#include <limits>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,34 +18,39 @@ namespace berth::simulation {
 
 class Room {
   public:
-    explicit Room(Machines machines);
+    // The GPUs of running jobs behind the one in question: at 0 those of the last in rank, then of
+    // the one before it; null when there are no more.
+    using Behind = std::function<const GpuList*(std::size_t)>;
 
-    // These GPUs are held by a running job, whose turn comes later: `turn` counts up.
-    void occupy(std::span<const std::int32_t> gpus, std::int32_t turn) { mark(gpus, turn); }
-    // Their holder is paused; what nobody before it has taken idles.
-    void vacate(std::span<const std::int32_t> gpus);
-    // Takes these; false, and nothing taken, when somebody before has one of them.
-    bool keep(std::span<const std::int32_t> gpus);
-    // Together: on one node, a wider job on whole nodes and the rest likewise. Empty when it does
-    // not fit.
-    GpuList take(std::int32_t gpus, Stand stand);
+    // `free` tells what idles, also of GPUs given back in the course of the pass.
+    explicit Room(const FreeGpus& free);
+
+    // Nobody has taken any of them in this pass.
+    bool is_open(std::span<const std::int32_t> gpus) const;
+    // Together: on one node, a wider job on whole nodes and the rest likewise. Empty, and nothing
+    // taken, when it does not fit.
+    GpuList take(std::int32_t gpus, Stand stand, const Behind& behind);
 
   private:
-    static constexpr std::int32_t kTaken = -1;
-    static constexpr std::int32_t kIdle = std::numeric_limits<std::int32_t>::max();
+    struct Choice {
+        std::int32_t turn, gpu;
+        auto operator<=>(const Choice&) const = default;
+    };
 
-    std::span<std::int32_t> node(std::int32_t number);
-    std::int32_t open_on(std::int32_t node) const { return open_[static_cast<std::size_t>(node)]; }
-    void mark(std::span<const std::int32_t> gpus, std::int32_t turn);
+    std::int32_t node_of(std::int32_t gpu) const { return gpu / machines_.gpus_per_node; }
+    bool is_taken(std::int32_t gpu) const { return is_taken_[static_cast<std::size_t>(gpu)] != 0; }
+    bool is_idle(std::int32_t gpu) const { return free_.is_free(gpu) && !is_taken(gpu); }
+    std::vector<std::int32_t> idle_on_nodes() const;
     void take(std::span<const std::int32_t> gpus);
-    GpuList take_together(std::int32_t gpus);
-    GpuList take_anywhere(std::int32_t gpus);
-    // There is a node with as many that are not taken.
-    void take_on_a_node(std::int32_t gpus, GpuList& taken);
+    void put_back(std::span<const std::int32_t> last_taken);
+    // Empty when there is none.
+    GpuList choose_on_a_node(std::int32_t gpus, const Behind& behind) const;
+    GpuList choose_anywhere(std::int32_t gpus, const Behind& behind) const;
 
+    const FreeGpus& free_;
     Machines machines_;
-    std::vector<std::int32_t> turns_;  // of each GPU's holder, kIdle or kTaken
-    std::vector<std::int32_t> open_;  // of each node, GPUs that are not taken
+    std::vector<char> is_taken_;
+    std::vector<std::int32_t> taken_;
 };
 
 }  // namespace berth::simulation

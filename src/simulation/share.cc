@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "simulation/heads.h"
 #include "simulation/room.h"
@@ -31,16 +32,14 @@ class SharedPass {
           free_(free),
           by_count_(free.placement() == Placement::Count),
           left_(free.machines().gpus()),
-          room_(by_count_ ? Machines{} : free.machines()) {
+          room_(free) {
         std::ranges::sort(running_, {}, &Holder::who);
         std::int64_t asked = 0;
         for (const Holder& holder : running_) asked += holder.ask->gpus;
         for (const auto& [ask, queue] : queues) asked += ask.gpus * std::ssize(queue);
         crowded_ = asked > left_;
         for (const Holder& holder : running_) {
-            const auto turn = static_cast<std::int32_t>(was_.size());
-            if (!was_.try_emplace(holder.group, Was{holder.gpus, std::nullopt}).second) continue;
-            if (!by_count_) room_.occupy(*holder.gpus, turn);
+            if (was_.try_emplace(holder.group).second) turns_.push_back(holder.gpus);
         }
     }
 
@@ -68,7 +67,7 @@ class SharedPass {
         std::vector<Ticket> members{};
     };
     struct Was {
-        const GpuList* gpus = nullptr;
+        bool had_its_turn = false;
         std::optional<std::size_t> now;  // in groups_
     };
     struct Guest {
@@ -88,6 +87,8 @@ class SharedPass {
 
     void keep_or_pause(const Holder& holder) {
         Was& was = was_.at(holder.group);
+        const bool is_first = !std::exchange(was.had_its_turn, true);
+        if (is_first) ++turns_over_;
         if (was.now) {
             Group& group = groups_[*was.now];
             const Mixes::Mix mix = mixes_.with(group.mix, holder.ask->kind);
@@ -96,7 +97,7 @@ class SharedPass {
                 guests_.push_back({holder.who.job, *holder.ask, *was.now});
                 return;
             }
-        } else if (by_count_ ? holder.ask->gpus <= left_ : room_.keep(*holder.gpus)) {
+        } else if (by_count_ ? holder.ask->gpus <= left_ : room_.is_open(*holder.gpus)) {
             was.now = groups_.size();
             left_ -= holder.ask->gpus;
             Group group{.width = holder.ask->gpus};
@@ -104,7 +105,7 @@ class SharedPass {
             groups_.push_back(std::move(group));
             return;
         }
-        if (!was.now && !by_count_) room_.vacate(*holder.gpus);
+        if (is_first) free_.give_back(*holder.gpus);
         paused_.push_back(holder.who.job);
         place(holder.who.job, *holder.ask);
     }
@@ -117,7 +118,7 @@ class SharedPass {
     bool open(Ticket job, const Ask& ask) {
         if (ask.gpus > left_) return false;
         GpuList place;
-        if (!by_count_ && (place = room_.take(ask.gpus, ask.stand)).empty()) return false;
+        if (!by_count_ && (place = room_.take(ask.gpus, ask.stand, behind_)).empty()) return false;
         left_ -= ask.gpus;
         Group group{.width = ask.gpus, .gpus = std::move(place)};
         add(group, job, mixes_.with(Mixes::kEmpty, ask.kind));
@@ -160,6 +161,11 @@ class SharedPass {
     std::int32_t left_;
     Room room_;  // unless by Count
     std::map<std::size_t, Was> was_;
+    std::vector<const GpuList*> turns_;  // of groups: the first of its members has it
+    std::size_t turns_over_ = 0;
+    const Room::Behind behind_ = [this](std::size_t at) {
+        return at < turns_.size() - turns_over_ ? turns_[turns_.size() - 1 - at] : nullptr;
+    };
     std::vector<Group> groups_;
     std::vector<Guest> guests_, started_;
     std::vector<Ticket> paused_;
@@ -169,7 +175,9 @@ void SharedPass::part_where_free() {
     for (const Guest& guest : guests_) {
         if (left_ < guest.ask.gpus) continue;
         GpuList place;
-        if (!by_count_ && (place = room_.take(guest.ask.gpus, guest.ask.stand)).empty()) continue;
+        if (!by_count_ && (place = room_.take(guest.ask.gpus, guest.ask.stand, behind_)).empty()) {
+            continue;
+        }
         left_ -= guest.ask.gpus;
         std::erase(groups_[guest.group].members, guest.job);
         Group group{.width = guest.ask.gpus, .gpus = std::move(place)};
@@ -186,9 +194,6 @@ void SharedPass::part_where_free() {
 }
 
 HandOut SharedPass::result() {
-    for (const auto& [group, was] : was_) {
-        if (!was.now) free_.give_back(*was.gpus);
-    }
     HandOut result;
     for (Guest& start : started_) {
         Group& group = groups_[start.group];

@@ -443,7 +443,8 @@ class Replay {
             }
             const bool gained_here =
                 now.allocated[winner.index()] > before_[pool.index()].allocated[winner.index()];
-            if (gained_here && unused > there) {
+            // Parts of compute and parts of memory may sum to more than the pool has.
+            if (gained_here && unused > std::max<std::int64_t>(there, 0)) {
                 report("I3: " + cluster_.projects()[winner.index()].project.name +
                        " is lent what is set aside");
             }

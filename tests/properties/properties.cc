@@ -88,6 +88,7 @@ class Life {
             stats_.bookings += std::ssize(plan.bookings);
             plan_ = plan;
             check_paused_back(before, plan);
+            check_fixed_point();
         } else {
             add(proof::check_state(after));
         }
@@ -108,6 +109,21 @@ class Life {
 
     void add(std::vector<std::string> findings) {
         for (std::string& finding : findings) report(finding);
+    }
+
+    // I5: a plan that leaves something to decide says so: it wakes at once. Promises that are
+    // forgotten are made again.
+    void check_fixed_point() {
+        if (!stage_.policy().sticky_plans) return;
+        const model::TimePoint now = stage_.now();
+        if (plan_.next_wakeup && *plan_.next_wakeup <= now) return;
+        cluster::Cluster copy = stage_.state().cluster;
+        const model::Plan more = scheduling::decide(copy, stage_.policy(), now);
+        if (more.is_empty()) return;
+        report("I5: more is decided at once, after");
+        for (std::string& line : scenario::render(stage_.state(), plan_)) report("  " + line);
+        report("now");
+        for (std::string& line : scenario::render(stage_.state(), more)) report("  " + line);
     }
 
     // Nothing is missed by sleeping until the plan says: no moment before then decides anything.

@@ -52,26 +52,24 @@ bool are_there() {
 
 }  // namespace
 
-TEST_CASE("shared GPUs: a shorter makespan than Muri-L on all its traces, a shorter JCT on six") {
+TEST_CASE(
+    "shared GPUs: one order ends all of Muri's traces before Muri-L, seven of eight on average") {
     if (!are_there()) return;
     for (const Muri& muri : kMuriL) {
         INFO(muri.trace);
-        const Metrics found = packed(muri, "predicted:guard=10");
+        const Metrics found = packed(muri, "predicted:rest=gittins:guard=4");
         CHECK(found.finished == found.jobs);
         CHECK(found.makespan_s <= muri.makespan_s);
-        const std::string_view trace = muri.trace;
-        const bool is_missed = trace == "trace1_pr" || trace == "trace3";
-        CHECK(found.avg_jct_s <= muri.avg_jct_s * (is_missed ? 1.07 : 1));
+        const bool is_missed = muri.trace == std::string_view("trace2_pr");
+        CHECK(found.avg_jct_s <= muri.avg_jct_s * (is_missed ? 1.09 : 1));
     }
 }
 
-TEST_CASE("shared GPUs: a shorter JCT than Muri-L on the other two by the learned Gittins index") {
+TEST_CASE("shared GPUs: without the Gittins index also on that one, but not on two others") {
     if (!are_there()) return;
     for (const Muri& muri : kMuriL) {
-        const std::string_view trace = muri.trace;
-        if (!trace.starts_with("trace1") && !trace.starts_with("trace3")) continue;
-        INFO(trace);
-        const Metrics found = packed(muri, "gittins-learned:guard=10");
+        if (muri.trace != std::string_view("trace2_pr")) continue;
+        const Metrics found = packed(muri, "predicted:guard=10");
         CHECK(found.makespan_s <= muri.makespan_s);
         CHECK(found.avg_jct_s <= muri.avg_jct_s);
     }
