@@ -54,7 +54,11 @@ struct Frame {
 
 void append_frame(std::string& out, FrameType type, std::string_view payload = {}, int task = 0);
 
-enum class StopKind : std::int64_t { Pause = 0, Cancel = 1 };
+enum class StopKind : std::int64_t {
+    Pause = 0,  // its processes may be kept, off their GPUs
+    Cancel = 1,
+    Restart = 2,  // it is to save and end: its next attempt goes on elsewhere
+};
 
 struct StopRequest {
     StopKind kind = StopKind::Pause;

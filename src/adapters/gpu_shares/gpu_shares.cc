@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/gpu_shares/gpu_shares.h"
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <filesystem>
 
@@ -41,7 +42,8 @@ GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launc
       settings_(std::move(settings)),
       library_dir_(beside(settings_.programs, "lib")),
       arbiter_(settings_.programs + "/berth-arbiter", settings_.directory,
-               arbiter_options(settings_)) {
+               arbiter_options(settings_)),
+      freezers_(settings_.programs + "/berth-freezer", settings_.cluster) {
     if (!settings_.are_simulated) return;
     software_dir_ = beside(settings_.programs, "software_gpu");
     identify_software_gpus(settings_.gpus);
@@ -62,9 +64,9 @@ void GpuShares::set_listener(ports::LauncherListener* listener) {
 
 void GpuShares::start(const ports::LaunchOrder& order) {
     live_.insert(order.attempt);
-    if (!settings_.are_simulated && !shares(order)) return processes_->start(order);
     ports::LaunchOrder prepared = order;
     if (settings_.are_simulated) add_software_gpus(prepared);
+    choose_pause_way(prepared);
     if (shares(order)) {
         if (const base::Status added = add_shares(prepared); !added) {
             const std::string why = "its share of a GPU cannot be kept: " + added.error().message;
@@ -80,14 +82,54 @@ void GpuShares::start(const ports::LaunchOrder& order) {
 void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
     for (ports::TaskLaunch& task : order.tasks) {
         if (task.gpu_indices.empty()) continue;
-        const auto [known, is_new] = descriptions_.try_emplace(task.node);
-        std::string& description = known->second;
-        if (is_new) {
-            description = describe_software_gpus(settings_.directory, task.node, settings_.gpus);
-        }
+        const std::string& description = description_of(task.node);
         if (description.empty()) continue;
         put_first(order, task, "LD_LIBRARY_PATH", software_dir_);
         task.environment.push_back("BERTH_SOFTWARE_GPU=" + description);
+    }
+}
+
+const std::string& GpuShares::description_of(const std::string& node) {
+    const auto [known, is_new] = descriptions_.try_emplace(node);
+    if (is_new) known->second = describe_software_gpus(settings_.directory, node, settings_.gpus);
+    return known->second;
+}
+
+void GpuShares::choose_pause_way(ports::LaunchOrder& order) {
+    // The node is asked only about who depends on it.
+    model::PauseWay way = gpu_shares::pause_way(order, {"", true, 0});
+    if (way.rung == model::PauseRung::Checkpoint) {
+        const std::string& node = order.tasks.front().node;
+        way = gpu_shares::pause_way(order, ability(node));
+        if (way.rung == model::PauseRung::Checkpoint) order.freezer = freezers_.socket_of(node);
+    }
+    ways_[order.attempt] = std::move(way);
+}
+
+NodeAbility GpuShares::ability(const std::string& node) {
+    NodeAbility ability{"", true, 0};
+    if (!settings_.are_simulated) {
+        ability = freezers_.ability(node, {}, {});
+    } else if (description_of(node).empty()) {
+        ability.why_not = "the node has more GPUs than software GPUs can stand for";
+    }
+    ability.gpus = static_cast<int>(std::ranges::count(settings_.gpus, node, &Gpu::node));
+    return ability;
+}
+
+// Real GPUs are of one node and its freezer was asked already; it may have died since.
+void GpuShares::start_freezers() {
+    std::set<std::string> nodes;
+    for (const Gpu& gpu : settings_.gpus) nodes.insert(gpu.node);
+    for (const std::string& node : nodes) {
+        if (!settings_.are_simulated) {
+            freezers_.start(node, {}, {});
+        } else if (const std::string& description = description_of(node); !description.empty()) {
+            // What is in the memory of software GPUs takes no more of the host's.
+            freezers_.start(
+                node, {"LD_LIBRARY_PATH=" + software_dir_, "BERTH_SOFTWARE_GPU=" + description},
+                {"--host-memory", "1000T"});
+        }
     }
 }
 
@@ -110,7 +152,20 @@ base::Status GpuShares::add_shares(ports::LaunchOrder& order) {
 }
 
 void GpuShares::stop(AttemptId attempt, ports::StopReason reason, base::Duration grace) {
+    const auto way = ways_.find(attempt);
+    const bool may_freeze = way == ways_.end() || way->second.rung == model::PauseRung::Checkpoint;
+    if (reason == ports::StopReason::Pause && may_freeze) start_freezers();
     processes_->stop(attempt, reason, grace);
+}
+
+void GpuShares::resume(const ports::LaunchOrder& order) {
+    start_freezers();
+    processes_->resume(order);
+}
+
+model::PauseWay GpuShares::pause_way(AttemptId attempt) const {
+    const auto way = ways_.find(attempt);
+    return way == ways_.end() ? model::PauseWay{} : way->second;
 }
 
 void GpuShares::recover(std::span<const AttemptId> attempts) {
@@ -122,15 +177,23 @@ void GpuShares::on_running(AttemptId attempt) { listener_->on_running(attempt); 
 
 void GpuShares::on_saved(AttemptId attempt) { listener_->on_saved(attempt); }
 
-void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {
+void GpuShares::on_frozen(AttemptId attempt, const model::Frozen& frozen) {
+    listener_->on_frozen(attempt, frozen);
+}
+
+void GpuShares::forget(AttemptId attempt) {
     live_.erase(attempt);
+    ways_.erase(attempt);
     arbiter_.drop(name_of(attempt));
+}
+
+void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {
+    forget(attempt);
     listener_->on_exit(attempt, exit);
 }
 
 void GpuShares::on_lost(AttemptId attempt, const std::string& detail) {
-    live_.erase(attempt);
-    arbiter_.drop(name_of(attempt));
+    forget(attempt);
     listener_->on_lost(attempt, detail);
 }
 

@@ -47,6 +47,7 @@ base::Result<gpu_shares::Settings> share_settings(const ServerOptions& options,
     settings.programs = std::filesystem::path(options.program).parent_path().string();
     // Sockets have short names; the data directory's may be long.
     settings.directory = "/tmp/berth-vgpu-" + cluster_id;
+    settings.cluster = cluster_id;
     settings.are_simulated = inventory.is_simulated;
     BERTH_TRY(nodes, inventory.inventory->discover());
     BERTH_TRY(readings, inventory.inventory->read());

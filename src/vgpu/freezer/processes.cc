@@ -127,7 +127,10 @@ std::string Processes::signal_all(int signal) const {
     const bool halts = signal == SIGSTOP;
     const bool is_done = await(kHaltMax, [&] {
         bool are_all = true;
-        for (const supervision::Process& process : descendants_of(root_)) {
+        auto processes = descendants_of(root_);
+        // A shell that looks after its children never finds one halted.
+        if (!halts) std::ranges::reverse(processes);
+        for (const supervision::Process& process : processes) {
             if (is_stopped(process.pid) == halts) continue;
             ::kill(process.pid, signal);
             are_all = false;
