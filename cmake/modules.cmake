@@ -13,6 +13,7 @@ set(berth_modules
     2  vgpu/ledger                   effects
     1  vgpu/windows                  pure
     1  vgpu/iterations               pure
+    1  vgpu/freezing                 pure
     2  cluster                       pure
     3  scheduling                    pure
     3  lifecycle                     pure
@@ -34,6 +35,7 @@ set(berth_modules
     6  adapters/gpu_shares           effects
     6  attach                        effects
     6  simulation                    effects
+    6  vgpu/freezer                  effects
     6  vgpu/interposer               effects
     6  vgpu/nvml_interposer          effects
     6  vgpu/audit                    effects

@@ -83,6 +83,7 @@ class Bench final : public ports::LauncherListener {
 
     void on_running(ports::AttemptId id) override { running_ms_.push_back(since(id)); }
     void on_saved(ports::AttemptId) override {}
+    void on_frozen(ports::AttemptId, const model::Frozen&) override {}
     void on_exit(ports::AttemptId id, const ports::AttemptExit& exit) override {
         exit_ms_.push_back(since(id));
         begun_.erase(id);

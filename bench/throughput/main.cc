@@ -40,6 +40,8 @@ class NullLauncher final : public ports::Launcher {
   public:
     void set_listener(ports::LauncherListener* listener) override { listener_ = listener; }
     void start(const ports::LaunchOrder& order) override { started_.push_back(order.attempt); }
+    void resume(const ports::LaunchOrder&) override {}
+    model::PauseWay pause_way(ports::AttemptId) const override { return {}; }
     void stop(ports::AttemptId attempt, ports::StopReason, base::Duration) override {
         stop("nobody should be paused, but job " + std::to_string(attempt.job.value));
     }

@@ -57,6 +57,7 @@ struct Phrase {
                std::string(rule_word(event.rule)) + ")";
     }
     std::string operator()(const model::JobPaused& event) const {
+        if (event.frozen) return "paused by checkpoint, in " + base::format(event.frozen->time);
         return event.saved ? "paused, saved" : "paused, ended before it had saved";
     }
     std::string operator()(const model::JobResized& event) const {

@@ -222,6 +222,31 @@ std::string request_lines(const model::JobRecord& job, const Style& style) {
     return text;
 }
 
+// How it would be paused, told beforehand.
+std::string pause_lines(const model::JobRecord& record, const Style& style) {
+    const model::PauseWay& way = record.pause_way;
+    if (model::is_final(record.state)) return {};
+    switch (way.rung) {
+        case model::PauseRung::Unknown: return {};
+        case model::PauseRung::Checkpoint:
+            return line("pauses by",
+                        "checkpoint, with all its processes kept; a signal while none uses a GPU",
+                        style);
+        case model::PauseRung::Signal:
+            return line("pauses by", "signal, to save and stop; no checkpoint: " + way.why_not,
+                        style);
+        case model::PauseRung::Kill: return line("pauses by", "ending it: " + way.why_not, style);
+    }
+    return {};
+}
+
+// ", 8.2G off its GPUs in 310ms"
+std::string off_gpus(const model::Frozen& frozen) {
+    const std::string time = " in " + base::format(frozen.time);
+    if (frozen.gpu_memory < base::Bytes{0}) return ", off its GPUs" + time;
+    return ", " + base::format(frozen.gpu_memory) + " off its GPUs" + time;
+}
+
 std::string history_lines(const model::JobRecord& record, base::TimePoint now, TimeForm form,
                           const Style& style) {
     std::string text =
@@ -240,6 +265,7 @@ std::string history_lines(const model::JobRecord& record, base::TimePoint now, T
                  std::to_string(record.attempts) + ", paused " + std::to_string(record.pauses) +
                      (record.pauses == 1 ? " time" : " times"),
                  style);
+    text += pause_lines(record, style);
     return text + line("used",
                        gpu_time(lifecycle::attained_gpu_ms(record, now)) + ", lost to pauses " +
                            gpu_time(record.lost_gpu_ms),
@@ -313,15 +339,19 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
         notice +=
             "stopped " + clock_time(*receipt.stopped) + " after " +
             base::format(*receipt.stopped - receipt.time) + arrow +
-            (receipt.saved                         ? "it saved and left by itself"
+            (receipt.frozen  ? "paused by checkpoint" + off_gpus(*receipt.frozen)
+             : receipt.saved ? "it saved and left by itself"
              : *receipt.stopped < receipt.deadline ? "it ended without saving"
                                                    : "it did not leave in time and was killed");
     }
     text += line("notice", notice, style);
+    if (!receipt.detail.empty()) text += line("told", receipt.detail, style);
+    if (job.state == JobState::Paused && !job.frozen.empty())
+        text += line("kept", "its processes, on " + where_text(job.frozen, names), style);
     const std::int64_t lost = receipt.stopped && receipt.saved ? 0 : receipt.cost.unsaved_gpu_ms;
     text += line("cost",
-                 gpu_time(lost) + " of work lost, " + gpu_time(receipt.cost.restart_gpu_ms) +
-                     " to start again",
+                 gpu_time(lost) + " of work lost, " +
+                     gpu_time(receipt.frozen ? 0 : receipt.cost.restart_gpu_ms) + " to start again",
                  style);
     if (job.state == JobState::Paused) {
         text += line("resumes",

@@ -40,8 +40,7 @@ class Cluster {
     const Claim& claim(PoolId pool, ProjectId project) const {
         return pools_[pool.index()].claims[project.index()];
     }
-    // Not valid when unknown.
-    NodeId find_node(std::string_view name) const;
+    NodeId find_node(std::string_view name) const;  // not valid when unknown, as the next two
     ProjectId find_project(std::string_view name) const;
     PoolId find_pool(std::string_view name) const;
     const Job* find_job(JobId job) const { return jobs_.get(job); }
@@ -122,6 +121,7 @@ class Cluster {
     void set_paused(JobId id, TimePoint time);  // it was asked to leave
     void set_attained(JobId id, const Attained& attained, int tier);  // tiers.h only
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
+    void set_stay(JobId id, Stay stay);  // where its processes are kept; {}: nowhere any more
     // --- capacity [trial]; a share that says nothing of the memory is one of it as well
     void place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks);
     void release(JobId id, std::span<const int> ranks);  // asked to leave

@@ -61,6 +61,7 @@ std::vector<int> ranks_anew(const Shape& shape, const Job& job) {
 }
 
 Region home(const Cluster& cluster, const Job& job, const Group& group) {
+    if (job.stay.node.is_valid()) return {kWholePool, job.stay.node};
     std::optional<Region> home;
     if (group.level >= 0 && job.active > 0) {
         for (const PlacedTask& task : job.placed) {

@@ -55,7 +55,8 @@ LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
     const Region home = this->home(job);
     // Where each of its groups has to stay is its own affair.
     const bool has_homes = job.active > 0 && !shape(job.shape).groups.empty();
-    if (job.grows_by_restart() || has_homes) key.alone = job.id;
+    const bool stays = job.stay.node.is_valid();
+    if (job.grows_by_restart() || has_homes || stays) key.alone = job.id;
     key.home = home.node.is_valid() ? home.node.value + 1 : home.domain.value;
     return key;
 }
@@ -226,6 +227,7 @@ void Cluster::remove_job(JobId id) {
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
         holders_.erase(id);
     }
+    if (job.stay.node.is_valid()) nodes_[job.stay.node.index()].memory.used -= job.stay.memory;
     history_.stale.erase(id);
     jobs_.erase(id);
 }
@@ -258,6 +260,15 @@ void Cluster::set_paused(JobId id, TimePoint time) { mutable_job(id).last_pause 
 void Cluster::set_waiting(JobId id, TimePoint since) {
     mutable_job(id).waiting_since = since;
     if (tiers_.rules.count > 1) settle_tier(*this, id);
+}
+
+void Cluster::set_stay(JobId id, Stay stay) {
+    BERTH_CHECK(open_trials_ == 0, "processes are not kept inside a trial");
+    const Stay before = job(id).stay;
+    if (!before.node.is_valid() && !stay.node.is_valid()) return;
+    if (before.node.is_valid()) nodes_[before.node.index()].memory.used -= before.memory;
+    if (stay.node.is_valid()) nodes_[stay.node.index()].memory.used += stay.memory;
+    change(id, [&](Job& job) { job.stay = stay; });
 }
 
 void Cluster::leave_node(JobId id, NodeId node) {

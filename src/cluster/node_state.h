@@ -30,6 +30,12 @@ struct HostUse {
     std::int64_t free(View view) const;
 };
 
+// Where the processes of a frozen job are, and the host memory that they take there.
+struct Stay {
+    base::NodeId node;  // not valid: there are none
+    std::int64_t memory = 0;
+};
+
 // A part of a pool: one domain of it, or one node alone.
 struct Region {
     DomainId domain = kWholePool;  // not valid: nowhere

@@ -77,6 +77,7 @@ struct Job {
     Attained attained;
     TimePoint last_pause;             // when it was last asked to leave
     model::Duration preemption_delay = kOfProject;
+    Stay stay;                        // valid while it is frozen
 
     bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
     // Whether it runs and has to be stopped and started again for more tasks.
@@ -117,7 +118,8 @@ struct LaneKey {
     int preference = 0;  // position of this pool in the jobs' list of pools
     model::Duration preemption_delay = kOfProject;
     std::uint32_t home = 0;  // where running tasks bind the next one (Cluster::home)
-    JobId alone;  // the only job of the lane: it grows by a restart, or group by group
+    // The only job of the lane: it grows by a restart or group by group, or is frozen.
+    JobId alone;
     int minutes = 0;  // how long a run takes, rounded up; 0 = not declared
 
     // Greater precedence first, then rule R3.

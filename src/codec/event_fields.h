@@ -55,20 +55,18 @@ struct Fields<model::JobSubmitted> {
 template <>
 struct Fields<model::JobStarting> {
     static void visit(auto&& field) {
-        field("job", &model::JobStarting::job);
-        field("attempt", &model::JobStarting::attempt);
-        field("rule", &model::JobStarting::rule);
-        field("tasks", &model::JobStarting::tasks);
+        using S = model::JobStarting;
+        field("job", &S::job), field("attempt", &S::attempt);
+        field("rule", &S::rule), field("tasks", &S::tasks);
     }
 };
 
 template <>
 struct Fields<model::JobReserved> {
     static void visit(auto&& field) {
-        field("job", &model::JobReserved::job);
-        field("rule", &model::JobReserved::rule);
-        field("deadline", &model::JobReserved::deadline);
-        field("tasks", &model::JobReserved::tasks);
+        using R = model::JobReserved;
+        field("job", &R::job), field("rule", &R::rule);
+        field("deadline", &R::deadline), field("tasks", &R::tasks);
     }
 };
 
@@ -89,44 +87,50 @@ struct Fields<model::PauseRequested> {
 template <>
 struct Fields<model::JobPaused> {
     static void visit(auto&& field) {
-        field("job", &model::JobPaused::job);
-        field("saved", &model::JobPaused::saved);
+        using P = model::JobPaused;
+        field("job", &P::job), field("saved", &P::saved);
+        field("detail", &P::detail), field("frozen", &P::frozen);
     }
 };
 
 template <>
 struct Fields<model::CancelRequested> {
     static void visit(auto&& field) {
-        field("job", &model::CancelRequested::job);
-        field("deadline", &model::CancelRequested::deadline);
+        using C = model::CancelRequested;
+        field("job", &C::job), field("deadline", &C::deadline);
     }
 };
 
 template <>
 struct Fields<model::JobFinished> {
     static void visit(auto&& field) {
-        field("job", &model::JobFinished::job);
-        field("state", &model::JobFinished::state);
-        field("exit_code", &model::JobFinished::exit_code);
-        field("detail", &model::JobFinished::detail);
+        using F = model::JobFinished;
+        field("job", &F::job), field("state", &F::state);
+        field("exit_code", &F::exit_code), field("detail", &F::detail);
     }
 };
 
 template <>
 struct Fields<model::AttemptLost> {
     static void visit(auto&& field) {
-        field("job", &model::AttemptLost::job);
-        field("detail", &model::AttemptLost::detail);
+        field("job", &model::AttemptLost::job), field("detail", &model::AttemptLost::detail);
     }
 };
 
 template <>
 struct Fields<model::JobResized> {
     static void visit(auto&& field) {
-        field("job", &model::JobResized::job);
-        field("attempt", &model::JobResized::attempt);
-        field("saved", &model::JobResized::saved);
-        field("lost_gpu_ms", &model::JobResized::lost_gpu_ms);
+        using R = model::JobResized;
+        field("job", &R::job), field("attempt", &R::attempt);
+        field("saved", &R::saved), field("lost_gpu_ms", &R::lost_gpu_ms);
+    }
+};
+
+template <>
+struct Fields<model::JobRunning> {
+    static void visit(auto&& field) {
+        using R = model::JobRunning;
+        field("job", &R::job), field("pause_way", &R::pause_way);
     }
 };
 
@@ -135,8 +139,6 @@ template <typename T>
 struct JobFieldOnly {
     static void visit(auto&& field) { field("job", &T::job); }
 };
-template <>
-struct Fields<model::JobRunning> : JobFieldOnly<model::JobRunning> {};
 template <>
 struct Fields<model::ReservationDropped> : JobFieldOnly<model::ReservationDropped> {};
 template <>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "codec/described.h"
+#include "codec/pause_fields.h"
 #include "model/event.h"
 #include "model/launch.h"
 #include "model/record.h"
@@ -135,25 +136,6 @@ struct Fields<model::TaskPlacement> {
 };
 
 template <>
-struct Fields<model::PauseCost> {
-    static void visit(auto&& field) {
-        using C = model::PauseCost;
-        field("unsaved_gpu_ms", &C::unsaved_gpu_ms), field("restart_gpu_ms", &C::restart_gpu_ms);
-    }
-};
-
-template <>
-struct Fields<model::PauseReceipt> {
-    static void visit(auto&& field) {
-        using P = model::PauseReceipt;
-        field("time", &P::time), field("rule", &P::rule), field("beneficiary", &P::beneficiary);
-        field("actor", &P::actor), field("cost", &P::cost), field("deadline", &P::deadline);
-        field("stopped", &P::stopped), field("saved", &P::saved);
-        field("is_wasteful", &P::is_wasteful);
-    }
-};
-
-template <>
 struct Fields<model::JobRecord> {
     static void visit(auto&& field) {
         using R = model::JobRecord;
@@ -171,15 +153,8 @@ struct Fields<model::JobRecord> {
         field("started_tasks", &R::started_tasks);
         field("hold", &R::hold), field("hold_deadline", &R::hold_deadline);
         field("hold_rule", &R::hold_rule), field("last_pause", &R::last_pause);
-        field("stale_since", &R::stale_since);
-    }
-};
-
-template <>
-struct Fields<model::PauseManner> {
-    static void visit(auto&& field) {
-        using P = model::PauseManner;
-        field("signal", &P::signal), field("grace", &P::grace);
+        field("stale_since", &R::stale_since), field("frozen", &R::frozen);
+        field("pause_way", &R::pause_way);
     }
 };
 

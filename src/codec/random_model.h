@@ -42,14 +42,14 @@ class RandomModel {
         record.last_checkpoint = maybe(time()), record.finished = maybe(time());
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
         record.attained_gpu_ms = large(), record.lost_gpu_ms = large(), record.settled = time();
-        record.tasks = placements(), record.hold = placements(), record.turn_gpu_ms = large();
+        record.tasks = placements(), record.hold = placements(), record.frozen = placements();
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
-        record.hold_deadline = maybe(time()), record.hold_rule = rule();
-        if (flag()) {
-            record.last_pause = {time(), rule(),        job(),  text(), cost(),
-                                 time(), maybe(time()), flag(), flag()};
-        }
-        record.stale_since = maybe(time());
+        record.hold_deadline = maybe(time()), record.stale_since = maybe(time());
+        record.hold_rule = rule(), record.turn_gpu_ms = large(), record.pause_way.why_not = text();
+        const auto frozen = maybe(model::Frozen{{large()}, duration()});
+        record.last_pause =
+            maybe(model::PauseReceipt{time(), rule(), job(), text(), cost(), time(), maybe(time()),
+                                      flag(), flag(), frozen, text()});
         return record;
     }
     model::GpuProfile profile() {

@@ -14,6 +14,7 @@
 #include "model/description.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/pause_way.h"
 #include "model/plan.h"
 #include "model/policy.h"
 #include "model/project.h"
@@ -37,6 +38,9 @@ template <>
 inline constexpr std::array<Word, 3> kWords<model::Placement>{"auto", "consolidate", "any"};
 template <>
 inline constexpr std::array<Word, 3> kWords<model::NodeHealth>{"ready", "drained", "down"};
+template <>
+inline constexpr std::array<Word, 4> kWords<model::PauseRung>{"unknown", "checkpoint", "signal",
+                                                              "kill"};
 template <>
 inline constexpr std::array<Word, 4> kWords<model::TaskState>{"pending", "running", "releasing",
                                                               "promised"};

@@ -37,9 +37,14 @@ void Controller::decide(Transaction& transaction) {
 
 void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
     auto events = lifecycle::events_of(state_, plan, settings_.policy, transaction.now());
+    const auto moves = [&](model::JobId job) {
+        return std::ranges::find(plan.moves, job, &model::Move::job) != plan.moves.end();
+    };
     for (model::EventBody& event : events) {
         if (auto* pause = std::get_if<model::PauseRequested>(&event)) {
-            carry_out(transaction, std::move(*pause));
+            const bool is_move = moves(pause->job);
+            carry_out(transaction, std::move(*pause),
+                      is_move ? ports::StopReason::Restart : ports::StopReason::Pause);
             continue;
         }
         const auto* starting = std::get_if<model::JobStarting>(&event);
@@ -58,17 +63,18 @@ void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
 void Controller::stop_to_resize(Transaction& transaction, model::JobId id) {
     if (stopping_.contains(id)) return;  // asked before, for another change
     const model::JobRecord& job = *transaction.find(id);
-    request_stop(transaction, job, ports::StopReason::Pause, grace_for(transaction, id, {}));
+    request_stop(transaction, job, ports::StopReason::Restart, grace_for(transaction, id, {}));
 }
 
 // Two jobs can each need a part of the same victim; it is asked once. A job's own grace counts.
-void Controller::carry_out(Transaction& transaction, model::PauseRequested request) {
+void Controller::carry_out(Transaction& transaction, model::PauseRequested request,
+                           ports::StopReason reason) {
     const model::JobRecord* job = transaction.find(request.job);
     if (job->state == model::JobState::Pausing) return;
     const base::Duration grace = grace_for(transaction, request.job, {});
     request.deadline = transaction.now() + grace;
     transaction.note(std::move(request), kScheduler);
-    request_stop(transaction, *job, ports::StopReason::Pause, grace);
+    request_stop(transaction, *job, reason, grace);
 }
 
 base::Duration Controller::grace_of(const model::LaunchSpec& launch) const {
@@ -125,15 +131,14 @@ void Controller::run_effects(const Transaction& transaction) {
 void Controller::launch(const Transaction& transaction, model::JobId id) {
     const model::JobRecord* job = transaction.find(id);
     if (job == nullptr || job->tasks.empty()) return;
+    const auto give = [&](const ports::LaunchOrder& order) {
+        job->frozen.empty() ? ports_.launcher.start(order) : ports_.launcher.resume(order);
+    };
     if (const model::LaunchSpec* launch = transaction.launch_of(id)) {
-        ports_.launcher.start(launch_order(state_.cluster, *job, *launch));
-        return;
+        return give(launch_order(state_.cluster, *job, *launch));
     }
     auto stored = ports_.store.launch_of(id);
-    if (stored) {
-        ports_.launcher.start(launch_order(state_.cluster, *job, std::move(*stored)));
-        return;
-    }
+    if (stored) return give(launch_order(state_.cluster, *job, std::move(*stored)));
     on_exit({id, job->attempts},
             {.exit_code = 126, .detail = "its command cannot be read: " + stored.error().message});
 }

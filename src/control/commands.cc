@@ -242,7 +242,7 @@ base::Status Controller::take_cancel(Transaction& transaction, model::JobId id,
         if (grace) request_stop(transaction, *job, ports::StopReason::Cancel, *grace);
         return {};
     }
-    if (job->tasks.empty()) {
+    if (job->tasks.empty() && job->frozen.empty()) {
         transaction.note(model::JobFinished{.job = id,
                                             .state = JobState::Cancelled,
                                             .exit_code = 0,

@@ -95,6 +95,7 @@ class Controller final : public ports::LauncherListener {
     void on_running(ports::AttemptId attempt) override;
     void on_saved(ports::AttemptId attempt) override;
     void on_measured(ports::AttemptId attempt, const model::GpuProfile& profile) override;
+    void on_frozen(ports::AttemptId attempt, const model::Frozen& frozen) override;
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
 
@@ -140,6 +141,8 @@ class Controller final : public ports::LauncherListener {
     void take_saved(Transaction& transaction, ports::AttemptId attempt);
     void take_measured(Transaction& transaction, ports::AttemptId attempt,
                        const model::GpuProfile& profile);
+    void take_frozen(Transaction& transaction, ports::AttemptId attempt,
+                     const model::Frozen& frozen);
     void take_exit(Transaction& transaction, ports::AttemptId attempt,
                    const ports::AttemptExit& exit);
     void take_lost(Transaction& transaction, ports::AttemptId attempt, const std::string& detail);
@@ -149,7 +152,8 @@ class Controller final : public ports::LauncherListener {
     // carry_out.cc
     void decide(Transaction& transaction);
     void carry_out(Transaction& transaction, const model::Plan& plan);
-    void carry_out(Transaction& transaction, model::PauseRequested request);
+    void carry_out(Transaction& transaction, model::PauseRequested request,
+                   ports::StopReason reason);
     void stop_to_resize(Transaction& transaction, model::JobId job);
     void request_stop(Transaction& transaction, const model::JobRecord& job,
                       ports::StopReason reason, base::Duration grace);

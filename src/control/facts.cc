@@ -14,11 +14,11 @@ namespace {
 
 using model::JobState;
 
-// The record, when the report is about its newest attempt and it has one.
+// The record, when the report is about its newest attempt and it has one, if only a frozen one.
 const model::JobRecord* current(const Transaction& transaction, ports::AttemptId attempt) {
     const model::JobRecord* job = transaction.find(attempt.job);
-    if (job == nullptr || job->attempts != attempt.attempt || job->tasks.empty()) return nullptr;
-    return job;
+    if (job == nullptr || job->attempts != attempt.attempt) return nullptr;
+    return job->tasks.empty() && job->frozen.empty() ? nullptr : job;
 }
 
 model::JobFinished finished(const model::JobRecord& job, JobState state, int exit_code,
@@ -65,6 +65,12 @@ void Controller::on_measured(ports::AttemptId attempt, const model::GpuProfile& 
           kNewsLinger);
 }
 
+void Controller::on_frozen(ports::AttemptId attempt, const model::Frozen& frozen) {
+    queue([this, attempt, frozen](Transaction& transaction) {
+        take_frozen(transaction, attempt, frozen);
+    });
+}
+
 void Controller::on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) {
     queue(
         [this, attempt, exit](Transaction& transaction) { take_exit(transaction, attempt, exit); });
@@ -79,12 +85,12 @@ void Controller::on_lost(ports::AttemptId attempt, const std::string& detail) {
 void Controller::take_running(Transaction& transaction, ports::AttemptId attempt) {
     const model::JobRecord* job = current(transaction, attempt);
     if (job == nullptr || job->state != JobState::Starting) return;
-    transaction.note(model::JobRunning{job->id}, kMachine);
+    transaction.note(model::JobRunning{job->id, ports_.launcher.pause_way(attempt)}, kMachine);
 }
 
 void Controller::take_saved(Transaction& transaction, ports::AttemptId attempt) {
     const model::JobRecord* job = current(transaction, attempt);
-    if (job == nullptr || job->state == JobState::Cancelling) return;
+    if (job == nullptr || job->state == JobState::Cancelling || job->tasks.empty()) return;
     transaction.note(model::CheckpointSaved{job->id}, kMachine);
 }
 
@@ -93,6 +99,23 @@ void Controller::take_measured(Transaction& transaction, ports::AttemptId attemp
     const model::JobRecord* job = current(transaction, attempt);
     if (job == nullptr) return;
     transaction.note(model::JobMeasured{job->id, for_one(profile, tasks_on_one_gpu(*job))},
+                     kMachine);
+}
+
+void Controller::take_frozen(Transaction& transaction, ports::AttemptId attempt,
+                             const model::Frozen& frozen) {
+    const model::JobRecord* job = current(transaction, attempt);
+    if (job == nullptr) return;
+    const model::JobId id = job->id;
+    if (job->state == JobState::Starting && !job->frozen.empty()) {
+        // The crash fell between the commit and the resume: the order still stands.
+        return transaction.start(id);
+    }
+    if (job->state != JobState::Pausing) return;
+    stopping_.erase(id);
+    // A promise that was made to it for elsewhere is of no use to it any more.
+    if (!job->hold.empty()) transaction.note(model::ReservationDropped{id}, kMachine);
+    transaction.note(model::JobPaused{.job = id, .saved = true, .detail = {}, .frozen = frozen},
                      kMachine);
 }
 
@@ -109,10 +132,12 @@ void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
         case JobState::Pausing:
             // One that had ended before it was asked has done its work.
             if (!exit.stop_asked) break;
-            transaction.note(
-                model::JobPaused{.job = job->id, .saved = !exit.killed && exit.signal == 0},
-                kMachine);
+            transaction.note(model::JobPaused{.job = job->id,
+                                              .saved = !exit.killed && exit.signal == 0,
+                                              .detail = exit.detail},
+                             kMachine);
             return;
+        case JobState::Paused: return requeue(transaction, *job, exit.detail);
         default:
             if (exit.stop_asked && job->is_resizing()) {
                 return go_on_resized(transaction, *job, !exit.killed && exit.signal == 0);
@@ -135,7 +160,8 @@ void Controller::take_lost(Transaction& transaction, ports::AttemptId attempt,
     if (job->state == JobState::Cancelling) {
         transaction.note(finished(*job, JobState::Cancelled, 0, detail), kMachine);
     } else if (job->state == JobState::Pausing) {
-        transaction.note(model::JobPaused{.job = job->id, .saved = never_started}, kMachine);
+        transaction.note(model::JobPaused{.job = job->id, .saved = never_started, .detail = detail},
+                         kMachine);
     } else if (never_started && job->state == JobState::Starting) {
         // The crash fell between the commit and the start: the order still stands.
         if (job->is_resizing()) return go_on_resized(transaction, *job, true);

@@ -25,6 +25,7 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
     order.kind = record.spec.kind;
     order.spec = std::move(spec);
     order.resumes = record.attempts > 1;
+    order.is_elastic = record.spec.tasks_max > record.spec.tasks_min;
     std::vector<model::TaskPlacement> tasks = record.tasks;
     std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
     std::map<model::NodeId, int> on_node;

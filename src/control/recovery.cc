@@ -18,7 +18,7 @@ bool may_have_processes(const model::JobRecord& job) {
         case model::JobState::Running:
         case model::JobState::Pausing:
         case model::JobState::Cancelling: return true;
-        default: return false;
+        default: return !job.frozen.empty();
     }
 }
 
@@ -80,9 +80,11 @@ void Controller::take_up_attempts() {
                                               ? job.last_pause->deadline
                                               : now + settings_.policy.pause_grace;
         const base::Duration grace = std::max(deadline - now, base::Duration{0});
-        const StopOrder order{{id, job.attempts},
-                              pauses ? ports::StopReason::Pause : ports::StopReason::Cancel,
-                              grace};
+        // One that is promised another place moves there.
+        const auto pause = job.is_resizing() || !job.hold.empty() ? ports::StopReason::Restart
+                                                                  : ports::StopReason::Pause;
+        const StopOrder order{
+            {id, job.attempts}, pauses ? pause : ports::StopReason::Cancel, grace};
         stopping_[id] = {order, now + grace};
         ports_.launcher.stop(order.attempt, order.reason, order.grace);
     }

@@ -55,6 +55,7 @@ class Fold {
         record.tasks.insert(record.tasks.end(), starting.tasks.begin(), starting.tasks.end());
         count_use(record, starting.tasks, +1);
         record.attempts = starting.attempt;
+        state_.cluster.set_stay(starting.job, {});  // it is placed there, or its processes are lost
         // Its processes go on until they have saved and stopped.
         if (record.is_resizing()) return;
         record.state = JobState::Starting;
@@ -72,7 +73,11 @@ class Fold {
     }
 
     void operator()(const model::JobRunning& running) {
-        settle(running.job).state = JobState::Running;
+        JobRecord& record = settle(running.job);
+        record.state = JobState::Running;
+        record.frozen.clear();
+        if (running.pause_way.rung == model::PauseRung::Unknown) return;
+        record.pause_way = running.pause_way;
     }
 
     void operator()(const model::JobReserved& reserved) {
@@ -93,9 +98,14 @@ class Fold {
         for (const int rank : ranks) record.releasing.push_back(rank);
         if (request.whole_job) record.state = JobState::Pausing;
         drop_hold(record);  // nobody grows while it is asked to leave
-        record.last_pause = model::PauseReceipt{event_.time,  request.rule, request.beneficiary,
-                                                event_.actor, request.cost, request.deadline,
-                                                {},           false,        request.is_wasteful};
+        record.last_pause = model::PauseReceipt{.time = event_.time,
+                                                .rule = request.rule,
+                                                .beneficiary = request.beneficiary,
+                                                .actor = event_.actor,
+                                                .cost = request.cost,
+                                                .deadline = request.deadline,
+                                                .stopped = {},
+                                                .is_wasteful = request.is_wasteful};
         state_.cluster.set_paused(request.job, event_.time);
         if (request.is_wasteful) {
             charge_waste(pool_of(record.tasks), event_.time, request.cost.unsaved_gpu_ms);
@@ -104,10 +114,15 @@ class Fold {
 
     void operator()(const model::JobPaused& paused) {
         JobRecord& record = settle(paused.job);
+        record.frozen.clear();
+        if (paused.frozen) record.frozen = record.tasks;
         free_releasing(record, paused.saved);
-        if (record.last_pause && !paused.saved) {
-            record.lost_gpu_ms += record.last_pause->cost.unsaved_gpu_ms;
+        if (record.last_pause) {
+            record.last_pause->frozen = paused.frozen;
+            record.last_pause->detail = paused.detail;
+            if (!paused.saved) record.lost_gpu_ms += record.last_pause->cost.unsaved_gpu_ms;
         }
+        stay_where_frozen(state_, record);
         if (!record.tasks.empty()) return;
         record.state = JobState::Paused;
         record.started_tasks = 0;
@@ -147,6 +162,7 @@ class Fold {
     void operator()(const model::JobFinished& finished) {
         JobRecord& record = settle(finished.job);
         hold_nothing(record);
+        record.frozen.clear();
         record.state = finished.state;
         record.exit_code = finished.exit_code;
         record.detail = finished.detail;
@@ -160,6 +176,8 @@ class Fold {
     void operator()(const model::AttemptLost& lost) {
         JobRecord& record = settle(lost.job);
         leave_gpus(record);
+        record.frozen.clear();
+        state_.cluster.set_stay(lost.job, {});
         record.state = JobState::Queued;
         record.detail = lost.detail;
         ++record.losses;
@@ -303,6 +321,15 @@ class Fold {
 std::int64_t attained_gpu_ms(const JobRecord& record, model::TimePoint now) {
     const auto since = std::max(now - record.settled, model::Duration{0});
     return record.attained_gpu_ms + milli_gpus(record.tasks) * since.count() / 1000;
+}
+
+void stay_where_frozen(State& state, const JobRecord& record) {
+    if (record.frozen.empty() || !record.tasks.empty()) return;
+    base::Bytes memory{0};
+    for (const TaskPlacement& task : record.frozen) memory += task.memory;
+    if (record.last_pause && record.last_pause->frozen)
+        memory += std::max(record.last_pause->frozen->gpu_memory, base::Bytes{0});
+    state.cluster.set_stay(record.id, {record.frozen.front().node, memory.value});
 }
 
 std::int64_t day_of(model::TimePoint time) {

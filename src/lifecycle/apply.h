@@ -7,6 +7,8 @@
 //     |                   pausing -> paused -> (starting ...)     paused waits like queued
 //     +-- attempt lost ------+
 //   a job that moves is pausing, then paused, with its new place promised to it all the time
+//   pausing -> paused -> starting with the same attempt: a job that is frozen, its processes alive
+//   and off their GPUs, goes on with them on its node (docs/adr/0015)
 //   any but the final ones -> [cancelling ->] cancelled
 //   running -> starting: with another number of tasks, for a job that has to stop for it
 //
@@ -55,6 +57,10 @@ base::Result<std::optional<model::JobRecord>> try_apply(State& state, const mode
 std::int64_t attained_gpu_ms(const model::JobRecord& record, model::TimePoint now);
 // Tells the cluster what GPU time the job has had by its record.
 void restore_attained(State& state, const model::JobRecord& record);
+
+// Tells the cluster of the node to which its processes bind a job that is frozen, and of the host
+// memory that they and what was on the GPUs take there.
+void stay_where_frozen(State& state, const model::JobRecord& record);
 
 model::Snapshot snapshot(const State& state);
 State restore(const model::Snapshot& snapshot);

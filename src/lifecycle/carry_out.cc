@@ -39,9 +39,9 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
             continue;
         }
         const model::JobRecord& job = state.jobs.at(start.job);
-        const bool grows = !job.tasks.empty();
-        events.emplace_back(
-            model::JobStarting{start.job, job.attempts + (grows ? 0 : 1), start.rule, start.tasks});
+        const bool goes_on = !job.tasks.empty() || !job.frozen.empty();
+        events.emplace_back(model::JobStarting{start.job, job.attempts + (goes_on ? 0 : 1),
+                                               start.rule, start.tasks});
     }
     if (!policy.sticky_plans) return events;
     const model::TimePoint deadline = now + policy.pause_grace + policy.hold;

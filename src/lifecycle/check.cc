@@ -186,6 +186,8 @@ class Check {
         return {};
     }
     Status operator()(const model::AttemptLost& lost) const {
+        const model::JobRecord* job = find(lost.job);
+        if (job != nullptr && job->state == JobState::Paused && !job->frozen.empty()) return {};
         return expect(lost.job, {JobState::Starting, JobState::Running, JobState::Pausing});
     }
 

@@ -286,6 +286,8 @@ std::string dump(const Cluster& cluster) {
                 text << ' ' << task.task << '@' << task.node.value << ':' << task.gpu_mask;
             }
         }
+        if (job.stay.node.is_valid())
+            text << " stay " << job.stay.node.value << ' ' << job.stay.memory;
         text << '\n';
     }
     for (const auto& pool : cluster.pools()) {

@@ -80,6 +80,51 @@ TEST_CASE("queued, starting, running, pausing, paused, running, succeeded") {
     CHECK(life.state.jobs.empty());
 }
 
+TEST_CASE("a frozen job holds no GPU but host memory of its node, and goes on with its attempt") {
+    Life life;
+    model::Node node;
+    node.name = "n1";
+    node.gpus = 2;
+    node.memory = model::Bytes{1000};
+    life.happen(model::NodeSet{node});
+    const auto used = [&] { return life.state.cluster.nodes()[1].memory.used; };
+    const model::TaskPlacement place{0, {1}, 1, base::kWholeGpu, {}, {100}};
+    life.happen(model::JobStarting{kJob, 1, {}, {place}});
+    life.happen(model::JobRunning{kJob, {model::PauseRung::Checkpoint, ""}});
+    CHECK(used() == 100);
+    life.pause(7000);
+    life.happen(model::JobPaused{
+        .job = kJob, .saved = true, .detail = {}, .frozen = model::Frozen{{40}, {}}});
+    CHECK(life.job_state() == JobState::Paused);
+    CHECK(life.state.jobs.at(kJob).frozen == std::vector{place});
+    CHECK(life.state.jobs.at(kJob).lost_gpu_ms == 0);
+    CHECK(life.state.cluster.pool({0}).free_total[0] == base::gpus(4));
+    CHECK(used() == 140);
+    const State restored = lifecycle::restore(lifecycle::snapshot(life.state));
+    CHECK(restored.cluster.nodes()[1].memory.used == 140);
+    CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
+    life.happen(model::JobStarting{kJob, 1, {}, {place}});
+    CHECK(used() == 100);
+    life.happen(model::JobRunning{kJob});
+    CHECK(life.state.jobs.at(kJob).frozen.empty());
+    CHECK(life.state.jobs.at(kJob).pause_way.rung == model::PauseRung::Checkpoint);
+    life.happen(model::JobFinished{kJob, JobState::Succeeded, 0, {}});
+    CHECK(used() == 0);
+}
+
+TEST_CASE("a frozen job whose processes are lost waits for its next attempt, wherever") {
+    Life life;
+    life.start(1);
+    life.pause();
+    life.happen(
+        model::JobPaused{.job = kJob, .saved = true, .detail = {}, .frozen = model::Frozen{}});
+    CHECK(life.state.cluster.job(kJob).stay.node.is_valid());
+    life.happen(model::AttemptLost{kJob, "killed"});
+    CHECK(life.job_state() == JobState::Queued);
+    CHECK_FALSE(life.state.cluster.job(kJob).stay.node.is_valid());
+    CHECK(life.state.jobs.at(kJob).frozen.empty());
+}
+
 TEST_CASE("a pause that did not save is charged with what was unsaved") {
     Life life;
     life.start(1);

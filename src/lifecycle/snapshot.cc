@@ -99,6 +99,7 @@ void restore_job(State& state, const model::JobRecord& record) {
     }
     if (!record.tasks.empty()) cluster.release(record.id, record.releasing);
     restore_attained(state, record);
+    if (record.state == model::JobState::Paused) stay_where_frozen(state, record);
     state.jobs.emplace(record.id, record);
     ++state.count(record.state);
 }

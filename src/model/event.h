@@ -4,6 +4,7 @@
 // event log (lifecycle/apply.h); nothing else changes it. docs/adr/0003.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "model/gpu_profile.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/pause_way.h"
 #include "model/plan.h"
 #include "model/project.h"
 
@@ -42,9 +44,11 @@ struct JobStarting {
     Rule rule = Rule::Allocate;
     std::vector<TaskPlacement> tasks;
 };
+// All its started processes run, or run again where they were frozen.
 struct JobRunning {
     JobId job;
-};          // all its started processes run
+    PauseWay pause_way = {};               // unknown = as before
+};
 struct JobReserved {
     JobId job;
     Rule rule = Rule::Reclaim;
@@ -67,7 +71,9 @@ struct PauseRequested {
 // The tasks asked to pause have left their GPUs.
 struct JobPaused {
     JobId job;
-    bool saved = false;                    // it stopped by itself within the grace
+    bool saved = false;                    // it stopped by itself within the grace, or is frozen
+    std::string detail = {};               // what the machine said of it
+    std::optional<Frozen> frozen = {};     // its processes live and are its next start
 };
 // All processes of the job have ended so that it can go on with another number of tasks: those that
 // were asked to leave are gone, and the next attempt may be started on what it holds.

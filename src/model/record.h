@@ -10,6 +10,7 @@
 
 #include "model/gpu_profile.h"
 #include "model/job.h"
+#include "model/pause_way.h"
 #include "model/plan.h"
 #include "model/project.h"
 
@@ -26,6 +27,8 @@ struct PauseReceipt {
     std::optional<TimePoint> stopped;   // when it had left its GPUs
     bool saved = false;
     bool is_wasteful = false;           // it counts against the pool's waste budget
+    std::optional<Frozen> frozen = {};  // paused by checkpoint
+    std::string detail = {};            // what the machine said of it
 };
 
 // Unsaved work that pauses destroyed in one pool on one day; pauses still under way count as
@@ -71,8 +74,10 @@ struct JobRecord {
     std::string detail;
     std::vector<TaskPlacement> tasks;   // running or being freed
     std::vector<int> releasing;         // ranks among them that are being freed
-    int started_tasks = 0;              // how many its processes were told of; 0 without any
-    std::vector<TaskPlacement> hold;    // GPUs promised to it
+    std::vector<TaskPlacement> frozen;  // where its processes were, alive and off their GPUs since
+    PauseWay pause_way;
+    int started_tasks = 0;  // how many its processes were told of; 0 without any
+    std::vector<TaskPlacement> hold;  // GPUs promised to it
     std::optional<TimePoint> hold_deadline;
     Rule hold_rule = Rule::Reclaim;
     std::optional<PauseReceipt> last_pause;
@@ -88,16 +93,16 @@ struct JobRecord {
 };
 
 struct Snapshot {
-    std::int64_t sequence = 0;          // of the last event folded into it
+    std::int64_t sequence = 0;  // of the last event folded into it
     TimePoint time;
-    JobId last_job{0};                  // the highest id ever given
+    JobId last_job{0};  // the highest id ever given
     Levels levels = default_levels();
     std::vector<Pool> pools;
-    std::vector<Node> nodes;            // in the order in which NodeIds were given
+    std::vector<Node> nodes;  // in the order in which NodeIds were given
     std::vector<Project> projects;
-    std::vector<JobRecord> jobs;        // those not final, by id
-    std::vector<WasteLedger> waste;     // of pools where anything was wasted
-    std::vector<UseLedger> use;         // of projects that ever ran anything
+    std::vector<JobRecord> jobs;  // those not final, by id
+    std::vector<WasteLedger> waste;  // of pools where anything was wasted
+    std::vector<UseLedger> use;  // of projects that ever ran anything
     std::vector<ProfileLedger> profiles;
 };
 

@@ -13,6 +13,7 @@
 #include "model/gpu_profile.h"
 #include "model/job.h"
 #include "model/launch.h"
+#include "model/pause_way.h"
 
 namespace berth::ports {
 
@@ -45,9 +46,15 @@ struct LaunchOrder {
     model::LaunchSpec spec;
     std::vector<TaskLaunch> tasks;      // the whole gang
     bool resumes = false;               // an earlier attempt was paused
+    bool is_elastic = false;            // its tasks may come to be more or fewer
+    std::string freezer = {};           // of its node, by which a pause may keep its processes
 };
 
-enum class StopReason { Pause, Cancel };
+enum class StopReason {
+    Pause,    // it saves and stops, or its processes are kept, off their GPUs
+    Restart,  // it saves and stops: its next attempt is another one, elsewhere or larger
+    Cancel,
+};
 
 // How an attempt ended, once all of its processes are gone.
 struct AttemptExit {
@@ -67,6 +74,8 @@ class LauncherListener {
     virtual void on_running(AttemptId attempt) = 0;
     // It says that all its work so far is saved, and goes on.
     virtual void on_saved(AttemptId attempt) = 0;
+    // The answer to a stop for a pause: its processes live and are on no GPU, until resume().
+    virtual void on_frozen(AttemptId attempt, const model::Frozen& frozen) = 0;
     // What its tasks took of the GPUs that they shared, all those of one GPU together; before its
     // end, where anything was measured.
     virtual void on_measured(AttemptId, const model::GpuProfile&) {}
@@ -82,11 +91,16 @@ class Launcher {
 
     // Starts all tasks of an attempt. Failure to start is an exit with code 126 or 127.
     virtual void start(const LaunchOrder& order) = 0;
+    // Puts the processes of a frozen attempt on the GPUs of the order, of the same number and on
+    // the same node. Answered by on_running, or by on_exit where they could not be put back.
+    virtual void resume(const LaunchOrder& order) = 0;
+    // How a started attempt would be paused; unknown when it was not started by this launcher.
+    virtual model::PauseWay pause_way(AttemptId attempt) const = 0;
     // Asks an attempt to save and stop, and kills what is left after `grace`. Idempotent.
     virtual void stop(AttemptId attempt, StopReason reason, base::Duration grace) = 0;
     // After a restart of the server: takes up every attempt that the log says was starting or
-    // running. Each is answered by on_running, on_exit or on_lost; what had never been started is
-    // answered by on_lost with kNeverStarted.
+    // running, or is frozen. Each is answered by on_running, on_frozen, on_exit or on_lost; what
+    // had never been started is answered by on_lost with kNeverStarted.
     virtual void recover(std::span<const AttemptId> attempts) = 0;
 };
 

@@ -90,9 +90,14 @@ class Placer {
 
     bool host_fits(NodeId node, View capacity) const {
         const NodeState& state = cluster_.nodes()[node.index()];
+        // What its processes take there already is not asked for twice.
+        const std::int64_t more =
+            cluster_.memory_on(shape_, node) - (node == stay.node ? stay.memory : 0);
         return cluster_.cpu_on(shape_, node) <= state.cpu.free(capacity) &&
-               cluster_.memory_on(shape_, node) <= state.memory.free(capacity);
+               more <= state.memory.free(capacity);
     }
+
+    cluster::Stay stay;  // of the job that is placed
 
     // On this node, when it has room.
     TaskPlacement on_node(NodeId node, View capacity) const {
@@ -277,6 +282,7 @@ Places fill(const PoolView& view, const cluster::Job& job, std::span<const Stand
         const auto reach = on_one_node ? cluster::Reach::OneNode : cluster::Reach::ManyNodes;
         const auto fill_part = [&](const Region& part) {
             Placer placer(view, job.shape, part, order_for(view, job), reach);
+            placer.stay = job.stay;
             while (next < ranks.size()) {
                 TaskPlacement task = idle_first ? placer.next(View::Idle) : TaskPlacement{};
                 if (!task.node.is_valid() && capacity == View::Coming) {
@@ -322,7 +328,9 @@ std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
         if (stands) placed = fill(view, job, *stands, capacity);
         return stands && std::ssize(placed) == tasks;
     };
-    if (has_topology(view, job)) {
+    if (const NodeId node = job.stay.node; node.is_valid()) {
+        if (view.cluster.is_in(within, node)) is_placed({cluster::kWholePool, node});
+    } else if (has_topology(view, job)) {
         visit_regions(view, {job, tasks, capacity}, within, is_placed);
     } else {
         is_placed(within);

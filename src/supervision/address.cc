@@ -7,6 +7,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <optional>
+
 namespace berth::supervision {
 namespace {
 
@@ -35,6 +37,13 @@ base::Result<Descriptor> open_socket() {
     return fd;
 }
 
+std::optional<ucred> peer_of(int socket) {
+    ucred peer{};
+    socklen_t length = sizeof peer;
+    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return {};
+    return peer;
+}
+
 }  // namespace
 
 std::string socket_of(const AttemptName& name) {
@@ -42,8 +51,10 @@ std::string socket_of(const AttemptName& name) {
            std::to_string(name.attempt);
 }
 
-base::Result<Descriptor> listen_as(const AttemptName& name) {
-    BERTH_TRY(address, address_of(socket_of(name)));
+base::Result<Descriptor> listen_as(const AttemptName& name) { return listen_at(socket_of(name)); }
+
+base::Result<Descriptor> listen_at(const std::string& socket) {
+    BERTH_TRY(address, address_of(socket));
     BERTH_TRY(fd, open_socket());
     if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address.raw), address.length) != 0 ||
         ::listen(fd.get(), 16) != 0)
@@ -64,10 +75,13 @@ base::Result<Descriptor> connect_to(const std::string& socket) {
 }
 
 bool is_peer_trusted(int socket) {
-    ucred peer{};
-    socklen_t length = sizeof peer;
-    if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0) return false;
-    return peer.uid == ::geteuid() || peer.uid == 0;
+    const std::optional<ucred> peer = peer_of(socket);
+    return peer && (peer->uid == ::geteuid() || peer->uid == 0);
+}
+
+pid_t peer_pid(int socket) {
+    const std::optional<ucred> peer = peer_of(socket);
+    return peer ? peer->pid : 0;
 }
 
 }  // namespace berth::supervision

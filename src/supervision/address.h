@@ -5,6 +5,8 @@
 // names have no file permissions, so both ends check the user at the other end instead.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 
@@ -22,6 +24,7 @@ struct AttemptName {
 };
 
 // Errors: Exists (another process has the name), Exhausted, Invalid, Internal.
+base::Result<Descriptor> listen_at(const std::string& socket);
 base::Result<Descriptor> listen_as(const AttemptName& name);
 
 // The name of the socket, without the zero byte that makes it abstract.
@@ -33,5 +36,7 @@ base::Result<Descriptor> connect_to(const std::string& socket);
 
 // The process at the other end of a connected socket is of our user, or root.
 bool is_peer_trusted(int socket);
+// The process that connected; 0 when it cannot be known.
+pid_t peer_pid(int socket);
 
 }  // namespace berth::supervision

@@ -51,7 +51,8 @@ std::string pack(const TerminalSize& size) {
 std::optional<StopRequest> unpack_stop(std::string_view payload) {
     Unpacker in(payload);
     StopRequest request;
-    request.kind = in.number() == 0 ? StopKind::Pause : StopKind::Cancel;
+    const std::int64_t kind = in.number();
+    request.kind = kind == 0 ? StopKind::Pause : kind == 2 ? StopKind::Restart : StopKind::Cancel;
     request.grace_ms = in.number();
     return in.is_good() ? std::optional(request) : std::nullopt;
 }

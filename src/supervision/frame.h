@@ -5,6 +5,7 @@
 //
 // A server's connection: Watch (not needed on the inherited one) is answered by Running and Exited
 // as they become true; Stop may be sent at any time.
+// After a Stop it may answer Frozen and not end: its processes are kept until Resume or Stop.
 // A client's connection: Attach first. Then Input and InputEnd, WindowSize, Signal, OutputClosed
 // one way; Output, ErrorOutput, InputTaken, InputClosed, Exited the other. Input is sent on credit:
 // at most kInputWindow bytes beyond those that InputTaken acknowledged, so that a job that does not
@@ -27,6 +28,8 @@ enum class FrameType : std::uint16_t {
     Running = 3,  // to a server: all tasks were started
     Exited = 4,  //   to a server or a client: the exit line of status_file.h
     Saved = 5,  //   to a server: the job says that its work is saved
+    Frozen = 6,  //   to a server: the FreezerAnswer of freezing.h; it is off its GPUs, alive
+    Resume = 7,  // to the supervisor, from a server: GpuLists, where it goes on
     Attach = 16,  // to the supervisor, from a client: TerminalSize
     Input = 17,  //   bytes for task 0
     InputEnd = 18,  //   no more of them
@@ -38,6 +41,9 @@ enum class FrameType : std::uint16_t {
     InputTaken = 34,  //   so many bytes of input were taken
     InputClosed = 35,  //   task 0 has closed its stdin
     Refused = 36,  //   why; the connection is then closed
+    Freeze = 48,  // to the freezer, from a supervisor: FreezeRequest of freezing.h
+    Thaw = 49,  //   ThawRequest
+    FreezerAnswer = 50,  // to a supervisor: how that went
 };
 
 struct Frame {
@@ -48,7 +54,11 @@ struct Frame {
 
 void append_frame(std::string& out, FrameType type, std::string_view payload = {}, int task = 0);
 
-enum class StopKind : std::int64_t { Pause = 0, Cancel = 1 };
+enum class StopKind : std::int64_t {
+    Pause = 0,  // its processes may be kept, off their GPUs
+    Cancel = 1,
+    Restart = 2,  // it is to save and end: its next attempt goes on elsewhere
+};
 
 struct StopRequest {
     StopKind kind = StopKind::Pause;

@@ -8,7 +8,7 @@ namespace {
 
 // Raised with every change of the layout: a server that is being upgraded may start a supervisor
 // newer than itself, which must refuse rather than misread.
-constexpr std::int64_t kVersion = 0x62727468'0006;
+constexpr std::int64_t kVersion = 0x62727468'0007;
 
 }  // namespace
 
@@ -31,6 +31,7 @@ std::string pack(const Order& order) {
     out.put_text(order.saved_file);
     out.put(order.log_limit);
     out.put_text(order.workdir);
+    out.put_text(order.freezer);
     out.put_text(order.pause_signal);
     out.put(order.grace_ms);
     out.put(order.terminal);
@@ -43,6 +44,7 @@ std::string pack(const Order& order) {
         out.put(task.local_rank);
         out.put(task.local_tasks);
         out.put(task.node_rank);
+        out.put_text(task.gpu_indices);
         out.put_text(task.visible_devices);
         out.put_text(task.group);
         out.put_text(task.control_group);
@@ -67,6 +69,7 @@ std::optional<Order> unpack_order(std::string_view bytes) {
     order.saved_file = in.text();
     order.log_limit = in.number();
     order.workdir = in.text();
+    order.freezer = in.text();
     order.pause_signal = in.text();
     order.grace_ms = in.number();
     order.terminal = in.number() != 0;
@@ -79,6 +82,7 @@ std::optional<Order> unpack_order(std::string_view bytes) {
         task.local_rank = static_cast<int>(in.number());
         task.local_tasks = static_cast<int>(in.number());
         task.node_rank = static_cast<int>(in.number());
+        task.gpu_indices = in.text();
         task.visible_devices = in.text();
         task.group = in.text();
         task.control_group = in.text();

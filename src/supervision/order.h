@@ -24,7 +24,8 @@ struct TaskOrder {
     int local_rank = 0;
     int local_tasks = 1;               // of this job on the same node
     int node_rank = 0;
-    std::string visible_devices;       // "0,3" or UUIDs; empty = no GPU
+    std::string gpu_indices;           // "0,3", of its node; empty = no GPU
+    std::string visible_devices = {};  // the same as programs are told, or UUIDs
     std::string group = {};            // of the gang; empty = it has none
     std::string control_group = {};    // folder of the one it joins; empty = none
     std::vector<std::string> environment = {};  // for this task, before the job's own
@@ -45,6 +46,7 @@ struct Order {
     std::string saved_file;            // touched by the job when its work is saved
     std::int64_t log_limit = 0;        // bytes on disk for each task's log; 0 = none
     std::string workdir;
+    std::string freezer;               // where its node's listens (freezing.h); empty = not used
     std::string pause_signal;          // auto | TERM | INT | USR1 | USR2 | none
     std::int64_t grace_ms = 60'000;    // when the machine itself asks to stop
     bool terminal = false;

@@ -66,7 +66,7 @@ TEST_CASE("it grows by saving, stopping and starting again, once its minimum run
     CHECK(it.world.state(it.job) == JobState::Running);
     CHECK(it.world.job(it.job).tasks.size() == 4);
     REQUIRE(it.world.launcher->stops.size() == 1);
-    CHECK(it.world.launcher->stops[0].reason == StopReason::Pause);
+    CHECK(it.world.launcher->stops[0].reason == StopReason::Restart);
     CHECK(it.world.launcher->stops[0].grace == 60s);
     CHECK(it.world.launcher->starts.size() == 3);
     it.world.exits(it.job, saved_and_left());
@@ -140,7 +140,7 @@ TEST_CASE("a crash while it saves to grow asks it again, and starts it once") {
     it.world.restart();
     CHECK(it.world.dump() == before);
     REQUIRE(it.world.launcher->stops.size() == 1);  // a new launcher, asked anew
-    CHECK(it.world.launcher->stops[0].reason == StopReason::Pause);
+    CHECK(it.world.launcher->stops[0].reason == StopReason::Restart);
     it.world.launcher->listener().on_running(it.world.attempt(it.job));
     it.world.step();
     it.world.exits(it.job, saved_and_left());

@@ -100,6 +100,10 @@ void World::saved(model::JobId id) {
     launcher->listener().on_saved(attempt(id));
     step();
 }
+void World::frozen(model::JobId id, const model::Frozen& frozen) {
+    launcher->listener().on_frozen(attempt(id), frozen);
+    step();
+}
 void World::exits(model::JobId id, const ports::AttemptExit& exit) {
     launcher->listener().on_exit(attempt(id), exit);
     step();

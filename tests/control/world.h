@@ -42,6 +42,7 @@ class World {
     // Reports of the launcher about the job's newest attempt, and a step.
     void running(model::JobId job);
     void saved(model::JobId job);
+    void frozen(model::JobId job, const model::Frozen& frozen);
     void exits(model::JobId job, const ports::AttemptExit& exit);
     void lost(model::JobId job, std::string_view detail);
 

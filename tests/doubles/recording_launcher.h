@@ -25,6 +25,11 @@ class RecordingLauncher final : public ports::Launcher {
         if (on_order) on_order();
         starts.push_back(order);
     }
+    void resume(const ports::LaunchOrder& order) override {
+        if (on_order) on_order();
+        resumes.push_back(order);
+    }
+    model::PauseWay pause_way(ports::AttemptId) const override { return way; }
     void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override {
         if (on_order) on_order();
         stops.push_back({attempt, reason, grace});
@@ -40,6 +45,8 @@ class RecordingLauncher final : public ports::Launcher {
     ports::LauncherListener& listener() { return *listener_; }
 
     std::vector<ports::LaunchOrder> starts;
+    std::vector<ports::LaunchOrder> resumes;
+    model::PauseWay way;  // of every attempt
     std::vector<Stop> stops;
     std::vector<ports::AttemptId> recovered;
     std::function<void()> on_order;  // called at every start and stop

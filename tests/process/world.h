@@ -109,6 +109,7 @@ class World final : public ports::LauncherListener {
 
     void on_running(AttemptId id) override { running.insert(id); }
     void on_saved(AttemptId id) override { ++saved[id]; }
+    void on_frozen(AttemptId id, const model::Frozen& answer) override { frozen[id] = answer; }
     void on_exit(AttemptId id, const AttemptExit& exit) override {
         exits[id] = exit;
         ++reports;
@@ -178,6 +179,7 @@ class World final : public ports::LauncherListener {
     std::map<AttemptId, int> saved;
     std::map<AttemptId, AttemptExit> exits;
     std::map<AttemptId, std::string> lost;
+    std::map<AttemptId, model::Frozen> frozen;
     int reports = 0;
 
   private:

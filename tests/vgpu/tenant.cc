@@ -13,13 +13,18 @@
 
 namespace berth::test_vgpu {
 
-Tenant::Tenant(const std::string& description) {
+Tenant::Tenant(const std::string& description, Kin kin) : kin_(kin) {
     cuda();  // so that the environment describes the GPUs
     int to[2] = {};
     int from[2] = {};
     if (::pipe2(to, O_CLOEXEC) != 0 || ::pipe2(from, O_CLOEXEC) != 0) std::abort();
     pid_ = ::fork();
     if (pid_ == 0) {
+        if (kin == Kin::Stranger) {
+            if (::fork() != 0) ::_exit(0);
+            const pid_t own = ::getpid();
+            if (::write(from[1], &own, sizeof own) != sizeof own) ::_exit(1);
+        }
         ::dup2(to[0], STDIN_FILENO);
         ::dup2(from[1], STDOUT_FILENO);
         if (!description.empty()) ::setenv("BERTH_SOFTWARE_GPU", description.c_str(), 1);
@@ -30,6 +35,9 @@ Tenant::Tenant(const std::string& description) {
     ::close(from[1]);
     to_ = to[1];
     from_ = from[0];
+    if (kin == Kin::Child) return;
+    ::waitpid(pid_, nullptr, 0);
+    if (::read(from_, &pid_, sizeof pid_) != sizeof pid_) std::abort();
 }
 
 Tenant::~Tenant() {
@@ -58,7 +66,7 @@ std::string Tenant::ask(const std::string& command) const {
 void Tenant::kill() {
     if (pid_ == 0) return;
     ::kill(pid_, SIGKILL);
-    ::waitpid(pid_, nullptr, 0);
+    if (kin_ == Kin::Child) ::waitpid(pid_, nullptr, 0);
     pid_ = 0;
 }
 

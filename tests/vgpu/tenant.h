@@ -10,10 +10,12 @@
 
 namespace berth::test_vgpu {
 
+enum class Kin { Child, Stranger };  // a stranger does not descend from this process
+
 class Tenant {
   public:
     // `description`: what is in its BERTH_SOFTWARE_GPU; this process's own when empty.
-    explicit Tenant(const std::string& description = "");
+    explicit Tenant(const std::string& description = "", Kin kin = Kin::Child);
     ~Tenant();  // SIGKILL, and reaped
     Tenant(const Tenant&) = delete;
     Tenant& operator=(const Tenant&) = delete;
@@ -26,6 +28,7 @@ class Tenant {
 
   private:
     pid_t pid_ = 0;
+    Kin kin_ = Kin::Child;
     int to_ = -1;
     int from_ = -1;
 };

@@ -9,6 +9,7 @@
 //   info                      free and total bytes
 //   put POINTER VALUE COUNT   fills u32
 //   get POINTER               one u32
+//   sum POINTER COUNT         of so many u32, each times its place
 //   spin NS COUNT             so many kernels of such a length, waited for
 //   launch NS                 one such kernel, not waited for
 //   work NS MS [BLOCKS]       kernels of such a length for so long; how many were done
@@ -110,6 +111,17 @@ std::string get(std::istream& in) {
     unsigned int value = 0;
     const CUresult result = cuda().cuMemcpyDtoH(&value, pointer, sizeof(value));
     return std::to_string(result) + " " + std::to_string(value);
+}
+
+std::string sum(std::istream& in) {
+    CUdeviceptr pointer = 0;
+    std::size_t count = 0;
+    in >> pointer >> count;
+    std::vector<unsigned int> values(count);
+    const CUresult result = cuda().cuMemcpyDtoH(values.data(), pointer, count * sizeof(values[0]));
+    unsigned long long sum = 0;
+    for (std::size_t i = 0; i < count; ++i) sum += (i + 1) * values[i];
+    return std::to_string(result) + " " + std::to_string(sum);
 }
 
 std::string spin(std::istream& in) {
@@ -269,6 +281,7 @@ int main(int count, char**) {
         {"info", info},
         {"put", put},
         {"get", get},
+        {"sum", sum},
         {"spin", spin},
         {"launch", launch_one},
         {"work", work},

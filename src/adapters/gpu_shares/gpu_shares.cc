@@ -21,7 +21,10 @@ std::string beside(const std::string& programs, const char* folder) {
 
 GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launcher> processes,
                      Settings settings)
-    : loop_(loop), processes_(std::move(processes)), settings_(std::move(settings)) {
+    : loop_(loop),
+      processes_(std::move(processes)),
+      settings_(std::move(settings)),
+      freezers_(settings_.programs + "/berth-freezer", settings_.cluster) {
     if (settings_.are_simulated) software_dir_ = beside(settings_.programs, "software_gpu");
 }
 
@@ -80,6 +83,7 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     ports::LaunchOrder prepared = order;
     name_devices(prepared, gpus_);
     if (settings_.are_simulated) add_software_gpus(prepared);
+    choose_pause_way(prepared);
     if (shares(order)) {
         if (const base::Status added = add_shares(prepared); !added) {
             const std::string why = "its share of a GPU cannot be kept: " + added.error().message;
@@ -95,14 +99,57 @@ void GpuShares::start(const ports::LaunchOrder& order) {
 void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
     for (ports::TaskLaunch& task : order.tasks) {
         if (task.gpu_indices.empty()) continue;
-        const auto [known, is_new] = descriptions_.try_emplace(task.node);
-        std::string& description = known->second;
-        if (is_new) {
-            description = describe_software_gpus(settings_.directory, task.node, gpus_);
-        }
+        const std::string& description = description_of(task.node);
         if (description.empty()) continue;
         put_first(order, task, "LD_LIBRARY_PATH", software_dir_);
         task.environment.push_back("BERTH_SOFTWARE_GPU=" + description);
+    }
+}
+
+const std::string& GpuShares::description_of(const std::string& node) {
+    const auto [known, is_new] = descriptions_.try_emplace(node);
+    if (is_new) known->second = describe_software_gpus(settings_.directory, node, gpus_);
+    return known->second;
+}
+
+void GpuShares::choose_pause_way(ports::LaunchOrder& order) {
+    // The node is asked only about who depends on it.
+    model::PauseWay way = gpu_shares::pause_way(order, {"", true, 0});
+    if (way.rung == model::PauseRung::Checkpoint) {
+        const std::string& node = order.tasks.front().node;
+        way = gpu_shares::pause_way(order, ability(node));
+        if (way.rung == model::PauseRung::Checkpoint) order.freezer = freezers_.socket_of(node);
+    }
+    ways_[order.attempt] = std::move(way);
+}
+
+NodeAbility GpuShares::ability(const std::string& node) {
+    NodeAbility ability{"", true, 0};
+    const auto is_cut = [&](const Gpu& gpu) { return gpu.node == node && !gpu.visible_as.empty(); };
+    if (std::ranges::any_of(gpus_, is_cut)) {
+        ability.why_not = "the machine has slices (MIG), which the driver does not checkpoint";
+    } else if (!settings_.are_simulated) {
+        ability = freezers_.ability(node, {}, {});
+    } else if (description_of(node).empty()) {
+        ability.why_not = "the node has more GPUs than software GPUs can stand for";
+    }
+    ability.gpus = static_cast<int>(std::ranges::count(gpus_, node, &Gpu::node));
+    return ability;
+}
+
+// Real GPUs are of one node and its freezer was asked already; it may have died since.
+void GpuShares::start_freezers() {
+    std::set<std::string> nodes;
+    for (const Gpu& gpu : gpus_) nodes.insert(gpu.node);
+    for (const std::string& node : nodes) {
+        if (!settings_.are_simulated) {
+            freezers_.start(node, {}, {});
+        } else if (const std::string& description = description_of(node); !description.empty()) {
+            // What is in the memory of software GPUs takes no more of the host's.
+            freezers_.start(
+                node, {"LD_LIBRARY_PATH=" + software_dir_, "BERTH_SOFTWARE_GPU=" + description},
+                {"--host-memory", "1000T"});
+        }
     }
 }
 
@@ -113,7 +160,20 @@ base::Status GpuShares::add_shares(ports::LaunchOrder& order) {
 }
 
 void GpuShares::stop(AttemptId attempt, ports::StopReason reason, base::Duration grace) {
+    const auto way = ways_.find(attempt);
+    const bool may_freeze = way == ways_.end() || way->second.rung == model::PauseRung::Checkpoint;
+    if (reason == ports::StopReason::Pause && may_freeze) start_freezers();
     processes_->stop(attempt, reason, grace);
+}
+
+void GpuShares::resume(const ports::LaunchOrder& order) {
+    start_freezers();
+    processes_->resume(order);
+}
+
+model::PauseWay GpuShares::pause_way(AttemptId attempt) const {
+    const auto way = ways_.find(attempt);
+    return way == ways_.end() ? model::PauseWay{} : way->second;
 }
 
 void GpuShares::recover(std::span<const AttemptId> attempts) {
@@ -128,10 +188,15 @@ void GpuShares::on_saved(AttemptId attempt) { listener_->on_saved(attempt); }
 // Its profile comes before its end: afterwards nobody asks for it.
 void GpuShares::end(AttemptId attempt) {
     live_.erase(attempt);
+    ways_.erase(attempt);
     if (const auto taken = keeper_->taken(name_of(attempt))) {
         listener_->on_measured(attempt, *taken);
     }
     keeper_->drop(name_of(attempt));
+}
+
+void GpuShares::on_frozen(AttemptId attempt, const model::Frozen& frozen) {
+    listener_->on_frozen(attempt, frozen);
 }
 
 void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {

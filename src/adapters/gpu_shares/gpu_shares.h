@@ -4,6 +4,7 @@
 // processes: an attempt that shares GPUs is a tenant of what keeps shares here (back_end.h) while
 // it lives. Where GPUs are simulated, all processes find software GPUs (vgpu/software_driver) in
 // place of a driver.
+// It also decides how each attempt is paused (pause_way.h) and keeps the freezer that does it.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "adapters/gpu_shares/back_end.h"
+#include "adapters/gpu_shares/freezers.h"
 #include "adapters/gpu_shares/interposed_shares.h"
 #include "adapters/gpu_shares/share_keeper.h"
 #include "adapters/gpu_shares/tenants.h"
@@ -24,7 +26,7 @@ namespace berth::gpu_shares {
 struct Settings {
     std::string programs;  // the folder of berth-arbiter; ../lib and ../software_gpu lie beside it
     std::string directory;  // the arbiter's own: a short path
-    std::string cluster;  // names our control groups
+    std::string cluster;  // tells servers on one machine apart
     std::string cgroup;  // where they are made
     std::string mps_control;  // program; empty = it is not there
     Wish wish = Wish::Auto;
@@ -48,18 +50,25 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void set_listener(ports::LauncherListener* listener) override;
     // An attempt whose shares cannot be kept ends with 126 and says why.
     void start(const ports::LaunchOrder& order) override;
+    void resume(const ports::LaunchOrder& order) override;
+    model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override;
     void recover(std::span<const ports::AttemptId> attempts) override;
 
   private:
     void on_running(ports::AttemptId attempt) override;
     void on_saved(ports::AttemptId attempt) override;
+    void on_frozen(ports::AttemptId attempt, const model::Frozen& frozen) override;
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
 
     void end(ports::AttemptId attempt);
     base::Status add_shares(ports::LaunchOrder& order);
     void add_software_gpus(ports::LaunchOrder& order);
+    void choose_pause_way(ports::LaunchOrder& order);
+    NodeAbility ability(const std::string& node);
+    void start_freezers();
+    const std::string& description_of(const std::string& node);
 
     boost::asio::io_context& loop_;
     std::unique_ptr<ports::Launcher> processes_;
@@ -69,6 +78,8 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     std::string software_dir_;  // empty where GPUs are real
     std::unique_ptr<ShareKeeper> keeper_;
     Choice choice_;
+    Freezers freezers_;
+    std::map<ports::AttemptId, model::PauseWay> ways_;
     std::map<std::string, std::string> descriptions_;  // files of software GPUs, by node
     std::set<ports::AttemptId> live_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what was posted

@@ -48,7 +48,7 @@ std::string describe_software_gpus(const std::string& directory, const std::stri
     std::string path = directory + "/" + node + ".gpus";
     std::ofstream file(path);
     file << "state = " << state_path(directory, node) << "\ngpus = " << here.size()
-         << "\nreserved = 0MiB\ncontents = 256MiB\ncontext = 400MiB\nuuids = ";
+         << "\ndriver = 13.0\nreserved = 0MiB\ncontents = 256MiB\ncontext = 400MiB\nuuids = ";
     for (const Gpu* gpu : here) file << (gpu == here[0] ? "" : ", ") << gpu->uuid;
     const std::int64_t memory = here[0]->memory.value / (2 * kMebibyte) * 2;
     if (memory > 0) file << "\nmemory = " << memory << "MiB";

@@ -98,9 +98,7 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
         const std::string name = name_of(order.attempt) + "." + std::to_string(tenants.size());
         Tenant tenant{name, node, "tenant " + name + terms(parts, order.kind)};
         for (const auto& [gpu, part] : parts) {
-            if (part.memory >= 0) {
-                tenant.limits.push_back({gpu->pci_address, base::Bytes{part.memory}});
-            }
+            tenant.limits.push_back({gpu->pci_address, base::Bytes{part.memory}});
             tenant.share = std::max(tenant.share, std::min(part.share, base::kWholeGpu));
         }
         tenants.push_back(std::move(tenant));

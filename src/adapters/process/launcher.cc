@@ -15,6 +15,7 @@
 #include "crash/crash_point.h"
 #include "supervision/address.h"
 #include "supervision/frame.h"
+#include "supervision/freezing.h"
 
 namespace berth::process {
 
@@ -25,6 +26,19 @@ using ports::AttemptId;
 using supervision::Descriptor;
 using supervision::FrameType;
 
+namespace {
+
+supervision::StopKind kind_of(ports::StopReason reason) {
+    switch (reason) {
+        case ports::StopReason::Pause: return supervision::StopKind::Pause;
+        case ports::StopReason::Restart: return supervision::StopKind::Restart;
+        case ports::StopReason::Cancel: return supervision::StopKind::Cancel;
+    }
+    return supervision::StopKind::Cancel;
+}
+
+}  // namespace
+
 struct ProcessLauncher::Attempt {
     Attempt(asio::io_context& loop, AttemptId its_id) : id(its_id), socket(loop), timer(loop) {}
 
@@ -33,7 +47,7 @@ struct ProcessLauncher::Attempt {
     asio::steady_timer timer;            // until the next look at one that cannot be reached yet
     std::chrono::milliseconds pause{1};
     bool is_running_told = false;
-    std::string stop_frame;              // to be sent as soon as there is a connection
+    std::string pending;                 // to be sent as soon as there is a connection
     supervision::FrameReader reader;
     std::array<char, 1024> inbox;
 };
@@ -91,21 +105,31 @@ base::Status ProcessLauncher::spawn(const ports::LaunchOrder& order, Attempt& at
 void ProcessLauncher::stop(AttemptId id, ports::StopReason reason, base::Duration grace) {
     const auto found = attempts_.find(id);
     if (found == attempts_.end()) return;  // it has ended and its end was told
-    const supervision::StopRequest request{reason == ports::StopReason::Pause
-                                               ? supervision::StopKind::Pause
-                                               : supervision::StopKind::Cancel,
-                                           grace.count()};
-    std::string& frame = found->second->stop_frame;
-    frame.clear();
-    supervision::append_frame(frame, FrameType::Stop, pack(request));
-    send_stop(*found->second);
+    const supervision::StopRequest request{kind_of(reason), grace.count()};
+    supervision::append_frame(found->second->pending, FrameType::Stop, pack(request));
+    send_pending(*found->second);
 }
 
-void ProcessLauncher::send_stop(Attempt& attempt) {
-    if (attempt.stop_frame.empty() || !attempt.socket.is_open()) return;
+void ProcessLauncher::resume(const ports::LaunchOrder& order) {
+    const auto found = attempts_.find(order.attempt);
+    if (found == attempts_.end()) return;  // it has ended and its end was told
+    supervision::GpuLists lists;
+    for (supervision::TaskOrder& task : make_order(machine_, order).tasks)
+        lists.push_back(std::move(task.gpu_indices));
+    found->second->is_running_told = false;
+    supervision::append_frame(found->second->pending, FrameType::Resume, supervision::pack(lists));
+    send_pending(*found->second);
+}
+
+model::PauseWay ProcessLauncher::pause_way(AttemptId) const {
+    return {model::PauseRung::Signal, "this launcher has no GPUs"};
+}
+
+void ProcessLauncher::send_pending(Attempt& attempt) {
+    if (attempt.pending.empty() || !attempt.socket.is_open()) return;
     // Supervisors always read and these few bytes always fit; a peer that is gone is noticed by
     // read_more.
-    const std::string frame = std::exchange(attempt.stop_frame, {});
+    const std::string frame = std::exchange(attempt.pending, {});
     ::send(attempt.socket.native_handle(), frame.data(), frame.size(), MSG_NOSIGNAL);
 }
 
@@ -140,6 +164,10 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
             if (listener_ != nullptr) listener_->on_running(attempt->id);
         } else if (frame->type == FrameType::Saved) {
             if (listener_ != nullptr) listener_->on_saved(attempt->id);
+        } else if (frame->type == FrameType::Frozen) {
+            const auto answer = supervision::unpack_answer(frame->payload);
+            if (answer && listener_ != nullptr)
+                listener_->on_frozen(attempt->id, {{answer->bytes}, base::Duration{answer->ms}});
         } else if (frame->type == FrameType::Exited) {
             if (const auto exit = supervision::parse_exit_line(frame->payload))
                 return report_exit(attempt, {exit->exit_code, exit->signal, exit->stop_asked,
@@ -186,7 +214,7 @@ void ProcessLauncher::take_up(const AttemptRef& attempt, Descriptor socket) {
     std::string watch;
     supervision::append_frame(watch, FrameType::Watch);
     ::send(attempt->socket.native_handle(), watch.data(), watch.size(), MSG_NOSIGNAL);
-    send_stop(*attempt);
+    send_pending(*attempt);
     read_more(attempt);
 }
 

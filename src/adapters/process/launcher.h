@@ -36,6 +36,9 @@ class ProcessLauncher final : public ports::Launcher {
 
     void set_listener(ports::LauncherListener* listener) override { listener_ = listener; }
     void start(const ports::LaunchOrder& order) override;
+    void resume(const ports::LaunchOrder& order) override;
+    // Knows nothing of GPUs: that it is asked by a signal.
+    model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId id, ports::StopReason reason, base::Duration grace) override;
     void recover(std::span<const ports::AttemptId> attempts) override;
 
@@ -50,7 +53,7 @@ class ProcessLauncher final : public ports::Launcher {
     void look(const AttemptRef& attempt);
     void look_later(const AttemptRef& attempt);
     void take_up(const AttemptRef& attempt, supervision::Descriptor socket);
-    void send_stop(Attempt& attempt);
+    void send_pending(Attempt& attempt);
     void report_exit(const AttemptRef& attempt, const ports::AttemptExit& exit);
     void report_lost(const AttemptRef& attempt, const std::string& detail);
     void finish(const AttemptRef& attempt);

@@ -26,12 +26,11 @@ std::vector<TaskOrder> make_tasks(const std::vector<ports::TaskLaunch>& launches
         task.local_tasks = static_cast<int>(
             std::count_if(launches.begin(), launches.end(),
                           [&](const auto& other) { return other.node == launch.node; }));
-        task.visible_devices = launch.visible_devices;
         for (const int index : launch.gpu_indices) {
-            if (!launch.visible_devices.empty()) break;
-            task.visible_devices +=
-                (task.visible_devices.empty() ? "" : ",") + std::to_string(index);
+            task.gpu_indices += (task.gpu_indices.empty() ? "" : ",") + std::to_string(index);
         }
+        task.visible_devices =
+            launch.visible_devices.empty() ? task.gpu_indices : launch.visible_devices;
         if (node == nodes.end()) nodes.push_back(launch.node);
         tasks.push_back(std::move(task));
     }
@@ -56,6 +55,7 @@ Order make_order(const Machine& machine, const ports::LaunchOrder& launch) {
     order.saved_file = order.file_prefix + ".saved";
     order.log_limit = machine.log_limit;
     order.workdir = launch.spec.workdir;
+    order.freezer = launch.freezer;
     order.pause_signal = launch.spec.pause.signal;
     order.grace_ms = launch.spec.pause.grace.count();
     order.terminal = launch.spec.terminal;

@@ -19,9 +19,9 @@ TEST_CASE("nodes are counted in the order in which ranks meet them") {
     launch.tasks = {{0, 0, "b", {4, 5}}, {1, 1, "b", {}}, {2, 0, "a", {0}}};
     const supervision::Order order = make_order(kMachine, launch);
     REQUIRE(order.tasks.size() == 3);
-    CHECK(order.tasks[0] == supervision::TaskOrder{0, 0, 2, 0, "4,5"});
+    CHECK(order.tasks[0] == supervision::TaskOrder{0, 0, 2, 0, "4,5", "4,5"});
     CHECK(order.tasks[1] == supervision::TaskOrder{1, 1, 2, 0, ""});
-    CHECK(order.tasks[2] == supervision::TaskOrder{2, 0, 1, 1, "0"});
+    CHECK(order.tasks[2] == supervision::TaskOrder{2, 0, 1, 1, "0", "0"});
     CHECK(order.file_prefix == "/data/jobs/0/7.2");
 }
 

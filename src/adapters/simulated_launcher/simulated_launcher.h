@@ -24,6 +24,8 @@ class SimulatedLauncher final : public ports::Launcher {
 
     void set_listener(ports::LauncherListener* listener) override { listener_ = listener; }
     void start(const ports::LaunchOrder& order) override;
+    void resume(const ports::LaunchOrder&) override {}  // none is ever frozen
+    model::PauseWay pause_way(ports::AttemptId) const override { return {}; }
     void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override;
     void recover(std::span<const ports::AttemptId> attempts) override;
 

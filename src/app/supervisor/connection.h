@@ -16,6 +16,7 @@ enum class Role {
     Unknown,  // connected, has not yet said what it wants
     Server,
     Client,
+    Freezer,  // of its node: this end asked for the connection
 };
 
 class Connection {

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "app/supervisor/environment.h"
-#include "app/supervisor/process_tree.h"
+#include "supervision/processes.h"
 
 namespace berth::supervisor {
 namespace {
+
+using supervision::is_caught;
 
 bool has_name_with(const std::vector<std::string>& environment, std::string_view prefix) {
     for (const std::string& assignment : environment) {

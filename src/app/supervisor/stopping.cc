@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "app/supervisor/pause_signal.h"
 #include "app/supervisor/process_tree.h"
 #include "app/supervisor/supervisor.h"
+#include "supervision/processes.h"
 
 namespace berth::supervisor {
 
@@ -17,10 +19,13 @@ using supervision::StopKind;
 using supervision::StopRequest;
 
 void Supervisor::stop(StopRequest request) {
-    if (phase_ == Phase::Ended) return;
+    if (phase_ == Phase::Ended || serve_frozen(request)) return;
+    // Where it is, it can do nothing more.
+    if (std::exchange(hold_, Hold::None) == Hold::Frozen)
+        return lose("it was ended while it was off its GPUs");
     const bool is_first = !stop_asked_;
     stop_asked_ = true;
-    asked_to_pause_ = request.kind == StopKind::Pause;
+    asked_to_pause_ = request.kind != StopKind::Cancel;
     if (phase_ == Phase::WaitingForClient)
         return end({128 + SIGTERM, SIGTERM, true, false, "stopped before it was started"});
     const std::int64_t deadline = monotonic_ms() + std::max<std::int64_t>(0, request.grace_ms);
@@ -30,11 +35,11 @@ void Supervisor::stop(StopRequest request) {
     leftover_deadline_.reset();
 
     int signal = SIGTERM;
-    if (request.kind == StopKind::Pause) {
+    if (request.kind != StopKind::Cancel) {
         std::uint64_t caught = 0;
         if (order_.pause_signal == "auto") {
-            for (const Process& process : descendants_of(::getpid()))
-                caught |= caught_signals(process.pid);
+            for (const supervision::Process& process : supervision::descendants_of(::getpid()))
+                caught |= supervision::caught_signals(process.pid);
         }
         signal = choose_pause_signal(order_.pause_signal, order_.environment, caught);
     }
@@ -55,7 +60,7 @@ void Supervisor::ask_all(int signal) {
 }
 
 bool Supervisor::is_saving() {
-    std::erase_if(saving_, [](pid_t pid) { return !is_living(pid); });
+    std::erase_if(saving_, [](pid_t pid) { return !supervision::is_living(pid); });
     return !saving_.empty();
 }
 
@@ -73,11 +78,16 @@ ExitReport Supervisor::describe_end() const {
     ExitReport report = first_failure_.value_or(ExitReport{});
     report.stop_asked = stop_asked_;
     report.killed = killed_;
-    if (killed_) {
+    if (!end_note_.empty()) {
+        report.detail = end_note_;
+    } else if (killed_) {
         report.detail = "did not stop within the grace and was killed";
     } else if (stop_asked_ && !stop_note_.empty()) {
         report.detail = stop_note_;
     }
+    if (stop_asked_ && !refusal_.empty())
+        report.detail =
+            "no checkpoint: " + refusal_ + (report.detail.empty() ? "" : "; " + report.detail);
     return report;
 }
 

@@ -203,7 +203,7 @@ void Supervisor::end(ExitReport report) {
     phase_ = Phase::Ended;
     limit_logs();
     attach_deadline_ = look_deadline_ = stop_deadline_ = stall_deadline_ = {};
-    gang_deadline_ = leftover_deadline_ = kill_again_ = {};
+    gang_deadline_ = leftover_deadline_ = kill_again_ = freezer_deadline_ = ask_again_ = {};
     exit_text_ = supervision::exit_line(report);
     write_status(exit_text_);
     tell(Role::Server, FrameType::Exited, exit_text_);
@@ -222,6 +222,7 @@ void Supervisor::on_deadline() {
     }
     if (is_over(attach_deadline_)) return start_tasks();  // nobody came: its log still tells
     if (is_over(look_deadline_)) look_around();
+    on_freezer_deadline();
     if (is_over(stop_deadline_) && asked_to_pause_ && more_time_ms_ < kMoreTimeMaxMs &&
         keeps_writing()) {
         more_time_ms_ += kMoreTimeStepMs;

@@ -7,6 +7,8 @@
 // 2. A task that fails ends the gang; the first failure gives the exit code.
 // 3. Once asked to stop, the attempt is over by the deadline, with or without a server.
 // 4. No process of the attempt outlives its "exit" line.
+// 5. A pause that is answered by freezing (vgpu/freezer) keeps all its processes, off their GPUs,
+//    until it is resumed or ended; one that cannot be is answered by a signal, as any other.
 // It sleeps in one poll and does nothing while nothing happens.
 #pragma once
 
@@ -21,6 +23,7 @@
 #include "app/supervisor/connection.h"
 #include "app/supervisor/relay.h"
 #include "app/supervisor/spawn.h"
+#include "supervision/freezing.h"
 #include "supervision/order.h"
 #include "supervision/status_file.h"
 
@@ -59,6 +62,17 @@ class Supervisor {
     bool is_saving();
     void kill_all();
     supervision::ExitReport describe_end() const;
+
+    // freezing.cc: how it comes off its GPUs alive, and back
+    bool serve_frozen(const supervision::StopRequest& request);
+    void resume(supervision::GpuLists place);
+    void take_answer(const supervision::FreezerAnswer& answer);
+    void on_freezer_deadline();
+    enum class Hold { None, Freezing, Frozen, Thawing };
+    void ask_freezer(Hold hold, std::int64_t time_ms);
+    void send_to_freezer();
+    std::vector<supervision::GpuMove> moves_to(const supervision::GpuLists& place) const;
+    void lose(const std::string& why);
 
     // looking.cc: what it looks at now and then, on disk
     void look_around();
@@ -104,6 +118,14 @@ class Supervisor {
     std::string stop_note_;            // nobody handled the signal
     bool killed_ = false;
     bool is_killing_ = false;
+    Hold hold_ = Hold::None;
+    supervision::GpuLists place_;      // where it goes while it is put back
+    std::string frozen_;               // the freezer's answer, for servers that come later
+    std::optional<supervision::StopRequest> asked_meanwhile_;  // while the freezer is at work
+    std::string refusal_;              // why it was not frozen
+    std::string end_note_;             // why it was ended, or why it is not yet put back
+    bool was_freezer_reached_ = false;
+    std::int64_t freezer_began_ = 0;
     // Milliseconds on the monotonic clock; none = not awaited.
     std::optional<std::int64_t> attach_deadline_;
     std::optional<std::int64_t> look_deadline_;
@@ -111,6 +133,8 @@ class Supervisor {
     std::optional<std::int64_t> stall_deadline_;     // of a client that holds up the saving
     std::optional<std::int64_t> gang_deadline_;  // a task failed, the others were asked to end
     std::optional<std::int64_t> leftover_deadline_;  // all tasks ended, something still runs
+    std::optional<std::int64_t> freezer_deadline_;  // of its answer
+    std::optional<std::int64_t> ask_again_;         // it was not reached, or had no room
     std::optional<std::int64_t> kill_again_;
     std::int64_t kill_pause_ms_ = 10;
 };

@@ -14,7 +14,7 @@
 #include "app/supervisor/environment.h"
 #include "app/supervisor/log_limit.h"
 #include "app/supervisor/pause_signal.h"
-#include "app/supervisor/process_tree.h"
+#include "supervision/processes.h"
 
 using namespace berth;
 using namespace berth::supervisor;
@@ -48,7 +48,8 @@ TEST_CASE("a named signal is taken with and without SIG") {
 
 TEST_CASE("a task is told its place among those that run, and in its group") {
     supervision::Order order;
-    order.tasks = {{0, 0, 1, 0, "0", "a"}, {4, 0, 2, 1, "0", "b"}, {6, 1, 2, 1, "1", "b"}};
+    order.tasks = {
+        {0, 0, 1, 0, "0", "0", "a"}, {4, 0, 2, 1, "0", "0", "b"}, {6, 1, 2, 1, "1", "1", "b"}};
     const std::vector<std::string> result = task_environment(order, order.tasks[2], 20'001);
     CHECK(value_of(result, "RANK") == "2");
     CHECK(value_of(result, "WORLD_SIZE") == "3");
@@ -60,7 +61,7 @@ TEST_CASE("a task is told its place among those that run, and in its group") {
 TEST_CASE("what Berth decides replaces what the user's environment said") {
     supervision::Order order;
     order.job = 4;
-    order.tasks = {{0, 0, 2, 0, "4"}, {1, 1, 2, 0, "5"}};
+    order.tasks = {{0, 0, 2, 0, "4", "4"}, {1, 1, 2, 0, "5", "5"}};
     order.environment = {"RANK=9", "BERTH_RESUME=1", "RANKS=kept", "CUDA_VISIBLE_DEVICES=0,1,2"};
     const std::vector<std::string> result = task_environment(order, {1, 1, 2, 0, "5"}, 20'001);
     CHECK(value_of(result, "RANK") == "1");
@@ -84,9 +85,9 @@ TEST_CASE("jobs that start together get ports of their own") {
 
 TEST_CASE("the handlers of a process are read from the system") {
     ::signal(SIGUSR2, [](int) {});
-    CHECK(is_caught(caught_signals(::getpid()), SIGUSR2));
+    CHECK(supervision::is_caught(supervision::caught_signals(::getpid()), SIGUSR2));
     ::signal(SIGUSR2, SIG_DFL);
-    CHECK_FALSE(is_caught(caught_signals(::getpid()), SIGUSR2));
+    CHECK_FALSE(supervision::is_caught(supervision::caught_signals(::getpid()), SIGUSR2));
 }
 
 TEST_CASE(

@@ -72,8 +72,9 @@ void Supervisor::wait_and_serve() {
     relay_.collect(polls, wants_output());
 
     std::optional<std::int64_t> deadline;
-    for (const auto& candidate : {attach_deadline_, look_deadline_, stop_deadline_, stall_deadline_,
-                                  gang_deadline_, leftover_deadline_, kill_again_}) {
+    for (const auto& candidate :
+         {attach_deadline_, look_deadline_, stop_deadline_, stall_deadline_, gang_deadline_,
+          leftover_deadline_, kill_again_, freezer_deadline_, ask_again_}) {
         if (candidate) deadline = std::min(deadline.value_or(*candidate), *candidate);
     }
     const timespec wait = deadline ? until(*deadline) : timespec{};
@@ -90,7 +91,8 @@ void Supervisor::wait_and_serve() {
         relay_.serve(relayed, sink());
     }
     if (std::exchange(child_ended, 0) != 0) reap();
-    if (std::exchange(machine_stops, 0) != 0) stop({supervision::StopKind::Pause, order_.grace_ms});
+    if (std::exchange(machine_stops, 0) != 0)
+        stop({supervision::StopKind::Restart, order_.grace_ms});
     on_deadline();
     if (Connection* peer = client()) {
         if (const std::int64_t taken = relay_.take_acknowledged(); taken > 0)
@@ -131,11 +133,22 @@ void Supervisor::handle(Connection& peer, const Frame& frame) {
     switch (frame.type) {
         case FrameType::Watch:
             peer.become(Role::Server);
-            if (was_running_) peer.send(FrameType::Running);
+            if (hold_ == Hold::Frozen) peer.send(FrameType::Frozen, frozen_);
+            if (was_running_ && hold_ != Hold::Frozen && hold_ != Hold::Thawing)
+                peer.send(FrameType::Running);
             if (phase_ == Phase::Ended) peer.send(FrameType::Exited, exit_text_);
             return;
         case FrameType::Stop:
             if (const auto request = supervision::unpack_stop(frame.payload)) stop(*request);
+            return;
+        case FrameType::Resume:
+            if (auto place = supervision::unpack_gpu_lists(frame.payload))
+                resume(std::move(*place));
+            return;
+        case FrameType::FreezerAnswer:
+            if (peer.role() != Role::Freezer) return;
+            peer.close_after_flush();
+            if (const auto answer = supervision::unpack_answer(frame.payload)) take_answer(*answer);
             return;
         case FrameType::Attach:
             if (const auto size = supervision::unpack_size(frame.payload)) attach(peer, *size);
@@ -185,16 +198,20 @@ void Supervisor::attach(Connection& peer, supervision::TerminalSize size) {
 
 void Supervisor::drop_lost_peers() {
     bool lost_client = false;
+    bool lost_freezer = false;
     bool lost_server = false;
     std::erase_if(peers_, [&](const Connection& peer) {
         const bool goes = peer.is_lost() || (peer.is_closing() && peer.backlog() == 0);
         lost_client |= goes && peer.role() == Role::Client;
         lost_server |= goes && peer.role() == Role::Server;
+        lost_freezer |= goes && peer.role() == Role::Freezer;
         return goes;
     });
     // A shell on a terminal waits for its user to come back; a pipe has lost its writer for good.
     if (lost_client && !order_.terminal) relay_.end_input();
     if (lost_server && phase_ != Phase::Ended) open_listener();
+    // Before it has answered: its successor goes on from there.
+    if (lost_freezer && freezer_deadline_ && !ask_again_) ask_again_ = monotonic_ms();
 }
 
 void Supervisor::open_listener() {

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "adapters/gpu_shares/pause_way.h"
+
+#include <algorithm>
+#include <set>
+
+#include "adapters/gpu_shares/tenants.h"
+
+namespace berth::gpu_shares {
+namespace {
+
+// Empty when a checkpoint is possible.
+std::string why_not(const ports::LaunchOrder& order, const NodeAbility& node) {
+    std::set<std::string> nodes;
+    std::set<int> gpus;
+    for (const ports::TaskLaunch& task : order.tasks) {
+        nodes.insert(task.node);
+        gpus.insert(task.gpu_indices.begin(), task.gpu_indices.end());
+    }
+    const std::string& signal = order.spec.pause.signal;
+    if (gpus.empty()) return "it has no GPU";
+    if (signal != "auto") return "the job asks for " + signal;
+    if (nodes.size() > 1) return "it runs on " + std::to_string(nodes.size()) + " nodes";
+    if (order.is_elastic) return "it is elastic and may come back with another number of tasks";
+    if (shares(order)) return "it shares a GPU, whose turns its processes wait for";
+    if (!node.why_not.empty()) return node.why_not;
+    if (!node.can_move && static_cast<int>(gpus.size()) < node.gpus)
+        return "the driver puts a job back on the same GPUs only; CUDA 13.0 can move it";
+    return {};
+}
+
+}  // namespace
+
+model::PauseWay pause_way(const ports::LaunchOrder& order, const NodeAbility& node) {
+    const std::string reason = why_not(order, node);
+    if (reason.empty()) return {model::PauseRung::Checkpoint, ""};
+    const bool kills = order.spec.pause.signal == "none";
+    return {kills ? model::PauseRung::Kill : model::PauseRung::Signal,
+            kills ? "the job asks for no signal" : reason};
+}
+
+}  // namespace berth::gpu_shares

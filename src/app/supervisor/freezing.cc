@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does an attempt come off its GPUs with its processes alive, and back? By the freezer of its
+// node (vgpu/freezer), as the answer to a pause; where that cannot be, it is asked to save and stop
+// like any other. The freezer may die and come again: it is asked again, until the deadline.
+#include <algorithm>
+#include <utility>
+
+#include "app/supervisor/supervisor.h"
+#include "supervision/address.h"
+
+namespace berth::supervisor {
+
+using supervision::FrameType;
+using supervision::FreezerAnswer;
+using supervision::FreezerOutcome;
+using supervision::StopKind;
+using supervision::StopRequest;
+
+namespace {
+
+constexpr std::int64_t kAskAgainMs = 25;
+// A freezer that was never reached in this time is not there.
+constexpr std::int64_t kReachMs = 5'000;
+// Work that is queued may take so long, and no more than half of the grace: the other half is for
+// saving, should it not end.
+constexpr std::int64_t kQueuedWorkMs = 10'000;
+// Whoever had the GPUs before may take so long to leave them.
+constexpr std::int64_t kRoomMs = 60'000;
+
+std::vector<int> indices(const std::string& list) {
+    std::vector<int> all;
+    for (std::size_t at = 0; at < list.size(); at = list.find(',', at) + 1) {
+        all.push_back(std::stoi(list.substr(at)));
+        if (list.find(',', at) == std::string::npos) break;
+    }
+    return all;
+}
+
+}  // namespace
+
+// Whether the request is served without ending anything.
+bool Supervisor::serve_frozen(const StopRequest& request) {
+    const bool ends = request.kind != StopKind::Pause || request.grace_ms <= 0;
+    switch (hold_) {
+        case Hold::None:
+            if (ends || order_.freezer.empty() || stop_asked_ || is_killing_) return false;
+            if (phase_ != Phase::Running || running_tasks_ == 0) return false;
+            ask_freezer(Hold::Freezing, request.grace_ms);
+            asked_meanwhile_ = request;
+            return true;
+        case Hold::Freezing:
+        case Hold::Thawing:
+            asked_meanwhile_ = request;  // as soon as the freezer has answered
+            return true;
+        case Hold::Frozen:
+            if (ends) return false;
+            tell(Role::Server, FrameType::Frozen, frozen_);
+            return true;
+    }
+    return false;
+}
+
+void Supervisor::ask_freezer(Hold hold, std::int64_t time_ms) {
+    hold_ = hold;
+    freezer_began_ = monotonic_ms();
+    freezer_deadline_ = freezer_began_ + time_ms;
+    was_freezer_reached_ = false;
+    send_to_freezer();
+}
+
+void Supervisor::send_to_freezer() {
+    ask_again_ = monotonic_ms() + kAskAgainMs;
+    auto socket = supervision::connect_to(order_.freezer);
+    if (!socket) return;
+    ask_again_.reset();
+    was_freezer_reached_ = true;
+    Connection& freezer = peers_.emplace_back(std::move(*socket), Role::Freezer);
+    const std::int64_t left = std::max<std::int64_t>(1, *freezer_deadline_ - monotonic_ms());
+    if (hold_ == Hold::Freezing) {
+        freezer.send(FrameType::Freeze,
+                     pack(supervision::FreezeRequest{std::min(left / 2, kQueuedWorkMs)}));
+    } else {
+        // With time left to hear why not.
+        freezer.send(FrameType::Thaw, pack(supervision::ThawRequest{left / 2, moves_to(place_)}));
+    }
+    if (!freezer.flush()) freezer.lose();
+}
+
+std::vector<supervision::GpuMove> Supervisor::moves_to(const supervision::GpuLists& place) const {
+    std::vector<supervision::GpuMove> moves;
+    for (std::size_t task = 0; task < std::min(place.size(), order_.tasks.size()); ++task) {
+        const std::vector<int> from = indices(order_.tasks[task].gpu_indices);
+        const std::vector<int> to = indices(place[task]);
+        for (std::size_t i = 0; i < std::min(from.size(), to.size()); ++i) {
+            const supervision::GpuMove move{from[i], to[i]};
+            // Tasks may share a GPU.
+            if (std::ranges::find(moves, move) == moves.end()) moves.push_back(move);
+        }
+    }
+    return moves;
+}
+
+void Supervisor::resume(supervision::GpuLists place) {
+    if (hold_ == Hold::Frozen) {
+        place_ = std::move(place);
+        asked_meanwhile_.reset();
+        return ask_freezer(Hold::Thawing, kRoomMs);
+    }
+    // It was told before, by a server that did not live to hear the answer.
+    if (hold_ == Hold::None && was_running_) tell(Role::Server, FrameType::Running, {});
+}
+
+void Supervisor::take_answer(const FreezerAnswer& answer) {
+    const bool was_freezing = hold_ == Hold::Freezing;
+    if (!was_freezing && hold_ != Hold::Thawing) return;
+    const std::int64_t left = *freezer_deadline_ - monotonic_ms();
+    if (answer.outcome == FreezerOutcome::Lost) {
+        return lose(was_freezing ? "it could not be taken off its GPUs: " + answer.reason
+                                 : "it could not be put back on its GPUs: " + answer.reason);
+    }
+    if (answer.outcome == FreezerOutcome::Undone && !was_freezing) {
+        end_note_ = answer.reason;
+        ask_again_ = monotonic_ms() + kAskAgainMs;
+        return;
+    }
+    freezer_deadline_.reset();
+    ask_again_.reset();
+    end_note_.clear();
+    std::optional<StopRequest> next = std::exchange(asked_meanwhile_, {});
+    if (answer.outcome == FreezerOutcome::Undone) {
+        hold_ = Hold::None;
+        refusal_ = answer.reason;
+        order_.freezer.clear();  // it saves and stops now, or ends
+        if (next && next->kind == StopKind::Pause) next->grace_ms = std::max<std::int64_t>(1, left);
+    } else if (was_freezing) {
+        hold_ = Hold::Frozen;
+        frozen_ = pack(answer);
+        write_status("frozen " + std::to_string(answer.bytes) + '\n');
+        tell(Role::Server, FrameType::Frozen, frozen_);
+        if (next && next->kind == StopKind::Pause) next.reset();  // that was it
+    } else {
+        hold_ = Hold::None;
+        for (std::size_t task = 0; task < std::min(place_.size(), order_.tasks.size()); ++task)
+            order_.tasks[task].gpu_indices = place_[task];
+        write_status("running again\n");
+        tell(Role::Server, FrameType::Running, {});
+    }
+    if (next) stop(*next);
+}
+
+// It can neither go on nor save: its next attempt begins where it saved last.
+void Supervisor::lose(const std::string& why) {
+    hold_ = Hold::None;
+    freezer_deadline_.reset();
+    ask_again_.reset();
+    stop_asked_ = killed_ = true;
+    end_note_ = why;
+    kill_all();
+}
+
+void Supervisor::on_freezer_deadline() {
+    const std::int64_t now = monotonic_ms();
+    if (ask_again_ && *ask_again_ <= now) {
+        if (!was_freezer_reached_ && now >= freezer_began_ + kReachMs && hold_ == Hold::Freezing)
+            return take_answer({FreezerOutcome::Undone, "the freezer cannot be reached", -1, 0});
+        send_to_freezer();
+    }
+    if (!freezer_deadline_ || *freezer_deadline_ > now) return;
+    if (hold_ == Hold::Freezing) return lose("the freezer did not take it off its GPUs in time");
+    lose("the freezer did not put it back on its GPUs in time" +
+         (end_note_.empty() ? "" : ": " + end_note_));
+}
+
+}  // namespace berth::supervisor

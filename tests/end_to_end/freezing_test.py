@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A pause by checkpoint: the processes stay, the GPU is free, and nothing is computed twice."""
+import os
+import pathlib
+import sys
+
+from server_case import ServerCase, eventually, main
+
+# Counts in its own memory and in that of its GPU, and writes nothing down. Ends at the number it
+# is given, with 3 when the two differ. "managed" takes memory that no driver checkpoints.
+COUNTER = """
+import ctypes, os, sys, time
+cuda = ctypes.CDLL("libcuda.so.1")
+def call(name, *arguments):
+    code = getattr(cuda, name)(*arguments)
+    if code: print(name, code, flush=True); sys.exit(3)
+call("cuInit", 0)
+context = ctypes.c_void_p()
+call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+call("cuCtxSetCurrent", context)
+free, total = ctypes.c_size_t(), ctypes.c_size_t()
+call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+pointer, ballast, seen = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint32()
+if "managed" in sys.argv: call("cuMemAllocManaged", ctypes.byref(pointer), 4096, 1)
+else: call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(2 << 20))
+call("cuMemAlloc_v2", ctypes.byref(ballast), ctypes.c_size_t(2046 << 20))
+print("attempt", os.environ["BERTH_ATTEMPT"], "finds", free.value >> 20, "MiB free", flush=True)
+call("cuMemsetD32_v2", pointer, 0, 1)
+for count in range(1, int(sys.argv[1]) + 1):
+    call("cuMemcpyDtoH_v2", ctypes.byref(seen), pointer, 4)
+    if seen.value != count - 1: print("lost", seen.value, flush=True); sys.exit(3)
+    call("cuMemsetD32_v2", pointer, count, 1)
+    print("at", count, flush=True)
+    time.sleep(0.005)
+"""
+CONTEXT = 400
+GPU = 16 << 10
+
+
+class Freezing(ServerCase):
+    FLAGS = ("--gpus", "sim:2x16G", "--min-run", "0")
+
+    def counter(self, until, *words, **spec):
+        command = [sys.executable, "-c", COUNTER, str(until), *words]
+        return self.server.submit(command, **spec)["id"]
+
+    def counts(self, job, at_least=1):
+        return eventually(lambda: f"at {at_least}\n" in self.log(job))
+
+    def check_counted_on(self, job, until, pauses=1):
+        ended = self.server.wait(job)
+        lines = self.log(job).splitlines()
+        self.assertEqual(ended["state"], "succeeded", lines[-3:])
+        self.assertEqual((ended["attempts"], ended["pauses"]), (1, pauses))
+        self.assertTrue(lines[0].startswith("attempt 1 "))
+        # Every number once, by one process.
+        self.assertEqual(lines[1:], [f"at {count}" for count in range(1, until + 1)])
+        return ended
+
+    def pause(self, job):
+        self.server.request("POST", f"jobs/{job}/pause")
+        paused = self.server.wait_for_state(job, "paused")
+        self.assertEqual(paused["last_pause"]["frozen"]["gpu_memory"], (2048 + CONTEXT) << 20,
+                         paused["last_pause"])
+        return paused
+
+    def resume(self, job):
+        self.server.request("POST", f"jobs/{job}/resume")
+        return self.server.wait_for_state(job, "running", "succeeded")
+
+    def processes(self, job):
+        """Those that have the job's number in their environment."""
+        found = []
+        mark = f"BERTH_JOB_ID={job}\0".encode()
+        for entry in pathlib.Path("/proc").glob("[0-9]*/environ"):
+            try:
+                text = entry.read_bytes()
+            except OSError:
+                continue
+            if mark in text and str(self.server.data).encode() in text:
+                found.append(int(entry.parent.name))
+        return found
+
+    def test_an_owner_gets_the_gpu_and_the_borrower_counts_on_where_it_was(self):
+        for name, quota in (("owner", 2), ("borrower", 0)):
+            self.server.request("PUT", f"projects/{name}", {"quota": quota})
+        lent = self.counter(400, project="borrower", gpus=2)
+        self.counts(lent, 20)
+        owner = self.counter(20, project="owner", gpus=2)
+        self.server.wait_for_state(lent, "paused")
+        at_pause = self.log(lent)
+        self.assertEqual(self.server.wait(owner)["state"], "succeeded")
+        # Nothing of the borrower was on the GPU, and it did not count meanwhile.
+        self.assertIn(f"finds {GPU - CONTEXT} MiB free", self.log(owner))
+        self.assertTrue(self.log(lent).startswith(at_pause))
+        ended = self.check_counted_on(lent, 400)
+        self.assertEqual(ended["lost_gpu_ms"], 0)
+        self.assertTrue(ended["last_pause"]["saved"])
+
+    def test_it_comes_back_on_another_gpu_when_its_own_is_taken(self):
+        job = self.counter(300)
+        self.counts(job, 10)
+        before = self.server.get(f"jobs/{job}")["tasks"][0]["gpus"]
+        self.pause(job)
+        other = self.counter(100_000)
+        self.counts(other)
+        self.assertEqual(self.server.get(f"jobs/{other}")["tasks"][0]["gpus"], before)
+        after = self.resume(job)["tasks"][0]["gpus"]
+        self.assertNotEqual(before, after)
+        self.counts(job, 100)
+        self.pause(job)
+        self.server.request("POST", f"jobs/{other}/cancel", {"grace": 0})
+        self.server.wait(other)
+        self.resume(job)
+        self.check_counted_on(job, 300, pauses=2)
+
+    def test_a_server_that_dies_does_not_lose_a_frozen_job(self):
+        job = self.counter(200)
+        self.counts(job, 10)
+        self.pause(job)
+        self.server.kill()
+        self.server.up()
+        self.assertEqual(self.state(job), "paused")
+        kept = self.server.get(f"jobs/{job}")["frozen"]
+        self.assertEqual(len(kept), 1)
+        self.resume(job)
+        self.counts(job, 60)
+        self.server.kill()
+        self.server.up()
+        self.pause(job)
+        self.resume(job)
+        self.check_counted_on(job, 200, pauses=2)
+
+    def test_cancelling_a_frozen_job_ends_its_processes(self):
+        job = self.counter(100_000)
+        self.counts(job)
+        self.pause(job)
+        pids = self.processes(job)
+        self.assertTrue(pids)
+        self.server.request("POST", f"jobs/{job}/cancel")
+        self.assertEqual(self.server.wait(job)["state"], "cancelled")
+        eventually(lambda: not self.processes(job), seconds=5)
+
+    def test_a_frozen_job_whose_processes_die_is_started_again(self):
+        job = self.counter(50)
+        self.counts(job)
+        self.pause(job)
+        for pid in self.processes(job):
+            os.kill(pid, 9)
+        eventually(lambda: not self.server.get(f"jobs/{job}")["frozen"])
+        self.server.request("POST", f"jobs/{job}/resume")
+        ended = self.server.wait(job)
+        self.assertEqual((ended["state"], ended["attempts"]), ("succeeded", 2))
+
+    def test_what_cannot_be_checkpointed_is_asked_by_signal_and_told_why(self):
+        job = self.counter(100_000, "managed")
+        self.counts(job)
+        self.server.request("POST", f"jobs/{job}/pause", {"grace": 5})
+        paused = self.server.wait_for_state(job, "paused")
+        self.assertIsNone(paused["last_pause"]["frozen"])
+        self.assertFalse(paused["last_pause"]["saved"])
+        self.assertRegex(paused["last_pause"]["detail"],
+                         "no checkpoint: process .*CUDA_ERROR_NOT_SUPPORTED")
+
+    def test_how_a_job_would_be_paused_is_told_beforehand_and_in_the_receipt(self):
+        job = self.counter(100_000)
+        self.counts(job)
+        self.assertRegex(self.server.berth("show", job).stdout, "pauses by +checkpoint")
+        named = self.server.submit(["sleep", "1000"], request={"share": 0.5})["id"]
+        self.server.wait_for_state(named, "running")
+        self.assertRegex(self.server.berth("show", named).stdout,
+                         "pauses by +signal.*no checkpoint: it shares a GPU")
+        self.pause(job)
+        receipt = self.server.berth("why", job, "--paused").stdout
+        self.assertRegex(receipt, r"paused by\s+checkpoint, 2\.3G off its GPUs in \d+ms")
+        self.assertRegex(receipt, "kept +its processes, on sim1")
+
+
+if __name__ == "__main__":
+    main()
