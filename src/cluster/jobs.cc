@@ -242,8 +242,6 @@ void Cluster::set_started(JobId id, TimePoint time) {
         job.fresh_tasks = 0;
     };
     Job& job = mutable_job(id);
-    record({Undo::What::Start, id, job.pool, work_stamps_[job.project.index()], 0, 0, View::Idle,
-            job.last_start, job.last_saved, job.fresh_tasks});
     // Whether it has fresh tasks says what a job asks that grows by restarts, nobody else.
     job.elastic == model::Elastic::Restart ? change(id, start) : start(job);
     stamp_work(job.project);
@@ -425,11 +423,6 @@ void Cluster::undo(const Undo& entry) {
                     change_capacity(task, Use::Held, +1);
                 }
                 add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
-                break;
-            case Undo::What::Start:
-                job.last_start = entry.last_start;
-                job.last_saved = entry.last_saved;
-                job.fresh_tasks = entry.fresh_tasks;
                 break;
             case Undo::What::Take:
             case Undo::What::GiveBack: break;

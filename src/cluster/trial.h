@@ -11,16 +11,13 @@ class Cluster;
 
 // How a change made inside a Trial is taken back.
 struct Undo {
-    enum class What { Place, Release, Hold, DropHold, Start, Take, GiveBack } what;
+    enum class What { Place, Release, Hold, DropHold, Take, GiveBack } what;
     JobId job;
     PoolId pool;              // the job's pool before
     std::uint64_t stamp = 0;  // of its project's work before
     std::size_t first = 0;    // in the cluster's list of undone ranks or tasks
     std::size_t count = 0;
     View view = View::Idle;
-    base::TimePoint last_start = {};  // of a job that starts: before
-    base::TimePoint last_saved = {};
-    int fresh_tasks = 0;
 };
 
 // While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they

@@ -12,9 +12,8 @@ namespace berth::codec {
 template <>
 struct Fields<model::Submission> {
     static void visit(auto&& field) {
-        field("spec", &model::Submission::spec);
-        field("launch", &model::Submission::launch);
-        field("key", &model::Submission::key);
+        using S = model::Submission;
+        field("spec", &S::spec), field("launch", &S::launch), field("key", &S::key);
     }
 };
 

@@ -151,9 +151,8 @@ struct Fields<model::CheckpointSaved> : JobFieldOnly<model::CheckpointSaved> {};
 template <>
 struct Fields<model::WasteLedger> {
     static void visit(auto&& field) {
-        field("pool", &model::WasteLedger::pool);
-        field("day", &model::WasteLedger::day);
-        field("gpu_ms", &model::WasteLedger::gpu_ms);
+        using W = model::WasteLedger;
+        field("pool", &W::pool), field("day", &W::day), field("gpu_ms", &W::gpu_ms);
     }
 };
 
@@ -178,8 +177,7 @@ struct Fields<model::Snapshot> {
         field("nodes", &model::Snapshot::nodes);
         field("projects", &model::Snapshot::projects);
         field("jobs", &model::Snapshot::jobs);
-        field("waste", &model::Snapshot::waste);
-        field("use", &model::Snapshot::use);
+        field("waste", &model::Snapshot::waste), field("use", &model::Snapshot::use);
         field("profiles", &model::Snapshot::profiles);
     }
 };

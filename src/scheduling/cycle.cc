@@ -82,6 +82,7 @@ class Attempt {
         honour_promises(draft_, [&](JobId job) { return known.contains(job); });
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
+            views_.back().honoured = draft_.honoured();
             if (is_last) views_.back().spared = &draft_.winners();
             if (cluster.pools().size() == 1) break;  // there is nothing to prefer
             for (const cluster::Claim& claim : cluster.pools()[i].claims) {
@@ -476,7 +477,7 @@ class Attempt {
         const auto is_scaled = [](const PoolView& view) {
             return !view.shares.overcommitted.empty();
         };
-        return draft_.frees_gpus() || !plan.dropped.empty() ||
+        return draft_.frees_gpus() || !plan.dropped.empty() || !draft_.honoured().empty() ||
                (!plan.is_empty() &&
                 (spares_winners_ || std::ranges::any_of(bookings_, has_booked) ||
                  std::ranges::any_of(views_, is_scaled)));

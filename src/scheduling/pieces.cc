@@ -106,8 +106,17 @@ bool PieceTable::allows(const Terms& terms, std::size_t position) const {
     const bool is_of_now = cuts_[piece.project.index()].is_ready;
     if (is_gone_[position] || !is_of_now || is_protected(terms, piece)) return false;
     if (view_->spared != nullptr && view_->spared->contains(piece.job)) return false;
+    if (terms.from_own && terms.minimum_run && is_honoured(piece)) return false;
     return !terms.from_own ||
            (piece.project == terms.project && piece.precedence < terms.precedence);
+}
+
+// Others were paused for it, so its minimum run begins as soon as it starts.
+bool PieceTable::is_honoured(const Piece& piece) const {
+    if (!piece.takes_core || !view_->honoured.contains(piece.job)) return false;
+    const cluster::Job& job = view_->cluster.job(piece.job);
+    return scheduling::protected_until(*view_, job, model::Rule::Preempt, job.project) >
+           job.last_start;
 }
 
 std::int64_t PieceTable::cost(const Terms& terms, std::size_t position) {

@@ -23,11 +23,9 @@ void PlanDraft::start(JobId job, PoolId pool, Rule rule, const std::vector<TaskP
 void PlanDraft::start_from_hold(JobId job) {
     const PoolId pool = cluster_.job(job).pool;
     const std::vector<TaskPlacement> tasks = cluster_.job(job).hold->tasks;
-    const bool is_growth = cluster_.job(job).active > 0;
+    if (cluster_.job(job).active == 0) honoured_.insert(job);
     cluster_.drop_hold(job);
     start(job, pool, Rule::Hold, tasks);
-    // Others were paused for it: from now on it runs, and its minimum run protects it.
-    if (!is_growth) cluster_.set_started(job, now_);
 }
 
 void PlanDraft::reserve(JobId job, PoolId pool, Rule rule,

@@ -47,6 +47,8 @@ class PlanDraft {
     // Whether the job was given something in this plan.
     bool is_winner(JobId job) const { return winners_.contains(job); }
     const std::set<JobId>& winners() const { return winners_; }
+    // Who starts as it was promised to.
+    const std::set<JobId>& honoured() const { return honoured_; }
     // Whether somebody is asked to leave, so that GPUs may be left over.
     bool frees_gpus() const { return !plan_.pauses.empty() || !plan_.moves.empty(); }
 
@@ -57,6 +59,7 @@ class PlanDraft {
     model::Plan plan_;
     std::map<std::pair<JobId, model::Rule>, std::size_t> start_of_;  // position in plan_.starts
     std::set<JobId> winners_;
+    std::set<JobId> honoured_;
 };
 
 }  // namespace berth::scheduling

@@ -28,6 +28,8 @@ struct PoolView {
     Shares shares;
     // Jobs that the decision in progress starts: they have nothing to lose yet.
     std::set<JobId> fresh = {};
+    // Those that start now as promised: nobody of their own project takes it back at once.
+    std::set<JobId> honoured = {};
     // Jobs that nobody may take anything from, whatever his right; null = none.
     const std::set<JobId>* spared = nullptr;
     // Unsaved work that its pauses destroy, those of owners left aside (waste_budget.h).

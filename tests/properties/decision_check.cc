@@ -95,7 +95,8 @@ class Replay {
                 now_,
                 pool,
                 shares_.size() > pool.index() ? shares_[pool.index()] : RuleShares{},
-                fresh_};
+                fresh_,
+                honoured_};
     }
 
     base::PoolId pool_of(const std::vector<model::TaskPlacement>& tasks) const {
@@ -130,10 +131,9 @@ class Replay {
                 report("I6: " + name(start.job) + " starts on a promise it does not have");
                 continue;
             }
-            const bool is_growth = cluster_.job(start.job).active > 0;
+            if (cluster_.job(start.job).active == 0) honoured_.insert(start.job);
             cluster_.drop_hold(start.job);
             cluster_.place(start.job, pool_of(start.tasks), start.tasks);
-            if (!is_growth) cluster_.set_started(start.job, now_);
             winners_.insert(start.job);
         }
     }
@@ -536,6 +536,7 @@ class Replay {
     std::map<base::PoolId, std::int64_t> planned_waste_;
     std::vector<Room> before_;  // by pool, ripe promises kept
     std::set<JobId> fresh_;
+    std::set<JobId> honoured_;
     std::set<JobId> grown_;  // ran before, with fewer tasks
     std::set<JobId> winners_;
     std::set<ProjectId> gained_;
@@ -570,7 +571,7 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
     for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
         const std::set<JobId> none;
-        const Judge judge(state.cluster, policy, now, pool, {}, none);
+        const Judge judge(state.cluster, policy, now, pool, {}, none, none);
         const Room idle = judge.room(View::Idle);
         const Room coming = judge.room(View::Coming);
         for (const auto& [id, job] : state.cluster.jobs()) {

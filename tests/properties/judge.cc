@@ -49,13 +49,15 @@ void leave(Room& room, const model::TaskPlacement& task, std::int64_t sign) {
 }  // namespace
 
 Judge::Judge(const cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now,
-             base::PoolId pool, RuleShares shares, const std::set<JobId>& fresh)
+             base::PoolId pool, RuleShares shares, const std::set<JobId>& fresh,
+             const std::set<JobId>& honoured)
     : cluster_(cluster),
       policy_(policy),
       now_(now),
       pool_(pool),
       shares_(std::move(shares)),
-      fresh_(fresh) {
+      fresh_(fresh),
+      honoured_(honoured) {
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         const base::NodeId id{static_cast<base::NodeId::Rep>(i)};
         given_.push_back(given_memory(cluster.description(id)));
@@ -382,7 +384,8 @@ bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by) co
         if (!preempts && std::ranges::find(asking, own[level]) == asking.end()) break;
     }
     if (job.min_run >= model::Duration{0}) minimum = job.min_run;
-    return job.last_start + minimum > now_;
+    const bool is_kept = preempts && honoured_.contains(job.id);
+    return (is_kept ? now_ : job.last_start) + minimum > now_;
 }
 
 namespace {

@@ -79,9 +79,11 @@ struct Room {
 class Judge {
   public:
     // `cluster` is read whenever a question is asked. `fresh` are jobs that the decision in
-    // question starts itself: they have nothing to lose.
+    // question starts itself: they have nothing to lose. `honoured` it starts as was promised
+    // before: for their own project their minimum run begins.
     Judge(const cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now,
-          base::PoolId pool, RuleShares shares, const std::set<JobId>& fresh = {});
+          base::PoolId pool, RuleShares shares, const std::set<JobId>& fresh,
+          const std::set<JobId>& honoured);
 
     Want want(const cluster::Job& job, model::Rule rule) const;
     Room room(cluster::View view) const;
@@ -140,6 +142,7 @@ class Judge {
     base::PoolId pool_;
     RuleShares shares_;
     const std::set<JobId>& fresh_;
+    const std::set<JobId>& honoured_;
     std::vector<std::int64_t> given_;  // memory of a GPU, by node
 };
 

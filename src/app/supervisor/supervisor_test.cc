@@ -63,7 +63,7 @@ TEST_CASE("what Berth decides replaces what the user's environment said") {
     order.job = 4;
     order.tasks = {{0, 0, 2, 0, "4", "4"}, {1, 1, 2, 0, "5", "5"}};
     order.environment = {"RANK=9", "BERTH_RESUME=1", "RANKS=kept", "CUDA_VISIBLE_DEVICES=0,1,2"};
-    const std::vector<std::string> result = task_environment(order, {1, 1, 2, 0, "5"}, 20'001);
+    const std::vector<std::string> result = task_environment(order, {1, 1, 2, 0, "5", "5"}, 20'001);
     CHECK(value_of(result, "RANK") == "1");
     CHECK(value_of(result, "RANKS") == "kept");
     CHECK(value_of(result, "CUDA_VISIBLE_DEVICES") == "5");
