@@ -227,7 +227,7 @@ void Cluster::remove_job(JobId id) {
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
         holders_.erase(id);
     }
-    if (job.stay.node.is_valid()) nodes_[job.stay.node.index()].memory.used -= job.stay.memory;
+    if (job.stay.node.is_valid()) nodes_[job.stay.node.index()].memory.used -= job.stay.memory();
     history_.stale.erase(id);
     jobs_.erase(id);
 }
@@ -264,8 +264,8 @@ void Cluster::set_stay(JobId id, Stay stay) {
     BERTH_CHECK(open_trials_ == 0, "processes are not kept inside a trial");
     const Stay before = job(id).stay;
     if (!before.node.is_valid() && !stay.node.is_valid()) return;
-    if (before.node.is_valid()) nodes_[before.node.index()].memory.used -= before.memory;
-    if (stay.node.is_valid()) nodes_[stay.node.index()].memory.used += stay.memory;
+    if (before.node.is_valid()) nodes_[before.node.index()].memory.used -= before.memory();
+    if (stay.node.is_valid()) nodes_[stay.node.index()].memory.used += stay.memory();
     change(id, [&](Job& job) { job.stay = stay; });
 }
 

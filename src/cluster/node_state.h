@@ -33,7 +33,9 @@ struct HostUse {
 // Where the processes of a frozen job are, and the host memory that they take there.
 struct Stay {
     base::NodeId node;  // not valid: there are none
-    std::int64_t memory = 0;
+    std::uint32_t mebibytes = 0;  // whole ones: a job is small
+
+    std::int64_t memory() const { return std::int64_t{mebibytes} << 20; }
 };
 
 // A part of a pool: one domain of it, or one node alone.

@@ -66,6 +66,7 @@ struct Job {
     int fresh_tasks = 0;  // placed since its last start
     model::JobKind kind = model::JobKind::Train;
     PoolId pool;  // where it runs or is promised to; else not valid
+    Stay stay;  // valid while it is frozen
     std::vector<PlacedTask> placed;  // running or being released, by rank
     std::optional<Hold> hold;
     TimePoint waiting_since;          // last put in line: submitted, paused, lost or resumed
@@ -77,7 +78,6 @@ struct Job {
     Attained attained;
     TimePoint last_pause;             // when it was last asked to leave
     model::Duration preemption_delay = kOfProject;
-    Stay stay;                        // valid while it is frozen
 
     bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
     // Whether it runs and has to be stopped and started again for more tasks.

@@ -329,7 +329,8 @@ void stay_where_frozen(State& state, const JobRecord& record) {
     for (const TaskPlacement& task : record.frozen) memory += task.memory;
     if (record.last_pause && record.last_pause->frozen)
         memory += std::max(record.last_pause->frozen->gpu_memory, base::Bytes{0});
-    state.cluster.set_stay(record.id, {record.frozen.front().node, memory.value});
+    state.cluster.set_stay(
+        record.id, {record.frozen.front().node, static_cast<std::uint32_t>(memory.value >> 20)});
 }
 
 std::int64_t day_of(model::TimePoint time) {

@@ -81,30 +81,31 @@ TEST_CASE("queued, starting, running, pausing, paused, running, succeeded") {
 }
 
 TEST_CASE("a frozen job holds no GPU but host memory of its node, and goes on with its attempt") {
+    constexpr std::int64_t kMebibyte = 1 << 20;
     Life life;
     model::Node node;
     node.name = "n1";
     node.gpus = 2;
-    node.memory = model::Bytes{1000};
+    node.memory = model::Bytes{1000 * kMebibyte};
     life.happen(model::NodeSet{node});
     const auto used = [&] { return life.state.cluster.nodes()[1].memory.used; };
-    const model::TaskPlacement place{0, {1}, 1, base::kWholeGpu, {}, {100}};
+    const model::TaskPlacement place{0, {1}, 1, base::kWholeGpu, {}, {100 * kMebibyte}};
     life.happen(model::JobStarting{kJob, 1, {}, {place}});
     life.happen(model::JobRunning{kJob, {model::PauseRung::Checkpoint, ""}});
-    CHECK(used() == 100);
+    CHECK(used() == 100 * kMebibyte);
     life.pause(7000);
     life.happen(model::JobPaused{
-        .job = kJob, .saved = true, .detail = {}, .frozen = model::Frozen{{40}, {}}});
+        .job = kJob, .saved = true, .detail = {}, .frozen = model::Frozen{{40 * kMebibyte}, {}}});
     CHECK(life.job_state() == JobState::Paused);
     CHECK(life.state.jobs.at(kJob).frozen == std::vector{place});
     CHECK(life.state.jobs.at(kJob).lost_gpu_ms == 0);
     CHECK(life.state.cluster.pool({0}).free_total[0] == base::gpus(4));
-    CHECK(used() == 140);
+    CHECK(used() == 140 * kMebibyte);
     const State restored = lifecycle::restore(lifecycle::snapshot(life.state));
-    CHECK(restored.cluster.nodes()[1].memory.used == 140);
+    CHECK(restored.cluster.nodes()[1].memory.used == 140 * kMebibyte);
     CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
     life.happen(model::JobStarting{kJob, 1, {}, {place}});
-    CHECK(used() == 100);
+    CHECK(used() == 100 * kMebibyte);
     life.happen(model::JobRunning{kJob});
     CHECK(life.state.jobs.at(kJob).frozen.empty());
     CHECK(life.state.jobs.at(kJob).pause_way.rung == model::PauseRung::Checkpoint);

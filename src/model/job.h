@@ -35,7 +35,7 @@ constexpr int default_priority(JobKind kind) {
 }
 
 // How a running job comes to have more or fewer tasks; docs/adr/0008.
-enum class Elastic {
+enum class Elastic : std::uint8_t {
     Live,  // tasks come and go one by one, the others go on
     Restart,  // all are stopped, having saved, and started again with their new number
 };

@@ -92,7 +92,7 @@ class Placer {
         const NodeState& state = cluster_.nodes()[node.index()];
         // What its processes take there already is not asked for twice.
         const std::int64_t more =
-            cluster_.memory_on(shape_, node) - (node == stay.node ? stay.memory : 0);
+            cluster_.memory_on(shape_, node) - (node == stay.node ? stay.memory() : 0);
         return cluster_.cpu_on(shape_, node) <= state.cpu.free(capacity) &&
                more <= state.memory.free(capacity);
     }
