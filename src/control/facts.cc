@@ -3,6 +3,7 @@
 // What launchers report, as events. A report about an attempt that is not the job's newest one, or
 // about a job that has ended, is old news and changes nothing.
 #include <algorithm>
+#include <bit>
 #include <map>
 
 #include "control/controller.h"
@@ -31,8 +32,8 @@ std::int64_t tasks_on_one_gpu(const model::JobRecord& job) {
     std::map<std::pair<model::NodeId, int>, std::int64_t> tasks;
     std::int64_t most = 1;
     for (const model::TaskPlacement& task : job.tasks) {
-        for (int gpu = 0; gpu < 64; ++gpu) {
-            if ((task.gpu_mask >> gpu & 1) != 0) most = std::max(most, ++tasks[{task.node, gpu}]);
+        for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+            most = std::max(most, ++tasks[{task.node, std::countr_zero(mask)}]);
         }
     }
     return most;

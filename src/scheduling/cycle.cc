@@ -477,10 +477,10 @@ class Attempt {
         const auto is_scaled = [](const PoolView& view) {
             return !view.shares.overcommitted.empty();
         };
+        if (plan.is_empty()) return false;
         return draft_.frees_gpus() || !plan.dropped.empty() || !draft_.honoured().empty() ||
-               (!plan.is_empty() &&
-                (spares_winners_ || std::ranges::any_of(bookings_, has_booked) ||
-                 std::ranges::any_of(views_, is_scaled)));
+               spares_winners_ || std::ranges::any_of(bookings_, has_booked) ||
+               std::ranges::any_of(views_, is_scaled);
     }
 
     void wake_at_tier_changes() {

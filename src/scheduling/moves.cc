@@ -140,10 +140,8 @@ class Search {
         if (job_.ask() > 1 || mover.placed.size() > 1) return true;
         const auto known = std::ranges::find(has_room_, mover.shape, &HasRoom::shape);
         if (known != has_room_.end()) return known->has_room;
-        const bool has_room = !is_out_of_reach(view_, mover.shape, 1, View::Coming) &&
-                              !is_in_too_small_parts(view_, mover.shape, View::Coming);
-        has_room_.push_back({mover.shape, has_room});
-        return has_room;
+        has_room_.push_back({mover.shape, has_room_for_one(mover.shape)});
+        return has_room_.back().has_room;
     }
 
     std::size_t position_of(const Mover& mover) {
@@ -325,12 +323,16 @@ class Search {
         return set;
     }
 
+    // Whether a single task could stand anywhere, as far as free counts tell.
+    bool has_room_for_one(ShapeId shape) const {
+        return !is_out_of_reach(view_, shape, 1, View::Coming) &&
+               !is_in_too_small_parts(view_, shape, View::Coming);
+    }
+
     // Whether the only job of the set finds no room for a single task. Where it leaves there is
     // less room for it than before.
     bool has_no_room(const Set& set) const {
-        const ShapeId shape = movers_[set.front()].job->shape;
-        return set.size() == 1 && (is_out_of_reach(view_, shape, 1, View::Coming) ||
-                                   is_in_too_small_parts(view_, shape, View::Coming));
+        return set.size() == 1 && !has_room_for_one(movers_[set.front()].job->shape);
     }
 
     // Whether the search ends with this set: it is taken.

@@ -2,7 +2,6 @@
 #include "adapters/gpu_shares/arbiter_process.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <fstream>
 #include <thread>
 
+#include "adapters/gpu_shares/first_line.h"
 #include "vgpu/arbiter/send_order.h"
 
 extern char** environ;
@@ -27,20 +27,6 @@ constexpr int kLooksAtTheEnd = 20;
 
 base::Status unavailable(const std::string& what) {
     return base::fail(base::ErrorCode::Unavailable, "berth-arbiter: " + what);
-}
-
-// Until the program says that it is ready, or ends.
-bool hears_ready(int file) {
-    std::string heard;
-    pollfd waiting{file, POLLIN, 0};
-    while (heard.find('\n') == std::string::npos) {
-        if (::poll(&waiting, 1, kStartPatienceMs) <= 0) return false;
-        std::array<char, 256> some;
-        const ssize_t size = ::read(file, some.data(), some.size());
-        if (size <= 0) return false;
-        heard.append(some.data(), static_cast<std::size_t>(size));
-    }
-    return heard.starts_with("ready");
 }
 
 }  // namespace
@@ -82,7 +68,7 @@ base::Status ArbiterProcess::start() {
     ::posix_spawn_file_actions_destroy(&files);
     ::posix_spawnattr_destroy(&manner);
     ::close(pipe[1]);
-    const bool is_ready = failed == 0 && hears_ready(pipe[0]);
+    const bool is_ready = failed == 0 && first_line(pipe[0], kStartPatienceMs).starts_with("ready");
     ::close(pipe[0]);
     if (!is_ready) return unavailable("does not start; " + log + " may say why");
     std::ofstream(directory_ + "/pid") << pid << '\n';

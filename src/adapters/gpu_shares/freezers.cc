@@ -2,11 +2,11 @@
 #include "adapters/gpu_shares/freezers.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "adapters/gpu_shares/first_line.h"
 #include "supervision/freezing.h"
 
 extern char** environ;
@@ -34,16 +34,6 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
     for (std::string& word : words) all.push_back(word.data());
     all.push_back(nullptr);
     return all;
-}
-
-std::string first_line(int file) {
-    std::string line;
-    pollfd wait = {file, POLLIN, 0};
-    for (char letter = 0; ::poll(&wait, 1, kFirstLineMs) > 0 && ::read(file, &letter, 1) == 1;) {
-        if (letter == '\n') return line;
-        line += letter;
-    }
-    return {};
 }
 
 }  // namespace
@@ -94,7 +84,7 @@ NodeAbility Freezers::ability(const std::string& node, const std::vector<std::st
     Freezer& known = freezers_[node];
     if (known.said.empty()) {
         Freezer& freezer = living(node, environment, options);
-        freezer.said = first_line(freezer.output.get());
+        freezer.said = first_line(freezer.output.get(), kFirstLineMs);
         if (freezer.said.empty()) freezer.said = "unable berth-freezer does not start";
     }
     const std::string& said = known.said;

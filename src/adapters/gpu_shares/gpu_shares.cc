@@ -120,7 +120,7 @@ void GpuShares::choose_pause_way(ports::LaunchOrder& order) {
         way = gpu_shares::pause_way(order, ability(node));
         if (way.rung == model::PauseRung::Checkpoint) order.freezer = freezers_.socket_of(node);
     }
-    ways_[order.attempt] = std::move(way);
+    ways_[order.attempt] = {std::move(way), order.tasks.empty() ? "" : order.tasks.front().node};
 }
 
 NodeAbility GpuShares::ability(const std::string& node) {
@@ -138,19 +138,22 @@ NodeAbility GpuShares::ability(const std::string& node) {
 }
 
 // Real GPUs are of one node and its freezer was asked already; it may have died since.
-void GpuShares::start_freezers() {
+void GpuShares::start_freezer(const std::string& node) {
+    if (!settings_.are_simulated) {
+        freezers_.start(node, {}, {});
+    } else if (const std::string& description = description_of(node); !description.empty()) {
+        // What is in the memory of software GPUs takes no more of the host's.
+        freezers_.start(node,
+                        {"LD_LIBRARY_PATH=" + software_dir_, "BERTH_SOFTWARE_GPU=" + description},
+                        {"--host-memory", "1000T"});
+    }
+}
+
+// For an attempt that a server before this one started, nobody knows where.
+void GpuShares::start_all_freezers() {
     std::set<std::string> nodes;
     for (const Gpu& gpu : gpus_) nodes.insert(gpu.node);
-    for (const std::string& node : nodes) {
-        if (!settings_.are_simulated) {
-            freezers_.start(node, {}, {});
-        } else if (const std::string& description = description_of(node); !description.empty()) {
-            // What is in the memory of software GPUs takes no more of the host's.
-            freezers_.start(
-                node, {"LD_LIBRARY_PATH=" + software_dir_, "BERTH_SOFTWARE_GPU=" + description},
-                {"--host-memory", "1000T"});
-        }
-    }
+    for (const std::string& node : nodes) start_freezer(node);
 }
 
 base::Status GpuShares::add_shares(ports::LaunchOrder& order) {
@@ -160,20 +163,25 @@ base::Status GpuShares::add_shares(ports::LaunchOrder& order) {
 }
 
 void GpuShares::stop(AttemptId attempt, ports::StopReason reason, base::Duration grace) {
-    const auto way = ways_.find(attempt);
-    const bool may_freeze = way == ways_.end() || way->second.rung == model::PauseRung::Checkpoint;
-    if (reason == ports::StopReason::Pause && may_freeze) start_freezers();
+    const auto known = ways_.find(attempt);
+    if (reason == ports::StopReason::Pause) {
+        if (known == ways_.end()) {
+            start_all_freezers();
+        } else if (known->second.way.rung == model::PauseRung::Checkpoint) {
+            start_freezer(known->second.node);
+        }
+    }
     processes_->stop(attempt, reason, grace);
 }
 
 void GpuShares::resume(const ports::LaunchOrder& order) {
-    start_freezers();
+    start_freezer(order.tasks.front().node);
     processes_->resume(order);
 }
 
 model::PauseWay GpuShares::pause_way(AttemptId attempt) const {
-    const auto way = ways_.find(attempt);
-    return way == ways_.end() ? model::PauseWay{} : way->second;
+    const auto known = ways_.find(attempt);
+    return known == ways_.end() ? model::PauseWay{} : known->second.way;
 }
 
 void GpuShares::recover(std::span<const AttemptId> attempts) {

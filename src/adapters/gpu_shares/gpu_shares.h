@@ -67,7 +67,8 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void add_software_gpus(ports::LaunchOrder& order);
     void choose_pause_way(ports::LaunchOrder& order);
     NodeAbility ability(const std::string& node);
-    void start_freezers();
+    void start_freezer(const std::string& node);
+    void start_all_freezers();
     const std::string& description_of(const std::string& node);
 
     boost::asio::io_context& loop_;
@@ -79,7 +80,11 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     std::unique_ptr<ShareKeeper> keeper_;
     Choice choice_;
     Freezers freezers_;
-    std::map<ports::AttemptId, model::PauseWay> ways_;
+    struct Way {
+        model::PauseWay way;
+        std::string node;  // of its first task
+    };
+    std::map<ports::AttemptId, Way> ways_;
     std::map<std::string, std::string> descriptions_;  // files of software GPUs, by node
     std::set<ports::AttemptId> live_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what was posted

@@ -25,11 +25,15 @@ CUdeviceptr allocate_small(Driver& driver, const Context& context, std::size_t b
     return piece.pointer;
 }
 
-CUdeviceptr allocate_large(Driver& driver, const Context& context, std::size_t bytes) {
+}  // namespace
+
+CUdeviceptr allocate_pages(Driver& driver, const Context& context, std::size_t bytes,
+                           CUdeviceptr (*place)(std::uint64_t bytes)) {
     const std::uint32_t gpu = driver.gpus[static_cast<std::size_t>(context.device)].number;
     HeldBlock* block = driver.memory.take_block(context.device, gpu, bytes, true);
     if (block == nullptr) return 0;
-    const CUdeviceptr begin = driver.memory.map(*block, 0, block->bytes, 0);
+    CUdeviceptr begin = place == nullptr ? 0 : place(block->bytes);
+    if (place == nullptr || begin != 0) begin = driver.memory.map(*block, 0, block->bytes, begin);
     if (begin == 0) {
         driver.memory.drop_if_unused(*block);
         return 0;
@@ -45,11 +49,9 @@ CUdeviceptr allocate_large(Driver& driver, const Context& context, std::size_t b
     return begin;
 }
 
-}  // namespace
-
 CUdeviceptr allocate(Driver& driver, const Context& context, std::size_t bytes) {
     return bytes <= kSmallBytes ? allocate_small(driver, context, bytes)
-                                : allocate_large(driver, context, bytes);
+                                : allocate_pages(driver, context, bytes);
 }
 
 void deallocate(Driver& driver, const Allocation& of) {

@@ -3,6 +3,8 @@
 // How is memory of each origin made and given back?
 #pragma once
 
+#include <cstdint>
+
 #include "vgpu/abi/cuda.h"
 
 namespace berth::vgpu::software_driver {
@@ -13,6 +15,11 @@ struct Driver;
 
 // As cuMemAlloc does: small pieces share pages, large ones have their own. 0: out of memory.
 CUdeviceptr allocate(Driver& driver, const Context& context, std::size_t bytes);
+
+// In pages of its own, whatever its size, at the address that `place` finds for so many bytes (0:
+// none) or, without it, anywhere. 0: out of memory.
+CUdeviceptr allocate_pages(Driver& driver, const Context& context, std::size_t bytes,
+                           CUdeviceptr (*place)(std::uint64_t bytes) = nullptr);
 
 // Takes the allocation out of the address space, with what is behind it.
 void deallocate(Driver& driver, const Allocation& allocation);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "vgpu/software_driver/allocate.h"
 #include "vgpu/software_driver/driver.h"
 
 using namespace berth::vgpu::software_driver;
@@ -34,22 +35,8 @@ CUdeviceptr low_address(std::uint64_t bytes) {
 CUresult cuMemAlloc(CUdeviceptr_v1* to, unsigned int bytes) {
     return enter_context([&](Driver& driver, Context& context, Lock&) {
         if (to == nullptr || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-        const std::uint32_t gpu = driver.gpus[static_cast<std::size_t>(context.device)].number;
-        HeldBlock* block = driver.memory.take_block(context.device, gpu, bytes, true);
-        if (block == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
-        const CUdeviceptr low = low_address(block->bytes);
-        if (low == 0 || driver.memory.map(*block, 0, block->bytes, low) == 0) {
-            driver.memory.drop_if_unused(*block);
-            return CUDA_ERROR_OUT_OF_MEMORY;
-        }
-        Allocation allocation;
-        allocation.begin = low;
-        allocation.bytes = bytes;
-        allocation.device = context.device;
-        allocation.context = &context;
-        allocation.has_contents = block->file >= 0;
-        allocation.block = block->block;
-        driver.memory.add(allocation);
+        const CUdeviceptr low = allocate_pages(driver, context, bytes, low_address);
+        if (low == 0) return CUDA_ERROR_OUT_OF_MEMORY;
         *to = clamped(low);
         return CUDA_SUCCESS;
     });

@@ -20,27 +20,24 @@ TEST_CASE("first versions of allocations are charged to the byte, and refused pa
     const GpuNode node("memory=256M");
     succeeds(run([&](const Cuda& cuda) {
         cuda.use_device();
-        const auto same = [&](std::uint64_t bytes) {
-            return node.charged() == kContext + bytes && node.charged() == cuda.really_used();
-        };
         CUdeviceptr_v1 one = 0;
         CUdeviceptr_v1 rows = 0;
         CUdeviceptr_v1 more = 0;
         unsigned int pitch = 0;
         MUST(FIRST(cuMemAlloc)(&one, 64 * kMiB) == CUDA_SUCCESS);
         MUST(one != 0);
-        MUST(same(64 * kMiB));
+        MUST(is_charged(node, cuda, 64 * kMiB));
         MUST(FIRST(cuMemAllocPitch)(&rows, &pitch, 1000, 2048, 4) == CUDA_SUCCESS);
         MUST(pitch == 1024);
-        MUST(same(66 * kMiB));
+        MUST(is_charged(node, cuda, 66 * kMiB));
         MUST(FIRST(cuMemAlloc)(&more, 200 * kMiB) == CUDA_ERROR_OUT_OF_MEMORY);
         MUST(FIRST(cuMemAllocPitch)(&more, &pitch, 1 << 20, 200, 4) == CUDA_ERROR_OUT_OF_MEMORY);
-        MUST(same(66 * kMiB));
+        MUST(is_charged(node, cuda, 66 * kMiB));
         MUST(FIRST(cuMemFree)(rows) == CUDA_SUCCESS);
         MUST(FIRST(cuMemFree)(one) == CUDA_SUCCESS);
-        MUST(same(0));
+        MUST(is_charged(node, cuda, 0));
         MUST(FIRST(cuMemAlloc)(nullptr, 1) == CUDA_ERROR_INVALID_VALUE);
-        MUST(same(0));
+        MUST(is_charged(node, cuda, 0));
     }));
 }
 

@@ -90,6 +90,10 @@ CUcontext Cuda::use_device(int device) const {
 
 void succeeds(int code) { CHECK(code == 0); }
 
+bool is_charged(const GpuNode& node, const Cuda& cuda, std::uint64_t bytes) {
+    return node.charged() == kContext + bytes && node.charged() == cuda.really_used();
+}
+
 int run(const std::function<void(const Cuda&)>& life) {
     return end_of(start([&] {
         const Cuda cuda;

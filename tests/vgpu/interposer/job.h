@@ -61,6 +61,9 @@ class Cuda {
 
 #define CUDA(name) cuda.get<decltype(name)>(#name)
 
+// Whether the job is charged one context and these bytes, which is what the GPU itself says.
+bool is_charged(const GpuNode& node, const Cuda& cuda, std::uint64_t bytes);
+
 // A job's process: its exit code.
 int run(const std::function<void(const Cuda&)>& life);
 // Its standard error says what did not hold.

@@ -32,19 +32,16 @@ TEST_CASE("a multicast object takes nothing, and what is bound to it stays charg
     const GpuNode node("memory=1G");
     succeeds(run([&](const Cuda& cuda) {
         cuda.use_device();
-        const auto same = [&](std::uint64_t bytes) {
-            return node.charged() == kContext + bytes && node.charged() == cuda.really_used();
-        };
         const CUmemGenericAllocationHandle multicast = multicast_of(cuda);
-        MUST(same(0));
+        MUST(is_charged(node, cuda, 0));
         const CUmemGenericAllocationHandle memory = memory_of(cuda);
         MUST(CUDA(cuMulticastBindMem)(multicast, 0, memory, 0, kBytes, 0) == CUDA_SUCCESS);
         MUST(CUDA(cuMemRelease)(memory) == CUDA_SUCCESS);
-        MUST(same(kBytes));
+        MUST(is_charged(node, cuda, kBytes));
         MUST(CUDA(cuMulticastUnbind)(multicast, 0, kBytes, kBytes) == CUDA_ERROR_INVALID_VALUE);
-        MUST(same(kBytes));
+        MUST(is_charged(node, cuda, kBytes));
         MUST(CUDA(cuMulticastUnbind)(multicast, 0, 0, kBytes) == CUDA_SUCCESS);
-        MUST(same(0));
+        MUST(is_charged(node, cuda, 0));
     }));
 }
 
@@ -52,9 +49,6 @@ TEST_CASE("what is bound by address or by handle goes with the multicast object"
     const GpuNode node("memory=1G");
     succeeds(run([&](const Cuda& cuda) {
         cuda.use_device();
-        const auto same = [&](std::uint64_t bytes) {
-            return node.charged() == kContext + bytes && node.charged() == cuda.really_used();
-        };
         const CUmemGenericAllocationHandle multicast = multicast_of(cuda);
         const CUmemGenericAllocationHandle first = memory_of(cuda);
         const CUmemGenericAllocationHandle second = memory_of(cuda);
@@ -66,9 +60,9 @@ TEST_CASE("what is bound by address or by handle goes with the multicast object"
         MUST(CUDA(cuMemUnmap)(address, kBytes) == CUDA_SUCCESS);
         MUST(CUDA(cuMemRelease)(first) == CUDA_SUCCESS);
         MUST(CUDA(cuMemRelease)(second) == CUDA_SUCCESS);
-        MUST(same(2 * kBytes));
+        MUST(is_charged(node, cuda, 2 * kBytes));
         MUST(CUDA(cuMemRelease)(multicast) == CUDA_SUCCESS);
-        MUST(same(0));
+        MUST(is_charged(node, cuda, 0));
     }));
 }
 
