@@ -14,6 +14,7 @@ set(berth_modules
     1  vgpu/windows                  pure
     1  vgpu/iterations               pure
     1  vgpu/freezing                 pure
+    1  vgpu/lending                  pure
     2  cluster                       pure
     3  scheduling                    pure
     3  lifecycle                     pure
