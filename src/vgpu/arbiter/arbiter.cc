@@ -119,10 +119,29 @@ base::Result<std::string> Arbiter::carry_out(const Order& order) {
             if (order.name.empty() || name == order.name) text += tenant->describe();
         return text;
     }
-    BERTH_TRY_VOID(fit_into_lane(*known->second, order));
-    BERTH_TRY_VOID(known->second->change(order));
-    gates_.change(*known->second);
+    BERTH_TRY_VOID(change_tenant(*known->second, order));
     return " socket=" + options_.directory + "/tenants/" + order.name;
+}
+
+Status Arbiter::change_tenant(Tenant& tenant, const Order& order) {
+    BERTH_TRY_VOID(fit_into_lane(tenant, order));
+    if (order.verb == Verb::tenant) rehome(tenant, order);
+    BERTH_TRY_VOID(tenant.change(order));
+    for (const GpuWish& gpu : order.gpus)
+        if (gpu.capacity) loans_.set_memory(gpu.uuid, *gpu.capacity);
+    gates_.change(tenant);
+    return {};
+}
+
+// Its owner has its processes put on other GPUs.
+void Arbiter::rehome(Tenant& tenant, const Order& order) {
+    const bool is_known = std::ranges::all_of(order.gpus, [&](const GpuWish& gpu) {
+        return std::ranges::find(tenant.gpus(), gpu.uuid) != tenant.gpus().end();
+    });
+    if (order.gpus.size() != tenant.gpus().size() || is_known) return;
+    gates_.leave(tenant);
+    tenant.rehome(order.gpus);
+    if (tenant.members_here() > 0 && tenant.is_on_gpu()) gates_.enter(tenant, EventLoop::now());
 }
 
 Status Arbiter::make_tenant(const Order& order) {
@@ -137,6 +156,8 @@ Status Arbiter::make_tenant(const Order& order) {
         tenant->settles_at = EventLoop::now() + options_.settle_ns;
         tenant->settle(true);
     }
+    for (const GpuWish& gpu : order.gpus)
+        if (gpu.capacity) loans_.set_memory(gpu.uuid, *gpu.capacity);
     Tenant& made = *tenant;
     tenants_[order.name] = std::move(tenant);
     listening_[order.name] = loop_.watch(made.listener.get(), [this, &made] { on_guest(made); });
@@ -166,6 +187,9 @@ base::Result<Order> Arbiter::fit_into_lane(const Order& order) const {
                              std::to_string(order.gpus.size()) +
                              " GPUs; in a lane a tenant has one: two that wait for each other on "
                              "two GPUs would wait for ever");
+    if (order.gpus[0].burst)
+        return base::invalid("tenant \"" + order.name +
+                             "\": in a lane memory is lent by turns; give it no burst");
     Order fitted = order;
     if (!fitted.gpus[0].memory) fitted.gpus[0].memory = fitted.memory.value_or(lane->memory);
     if (*fitted.gpus[0].memory > lane->memory) return too_large_for_lane(order, order.lane);
@@ -189,6 +213,7 @@ Status Arbiter::drop_tenant(const std::string& name) {
     loop_.forget(listening_.at(name));
     listening_.erase(name);
     ::unlink((options_.directory + "/tenants/" + name).c_str());
+    if (tenant.whereabouts.supervisor.is_open()) loop_.forget(tenant.whereabouts.event);
     gates_.leave(tenant);
     tenants_.erase(name);
     return {};
@@ -196,7 +221,8 @@ Status Arbiter::drop_tenant(const std::string& name) {
 
 std::int64_t Arbiter::look() {
     const std::int64_t now = EventLoop::now();
-    std::int64_t next = gates_.look(now);
+    std::int64_t next = loans_.look(tenants_, gates_, now);
+    next = std::min(next, gates_.look(now));
     for (auto& [name, tenant] : tenants_) {
         next = std::min(next, bury(*tenant, now));
         if (tenant->settles_at == 0) continue;

@@ -18,6 +18,7 @@
 #include "vgpu/arbiter/event_loop.h"
 #include "vgpu/arbiter/gates.h"
 #include "vgpu/arbiter/gpu_memory.h"
+#include "vgpu/arbiter/loans.h"
 #include "vgpu/arbiter/tenant.h"
 
 namespace berth::vgpu::arbiter {
@@ -49,6 +50,8 @@ class Arbiter {
     base::Status make_lane(const Order& order);
     base::Result<Order> fit_into_lane(const Order& order) const;
     base::Status fit_into_lane(const Tenant& tenant, const Order& order) const;
+    base::Status change_tenant(Tenant& tenant, const Order& order);
+    void rehome(Tenant& tenant, const Order& order);
     base::Status drop_tenant(const std::string& name);
     void on_control();
     void on_owner(std::uint64_t id);
@@ -56,6 +59,8 @@ class Arbiter {
     void on_guest(Tenant& tenant);
     void on_message(Tenant& tenant, std::uint64_t id);
     void admit(Tenant& tenant, Member& member);
+    void attend(Tenant& tenant, std::uint64_t id);
+    void on_supervisor(Tenant& tenant);
     void refuse(Tenant& tenant, std::uint64_t id, const std::string& reason);
     void hung_up(Tenant& tenant, std::uint64_t id);
     void ended(Tenant& tenant, std::uint64_t id);
@@ -71,6 +76,7 @@ class Arbiter {
     GpuMemory memory_;
     EventLoop loop_;
     Gates gates_;
+    Loans loans_;
     Descriptor lock_;
     Descriptor control_;
     struct Owner {
@@ -78,7 +84,7 @@ class Arbiter {
         EventLoop::Id event = 0;
     };
     std::map<std::uint64_t, Owner> owners_;
-    std::map<std::string, std::unique_ptr<Tenant>> tenants_;
+    Tenants tenants_;
     std::map<std::string, EventLoop::Id> listening_;
     std::uint64_t next_id_ = 1;
 };

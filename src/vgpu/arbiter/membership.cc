@@ -40,13 +40,14 @@ void Arbiter::on_message(Tenant& tenant, std::uint64_t id) {
         if (size != sizeof hello || hello.mark != ledger::kTermsMark ||
             hello.version != ledger::kAdmissionVersion)
             return refuse(tenant, id,
-                          "the arbiter speaks version 1 of the admission; "
+                          "the arbiter speaks version 2 of the admission; "
                           "use the interposer that came with it");
         if (member.peer.uid != tenant.uid() && member.peer.uid != 0)
             return refuse(tenant, id,
                           "tenant \"" + tenant.name() + "\" belongs to user " +
                               std::to_string(tenant.uid()) + ", this process to " +
                               std::to_string(member.peer.uid) + "; its owner sets uid=");
+        if (hello.role == ledger::kRoleSupervisor) return attend(tenant, id);
         return admit(tenant, member);
     }
     // A ring says only that it is time to look, whatever else is in it: run() looks after it.
@@ -73,9 +74,44 @@ void Arbiter::admit(Tenant& tenant, Member& member) {
     }
     member.slot = welcome.slot;
     member.state = Member::State::here;
-    gates_.enter(tenant, EventLoop::now());
+    if (tenant.is_on_gpu()) gates_.enter(tenant, EventLoop::now());
     gates_.look(EventLoop::now());
     send_welcome(member.peer.socket.get(), welcome, tenant.account_fd(), tenant.terms_fd());
+}
+
+// The newest is believed: one before it has lost its processes to it, or was somebody's mistake.
+void Arbiter::attend(Tenant& tenant, std::uint64_t id) {
+    Member& member = tenant.members.at(id);
+    for (const EventLoop::Id event : member.events) loop_.forget(event);
+    Whereabouts& whereabouts = tenant.whereabouts;
+    if (whereabouts.supervisor.is_open()) loop_.forget(whereabouts.event);
+    whereabouts.supervisor = std::move(member.peer.socket);
+    tenant.members.erase(id);
+    whereabouts.event =
+        loop_.watch(whereabouts.supervisor.get(), [this, &tenant] { on_supervisor(tenant); });
+}
+
+void Arbiter::on_supervisor(Tenant& tenant) {
+    using lending::Where;
+    Whereabouts& whereabouts = tenant.whereabouts;
+    ledger::StayReport report;
+    const ssize_t size = receive(whereabouts.supervisor.get(), &report, sizeof report);
+    if (size < 0) return;
+    const std::int64_t now = EventLoop::now();
+    if (size != sizeof report) {
+        loop_.forget(whereabouts.event);
+        whereabouts.supervisor.reset();
+        if (whereabouts.where == Where::leaving) whereabouts.move_to(Where::here, now);
+        return;
+    }
+    whereabouts.bytes = std::min(report.bytes, ledger::kNoLimit);
+    switch (static_cast<ledger::Stay>(report.stay)) {
+        case ledger::Stay::here: whereabouts.move_to(Where::here, now); break;
+        case ledger::Stay::off: whereabouts.move_to(Where::off, now); break;
+        case ledger::Stay::away: whereabouts.move_to(Where::away, now); break;
+    }
+    if (!tenant.is_on_gpu()) gates_.leave(tenant);
+    if (tenant.is_on_gpu() && tenant.members_here() > 0) gates_.enter(tenant, now);
 }
 
 void Arbiter::refuse(Tenant& tenant, std::uint64_t id, const std::string& reason) {

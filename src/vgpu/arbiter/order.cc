@@ -62,6 +62,26 @@ Result<T> read_number(std::string_view text, T least, T most) {
     return value;
 }
 
+// "12G" or "12G..20G/79G".
+Status read_memory(std::string_view text, GpuWish& gpu) {
+    const std::size_t dots = text.find("..");
+    BERTH_TRY(request, read_bytes(text.substr(0, dots)));
+    gpu.memory = request;
+    if (dots == std::string_view::npos) return {};
+    std::string_view capacity = text.substr(dots + 2);
+    BERTH_TRY(burst, read_bytes(cut(capacity, '/')));
+    if (capacity.empty())
+        return invalid("gpus: " + quoted(text) +
+                       " lacks the memory of the GPU: give MEMORY..BURST/ALL, such as "
+                       "12G..20G/79G");
+    BERTH_TRY(all, read_bytes(capacity));
+    if (burst < request || all < burst)
+        return invalid("gpus: " + quoted(text) + ": give MEMORY..BURST/ALL from small to large");
+    gpu.burst = burst;
+    gpu.capacity = all;
+    return {};
+}
+
 Result<std::vector<GpuWish>> read_gpus(std::string_view text) {
     std::vector<GpuWish> gpus;
     while (!text.empty()) {
@@ -70,10 +90,7 @@ Result<std::vector<GpuWish>> read_gpus(std::string_view text) {
         gpu.uuid = cut(memory, ':');
         if (gpu.uuid.empty() || gpu.uuid.size() >= ledger::kUuidMax)
             return invalid("gpus: " + quoted(gpu.uuid) + " is no UUID; nvidia-smi -L shows them");
-        if (!memory.empty()) {
-            BERTH_TRY(bytes, read_bytes(memory));
-            gpu.memory = bytes;
-        }
+        if (!memory.empty()) BERTH_TRY_VOID(read_memory(memory, gpu));
         for (const GpuWish& other : gpus)
             if (other.uuid == gpu.uuid)
                 return invalid("gpus: " + quoted(gpu.uuid) + " comes twice");

@@ -2,7 +2,8 @@
 //
 // What does an owner tell its arbiter? One line of words, answered by one text:
 //
-//   tenant NAME gpus=UUID[:MEMORY],... [TERM=VALUE ...]   make it, or give it these terms anew
+//   tenant NAME gpus=UUID[:MEMORY],... [TERM=VALUE ...]   make it, or give it these terms anew, or
+//                                                         other GPUs in the place of those it has
 //   set NAME TERM=VALUE ...                               change some terms of a tenant
 //   lane NAME memory=40G [policy=fair]                    make a lane for tenants, or change it
 //   drop NAME                                             forget a tenant without processes
@@ -10,7 +11,8 @@
 //
 // TERM: memory=40G (each GPU), context=500M, managed=allow|refuse, share=0.25, cap=1, weight=1,
 // priority=0, uid=1000; in a lane also lane=NAME, and what is known of such jobs: persistent=2G,
-// peak=9G, expected=3h of device time. An answer begins with "ok" or with "error: ".
+// peak=9G, expected=3h of device time. MEMORY: 12G, or 12G..20G/79G: promised 12G, at most 20G,
+// of a GPU whose tenants have 79G together. An answer begins with "ok" or with "error: ".
 #pragma once
 
 #include <cstdint>
@@ -31,7 +33,9 @@ enum class Verb { tenant, set, lane, drop, status };
 
 struct GpuWish {
     std::string uuid;
-    std::optional<std::uint64_t> memory;  // bytes
+    std::optional<std::uint64_t> memory;  // bytes that it is promised
+    std::optional<std::uint64_t> burst;   // that it has at most; none: what it is promised
+    std::optional<std::uint64_t> capacity;  // of the GPU, for all its tenants; with burst
 
     bool operator==(const GpuWish&) const = default;
 };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -44,6 +45,21 @@ ledger::Gate gate_for(windows::Right right) {
     return ledger::Gate::open;
 }
 
+const char* name_of(lending::Where where) {
+    switch (where) {
+        case lending::Where::here: return "here";
+        case lending::Where::leaving: return "leaving";
+        case lending::Where::off: return "off";
+        case lending::Where::away: return "away";
+        case lending::Where::returning: return "returning";
+    }
+    return "?";
+}
+
+std::string text_of_limit(std::uint64_t bytes) {
+    return bytes == ledger::kNoLimit ? "none" : std::to_string(bytes);
+}
+
 std::string text_of(const Profile& profile) {
     std::string text = " iterations=" + std::to_string(profile.iterations);
     text += " iteration_us=" + std::to_string(profile.iteration_ns / 1000);
@@ -79,9 +95,8 @@ base::Result<std::unique_ptr<Tenant>> Tenant::make(const Order& order) {
         const std::string& uuid = order.gpus[gpu].uuid;
         tenant->gpus_.push_back(uuid);
         ::memcpy(tenant->terms_->gpus[gpu].uuid, uuid.c_str(), uuid.size() + 1);
-        tenant->terms_->gpus[gpu].shown_bytes = ledger::kNoLimit;
         tenant->terms_->gpus[gpu].in_lane = order.lane.empty() ? 0 : 1;
-        if (order.lane.empty()) tenant->terms_->gpus[gpu].limit_bytes = ledger::kNoLimit;
+        tenant->set_memory(gpu, ledger::kNoLimit, ledger::kNoLimit);
         tenant->seen_.emplace_back();
     }
     tenant->terms_->gpu_count = static_cast<std::uint32_t>(order.gpus.size());
@@ -123,12 +138,14 @@ base::Status Tenant::change(const Order& order) {
     uid_ = order.uid.value_or(uid_);
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
         ledger::GpuTerms& terms = terms_->gpus[gpu];
-        if (order.memory) set_limit(gpu, *order.memory);
+        if (order.memory) set_memory(gpu, *order.memory, *order.memory);
         if (order.context) terms.context_bytes = *order.context;
         if (order.managed) terms.managed = *order.managed ? 1 : 0;
     }
     for (const GpuWish& gpu : order.gpus)
-        if (gpu.memory) set_limit(static_cast<std::uint32_t>(index_of(gpu.uuid)), *gpu.memory);
+        if (gpu.memory)
+            set_memory(static_cast<std::uint32_t>(index_of(gpu.uuid)), *gpu.memory,
+                       gpu.burst.value_or(*gpu.memory));
     lane_claim_.limit = limit(0);
     lane_claim_.weight = claim.weight;
     lane_claim_.priority = claim.priority;
@@ -138,10 +155,60 @@ base::Status Tenant::change(const Order& order) {
     return {};
 }
 
-// In a lane it is what a turn gives, and that what the lane says.
-void Tenant::set_limit(std::uint32_t gpu, std::uint64_t bytes) {
-    terms_->gpus[gpu].shown_bytes = bytes;
-    if (lane_.empty()) terms_->gpus[gpu].limit_bytes = bytes;
+// In a lane the limit is what a turn gives, and that what the lane says. Who is told the same again
+// keeps what it has borrowed or lent.
+void Tenant::set_memory(std::uint32_t gpu, std::uint64_t request, std::uint64_t burst) {
+    ledger::GpuTerms& terms = terms_->gpus[gpu];
+    if (terms.request_bytes == request && terms.shown_bytes == burst) return;
+    terms.request_bytes = request;
+    terms.shown_bytes = burst;
+    if (lane_.empty()) terms.limit_bytes = request;
+}
+
+void Tenant::rehome(const std::vector<GpuWish>& gpus) {
+    for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
+        gpus_[gpu] = gpus[gpu].uuid;
+        ::memcpy(terms_->gpus[gpu].uuid, gpus_[gpu].c_str(), gpus_[gpu].size() + 1);
+    }
+}
+
+lending::Tenant Tenant::look_at_loan(std::uint32_t gpu) const {
+    const ledger::GpuTerms& terms = terms_->gpus[gpu];
+    lending::Tenant sight;
+    sight.request = terms.request_bytes;
+    sight.burst = terms.shown_bytes;
+    sight.limit = terms.limit_bytes;
+    sight.where = whereabouts.where;
+    sight.since = whereabouts.since;
+    sight.times = whereabouts.times;
+    // While its processes are still coming back it may hold anything that it ever could.
+    if (settles_at != 0 && whereabouts.where == lending::Where::here) {
+        sight.limit = sight.charged = sight.burst;
+        return sight;
+    }
+    sight.can_leave = whereabouts.supervisor.is_open();
+    sight.charged = members_here() > 0 ? ledger::charged(place(gpu)) : whereabouts.bytes;
+    for (std::uint32_t slot = 0; slot < terms.slots_end; ++slot)
+        if (taken_[slot])
+            sight.asked += std::min(account_->lines[gpu].slots[slot].asked.load(), sight.burst);
+    return sight;
+}
+
+void Tenant::grant(std::uint32_t gpu, const lending::Tenant& seen,
+                   const lending::Decision& decision) {
+    if (settles_at != 0) return;
+    ledger::GpuTerms& terms = terms_->gpus[gpu];
+    terms.limit_bytes = decision.limit;
+    if (seen.asked == 0 || !decision.is_final) return;
+    ++terms.answers;
+    ::syscall(SYS_futex, &terms.answers, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+bool Tenant::order_move(ledger::Move move) const {
+    const ledger::MoveOrder order{static_cast<std::uint32_t>(move)};
+    const int socket = whereabouts.supervisor.get();
+    return whereabouts.supervisor.is_open() &&
+           ::send(socket, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof order;
 }
 
 void Tenant::settle(bool settling) {
@@ -183,6 +250,7 @@ void Tenant::silence(std::uint32_t slot) {
         account_->lines[gpu].slots[slot].waiting = 0;
         account_->lines[gpu].slots[slot].in_flight = 0;
         account_->lines[gpu].slots[slot].inside = 0;
+        account_->lines[gpu].slots[slot].asked = 0;
     }
 }
 
@@ -297,9 +365,8 @@ std::string Tenant::describe() {
     std::string text;
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
         const ledger::GpuTerms& terms = terms_->gpus[gpu];
-        const std::uint64_t shown = limit(gpu);
         text += "\ntenant=" + name_ + " gpu=" + gpus_[gpu];
-        text += " limit=" + (shown == ledger::kNoLimit ? "none" : std::to_string(shown));
+        text += " limit=" + text_of_limit(limit(gpu));
         text += " charged=" + std::to_string(ledger::charged(place(gpu)));
         text += " processes=" + std::to_string(members_here());
         text += " lingering=" + std::to_string(lingering);
@@ -308,6 +375,9 @@ std::string Tenant::describe() {
         text += " weight=" + std::to_string(claim_.weight);
         text += " priority=" + std::to_string(claim_.priority);
         text += " lane=" + (lane_.empty() ? "none" : lane_);
+        text += std::string(" where=") + name_of(whereabouts.where);
+        text += " request=" + text_of_limit(terms.request_bytes);
+        text += " allowed=" + text_of_limit(terms.limit_bytes);
         text += std::string(" gate=") + name_of(ledger::gate_of(terms.gate));
         look_at_iterations(gpu);
         text += text_of(seen_[gpu].profiler.profile());

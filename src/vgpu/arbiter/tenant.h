@@ -15,6 +15,8 @@
 #include "vgpu/arbiter/peer.h"
 #include "vgpu/arbiter/profile.h"
 #include "vgpu/ledger/charge.h"
+#include "vgpu/ledger/stay.h"
+#include "vgpu/lending/lend.h"
 #include "vgpu/windows/lane.h"
 
 namespace berth::vgpu::arbiter {
@@ -32,6 +34,21 @@ struct Member {
     std::uint32_t slot = 0;
     std::int64_t since = 0;             // when it came, or died
     std::vector<std::uint64_t> events;  // what the loop watches for it
+};
+
+// Whether a tenant is on its GPUs, and who takes it off.
+struct Whereabouts {
+    lending::Where where = lending::Where::here;
+    std::int64_t since = 0;
+    int times = 0;             // that it was ordered off
+    std::uint64_t bytes = 0;   // on each GPU when it is back, where no process is here to tell
+    Descriptor supervisor;     // not open: nobody takes it off
+    std::uint64_t event = 0;
+
+    void move_to(lending::Where to, std::int64_t now) {
+        if (where != to) since = now;
+        where = to;
+    }
 };
 
 class Tenant {
@@ -65,6 +82,19 @@ class Tenant {
     // The same in a lane; nothing is granted that is not seen to be taken back.
     std::int64_t let_in_lane(std::uint32_t gpu, const windows::Turn& turn, std::int64_t now);
 
+    // Also while it is about to leave, or on its way back.
+    bool is_on_gpu() const {
+        return whereabouts.where != lending::Where::off && whereabouts.where != lending::Where::away;
+    }
+    bool is_limited(std::uint32_t gpu) const { return limit(gpu) != ledger::kNoLimit; }
+    // Its processes come to be on other GPUs, as many, each in the place of the one before.
+    void rehome(const std::vector<GpuWish>& gpus);
+    // What it holds of a GPU's memory and waits for, and what comes of that.
+    lending::Tenant look_at_loan(std::uint32_t gpu) const;
+    void grant(std::uint32_t gpu, const lending::Tenant& seen, const lending::Decision& decision);
+    // False when there is no supervisor to do it.
+    bool order_move(ledger::Move move) const;
+
     bool has_charge(std::uint32_t slot, std::uint32_t gpu) const;
     std::size_t members_here() const;
     // A line for each GPU, as words of key=value.
@@ -82,6 +112,7 @@ class Tenant {
 
     std::map<std::uint64_t, Member> members;  // by a number that never comes again
     std::int64_t settles_at = 0;              // 0: settled
+    Whereabouts whereabouts;
     Descriptor listener;
 
   private:
@@ -89,7 +120,7 @@ class Tenant {
     void look_at_iterations(std::uint32_t gpu);
     void put_gate(std::uint32_t gpu, ledger::Gate gate, bool is_new_turn);
     std::uint64_t limit(std::uint32_t gpu) const { return terms_->gpus[gpu].shown_bytes; }
-    void set_limit(std::uint32_t gpu, std::uint64_t bytes);
+    void set_memory(std::uint32_t gpu, std::uint64_t request, std::uint64_t burst);
     ledger::Place place(std::uint32_t gpu) const {
         return {&account_->lines[gpu], &terms_->gpus[gpu], 0};
     }

@@ -45,6 +45,14 @@ void complain_of_limit(const Refusal& refusal) {
             "CUDA_VISIBLE_DEVICES should name its GPUs only");
         return;
     }
+    if (refusal.burst > refusal.limit) {
+        complain(
+            "out of GPU memory that this job may borrow, others use it: asked for %.1f MiB, has "
+            "%.1f MiB of the %.1f MiB that it was promised and at most %.1f MiB, on %s",
+            mib(refusal.asked), mib(refusal.used), mib(refusal.request), mib(refusal.burst),
+            refusal.uuid);
+        return;
+    }
     complain(
         "out of GPU memory by this job's own limit, the GPU may have more: asked for %.1f MiB, "
         "limit %.1f MiB, in use %.1f MiB, of that %.1f MiB by this process, on %s",

@@ -13,6 +13,8 @@ struct Refusal {
     const char* uuid = nullptr;
     std::uint64_t asked = 0;
     std::uint64_t limit = 0;
+    std::uint64_t request = 0;      // that it was promised
+    std::uint64_t burst = 0;        // that it may have at most; 0: the limit
     std::uint64_t used = 0;         // by the tenant
     std::uint64_t used_here = 0;    // by this process
     bool is_given = true;           // false: the GPU is none of the tenant's

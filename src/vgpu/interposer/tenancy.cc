@@ -22,6 +22,9 @@ constexpr int kJoinMs = 5000;
 constexpr int kGateMs = 100;  // as long as a dead arbiter can hold somebody back
 constexpr int kLookMs = 2;    // within which an arbiter looks that was rung for
 constexpr int kLooksMax = 5;
+// As long as its arbiter may take to make an owner its room, whoever has to leave and however.
+constexpr std::int64_t kRoomNs = 150'000'000'000;
+constexpr int kAnswersMax = 3;  // a borrower may be answered once for what others asked
 constexpr std::uint32_t kNoTurn = UINT32_MAX;
 
 std::atomic<Seat*> seat{nullptr};
@@ -130,35 +133,64 @@ bool has_turn(Gpu gpu, const ledger::Place& place, std::uint32_t word) {
     return ledger::turn_of(word) != last_turn[gpu] || place.line->slots[place.slot].inside != 0;
 }
 
+// What was seen before bytes were tried for, and how long it was waited for them.
+struct Attempt {
+    std::uint32_t gate = 0;
+    std::uint32_t answers = 0;
+    int looks = 0;
+    std::int64_t since = 0;
+};
+
 // In a lane, what does not fit now may fit in the next turn; and in a turn, once the arbiter has
 // seen what others have freed. False when there is nothing to wait for.
-bool wait_for_turn(Gpu gpu, std::uint64_t bytes, std::uint32_t word, int& looks) {
+bool wait_for_turn(Gpu gpu, std::uint64_t bytes, Attempt& attempt) {
     const Seat* here = seat.load();
     const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
     const std::uint64_t shown = place.terms->shown_bytes;
     if (place.terms->in_lane == 0 || bytes > shown || ledger::charged(place) > shown - bytes)
         return false;
-    if (has_turn(gpu, place, word)) {
-        ledger::wait_for_change(here->membership, here->places[gpu], word, kLookMs);
-        return ++looks <= kLooksMax;
+    if (has_turn(gpu, place, attempt.gate)) {
+        ledger::wait_for_change(here->membership, here->places[gpu], attempt.gate, kLookMs);
+        return ++attempt.looks <= kLooksMax;
     }
     const std::int64_t before = now_ns();
-    ledger::wait_for_change(here->membership, here->places[gpu], word, kGateMs);
+    ledger::wait_for_change(here->membership, here->places[gpu], attempt.gate, kGateMs);
     note_gate(now_ns() - before);
     return true;
 }
 
-// Charges, or says why not. `word`: what the gate was before.
-bool try_to_take(Gpu gpu, std::uint64_t bytes, std::uint32_t& word, Refusal& refusal) {
+// What does not fit into the limit now may fit when its arbiter knows: into what others do not use,
+// or into what they have to give back to it. False when there is nothing to wait for.
+bool wait_for_room(Gpu gpu, std::uint64_t bytes, Attempt& attempt) {
+    const Seat* here = seat.load();
+    const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
+    const std::uint64_t burst = place.terms->shown_bytes;
+    const std::uint64_t charged = ledger::charged(place);
+    if (place.terms->in_lane != 0 || bytes > burst || charged > burst - bytes) return false;
+    const std::int64_t before = now_ns();
+    if (attempt.since == 0) attempt.since = before;
+    if (before - attempt.since > kRoomNs) return false;
+    const bool is_owner = charged + bytes <= place.terms->request_bytes;
+    if (!is_owner && ++attempt.looks > kAnswersMax) return false;
+    ledger::wait_for_room(here->membership, here->places[gpu], bytes, attempt.answers, kGateMs);
+    note_gate(now_ns() - before);
+    return true;
+}
+
+// Charges, or says why not.
+bool try_to_take(Gpu gpu, std::uint64_t bytes, Attempt& attempt, Refusal& refusal) {
     const Staying staying;
     const ledger::Place place = place_of(gpu);
-    word = place.terms->gate;
+    attempt.gate = place.terms->gate;
+    attempt.answers = place.terms->answers;
     if (ledger::charge(place, bytes)) {
         ledger::note_high(place);
         return true;
     }
     refusal.uuid = place.terms->uuid;
     refusal.limit = place.terms->limit_bytes;
+    refusal.request = place.terms->request_bytes;
+    refusal.burst = place.terms->in_lane == 0 ? place.terms->shown_bytes.load() : 0;
     refusal.used = ledger::charged(place);
     refusal.used_here = charged_here(place);
     return false;
@@ -171,11 +203,10 @@ bool take(Gpu gpu, std::uint64_t bytes) {
     Refusal refusal;
     refusal.asked = bytes;
     refusal.is_given = gpu != kNotGiven;
-    std::uint32_t word = 0;
-    int looks = 0;
+    Attempt attempt;
     while (refusal.is_given) {
-        if (try_to_take(gpu, bytes, word, refusal)) return true;
-        if (!wait_for_turn(gpu, bytes, word, looks)) break;
+        if (try_to_take(gpu, bytes, attempt, refusal)) return true;
+        if (!wait_for_turn(gpu, bytes, attempt) && !wait_for_room(gpu, bytes, attempt)) break;
     }
     complain_of_limit(refusal);
     return false;

@@ -25,6 +25,7 @@ struct alignas(64) Slot {
     std::atomic<std::uint32_t> pid;      // as the arbiter, its only writer, sees it; 0: nobody
     std::atomic<std::uint64_t> highest;  // what was ever charged
     std::atomic<std::uint64_t> high;     // ... since the last iteration ended
+    std::atomic<std::uint64_t> asked;    // bytes that threads wait for, beyond the limit
 
     // What the arbiter schedules by, apart so that launches do not slow allocations.
     alignas(64) std::atomic<std::uint64_t> busy_ns;  // time with work on the GPU, ever growing
@@ -47,7 +48,7 @@ struct Line {
     Slot slots[kSlotsMax];
 };
 
-inline constexpr std::uint64_t kAccountMark = 0x3254434348545242;  // the layout's version
+inline constexpr std::uint64_t kAccountMark = 0x3354434348545242;  // the layout's version
 
 struct Account {
     std::uint64_t mark;

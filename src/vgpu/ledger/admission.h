@@ -16,13 +16,16 @@
 
 namespace berth::vgpu::ledger {
 
-inline constexpr std::uint32_t kAdmissionVersion = 1;
+inline constexpr std::uint32_t kAdmissionVersion = 2;
 inline constexpr std::uint32_t kReasonMax = 200;
+
+inline constexpr std::uint32_t kRoleProcess = 0;
+inline constexpr std::uint32_t kRoleSupervisor = 1;  // has no slot and no Welcome, see stay.h
 
 struct Hello {
     std::uint64_t mark = kTermsMark;
     std::uint32_t version = kAdmissionVersion;
-    std::uint32_t reserved = 0;
+    std::uint32_t role = kRoleProcess;
 };
 
 struct Welcome {

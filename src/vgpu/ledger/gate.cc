@@ -8,16 +8,34 @@
 
 namespace berth::vgpu::ledger {
 
+namespace {
+
+// Reading suffices for a futex: the terms are not ours to write.
+void sleep_while(const std::atomic<std::uint32_t>& word, std::uint32_t value, int timeout_ms) {
+    const timespec timeout{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000};
+    ::syscall(SYS_futex, &word, FUTEX_WAIT, value, &timeout, nullptr, 0);
+}
+
+}  // namespace
+
 void wait_for_change(const Membership& membership, std::uint32_t gpu, std::uint32_t word,
                      int timeout_ms) {
     const Place place = membership.place(gpu);
     Slot& slot = place.line->slots[place.slot];
     slot.waiting.fetch_add(1);
     ring(membership, gpu);
-    const timespec timeout{timeout_ms / 1000, timeout_ms % 1000 * 1'000'000};
-    // Reading suffices for a futex: the terms are not ours to write.
-    ::syscall(SYS_futex, &place.terms->gate, FUTEX_WAIT, word, &timeout, nullptr, 0);
+    sleep_while(place.terms->gate, word, timeout_ms);
     slot.waiting.fetch_sub(1);
+}
+
+void wait_for_room(const Membership& membership, std::uint32_t gpu, std::uint64_t bytes,
+                   std::uint32_t answers, int timeout_ms) {
+    const Place place = membership.place(gpu);
+    Slot& slot = place.line->slots[place.slot];
+    slot.asked.fetch_add(bytes);
+    ring(membership, gpu);
+    sleep_while(place.terms->answers, answers, timeout_ms);
+    slot.asked.fetch_sub(bytes);
 }
 
 Gate wait_at_gate(const Membership& membership, std::uint32_t gpu, int timeout_ms) {

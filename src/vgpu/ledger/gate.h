@@ -15,7 +15,12 @@ inline Gate gate(const Place& place) { return gate_of(place.terms->gate.load());
 void wait_for_change(const Membership& membership, std::uint32_t gpu, std::uint32_t word,
                      int timeout_ms);
 
-// The same while the gate is closed.
+// The same for `bytes` more than its limit allows, until the arbiter has decided about that:
+// while `answers` of the terms is this number.
+void wait_for_room(const Membership& membership, std::uint32_t gpu, std::uint64_t bytes,
+                   std::uint32_t answers, int timeout_ms);
+
+// Waits for a change while the gate is closed.
 // Returns what the gate is then.
 Gate wait_at_gate(const Membership& membership, std::uint32_t gpu, int timeout_ms);
 

@@ -30,7 +30,9 @@ constexpr std::uint32_t turn_of(std::uint32_t word) { return word >> 2; }
 struct alignas(64) GpuTerms {
     char uuid[kUuidMax];
     alignas(64) std::atomic<std::uint64_t> limit_bytes;
-    std::atomic<std::uint64_t> shown_bytes;  // how large the GPU looks; the limit in a turn
+    std::atomic<std::uint64_t> shown_bytes;  // how large the GPU looks; the most it may ever have
+    std::atomic<std::uint64_t> request_bytes;  // what it was promised: up to here an asker waits
+    std::atomic<std::uint32_t> answers;  // counts looks at what was asked, each of which decided
     std::atomic<std::uint32_t> in_lane;  // 1: past the limit wait for a turn, to shown_bytes
     std::atomic<std::uint64_t> context_bytes;  // what a process pays for its context
     std::atomic<std::uint32_t> slots_end;  // no slot from here on was ever handed out
@@ -39,7 +41,7 @@ struct alignas(64) GpuTerms {
     alignas(64) std::atomic<std::uint32_t> gate;
 };
 
-inline constexpr std::uint64_t kTermsMark = 0x324d524554545242;
+inline constexpr std::uint64_t kTermsMark = 0x334d524554545242;
 
 struct Terms {
     std::uint64_t mark;

@@ -46,7 +46,11 @@ class Lending {
         for (const Tenant& tenant : tenants) {
             decisions_.of.push_back({tenant.limit, tenant.where, false});
             free_ -= held(tenant);
-            if (tenant.where == Where::leaving) coming_ += held(tenant);
+            if (tenant.where != Where::leaving) continue;
+            coming_ += amount(tenant.charged);
+            // It may be ending, process by process.
+            decisions_.of.back().limit = std::min(tenant.limit, tenant.charged);
+            decisions_.again |= tenant.charged < tenant.limit;
         }
         if (free_ < 0) free_ += take_unused(-free_);
     }
