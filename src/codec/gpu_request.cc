@@ -37,7 +37,21 @@ bool looks_like_model(std::string_view text) {
     return is_upper && std::ranges::any_of(text, is_digit);
 }
 
-// A part of one GPU: "0.5", "12G" or "0.5+12G".
+// "12G", or "12G..20G" for what it is promised and what it may have.
+base::Status read_memory(std::string_view text, std::string_view whole_text,
+                         model::TaskRequest& request) {
+    const std::size_t dots = text.find("..");
+    const auto memory = base::parse_bytes(text.substr(0, dots));
+    const auto most = dots == std::string_view::npos ? memory : base::parse_bytes(text.substr(dots + 2));
+    if (!memory || !most) return refused(kExamples, whole_text);
+    if (memory->value <= 0) return refused("more memory than none", whole_text);
+    if (*most < *memory) return refused("memory from less to more, such as 12G..20G", whole_text);
+    request.gpu_memory = *memory;
+    request.gpu_memory_max = *most > *memory ? *most : base::Bytes{0};
+    return {};
+}
+
+// A part of one GPU: "0.5", "12G", "12G..20G" or "0.5+12G".
 base::Status read_part(std::string_view text, std::string_view whole_text,
                        model::TaskRequest& request) {
     if (const auto plus = text.find('+'); plus != std::string_view::npos) {
@@ -47,13 +61,7 @@ base::Status read_part(std::string_view text, std::string_view whole_text,
         if (request.is_whole()) return refused("a share below 1 before the \"+\"", whole_text);
         return read_part(text.substr(plus + 1), whole_text, request);
     }
-    if (!text.empty() && is_letter(text.back())) {
-        const auto memory = base::parse_bytes(text);
-        if (!memory) return refused(kExamples, whole_text);
-        if (memory->value <= 0) return refused("more memory than none", whole_text);
-        request.gpu_memory = *memory;
-        return {};
-    }
+    if (!text.empty() && is_letter(text.back())) return read_memory(text, whole_text, request);
     const auto share = base::parse_thousandths(text);
     if (!share) return refused(kExamples, whole_text);
     if (*share <= 0 || *share > 1000) {
@@ -107,7 +115,7 @@ Parsed read_amount(std::string_view text) {
     }
     const auto dots = text.find("..");
     const auto times = text.find('x');
-    if (dots != std::string_view::npos) return read_elastic(text, dots);
+    if (dots != std::string_view::npos && !is_letter(text.back())) return read_elastic(text, dots);
     if (times == std::string_view::npos) return read_single(text);
     GpuRequest request;
     const auto count = whole_number(text.substr(0, times));
@@ -120,6 +128,13 @@ Parsed read_amount(std::string_view text) {
     return request;
 }
 
+template <class Format>
+std::string memory_text(const model::TaskRequest& request, Format format) {
+    const std::string memory = format(request.gpu_memory);
+    if (request.gpu_memory_max == base::Bytes{0}) return memory;
+    return memory + ".." + format(request.gpu_memory_max);
+}
+
 std::string part_text(const model::TaskRequest& request, const std::string& memory) {
     if (request.gpu_memory == base::Bytes{0}) return base::format(request.share);
     if (request.share == base::kWholeGpu) return memory;
@@ -128,7 +143,8 @@ std::string part_text(const model::TaskRequest& request, const std::string& memo
 
 std::string amount_text(const model::TaskRequest& request, std::int64_t count) {
     if (request.is_whole()) return std::to_string(count);
-    const std::string part = part_text(request, base::format(request.gpu_memory));
+    const std::string part =
+        part_text(request, memory_text(request, [](base::Bytes all) { return base::format(all); }));
     return count == 1 ? part : std::to_string(count) + "x" + part;
 }
 
@@ -173,7 +189,7 @@ std::string format_gpu_request(const GpuRequest& request) {
         text = std::to_string(request.tasks_min) + ".." + std::to_string(request.tasks_max);
     } else if (task.gpu_memory > base::Bytes{0}) {
         if (task.gpus != 1) text = std::to_string(task.gpus) + "x";
-        text += part_text(task, exact_memory(task.gpu_memory));
+        text += part_text(task, memory_text(task, exact_memory));
     } else {
         text = amount_text(task, task.gpus);
     }

@@ -5,6 +5,7 @@
 //   2          two whole GPUs                     0          none
 //   0.5        half of one GPU                    2x0.5      half of each of two GPUs
 //   12G        12 GiB of one GPU                  2x12G      12 GiB of each of two GPUs
+//   12G..20G   12 GiB of one GPU, and up to 20 while others leave them unused
 //   0.5+12G    half of one GPU, and 12 GiB of it  2x0.5+12G  of each of two GPUs
 //   4..16      elastic: 4 to 16 tasks with one whole GPU each
 //   H100:2     any of these on one GPU model      H100       one GPU of that model

@@ -12,11 +12,12 @@ using codec::parse_gpu_request;
 
 namespace {
 
-GpuRequest request(int gpus, std::int64_t share, std::int64_t memory = 0) {
+GpuRequest request(int gpus, std::int64_t share, std::int64_t memory = 0, std::int64_t most = 0) {
     GpuRequest made;
     made.request.gpus = gpus;
     made.request.share = {share};
     made.request.gpu_memory = {memory};
+    made.request.gpu_memory_max = {most};
     return made;
 }
 
@@ -34,6 +35,9 @@ TEST_CASE("each form of -g means what the help says") {
     CHECK(parse_gpu_request("2x12Gi") == request(2, 1000, 12LL << 30));
     CHECK(parse_gpu_request("0.5+12G") == request(1, 500, 12LL << 30));
     CHECK(parse_gpu_request("2x0.25+1.5G") == request(2, 250, 3LL << 29));
+    CHECK(parse_gpu_request("12G..20G") == request(1, 1000, 12LL << 30, 20LL << 30));
+    CHECK(parse_gpu_request("2x0.5+1.5G..2G") == request(2, 500, 3LL << 29, 2LL << 30));
+    CHECK(parse_gpu_request("12G..12G") == request(1, 1000, 12LL << 30));
     GpuRequest elastic = request(1, 1000);
     elastic.tasks_min = 4;
     elastic.tasks_max = 16;
@@ -57,7 +61,8 @@ TEST_CASE("what is no request is refused with an example") {
           "x2",       "2x1.5",  "0x0.5", "65",    "16..4",   "0..4",        "4..",
           "..4",      "4...16", "H100:", ":2",    "0G",      "H100|A100:2", "H100:80G:4",
           "8@nvlink", "1e3",    " 2",    "2 ",    "2x0.5x2", "99999999999", "12X",
-          "0.5.5",    "0.5+",   "+12G",  "1+12G", "12G+0.5", "0.5+2",       "12G+4G"}) {
+          "0.5.5",    "0.5+",   "+12G",  "1+12G", "12G+0.5", "0.5+2",       "12G+4G",
+          "20G..12G", "12G..",  "..12G", "4..20G", "0G..4G",  "12G..20"}) {
         CAPTURE(text);
         const auto refused = parse_gpu_request(text);
         REQUIRE_FALSE(refused.has_value());
@@ -78,6 +83,9 @@ TEST_CASE("a written request is read as the same request") {
             made.request.gpus = static_cast<int>(rng.between(1, 64));
             made.request.gpu_memory = {rng.between(1, 1LL << 37)};
             if (rng.chance(1, 2)) made.request.share = {rng.between(1, 999)};
+            if (rng.chance(1, 2))
+                made.request.gpu_memory_max = {made.request.gpu_memory.value +
+                                               rng.between(1, 1LL << 37)};
         } else if (rng.chance(1, 3)) {
             made.request.gpus = 1;
             made.tasks_min = static_cast<int>(rng.between(1, 9));
@@ -105,4 +113,6 @@ TEST_CASE("the summary counts all tasks") {
     spec = {};
     spec.request.gpu_memory = {12LL << 30};
     CHECK(codec::gpu_summary(spec) == "12G");
+    spec.request.gpu_memory_max = {20LL << 30};
+    CHECK(codec::gpu_summary(spec) == "12G..20G");
 }

@@ -79,6 +79,7 @@ struct Fields<model::TaskRequest> {
         field("gpus", &model::TaskRequest::gpus);
         field("share", &model::TaskRequest::share);
         field("gpu_memory", &model::TaskRequest::gpu_memory);
+        field("gpu_memory_max", &model::TaskRequest::gpu_memory_max);
         field("cpu", &model::TaskRequest::cpu);
         field("memory", &model::TaskRequest::memory);
     }

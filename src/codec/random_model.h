@@ -91,7 +91,7 @@ class RandomModel {
         spec.kind = static_cast<model::JobKind>(rng_.between(0, 2)), spec.preemptible = flag();
         spec.priority = small(), spec.tasks_min = small(), spec.tasks_max = small();
         spec.elastic = static_cast<model::Elastic>(rng_.between(0, 1)), spec.pools = texts();
-        spec.request = {small(), {large()}, {large()}, {}, {}},
+        spec.request = {small(), {large()}, {large()}, {large()}, {}, {}},
         spec.stale_grace = maybe(duration());
         if (flag()) spec.request.cpu = model::MilliCpu{large()}, spec.request.memory = {large()};
         spec.node_labels = labels(), spec.topology = {text(), text(), {}};

@@ -371,6 +371,7 @@ TaskRequest StateReader::read_request_map(const Value& value, const std::string&
         request.share = MilliGpu{*share};
     }
     request.gpu_memory = fields.bytes("gpu_memory").value_or(Bytes{0});
+    request.gpu_memory_max = fields.bytes("gpu_memory_max").value_or(Bytes{0});
     if (const auto cpu = fields.decimal("cpu", 3, "a number of cores such as 8 or 0.5")) {
         request.cpu = MilliCpu{*cpu};
     }

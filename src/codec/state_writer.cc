@@ -151,6 +151,8 @@ class StateWriter {
         json_.key("request"), json_.begin_object();
         number("gpus", request.gpus);
         if (request.gpu_memory.value > 0) number("gpu_memory", request.gpu_memory.value);
+        if (request.gpu_memory_max.value > 0)
+            number("gpu_memory_max", request.gpu_memory_max.value);
         if (request.share != base::kWholeGpu) raw("share", base::format(request.share));
         if (request.cpu) raw("cpu", base::format(*request.cpu));
         if (request.memory) number("memory", request.memory->value);

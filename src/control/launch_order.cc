@@ -33,7 +33,8 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
         const model::TaskGroup* group = model::group_of(record.spec, task.task);
         order.tasks.push_back({task.task, on_node[task.node]++, cluster.node_name(task.node),
                                gpu_indices(task.gpu_mask), group == nullptr ? "" : group->name,
-                               task.share, record.spec.request.gpu_memory});
+                               task.share, record.spec.request.gpu_memory,
+                               record.spec.request.gpu_memory_max});
     }
     return order;
 }

@@ -317,7 +317,21 @@ class Check {
             request.memory.value_or(model::Bytes{0}).value < 0) {
             return base::invalid("a request cannot be negative");
         }
+        if (request.gpu_memory_max != model::Bytes{0}) return check_burst(spec);
         return {};
+    }
+
+    // Who borrows has to leave the GPU when its owners need it, as a whole.
+    static Status check_burst(const model::JobSpec& spec) {
+        const model::TaskRequest& request = spec.request;
+        if (request.gpu_memory == model::Bytes{0} || request.gpu_memory_max < request.gpu_memory) {
+            return base::invalid("gpu_memory_max: wanted at least gpu_memory, which is " +
+                                 base::format(request.gpu_memory) + ", found " +
+                                 base::format(request.gpu_memory_max));
+        }
+        if (spec.tasks_max == 1) return {};
+        return base::invalid("gpu_memory_max: only a job of one task may borrow GPU memory, this "
+                             "has " + std::to_string(spec.tasks_max) + "; ask for what it needs");
     }
 
     const State& state_;

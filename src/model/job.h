@@ -46,6 +46,9 @@ struct TaskRequest {
     MilliGpu share{1000};  // of each of them; 1000 = whole GPUs
     // Memory on each GPU, instead of whole GPUs or beside a share of its time; 0 = not used.
     Bytes gpu_memory{0};
+    // It may borrow up to so much in all of what others leave unused; 0 = nothing. No decision
+    // counts it.
+    Bytes gpu_memory_max{0};
     std::optional<MilliCpu> cpu;  // none = the node's share per GPU
     std::optional<Bytes> memory;  // host memory; none = the node's share per GPU
 

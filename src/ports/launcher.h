@@ -33,6 +33,7 @@ struct TaskLaunch {
     std::string group = {};             // of the gang; empty = it has none
     base::MilliGpu share{1000};         // of each of its GPUs
     base::Bytes gpu_memory{0};          // of each; 0 = as large a part as its share
+    base::Bytes gpu_memory_max{0};      // of each, while others leave it; 0 = no more
     std::vector<std::string> environment = {};  // for this process alone, before the job's own
     std::string control_group = {};     // folder of a cgroup it joins first; empty = none
     std::string visible_devices = {};   // is CUDA_VISIBLE_DEVICES, where it is not empty
@@ -48,6 +49,7 @@ struct LaunchOrder {
     bool resumes = false;               // an earlier attempt was paused
     bool is_elastic = false;            // its tasks may come to be more or fewer
     std::string freezer = {};           // of its node, by which a pause may keep its processes
+    std::string arbiter = {};           // its socket there, which may order it off its GPUs for a while
 };
 
 enum class StopReason {

@@ -243,6 +243,7 @@ Readers request_readers(model::JobSpec& spec) {
     return {
         {"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
         {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
+        {"gpu_memory_max", into(request.gpu_memory_max, base::parse_bytes)},
         {"cpu", into_optional(request.cpu, parse_cpu)},
         {"memory", into_optional(request.memory, base::parse_bytes)},
         {"model", into_text(spec.gpu_model)},

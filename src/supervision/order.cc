@@ -8,7 +8,7 @@ namespace {
 
 // Raised with every change of the layout: a server that is being upgraded may start a supervisor
 // newer than itself, which must refuse rather than misread.
-constexpr std::int64_t kVersion = 0x62727468'0007;
+constexpr std::int64_t kVersion = 0x62727468'0008;
 
 }  // namespace
 
@@ -32,6 +32,7 @@ std::string pack(const Order& order) {
     out.put(order.log_limit);
     out.put_text(order.workdir);
     out.put_text(order.freezer);
+    out.put_text(order.arbiter);
     out.put_text(order.pause_signal);
     out.put(order.grace_ms);
     out.put(order.terminal);
@@ -70,6 +71,7 @@ std::optional<Order> unpack_order(std::string_view bytes) {
     order.log_limit = in.number();
     order.workdir = in.text();
     order.freezer = in.text();
+    order.arbiter = in.text();
     order.pause_signal = in.text();
     order.grace_ms = in.number();
     order.terminal = in.number() != 0;

@@ -47,6 +47,7 @@ struct Order {
     std::int64_t log_limit = 0;        // bytes on disk for each task's log; 0 = none
     std::string workdir;
     std::string freezer;               // where its node's listens (freezing.h); empty = not used
+    std::string arbiter;               // socket of its tenant (vgpu/ledger/stay.h); empty = none
     std::string pause_signal;          // auto | TERM | INT | USR1 | USR2 | none
     std::int64_t grace_ms = 60'000;    // when the machine itself asks to stop
     bool terminal = false;

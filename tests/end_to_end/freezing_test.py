@@ -2,9 +2,10 @@
 """A pause by checkpoint: the processes stay, the GPU is free, and nothing is computed twice."""
 import os
 import pathlib
+import subprocess
 import sys
 
-from server_case import ServerCase, eventually, main
+from server_case import BIN, ServerCase, eventually, main
 
 # Counts in its own memory and in that of its GPU, and writes nothing down. Ends at the number it
 # is given, with 3 when the two differ. "managed" takes memory that no driver checkpoints.
@@ -114,6 +115,37 @@ class Freezing(ServerCase):
         self.resume(job)
         self.check_counted_on(job, 300, pauses=2)
 
+    def arbiter(self, job):
+        """What the arbiter says of the job's only tenant."""
+        cluster = (self.server.data / "cluster").read_text().strip()
+        ask = [str(BIN / "berth-arbiter"), "--dir", f"/tmp/berth-vgpu-{cluster}", "order",
+               "status", f"{job}.1.0"]
+        text = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+        return dict(word.split("=", 1) for word in text.split() if "=" in word)
+
+    def test_a_share_of_a_gpu_leaves_it_and_comes_back_on_another_one_with_its_limits(self):
+        job = self.counter(300, request={"gpu_memory": 6 << 30})
+        self.counts(job, 10)
+        before = self.arbiter(job)
+        self.assertEqual(int(before["charged"]), (2048 + CONTEXT) << 20)
+        self.pause(job)
+        off = self.arbiter(job)
+        self.assertEqual((off["charged"], off["where"], off["gate"]),
+                         (before["charged"], "away", "open"))
+        other = self.counter(100_000)
+        self.counts(other)
+        self.resume(job)
+        self.counts(job, 100)
+        back = self.arbiter(job)
+        self.assertNotEqual(back["gpu"], before["gpu"])
+        self.assertEqual((back["charged"], back["limit"], back["where"], back["processes"]),
+                         (before["charged"], before["limit"], "here", "1"))
+        self.pause(job)
+        self.server.request("POST", f"jobs/{other}/cancel", {"grace": 0})
+        self.server.wait(other)
+        self.resume(job)
+        self.check_counted_on(job, 300, pauses=2)
+
     def test_a_server_that_dies_does_not_lose_a_frozen_job(self):
         job = self.counter(200)
         self.counts(job, 10)
@@ -166,10 +198,11 @@ class Freezing(ServerCase):
         job = self.counter(100_000)
         self.counts(job)
         self.assertRegex(self.server.berth("show", job).stdout, "pauses by +checkpoint")
-        named = self.server.submit(["sleep", "1000"], request={"share": 0.5})["id"]
-        self.server.wait_for_state(named, "running")
-        self.assertRegex(self.server.berth("show", named).stdout,
-                         "pauses by +signal.*no checkpoint: it shares a GPU")
+        gang = self.server.submit(["sleep", "1000"], request={"share": 0.5}, tasks_min=2,
+                                  tasks_max=2)["id"]
+        self.server.wait_for_state(gang, "running")
+        self.assertRegex(self.server.berth("show", gang).stdout,
+                         "pauses by +signal.*no checkpoint: several of its tasks share GPUs")
         self.pause(job)
         receipt = self.server.berth("why", job, "--paused").stdout
         self.assertRegex(receipt, r"paused by\s+checkpoint, 2\.3G off its GPUs in \d+ms")

@@ -87,7 +87,6 @@ base::Result<std::string> ArbiterProcess::ask(const std::string& order) {
 
 base::Status ArbiterProcess::add(const Tenant& tenant) {
     drop_leaving();
-    if (order_of(tenant.name) == tenant.order) return {};  // it was added before a crash
     BERTH_TRY(answer, ask(tenant.order));
     if (!answer.starts_with("ok")) return unavailable(answer);
     std::ofstream(terms_path(tenant.name)) << tenant.order << '\n';

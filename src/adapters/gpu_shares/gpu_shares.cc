@@ -13,6 +13,12 @@ namespace {
 
 using ports::AttemptId;
 
+bool borrows(const ports::LaunchOrder& order) {
+    return std::ranges::any_of(order.tasks, [](const ports::TaskLaunch& task) {
+        return task.gpu_memory_max > base::Bytes{0};
+    });
+}
+
 std::string beside(const std::string& programs, const char* folder) {
     return (std::filesystem::path(programs).parent_path() / folder).string();
 }
@@ -114,17 +120,19 @@ const std::string& GpuShares::description_of(const std::string& node) {
 
 void GpuShares::choose_pause_way(ports::LaunchOrder& order) {
     // The node is asked only about who depends on it.
-    model::PauseWay way = gpu_shares::pause_way(order, {"", true, 0});
+    model::PauseWay way = gpu_shares::pause_way(order, {"", "", true, 0});
     if (way.rung == model::PauseRung::Checkpoint) {
         const std::string& node = order.tasks.front().node;
         way = gpu_shares::pause_way(order, ability(node));
         if (way.rung == model::PauseRung::Checkpoint) order.freezer = freezers_.socket_of(node);
+        // Who borrows may be ordered off its GPUs at any time, and not by us.
+        if (way.rung == model::PauseRung::Checkpoint && borrows(order)) start_freezer(node);
     }
     ways_[order.attempt] = {std::move(way), order.tasks.empty() ? "" : order.tasks.front().node};
 }
 
 NodeAbility GpuShares::ability(const std::string& node) {
-    NodeAbility ability{"", true, 0};
+    NodeAbility ability{"", "", true, 0};
     const auto is_cut = [&](const Gpu& gpu) { return gpu.node == node && !gpu.visible_as.empty(); };
     if (std::ranges::any_of(gpus_, is_cut)) {
         ability.why_not = "the machine has slices (MIG), which the driver does not checkpoint";
@@ -133,6 +141,8 @@ NodeAbility GpuShares::ability(const std::string& node) {
     } else if (description_of(node).empty()) {
         ability.why_not = "the node has more GPUs than software GPUs can stand for";
     }
+    if (choice_.back_end == BackEnd::DriverLimits)
+        ability.shares_why_not = "its share is kept by MPS, under which the driver checkpoints nothing";
     ability.gpus = static_cast<int>(std::ranges::count(gpus_, node, &Gpu::node));
     return ability;
 }
@@ -174,8 +184,13 @@ void GpuShares::stop(AttemptId attempt, ports::StopReason reason, base::Duration
     processes_->stop(attempt, reason, grace);
 }
 
+// Its share is where it goes now, before it is there. Without what keeps it, it stays frozen.
 void GpuShares::resume(const ports::LaunchOrder& order) {
     start_freezer(order.tasks.front().node);
+    if (shares(order)) {
+        ports::LaunchOrder moved = order;
+        (void)add_shares(moved);
+    }
     processes_->resume(order);
 }
 
@@ -186,6 +201,8 @@ model::PauseWay GpuShares::pause_way(AttemptId attempt) const {
 
 void GpuShares::recover(std::span<const AttemptId> attempts) {
     live_.insert(attempts.begin(), attempts.end());
+    // Some of them may borrow memory.
+    if (keeper_ != nullptr && keeper_->has_tenants()) start_all_freezers();
     processes_->recover(attempts);
 }
 

@@ -22,8 +22,9 @@ std::string why_not(const ports::LaunchOrder& order, const NodeAbility& node) {
     if (signal != "auto") return "the job asks for " + signal;
     if (nodes.size() > 1) return "it runs on " + std::to_string(nodes.size()) + " nodes";
     if (order.is_elastic) return "it is elastic and may come back with another number of tasks";
-    if (shares(order)) return "it shares a GPU, whose turns its processes wait for";
     if (!node.why_not.empty()) return node.why_not;
+    if (shares(order) && order.tasks.size() > 1) return "several of its tasks share GPUs";
+    if (shares(order) && !node.shares_why_not.empty()) return node.shares_why_not;
     if (!node.can_move && static_cast<int>(gpus.size()) < node.gpus)
         return "the driver puts a job back on the same GPUs only; CUDA 13.0 can move it";
     return {};

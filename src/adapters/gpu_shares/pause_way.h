@@ -15,6 +15,7 @@ namespace berth::gpu_shares {
 // What the freezer of a node says of it.
 struct NodeAbility {
     std::string why_not;  // it cannot checkpoint; empty = it can
+    std::string shares_why_not = {};  // ... a job that shares GPUs
     bool can_move = false;  // a job may come back on other GPUs of the node than it left
     int gpus = 0;  // of the node
 };

@@ -6,7 +6,7 @@
 namespace berth::gpu_shares {
 namespace {
 
-const NodeAbility kAble{"", true, 8};
+const NodeAbility kAble{"", "", true, 8};
 
 ports::LaunchOrder order_of(std::vector<ports::TaskLaunch> tasks) {
     ports::LaunchOrder order;
@@ -41,13 +41,23 @@ TEST_CASE("the reason is told when there is no checkpoint") {
     order = order_of({task(0, "n0", {})});
     CHECK(pause_way(order, kAble) == signal("it has no GPU"));
     order = order_of({task(0, "n0", {0})});
-    CHECK(pause_way(order, {"GPUs are divided into slices (MIG)", true, 8}) ==
+    CHECK(pause_way(order, {"GPUs are divided into slices (MIG)", "", true, 8}) ==
           signal("GPUs are divided into slices (MIG)"));
     order.is_elastic = true;
     CHECK(pause_way(order, kAble).why_not.starts_with("it is elastic"));
     order.is_elastic = false;
+    const NodeAbility limits{"", "its share is kept by MPS", true, 8};
+    CHECK(pause_way(order, limits).rung == model::PauseRung::Checkpoint);
     order.tasks[0].share = base::MilliGpu{500};
-    CHECK(pause_way(order, kAble).why_not.starts_with("it shares a GPU"));
+    CHECK(pause_way(order, limits) == signal("its share is kept by MPS"));
+    order.tasks.push_back(order.tasks[0]);
+    CHECK(pause_way(order, kAble) == signal("several of its tasks share GPUs"));
+}
+
+TEST_CASE("the share of a GPU of one task is left by checkpoint") {
+    auto order = order_of({task(0, "n0", {0})});
+    order.tasks[0].share = base::MilliGpu{500};
+    CHECK(pause_way(order, kAble) == model::PauseWay{model::PauseRung::Checkpoint, ""});
 }
 
 TEST_CASE("a job that names a signal gets it, and one that names none is killed") {
@@ -59,7 +69,7 @@ TEST_CASE("a job that names a signal gets it, and one that names none is killed"
 }
 
 TEST_CASE("a driver that brings a job back on the same GPUs only serves who has all of the node") {
-    const NodeAbility stays{"", false, 2};
+    const NodeAbility stays{"", "", false, 2};
     CHECK(pause_way(order_of({task(0, "n0", {0, 1})}), stays).rung == model::PauseRung::Checkpoint);
     CHECK(pause_way(order_of({task(0, "n0", {1})}), stays).why_not.find("CUDA 13.0") !=
           std::string::npos);

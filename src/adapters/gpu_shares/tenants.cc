@@ -12,6 +12,7 @@ constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
 struct Part {
     base::MilliGpu share{0};
     std::int64_t memory = 0;  // bytes; negative = no limit
+    std::int64_t most = 0;    // what it may borrow up to
 };
 
 bool is_measured(const ports::LaunchOrder& order) {
@@ -45,6 +46,15 @@ void add(Part& part, const ports::TaskLaunch& task, const Gpu& gpu) {
     const std::int64_t by_share = gpu.memory.value * task.share.value / 1000;
     const std::int64_t memory = task.gpu_memory.value > 0 ? task.gpu_memory.value : by_share;
     part.memory = memory == 0 || is_whole(task) ? -1 : part.memory + memory;
+    part.most += std::max(memory, task.gpu_memory_max.value);
+}
+
+// "12288M", or "12288M..20480M/81920M" where it may borrow.
+std::string memory_text(const Part& part, const Gpu& gpu) {
+    const auto text = [](std::int64_t bytes) { return std::to_string(bytes / kMebibyte) + "M"; };
+    const std::int64_t most = std::min(part.most, gpu.memory.value);
+    if (most <= part.memory) return text(part.memory);
+    return text(part.memory) + ".." + text(most) + "/" + text(gpu.memory.value);
 }
 
 std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) {
@@ -53,7 +63,7 @@ std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) 
     base::MilliGpu share{0};
     for (const auto& [gpu, part] : parts) {
         list += (list.empty() ? "" : ",") + gpu->uuid;
-        if (part.memory >= 0) list += ":" + std::to_string(part.memory / kMebibyte) + "M";
+        if (part.memory >= 0) list += ":" + memory_text(part, *gpu);
         context = std::max(context, gpu->context);
         share = std::max(share, part.share);
     }

@@ -60,6 +60,20 @@ TEST_CASE("memory that was asked for is the limit, whatever the share") {
           "tenant 7.2.0 gpus=GPU-n0-0:12288M context=512M share=0.25 priority=1");
 }
 
+TEST_CASE("who may borrow memory is told to, up to what the GPU has") {
+    auto order = order_of({task(0, "n0", {0}, 1000)});
+    order.tasks[0].share = base::MilliGpu{250};
+    order.tasks[0].gpu_memory = base::Bytes{12 * kGibibyte};
+    order.tasks[0].gpu_memory_max = base::Bytes{20 * kGibibyte};
+    const auto memory = [&] {
+        const std::string text = (*tenants_of(order, two_nodes()))[0].order;
+        return text.substr(text.find("GPU-n0-0"), text.find(" context") - text.find("GPU-n0-0"));
+    };
+    CHECK(memory() == "GPU-n0-0:12288M..20480M/81920M");
+    order.tasks[0].gpu_memory_max = base::Bytes{90 * kGibibyte};
+    CHECK(memory() == "GPU-n0-0:12288M..81920M/81920M");
+}
+
 TEST_CASE("tasks of one job on one GPU have together what each was given; each node is apart") {
     const auto tenants = tenants_of(
         order_of({task(0, "n0", {0}, 250), task(1, "n0", {0}, 250), task(2, "n1", {1}, 250)}),

@@ -56,6 +56,7 @@ Order make_order(const Machine& machine, const ports::LaunchOrder& launch) {
     order.log_limit = machine.log_limit;
     order.workdir = launch.spec.workdir;
     order.freezer = launch.freezer;
+    order.arbiter = launch.arbiter;
     order.pause_signal = launch.spec.pause.signal;
     order.grace_ms = launch.spec.pause.grace.count();
     order.terminal = launch.spec.terminal;

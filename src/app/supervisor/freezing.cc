@@ -20,13 +20,13 @@ using supervision::StopRequest;
 namespace {
 
 constexpr std::int64_t kAskAgainMs = 25;
-// A freezer that was never reached in this time is not there.
+// A freezer that was never reached in this time is not there. It comes back with the server; who
+// only gives back memory can wait longer for it than somebody waits for a pause.
 constexpr std::int64_t kReachMs = 5'000;
+constexpr std::int64_t kReachLentMs = 30'000;
 // Work that is queued may take so long, and no more than half of the grace: the other half is for
 // saving, should it not end.
 constexpr std::int64_t kQueuedWorkMs = 10'000;
-// Whoever had the GPUs before may take so long to leave them.
-constexpr std::int64_t kRoomMs = 60'000;
 
 std::vector<int> indices(const std::string& list) {
     std::vector<int> all;
@@ -41,7 +41,10 @@ std::vector<int> indices(const std::string& list) {
 
 // Whether the request is served without ending anything.
 bool Supervisor::serve_frozen(const StopRequest& request) {
-    const bool ends = request.kind != StopKind::Pause || request.grace_ms <= 0;
+    // Where it is off for others' memory it cannot save, and need not.
+    const bool keeps = request.kind == StopKind::Pause ||
+                       (is_lent_ && request.kind == StopKind::Restart);
+    const bool ends = !keeps || request.grace_ms <= 0;
     switch (hold_) {
         case Hold::None:
             if (ends || order_.freezer.empty() || stop_asked_ || is_killing_) return false;
@@ -55,6 +58,8 @@ bool Supervisor::serve_frozen(const StopRequest& request) {
             return true;
         case Hold::Frozen:
             if (ends) return false;
+            is_lent_ = wants_back_ = false;
+            report_stay();
             tell(Role::Server, FrameType::Frozen, frozen_);
             return true;
     }
@@ -66,6 +71,7 @@ void Supervisor::ask_freezer(Hold hold, std::int64_t time_ms) {
     freezer_began_ = monotonic_ms();
     freezer_deadline_ = freezer_began_ + time_ms;
     was_freezer_reached_ = false;
+    if (hold == Hold::Freezing) report_stay();
     send_to_freezer();
 }
 
@@ -104,8 +110,9 @@ std::vector<supervision::GpuMove> Supervisor::moves_to(const supervision::GpuLis
 void Supervisor::resume(supervision::GpuLists place) {
     if (hold_ == Hold::Frozen) {
         place_ = std::move(place);
-        asked_meanwhile_.reset();
-        return ask_freezer(Hold::Thawing, kRoomMs);
+        wants_back_ = true;
+        if (!order_.arbiter.empty()) return report_stay();  // who says when there is room
+        return come_back();
     }
     // It was told before, by a server that did not live to hear the answer.
     if (hold_ == Hold::None && was_running_) tell(Role::Server, FrameType::Running, {});
@@ -132,15 +139,19 @@ void Supervisor::take_answer(const FreezerAnswer& answer) {
         hold_ = Hold::None;
         refusal_ = answer.reason;
         order_.freezer.clear();  // it saves and stops now, or ends
+        if (is_lent_ && !next) return end_for_others();
         if (next && next->kind == StopKind::Pause) next->grace_ms = std::max<std::int64_t>(1, left);
     } else if (was_freezing) {
         hold_ = Hold::Frozen;
         frozen_ = pack(answer);
         write_status("frozen " + std::to_string(answer.bytes) + '\n');
+        if (next && (next->kind == StopKind::Pause || is_lent_)) return stop(*next);  // that was it
+        if (is_lent_) return report_stay();
         tell(Role::Server, FrameType::Frozen, frozen_);
-        if (next && next->kind == StopKind::Pause) next.reset();  // that was it
     } else {
         hold_ = Hold::None;
+        is_lent_ = wants_back_ = false;
+        report_stay();
         for (std::size_t task = 0; task < std::min(place_.size(), order_.tasks.size()); ++task)
             order_.tasks[task].gpu_indices = place_[task];
         write_status("running again\n");
@@ -162,7 +173,8 @@ void Supervisor::lose(const std::string& why) {
 void Supervisor::on_freezer_deadline() {
     const std::int64_t now = monotonic_ms();
     if (ask_again_ && *ask_again_ <= now) {
-        if (!was_freezer_reached_ && now >= freezer_began_ + kReachMs && hold_ == Hold::Freezing)
+        const std::int64_t patience = is_lent_ ? kReachLentMs : kReachMs;
+        if (!was_freezer_reached_ && now >= freezer_began_ + patience && hold_ == Hold::Freezing)
             return take_answer({FreezerOutcome::Undone, "the freezer cannot be reached", -1, 0});
         send_to_freezer();
     }

@@ -88,6 +88,8 @@ ExitReport Supervisor::describe_end() const {
     if (stop_asked_ && !refusal_.empty())
         report.detail =
             "no checkpoint: " + refusal_ + (report.detail.empty() ? "" : "; " + report.detail);
+    if (!lent_note_.empty())
+        report.detail = lent_note_ + (report.detail.empty() ? "" : ": " + report.detail);
     return report;
 }
 

@@ -98,6 +98,7 @@ void Supervisor::start_tasks() {
     write_status(line + '\n');
     was_running_ = true;
     look_deadline_ = monotonic_ms() + kLookEveryMs;
+    reach_arbiter();
     tell(Role::Server, FrameType::Running, {});
 }
 
@@ -204,6 +205,7 @@ void Supervisor::end(ExitReport report) {
     limit_logs();
     attach_deadline_ = look_deadline_ = stop_deadline_ = stall_deadline_ = {};
     gang_deadline_ = leftover_deadline_ = kill_again_ = freezer_deadline_ = ask_again_ = {};
+    reach_again_.reset();
     exit_text_ = supervision::exit_line(report);
     write_status(exit_text_);
     tell(Role::Server, FrameType::Exited, exit_text_);
@@ -223,6 +225,7 @@ void Supervisor::on_deadline() {
     if (is_over(attach_deadline_)) return start_tasks();  // nobody came: its log still tells
     if (is_over(look_deadline_)) look_around();
     on_freezer_deadline();
+    if (is_over(reach_again_)) reach_arbiter();
     if (is_over(stop_deadline_) && asked_to_pause_ && more_time_ms_ < kMoreTimeMaxMs &&
         keeps_writing()) {
         more_time_ms_ += kMoreTimeStepMs;

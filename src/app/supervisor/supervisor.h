@@ -9,6 +9,8 @@
 // 4. No process of the attempt outlives its "exit" line.
 // 5. A pause that is answered by freezing (vgpu/freezer) keeps all its processes, off their GPUs,
 //    until it is resumed or ended; one that cannot be is answered by a signal, as any other.
+// 6. Memory of a GPU that it borrowed is given back in the same way when its arbiter orders it, and
+//    it comes back by itself when the arbiter has room.
 // It sleeps in one poll and does nothing while nothing happens.
 #pragma once
 
@@ -74,6 +76,14 @@ class Supervisor {
     std::vector<supervision::GpuMove> moves_to(const supervision::GpuLists& place) const;
     void lose(const std::string& why);
 
+    // staying.cc: how it gives back borrowed GPU memory
+    void reach_arbiter();
+    void serve_arbiter();
+    void report_stay();
+    void leave();
+    void come_back();
+    void end_for_others();
+
     // looking.cc: what it looks at now and then, on disk
     void look_around();
     bool keeps_writing() const;
@@ -98,6 +108,7 @@ class Supervisor {
     supervision::Descriptor status_;
     supervision::Descriptor listener_;
     std::list<Connection> peers_;
+    supervision::Descriptor arbiter_;
     Relay relay_;
     supervision::TerminalSize terminal_size_;
 
@@ -122,7 +133,10 @@ class Supervisor {
     supervision::GpuLists place_;      // where it goes while it is put back
     std::string frozen_;               // the freezer's answer, for servers that come later
     std::optional<supervision::StopRequest> asked_meanwhile_;  // while the freezer is at work
+    bool is_lent_ = false;             // off its GPUs, or about to be, for others' memory
+    bool wants_back_ = false;          // it was resumed and waits for its arbiter
     std::string refusal_;              // why it was not frozen
+    std::string lent_note_;            // it ends to give back borrowed memory
     std::string end_note_;             // why it was ended, or why it is not yet put back
     bool was_freezer_reached_ = false;
     std::int64_t freezer_began_ = 0;
@@ -135,6 +149,7 @@ class Supervisor {
     std::optional<std::int64_t> leftover_deadline_;  // all tasks ended, something still runs
     std::optional<std::int64_t> freezer_deadline_;  // of its answer
     std::optional<std::int64_t> ask_again_;         // it was not reached, or had no room
+    std::optional<std::int64_t> reach_again_;       // the arbiter is not there
     std::optional<std::int64_t> kill_again_;
     std::int64_t kill_pause_ms_ = 10;
 };

@@ -68,13 +68,15 @@ void Supervisor::wait_and_serve() {
             {peer.fd(), static_cast<short>(peer.backlog() > 0 ? POLLIN | POLLOUT : POLLIN), 0});
     const std::size_t listener_at = polls.size();
     polls.push_back({listener_.get(), POLLIN, 0});
+    const std::size_t arbiter_at = polls.size();
+    polls.push_back({arbiter_.get(), POLLIN, 0});
     const std::size_t relay_at = polls.size();
     relay_.collect(polls, wants_output());
 
     std::optional<std::int64_t> deadline;
     for (const auto& candidate :
          {attach_deadline_, look_deadline_, stop_deadline_, stall_deadline_, gang_deadline_,
-          leftover_deadline_, kill_again_, freezer_deadline_, ask_again_}) {
+          leftover_deadline_, kill_again_, freezer_deadline_, ask_again_, reach_again_}) {
         if (candidate) deadline = std::min(deadline.value_or(*candidate), *candidate);
     }
     const timespec wait = deadline ? until(*deadline) : timespec{};
@@ -86,6 +88,7 @@ void Supervisor::wait_and_serve() {
             if (polls[at++].revents != 0) serve(peer);
         }
         if (polls[listener_at].revents != 0) accept_peer();
+        if (polls[arbiter_at].revents != 0) serve_arbiter();
         const std::vector<pollfd> relayed(polls.begin() + static_cast<std::ptrdiff_t>(relay_at),
                                           polls.end());
         relay_.serve(relayed, sink());
@@ -133,8 +136,8 @@ void Supervisor::handle(Connection& peer, const Frame& frame) {
     switch (frame.type) {
         case FrameType::Watch:
             peer.become(Role::Server);
-            if (hold_ == Hold::Frozen) peer.send(FrameType::Frozen, frozen_);
-            if (was_running_ && hold_ != Hold::Frozen && hold_ != Hold::Thawing)
+            if (hold_ == Hold::Frozen && !is_lent_) peer.send(FrameType::Frozen, frozen_);
+            if (was_running_ && ((hold_ != Hold::Frozen && hold_ != Hold::Thawing) || is_lent_))
                 peer.send(FrameType::Running);
             if (phase_ == Phase::Ended) peer.send(FrameType::Exited, exit_text_);
             return;

@@ -141,7 +141,7 @@ void Arbiter::rehome(Tenant& tenant, const Order& order) {
     if (order.gpus.size() != tenant.gpus().size() || is_known) return;
     gates_.leave(tenant);
     tenant.rehome(order.gpus);
-    if (tenant.members_here() > 0 && tenant.is_on_gpu()) gates_.enter(tenant, EventLoop::now());
+    if (tenant.members_here() > 0 && tenant.takes_turns()) gates_.enter(tenant, EventLoop::now());
 }
 
 Status Arbiter::make_tenant(const Order& order) {

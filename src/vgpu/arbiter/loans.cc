@@ -52,6 +52,7 @@ void order(Tenant& tenant, const Wishes& wishes, Gates& gates, std::int64_t now)
         if (!tenant.order_move(ledger::Move::leave)) return;
         tenant.whereabouts.move_to(Where::leaving, now);
         ++tenant.whereabouts.times;
+        gates.leave(tenant);
     } else if (tenant.whereabouts.where == Where::off && wishes.may_come_back) {
         if (!tenant.order_move(ledger::Move::come_back)) return;
         tenant.whereabouts.move_to(Where::returning, now);

@@ -74,7 +74,7 @@ void Arbiter::admit(Tenant& tenant, Member& member) {
     }
     member.slot = welcome.slot;
     member.state = Member::State::here;
-    if (tenant.is_on_gpu()) gates_.enter(tenant, EventLoop::now());
+    if (tenant.takes_turns()) gates_.enter(tenant, EventLoop::now());
     gates_.look(EventLoop::now());
     send_welcome(member.peer.socket.get(), welcome, tenant.account_fd(), tenant.terms_fd());
 }
@@ -109,9 +109,10 @@ void Arbiter::on_supervisor(Tenant& tenant) {
         case ledger::Stay::here: whereabouts.move_to(Where::here, now); break;
         case ledger::Stay::off: whereabouts.move_to(Where::off, now); break;
         case ledger::Stay::away: whereabouts.move_to(Where::away, now); break;
+        case ledger::Stay::leaving: whereabouts.move_to(Where::leaving, now); break;
     }
-    if (!tenant.is_on_gpu()) gates_.leave(tenant);
-    if (tenant.is_on_gpu() && tenant.members_here() > 0) gates_.enter(tenant, now);
+    if (!tenant.takes_turns()) gates_.leave(tenant);
+    if (tenant.takes_turns() && tenant.members_here() > 0) gates_.enter(tenant, now);
 }
 
 void Arbiter::refuse(Tenant& tenant, std::uint64_t id, const std::string& reason) {

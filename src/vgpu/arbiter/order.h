@@ -33,9 +33,9 @@ enum class Verb { tenant, set, lane, drop, status };
 
 struct GpuWish {
     std::string uuid;
-    std::optional<std::uint64_t> memory;  // bytes that it is promised
-    std::optional<std::uint64_t> burst;   // that it has at most; none: what it is promised
-    std::optional<std::uint64_t> capacity;  // of the GPU, for all its tenants; with burst
+    std::optional<std::uint64_t> memory = {};  // bytes that it is promised
+    std::optional<std::uint64_t> burst = {};   // that it has at most; none: what it is promised
+    std::optional<std::uint64_t> capacity = {};  // of the GPU, for all its tenants; with burst
 
     bool operator==(const GpuWish&) const = default;
 };

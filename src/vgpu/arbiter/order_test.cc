@@ -9,6 +9,17 @@
 using namespace berth;
 using namespace berth::vgpu::arbiter;
 
+TEST_CASE("memory that may be borrowed comes with what the GPU has") {
+    const auto order = read_order("tenant job-7 gpus=GPU-8a:12G..20G/79G,GPU-9b:4G");
+    REQUIRE(order);
+    CHECK(order->gpus[0] == GpuWish{"GPU-8a", 12ULL << 30, 20ULL << 30, 79ULL << 30});
+    CHECK(order->gpus[1] == GpuWish{"GPU-9b", 4ULL << 30});
+    for (const char* words : {"12G..20G", "12G..", "20G..12G/79G", "12G..20G/16G", "12G..20G/"}) {
+        CAPTURE(words);
+        CHECK_FALSE(read_order(std::string("tenant job-7 gpus=GPU-8a:") + words));
+    }
+}
+
 TEST_CASE("a tenant's order gives its GPUs and terms") {
     const auto order = read_order(
         "tenant job-7 gpus=GPU-a:40G,GPU-b share=0.25 cap=0.5 weight=3 priority=-2 uid=1000 "

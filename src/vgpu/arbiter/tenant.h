@@ -82,9 +82,9 @@ class Tenant {
     // The same in a lane; nothing is granted that is not seen to be taken back.
     std::int64_t let_in_lane(std::uint32_t gpu, const windows::Turn& turn, std::int64_t now);
 
-    // Also while it is about to leave, or on its way back.
-    bool is_on_gpu() const {
-        return whereabouts.where != lending::Where::off && whereabouts.where != lending::Where::away;
+    bool takes_turns() const {
+        return whereabouts.where == lending::Where::here ||
+               whereabouts.where == lending::Where::returning;
     }
     bool is_limited(std::uint32_t gpu) const { return limit(gpu) != ledger::kNoLimit; }
     // Its processes come to be on other GPUs, as many, each in the place of the one before.

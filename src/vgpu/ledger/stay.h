@@ -16,6 +16,7 @@ enum class Stay : std::uint32_t {
     here = 0,
     off = 1,   // no memory on its GPUs; it waits for come_back
     away = 2,  // the same, but it is not to come back yet
+    leaving = 3,  // about to be off: it needs no turns any more
 };
 
 // From the supervisor, at first and with every change.

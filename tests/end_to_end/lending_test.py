@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Memory of a GPU beyond what was promised: lent while others leave it, given back without loss."""
+import pathlib
+import subprocess
+import sys
+
+from server_case import BIN, ServerCase, eventually, main
+
+# Takes so many GiB in all, one at a time, says how long the last one took, and counts in its GPU's
+# memory up to a number. "managed" takes memory that no driver checkpoints.
+PROGRAM = """
+import ctypes, os, signal, sys, time
+cuda = ctypes.CDLL("libcuda.so.1")
+def call(name, *arguments):
+    code = getattr(cuda, name)(*arguments)
+    if code: print(name, code, flush=True); sys.exit(3)
+def save(*_):
+    print("saves", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, save)
+call("cuInit", 0)
+context = ctypes.c_void_p()
+call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+call("cuCtxSetCurrent", context)
+gib, until = int(sys.argv[1]), int(sys.argv[2])
+pointer, more, seen = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint32()
+managed = "managed" in sys.argv and os.environ["BERTH_ATTEMPT"] == "1"
+if managed: call("cuMemAllocManaged", ctypes.byref(more), 4096, 1)
+call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(2 << 20))
+call("cuMemsetD32_v2", pointer, 0, 1)
+for number in range(1, gib + 1):
+    began = time.monotonic()
+    mebibytes = 1022 if number == 1 else 1024
+    call("cuMemAlloc_v2", ctypes.byref(more), ctypes.c_size_t(mebibytes << 20))
+    last = time.monotonic() - began
+    print("has", number, flush=True)
+print(f"waited {last:.3f}", flush=True)
+for count in range(1, until + 1):
+    call("cuMemcpyDtoH_v2", ctypes.byref(seen), pointer, 4)
+    if seen.value != count - 1: print("lost", seen.value, flush=True); sys.exit(3)
+    call("cuMemsetD32_v2", pointer, count, 1)
+    print("at", count, flush=True)
+    time.sleep(0.005)
+"""
+GIB = 1 << 30
+
+
+class Lending(ServerCase):
+    FLAGS = ("--gpus", "sim:1x24G", "--min-run", "0")
+
+    def program(self, gib, until, *words, promised, most=0, **spec):
+        command = [sys.executable, "-c", PROGRAM, str(gib), str(until), *words]
+        request = {"gpu_memory": promised * GIB, "gpu_memory_max": most * GIB}
+        return self.server.submit(command, request=request, **spec)["id"]
+
+    def says(self, job, line):
+        return eventually(lambda: f"{line}\n" in self.log(job))
+
+    def status(self, job, attempt=1):
+        cluster = (self.server.data / "cluster").read_text().strip()
+        ask = [str(BIN / "berth-arbiter"), "--dir", f"/tmp/berth-vgpu-{cluster}", "order",
+               "status", f"{job}.{attempt}.0"]
+        text = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+        return dict(word.split("=", 1) for word in text.split() if "=" in word)
+
+    def is_at(self, job, where):
+        return eventually(lambda: self.status(job)["where"] == where)
+
+    def check_counted_once(self, job, until):
+        ended = self.server.wait(job)
+        lines = self.log(job).splitlines()
+        self.assertEqual((ended["state"], ended["attempts"]), ("succeeded", 1), lines[-3:])
+        counts = [line for line in lines if line.startswith("at ")]
+        self.assertEqual(counts, [f"at {count}" for count in range(1, until + 1)])
+        return ended
+
+    def test_an_owner_gets_its_memory_back_and_the_borrower_counts_on_afterwards(self):
+        borrower = self.program(18, 300, promised=6, most=20)
+        self.says(borrower, "at 10")
+        before = self.status(borrower)
+        owner = self.program(10, 100, promised=12)
+        self.says(owner, "has 10")
+        self.assertEqual(self.status(borrower)["where"], "off")
+        self.assertEqual(self.state(borrower), "running")
+        at_leaving = self.log(borrower)
+        self.says(owner, "at 50")
+        self.assertEqual(self.log(borrower), at_leaving)
+        self.assertEqual(self.server.wait(owner)["state"], "succeeded", self.log(owner))
+        self.is_at(borrower, "here")
+        self.assertEqual(self.status(borrower)["charged"], before["charged"])
+        ended = self.check_counted_once(borrower, 300)
+        self.assertEqual((ended["pauses"], ended["lost_gpu_ms"]), (0, 0))
+
+    def test_what_others_hold_is_not_lent_and_the_job_is_told_so(self):
+        owner = self.program(11, 10_000, promised=12)
+        self.says(owner, "at 1")
+        borrower = self.program(16, 1, promised=6, most=20)
+        self.assertEqual(self.server.wait(borrower)["exit_code"], 3)
+        self.assertIn("has 11\n", self.log(borrower))
+        self.assertRegex(self.log(borrower), "may borrow, others use it: .* 6144.0 MiB that it was promised")
+
+    def test_who_stays_within_what_it_was_promised_is_left_alone(self):
+        quiet = self.program(5, 10_000, promised=6, most=20)
+        self.says(quiet, "at 1")
+        owner = self.program(16, 1, promised=17)
+        self.assertEqual(self.server.wait(owner)["state"], "succeeded", self.log(owner))
+        self.assertEqual(self.status(quiet)["where"], "here")
+
+    def test_who_cannot_be_frozen_saves_and_ends_and_starts_again(self):
+        borrower = self.program(18, 100, "managed", promised=6, most=20)
+        self.says(borrower, "at 10")
+        owner = self.program(10, 100, promised=12)
+        self.says(owner, "has 10")
+        self.assertIn("saves\n", self.log(borrower))
+        self.assertEqual(self.server.wait(owner)["state"], "succeeded", self.log(owner))
+        ended = self.server.wait(borrower)
+        self.assertEqual((ended["state"], ended["attempts"]), ("succeeded", 2))
+
+    def test_it_may_be_paused_resumed_and_cancelled_while_it_is_off(self):
+        borrower = self.program(18, 300, promised=6, most=20)
+        self.says(borrower, "at 10")
+        owner = self.program(10, 10_000, promised=12)
+        self.says(owner, "has 10")
+        self.server.request("POST", f"jobs/{borrower}/pause")
+        paused = self.server.wait_for_state(borrower, "paused")
+        self.assertIsNotNone(paused["last_pause"]["frozen"])
+        self.assertEqual(self.status(borrower)["where"], "away")
+        self.server.request("POST", f"jobs/{borrower}/resume")
+        self.is_at(borrower, "off")
+        self.server.request("POST", f"jobs/{owner}/cancel", {"grace": 0})
+        self.check_counted_once(borrower, 300)
+
+        again = self.program(18, 10_000, promised=6, most=20)
+        self.says(again, "at 10")
+        owner = self.program(10, 10_000, promised=12)
+        self.says(owner, "has 10")
+        self.server.request("POST", f"jobs/{again}/cancel")
+        self.assertEqual(self.server.wait(again)["state"], "cancelled")
+
+    def test_it_comes_back_without_its_server(self):
+        borrower = self.program(18, 300, promised=6, most=20)
+        self.says(borrower, "at 10")
+        owner = self.program(10, 200, promised=12)
+        self.says(owner, "has 10")
+        self.server.kill()
+        self.server.up()
+        self.assertEqual(self.state(borrower), "running")
+        self.assertEqual(self.server.wait(owner)["state"], "succeeded")
+        self.check_counted_once(borrower, 300)
+
+    def test_what_it_may_borrow_is_said_behind_g(self):
+        self.server.berth("submit", "-g", "6G..20G", "--", "sleep", "1000")
+        self.assertIn("6G..20G", self.server.berth("ls").stdout)
+        refused = self.server.berth("submit", "-g", "6G..20G", "--tasks", "2", "--", "true",
+                                    check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        self.assertIn("only a job of one task may borrow", refused.stderr)
+
+
+if __name__ == "__main__":
+    main()
