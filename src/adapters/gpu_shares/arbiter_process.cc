@@ -6,6 +6,7 @@
 #include <spawn.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <filesystem>
@@ -123,6 +124,12 @@ void ArbiterProcess::drop_leaving() {
         fs::remove(terms_path(name), ignored);
         tenants_.erase(name);
         return true;
+    });
+}
+
+bool ArbiterProcess::has_borrowers() const {
+    return std::ranges::any_of(tenants_, [this](const std::string& tenant) {
+        return order_of(tenant).find("..") != std::string::npos;
     });
 }
 

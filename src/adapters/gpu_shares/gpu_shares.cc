@@ -58,6 +58,7 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
         keeper_ = std::make_unique<DriverLimits>(
             std::move(groups), MpsDaemon(settings_.mps_control, settings_.directory + "/mps"));
     }
+    if (keeper_->has_borrowers()) start_all_freezers();
     return {};
 }
 
@@ -201,8 +202,6 @@ model::PauseWay GpuShares::pause_way(AttemptId attempt) const {
 
 void GpuShares::recover(std::span<const AttemptId> attempts) {
     live_.insert(attempts.begin(), attempts.end());
-    // Some of them may borrow memory.
-    if (keeper_ != nullptr && keeper_->has_tenants()) start_all_freezers();
     processes_->recover(attempts);
 }
 

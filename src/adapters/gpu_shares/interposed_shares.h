@@ -30,6 +30,7 @@ class InterposedShares final : public ShareKeeper {
     }
     void drop(const std::string& prefix) override { arbiter_.drop(prefix); }
     bool has_tenants() const override { return arbiter_.has_tenants(); }
+    bool has_borrowers() const override { return arbiter_.has_borrowers(); }
     bool end_if_idle() override { return arbiter_.stop_if_idle(); }
 
   private:

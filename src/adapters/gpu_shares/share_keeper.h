@@ -25,6 +25,8 @@ class ShareKeeper {
     virtual void drop(const std::string& prefix) = 0;
     // Also tenants of servers before this one.
     virtual bool has_tenants() const = 0;
+    // Whether any of them may have more memory than it was promised.
+    virtual bool has_borrowers() const { return false; }
     // Ends what runs for tenants when there are none any more; whether that is so.
     virtual bool end_if_idle() = 0;
 };

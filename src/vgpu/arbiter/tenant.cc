@@ -187,7 +187,9 @@ lending::Tenant Tenant::look_at_loan(std::uint32_t gpu) const {
         return sight;
     }
     sight.can_leave = whereabouts.supervisor.is_open();
-    sight.charged = members_here() > 0 ? ledger::charged(place(gpu)) : whereabouts.bytes;
+    sight.charged = ledger::charged(place(gpu));
+    // Halted processes have not come back to an arbiter that was started anew.
+    if (members.empty() && sight.where == lending::Where::off) sight.charged = whereabouts.bytes;
     for (std::uint32_t slot = 0; slot < terms.slots_end; ++slot)
         if (taken_[slot])
             sight.asked += std::min(account_->lines[gpu].slots[slot].asked.load(), sight.burst);
