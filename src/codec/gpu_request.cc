@@ -41,9 +41,11 @@ bool looks_like_model(std::string_view text) {
 base::Status read_memory(std::string_view text, std::string_view whole_text,
                          model::TaskRequest& request) {
     const std::size_t dots = text.find("..");
+    const bool is_range = dots != std::string_view::npos;
     const auto memory = base::parse_bytes(text.substr(0, dots));
-    const auto most = dots == std::string_view::npos ? memory : base::parse_bytes(text.substr(dots + 2));
-    if (!memory || !most) return refused(kExamples, whole_text);
+    const auto most = is_range ? base::parse_bytes(text.substr(dots + 2)) : memory;
+    if (!memory || !most || (is_range && !is_letter(text[dots - 1])))
+        return refused(kExamples, whole_text);
     if (memory->value <= 0) return refused("more memory than none", whole_text);
     if (*most < *memory) return refused("memory from less to more, such as 12G..20G", whole_text);
     request.gpu_memory = *memory;
