@@ -249,6 +249,8 @@ class Attempt {
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) {
                 search.forget();
+            } else if (!draft_.frees_gpus() && searches_for_moves_ == kMoveSearchesMax) {
+                break;
             } else if (consolidate_for(view, cluster_.job(next->job), search, order)) {
                 search.forget();
             } else {
@@ -265,12 +267,13 @@ class Attempt {
                          QueueOrder& order) {
         const Bookings::Opening opening(bookings_of(view), job);
         if (!may_have(view, job)) return false;
-        if (reserve_coming(view, job)) {  // what an earlier move left over
+        if (draft_.frees_gpus() && reserve_coming(view, job)) {  // what an earlier move left over
             order.changed(job.project);
             return true;
         }
         const bool is_apart = is_enough_apart(view, job.shape, job.ask(), View::Coming);
-        if (!is_apart || ++searches_for_moves_ > kMoveSearchesMax) return false;
+        if (!is_apart || searches_for_moves_ == kMoveSearchesMax) return false;
+        ++searches_for_moves_;
         if (is_waste_spent(view, view.wasted_gpu_ms)) {
             draft_.wake_at(waste_renewal(draft_.now()));
             return false;
