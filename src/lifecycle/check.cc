@@ -330,8 +330,10 @@ class Check {
                                  base::format(request.gpu_memory_max));
         }
         if (spec.tasks_max == 1) return {};
-        return base::invalid("gpu_memory_max: only a job of one task may borrow GPU memory, this "
-                             "has " + std::to_string(spec.tasks_max) + "; ask for what it needs");
+        return base::invalid(
+            "gpu_memory_max: only a job of one task may borrow GPU memory, this "
+            "has " +
+            std::to_string(spec.tasks_max) + "; ask for what it needs");
     }
 
     const State& state_;

@@ -49,22 +49,22 @@ struct LaunchOrder {
     bool resumes = false;               // an earlier attempt was paused
     bool is_elastic = false;            // its tasks may come to be more or fewer
     std::string freezer = {};           // of its node, by which a pause may keep its processes
-    std::string arbiter = {};           // its socket there, which may order it off its GPUs for a while
+    std::string arbiter = {};  // its socket there, which may order it off its GPUs for a while
 };
 
 enum class StopReason {
-    Pause,    // it saves and stops, or its processes are kept, off their GPUs
+    Pause,  // it saves and stops, or its processes are kept, off their GPUs
     Restart,  // it saves and stops: its next attempt is another one, elsewhere or larger
     Cancel,
 };
 
 // How an attempt ended, once all of its processes are gone.
 struct AttemptExit {
-    int exit_code = 0;                  // of the first task that failed, else 0; 128 + signal
-    int signal = 0;                     // that ended that task, or 0
-    bool stop_asked = false;            // it had been asked to stop
-    bool killed = false;                // it did not leave within the grace
-    std::string detail;                 // for people: "task 3 exited with 1"
+    int exit_code = 0;  // of the first task that failed, else 0; 128 + signal
+    int signal = 0;  // that ended that task, or 0
+    bool stop_asked = false;  // it had been asked to stop
+    bool killed = false;  // it did not leave within the grace
+    std::string detail;  // for people: "task 3 exited with 1"
 };
 
 // The detail of on_lost() for an attempt that was ordered and of which nothing was ever run.

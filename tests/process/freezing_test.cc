@@ -5,59 +5,16 @@
 #include "supervision/freezing.h"
 
 #include <doctest/doctest.h>
-#include <sys/socket.h>
 
-#include <chrono>
-#include <optional>
-
+#include "process/played_freezer.h"
 #include "process/world.h"
-#include "supervision/address.h"
-#include "supervision/frame.h"
 
 using namespace berth::process_test;
 using berth::supervision::FrameType;
-using berth::supervision::FreezerAnswer;
 using berth::supervision::FreezerOutcome;
 using berth::supervision::GpuMove;
 
 namespace {
-
-// Hears what supervisors ask and says what the test wants.
-class Freezer {
-  public:
-    explicit Freezer(std::string socket) : listener_(*berth::supervision::listen_at(socket)) {}
-
-    // What is asked next; none as long as nothing is.
-    bool is_asked(FrameType type) {
-        berth::supervision::Descriptor caller(
-            ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (caller.is_open()) {
-            caller_ = std::move(caller);
-            reader_ = {};
-        }
-        char buffer[4096];
-        const ssize_t size = ::recv(caller_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
-        if (size > 0) reader_.feed({buffer, static_cast<std::size_t>(size)});
-        const auto frame = reader_.next();
-        if (!frame || frame->type != type) return false;
-        if (type == FrameType::Thaw) moves = berth::supervision::unpack_thaw(frame->payload)->moves;
-        return true;
-    }
-    void answer(FreezerOutcome outcome, const std::string& reason = {}) {
-        std::string out;
-        berth::supervision::append_frame(out, FrameType::FreezerAnswer,
-                                         pack(FreezerAnswer{outcome, reason, 5, 7}));
-        ::send(caller_.get(), out.data(), out.size(), MSG_NOSIGNAL);
-    }
-    void hang_up() { caller_.reset(); }
-
-    std::vector<GpuMove> moves;  // of the last thaw
-
-  private:
-    berth::supervision::Descriptor listener_;
-    berth::supervision::Descriptor caller_;
-    berth::supervision::FrameReader reader_;
-};
 
 // A job that says where it is and counts what it is sent; its freezer.
 struct Stage {

@@ -143,7 +143,8 @@ NodeAbility GpuShares::ability(const std::string& node) {
         ability.why_not = "the node has more GPUs than software GPUs can stand for";
     }
     if (choice_.back_end == BackEnd::DriverLimits)
-        ability.shares_why_not = "its share is kept by MPS, under which the driver checkpoints nothing";
+        ability.shares_why_not =
+            "its share is kept by MPS, under which the driver checkpoints nothing";
     ability.gpus = static_cast<int>(std::ranges::count(gpus_, node, &Gpu::node));
     return ability;
 }

@@ -42,8 +42,8 @@ std::vector<int> indices(const std::string& list) {
 // Whether the request is served without ending anything.
 bool Supervisor::serve_frozen(const StopRequest& request) {
     // Where it is off for others' memory it cannot save, and need not.
-    const bool keeps = request.kind == StopKind::Pause ||
-                       (is_lent_ && request.kind == StopKind::Restart);
+    const bool keeps =
+        request.kind == StopKind::Pause || (is_lent_ && request.kind == StopKind::Restart);
     const bool ends = !keeps || request.grace_ms <= 0;
     switch (hold_) {
         case Hold::None:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // How does an attempt give back GPU memory that it borrowed? Its arbiter orders it off its GPUs
-// (vgpu/ledger/stay.h); it is frozen as for a pause, or else saves and ends, and comes back when the
-// arbiter has kept room for all it held. Its server has no part in that and need not be there.
+// (vgpu/ledger/stay.h); it is frozen as for a pause, or else saves and ends, and comes back when
+// the arbiter has kept room for all it held. Its server has no part in that and need not be there.
 #include <algorithm>
 
 #include "app/supervisor/supervisor.h"

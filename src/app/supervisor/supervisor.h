@@ -103,7 +103,7 @@ class Supervisor {
     void tell(Role role, supervision::FrameType type, std::string_view payload);
     void write_status(std::string_view line);
 
-    sigset_t sleep_mask_;              // while it sleeps, ends of children are let in
+    sigset_t sleep_mask_;  // while it sleeps, ends of children are let in
     supervision::Order order_;
     supervision::Descriptor status_;
     supervision::Descriptor listener_;
@@ -117,39 +117,39 @@ class Supervisor {
     std::size_t running_tasks_ = 0;
     bool has_children_ = false;
     bool was_running_ = false;
-    std::string exit_text_;            // the exit line, once it has ended
+    std::string exit_text_;  // the exit line, once it has ended
 
     std::optional<supervision::ExitReport> first_failure_;
     bool stop_asked_ = false;
-    bool asked_to_pause_ = false;      // the last stop: it may be given more time to save
-    std::int64_t more_time_ms_ = 0;    // that it was given
-    std::int64_t saved_at_ns_ = 0;     // of the file by which the job says so; 0 = not there
+    bool asked_to_pause_ = false;  // the last stop: it may be given more time to save
+    std::int64_t more_time_ms_ = 0;  // that it was given
+    std::int64_t saved_at_ns_ = 0;  // of the file by which the job says so; 0 = not there
     int stop_signal_ = 0;
-    std::vector<pid_t> saving_;        // handled the signal and have not ended since
-    std::string stop_note_;            // nobody handled the signal
+    std::vector<pid_t> saving_;  // handled the signal and have not ended since
+    std::string stop_note_;  // nobody handled the signal
     bool killed_ = false;
     bool is_killing_ = false;
     Hold hold_ = Hold::None;
-    supervision::GpuLists place_;      // where it goes while it is put back
-    std::string frozen_;               // the freezer's answer, for servers that come later
+    supervision::GpuLists place_;  // where it goes while it is put back
+    std::string frozen_;  // the freezer's answer, for servers that come later
     std::optional<supervision::StopRequest> asked_meanwhile_;  // while the freezer is at work
-    bool is_lent_ = false;             // off its GPUs, or about to be, for others' memory
-    bool wants_back_ = false;          // it was resumed and waits for its arbiter
-    std::string refusal_;              // why it was not frozen
-    std::string lent_note_;            // it ends to give back borrowed memory
-    std::string end_note_;             // why it was ended, or why it is not yet put back
+    bool is_lent_ = false;  // off its GPUs, or about to be, for others' memory
+    bool wants_back_ = false;  // it was resumed and waits for its arbiter
+    std::string refusal_;  // why it was not frozen
+    std::string lent_note_;  // it ends to give back borrowed memory
+    std::string end_note_;  // why it was ended, or why it is not yet put back
     bool was_freezer_reached_ = false;
     std::int64_t freezer_began_ = 0;
     // Milliseconds on the monotonic clock; none = not awaited.
     std::optional<std::int64_t> attach_deadline_;
     std::optional<std::int64_t> look_deadline_;
     std::optional<std::int64_t> stop_deadline_;
-    std::optional<std::int64_t> stall_deadline_;     // of a client that holds up the saving
+    std::optional<std::int64_t> stall_deadline_;  // of a client that holds up the saving
     std::optional<std::int64_t> gang_deadline_;  // a task failed, the others were asked to end
     std::optional<std::int64_t> leftover_deadline_;  // all tasks ended, something still runs
     std::optional<std::int64_t> freezer_deadline_;  // of its answer
-    std::optional<std::int64_t> ask_again_;         // it was not reached, or had no room
-    std::optional<std::int64_t> reach_again_;       // the arbiter is not there
+    std::optional<std::int64_t> ask_again_;  // it was not reached, or had no room
+    std::optional<std::int64_t> reach_again_;  // the arbiter is not there
     std::optional<std::int64_t> kill_again_;
     std::int64_t kill_pause_ms_ = 10;
 };

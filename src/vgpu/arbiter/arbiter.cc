@@ -221,8 +221,8 @@ Status Arbiter::drop_tenant(const std::string& name) {
 
 std::int64_t Arbiter::look() {
     const std::int64_t now = EventLoop::now();
-    std::int64_t next = loans_.look(tenants_, gates_, now);
-    next = std::min(next, gates_.look(now));
+    std::int64_t next = windows::Windows::kNever;
+    std::vector<Tenant*> settled;
     for (auto& [name, tenant] : tenants_) {
         next = std::min(next, bury(*tenant, now));
         if (tenant->settles_at == 0) continue;
@@ -230,10 +230,13 @@ std::int64_t Arbiter::look() {
             next = std::min(next, tenant->settles_at);
         } else {
             tenant->settles_at = 0;
-            tenant->settle(false);
+            settled.push_back(tenant.get());
         }
     }
-    return next;
+    // Nobody grows before its limit leaves others what they have come back with.
+    next = std::min(next, loans_.look(tenants_, gates_, now));
+    for (Tenant* tenant : settled) tenant->settle(false);
+    return std::min(next, gates_.look(now));
 }
 
 // Frees the slots of the dead whose memory is free, and turns away who never says Hello.

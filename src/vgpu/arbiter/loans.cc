@@ -69,7 +69,8 @@ std::int64_t Loans::look(Tenants& tenants, Gates& gates, std::int64_t now) {
     for (const auto& [uuid, memory] : memory_) {
         const Guests guests = guests_of(uuid, tenants, gates);
         std::vector<lending::Tenant> sights;
-        for (const Guest& guest : guests.of) sights.push_back(guest.tenant->look_at_loan(guest.gpu));
+        for (const Guest& guest : guests.of)
+            sights.push_back(guest.tenant->look_at_loan(guest.gpu));
         const auto decisions =
             lending::lend(memory - std::min(memory, guests.in_lanes), sights, now);
         again |= decisions.again;

@@ -14,7 +14,7 @@ namespace berth::vgpu::ledger {
 
 enum class Stay : std::uint32_t {
     here = 0,
-    off = 1,   // no memory on its GPUs; it waits for come_back
+    off = 1,  // no memory on its GPUs; it waits for come_back
     away = 2,  // the same, but it is not to come back yet
     leaving = 3,  // about to be off: it needs no turns any more
 };
@@ -27,7 +27,7 @@ struct StayReport {
 };
 
 enum class Move : std::uint32_t {
-    leave = 1,      // keep what is on the GPUs elsewhere, or end; and say so
+    leave = 1,  // keep what is on the GPUs elsewhere, or end; and say so
     come_back = 2,  // the room is kept until it says that it is here
 };
 

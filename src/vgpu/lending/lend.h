@@ -12,11 +12,11 @@
 // Guarantee: while the requests fit together, an owner that waits has what it asked for once those
 // who were ordered off have left.
 //
-// In this order: owners; those who are off, by who left first; borrowers, and they only while nobody
-// is off. A tenant that is off comes back with all it held. Off within its request, it is an owner;
-// beyond, it waits until others leave it the room, for ever if they do not.
-// Who is ordered off is the borrower with the least memory that suffices, else the one with most.
-// Pure; a look costs the square of the tenants of a GPU.
+// In this order: owners; those who are off, by who left first; borrowers, and they only while
+// nobody is off. A tenant that is off comes back with all it held. Off within its request, it is an
+// owner; beyond, it waits until others leave it the room, for ever if they do not. Who is ordered
+// off is the borrower with the least memory that suffices, else the one with most. Pure; a look
+// costs the square of the tenants of a GPU.
 #pragma once
 
 #include <cstdint>
@@ -26,34 +26,34 @@ namespace berth::vgpu::lending {
 
 enum class Where {
     here,
-    leaving,    // ordered off; what it holds is still on the GPU
-    off,        // waits to come back
-    away,       // off, and not to come back until its owner says so
+    leaving,  // ordered off; what it holds is still on the GPU
+    off,  // waits to come back
+    away,  // off, and not to come back until its owner says so
     returning,  // its room is kept
 };
 
 struct Tenant {
     // Bytes.
     std::uint64_t request = 0;
-    std::uint64_t burst = 0;    // at least its request
-    std::uint64_t limit = 0;    // that it has now
+    std::uint64_t burst = 0;  // at least its request
+    std::uint64_t limit = 0;  // that it has now
     std::uint64_t charged = 0;  // as read since; off the GPU: what it comes back with
-    std::uint64_t asked = 0;    // more, that its processes wait for
+    std::uint64_t asked = 0;  // more, that its processes wait for
     Where where = Where::here;
-    bool can_leave = false;     // somebody takes it off when it is ordered
-    std::int64_t since = 0;     // ns: when it came to be where it is
-    int times = 0;              // that it was ordered off
+    bool can_leave = false;  // somebody takes it off when it is ordered
+    std::int64_t since = 0;  // ns: when it came to be where it is
+    int times = 0;  // that it was ordered off
 };
 
 struct Decision {
     std::uint64_t limit = 0;
     Where where = Where::here;  // here -> leaving and off -> returning, else as it was
-    bool is_final = false;      // about what it asked for: it has it, or cannot have it now
+    bool is_final = false;  // about what it asked for: it has it, or cannot have it now
 };
 
 struct Decisions {
     std::vector<Decision> of;  // each tenant
-    bool again = false;        // limits were lowered: look at once
+    bool again = false;  // limits were lowered: look at once
 };
 
 // A borrower stays off for so long at least, and twice as long each time that it is ordered off

@@ -133,7 +133,8 @@ TEST_CASE("a borrower in an owner's way is ordered off, and the owner has its ro
     CHECK(node.tenants[1].limit == 12);
 }
 
-TEST_CASE("of several borrowers the one with the least that suffices leaves, or the largest first") {
+TEST_CASE(
+    "of several borrowers the one with the least that suffices leaves, or the largest first") {
     Node node{40, {tenant(4, 30, 16), tenant(4, 30, 12), tenant(16, 16, 12)}};
     node.tenants[2].limit = 12;
     node.tenants[2].asked = 4;
@@ -204,7 +205,8 @@ TEST_CASE("who is off within its request comes back at once, and borrowers make 
     CHECK(node.tenants[0].where == Where::returning);
 }
 
-TEST_CASE("while somebody waits to come back nobody borrows more, and who is away waits for nothing") {
+TEST_CASE(
+    "while somebody waits to come back nobody borrows more, and who is away waits for nothing") {
     Node node{24, {off(tenant(4, 20, 20), 0), tenant(4, 20, 4), tenant(4, 4, 4)}};
     node.tenants[1].asked = 2;
     CHECK(node.look().of[1].is_final);
