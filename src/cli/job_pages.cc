@@ -241,6 +241,13 @@ std::string pause_lines(const model::JobRecord& record, const Style& style) {
 }
 
 // ", 8.2G off its GPUs in 310ms"
+// Where its processes are kept, it goes on: "of n0 ". Empty where it can go on anywhere.
+std::string of_its_node(const model::JobRecord& job, const codec::NameTable& names) {
+    if (job.frozen.empty()) return {};
+    const std::string where = where_text(job.frozen, names);
+    return "of " + where.substr(0, where.find(':')) + " ";
+}
+
 std::string off_gpus(const model::Frozen& frozen) {
     const std::string time = " in " + base::format(frozen.time);
     if (frozen.gpu_memory < base::Bytes{0}) return ", off its GPUs" + time;
@@ -354,10 +361,11 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
                      gpu_time(receipt.frozen ? 0 : receipt.cost.restart_gpu_ms) + " to start again",
                  style);
     if (job.state == JobState::Paused) {
-        text += line("resumes",
-                     job.held ? "berth resume " + std::to_string(job.id.value)
-                              : std::string("by itself, as soon as GPUs are idle for it"),
-                     style);
+        text += line(
+            "resumes",
+            job.held ? "berth resume " + std::to_string(job.id.value)
+                     : "by itself, as soon as GPUs " + of_its_node(job, names) + "are idle for it",
+            style);
     }
     return text;
 }

@@ -207,6 +207,10 @@ class Freezing(ServerCase):
         receipt = self.server.berth("why", job, "--paused").stdout
         self.assertRegex(receipt, r"paused by\s+checkpoint, 2\.3G off its GPUs in \d+ms")
         self.assertRegex(receipt, "kept +its processes, on sim1")
+        self.counts(self.counter(100_000))  # beside the gang
+        self.server.request("POST", f"jobs/{job}/resume")
+        receipt = self.server.berth("why", job, "--paused").stdout
+        self.assertIn("by itself, as soon as GPUs of sim1 are idle for it", receipt)
 
 
 if __name__ == "__main__":

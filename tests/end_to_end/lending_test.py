@@ -85,6 +85,7 @@ class Lending(ServerCase):
         self.assertEqual(self.status(borrower)["where"], "off")
         self.assertEqual(self.state(borrower), "running")
         at_leaving = self.log(borrower)
+        self.assertIn("berth: off its GPU: others need the memory that it borrowed\n", at_leaving)
         self.says(owner, "at 50")
         self.assertEqual(self.log(borrower), at_leaving)
         self.assertEqual(self.server.wait(owner)["state"], "succeeded", self.log(owner))
@@ -99,7 +100,8 @@ class Lending(ServerCase):
         borrower = self.program(16, 1, promised=6, most=20)
         self.assertEqual(self.server.wait(borrower)["exit_code"], 3)
         self.assertIn("has 11\n", self.log(borrower))
-        self.assertRegex(self.log(borrower), "may borrow, others use it: .* 6144.0 MiB that it was promised")
+        self.assertRegex(self.log(borrower),
+                         "may borrow, others use it: .* 6144.0 MiB that it was promised")
 
     def test_who_stays_within_what_it_was_promised_is_left_alone(self):
         quiet = self.program(5, 10_000, promised=6, most=20)

@@ -127,6 +127,15 @@ TEST_CASE(
     it.come_back();
 }
 
+TEST_CASE("its log says why it stands still") {
+    Stage it;
+    it.leave();
+    it.come_back();
+    CHECK(it.world.log(attempt(1)) ==
+          "berth: off its GPU: others need the memory that it borrowed\n"
+          "berth: on its GPU again\n");
+}
+
 TEST_CASE("one that cannot be frozen saves and ends, and says for what") {
     Stage it;
     it.arbiter.order(Move::leave);

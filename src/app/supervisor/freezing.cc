@@ -146,10 +146,14 @@ void Supervisor::take_answer(const FreezerAnswer& answer) {
         frozen_ = pack(answer);
         write_status("frozen " + std::to_string(answer.bytes) + '\n');
         if (next && (next->kind == StopKind::Pause || is_lent_)) return stop(*next);  // that was it
-        if (is_lent_) return report_stay();
+        if (is_lent_) {
+            note("off its GPU: others need the memory that it borrowed");
+            return report_stay();
+        }
         tell(Role::Server, FrameType::Frozen, frozen_);
     } else {
         hold_ = Hold::None;
+        if (is_lent_) note("on its GPU again");
         is_lent_ = wants_back_ = false;
         report_stay();
         for (std::size_t task = 0; task < std::min(place_.size(), order_.tasks.size()); ++task)

@@ -3,6 +3,9 @@
 // How does an attempt give back GPU memory that it borrowed? Its arbiter orders it off its GPUs
 // (vgpu/ledger/stay.h); it is frozen as for a pause, or else saves and ends, and comes back when
 // the arbiter has kept room for all it held. Its server has no part in that and need not be there.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "app/supervisor/supervisor.h"
@@ -10,6 +13,7 @@
 
 namespace berth::supervisor {
 
+using supervision::Descriptor;
 using supervision::StopKind;
 using vgpu::ledger::Move;
 using vgpu::ledger::Stay;
@@ -81,6 +85,18 @@ void Supervisor::come_back() {
     }
     asked_meanwhile_.reset();
     ask_freezer(Hold::Thawing, kRoomMs);
+}
+
+// In the log, where its user looks why it stands still.
+void Supervisor::note(const std::string& text) {
+    const std::string line = "berth: " + text + '\n';
+    for (const supervision::TaskOrder& task : order_.tasks) {
+        const std::string path = supervision::log_path(order_.file_prefix, task.rank);
+        const Descriptor log(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+        // A log that takes no more loses a remark.
+        [[maybe_unused]] const ssize_t size = ::write(log.get(), line.data(), line.size());
+    }
+    tell(Role::Client, supervision::FrameType::ErrorOutput, line);
 }
 
 void Supervisor::end_for_others() {

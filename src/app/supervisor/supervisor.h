@@ -83,6 +83,7 @@ class Supervisor {
     void leave();
     void come_back();
     void end_for_others();
+    void note(const std::string& text);
 
     // looking.cc: what it looks at now and then, on disk
     void look_around();
