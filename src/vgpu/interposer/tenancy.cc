@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <new>
 #include <string>
 
@@ -133,12 +134,13 @@ bool has_turn(Gpu gpu, const ledger::Place& place, std::uint32_t word) {
     return ledger::turn_of(word) != last_turn[gpu] || place.line->slots[place.slot].inside != 0;
 }
 
-// What was seen before bytes were tried for, and how long it was waited for them.
+// What was seen before bytes were tried for, and how long it was waited for them. Time in which
+// this process was halted is none of that.
 struct Attempt {
     std::uint32_t gate = 0;
     std::uint32_t answers = 0;
     int looks = 0;
-    std::int64_t since = 0;
+    std::int64_t waited_ns = 0;
 };
 
 // In a lane, what does not fit now may fit in the next turn; and in a turn, once the arbiter has
@@ -167,13 +169,14 @@ bool wait_for_room(Gpu gpu, std::uint64_t bytes, Attempt& attempt) {
     const std::uint64_t burst = place.terms->shown_bytes;
     const std::uint64_t charged = ledger::charged(place);
     if (place.terms->in_lane != 0 || bytes > burst || charged > burst - bytes) return false;
-    const std::int64_t before = now_ns();
-    if (attempt.since == 0) attempt.since = before;
-    if (before - attempt.since > kRoomNs) return false;
+    if (attempt.waited_ns > kRoomNs) return false;
     const bool is_owner = charged + bytes <= place.terms->request_bytes;
     if (!is_owner && ++attempt.looks > kAnswersMax) return false;
+    const std::int64_t before = now_ns();
     ledger::wait_for_room(here->membership, here->places[gpu], bytes, attempt.answers, kGateMs);
-    note_gate(now_ns() - before);
+    const std::int64_t took = now_ns() - before;
+    attempt.waited_ns += std::min<std::int64_t>(took, kGateMs * 1'000'000);
+    note_gate(took);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "vgpu/lending/lend.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace berth::vgpu::lending {
 namespace {
@@ -69,7 +70,8 @@ class Lending {
             if (tenants_[i].where == Where::off && !is_within_request(tenants_[i]) &&
                 has_rested(tenants_[i], now))
                 waiting.push_back(i);
-        std::ranges::stable_sort(waiting, {}, [this](std::size_t i) { return tenants_[i].since; });
+        std::ranges::sort(waiting, {},
+                          [this](std::size_t i) { return std::pair(tenants_[i].since, i); });
         for (const std::size_t i : waiting)
             if (target(tenants_[i]) <= std::max<Amount>(free_, 0) + unused()) serve(i);
     }
