@@ -136,6 +136,7 @@ struct Fields<JobView> {
         field("why", &JobView::why);
         field("foresight", &JobView::foresight);
         field("profile", &JobView::profile);
+        field("beside", &JobView::beside);
     }
 };
 

@@ -46,6 +46,7 @@ class RandomModel {
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.stale_since = maybe(time());
         record.hold_rule = rule(), record.turn_gpu_ms = large(), record.pause_way.why_not = text();
+        record.is_parted = flag();
         const auto frozen = maybe(model::Frozen{{large()}, duration()});
         record.last_pause =
             maybe(model::PauseReceipt{time(), rule(), job(), text(), cost(), time(), maybe(time()),
@@ -65,7 +66,8 @@ class RandomModel {
             snapshot.waste.push_back({text(), large(), large()});
             snapshot.use.push_back(
                 {text(), text(), {large()}, time(), time(), large(), {large(), large()}});
-            snapshot.profiles.push_back({text(), text(), text(), small(), time(), profile()});
+            snapshot.profiles.push_back(
+                {text(), text(), text(), small(), time(), profile(), flag()});
         }
         return snapshot;
     }
@@ -94,6 +96,7 @@ class RandomModel {
         spec.request = {small(), {large()}, {large()}, {}, {}},
         spec.stale_grace = maybe(duration());
         if (flag()) spec.request.cpu = model::MilliCpu{large()}, spec.request.memory = {large()};
+        spec.may_share = flag(), spec.packed = maybe(model::GpuPart{{large()}, {large()}});
         spec.node_labels = labels(), spec.topology = {text(), text(), {}};
         if (flag()) spec.topology.groups = {{text(), small(), small(), text()}};
         spec.placement = model::Placement(rng_.between(0, 2));
@@ -189,6 +192,7 @@ class RandomModel {
     }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
     void fill(model::JobMeasured& e) { e = {job(), profile()}; }
+    void fill(model::JobsParted& e) { e = {job(), job()}; }
     void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }
     void fill(auto& e) { e.job = job(); }
 

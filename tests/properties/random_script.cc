@@ -136,7 +136,27 @@ std::string groups(Rng& rng) {
                                    "2@rack,1..2", "1..3,1..2@node", "a:1@node,b:2@node,c:1..2"});
 }
 
+std::string measured(Rng& rng) {
+    return " compute=" + pick(rng, {"0.1", "0.3", "0.5", "0.5", "0.7", "0.9"}) +
+           " persistent=" + pick(rng, {"1G", "4G", "12G"}) + maybe(rng, "peak", {"", "20G", "38G"});
+}
+
+// A job that may share its GPU: it asks for a whole one and may be paused.
+std::string sharing_line(Rng& rng, const Setting& setting, int& jobs_made) {
+    std::string line = "submit " + setting.projects[rng.index(setting.projects.size())] + "/j" +
+                       std::to_string(++jobs_made) + " may_share=yes" +
+                       maybe(rng, "priority", {"", "", "", "40", "60", "90"}) +
+                       maybe(rng, "model", {"", "", "", "", "", "", "", "A"}) +
+                       maybe(rng, "cpu", {"", "", "", "", "2"}) +
+                       maybe(rng, "restart_cost", {"", "", "", "1m"}) +
+                       maybe(rng, "expected", {"", "", "10m", "2h"}) +
+                       maybe(rng, "min_run", {"", "", "", "0", "10m"});
+    if (setting.pools > 1) line += maybe(rng, "pool", {"", "", "second", "second,default"});
+    return line;
+}
+
 std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
+    if (rng.chance(1, 5)) return sharing_line(rng, setting, jobs_made);
     const std::string in_groups = groups(rng);
     std::string line =
         "submit " + setting.projects[rng.index(setting.projects.size())] + "/j" +
@@ -168,6 +188,18 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
         line += maybe(rng, "pool", {"", "", "second", "second,default", "default,second"});
     }
     return line;
+}
+
+// Another job that is packed with this one; not valid when there is none.
+model::JobId beside(const lifecycle::State& state, const model::JobRecord& record) {
+    if (!record.spec.packed || record.tasks.empty()) return {};
+    const model::TaskPlacement& task = record.tasks.front();
+    for (const auto& [id, other] : state.jobs) {
+        if (id == record.id || !other.spec.packed || other.tasks.empty()) continue;
+        const model::TaskPlacement& there = other.tasks.front();
+        if (there.node == task.node && there.gpu_mask == task.gpu_mask) return id;
+    }
+    return {};
 }
 
 std::string quota_line(Rng& rng, const lifecycle::State& state) {
@@ -206,6 +238,11 @@ Setting random_setting(Rng& rng) {
     for (int i = 0; i < jobs; ++i) {
         const std::string age = " age=" + std::to_string(3600 + 10 * rng.between(0, 20)) + "s";
         setting.shuffled.push_back(job_line(rng, setting, made) + age);
+        const std::string& line = setting.shuffled.back();
+        if (line.find("may_share") == std::string::npos || !rng.chance(2, 3)) continue;
+        const auto name = line.find(' ') + 1;
+        setting.shuffled.push_back("profile " + line.substr(name, line.find(' ', name) - name) +
+                                   measured(rng));
     }
     return setting;
 }
@@ -236,6 +273,10 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
         if (!record.held && rng.chance(1, 4)) add("pause " + job, 1);
         if (!record.held && rng.chance(1, 8)) add("hold " + job, 1);
         if (rng.chance(1, 6)) add("cancel " + job, 1);
+        if (runs && record.spec.may_share) add("measured " + job + measured(rng), 2);
+        const model::JobId other = runs ? beside(state, record) : model::JobId{};
+        if (other.is_valid())
+            add("parted " + job + " beside=" + scenario::name_of(state, other), 1);
     }
     return possible[rng.index(possible.size())];
 }
