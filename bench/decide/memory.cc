@@ -20,8 +20,13 @@ std::int64_t heap_bytes() {
 
 void memory(Run& run) {
     std::int64_t before = heap_bytes();
-    World world(run.nodes);
-    run.print_number("a node, core", "bytes", (heap_bytes() - before) / run.nodes);
+    World world(1);
+    const std::int64_t first = heap_bytes() - before;  // and its pool, and the tables
+    before = heap_bytes();
+    world = World(run.nodes);
+    const std::int64_t more = heap_bytes() - before;
+    run.print_number("a node, core", "bytes", more / std::max(run.nodes - 1, 1));
+    run.print_number("one node alone, core", "bytes", first);
     world.add_project("team", kUnboundedQuota);
 
     before = heap_bytes();

@@ -2,10 +2,9 @@
 #include "scheduling/bookings.h"
 
 #include <algorithm>
-#include <bit>
 #include <optional>
-#include <tuple>
 
+#include "scheduling/berths.h"
 #include "scheduling/quota_gate.h"
 
 namespace berth::scheduling {
@@ -14,243 +13,6 @@ namespace {
 using cluster::Job;
 using model::Duration;
 using model::TaskPlacement;
-
-constexpr Duration kShortestRun{60 * 1000};
-
-// When a job leaves its GPUs.
-struct End {
-    TimePoint time;
-    bool is_declared = true;
-    bool is_never = false;
-};
-
-End end_of(const Job& job, TimePoint now) {
-    const bool has_declared = job.expected_runtime > model::Duration{0};
-    if (has_declared && job.last_start + job.expected_runtime > now) {
-        return {job.last_start + job.expected_runtime};
-    }
-    if (job.kind == model::JobKind::Inference) return {{}, false, true};
-    return {now + std::max(now - job.last_start, kShortestRun), false};
-}
-
-// One GPU that could be booked: whoever uses it is gone then.
-struct Seat {
-    int gpu = 0;
-    int unknown = 0;  // users that have not declared their end
-    TimePoint free_at;
-
-    auto key() const { return std::tuple(unknown, free_at, gpu); }
-};
-
-// Who leaves a GPU when, unknown to anybody.
-struct User {
-    int gpu = 0;
-    JobId job;
-};
-
-// The GPUs of a node that become free some day, and are not promised already.
-struct Seats {
-    std::span<const Seat> best_first;
-    std::span<const User> unknown;
-};
-
-// Looked up once for all the bookings of a decision: none of them changes what runs.
-class Seating {
-  public:
-    explicit Seating(const PoolView& view) : view_(view), at_(view.cluster.nodes().size()) {}
-
-    // Valid until the next question.
-    Seats on(NodeId node) {
-        Range& range = at_[node.index()];
-        if (!range.is_known) {
-            range = {static_cast<std::uint32_t>(seats_.size()),
-                     static_cast<std::uint32_t>(users_.size()), 0, 0, true};
-            look_at(node);
-            range.seats = static_cast<std::uint32_t>(seats_.size()) - range.first_seat;
-            range.users = static_cast<std::uint32_t>(users_.size()) - range.first_user;
-        }
-        return {std::span(seats_).subspan(range.first_seat, range.seats),
-                std::span(users_).subspan(range.first_user, range.users)};
-    }
-
-    // The first declared end of those that were looked at.
-    std::optional<TimePoint> next_end() const { return next_end_; }
-
-  private:
-    // Where what is known of a node stands.
-    struct Range {
-        std::uint32_t first_seat = 0;
-        std::uint32_t first_user = 0;
-        std::uint32_t seats = 0;
-        std::uint32_t users = 0;
-        bool is_known = false;
-    };
-
-    void look_at(NodeId node) {
-        const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
-        std::uint64_t gone = 0;
-        const std::size_t first = seats_.size();
-        for (int gpu = 0; gpu < state.gpus; ++gpu) seats_.push_back({gpu, 0, view_.now});
-        const auto& jobs = view_.cluster.jobs_on(node);
-        jobs_.assign(jobs.begin(), jobs.end());
-        std::ranges::sort(jobs_);
-        jobs_.erase(std::ranges::unique(jobs_).begin(), jobs_.end());
-        for (const JobId id : jobs_) {
-            const Job& job = view_.cluster.job(id);
-            const End end = end_of(job, view_.now);
-            for (const cluster::PlacedTask& task : job.placed) {
-                if (task.place.node != node || task.is_releasing) continue;
-                if (end.is_never) gone |= task.place.gpu_mask;
-                for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
-                    const int gpu = std::countr_zero(mask);
-                    Seat& seat = seats_[first + static_cast<std::size_t>(gpu)];
-                    seat.free_at = std::max(seat.free_at, end.time);
-                    if (end.is_declared) {
-                        next_end_ = std::min(next_end_.value_or(end.time), end.time);
-                        continue;
-                    }
-                    ++seat.unknown;
-                    users_.push_back({gpu, id});
-                }
-            }
-        }
-        const auto here = seats_.begin() + static_cast<std::ptrdiff_t>(first);
-        const auto left = std::remove_if(here, seats_.end(), [&](const Seat& seat) {
-            const bool is_used = seat.free_at > view_.now || seat.unknown > 0;
-            const bool is_promised =
-                !is_used && view_.cluster.free(View::Coming, node, seat.gpu) < base::kWholeGpu;
-            return (gone >> seat.gpu & 1) != 0 || is_promised;
-        });
-        seats_.erase(left, seats_.end());
-        std::sort(here, seats_.end(),
-                  [](const Seat& one, const Seat& other) { return one.key() < other.key(); });
-    }
-
-    const PoolView& view_;
-    std::vector<Range> at_;  // by node
-    std::vector<Seat> seats_;
-    std::vector<User> users_;
-    std::vector<JobId> jobs_;
-    std::optional<TimePoint> next_end_;
-};
-
-// Room for one task.
-struct Berth {
-    int unknown = 0;  // jobs
-    TimePoint declared;  // free by then, if those unknown are gone
-    TimePoint expected;
-    NodeId node;
-    std::uint64_t mask = 0;
-
-    auto key() const { return std::tuple(unknown, declared, node, mask); }
-};
-
-// What the tasks of one gang take of a node's CPU or memory, counted while they are booked.
-struct HostRoom {
-    const cluster::HostUse& host;
-    std::int64_t each = 0;
-    std::int64_t taken = 0;
-
-    // Whether one more task would fit if nobody else were there.
-    bool take() {
-        taken += each;
-        return host.capacity == cluster::kUnaccounted || taken <= host.capacity;
-    }
-    bool is_free() const { return taken <= host.free(View::Coming); }
-};
-
-class Search {
-  public:
-    Search(const PoolView& view, const Job& job, const std::vector<TaskPlacement>& booked,
-           Seating& seating)
-        : view_(view), job_(job), booked_(booked), seating_(seating) {}
-
-    // The best berths for the whole gang; none when there are not enough.
-    std::vector<Berth> run() {
-        std::vector<Berth> found;
-        for (const NodeId node : nodes_to_look_at()) look_at(node, found);
-        const auto count = static_cast<std::size_t>(job_.ask());
-        if (found.size() < count) return {};
-        const auto best = found.begin() + static_cast<std::ptrdiff_t>(count);
-        std::ranges::partial_sort(found, best, {}, &Berth::key);
-        found.resize(count);
-        return found;
-    }
-
-  private:
-    std::vector<NodeId> nodes_to_look_at() const {
-        const auto& pool = view_.cluster.pool(view_.pool);
-        const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
-        const std::size_t most = std::max(kBookingNodes, 2 * static_cast<std::size_t>(job_.ask()));
-        std::vector<NodeId> nodes;
-        for (int count = pool.gpus_per_node_max; count >= 0; --count) {
-            const cluster::NodeSet& with = free.nodes_with(count);
-            for (NodeId node = with.next({0}); node.is_valid() && nodes.size() < most;
-                 node = with.next({node.value + 1})) {
-                const auto kind = view_.cluster.nodes()[node.index()].kind;
-                if (view_.cluster.allows(job_.shape, kind)) nodes.push_back(node);
-            }
-        }
-        return nodes;
-    }
-
-    void look_at(NodeId node, std::vector<Berth>& found) {
-        const Seats here = seating_.on(node);
-        seats_.clear();
-        const std::uint64_t booked = booked_on(node);
-        for (const Seat& seat : here.best_first) {
-            if ((booked >> seat.gpu & 1) == 0) seats_.push_back(seat);
-        }
-        const auto each = static_cast<std::size_t>(view_.cluster.shape(job_.shape).request.gpus);
-        const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
-        HostRoom cpu{state.cpu, view_.cluster.cpu_on(job_.shape, node)};
-        HostRoom memory{state.memory, view_.cluster.memory_on(job_.shape, node)};
-        for (std::size_t first = 0; first + each <= seats_.size(); first += each) {
-            if (!cpu.take() || !memory.take()) return;
-            Berth berth;
-            berth.node = node;
-            berth.declared = berth.expected = view_.now;
-            for (std::size_t i = first; i < first + each; ++i) {
-                const Seat& seat = seats_[i];
-                berth.mask |= std::uint64_t{1} << seat.gpu;
-                berth.expected = std::max(berth.expected, seat.free_at);
-                if (seat.unknown == 0) berth.declared = std::max(berth.declared, seat.free_at);
-            }
-            berth.unknown = count_unknown(here, berth.mask);
-            // GPUs idle, but what stands beside them has the CPU or memory.
-            if (berth.expected == view_.now && !(cpu.is_free() && memory.is_free())) {
-                ++berth.unknown;
-                berth.expected += kShortestRun;
-            }
-            found.push_back(berth);
-        }
-    }
-
-    std::uint64_t booked_on(NodeId node) const {
-        std::uint64_t mask = 0;
-        for (const TaskPlacement& task : booked_) {
-            if (task.node == node) mask |= task.gpu_mask;
-        }
-        return mask;
-    }
-
-    // Jobs on these GPUs that have not declared their end.
-    int count_unknown(const Seats& here, std::uint64_t mask) {
-        unknown_.clear();
-        for (const User& user : here.unknown) {
-            if ((mask >> user.gpu & 1) != 0) unknown_.push_back(user.job);
-        }
-        std::ranges::sort(unknown_);
-        return static_cast<int>(std::ranges::unique(unknown_).begin() - unknown_.begin());
-    }
-
-    const PoolView& view_;
-    const Job& job_;
-    const std::vector<TaskPlacement>& booked_;
-    Seating& seating_;
-    std::vector<Seat> seats_;  // of the node looked at, the best first
-    std::vector<JobId> unknown_;
-};
 
 model::Booking booking_of(const PoolView& view, const Job& job, std::span<const Berth> berths) {
     model::Booking booking;
@@ -335,7 +97,7 @@ bool is_within_fair_share(const PoolView& view, ProjectId project, MilliGpu amou
 
 Bookings::Bookings(const PoolView& view) : view_(view) {
     if (view.policy.bookings_max == 0) return;
-    Seating seating(view);
+    Berths where(view);
     const LongestWaiting waiting = longest_waiting(view);
     if (waiting.next) change_at(*waiting.next);
     for (const Job* job : waiting.jobs) {
@@ -345,7 +107,7 @@ Bookings::Bookings(const PoolView& view) : view_(view) {
         for (const Booked& booked : booked_) {
             others.insert(others.end(), booked.booking.tasks.begin(), booked.booking.tasks.end());
         }
-        const std::vector<Berth> berths = Search(view, *job, others, seating).run();
+        const std::vector<Berth> berths = where.best_for(*job, others);
         if (!berths.empty()) booked_.push_back({booking_of(view, *job, berths), {}});
     }
     for (Booked& booked : booked_) {
@@ -354,7 +116,7 @@ Bookings::Bookings(const PoolView& view) : view_(view) {
         const auto change = first_to_end_before(view, booked.booking);
         if (change) change_at(*change);
     }
-    if (const auto end = seating.next_end()) change_at(*end);
+    if (const auto end = where.next_end()) change_at(*end);
 }
 
 void Bookings::change_at(TimePoint time) {

@@ -37,8 +37,6 @@
 
 namespace berth::scheduling {
 
-inline constexpr std::size_t kBookingNodes = 256;
-
 class Bookings {
   public:
     // Books and keeps the idle part: in both views of the cluster it is taken, inside the caller's

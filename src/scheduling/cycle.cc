@@ -249,6 +249,8 @@ class Attempt {
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) {
                 search.forget();
+            } else if (!draft_.frees_gpus() && searches_for_moves_ == kMoveSearchesMax) {
+                break;
             } else if (consolidate_for(view, cluster_.job(next->job), search, order)) {
                 search.forget();
             } else {
@@ -265,12 +267,13 @@ class Attempt {
                          QueueOrder& order) {
         const Bookings::Opening opening(bookings_of(view), job);
         if (!may_have(view, job)) return false;
-        if (reserve_coming(view, job)) {  // what an earlier move left over
+        if (draft_.frees_gpus() && reserve_coming(view, job)) {  // what an earlier move left over
             order.changed(job.project);
             return true;
         }
         const bool is_apart = is_enough_apart(view, job.shape, job.ask(), View::Coming);
-        if (!is_apart || ++searches_for_moves_ > kMoveSearchesMax) return false;
+        if (!is_apart || searches_for_moves_ == kMoveSearchesMax) return false;
+        ++searches_for_moves_;
         if (is_waste_spent(view, view.wasted_gpu_ms)) {
             draft_.wake_at(waste_renewal(draft_.now()));
             return false;
@@ -469,13 +472,15 @@ class Attempt {
     }
 
     // Whoever leaves changes what others have a right to, what is started what is booked and what
-    // too large quotas are worth; what was promised to one may be another's now; and whoever is
-    // given GPUs may have to move next.
+    // too large quotas are worth, and, where GPU models are exchanged, by which of them it got, what
+    // its project is due; what was promised to one may be another's now; and whoever is given GPUs
+    // may have to move next.
     bool may_leave_more_to_decide() const {
         const Plan& plan = draft_.plan();
         const auto has_booked = [](const Bookings& bookings) { return !bookings.empty(); };
         const auto is_scaled = [](const PoolView& view) {
-            return !view.shares.overcommitted.empty();
+            return !view.shares.overcommitted.empty() ||
+                   !view.cluster.pool(view.pool).exchange.empty();
         };
         if (plan.is_empty()) return false;
         return draft_.frees_gpus() || !plan.dropped.empty() || !draft_.honoured().empty() ||

@@ -9,13 +9,13 @@
 namespace berth::scheduling {
 
 std::span<const Mover> Movers::on(NodeId node) {
-    if (on_node_.empty()) on_node_.resize(view_.cluster.nodes().size());
-    Range& range = on_node_[node.index()];
-    if (!range.is_known) {
+    const auto [known, is_new] = on_node_.try_emplace(node);
+    Range& range = known->second;
+    if (is_new) {
         const std::size_t first = movers_.size();
         look_at(node);
         range = {static_cast<std::uint32_t>(first),
-                 static_cast<std::uint32_t>(movers_.size() - first), true};
+                 static_cast<std::uint32_t>(movers_.size() - first)};
     }
     return std::span(movers_).subspan(range.first, range.count);
 }

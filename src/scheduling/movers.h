@@ -10,6 +10,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <unordered_map>
 #include <vector>
 
 #include "model/plan.h"
@@ -43,14 +44,13 @@ class Movers {
     struct Range {
         std::uint32_t first = 0;
         std::uint32_t count = 0;
-        bool is_known = false;
     };
 
     void look_at(NodeId node);
 
     const PoolView& view_;
     std::function<bool(const cluster::Job&)> may_move_;
-    std::vector<Range> on_node_;  // by node: where its movers are
+    std::unordered_map<NodeId, Range> on_node_;  // where its movers are
     std::vector<Mover> movers_;
     std::vector<JobId> here_;
 };

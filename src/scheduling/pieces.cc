@@ -122,13 +122,23 @@ bool PieceTable::is_honoured(const Piece& piece) const {
 std::int64_t PieceTable::cost(const Terms& terms, std::size_t position) {
     const Piece& piece = pieces_[position];
     if (piece.is_fresh) return 0;
-    std::optional<std::int64_t> below;
-    for (Class& alike : cuts_[piece.project.index()].classes) {
-        if (alike.precedence >= piece.precedence) break;
-        const auto cheapest = cheapest_in(alike, terms);
-        if (cheapest) below = std::min(below.value_or(*cheapest), *cheapest);
+    std::vector<Class>& classes = cuts_[piece.project.index()].classes;
+    const auto at = static_cast<std::size_t>(&class_of(piece) - classes.data());
+    return own_cost(piece) + cheapest_below(classes, at, terms);
+}
+
+// Of the classes before this one; nothing when nothing is left there.
+std::int64_t PieceTable::cheapest_below(std::span<Class> classes, std::size_t at,
+                                        const Terms& terms) {
+    std::optional<std::int64_t>& known = classes[at].below[terms.minimum_run ? 1 : 0];
+    if (known && !asks_who_) return *known;
+    std::optional<std::int64_t> least;
+    for (Class& lower : classes.first(at)) {
+        const auto cheapest = cheapest_in(lower, terms);
+        if (cheapest) least = std::min(least.value_or(*cheapest), *cheapest);
     }
-    return own_cost(piece) + below.value_or(0);
+    known = least.value_or(0);
+    return *known;
 }
 
 TimePoint PieceTable::protected_until(const Terms& terms, const Piece& piece) const {
@@ -202,7 +212,9 @@ bool PieceTable::strike_out(std::size_t position) {
         --alike.count[which];
         alike.gpus[which] -= piece.gpus;
     }
-    const bool has_higher = &alike != &cuts_[piece.project.index()].classes.back();
+    std::vector<Class>& classes = cuts_[piece.project.index()].classes;
+    for (Class& higher : classes) higher.below = {};
+    const bool has_higher = &alike != &classes.back();
     return has_higher && (alike.count[0] == 0 || alike.count[1] == 0);
 }
 
@@ -342,6 +354,7 @@ void PieceTable::price(Cut& cut) {
         alike.protected_until.reset();
         alike.by_cost.clear();
         alike.cheapest = {};
+        alike.below = {};
         for (const std::size_t piece : alike.order) price(alike, pieces_[piece]);
     }
 }

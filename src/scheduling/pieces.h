@@ -89,6 +89,7 @@ class PieceTable {
         std::vector<Group> groups;  // made when somebody asks
         std::vector<std::size_t> by_cost;  // made when a greater precedence asks
         std::array<std::size_t, 2> cheapest{};  // positions in by_cost: nothing is left before
+        std::array<std::optional<std::int64_t>, 2> below;  // least cost in the classes before it
     };
 
     // The classes of a project that the terms reach, least precedence first.
@@ -157,6 +158,7 @@ class PieceTable {
     void leave_nodes(std::size_t piece);
     Class& class_of(const Piece& piece);
     void lower_stage(Class& alike, std::size_t core);
+    std::int64_t cheapest_below(std::span<Class> classes, std::size_t at, const Terms& terms);
     std::optional<std::int64_t> cheapest_in(Class& from, const Terms& terms);
     TimePoint protected_until(const Terms& terms, const Piece& piece) const;
     bool is_protected(const Terms& terms, const Piece& piece) const;

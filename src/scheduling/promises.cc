@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <set>
+#include <vector>
 
 namespace berth::scheduling {
 
@@ -12,11 +12,27 @@ using cluster::Cluster;
 using cluster::Job;
 using model::TaskPlacement;
 
+namespace {
+
+// Whether each of the tasks, alone, has room on its GPUs.
+bool has_been_left(const Cluster& cluster, const std::vector<TaskPlacement>& tasks) {
+    return std::ranges::all_of(tasks, [&](const TaskPlacement& task) {
+        bool is_free = true;
+        for (std::uint64_t mask = task.gpu_mask; mask != 0 && is_free; mask &= mask - 1) {
+            is_free = task.part().fits_in(cluster.unused(task.node, std::countr_zero(mask)));
+        }
+        return is_free;
+    });
+}
+
+}  // namespace
+
 // Only when all of it has been left does taking the promise as used keep every GPU within its
 // bounds. Tasks of one job may share a GPU, and they share the CPU and memory of their node, so
 // they are asked about together.
 bool is_due(const Cluster& cluster, const Job& job) {
     if (job.is_releasing()) return false;  // it moves, and has not left its old place
+    if (!has_been_left(cluster, job.hold->tasks)) return false;  // which settles it for most
     std::map<std::pair<NodeId, int>, model::GpuPart> gpus;
     std::map<NodeId, std::pair<std::int64_t, std::int64_t>> hosts;  // CPU, memory
     for (const TaskPlacement& task : job.hold->tasks) {
@@ -45,7 +61,7 @@ bool is_due(const Cluster& cluster, const Job& job) {
 
 void honour_promises(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass) {
     const Cluster& cluster = draft.cluster();
-    const std::set<JobId> holders = cluster.holders();
+    const std::vector<JobId> holders(cluster.holders().begin(), cluster.holders().end());
     for (const JobId id : holders) {
         const Job& job = cluster.job(id);
         const bool is_broken = std::ranges::any_of(job.hold->tasks, [&](const auto& task) {

@@ -339,7 +339,8 @@ class Replay {
         check_minimal(judge, left, want, taken);
         if (!policy_.cheapest_victims || all.size() > kPiecesAll) return;
         ++stats_.sets_tried;
-        const auto best = judge.cheapest(left, want);
+        // Nobody both gains and loses in one plan.
+        const auto best = judge.cheapest(left, want, winners_);
         if (best && *best < judge.price(taken, all)) {
             report("I7: " + who + " could start at a cost of " + std::to_string(best->cost) +
                    " and " + std::to_string(best->jobs) + " jobs");

@@ -523,10 +523,14 @@ Price Judge::price(const std::vector<JudgedPiece>& taken,
     return price;
 }
 
-std::optional<Price> Judge::cheapest(const Room& before, const Want& want) const {
+std::optional<Price> Judge::cheapest(const Room& before, const Want& want,
+                                     const std::set<JobId>& spared) const {
     std::optional<Price> best;
     const std::vector<JudgedPiece> all = pieces(want);
     any_set(all, [&](const std::vector<JudgedPiece>& taken) {
+        const bool is_spared = std::ranges::any_of(
+            taken, [&](const JudgedPiece& piece) { return spared.contains(piece.job); });
+        if (is_spared) return false;
         const Price cost = price(taken, all);
         if (best && *best <= cost) return false;
         if (!objection(before, want, taken) && helps(before, want, taken)) best = cost;

@@ -119,8 +119,10 @@ class Judge {
     bool helps(const Room& before, const Want& want, const std::vector<JudgedPiece>& taken) const;
     Price price(const std::vector<JudgedPiece>& taken, const std::vector<JudgedPiece>& all) const;
 
-    // The cheapest set that is legal and helps, among all; only for few pieces.
-    std::optional<Price> cheapest(const Room& before, const Want& want) const;
+    // The cheapest set that is legal, helps and takes nothing from the spared jobs, among all; only
+    // for few pieces.
+    std::optional<Price> cheapest(const Room& before, const Want& want,
+                                  const std::set<JobId>& spared) const;
 
     const RuleShares& shares() const { return shares_; }
 

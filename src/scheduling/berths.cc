@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/berths.h"
+
+#include <algorithm>
+#include <bit>
+#include <iterator>
+
+namespace berth::scheduling {
+namespace {
+
+using cluster::Job;
+using model::Duration;
+using model::TaskPlacement;
+
+constexpr Duration kShortestRun{60 * 1000};
+constexpr std::uint32_t kUnseen = static_cast<std::uint32_t>(-1);
+
+// What the tasks of one gang take of a node's CPU or memory, counted while they are booked.
+struct HostRoom {
+    const cluster::HostUse& host;
+    std::int64_t each = 0;
+    std::int64_t taken = 0;
+
+    // Whether one more task would fit if nobody else were there.
+    bool take() {
+        taken += each;
+        return host.capacity == cluster::kUnaccounted || taken <= host.capacity;
+    }
+    bool is_free() const { return taken <= host.free(View::Coming); }
+};
+
+}  // namespace
+
+End end_of(const Job& job, TimePoint now) {
+    const bool has_declared = job.expected_runtime > Duration{0};
+    if (has_declared && job.last_start + job.expected_runtime > now) {
+        return {job.last_start + job.expected_runtime};
+    }
+    if (job.kind == model::JobKind::Inference) return {{}, false, true};
+    return {now + std::max(now - job.last_start, kShortestRun), false};
+}
+
+Berths::Berths(const PoolView& view) : view_(view), at_(view.cluster.nodes().size(), kUnseen) {}
+
+std::vector<Berth> Berths::best_for(const Job& job, std::span<const TaskPlacement> booked) {
+    std::vector<Berth> found;
+    for (const NodeId node : nodes_to_look_at(job)) add(job.shape, node, booked, found);
+    const auto count = static_cast<std::size_t>(job.ask());
+    if (found.size() < count) return {};
+    const auto best = found.begin() + static_cast<std::ptrdiff_t>(count);
+    std::ranges::partial_sort(found, best, {}, &Berth::key);
+    found.resize(count);
+    return found;
+}
+
+std::vector<NodeId> Berths::nodes_to_look_at(const Job& job) const {
+    const std::size_t most = std::max(kBookingNodes, 2 * static_cast<std::size_t>(job.ask()));
+    const auto& pool = view_.cluster.pool(view_.pool);
+    const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
+    std::vector<NodeId> nodes;
+    for (int count = pool.gpus_per_node_max; count >= 0; --count) {
+        const cluster::NodeSet& with = free.nodes_with(count);
+        for (NodeId node = with.next({0}); node.is_valid() && nodes.size() < most;
+             node = with.next({node.value + 1})) {
+            const auto kind = view_.cluster.nodes()[node.index()].kind;
+            if (view_.cluster.allows(job.shape, kind)) nodes.push_back(node);
+        }
+    }
+    return nodes;
+}
+
+Berths::Node Berths::on(NodeId node) {
+    std::uint32_t& at = at_[node.index()];
+    if (at == kUnseen) {
+        at = static_cast<std::uint32_t>(ranges_.size());
+        look_at(node);
+    }
+    const Range& range = ranges_[at];
+    return {std::span(seats_).subspan(range.first_seat, range.seats),
+            std::span(users_).subspan(range.first_user, range.users)};
+}
+
+void Berths::look_at(NodeId node) {
+    const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
+    const std::size_t first = seats_.size();
+    const std::size_t first_user = users_.size();
+    std::uint64_t gone = 0;
+    for (int gpu = 0; gpu < state.gpus; ++gpu) seats_.push_back({gpu, 0, view_.now});
+    const auto& jobs = view_.cluster.jobs_on(node);
+    jobs_.assign(jobs.begin(), jobs.end());
+    std::ranges::sort(jobs_);
+    jobs_.erase(std::ranges::unique(jobs_).begin(), jobs_.end());
+    for (const JobId id : jobs_) {
+        const Job& job = view_.cluster.job(id);
+        const End end = end_of(job, view_.now);
+        for (const cluster::PlacedTask& task : job.placed) {
+            if (task.place.node != node || task.is_releasing) continue;
+            if (end.is_never) gone |= task.place.gpu_mask;
+            for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
+                const int gpu = std::countr_zero(mask);
+                Seat& seat = seats_[first + static_cast<std::size_t>(gpu)];
+                seat.free_at = std::max(seat.free_at, end.time);
+                if (end.is_declared) {
+                    next_end_ = std::min(next_end_.value_or(end.time), end.time);
+                    continue;
+                }
+                ++seat.unknown;
+                users_.push_back({gpu, id});
+            }
+        }
+    }
+    const auto here = seats_.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto left = std::remove_if(here, seats_.end(), [&](const Seat& seat) {
+        const bool is_used = seat.free_at > view_.now || seat.unknown > 0;
+        const bool is_promised =
+            !is_used && view_.cluster.free(View::Coming, node, seat.gpu) < base::kWholeGpu;
+        return (gone >> seat.gpu & 1) != 0 || is_promised;
+    });
+    seats_.erase(left, seats_.end());
+    std::ranges::sort(std::span(seats_).subspan(first), {}, &Seat::key);
+    ranges_.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first_user),
+                       static_cast<std::uint32_t>(seats_.size() - first),
+                       static_cast<std::uint32_t>(users_.size() - first_user)});
+}
+
+void Berths::add(ShapeId shape, NodeId node, std::span<const TaskPlacement> booked,
+                 std::vector<Berth>& berths) {
+    std::uint64_t gone = 0;
+    for (const TaskPlacement& task : booked) {
+        if (task.node == node) gone |= task.gpu_mask;
+    }
+    const Node here = on(node);
+    left_.clear();
+    std::ranges::copy_if(here.seats, std::back_inserter(left_),
+                         [&](const Seat& seat) { return (gone >> seat.gpu & 1) == 0; });
+    const auto each = static_cast<std::size_t>(view_.cluster.shape(shape).request.gpus);
+    const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
+    HostRoom cpu{state.cpu, view_.cluster.cpu_on(shape, node)};
+    HostRoom memory{state.memory, view_.cluster.memory_on(shape, node)};
+    for (std::size_t first = 0; first + each <= left_.size(); first += each) {
+        if (!cpu.take() || !memory.take()) return;
+        Berth berth;
+        berth.node = node;
+        berth.declared = berth.expected = view_.now;
+        for (std::size_t i = first; i < first + each; ++i) {
+            const Seat& seat = left_[i];
+            berth.mask |= std::uint64_t{1} << seat.gpu;
+            berth.expected = std::max(berth.expected, seat.free_at);
+            if (seat.unknown == 0) berth.declared = std::max(berth.declared, seat.free_at);
+        }
+        berth.unknown = count_unknown(here, berth.mask);
+        // GPUs idle, but what stands beside them has the CPU or memory.
+        if (berth.expected == view_.now && !(cpu.is_free() && memory.is_free())) {
+            ++berth.unknown;
+            berth.expected += kShortestRun;
+        }
+        berths.push_back(berth);
+    }
+}
+
+// Jobs on these GPUs that have not declared their end. Those of one job are neighbours.
+int Berths::count_unknown(const Node& node, std::uint64_t mask) {
+    int count = 0;
+    JobId last;
+    for (const User& user : node.unknown) {
+        if ((mask >> user.gpu & 1) == 0 || user.job == last) continue;
+        last = user.job;
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace berth::scheduling

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Where could a gang stand once those in its way have left, and when is that? The measure by which
+// bookings choose (bookings.h), for one decision: nothing that runs changes meanwhile.
+//
+// Cost: looks at most at kBookingNodes nodes, or two for each task, those with the most idle GPUs,
+// and once at the jobs on each.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "scheduling/pool_view.h"
+
+namespace berth::scheduling {
+
+inline constexpr std::size_t kBookingNodes = 256;
+
+// When a job leaves its GPUs: as declared, or, if it has not or runs longer, when it has run as
+// long again, at least a minute. Services do not end.
+struct End {
+    TimePoint time;
+    bool is_declared = true;
+    bool is_never = false;
+};
+End end_of(const cluster::Job& job, TimePoint now);
+
+// Room for one task.
+struct Berth {
+    int unknown = 0;  // jobs in its way that have not declared their end
+    TimePoint declared;  // free by then, if those unknown are gone
+    TimePoint expected;
+    NodeId node;
+    std::uint64_t mask = 0;
+
+    auto key() const { return std::tuple(unknown, declared, node, mask); }
+};
+
+class Berths {
+  public:
+    explicit Berths(const PoolView& view);
+
+    // The best ones for the whole gang beside what is `booked` already, the best first; none when
+    // there are not enough.
+    std::vector<Berth> best_for(const cluster::Job& job,
+                                std::span<const model::TaskPlacement> booked);
+    // The first declared end of those that were looked at.
+    std::optional<TimePoint> next_end() const { return next_end_; }
+
+  private:
+    // One GPU that could be booked: whoever uses it is gone then.
+    struct Seat {
+        int gpu = 0;
+        int unknown = 0;  // users that have not declared their end
+        TimePoint free_at;
+
+        auto key() const { return std::tuple(unknown, free_at, gpu); }
+    };
+    // Who leaves a GPU when, unknown to anybody.
+    struct User {
+        int gpu = 0;
+        JobId job;
+    };
+    // The GPUs of a node that become free some day and are not promised already, the best first.
+    struct Node {
+        std::span<const Seat> seats;
+        std::span<const User> unknown;
+    };
+    // Where what is known of a node begins, and how much it is.
+    struct Range {
+        std::uint32_t first_seat = 0;
+        std::uint32_t first_user = 0;
+        std::uint32_t seats = 0;
+        std::uint32_t users = 0;
+    };
+    std::vector<NodeId> nodes_to_look_at(const cluster::Job& job) const;
+    Node on(NodeId node);
+    void look_at(NodeId node);
+    // Adds those of one node.
+    void add(ShapeId shape, NodeId node, std::span<const model::TaskPlacement> booked,
+             std::vector<Berth>& berths);
+    static int count_unknown(const Node& node, std::uint64_t mask);
+
+    const PoolView& view_;
+    std::vector<std::uint32_t> at_;  // by node: position in ranges_, kUnseen
+    std::vector<Range> ranges_;
+    std::vector<Seat> seats_;
+    std::vector<User> users_;
+    std::vector<Seat> left_;  // of the node that is added
+    std::vector<JobId> jobs_;
+    std::optional<TimePoint> next_end_;
+};
+
+}  // namespace berth::scheduling
