@@ -34,7 +34,7 @@ class RandomModel {
     }
     model::JobRecord record() {
         model::JobRecord record;
-        record.id = job(), record.spec = spec();
+        record.id = job(), record.spec = spec(), record.is_parted = flag();
         record.user = text(), record.command = text(), record.detail = text();
         record.state = static_cast<model::JobState>(rng_.between(0, 8));
         record.held = flag(), record.created = time(), record.waiting_since = time();
@@ -46,7 +46,6 @@ class RandomModel {
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.stale_since = maybe(time());
         record.hold_rule = rule(), record.turn_gpu_ms = large(), record.pause_way.why_not = text();
-        record.is_parted = flag();
         const auto frozen = maybe(model::Frozen{{large()}, duration()});
         record.last_pause =
             maybe(model::PauseReceipt{time(), rule(), job(), text(), cost(), time(), maybe(time()),
@@ -96,13 +95,13 @@ class RandomModel {
         spec.request = {small(), {large()}, {large()}, {}, {}},
         spec.stale_grace = maybe(duration());
         if (flag()) spec.request.cpu = model::MilliCpu{large()}, spec.request.memory = {large()};
-        spec.may_share = flag(), spec.packed = maybe(model::GpuPart{{large()}, {large()}});
         spec.node_labels = labels(), spec.topology = {text(), text(), {}};
         if (flag()) spec.topology.groups = {{text(), small(), small(), text()}};
         spec.placement = model::Placement(rng_.between(0, 2));
         spec.tensor_skew_ppm = maybe(large()), spec.min_run = maybe(duration());
         spec.restart_cost = duration(), spec.preemption_delay = maybe(duration()),
-        spec.expected_runtime = maybe(duration());
+        spec.expected_runtime = maybe(duration()), spec.may_share = flag(),
+        spec.packed = maybe(model::GpuPart{{large()}, {large()}});
         return spec;
     }
     std::vector<model::TaskPlacement> placements() {

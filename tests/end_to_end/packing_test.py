@@ -87,10 +87,11 @@ class Packing(ServerCase):
         eventually(lambda: all(self.place(job) for job in jobs))
         self.assertEqual(self.place(jobs[0]), self.place(jobs[1]))
         self.assertEqual(self.server.get(f"jobs/{jobs[0]}")["beside"], [jobs[1]])
-        page = self.server.berth("show", str(jobs[0])).stdout
-        self.assertRegex(page, rf"packed +with {jobs[1]} default/resnet: jobs like it leave half of a GPU")
-        self.assertIn(f"with {jobs[0]} default/resnet", self.server.berth("why", str(jobs[1])).stdout)
-        self.assertIn(f"beside {jobs[1]} default/resnet", self.server.berth("top", "--once").stdout)
+        one, other = (f"{job} default/resnet" for job in jobs)
+        self.assertRegex(self.server.berth("show", str(jobs[0])).stdout,
+                         rf"packed +with {other}: jobs like it leave half of a GPU")
+        self.assertIn(f"with {one}", self.server.berth("why", str(jobs[1])).stdout)
+        self.assertIn(f"beside {other}", self.server.berth("top", "--once").stdout)
         for job in jobs:
             self.ended(job)
         together = time.monotonic() - from_time
