@@ -36,7 +36,7 @@ class RandomModel {
         model::JobRecord record;
         record.id = job(), record.spec = spec(), record.is_parted = flag();
         record.user = text(), record.command = text(), record.detail = text();
-        record.state = static_cast<model::JobState>(rng_.between(0, 8));
+        record.state = state(0);
         record.held = flag(), record.created = time(), record.waiting_since = time();
         record.first_start = maybe(time()), record.last_start = maybe(time());
         record.last_checkpoint = maybe(time()), record.finished = maybe(time());
@@ -141,7 +141,8 @@ class RandomModel {
     model::JobId job() { return {rng_.between(-1, 1'000'000)}; }
     model::TimePoint time() { return base::at_ms(flag() ? 0 : rng_.between(-9, 1LL << 42)); }
     model::Duration duration() { return model::Duration{rng_.between(0, 90'000)}; }
-    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 5)); }
+    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 7)); }
+    model::JobState state(int least) { return model::JobState(rng_.between(least, 8)); }
     model::PauseCost cost() { return {large(), large()}; }
     template <typename T>
     std::optional<T> maybe(T value) {
@@ -162,8 +163,7 @@ class RandomModel {
         model::Entitlement rights;
         if (flag()) rights.quota = model::MilliGpu{large()};
         if (flag()) rights.limit = {large()};
-        rights.weight = large(), rights.usage_ppm = large();
-        rights.priority = small();
+        rights.weight = large(), rights.usage_ppm = large(), rights.priority = small();
         rights.kind = flag() ? model::QuotaKind::Fixed : model::QuotaKind::Guaranteed;
         return rights;
     }
@@ -186,9 +186,7 @@ class RandomModel {
     }
     void fill(model::JobPaused& e) { e = {job(), flag()}; }
     void fill(model::CancelRequested& e) { e = {job(), time()}; }
-    void fill(model::JobFinished& e) {
-        e = {job(), model::JobState(rng_.between(6, 8)), small(), text()};
-    }
+    void fill(model::JobFinished& e) { e = {job(), state(6), small(), text()}; }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
     void fill(model::JobMeasured& e) { e = {job(), profile()}; }
     void fill(model::JobsParted& e) { e = {job(), job()}; }
