@@ -6,6 +6,7 @@
 
 #include "cli/arguments.h"
 #include "cli/context.h"
+#include "cli/nodes_text.h"
 #include "cli/simulate_quotas.h"
 #include "cli/simulate_table.h"
 #include "cli/text_file.h"
@@ -17,13 +18,15 @@ namespace berth::cli {
 namespace {
 
 constexpr std::int32_t kGpusMax = 1'000'000;
+constexpr std::string_view kUsualModel = "v100";  // of --speeds
+constexpr std::int32_t kGainMax = 1000;  // percent
 constexpr std::size_t kTraceTextMax = std::size_t{2} << 30;
 
 constexpr Flag kFlags[] = {
     {0, "trace", "FILE", "the jobs; may be gzipped, \"-\" is standard input", Completes::Files},
     {0, "format", "NAME", "of the trace; told by its columns unless said", Completes::Choices,
      "muri|tiresias|philly|shockwave|berth"},
-    {0, "nodes", "NxG", "N nodes of G GPUs each"},
+    {0, "nodes", "NxG,...", "N nodes of G GPUs each; NxMODEL:G for several models"},
     {0, "policy", "A,B,...", "which orders to compare, see below"},
     {0, "quotas", "FILE", "the cluster as for plan; the real core decides", Completes::Files},
     {0, "profile", "A,B,...", "with --quotas: berth, classic; berth"},
@@ -34,27 +37,65 @@ constexpr Flag kFlags[] = {
      Completes::Choices, "nodes|count|profile"},
     {0, "packing", "RULE", "none; pairs or muri: jobs may share GPUs", Completes::Choices,
      "none|pairs|muri"},
-    {0, "speeds", "FILE", "measured when spread and in pairs, as Gavel's", Completes::Files},
+    {0, "speeds", "FILE", "measured spread, in pairs, by model, as Gavel's", Completes::Files},
+    {0, "models", "RULE", "of GPUs: any, fastest, or swap when that gains"},
     {0, "sizes", "FILE", "GPU-seconds of past jobs, for gittins", Completes::Files},
     {'o', "output", "FORM", "table, json or html", Completes::Choices, "table|json|html"},
     {0, "json", "", "the same as -o json"},
 };
 
-// "8x8"
+// "8x8" or "4xv100:8,8xk80:4"
 Outcome<simulation::Machines> read_machines(const std::string& text) {
-    simulation::Machines machines{0, 0};
-    const char* end = text.data() + text.size();
-    const auto nodes = std::from_chars(text.data(), end, machines.nodes);
-    if (nodes.ec == std::errc() && nodes.ptr != end && *nodes.ptr == 'x') {
-        const auto gpus = std::from_chars(nodes.ptr + 1, end, machines.gpus_per_node);
-        const bool is_whole = gpus.ec == std::errc() && gpus.ptr == end;
-        if (is_whole && machines.nodes > 0 && machines.gpus_per_node > 0 &&
-            machines.nodes <= kGpusMax / machines.gpus_per_node) {
-            return machines;
+    std::vector<simulation::NodesAlike> models;
+    std::int64_t gpus = 0;
+    for (const std::string_view part : split_words(text, ',')) {
+        const auto nodes = read_nodes_text(part);
+        const bool is_known = nodes && nodes->count;
+        if (is_known) gpus += std::int64_t{*nodes->count} * nodes->gpus;
+        if (!is_known || gpus > kGpusMax) {
+            return bad_usage(
+                "--nodes: wanted NODESxGPUS such as 8x8, or 4xv100:8,8xk80:4, of at most " +
+                    std::to_string(kGpusMax) + " GPUs, found \"" + text + "\"",
+                "berth help simulate");
         }
+        if (std::ranges::count(models, nodes->gpu_model, &simulation::NodesAlike::model) > 0) {
+            return bad_usage(
+                "--nodes: wanted the nodes of a model once, each model named, found \"" + text +
+                    "\"",
+                "berth help simulate");
+        }
+        models.push_back({*nodes->count, nodes->gpus, nodes->gpu_model});
     }
-    return bad_usage("--nodes: wanted NODESxGPUS such as 8x8, found \"" + text + "\"",
-                     "berth help simulate");
+    return simulation::Machines(std::move(models));
+}
+
+// "swap:gain=5"
+Outcome<simulation::ModelChoice> read_models(const Arguments& arguments) {
+    using Rule = simulation::ModelChoice::Rule;
+    const std::string text = arguments.text("models", "any");
+    simulation::ModelChoice choice;
+    if (text == "any") return choice;
+    if (!arguments.has("speeds")) {
+        return bad_usage(
+            "--models " + text + ": wanted --speeds FILE, which says how fast jobs are",
+            "berth help simulate");
+    }
+    if (text == "fastest") choice.rule = Rule::Fastest;
+    if (text.starts_with("swap")) choice.rule = Rule::Swap;
+    constexpr std::string_view kGain = "swap:gain=";
+    if (text.starts_with(kGain)) {
+        const char* const end = text.data() + text.size();
+        const auto [stop, error] =
+            std::from_chars(text.data() + kGain.size(), end, choice.gain_percent);
+        const bool is_whole = error == std::errc() && stop == end;
+        if (is_whole && choice.gain_percent >= 0 && choice.gain_percent <= kGainMax) return choice;
+    } else if (text == "fastest" || text == "swap") {
+        return choice;
+    }
+    return bad_usage(
+        "--models: wanted any, fastest, swap or swap:gain=0 to 1000 (percent), found \"" + text +
+            "\"",
+        "berth help simulate");
 }
 
 Outcome<std::string> read_unpacked(const std::string& file) {
@@ -96,16 +137,18 @@ Outcome<std::vector<ordering::GpuMs>> read_sizes(const Arguments& arguments,
 
 struct Wanted {
     simulation::Trace trace;
-    simulation::Machines machines;
+    simulation::Machines machines{1, 1};
     simulation::Placement placement = simulation::Placement::Nodes;
     base::Duration restart_cost{};
     simulation::Packing packing = simulation::Packing::None;
     std::optional<simulation::SpeedTable> speeds;
+    simulation::ModelChoice models;
     std::vector<std::string> policies;
     ordering::Surroundings surroundings;
 
     simulation::Experiment experiment() const {
-        return {trace, machines, placement, restart_cost, packing, speeds ? &*speeds : nullptr};
+        return {trace, machines, placement, restart_cost, packing, speeds ? &*speeds : nullptr,
+                models};
     }
 };
 
@@ -130,9 +173,20 @@ Outcome<Wanted> read_wishes(const Arguments& arguments) {
     if (const std::string file = arguments.text("speeds"); !file.empty()) {
         const auto text = read_unpacked(file);
         if (!text) return tl::unexpected(text.error());
-        auto speeds = simulation::parse_speed_table(*text, file);
+        std::vector<std::string> models;
+        for (const auto& alike : wanted.machines.models()) {
+            models.push_back(alike.model.empty() ? std::string(kUsualModel) : alike.model);
+        }
+        auto speeds = simulation::parse_speed_table(*text, file, models);
         if (!speeds) return refuse(kBadInput, speeds.error().message);
         wanted.speeds = std::move(*speeds);
+    }
+    const auto models = read_models(arguments);
+    if (!models) return tl::unexpected(models.error());
+    wanted.models = *models;
+    if (wanted.machines.models().size() > 1 && wanted.packing != simulation::Packing::None) {
+        return bad_usage("--packing does not go with GPUs of several models",
+                         "berth help simulate");
     }
     const auto cost = arguments.duration("restart-cost", std::chrono::seconds(60));
     if (!cost) return tl::unexpected(cost.error());

@@ -11,6 +11,7 @@
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/context.h"
+#include "cli/nodes_text.h"
 #include "cli/output.h"
 #include "cli/submission_flags.h"
 #include "cli/text_file.h"
@@ -109,34 +110,17 @@ int suppose_rights(Context& context, const Arguments& arguments, Supposition wha
     return suppose_and_show(context, arguments, suppose, title);
 }
 
-Outcome<int> read_number(std::string_view text, const std::string& word) {
-    int number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size() && number > 0) return number;
-    return bad_usage("wanted nodes such as 2xH100:8 or 8, found \"" + word + "\"",
-                     "berth help whatif");
-}
-
-// "+2xH100:8": two nodes of eight H100; "8": one of eight GPUs.
+// "+2xH100:8"
 Outcome<Hypothesis> read_nodes(const std::string& word) {
-    std::string_view rest = word;
-    if (rest.starts_with('+')) rest.remove_prefix(1);
+    const auto nodes = read_nodes_text(word.starts_with('+') ? word.substr(1) : word);
+    if (!nodes) {
+        return bad_usage("wanted nodes such as 2xH100:8 or 8, found \"" + word + "\"",
+                         "berth help whatif");
+    }
     Hypothesis hypothesis{.what = Supposition::Node};
-    const std::size_t times = rest.find('x');
-    if (times != std::string_view::npos && times > 0 &&
-        rest.find_first_not_of("0123456789") == times) {
-        const auto count = read_number(rest.substr(0, times), word);
-        if (!count) return tl::unexpected(count.error());
-        hypothesis.count = *count;
-        rest.remove_prefix(times + 1);
-    }
-    if (const std::size_t colon = rest.rfind(':'); colon != std::string_view::npos) {
-        hypothesis.node.gpu_model = rest.substr(0, colon);
-        rest.remove_prefix(colon + 1);
-    }
-    const auto gpus = read_number(rest, word);
-    if (!gpus) return tl::unexpected(gpus.error());
-    hypothesis.node.gpus = *gpus;
+    hypothesis.count = nodes->count.value_or(1);
+    hypothesis.node.gpu_model = nodes->gpu_model;
+    hypothesis.node.gpus = nodes->gpus;
     return hypothesis;
 }
 

@@ -2,8 +2,11 @@
 #include "scheduling/slot_market.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
@@ -12,26 +15,55 @@
 namespace berth::scheduling {
 namespace {
 
-constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
-
-// Whether the compute on the node could be enough for one task if all left that may be asked to, as
-// far as sums tell.
-bool could_fit(const Hunt& hunt, NodeId node) {
+// The least that a slot on the node may cost, as far as the compute of its GPUs tells; nothing when
+// too few of them could be freed. A piece on several GPUs is shared out between them: whoever needs
+// only some of them pays for it in full.
+std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
     const cluster::Cluster& cluster = hunt.view.cluster;
     const ShapeId shape = hunt.beneficiary.job.shape;
-    const MilliGpu wanted =
-        cluster.part_on(shape, node).compute * cluster.shape(shape).request.gpus;
-    MilliGpu room{0};
-    hunt.pieces.visit_on(node, [&](std::size_t piece) {
-        if (room >= wanted || !hunt.may_take(piece, hunt.ledger)) return;
-        for (const model::TaskPlacement& task : hunt.pieces[piece].tasks) {
-            if (task.node == node) room += task.gpus();
+    const std::int64_t wanted = cluster.part_on(shape, node).compute.value;
+    struct Gpu {
+        std::int64_t room = 0;
+        std::int64_t all = 0;  // that leave together
+        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    };
+    std::array<Gpu, model::kGpusPerNodeMax> gpus;
+    const auto count = static_cast<std::size_t>(cluster.nodes()[node.index()].gpus);
+    bool has_pieces = false;
+    hunt.pieces.visit_on(node, [&](std::size_t position) {
+        if (!hunt.may_take(position, hunt.ledger)) return;
+        has_pieces = true;
+        const std::int64_t cost = hunt.cost(position);
+        int touched = 0;
+        for (const model::TaskPlacement& task : hunt.pieces[position].tasks) {
+            if (task.node == node) touched += std::popcount(task.gpu_mask);
+        }
+        for (const model::TaskPlacement& task : hunt.pieces[position].tasks) {
+            if (task.node != node) continue;
+            for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
+                Gpu& gpu = gpus[static_cast<std::size_t>(std::countr_zero(mask))];
+                gpu.room += task.share.value;
+                gpu.all += cost / touched;
+                gpu.least = std::min(gpu.least, cost / touched);
+            }
         }
     });
-    for (int gpu = 0; gpu < cluster.nodes()[node.index()].gpus && room < wanted; ++gpu) {
-        room += cluster.compute_left(View::Coming, node, gpu);
+    if (!has_pieces) return {};
+    std::array<std::int64_t, model::kGpusPerNodeMax> prices;
+    std::size_t priced = 0;
+    for (std::size_t at = 0; at < count; ++at) {
+        const Gpu& gpu = gpus[at];
+        const auto left = cluster.compute_left(View::Coming, node, static_cast<int>(at)).value;
+        if (left + gpu.room < wanted) continue;
+        // A whole GPU is left by all; for a part of one somebody leaves, or nobody.
+        const bool is_whole = wanted == base::kWholeGpu.value;
+        prices[priced++] = left >= wanted ? 0 : is_whole ? gpu.all : gpu.least;
     }
-    return room >= wanted;
+    const auto needed = static_cast<std::size_t>(cluster.shape(shape).request.gpus);
+    if (priced < needed) return {};
+    const auto cheapest = std::span(prices).first(priced);
+    std::ranges::nth_element(cheapest, cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
+    return std::reduce(cheapest.begin(), cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
 }
 
 }  // namespace
@@ -96,7 +128,7 @@ void SlotMarket::pull(const Hunt& hunt) {
         std::uint32_t& version = versions_[task.node.index()];
         if (version != 0) continue;
         version = 1;
-        if (could_fit(hunt, task.node)) push({source.cost, 0, task.node, version});
+        if (const auto least = least_price(hunt, task.node)) put_up(*least, task.node, version);
     }
     ++source.next;
     if (settle(hunt, source)) {
@@ -104,6 +136,11 @@ void SlotMarket::pull(const Hunt& hunt) {
     } else {
         sources_.pop_back();
     }
+}
+
+// What costs something, somebody leaves for.
+void SlotMarket::put_up(std::int64_t least, NodeId node, std::uint32_t version) {
+    push({least, least > 0 ? 1 : 0, node, version});
 }
 
 void SlotMarket::push(const Offer& offer) {
@@ -126,12 +163,8 @@ std::optional<SlotMarket::Offer> SlotMarket::pop(const Hunt& hunt) {
 }
 
 void SlotMarket::offer(const Hunt& hunt, NodeId node) {
-    std::int64_t least = kNone;
-    hunt.pieces.visit_on(node, [&](std::size_t piece) {
-        if (hunt.may_take(piece, hunt.ledger)) least = std::min(least, hunt.cost(piece));
-    });
     const std::uint32_t version = ++versions_[node.index()];
-    if (least != kNone) push({least, 0, node, version});
+    if (const auto least = least_price(hunt, node)) put_up(*least, node, version);
 }
 
 std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {

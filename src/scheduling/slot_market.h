@@ -54,6 +54,7 @@ class SlotMarket {
     static bool settle(const Hunt& hunt, Source& source);
     // Puts up the nodes of the cheapest piece that was not looked at yet.
     void pull(const Hunt& hunt);
+    void put_up(std::int64_t least, NodeId node, std::uint32_t version);
     void push(const Offer& offer);
     // The node on top, when it could be the cheapest one.
     std::optional<Offer> pop(const Hunt& hunt);

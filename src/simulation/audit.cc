@@ -55,6 +55,9 @@ class Auditor {
     void look_at_place(std::size_t at) {
         const Stay& here = stay(at);
         for (const std::int32_t gpu : gpus(here)) {
+            check(experiment_.machines.model_of(gpu) ==
+                      experiment_.machines.model_of(gpus(here).front()),
+                  job(here), "it stands on two models of GPU");
             auto& holders = on_gpu_[static_cast<std::size_t>(gpu)];
             std::erase_if(holders, [&](std::size_t other) {
                 return other != at && stay(other).to <= here.from;
@@ -103,10 +106,12 @@ class Auditor {
         std::vector<Mixes::Kind> kinds;
         for (const std::size_t at : stays) kinds.push_back(mixes_.kind(job(stay(at))));
         const Mixes::Mix mix = mixes_.of(kinds);
-        const bool spread = is_spread(gpus(stay(stays.front())), experiment_.machines);
+        const auto held = gpus(stay(stays.front()));
+        const std::size_t model = experiment_.machines.model_of(held.front());
+        const bool spread = is_spread(held, experiment_.machines);
         for (std::size_t at = 0; at < stays.size(); ++at) {
-            const Speed apart = spread ? mixes_.spread(kinds[at]) : kFullSpeed;
-            const Speed speed = mixes_.speed(mix, kinds[at]) * apart / kFullSpeed;
+            const Speed alone = mixes_.alone(kinds[at], model, spread);
+            const Speed speed = mixes_.speed(mix, kinds[at]) * alone / kFullSpeed;
             speeds_[stays[at]].push_back({length, speed});
         }
     }

@@ -2,10 +2,10 @@
 //
 // Is a replay possible at all? Looks at nothing but the trace, the stays and the model of speeds
 // (mix.h): no GPU serves more jobs at once than may share one, those who share a GPU share all of
-// theirs, no job stands twice, all its GPUs are different and as many as it asks, none is held
-// before its submission or after its end, it goes on without a start only where it was, and a
-// finished job made, beside those who were there and after each restart, exactly the progress it
-// needed, to the millisecond.
+// theirs, no job stands twice, all its GPUs are different, of one model and as many as it asks,
+// none is held before its submission or after its end, it goes on without a start only where it
+// was, and a finished job made, beside those who were there and after each restart, exactly the
+// progress it needed, to the millisecond.
 #pragma once
 
 #include <string>

@@ -110,7 +110,7 @@ class PlainRoom {
             const auto part = ask.stand == Stand::Anywhere
                                   ? ask.gpus
                                   : std::min(ask.gpus - static_cast<std::int32_t>(chosen.size()),
-                                             scene_.machines.gpus_per_node);
+                                             scene_.machines.gpus_per_node(0));
             const GpuList here = ask.stand == Stand::Anywhere ? anywhere(part) : on_best_node(part);
             if (here.empty()) {
                 taken_ = before;
@@ -136,8 +136,7 @@ class PlainRoom {
 
     std::vector<std::pair<std::size_t, std::int32_t>> open_on(std::int32_t node) const {
         std::vector<std::pair<std::size_t, std::int32_t>> open;
-        const std::int32_t size = scene_.machines.gpus_per_node;
-        for (std::int32_t gpu = node * size; gpu < (node + 1) * size; ++gpu) {
+        for (const std::int32_t gpu : scene_.machines.gpus_on(node)) {
             if (const auto turn = turn_of(gpu)) open.emplace_back(scene_.jobs.size() - *turn, gpu);
         }
         std::ranges::sort(open);
@@ -146,7 +145,7 @@ class PlainRoom {
 
     GpuList on_best_node(std::int32_t part) const {
         std::vector<std::tuple<std::size_t, std::ptrdiff_t, std::int32_t>> nodes;
-        for (std::int32_t node = 0; node < scene_.machines.nodes; ++node) {
+        for (std::int32_t node = 0; node < scene_.machines.nodes(); ++node) {
             const auto open = open_on(node);
             if (std::ssize(open) < part) continue;
             const auto idle =
@@ -163,7 +162,7 @@ class PlainRoom {
 
     GpuList anywhere(std::int32_t part) const {
         std::vector<std::tuple<std::size_t, std::size_t, std::int32_t>> all;
-        for (std::int32_t node = 0; node < scene_.machines.nodes; ++node) {
+        for (std::int32_t node = 0; node < scene_.machines.nodes(); ++node) {
             const auto open = open_on(node);
             for (const auto& [turn, gpu] : open) all.emplace_back(turn, open.size(), gpu);
         }

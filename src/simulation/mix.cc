@@ -44,9 +44,20 @@ Mixes::Mixes(const Trace& trace, Packing packing, const SpeedTable* table)
         if (!is_new) continue;
         About about{.profile = job.profile, .job = {job.name, job.gpus}};
         about.profile.sm_percent = sm_percent(job.profile);
-        if (table) about.spread = millionths(table->spread_of(about.job));
+        for (std::size_t model = 0; table && model < table->on_models.size(); ++model) {
+            const SpeedTable::Alone alone = table->alone(about.job, model);
+            about.alone.push_back({millionths(alone.together), millionths(alone.spread)});
+        }
         kinds_.push_back(std::move(about));
     }
+}
+
+Speed Mixes::spread(Kind kind) const {
+    Speed part = kFullSpeed;
+    for (const Alone& one : about(kind).alone) {
+        if (one.together > 0) part = std::min(part, kFullSpeed * one.spread / one.together);
+    }
+    return part;
 }
 
 std::size_t Mixes::size_max() const {

@@ -2,7 +2,8 @@
 //
 // Which jobs may share GPUs, and how fast are they then? Jobs alike in profile, name and GPUs are
 // one kind; the kinds on one set of GPUs are a mix. Speeds are parts of the speed of a job that has
-// its GPUs to itself, on as few nodes as will do. Three sources, the first that knows the jobs:
+// its GPUs, of the first model, to itself, on as few nodes as will do. Three sources for jobs that
+// share, the first that knows them:
 //
 //   measured  pairs of the speed table
 //   stages    Muri's model (interleave.h), where all have stages
@@ -53,14 +54,23 @@ class Mixes {
     Speed speed(Mix mix, Kind kind) const;
     // Of all together.
     Speed total(Mix mix) const { return known(mix).total; }
-    // Part of its speed that is left on more nodes than needed.
-    Speed spread(Kind kind) const { return kinds_[static_cast<std::size_t>(kind)].spread; }
+    // With GPUs of that model to itself, on more nodes than needed or not. 0: it cannot run there.
+    Speed alone(Kind kind, std::size_t model, bool is_spread) const {
+        if (!table_) return kFullSpeed;
+        const Alone& one = about(kind).alone[model];
+        return is_spread ? one.spread : one.together;
+    }
+    // Part of its speed that is left on more nodes than needed, on the model where most is lost.
+    Speed spread(Kind kind) const;
 
   private:
+    struct Alone {
+        Speed together, spread;
+    };
     struct About {
         Profile profile;
         SpeedTable::Job job;
-        Speed spread = kFullSpeed;
+        std::vector<Alone> alone{};  // by model, where there is a table
     };
     struct Known {
         std::vector<Kind> kinds;  // rising

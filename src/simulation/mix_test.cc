@@ -104,20 +104,47 @@ TEST_CASE("a pair's measured speeds count before any model") {
 }
 
 TEST_CASE("a speed table in Gavel's form is read, and what is wrong has its line") {
-    const auto read = [](std::string_view text) { return parse_speed_table(text, "t.json"); };
+    const std::vector<std::string> models{"v100"};
+    const auto read = [&](std::string_view text) {
+        return parse_speed_table(text, "t.json", models);
+    };
     const auto table = read(R"json({"v100": {"('LM (batch size 10)', 2)": {"null": 200,
         "('LM (batch size 10)', 2)": [100, 100]}},
         "v100_unconsolidated": {"('LM (batch size 10)', 2)": {"null": 50}}})json");
     REQUIRE_MESSAGE(table, table.error().message);
     const SpeedTable::Job job{"LM (batch size 10)", 2};
-    CHECK(table->spread.at(job) == 0.25);
+    CHECK(table->alone(job, 0).spread == 0.25);
     CHECK(table->beside.at({job, job}) == 0.5);
-    CHECK(read("{}").error().message == "t.json:1: wanted \"v100\" and \"v100_unconsolidated\"");
+    CHECK(read("{}").error().message ==
+          "t.json:1: wanted \"v100\" and \"v100_unconsolidated\", found no model of GPU");
     CHECK(read(R"json({"v100": {"LM": {}}, "v100_unconsolidated": {}})json").error().message ==
           "t.json:1: wanted a job such as ('LM', 4), found \"LM\"");
     CHECK(read("{\"v100\": {\n\"('LM', 1)\": {\"null\": \"x\"}}, \"v100_unconsolidated\": {}}")
               .error()
               .message == "t.json:2: wanted steps a second behind \"null\"");
+}
+
+TEST_CASE("a speed table tells how fast jobs are on other models, as parts of the first") {
+    const std::vector<std::string> models{"v100", "k80"};
+    const auto read = [&](std::string_view text) { return parse_speed_table(text, "t", models); };
+    const auto table = read(R"json({
+        "v100": {"('LM', 2)": {"null": 200}, "('GAN', 1)": {"null": 8}},
+        "v100_unconsolidated": {"('LM', 2)": {"null": 50}, "('GAN', 1)": {"null": 8}},
+        "k80": {"('LM', 2)": {"null": 20}, "('GAN', 1)": {"null": 0}},
+        "k80_unconsolidated": {"('LM', 2)": {"null": 0}}})json");
+    REQUIRE_MESSAGE(table, table.error().message);
+    CHECK(table->alone({"LM", 2}, 1).together == doctest::Approx(0.1));
+    // Not measured when spread: as much is lost as on the first model.
+    CHECK(table->alone({"LM", 2}, 1).spread == doctest::Approx(0.025));
+    // A wider one is as the widest that was measured; a narrower one, and an unknown one, lose
+    // nothing.
+    CHECK(table->alone({"LM", 8}, 1).together == doctest::Approx(0.1));
+    CHECK(table->alone({"LM", 1}, 1).together == 1);
+    CHECK(table->alone({"?", 1}, 1).together == 1);
+    // It did not run there.
+    CHECK(table->alone({"GAN", 1}, 1).together == 0);
+    CHECK(read(R"json({"v100": {}, "v100_unconsolidated": {}, "p100": {}})json").error().message ==
+          "t:1: wanted \"k80\" and \"k80_unconsolidated\", found v100");
 }
 
 }  // namespace berth::simulation

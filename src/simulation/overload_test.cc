@@ -20,7 +20,7 @@ namespace {
 using std::chrono::hours;
 using std::chrono::minutes;
 
-constexpr Machines kMachines{5, 4};
+const Machines kMachines{5, 4};
 constexpr Duration kStretch = hours(24) * 20;
 
 struct Kind {

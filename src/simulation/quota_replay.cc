@@ -296,16 +296,16 @@ Experiment QuotaExperiment::plain() const {
 }
 
 Machines machines_of(const model::Description& cluster) {
-    Machines machines{0, 0};
+    NodesAlike nodes{0, 0};
     std::int32_t all = 0;
     bool are_alike = true;
     for (const model::Node& node : cluster.nodes) {
         if (node.health != model::NodeHealth::Ready || node.gpus == 0) continue;
         all += node.gpus;
-        are_alike = are_alike && (machines.nodes == 0 || node.gpus == machines.gpus_per_node);
-        machines = {machines.nodes + 1, node.gpus};
+        are_alike = are_alike && (nodes.nodes == 0 || node.gpus == nodes.gpus_per_node);
+        nodes = {nodes.nodes + 1, node.gpus};
     }
-    return are_alike ? machines : Machines{1, all};
+    return are_alike ? Machines({nodes}) : Machines{1, all};
 }
 
 Result<Trace> trace_for(const Trace& trace, const model::Description& cluster) {

@@ -45,6 +45,7 @@ struct Live {
 struct Group {
     GpuList gpus;
     std::vector<Ticket> members;
+    std::size_t model = 0;
     bool is_spread = false;  // over more nodes than needed
 };
 
@@ -71,7 +72,7 @@ class Player {
         for (std::size_t at = 0; at < trace_.size(); ++at) {
             const Mixes::Kind kind = mixes_.kind(at);
             asks_.push_back({trace_[at].gpus, experiment.stand(mixes_.spread(kind)),
-                             experiment.packing == Packing::None ? 0 : kind});
+                             kinds_matter() ? kind : 0});
         }
     }
 
@@ -87,6 +88,10 @@ class Player {
     }
 
   private:
+    bool has_several_models() const { return experiment_.machines.models().size() > 1; }
+    bool kinds_matter() const {
+        return experiment_.packing != Packing::None || has_several_models();
+    }
     static std::size_t index(Ticket ticket) { return static_cast<std::size_t>(ticket); }
     const TraceJob& job(Ticket ticket) const { return trace_[index(ticket)]; }
     Live& live(Ticket ticket) { return live_[index(ticket)]; }
@@ -124,6 +129,7 @@ class Player {
     void count(Ticket ticket);
     void adjust_speeds();
     std::size_t open_group(GpuList gpus);
+    bool can_ever_run(Ticket ticket) const;
     void enqueue(Ticket ticket);
     void dequeue(Ticket ticket);
     void rank_among_running(Ticket ticket);
@@ -156,6 +162,16 @@ class Player {
     std::size_t finished_ = 0;
     Replay result_;
 };
+
+bool Player::can_ever_run(Ticket ticket) const {
+    const auto models = experiment_.machines.models();
+    for (std::size_t model = 0; model < models.size(); ++model) {
+        const bool is_wide_enough = models[model].gpus() >= job(ticket).gpus;
+        if (is_wide_enough && mixes_.alone(mixes_.kind(index(ticket)), model, false) > 0)
+            return true;
+    }
+    return false;
+}
 
 Standing Player::standing(Ticket ticket) const {
     const Live& one = live(ticket);
@@ -207,6 +223,9 @@ FromLast Player::from_last() const {
 }
 
 HandOut Player::decide() {
+    if (has_several_models()) {
+        return choose_models(queues_, holders(), habits_, mixes_, experiment_.models, free_);
+    }
     if (experiment_.packing == Packing::None) {
         return hand_out(queues_, [&] { return from_last(); }, habits_, free_);
     }
@@ -341,6 +360,7 @@ std::size_t Player::open_group(GpuList gpus) {
     const std::size_t number = closed_groups_.back();
     closed_groups_.pop_back();
     groups_[number] = {.gpus = std::move(gpus), .members = {}};
+    groups_[number].model = experiment_.machines.model_of(groups_[number].gpus.front());
     groups_[number].is_spread = is_spread(groups_[number].gpus, experiment_.machines);
     return number;
 }
@@ -385,8 +405,8 @@ void Player::adjust_speeds() {
         for (const Ticket ticket : group.members) {
             Live& one = live(ticket);
             const Mixes::Kind kind = mixes_.kind(index(ticket));
-            const Speed speed = mixes_.speed(mix, kind) *
-                                (group.is_spread ? mixes_.spread(kind) : kFullSpeed) / kFullSpeed;
+            const Speed alone = mixes_.alone(kind, group.model, group.is_spread);
+            const Speed speed = mixes_.speed(mix, kind) * alone / kFullSpeed;
             if (speed == one.speed) continue;
             if (one.counted != now_) count(ticket);
             one.speed = speed;
@@ -398,7 +418,7 @@ void Player::adjust_speeds() {
 }
 
 void Player::enqueue(Ticket ticket) {
-    if (job(ticket).gpus > experiment_.machines.gpus()) return;  // it can never run
+    if (!can_ever_run(ticket)) return;
     Live& one = live(ticket);
     one.waits = true;
     one.rank = order_.rank(standing(ticket));

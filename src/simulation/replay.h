@@ -5,8 +5,9 @@
 // are handed out once: first job first, a job that does not fit is passed over (unless the order
 // says that the first blocks), a running job that gets nothing is paused.
 //
-// The model: a job makes progress while it holds all its GPUs, at the speed that its partners on
-// them (mix.h) and the nodes they are spread over leave it, full speed without either; starting
+// The model: a job makes progress while it holds all its GPUs, at the speed that their model, its
+// partners on them (mix.h) and the nodes they are spread over leave it, full speed alone on the
+// first model; starting
 // again after a pause it holds them for `restart_cost` first, without progress. (Tiresias' testbed
 // measured 62 s, Gu et al., NSDI'19, section 5.2.4; a first start costs nothing extra, nor does a
 // partner that comes or goes.)
@@ -22,6 +23,7 @@
 #include "ordering/order.h"
 #include "simulation/machines.h"
 #include "simulation/mix.h"
+#include "simulation/model_choice.h"
 #include "simulation/trace.h"
 
 namespace berth::simulation {
@@ -32,7 +34,8 @@ struct Experiment {
     Placement placement = Placement::Nodes;
     Duration restart_cost = std::chrono::seconds(60);
     Packing packing = Packing::None;
-    const SpeedTable* speeds = nullptr;  // none: nodes make no difference
+    const SpeedTable* speeds = nullptr;  // of these models; none: neither nodes nor models matter
+    ModelChoice models = {};  // where there are several; nobody shares GPUs then
 
     // Whether it wants its GPUs together; `spread` is the part of its speed left elsewhere.
     Stand stand(Speed spread) const;

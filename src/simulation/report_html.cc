@@ -151,19 +151,27 @@ std::string gpu_picture(const Experiment& experiment, const Run& run, const Span
     return svg + "</svg>\n";
 }
 
+std::string nodes_text(const Machines& machines) {
+    std::string text;
+    for (const NodesAlike& alike : machines.models()) {
+        text += (text.empty() ? "" : ", ") + std::to_string(alike.nodes) + " nodes of " +
+                std::to_string(alike.gpus_per_node) + " " + escaped(alike.model) +
+                (alike.model.empty() ? "GPUs" : " GPUs");
+    }
+    return text;
+}
+
 }  // namespace
 
 std::string html_report(const Experiment& experiment, std::span<const Run> runs,
                         std::string_view title) {
     const Span span = whole_span(experiment, runs);
-    const Machines& machines = experiment.machines;
     std::string html =
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
         "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
         escaped(title) + "</title>\n<style>" + std::string(chart_style()) + std::string(kStyle) +
         "</style>\n<h1>" + escaped(title) + "</h1>\n<p>" + std::to_string(experiment.trace.size()) +
-        " jobs on " + std::to_string(machines.nodes) + " nodes of " +
-        std::to_string(machines.gpus_per_node) + " GPUs; a start after a pause costs " +
+        " jobs on " + nodes_text(experiment.machines) + "; a start after a pause costs " +
         base::format(experiment.restart_cost) + "; placement by " +
         (experiment.placement == Placement::Count ? "count" : "nodes") + "</p>\n";
     html += table(runs);
@@ -172,7 +180,7 @@ std::string html_report(const Experiment& experiment, std::span<const Run> runs,
     html += "<h2>GPUs in use</h2>\n" + legend(runs) + drawn(use_chart(experiment, runs, span));
     html += "<h2>Jobs waiting</h2>\n" + legend(runs) + drawn(waiting_chart(runs, span));
     html += "<h2>Who held which GPU</h2>\n<p>A row is a GPU" +
-            std::string(machines.gpus() > kRowsMax
+            std::string(experiment.machines.gpus() > kRowsMax
                             ? ", the first " + std::to_string(kRowsMax) + " of them"
                             : "") +
             "; time runs to the right; neighbouring colours are different jobs</p>\n";

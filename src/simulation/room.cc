@@ -19,16 +19,16 @@ bool Room::is_open(std::span<const std::int32_t> gpus) const {
     return std::ranges::none_of(gpus, [&](std::int32_t gpu) { return is_taken(gpu); });
 }
 
-GpuList Room::take(std::int32_t gpus, Stand stand, const Behind& behind) {
+GpuList Room::take(std::int32_t gpus, Stand stand, const Behind& behind, std::size_t model) {
     GpuList chosen;
     if (stand == Stand::Anywhere) {
-        chosen = choose_anywhere(gpus, behind);
+        chosen = choose_anywhere(gpus, behind, model);
         take(chosen);
         return chosen;
     }
     for (std::int32_t left = gpus; left > 0;) {
-        const std::int32_t part = std::min(left, machines_.gpus_per_node);
-        const GpuList here = choose_on_a_node(part, behind);
+        const std::int32_t part = std::min(left, machines_.gpus_per_node(model));
+        const GpuList here = choose_on_a_node(part, behind, model);
         if (here.empty()) {
             put_back(chosen);
             return {};
@@ -61,7 +61,7 @@ std::vector<std::int32_t> Room::idle_on_nodes() const {
 
 // Adds one after the other of those behind until a node has room; the part of it that is theirs is
 // then as far behind as can be.
-GpuList Room::choose_on_a_node(std::int32_t gpus, const Behind& behind) const {
+GpuList Room::choose_on_a_node(std::int32_t gpus, const Behind& behind, std::size_t model) const {
     const std::vector<std::int32_t> idle = idle_on_nodes();
     std::vector<std::int32_t> open = idle;
     std::vector<Choice> theirs;
@@ -71,7 +71,7 @@ GpuList Room::choose_on_a_node(std::int32_t gpus, const Behind& behind) const {
         const auto rank = [&](std::int32_t one) { return std::pair(idle[index(one)], one); };
         if (best < 0 || rank(node) < rank(best)) best = node;
     };
-    for (std::int32_t node = 0; node < machines_.nodes; ++node) look_at(node);
+    for (const std::int32_t node : machines_.nodes_of(model)) look_at(node);
     for (std::int32_t turn = 0; best < 0; ++turn) {
         const GpuList* next = behind(index(turn));
         if (!next) return {};
@@ -83,8 +83,7 @@ GpuList Room::choose_on_a_node(std::int32_t gpus, const Behind& behind) const {
         for (const std::int32_t gpu : *next) look_at(node_of(gpu));
     }
     std::erase_if(theirs, [&](const Choice& one) { return node_of(one.gpu) != best; });
-    for (std::int32_t slot = 0; slot < machines_.gpus_per_node; ++slot) {
-        const std::int32_t gpu = best * machines_.gpus_per_node + slot;
+    for (const std::int32_t gpu : machines_.gpus_on(best)) {
         if (is_idle(gpu)) theirs.push_back({kIdle, gpu});
     }
     std::ranges::sort(theirs);
@@ -94,10 +93,10 @@ GpuList Room::choose_on_a_node(std::int32_t gpus, const Behind& behind) const {
 }
 
 // Of nodes where equally good GPUs are, first those with the fewest.
-GpuList Room::choose_anywhere(std::int32_t gpus, const Behind& behind) const {
+GpuList Room::choose_anywhere(std::int32_t gpus, const Behind& behind, std::size_t model) const {
     std::vector<std::int32_t> open_here = idle_on_nodes();
     std::vector<Choice> open;
-    for (std::int32_t gpu = 0; gpu < machines_.gpus(); ++gpu) {
+    for (const std::int32_t gpu : machines_.gpus_of(model)) {
         if (is_idle(gpu)) open.push_back({kIdle, gpu});
     }
     const GpuList* next = nullptr;

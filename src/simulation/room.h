@@ -27,9 +27,9 @@ class Room {
 
     // Nobody has taken any of them in this pass.
     bool is_open(std::span<const std::int32_t> gpus) const;
-    // Together: on one node, a wider job on whole nodes and the rest likewise. Empty, and nothing
-    // taken, when it does not fit.
-    GpuList take(std::int32_t gpus, Stand stand, const Behind& behind);
+    // Together: on one node, a wider job on whole nodes and the rest likewise. Those behind hold
+    // GPUs of this model. Empty, and nothing taken, when it does not fit.
+    GpuList take(std::int32_t gpus, Stand stand, const Behind& behind, std::size_t model = 0);
 
   private:
     struct Choice {
@@ -37,18 +37,18 @@ class Room {
         auto operator<=>(const Choice&) const = default;
     };
 
-    std::int32_t node_of(std::int32_t gpu) const { return gpu / machines_.gpus_per_node; }
+    std::int32_t node_of(std::int32_t gpu) const { return machines_.node_of(gpu); }
     bool is_taken(std::int32_t gpu) const { return is_taken_[static_cast<std::size_t>(gpu)] != 0; }
     bool is_idle(std::int32_t gpu) const { return free_.is_free(gpu) && !is_taken(gpu); }
     std::vector<std::int32_t> idle_on_nodes() const;
     void take(std::span<const std::int32_t> gpus);
     void put_back(std::span<const std::int32_t> last_taken);
     // Empty when there is none.
-    GpuList choose_on_a_node(std::int32_t gpus, const Behind& behind) const;
-    GpuList choose_anywhere(std::int32_t gpus, const Behind& behind) const;
+    GpuList choose_on_a_node(std::int32_t gpus, const Behind& behind, std::size_t model) const;
+    GpuList choose_anywhere(std::int32_t gpus, const Behind& behind, std::size_t model) const;
 
     const FreeGpus& free_;
-    Machines machines_;
+    const Machines& machines_;
     std::vector<char> is_taken_;
     std::vector<std::int32_t> taken_;
 };

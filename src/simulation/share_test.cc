@@ -134,9 +134,9 @@ TEST_CASE("orders that pause nobody pause nobody, and fifo lets nobody overtake"
 
 TEST_CASE("by profile only who loses speed when spread stands together") {
     SpeedTable table;
-    table.spread[{"skewed", 4}] = 0.25;
-    table.spread[{"even", 2}] = 1;
-    table.spread[{"even", 4}] = 0.95;
+    table.on_models[0][{"skewed", 4}].spread = 0.25;
+    table.on_models[0][{"even", 2}].spread = 1;
+    table.on_models[0][{"even", 4}].spread = 0.95;
     Play play{{named("even", 2), named("even", 2), named("even", 2), named("even", 4, hours(1)),
                named("skewed", 4, minutes(15))},
               {3, 4},
@@ -154,7 +154,7 @@ TEST_CASE("by profile only who loses speed when spread stands together") {
 
 TEST_CASE("a spread job is as slow as it was measured") {
     SpeedTable table;
-    table.spread[{"skewed", 2}] = 0.5;
+    table.on_models[0][{"skewed", 2}].spread = 0.5;
     Play play{{named("x", 3, hours(1)), named("skewed", 2, hours(1))}, {2, 4}, Packing::None};
     play.speeds = &table;
     CHECK(play.under("fjf").ends() == Ends{3600, 7200});
@@ -164,7 +164,7 @@ TEST_CASE("a spread job is as slow as it was measured") {
 
 TEST_CASE("random traces end, and the audit holds, however jobs share and stand") {
     SpeedTable table;
-    table.spread[{"b", 2}] = 0.5;
+    table.on_models[0][{"b", 2}].spread = 0.5;
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
         base::Rng rng(seed);
         Play play{{}, {static_cast<std::int32_t>(rng.between(1, 4)), 4}};

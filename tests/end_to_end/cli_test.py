@@ -452,8 +452,35 @@ class Simulating(ServerCase):
             self.assertIn("fifo: 1 of 3 jobs did not finish", unfinished.stderr)
             self.assertEqual(json.loads(unfinished.stdout)[0]["finished"], 2)
             self.assertIn("wanted NODESxGPUS", simulate(nodes="8", code=124).stderr)
+            self.assertIn("each model named", simulate(nodes="1x4,1xk80:4,2x4", code=124).stderr)
+            self.assertIn("wanted --speeds", simulate("--models", "swap", code=124).stderr)
             self.assertIn("none of: fifo", simulate("--policy", "x", code=124).stderr)
             self.assertIn("no column", simulate("--format", "philly", code=2).stderr)
+
+    def test_gpus_of_several_models_are_chosen_by_measured_speed(self):
+        with tempfile.TemporaryDirectory(prefix="b") as folder:
+            path = pathlib.Path(folder)
+            (path / "trace.csv").write_text("submit_s,duration_s,gpus,name\n0,10,2,a\n0,10,2,b\n")
+            alone = {"('a', 2)": {"null": 4}, "('b', 2)": {"null": 8}}
+            slower = {"('a', 2)": {"null": 2}, "('b', 2)": {"null": 1}}
+            speeds = {"v100": alone, "v100_unconsolidated": alone, "k80": slower,
+                      "k80_unconsolidated": slower}
+            (path / "speeds.json").write_text(json.dumps(speeds))
+
+            def simulate(nodes, models="any", code=0):
+                done = self.server.berth("simulate", "--trace", str(path / "trace.csv"), "--nodes",
+                                         nodes, "--policy", "fjf", "--speeds",
+                                         str(path / "speeds.json"), "--models", models, "--json",
+                                         "--restart-cost", "0s", check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                return done
+
+            nodes = "1xv100:2,1xk80:2"
+            for models, ends in (("fastest", (10, 80)), ("swap", (15, 10))):
+                found = json.loads(simulate(nodes, models).stdout)[0]
+                self.assertAlmostEqual(found["avg_jct_s"], sum(ends) / 2, places=5)
+            self.assertIn("found v100, k80", simulate("1xh100:2", code=2).stderr)
+            self.assertIn("wanted any, fastest, swap", simulate(nodes, "slow", code=124).stderr)
 
     def test_a_trace_is_replayed_in_a_cluster_with_quotas(self):
         with tempfile.TemporaryDirectory(prefix="b") as folder:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Is sharing GPUs worth what Muri made of it, and placement by profile what it promises? Muri's
+// Is sharing GPUs worth what Muri made of it, placement by profile what it promises, and a choice
+// among models of GPU by measured speed what the documentation says? Muri's
 // figures are those its authors published (Rivendile/Muri, simulator/draw_fig9-10.py and
 // draw_fig11-13.py): Muri-L, which knows no durations, on 8 nodes of 8 GPUs; seconds; "_pr" are the
 // same jobs, all handed in at once. Under the same model of speeds, but 60 s a restart where Muri
@@ -44,6 +45,13 @@ Metrics packed(const Muri& muri, std::string_view policy) {
                     policy);
 }
 
+SpeedTable measured(const std::vector<std::string>& models) {
+    auto speeds = parse_speed_table(
+        read_text(traces_folder() / "gavel/simulation_throughputs.json.gz"), "speeds", models);
+    REQUIRE(speeds);
+    return std::move(*speeds);
+}
+
 bool are_there() {
     if (!traces_folder().empty()) return true;
     MESSAGE("skipped: no public traces here; BERTH_TRACES names their folder");
@@ -77,18 +85,40 @@ TEST_CASE("shared GPUs: without the Gittins index also on that one, but not on t
 
 TEST_CASE("placement by profile: as soon as all together, a quarter sooner than anywhere") {
     if (!are_there()) return;
-    const auto speeds = parse_speed_table(
-        read_text(traces_folder() / "gavel/simulation_throughputs.json.gz"), "speeds");
-    REQUIRE(speeds);
+    const auto speeds = measured({"v100"});
     const Trace trace = read(traces_folder() / "shockwave/220_jobs_100.csv", "shockwave");
     const auto average = [&](Placement placement) {
         const Experiment experiment{
-            .trace = trace, .machines = {16, 4}, .placement = placement, .speeds = &*speeds};
+            .trace = trace, .machines = {16, 4}, .placement = placement, .speeds = &speeds};
         return simulate(experiment, "berth").avg_jct_s;
     };
     const double by_profile = average(Placement::Profile);
     CHECK(by_profile <= 0.77 * average(Placement::Count));
     CHECK(by_profile <= 1.01 * average(Placement::Nodes));
+}
+
+TEST_CASE("GPUs of several models: jobs that change places end a fifth sooner than on any model") {
+    if (!are_there()) return;
+    const SpeedTable speeds = measured({"v100", "p100", "k80"});
+    const auto average = [&](const char* file, const Machines& machines, Placement placement,
+                             ModelChoice::Rule rule) {
+        const Trace trace = read(traces_folder() / "shockwave" / file, "shockwave");
+        const Experiment experiment{.trace = trace,
+                                    .machines = machines,
+                                    .placement = placement,
+                                    .speeds = &speeds,
+                                    .models = {rule}};
+        return simulate(experiment, "berth").avg_jct_s;
+    };
+    const Machines of_64({{6, 4, "v100"}, {5, 4, "p100"}, {5, 4, "k80"}});
+    const Machines of_256({{22, 4, "v100"}, {21, 4, "p100"}, {21, 4, "k80"}});
+    for (const Placement placement : {Placement::Count, Placement::Nodes}) {
+        using Rule = ModelChoice::Rule;
+        CHECK(average("220_jobs_100.csv", of_64, placement, Rule::Swap) <=
+              0.8 * average("220_jobs_100.csv", of_64, placement, Rule::Any));
+        CHECK(average("900_jobs_100.csv", of_256, placement, Rule::Swap) <=
+              0.8 * average("900_jobs_100.csv", of_256, placement, Rule::Any));
+    }
 }
 
 }  // namespace berth::simulation
