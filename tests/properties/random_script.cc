@@ -48,18 +48,19 @@ std::string memory_of_gpu(Rng& rng) {
            maybe(rng, "gpu_context", {"", "", "500M", "11G"});
 }
 
-std::string node_line(Rng& rng, int number, int pools) {
+std::string node_line(Rng& rng, int number, const Setting& setting) {
     const int gpus = static_cast<int>(rng.between(0, rng.chance(1, 4) ? 8 : 3));
     std::string line = "node n" + std::to_string(number) + " gpus=" + std::to_string(gpus) +
                        maybe(rng, "model", {"", "", "", "", "", "A", "A", "H", "H", "1g.10gb"}) +
-                       memory_of_gpu(rng) + maybe(rng, "label.disk", {"", "", "ssd"});
+                       (setting.is_for_sharing ? " gpu_memory=80G" : memory_of_gpu(rng)) +
+                       maybe(rng, "label.disk", {"", "", "ssd"});
     line += maybe(rng, "topology.rack", {"", "", "r1", "r2"}) +
             (gpus == 3 ? maybe(rng, "islands", {"", "0,1,0"}) : "") +
             maybe(rng, "topology.zone", {"", "", "", "", "z1", "z2"}) +
             maybe(rng, "label.block", {"", "", "", "", "b1"});
     if (rng.chance(1, 4)) line += " cpu=" + std::to_string(4 * std::max(gpus, 1));
     if (rng.chance(1, 6)) line += " memory=" + std::to_string(16 * std::max(gpus, 1)) + "G";
-    if (pools > 1 && rng.chance(1, 2)) line += " label.pool=second";
+    if (setting.pools > 1 && rng.chance(1, 2)) line += " label.pool=second";
     if (rng.chance(1, 12)) line += " health=" + pick(rng, {"drained", "down"});
     return line;
 }
@@ -156,7 +157,7 @@ std::string sharing_line(Rng& rng, const Setting& setting, int& jobs_made) {
 }
 
 std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
-    if (rng.chance(1, 5)) return sharing_line(rng, setting, jobs_made);
+    if (rng.chance(setting.is_for_sharing ? 4 : 1, 6)) return sharing_line(rng, setting, jobs_made);
     const std::string in_groups = groups(rng);
     std::string line =
         "submit " + setting.projects[rng.index(setting.projects.size())] + "/j" +
@@ -215,6 +216,7 @@ std::string quota_line(Rng& rng, const lifecycle::State& state) {
 Setting random_setting(Rng& rng) {
     Setting setting;
     setting.pools = rng.chance(1, 4) ? 2 : 1;
+    setting.is_for_sharing = rng.chance(1, 4);
     setting.fixed.push_back(policy_line(rng));
     const bool exchanges = rng.chance(1, 3);
     if (exchanges)
@@ -227,7 +229,7 @@ Setting random_setting(Rng& rng) {
     const std::int64_t nodes = rng.between(1, rng.chance(1, 3) ? 6 : 3);
     for (int i = 0; i < nodes; ++i) {
         setting.nodes.push_back("n" + std::to_string(i));
-        setting.shuffled.push_back(node_line(rng, i, setting.pools));
+        setting.shuffled.push_back(node_line(rng, i, setting));
     }
     Tree tree;
     tree.grow(rng, "", 1);
@@ -276,7 +278,7 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
         if (runs && record.spec.may_share) add("measured " + job + measured(rng), 2);
         const model::JobId other = runs ? beside(state, record) : model::JobId{};
         if (other.is_valid())
-            add("parted " + job + " beside=" + scenario::name_of(state, other), 1);
+            add("parted " + job + " beside=" + scenario::name_of(state, other), 4);
     }
     return possible[rng.index(possible.size())];
 }

@@ -87,7 +87,9 @@ void GpuShares::set_listener(ports::LauncherListener* listener) {
 void GpuShares::start(const ports::LaunchOrder& order) {
     live_.insert(order.attempt);
     ports::LaunchOrder prepared = order;
-    prepared.may_share &= keeper_->has_turns();
+    // Where it cannot share it is not measured, and so never packed.
+    prepared.may_share &=
+        keeper_->has_turns() && std::ranges::none_of(gpus_, &Gpu::takes_one_process);
     name_devices(prepared, gpus_);
     if (settings_.are_simulated) add_software_gpus(prepared);
     choose_pause_way(prepared);
