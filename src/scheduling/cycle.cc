@@ -472,9 +472,9 @@ class Attempt {
     }
 
     // Whoever leaves changes what others have a right to, what is started what is booked and what
-    // too large quotas are worth, and, where GPU models are exchanged, by which of them it got, what
-    // its project is due; what was promised to one may be another's now; and whoever is given GPUs
-    // may have to move next.
+    // too large quotas are worth, and, where GPU models are exchanged, by which of them it got,
+    // what its project is due; what was promised to one may be another's now; and whoever is given
+    // GPUs may have to move next.
     bool may_leave_more_to_decide() const {
         const Plan& plan = draft_.plan();
         const auto has_booked = [](const Bookings& bookings) { return !bookings.empty(); };

@@ -102,6 +102,12 @@ namespace berth::test_vgpu {
     X(cuModuleLoadData, cuModuleLoadData)                             \
     X(cuModuleUnload, cuModuleUnload)                                 \
     X(cuModuleGetFunction, cuModuleGetFunction)                       \
+    X(cuFuncSetBlockShape, cuFuncSetBlockShape)                       \
+    X(cuParamSetSize, cuParamSetSize)                                 \
+    X(cuParamSeti, cuParamSeti)                                       \
+    X(cuParamSetv, cuParamSetv)                                       \
+    X(cuLaunch, cuLaunch)                                             \
+    X(cuLaunchGrid, cuLaunchGrid)                                     \
     X(cuLaunchKernel, cuLaunchKernel)                                 \
     X(cuGraphDestroy, cuGraphDestroy)                                 \
     X(cuGraphGetNodes, cuGraphGetNodes)                               \

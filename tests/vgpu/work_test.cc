@@ -88,6 +88,27 @@ TEST_CASE("what is copied to the GPU is there, and comes back as kernels left it
     CHECK(words_at(other, 1024)[1023] == 42);
 }
 
+TEST_CASE("the calls of before CUDA 4 keep block and arguments with the function") {
+    const PrimaryContext context;
+    const Kernels code;
+    CUdeviceptr pointer = 0;
+    REQUIRE(cuda().cuMemAlloc(&pointer, 4096) == CUDA_SUCCESS);
+    unsigned int value = 7;
+    CHECK(cuda().cuFuncSetBlockShape(code.fill, 256, 1, 1) == CUDA_SUCCESS);
+    CHECK(cuda().cuParamSetSize(code.fill, 16) == CUDA_SUCCESS);
+    CHECK(cuda().cuParamSetv(code.fill, 0, &pointer, 8) == CUDA_SUCCESS);
+    CHECK(cuda().cuParamSeti(code.fill, 8, value) == CUDA_SUCCESS);
+    CHECK(cuda().cuParamSeti(code.fill, 12, 1000) == CUDA_SUCCESS);
+    CHECK(cuda().cuLaunchGrid(code.fill, 4, 1) == CUDA_SUCCESS);
+    CHECK(words_at(pointer, 1024)[999] == 7);
+    CHECK(words_at(pointer, 1024)[1000] != 7);
+    if (!is_software()) return;
+    CHECK(cuda().cuParamSetSize(code.fill, 12) == CUDA_SUCCESS);
+    CHECK(cuda().cuLaunch(code.fill) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(cuda().cuLaunchGrid(code.fill, 0, 1) == CUDA_ERROR_INVALID_VALUE);
+    CHECK(cuda().cuParamSetv(code.fill, -4, &pointer, 8) == CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_CASE("a kernel takes its time, and waiting for it waits") {
     const PrimaryContext context;
     const Kernels code;

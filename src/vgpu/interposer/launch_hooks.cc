@@ -143,6 +143,25 @@ CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* launches, unsi
     return launch(launches->function, launches->hStream, call);
 }
 
+CUresult cuLaunch(CUfunction function) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuLaunch == nullptr) return missing();
+    return launch(function, nullptr, [&] { return real.cuLaunch(function); });
+}
+
+CUresult cuLaunchGrid(CUfunction function, int width, int height) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuLaunchGrid == nullptr) return missing();
+    return launch(function, nullptr, [&] { return real.cuLaunchGrid(function, width, height); });
+}
+
+CUresult cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuLaunchGridAsync == nullptr) return missing();
+    return launch(function, stream,
+                  [&] { return real.cuLaunchGridAsync(function, width, height, stream); });
+}
+
 CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     const RealDriver& real = load_real_driver();
     if (real.cuGraphLaunch == nullptr) return missing();

@@ -92,6 +92,9 @@ namespace berth::vgpu::interposer {
     X(cuArrayDestroy)                       \
     X(cuMipmappedArrayCreate)               \
     X(cuMipmappedArrayDestroy)              \
+    X(cuLaunch)                             \
+    X(cuLaunchGrid)                         \
+    X(cuLaunchGridAsync)                    \
     X(cuLaunchKernel)                       \
     X(cuLaunchKernel_ptsz)                  \
     X(cuLaunchKernelEx)                     \

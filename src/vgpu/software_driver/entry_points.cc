@@ -201,6 +201,15 @@ using namespace berth::vgpu::software_driver;
     X(cuFuncSetAttribute, 9000, cuFuncSetAttribute)                                          \
     X(cuFuncGetModule, 11000, cuFuncGetModule)                                               \
     X(cuFuncGetName, 12030, cuFuncGetName)                                                   \
+    X(cuFuncSetBlockShape, 2000, cuFuncSetBlockShape)                                        \
+    X(cuFuncSetSharedSize, 2000, cuFuncSetSharedSize)                                        \
+    X(cuParamSetSize, 2000, cuParamSetSize)                                                  \
+    X(cuParamSeti, 2000, cuParamSeti)                                                        \
+    X(cuParamSetf, 2000, cuParamSetf)                                                        \
+    X(cuParamSetv, 2000, cuParamSetv)                                                        \
+    X(cuLaunch, 2000, cuLaunch)                                                              \
+    X(cuLaunchGrid, 2000, cuLaunchGrid)                                                      \
+    X(cuLaunchGridAsync, 2000, cuLaunchGridAsync)                                            \
     X(cuLaunchCooperativeKernelMultiDevice, 9000, cuLaunchCooperativeKernelMultiDevice)      \
     X(cuOccupancyMaxActiveBlocksPerMultiprocessor, 6050,                                     \
       cuOccupancyMaxActiveBlocksPerMultiprocessor)                                           \

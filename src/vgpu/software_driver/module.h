@@ -43,6 +43,9 @@ struct Function {
     Entry entry;
     Module* module = nullptr;
     int dynamic_shared_bytes = 48 << 10;
+    // Kept for launches that do not bring them.
+    unsigned int block[3] = {1, 1, 1};
+    std::vector<char> arguments = {};
 };
 
 struct Module {

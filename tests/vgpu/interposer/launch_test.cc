@@ -44,6 +44,22 @@ Prepare kernels(std::uint64_t ns, cuuint64_t flags = 0) {
     };
 }
 
+// By the calls of before CUDA 4.0.
+Prepare kept_kernels(std::uint64_t ns) {
+    return [ns](const Cuda& cuda) -> Launch {
+        const CUfunction spin = load_spin(cuda);
+        std::uint64_t length = ns;
+        MUST(CUDA(cuFuncSetBlockShape)(spin, 1, 1, 1) == CUDA_SUCCESS);
+        MUST(CUDA(cuParamSetSize)(spin, sizeof(length)) == CUDA_SUCCESS);
+        MUST(CUDA(cuParamSetv)(spin, 0, &length, sizeof(length)) == CUDA_SUCCESS);
+        auto* const launch = CUDA(cuLaunchGridAsync);
+        return [ns, spin, launch](const Cuda&, CUstream stream) {
+            MUST(launch(spin, 1, 1, stream) == CUDA_SUCCESS);
+            return ns;
+        };
+    };
+}
+
 // A graph of `count` kernels, captured from a stream.
 Prepare graphs(std::uint64_t ns, int count) {
     return [ns, count](const Cuda& cuda) -> Launch {
@@ -134,6 +150,13 @@ TEST_CASE("launches on per-thread default streams are gated as well") {
     const auto per_thread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
     CHECK(first_part(node, {{"share=0.25", kernels(200'000, per_thread)},
                             {"share=0.75", kernels(200'000)}}) ==
+          doctest::Approx(0.25).epsilon(0.2));
+}
+
+TEST_CASE("launches whose arguments are kept with the function are gated as well") {
+    const GpuNode node("");
+    CHECK(first_part(node,
+                     {{"share=0.25", kept_kernels(200'000)}, {"share=0.75", kernels(200'000)}}) ==
           doctest::Approx(0.25).epsilon(0.2));
 }
 
