@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "scheduling/bookings.h"
+#include "scheduling/contest.h"
 #include "scheduling/freeable.h"
 #include "scheduling/minimum_run.h"
 #include "scheduling/moves.h"
@@ -419,6 +420,16 @@ class Attempt {
         const bool may_take = rule == Rule::Preempt ||
                               may_reclaim(view, job.project, job.preemptible, beneficiary.amount);
         if (!may_take || must_wait(view, beneficiary)) return false;
+        if (evict_victims(view, beneficiary, order)) return true;
+        if (rule != Rule::Reclaim || !drop_promises(view, beneficiary, order)) return false;
+        if (!reserve_coming(view, job)) return evict_victims(view, beneficiary, order);
+        order.changed(job.project);
+        return true;
+    }
+
+    bool evict_victims(PoolView& view, const Beneficiary& beneficiary, QueueOrder& order) {
+        const Job& job = beneficiary.job;
+        const Rule rule = beneficiary.rule;
         VictimSearch& search = search_in(view);
         const Eviction eviction = search.find(beneficiary);
         if (eviction.protected_until) draft_.wake_at(*eviction.protected_until);
@@ -439,6 +450,28 @@ class Attempt {
         draft_.reserve(job.id, view.pool, rule, eviction.places);
         for (const ProjectId project : changed) order.changed(project);
         return true;
+    }
+
+    // What was promised to others gives way to an owner, where that helps; who was promised it by
+    // this plan lets the owner pass in the next attempt.
+    bool drop_promises(PoolView& view, const Beneficiary& beneficiary, QueueOrder& order) {
+        if (!may_have(view, beneficiary.job)) return false;
+        VictimSearch& search = search_in(view);
+        const std::vector<JobId> promises = promises_in_the_way(view, beneficiary, search);
+        bool is_made_now = false;
+        for (const JobId id : promises) {
+            if (!draft_.is_winner(id)) continue;
+            add(conflicts_, id, {beneficiary.job.id, view.pool, beneficiary.rule});
+            is_made_now = true;
+        }
+        if (is_made_now) return false;
+        for (const JobId id : promises) {
+            const Job& holder = cluster_.job(id);
+            for (const TaskPlacement& task : holder.hold->tasks) search.freed(task.node);
+            draft_.drop_hold(id);
+            order.changed(holder.project);
+        }
+        return !promises.empty();
     }
 
     Bookings& bookings_of(const PoolView& view) { return bookings_[view.pool.index()]; }

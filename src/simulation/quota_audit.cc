@@ -107,7 +107,6 @@ class QuotaAuditor {
     void look_at_waits() {
         const model::Policy& policy = experiment_.policy;
         if (!policy.sticky_plans) return;  // what is freed for an owner may go to others
-        if (policy.tiers.count > 1) return;  // a project's own jobs pause each other
         const auto waits = in_quota_waits(accounts_, experiment_, run_, Demand::FitsAnywhere);
         for (std::size_t i = 0; i < waits.size(); ++i) {
             if (waits[i].job < 0) continue;

@@ -4,8 +4,8 @@
 // starts where somebody still saves; a pause takes the time to save; nobody held more than its
 // limit or a fixed quota; and no demand within a quota that fits anywhere waited longer than the
 // pause grace (quota_waits.h). The last is promised where the pool's quotas sum to no more than
-// there is, freed GPUs are held for whom they were freed (the profile `classic` does not hold
-// them), and a project's own jobs go by age (one tier).
+// there is and freed GPUs are held for whom they were freed (the profile `classic` does not hold
+// them).
 //
 // Looks at nothing but the trace, the description of the cluster and who held which GPU when.
 #pragma once

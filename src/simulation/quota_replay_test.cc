@@ -64,7 +64,7 @@ struct Play {
     }
     Play& go() {
         auto found = simulation::replay(experiment());
-        REQUIRE(found);
+        REQUIRE_MESSAGE(found, found.error().message);
         run = std::move(*found);
         for (const std::string& complaint : complaints()) FAIL_CHECK(complaint);
         return *this;
@@ -244,11 +244,12 @@ TEST_CASE("random streams end, and demand within quotas waits no longer than the
             const auto width = static_cast<std::int32_t>(rng.between(1, gpus));
             play.trace.push_back(job(at, static_cast<int>(rng.between(1, 10'000)), width, name));
         }
-        model::Policy berth = model::berth_policy();
-        berth.tiers.count = 1;  // by age, as the measure takes a project's jobs
-        for (const model::Policy& policy : {berth, model::classic_policy()}) {
+        model::Policy by_age = model::berth_policy();
+        by_age.tiers.count = 1;
+        for (const model::Policy& policy :
+             {model::berth_policy(), by_age, model::classic_policy()}) {
             const std::string profile = policy.sticky_plans ? "berth" : "classic";
-            INFO("seed " << seed << ", " << profile);
+            INFO("seed " << seed << ", " << profile << ", tiers " << policy.tiers.count);
             play.policy = policy;
             play.go();
             CHECK(measure(play.experiment().plain(), play.run.replay).finished ==
@@ -288,7 +289,7 @@ TEST_CASE("... in departments and pools too, with builds and services that are n
         }
         play.placement = Placement::Count;
         play.policy.bookings_max = 0;  // its own project's gang may book before a younger job
-        play.policy.tiers.count = 1;
+        if (rng.chance(1, 2)) play.policy.tiers.count = 1;  // by age
         play.save_time = play.policy.pause_grace;
         for (int at = 0, left = 120; left > 0; --left) {
             at += static_cast<int>(rng.between(0, 1500));

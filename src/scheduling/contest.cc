@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/contest.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+#include "scheduling/place.h"
+#include "scheduling/reclaim.h"
+
+namespace berth::scheduling {
+namespace {
+
+using cluster::Job;
+using model::TaskPlacement;
+
+using Holders = std::vector<const Job*>;
+
+// Those whose promise may be lost at all, the first to lose first.
+Holders holders_in_order(const PoolView& view) {
+    Holders holders;
+    for (const JobId id : view.cluster.holders()) {
+        const Job& job = view.cluster.job(id);
+        const bool is_spared = view.spared && view.spared->contains(id);
+        if (job.pool == view.pool && job.preemptible && !is_spared) holders.push_back(&job);
+    }
+    std::ranges::sort(holders, [](const Job* left, const Job* right) {
+        const auto has_claim = [](const Job* job) {
+            return job->hold->rule == model::Rule::Reclaim;
+        };
+        return std::tuple(has_claim(left), left->precedence(), right->created, right->id) <
+               std::tuple(has_claim(right), right->precedence(), left->created, left->id);
+    });
+    return holders;
+}
+
+// Those of them whose promises the owner may take.
+Holders losers(const PoolView& view, const Beneficiary& beneficiary, const Holders& holders) {
+    Holders losers;
+    ReclaimLedger ledger(view, beneficiary.job.project, beneficiary.amount);
+    for (const Job* job : holders) {
+        MilliGpu amount{0};
+        for (const TaskPlacement& task : job->hold->tasks) amount += view.cluster.counted(task);
+        if (!ledger.may_take(job->project, amount)) continue;
+        ledger.take(job->project, amount);
+        losers.push_back(job);
+    }
+    return losers;
+}
+
+class Contest {
+  public:
+    Contest(const PoolView& view, const Beneficiary& beneficiary, VictimSearch& search)
+        : view_(view), beneficiary_(beneficiary), search_(search) {}
+
+    // Where the owner's job can start without these promises, with victims or without; empty =
+    // nowhere.
+    std::vector<TaskPlacement> places_without(std::span<const Job* const> promises) {
+        std::vector<TaskPlacement> places, void_now;
+        {
+            const cluster::Trial trial(view_.cluster);
+            for (const Job* job : promises) {
+                void_now.insert(void_now.end(), job->hold->tasks.begin(), job->hold->tasks.end());
+                view_.cluster.drop_hold(job->id);
+            }
+            tell_search(void_now);
+            auto found = place(view_, beneficiary_.job, beneficiary_.tasks, View::Coming);
+            places = found ? std::move(*found) : search_.find(beneficiary_).places;
+        }
+        tell_search(void_now);
+        return places;
+    }
+
+  private:
+    void tell_search(const std::vector<TaskPlacement>& tasks) {
+        for (const TaskPlacement& task : tasks) search_.freed(task.node);
+    }
+
+    const PoolView& view_;
+    const Beneficiary& beneficiary_;
+    VictimSearch& search_;
+};
+
+bool share_a_node(const std::vector<TaskPlacement>& some,
+                  const std::vector<TaskPlacement>& others) {
+    return std::ranges::any_of(some, [&](const TaskPlacement& one) {
+        return std::ranges::find(others, one.node, &TaskPlacement::node) != others.end();
+    });
+}
+
+}  // namespace
+
+std::vector<JobId> promises_in_the_way(const PoolView& view, const Beneficiary& beneficiary,
+                                       VictimSearch& search) {
+    if (!is_within_quota(view, beneficiary.job.project, beneficiary.amount)) return {};
+    Holders taken = losers(view, beneficiary, holders_in_order(view));
+    Contest contest(view, beneficiary, search);
+    if (taken.empty() || contest.places_without(taken).empty()) return {};
+    std::vector<TaskPlacement> places;
+    std::size_t enough = 0;
+    while (places.empty() && enough < taken.size())
+        places = contest.places_without(std::span(taken).first(++enough));
+    taken.resize(enough);
+    Holders there = taken;
+    std::erase_if(there, [&](const Job* job) { return !share_a_node(job->hold->tasks, places); });
+    if (there.size() < taken.size() && !contest.places_without(there).empty()) taken = there;
+    std::vector<JobId> jobs;
+    for (const Job* job : taken) jobs.push_back(job->id);
+    return jobs;
+}
+
+}  // namespace berth::scheduling
