@@ -145,9 +145,28 @@ base::Status list_jobs(Site& site, const Call& call) {
 
 }  // namespace
 
+namespace {
+
+std::vector<model::JobId> packed_beside(const lifecycle::State& state,
+                                        const model::JobRecord& record) {
+    std::vector<model::JobId> beside;
+    if (!record.spec.packed || record.tasks.empty()) return beside;
+    const model::TaskPlacement& task = record.tasks.front();
+    for (const model::JobId id : state.cluster.jobs_on(task.node)) {
+        const model::JobRecord& other = state.jobs.at(id);
+        const bool is_there = id != record.id && other.spec.packed && !other.tasks.empty() &&
+                              (other.tasks.front().gpu_mask & task.gpu_mask) != 0;
+        if (is_there) beside.push_back(id);
+    }
+    return beside;
+}
+
+}  // namespace
+
 codec::JobView view_of(Site& site, const model::JobRecord& record) {
     codec::JobView view{record, {}, {}, {}};
     if (const auto* known = site.controller.state().profiles.of(record)) view.profile = *known;
+    view.beside = packed_beside(site.controller.state(), record);
     if (!is_waiting(record)) return view;
     view.verdict = site.controller.why(record.id);
     if (view.verdict) view.why = scheduling::explain_text(*view.verdict);

@@ -70,6 +70,10 @@ struct Phrase {
     std::string operator()(const model::JobMeasured& event) const {
         return "took " + profile_text(event.profile);
     }
+    std::string operator()(const model::JobsParted& event) const {
+        return "and " + named(event.beside, names) +
+               " get less done on one GPU than one after the other: it shares no more";
+    }
     std::string operator()(const model::CancelRequested&) const {
         return "is asked to stop for good";
     }

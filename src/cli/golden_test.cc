@@ -221,6 +221,21 @@ const codec::JobView& job(std::int64_t id) {
     std::abort();
 }
 
+// It shares its GPU with another one.
+codec::JobView packed_job() {
+    codec::JobView packed = job(1044);
+    packed.spec.may_share = true;
+    packed.spec.packed = model::GpuPart{base::MilliGpu{408}, *base::parse_bytes("3.75G")};
+    packed.profile = model::GpuProfile{.iterations = 150,
+                                       .iteration_us = 42'000,
+                                       .compute = base::MilliGpu{490},
+                                       .persistent = *base::parse_bytes("2.3G"),
+                                       .peak = *base::parse_bytes("3.3G"),
+                                       .highest = *base::parse_bytes("3.3G")};
+    packed.beside = {model::JobId{1045}};
+    return packed;
+}
+
 std::vector<model::Event> timeline() {
     const model::JobId id{1043};
     std::vector<model::EventBody> bodies{
@@ -299,6 +314,12 @@ TEST_CASE("pages look as reviewed") {
             return show_page(job(id), s.names, {timeline(), s.names}, kNow, TimeForm::Ago, style);
         });
     }
+    const codec::JobView packed = packed_job();
+    check_page("why_packed",
+               [&](const Style& style) { return why_page(packed, s.names, kNow, style); });
+    check_page("show_packed", [&](const Style& style) {
+        return show_page(packed, s.names, {{}, s.names}, kNow, TimeForm::Ago, style);
+    });
     check_page("help", [&](const Style& style) { return overview(all_verbs({}), style); });
     check_page("exit_codes", [](const Style&) { return exit_code_help(); });
     for (const Verb* verb : all_verbs({})) {

@@ -152,10 +152,37 @@ std::string profile_lines(const codec::JobView& job, const Style& style) {
                        style);
 }
 
+// With whom it shares its GPU, or why with nobody.
+std::string packing_lines(const codec::JobView& job, const codec::NameTable& names,
+                          const Style& style) {
+    if (!job.spec.may_share || model::is_final(job.state)) return {};
+    if (job.is_parted) {
+        return line("packed", "no more: beside another job less got done than one after the other",
+                    style);
+    }
+    if (!job.spec.packed) {
+        const bool is_known = job.profile && job.profile->compute;
+        return line("packed",
+                    is_known
+                        ? "no: it needs more than half of a GPU's time or memory, or jobs like "
+                          "it slowed others down"
+                        : "not yet: it runs alone until it is measured",
+                    style);
+    }
+    std::string who = "with nobody yet";
+    for (const model::JobId other : job.beside) who = "with " + named(other, names);
+    return line("packed",
+                who + ": jobs like it leave half of a GPU idle; counts as " +
+                    base::format(job.spec.packed->compute) + " of its time and " +
+                    base::format(job.spec.packed->memory) + " of its memory",
+                style);
+}
+
 std::string verdict_lines(const codec::JobView& job, const codec::NameTable& names,
                           base::TimePoint now, const Style& style) {
     const model::Verdict& verdict = *job.verdict;
     std::string text = asks_lines(job, style) + profile_lines(job, style);
+    text += packing_lines(job, names, style);
     if (verdict.capacity.value > 0) text += line("idle", idle_text(verdict, style.glyphs()), style);
     if (verdict.bound.value > 0 || verdict.used.value > 0) {
         text += line("quota", bound_text(verdict), style);
@@ -312,6 +339,7 @@ std::string why_page(const codec::JobView& job, const codec::NameTable& names, b
         sentence += " on " + where_text(job.tasks, names) + "; it does not wait";
     }
     std::string text = headline(sentence_of(sentence), "", style);
+    if (!job.tasks.empty()) text += packing_lines(job, names, style);
     const bool is_leaving = job.state == JobState::Pausing || job.state == JobState::Paused;
     return is_leaving ? text + receipt_page(job, names, now, style) : text;
 }
@@ -334,6 +362,8 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
         : receipt.rule == model::Rule::Consolidate ? ": it moves, so that a larger job fits"
         : receipt.rule == model::Rule::Stale
             ? ": the gang ran with fewer tasks than it needs for too long"
+        : receipt.rule == model::Rule::Part
+            ? ": together they got less done than one after the other"
         : by_user ? ": somebody asked for it"
                   : "";
     text += line("rule", std::string(rule_word(receipt.rule)) + meaning, style);
@@ -378,8 +408,8 @@ std::string show_page(const codec::JobView& job, const codec::NameTable& names,
         text += line(model::is_final(job.state) ? "result" : "now", note, style);
     }
     text += line("command", job.command, style) + request_lines(job, style) +
-            profile_lines(job, style) + task_lines(job, names, style) +
-            history_lines(job, now, form, style);
+            profile_lines(job, style) + packing_lines(job, names, style) +
+            task_lines(job, names, style) + history_lines(job, now, form, style);
     if (job.last_pause) text += "\n" + receipt_page(job, names, now, style);
     if (!timeline.events.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
     for (const model::Event& event : timeline.events) {

@@ -201,7 +201,10 @@ std::string progress_text(const codec::JobView& job, const codec::NameTable& nam
         return "is saving, asked by " + job.last_pause->actor;
     }
     if (job.state == JobState::Cancelling) return "asked to stop";
-    return running_note(job, now, glyphs.dot);
+    const std::string note = running_note(job, now, glyphs.dot);
+    if (job.beside.empty()) return note;
+    return "beside " + named(job.beside.front(), names) +
+           (note.empty() ? "" : " " + std::string(glyphs.dot) + " " + note);
 }
 
 std::string job_title(const model::JobRecord& record) {

@@ -28,6 +28,13 @@ Value text_value(std::string text) {
     return value;
 }
 
+Value yes() {
+    Value value;
+    value.kind = Value::Kind::Bool;
+    value.text = "true";
+    return value;
+}
+
 Value list_value(const std::vector<std::string>& texts) {
     Value value;
     value.kind = Value::Kind::List;
@@ -97,6 +104,7 @@ Success add_flags(Value& job, const Arguments& arguments) {
         remove(job, "pool");
         set(job, "pools", list_value(pools));
     }
+    if (arguments.has("may-share")) set(job, "may_share", yes());
     for (const std::string_view level : {"required", "preferred"}) {
         if (arguments.has(level)) {
             set(map_member(job, "topology"), level, text_value(arguments.text(level)));

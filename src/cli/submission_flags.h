@@ -23,6 +23,7 @@ inline constexpr auto kSubmissionFlags = std::to_array<Flag>({
     {0, "nodes", "N", "so many tasks, each with these GPUs"},
     {0, "tasks", "N", "a gang: 4, or 4..16"},
     {0, "groups", "GROUPS", "parts of a gang: 4x8@rack, a:4@node,b:8..16@rack"},
+    {0, "may-share", "", "its GPU, with a job that leaves half idle as well"},
     {0, "cpus", "CORES", "of each task; else the GPUs' part of the node"},
     {0, "memory", "BYTES", "of each task: 64G"},
     {0, "workdir", "DIR", "where it runs; here unless said", Completes::Files},

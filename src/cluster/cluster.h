@@ -101,8 +101,7 @@ class Cluster {
     }
     // Where a job must stay that requires a level: the whole pool while none of its tasks run.
     Region home(const Job& job) const;
-    // "rack b1/r7", "node n3".
-    std::string name_of(const Region& region, PoolId pool) const;
+    std::string name_of(const Region& region, PoolId pool) const;  // "rack b1/r7", "node n3"
 
     // --- the machine room and the tree; lifecycle/ only
     void set_levels(const model::Levels& levels);
@@ -114,6 +113,7 @@ class Cluster {
     // --- jobs; lifecycle/ only
     void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
     void remove_job(JobId id);  // with all that it holds
+    void set_request(JobId id, const model::TaskRequest& request);  // what it has changes too
     void set_may_run(JobId id, bool may_run);
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);

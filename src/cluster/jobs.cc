@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "cluster/cluster.h"
 #include "cluster/gang.h"
+#include "model/packing.h"
 
 namespace berth::cluster {
 namespace {
@@ -202,7 +203,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     job.min_run = spec.min_run.value_or(kOfProject);
     job.elastic = spec.elastic;
     job.preemption_delay = spec.preemption_delay.value_or(kOfProject);
-    Shape shape{spec.request, spec.gpu_model, spec.node_labels, {}, {}};
+    Shape shape{model::asked(spec), spec.gpu_model, spec.node_labels, {}, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});
     shape.topology = spec.topology;
@@ -213,6 +214,26 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
                 "a job names a project and pools that exist");
     job.shape = intern(std::move(shape));
     join_line(jobs_.emplace(id, std::move(job)));
+}
+
+void Cluster::set_request(JobId id, const model::TaskRequest& request) {
+    BERTH_CHECK(open_trials_ == 0 && !job(id).hold, "what a job asks does not change in a trial");
+    Shape other = shape(job(id).shape);
+    other.request = request;
+    const ShapeId shape = intern(std::move(other));
+    change(id, [&](Job& job) {
+        job.shape = shape;
+        for (PlacedTask& task : job.placed) {
+            BERTH_CHECK(!task.is_releasing, "a task that leaves stays what it is");
+            const int rank = task.place.task;
+            add_allocated(job, counted(task.place), -1);
+            change_capacity(task.place, Use::Used, -1);
+            task.place = task_on(shape, task.place.node, task.place.gpu_mask);
+            task.place.task = rank;
+            change_capacity(task.place, Use::Used, +1);
+            add_allocated(job, counted(task.place), +1);
+        }
+    });
 }
 
 void Cluster::remove_job(JobId id) {

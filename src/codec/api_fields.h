@@ -135,7 +135,7 @@ struct Fields<JobView> {
         field("verdict", &JobView::verdict);
         field("why", &JobView::why);
         field("foresight", &JobView::foresight);
-        field("profile", &JobView::profile);
+        field("profile", &JobView::profile), field("beside", &JobView::beside);
     }
 };
 

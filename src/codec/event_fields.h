@@ -20,7 +20,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "levels_set",   "pool_set",     "node_set",     "project_set",         "job_submitted",
     "job_starting", "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
     "job_paused",   "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
-    "job_finished", "attempt_lost", "job_resized",  "job_measured"};
+    "job_finished", "attempt_lost", "job_resized",  "job_measured",        "jobs_parted"};
 
 template <>
 struct Fields<model::LevelsSet> {

@@ -163,6 +163,7 @@ base::Result<model::Submission> parse_job_file(std::string_view text, std::strin
         if (!spec.pools.empty()) fields.report("pool", "wanted pool or pools, found both");
         spec.pools = {fields.text("pool")};
     }
+    spec.may_share = fields.flag("may_share", false);
     spec.node_labels = fields.labels("node_labels");
     spec.expected_runtime = fields.duration("expected_runtime");
     read_topology(problems, fields, spec);

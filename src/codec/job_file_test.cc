@@ -35,6 +35,8 @@ TEST_CASE("every example of the reference page is parsed") {
 TEST_CASE("a job says how long it waits, is left alone and may miss tasks") {
     const auto job = good("run: x\nmin_run: 10m\npreemption_delay: 2m\nstale_grace: never\n");
     CHECK(job.spec.min_run == base::Duration{600'000});
+    CHECK_FALSE(job.spec.may_share);
+    CHECK(good("run: x\nmay_share: true\n").spec.may_share);
     CHECK(job.spec.preemption_delay == base::Duration{120'000});
     CHECK(job.spec.stale_grace < base::Duration{0});
     CHECK_FALSE(good("run: x\n").spec.stale_grace.has_value());

@@ -65,6 +65,7 @@ struct JobView : model::JobRecord {
     std::string why;  // the verdict as a sentence
     std::optional<Foresight> foresight = {};
     std::optional<model::GpuProfile> profile = {};  // of jobs like it
+    std::vector<model::JobId> beside = {};  // packed on its GPU with it
 };
 
 // What a client wants supposed, one after the other.

@@ -86,6 +86,13 @@ struct Fields<model::TaskRequest> {
 };
 
 template <>
+struct Fields<model::GpuPart> {
+    static void visit(auto&& field) {
+        field("compute", &model::GpuPart::compute), field("memory", &model::GpuPart::memory);
+    }
+};
+
+template <>
 struct Fields<model::TaskGroup> {
     static void visit(auto&& field) {
         using G = model::TaskGroup;
@@ -115,6 +122,7 @@ struct Fields<model::JobSpec> {
         field("tasks_min", &J::tasks_min), field("tasks_max", &J::tasks_max);
         field("elastic", &J::elastic);
         field("request", &J::request);
+        field("may_share", &J::may_share), field("packed", &J::packed);
         field("gpu_model", &J::gpu_model), field("node_labels", &J::node_labels);
         field("topology", &J::topology);
         field("placement", &J::placement), field("tensor_skew_ppm", &J::tensor_skew_ppm);
@@ -155,7 +163,7 @@ struct Fields<model::JobRecord> {
         field("hold", &R::hold), field("hold_deadline", &R::hold_deadline);
         field("hold_rule", &R::hold_rule), field("last_pause", &R::last_pause);
         field("stale_since", &R::stale_since), field("frozen", &R::frozen);
-        field("pause_way", &R::pause_way);
+        field("pause_way", &R::pause_way), field("is_parted", &R::is_parted);
     }
 };
 

@@ -25,7 +25,7 @@ struct Fields<model::ProfileLedger> {
         using P = model::ProfileLedger;
         field("project", &P::project), field("name", &P::name), field("user", &P::user);
         field("gpus", &P::gpus), field("measured", &P::measured);
-        field("profile", &P::profile);
+        field("profile", &P::profile), field("is_parted", &P::is_parted);
     }
 };
 
@@ -34,6 +34,13 @@ struct Fields<model::JobMeasured> {
     static void visit(auto&& field) {
         field("job", &model::JobMeasured::job);
         field("profile", &model::JobMeasured::profile);
+    }
+};
+
+template <>
+struct Fields<model::JobsParted> {
+    static void visit(auto&& field) {
+        field("job", &model::JobsParted::job), field("beside", &model::JobsParted::beside);
     }
 };
 

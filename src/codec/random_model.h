@@ -34,9 +34,9 @@ class RandomModel {
     }
     model::JobRecord record() {
         model::JobRecord record;
-        record.id = job(), record.spec = spec();
+        record.id = job(), record.spec = spec(), record.is_parted = flag();
         record.user = text(), record.command = text(), record.detail = text();
-        record.state = static_cast<model::JobState>(rng_.between(0, 8));
+        record.state = state(0);
         record.held = flag(), record.created = time(), record.waiting_since = time();
         record.first_start = maybe(time()), record.last_start = maybe(time());
         record.last_checkpoint = maybe(time()), record.finished = maybe(time());
@@ -65,7 +65,8 @@ class RandomModel {
             snapshot.waste.push_back({text(), large(), large()});
             snapshot.use.push_back(
                 {text(), text(), {large()}, time(), time(), large(), {large(), large()}});
-            snapshot.profiles.push_back({text(), text(), text(), small(), time(), profile()});
+            snapshot.profiles.push_back(
+                {text(), text(), text(), small(), time(), profile(), flag()});
         }
         return snapshot;
     }
@@ -99,7 +100,8 @@ class RandomModel {
         spec.placement = model::Placement(rng_.between(0, 2));
         spec.tensor_skew_ppm = maybe(large()), spec.min_run = maybe(duration());
         spec.restart_cost = duration(), spec.preemption_delay = maybe(duration()),
-        spec.expected_runtime = maybe(duration());
+        spec.expected_runtime = maybe(duration()), spec.may_share = flag(),
+        spec.packed = maybe(model::GpuPart{{large()}, {large()}});
         return spec;
     }
     std::vector<model::TaskPlacement> placements() {
@@ -139,7 +141,8 @@ class RandomModel {
     model::JobId job() { return {rng_.between(-1, 1'000'000)}; }
     model::TimePoint time() { return base::at_ms(flag() ? 0 : rng_.between(-9, 1LL << 42)); }
     model::Duration duration() { return model::Duration{rng_.between(0, 90'000)}; }
-    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 5)); }
+    model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 7)); }
+    model::JobState state(int least) { return model::JobState(rng_.between(least, 8)); }
     model::PauseCost cost() { return {large(), large()}; }
     template <typename T>
     std::optional<T> maybe(T value) {
@@ -160,8 +163,7 @@ class RandomModel {
         model::Entitlement rights;
         if (flag()) rights.quota = model::MilliGpu{large()};
         if (flag()) rights.limit = {large()};
-        rights.weight = large(), rights.usage_ppm = large();
-        rights.priority = small();
+        rights.weight = large(), rights.usage_ppm = large(), rights.priority = small();
         rights.kind = flag() ? model::QuotaKind::Fixed : model::QuotaKind::Guaranteed;
         return rights;
     }
@@ -184,11 +186,10 @@ class RandomModel {
     }
     void fill(model::JobPaused& e) { e = {job(), flag()}; }
     void fill(model::CancelRequested& e) { e = {job(), time()}; }
-    void fill(model::JobFinished& e) {
-        e = {job(), model::JobState(rng_.between(6, 8)), small(), text()};
-    }
+    void fill(model::JobFinished& e) { e = {job(), state(6), small(), text()}; }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
     void fill(model::JobMeasured& e) { e = {job(), profile()}; }
+    void fill(model::JobsParted& e) { e = {job(), job()}; }
     void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }
     void fill(auto& e) { e.job = job(); }
 

@@ -134,11 +134,12 @@ void Controller::launch(const Transaction& transaction, model::JobId id) {
     const auto give = [&](const ports::LaunchOrder& order) {
         job->frozen.empty() ? ports_.launcher.start(order) : ports_.launcher.resume(order);
     };
+    const model::GpuProfile* known = state_.profiles.of(*job);
     if (const model::LaunchSpec* launch = transaction.launch_of(id)) {
-        return give(launch_order(state_.cluster, *job, *launch));
+        return give(launch_order(state_.cluster, *job, *launch, known));
     }
     auto stored = ports_.store.launch_of(id);
-    if (stored) return give(launch_order(state_.cluster, *job, std::move(*stored)));
+    if (stored) return give(launch_order(state_.cluster, *job, std::move(*stored), known));
     on_exit({id, job->attempts},
             {.exit_code = 126, .detail = "its command cannot be read: " + stored.error().message});
 }

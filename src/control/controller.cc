@@ -17,7 +17,7 @@ template <typename T>
 constexpr bool kMovesCapacity =
     !std::is_same_v<T, model::JobRunning> && !std::is_same_v<T, model::JobStarting> &&
     !std::is_same_v<T, model::JobReserved> && !std::is_same_v<T, model::PauseRequested> &&
-    !std::is_same_v<T, model::CheckpointSaved> && !std::is_same_v<T, model::JobMeasured>;
+    !std::is_same_v<T, model::CheckpointSaved>;
 
 template <typename T>
 constexpr bool kChangesRoom =

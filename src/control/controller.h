@@ -95,6 +95,7 @@ class Controller final : public ports::LauncherListener {
     void on_running(ports::AttemptId attempt) override;
     void on_saved(ports::AttemptId attempt) override;
     void on_measured(ports::AttemptId attempt, const model::GpuProfile& profile) override;
+    void on_slow_pair(ports::AttemptId one, ports::AttemptId other) override;
     void on_frozen(ports::AttemptId attempt, const model::Frozen& frozen) override;
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
@@ -141,6 +142,7 @@ class Controller final : public ports::LauncherListener {
     void take_saved(Transaction& transaction, ports::AttemptId attempt);
     void take_measured(Transaction& transaction, ports::AttemptId attempt,
                        const model::GpuProfile& profile);
+    void take_slow_pair(Transaction& transaction, ports::AttemptId one, ports::AttemptId other);
     void take_frozen(Transaction& transaction, ports::AttemptId attempt,
                      const model::Frozen& frozen);
     void take_exit(Transaction& transaction, ports::AttemptId attempt,

@@ -66,6 +66,11 @@ void Controller::on_measured(ports::AttemptId attempt, const model::GpuProfile& 
           kNewsLinger);
 }
 
+void Controller::on_slow_pair(ports::AttemptId one, ports::AttemptId other) {
+    queue([this, one, other](Transaction& transaction) { take_slow_pair(transaction, one, other); },
+          kNewsLinger);
+}
+
 void Controller::on_frozen(ports::AttemptId attempt, const model::Frozen& frozen) {
     queue([this, attempt, frozen](Transaction& transaction) {
         take_frozen(transaction, attempt, frozen);
@@ -101,6 +106,26 @@ void Controller::take_measured(Transaction& transaction, ports::AttemptId attemp
     if (job == nullptr) return;
     transaction.note(model::JobMeasured{job->id, for_one(profile, tasks_on_one_gpu(*job))},
                      kMachine);
+}
+
+// The one that came later leaves; the other was there before.
+void Controller::take_slow_pair(Transaction& transaction, ports::AttemptId one,
+                                ports::AttemptId other) {
+    const model::JobRecord* stays = current(transaction, one);
+    const model::JobRecord* leaves = current(transaction, other);
+    const auto is_packed = [](const model::JobRecord* job) {
+        return job != nullptr && job->state == JobState::Running && job->spec.packed;
+    };
+    if (!is_packed(stays) || !is_packed(leaves)) return;
+    if (std::pair(leaves->last_start, leaves->id) < std::pair(stays->last_start, stays->id))
+        std::swap(stays, leaves);
+    model::PauseRequested request;
+    request.job = leaves->id;
+    request.rule = model::Rule::Part;
+    request.beneficiary = stays->id;
+    request.cost = pause_cost(*leaves, transaction.now());
+    transaction.note(model::JobsParted{leaves->id, stays->id}, kMachine);
+    carry_out(transaction, std::move(request), ports::StopReason::Pause);
 }
 
 void Controller::take_frozen(Transaction& transaction, ports::AttemptId attempt,

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "model/packing.h"
 #include "model/task_groups.h"
 
 namespace berth::control {
@@ -17,13 +18,15 @@ std::vector<int> gpu_indices(std::uint64_t mask) {
 }
 
 ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::JobRecord& record,
-                                model::LaunchSpec spec) {
+                                model::LaunchSpec spec, const model::GpuProfile* known) {
     ports::LaunchOrder order;
     order.attempt = {record.id, record.attempts};
     order.job_name = record.spec.name;
     order.project = record.spec.project;
     order.kind = record.spec.kind;
     order.spec = std::move(spec);
+    order.may_share = record.spec.may_share && !record.is_parted;
+    if (known != nullptr) order.profile = *known;
     order.resumes = record.attempts > 1;
     order.is_elastic = record.spec.tasks_max > record.spec.tasks_min;
     std::vector<model::TaskPlacement> tasks = record.tasks;
@@ -33,7 +36,7 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
         const model::TaskGroup* group = model::group_of(record.spec, task.task);
         order.tasks.push_back({task.task, on_node[task.node]++, cluster.node_name(task.node),
                                gpu_indices(task.gpu_mask), group == nullptr ? "" : group->name,
-                               task.share, record.spec.request.gpu_memory,
+                               task.share, model::asked(record.spec).gpu_memory,
                                record.spec.request.gpu_memory_max});
     }
     return order;

@@ -10,8 +10,9 @@
 
 namespace berth::control {
 
+// `known`: what jobs like it were measured to take; may be null.
 ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::JobRecord& record,
-                                model::LaunchSpec spec);
+                                model::LaunchSpec spec, const model::GpuProfile* known = nullptr);
 
 // The GPUs of a mask, lowest first.
 std::vector<int> gpu_indices(std::uint64_t mask);

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "lifecycle/packing.h"
 
 namespace berth::lifecycle {
 namespace {
@@ -36,15 +37,20 @@ class Fold {
     void operator()(const model::ProjectSet& set) { state_.cluster.set_project(set.project); }
 
     void operator()(const model::JobSubmitted& submitted) {
-        state_.cluster.add_job(submitted.job, submitted.spec, event_.time);
+        model::JobSpec spec = submitted.spec;
+        spec.packed.reset();  // its profile says
+        state_.cluster.add_job(submitted.job, spec, event_.time);
         state_.last_job = std::max(state_.last_job, submitted.job);
         JobRecord& record = state_.jobs.emplace(submitted.job, {});
         record_ = &record;
         record.id = submitted.job;
-        record.spec = submitted.spec;
+        record.spec = std::move(spec);
         record.user = submitted.user;
         record.command = submitted.command;
         record.created = record.waiting_since = event_.time;
+        if (!record.spec.may_share) return;
+        state_.sharing.insert(record.id);
+        pack(record);
     }
 
     void operator()(const model::JobStarting& starting) {
@@ -128,6 +134,7 @@ class Fold {
         record.started_tasks = 0;
         ++record.pauses;
         wait_from_now(record);
+        pack(record);
     }
 
     void operator()(const model::JobHeld& held) {
@@ -168,6 +175,7 @@ class Fold {
         record.detail = finished.detail;
         record.finished = event_.time;
         state_.cluster.remove_job(finished.job);
+        state_.sharing.erase(finished.job);
         ended_ = std::move(record);
         record_ = nullptr;
         state_.jobs.erase(finished.job);
@@ -182,10 +190,23 @@ class Fold {
         record.detail = lost.detail;
         ++record.losses;
         wait_from_now(record);
+        pack(record);
     }
 
     void operator()(const model::JobMeasured& measured) {
-        state_.profiles.learn(settle(measured.job), measured.profile, event_.time);
+        const JobRecord& like = settle(measured.job);
+        state_.profiles.learn(like, measured.profile, event_.time);
+        for (const model::JobId id : state_.sharing) {
+            JobRecord& record = state_.jobs.at(id);
+            if (Profiles::are_alike(record, like)) pack(record);
+        }
+    }
+
+    // Jobs like it share no more either, once they have left their GPUs.
+    void operator()(const model::JobsParted& parted) {
+        JobRecord& record = settle(parted.job);
+        record.is_parted = true;
+        state_.profiles.part(record);
     }
 
     std::optional<JobRecord>& ended() { return ended_; }
@@ -214,6 +235,18 @@ class Fold {
         record.attained_gpu_ms = attained_gpu_ms(record, event_.time);
         record.settled = event_.time;
         return record;
+    }
+
+    // It counts as what is known of it by now.
+    void pack(JobRecord& record) {
+        const auto change = change_of_part(state_, record);
+        if (!change) return;
+        record.attained_gpu_ms = attained_gpu_ms(record, event_.time);
+        record.settled = event_.time;
+        count_use(record, record.tasks, -1);
+        lifecycle::pack(state_, record, *change);
+        count_use(record, record.tasks, +1);
+        cluster::note_attained(state_.cluster, record.id, record.attained_gpu_ms, record.settled);
     }
 
     void wait_from_now(JobRecord& record) {

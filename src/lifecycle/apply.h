@@ -19,6 +19,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -39,6 +40,7 @@ struct State {
     model::TimePoint time;
     std::array<std::int64_t, model::kJobStateNames.size()> counts{};  // of jobs, by state
     Profiles profiles;
+    std::set<model::JobId> sharing;  // those of `jobs` that may share a GPU
 
     std::int64_t& count(model::JobState of) { return counts[static_cast<std::size_t>(of)]; }
 };

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "lifecycle/apply.h"
+#include "model/packing.h"
 #include "model/task_groups.h"
 
 namespace berth::lifecycle {
@@ -185,6 +186,12 @@ class Check {
         if (find(measured.job) == nullptr) return unknown(measured.job);
         return {};
     }
+    Status operator()(const model::JobsParted& parted) const {
+        const model::JobRecord* job = find(parted.job);
+        if (job == nullptr) return unknown(parted.job);
+        if (!job->spec.packed || job->tasks.empty()) return conflict(*job, "is not packed");
+        return {};
+    }
     Status operator()(const model::AttemptLost& lost) const {
         const model::JobRecord* job = find(lost.job);
         if (job != nullptr && job->state == JobState::Paused && !job->frozen.empty()) return {};
@@ -241,6 +248,11 @@ class Check {
             }
         }
         BERTH_TRY_VOID(check_topology(spec.topology));
+        if (spec.may_share && !model::can_share(spec)) {
+            return base::invalid(
+                "may_share: wanted a train job that can be paused, of one task "
+                "with one whole GPU");
+        }
         if (spec.tensor_skew_ppm.value_or(0) < 0 || spec.tensor_skew_ppm.value_or(0) > 1'000'000) {
             return base::invalid("tensor_skew: wanted a part from 0 to 1");
         }

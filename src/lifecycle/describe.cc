@@ -30,6 +30,7 @@ class Describer {
         }
         BERTH_TRY_VOID(add_nodes());
         BERTH_TRY_VOID(add_projects());
+        state_.profiles.restore(description_.profiles);
         std::vector<const JobDescription*> jobs;
         for (const JobDescription& job : description_.jobs) jobs.push_back(&job);
         if (!description_.as_listed) {

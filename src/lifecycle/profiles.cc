@@ -30,18 +30,34 @@ const model::GpuProfile* Profiles::of(const model::JobRecord& job) const {
     return found == known_.end() ? nullptr : &found->second.profile;
 }
 
+void Profiles::part(const model::JobRecord& job) {
+    const auto found = known_.find(key_of(job));
+    if (found != known_.end()) found->second.is_parted = true;
+}
+
+bool Profiles::is_parted(const model::JobRecord& job) const {
+    const auto found = known_.find(key_of(job));
+    return found != known_.end() && found->second.is_parted;
+}
+
+bool Profiles::are_alike(const model::JobRecord& job, const model::JobRecord& other) {
+    return !job.spec.name.empty() && key_of(job) == key_of(other);
+}
+
 std::vector<model::ProfileLedger> Profiles::ledgers() const {
     std::vector<model::ProfileLedger> ledgers;
     for (const auto& [key, known] : known_) {
         const auto& [project, name, user, gpus] = key;
-        ledgers.push_back({project, name, user, gpus, known.measured, known.profile});
+        ledgers.push_back(
+            {project, name, user, gpus, known.measured, known.profile, known.is_parted});
     }
     return ledgers;
 }
 
 void Profiles::restore(const std::vector<model::ProfileLedger>& ledgers) {
     for (const model::ProfileLedger& each : ledgers) {
-        known_[{each.project, each.name, each.user, each.gpus}] = {each.profile, each.measured};
+        known_[{each.project, each.name, each.user, each.gpus}] = {each.profile, each.measured,
+                                                                   each.is_parted};
     }
 }
 

@@ -21,6 +21,10 @@ class Profiles {
 
     void learn(const model::JobRecord& job, const model::GpuProfile& profile,
                model::TimePoint measured);
+    // They are not packed with others from now on.
+    void part(const model::JobRecord& job);
+    bool is_parted(const model::JobRecord& job) const;
+    static bool are_alike(const model::JobRecord& job, const model::JobRecord& other);
     // Null when nothing is known. Valid until something is learned.
     const model::GpuProfile* of(const model::JobRecord& job) const;
 
@@ -33,6 +37,7 @@ class Profiles {
     struct Known {
         model::GpuProfile profile;
         model::TimePoint measured;
+        bool is_parted = false;
     };
     static Key key_of(const model::JobRecord& job);
 

@@ -101,6 +101,7 @@ void restore_job(State& state, const model::JobRecord& record) {
     restore_attained(state, record);
     if (record.state == model::JobState::Paused) stay_where_frozen(state, record);
     state.jobs.emplace(record.id, record);
+    if (record.spec.may_share) state.sharing.insert(record.id);
     ++state.count(record.state);
 }
 

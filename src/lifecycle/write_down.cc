@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "model/packing.h"
+
 namespace berth::lifecycle {
 namespace {
 
@@ -28,6 +30,9 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
                                    model::TimePoint now) {
     model::JobDescription job;
     job.spec = record.spec;
+    job.spec.request = model::asked(record.spec);
+    job.spec.may_share = false;  // what is known of it is in what it asks
+    job.spec.packed.reset();
     job.created = record.created;
     if (record.waiting_since > record.created) job.waiting_since = record.waiting_since;
     job.last_start = record.last_start;

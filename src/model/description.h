@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "model/gpu_profile.h"
 #include "model/job.h"
 #include "model/node.h"
 #include "model/project.h"
@@ -50,6 +51,7 @@ struct Description {
     std::vector<Pool> pools;
     std::vector<Node> nodes;
     std::vector<Project> projects;
+    std::vector<ProfileLedger> profiles;  // of jobs that may share GPUs
     std::vector<JobDescription> jobs;
 };
 

@@ -114,11 +114,16 @@ struct JobMeasured {
     JobId job;
     GpuProfile profile;
 };
+// Packed on one GPU the two got less done than one after the other would: `job` shares no more.
+struct JobsParted {
+    JobId job;
+    JobId beside;
+};
 
 using EventBody = std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting,
                                JobRunning, JobReserved, ReservationDropped, PauseRequested,
                                JobPaused, JobHeld, JobReleased, CheckpointSaved, CancelRequested,
-                               JobFinished, AttemptLost, JobResized, JobMeasured>;
+                               JobFinished, AttemptLost, JobResized, JobMeasured, JobsParted>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -31,6 +31,7 @@ struct ProfileLedger {
     int gpus = 0;
     TimePoint measured;
     GpuProfile profile;
+    bool is_parted = false;  // one of them slowed a job beside it down, or was: they are not packed
 };
 
 // The part of a GPU to ask for: a tenth more time than was used, in steps of 0.05, and a twentieth

@@ -139,6 +139,8 @@ struct JobSpec {
     int tasks_max = 1;
     Elastic elastic = Elastic::Live;  // when tasks_max is above tasks_min
     TaskRequest request;
+    bool may_share = false;  // its GPU, with another job, once it is measured (model/packing.h)
+    std::optional<GpuPart> packed;  // what it counts as then; never said by people
     std::string gpu_model;  // empty = any
     Labels node_labels;  // the node must carry all of them
     TopologyRequest topology;

@@ -20,6 +20,7 @@ enum class Rule {
     Hold,      // GPUs kept for this job by an earlier plan are free now
     User,      // somebody asked
     Stale,     // a gang below its minimum for too long gives its GPUs back
+    Part,      // packed on one GPU, two jobs get less done than one after the other
 };
 
 // Tasks start on these GPUs now. A job that runs already and grows is listed with its new tasks.

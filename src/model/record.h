@@ -81,6 +81,7 @@ struct JobRecord {
     std::optional<TimePoint> hold_deadline;
     Rule hold_rule = Rule::Reclaim;
     std::optional<PauseReceipt> last_pause;
+    bool is_parted = false;  // it shares its GPU no more: JobsParted
     std::optional<TimePoint> stale_since;  // it runs, with fewer tasks than its minimum
 
     // Whether its processes have to stop, and start again with the tasks it will have then.

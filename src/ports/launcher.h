@@ -4,6 +4,7 @@
 // at once, outcomes arrive at the LauncherListener, on the thread of the control loop.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,6 +47,8 @@ struct LaunchOrder {
     model::JobKind kind = model::JobKind::Train;
     model::LaunchSpec spec;
     std::vector<TaskLaunch> tasks;      // the whole gang
+    bool may_share = false;             // its GPU, with other such attempts, in turns
+    std::optional<model::GpuProfile> profile = {};  // of jobs like it
     bool resumes = false;               // an earlier attempt was paused
     bool is_elastic = false;            // its tasks may come to be more or fewer
     std::string freezer = {};           // of its node, by which a pause may keep its processes
@@ -81,6 +84,8 @@ class LauncherListener {
     // What its tasks took of the GPUs that they shared, all those of one GPU together; before its
     // end, where anything was measured.
     virtual void on_measured(AttemptId, const model::GpuProfile&) {}
+    // They share a GPU, and get less done than one after the other would.
+    virtual void on_slow_pair(AttemptId, AttemptId) {}
     virtual void on_exit(AttemptId attempt, const AttemptExit& exit) = 0;
     // It never ran, or its outcome cannot be known (the machine went down under it).
     virtual void on_lost(AttemptId attempt, const std::string& detail) = 0;

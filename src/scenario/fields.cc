@@ -244,6 +244,7 @@ Readers request_readers(model::JobSpec& spec) {
         {"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
         {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
         {"gpu_memory_max", into(request.gpu_memory_max, base::parse_bytes)},
+        {"may_share", one_of<bool>(spec.may_share, {{"yes", true}, {"no", false}})},
         {"cpu", into_optional(request.cpu, parse_cpu)},
         {"memory", into_optional(request.memory, base::parse_bytes)},
         {"model", into_text(spec.gpu_model)},
@@ -282,6 +283,31 @@ Readers request_readers(model::JobSpec& spec) {
 }
 
 }  // namespace
+
+Result<model::ProfileLedger> read_profile(const Command& command) {
+    BERTH_TRY(name, only_name(command));
+    const auto slash = name.find('/');
+    if (slash == std::string::npos) {
+        return base::invalid(command.verb + ": wanted project/job, found \"" + name + "\"");
+    }
+    model::GpuProfile profile{.iterations = 1000, .iteration_us = 100'000};
+    int iterations = 1000;
+    const Readers readers{{"iterations", into(iterations, parse_int)},
+                          {"compute",
+                           [&profile](const std::string& text) -> Status {
+                               BERTH_TRY(part, base::parse_thousandths(text));
+                               profile.compute = model::MilliGpu{part};
+                               return {};
+                           }},
+                          {"persistent", into(profile.persistent, base::parse_bytes)},
+                          {"peak", into(profile.peak, base::parse_bytes)},
+                          {"highest", into(profile.highest, base::parse_bytes)}};
+    BERTH_TRY_VOID(read_values(command, readers, nullptr));
+    profile.iterations = iterations;
+    profile.peak = std::max(profile.peak, profile.persistent);
+    profile.highest = std::max(profile.highest, profile.peak);
+    return model::ProfileLedger{name.substr(0, slash), name.substr(slash + 1), "", 1, {}, profile};
+}
 
 Result<JobLine> read_job(const Command& command) {
     JobLine job;

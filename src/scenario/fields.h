@@ -3,6 +3,7 @@
 // The key=value pairs of a command as model data. Every key must be used by its verb.
 #pragma once
 
+#include "model/gpu_profile.h"
 #include "model/job.h"
 #include "model/node.h"
 #include "model/policy.h"
@@ -31,6 +32,8 @@ struct JobLine {
     bool is_releasing = false;
 };
 base::Result<JobLine> read_job(const Command& command);
+// PROJECT/JOB compute=0.5 persistent=4G peak=20G highest=20G iterations=100
+base::Result<model::ProfileLedger> read_profile(const Command& command);
 base::Result<model::Policy> read_policy(const Command& command, model::Policy before);
 
 }  // namespace berth::scenario

@@ -20,6 +20,7 @@ std::string_view rule_name(model::Rule rule) {
         case model::Rule::Hold: return "hold";
         case model::Rule::User: return "user";
         case model::Rule::Stale: return "stale";
+        case model::Rule::Part: return "part";
     }
     return {};
 }

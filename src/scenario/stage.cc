@@ -55,8 +55,8 @@ Result<model::TaskDescription> read_place(const std::string& text, bool releasin
 Stage::Stage() : policy_(model::berth_policy()), now_(kNoon) { description_.now = kNoon; }
 
 Result<std::vector<std::string>> Stage::play(const Command& command) {
-    static constexpr std::array<std::string_view, 6> kSetting{"node",    "pool",   "project",
-                                                              "running", "policy", "levels"};
+    static constexpr std::array<std::string_view, 7> kSetting{
+        "node", "pool", "project", "running", "policy", "levels", "profile"};
     const bool is_setting = std::ranges::find(kSetting, command.verb) != kSetting.end();
     if (is_setting || (command.verb == "submit" && !is_built_)) {
         BERTH_TRY_VOID(set_up(command));
@@ -83,6 +83,9 @@ Status Stage::set_up(const Command& command) {
     } else if (command.verb == "node") {
         BERTH_TRY(node, read_node(command));
         description_.nodes.push_back(node);
+    } else if (command.verb == "profile") {
+        BERTH_TRY(profile, read_profile(command));
+        description_.profiles.push_back(profile);
     } else if (command.verb == "pool") {
         BERTH_TRY(pool, read_pool(command));
         description_.pools.push_back(pool);
@@ -200,6 +203,8 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "remedy") return remedy(job);
     Status status = base::invalid("unknown command \"" + verb + "\"");
     if (verb == "pause") status = pause(job);
+    if (verb == "measured") status = measured(command, job);
+    if (verb == "parted") status = part(command, job);
     if (verb == "left") status = leave(job);
     if (verb == "killed") status = happen(model::JobPaused{job, false});
     if (verb == "finish") status = happen(model::JobFinished{job, JobState::Succeeded, 0, {}});
@@ -249,6 +254,21 @@ Status Stage::pause(model::JobId job) {
     if (state_.cluster.job(job).active == 0) return {};
     return happen(model::PauseRequested{
         job, model::Rule::User, {}, {}, now_ + policy_.pause_grace, true, {}, false});
+}
+
+Status Stage::measured(const Command& command, model::JobId job) {
+    BERTH_TRY(known, read_profile(command));
+    return happen(model::JobMeasured{job, known.profile});
+}
+
+// parted JOB beside=JOB: it leaves, and is asked to save.
+Status Stage::part(const Command& command, model::JobId job) {
+    const auto beside = command.values.find("beside");
+    if (beside == command.values.end()) return base::invalid("parted: wanted beside=JOB");
+    BERTH_TRY(other, job_named(beside->second));
+    BERTH_TRY_VOID(happen(model::JobsParted{job, other}));
+    return happen(model::PauseRequested{
+        job, model::Rule::Part, other, {}, now_ + policy_.pause_grace, true, {}, false});
 }
 
 model::Plan Stage::decide_into(Lines& lines) {

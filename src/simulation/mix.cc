@@ -6,13 +6,15 @@
 #include <numeric>
 #include <tuple>
 
+#include "model/packing.h"
 #include "simulation/interleave.h"
 
 namespace berth::simulation {
 namespace {
 
 constexpr std::int32_t kAll = 100;  // percent
-constexpr std::int32_t kSmTogetherMax = 120;
+// The rule of decisions.
+constexpr auto kSmTogetherMax = static_cast<std::int32_t>(model::kPackedTogetherMax.value / 10);
 constexpr double kLeftOfHalfIdle = 0.75;
 
 Speed millionths(double part) { return std::llround(part * static_cast<double>(kFullSpeed)); }
@@ -60,7 +62,7 @@ Speed Mixes::spread(Kind kind) const {
 
 std::size_t Mixes::size_max() const {
     if (packing_ == Packing::None) return 1;
-    return packing_ == Packing::Pairs ? 2 : kInterleavedMax;
+    return packing_ == Packing::Pairs ? model::kPackedMax : kInterleavedMax;
 }
 
 Mixes::Mix Mixes::with(Mix mix, Kind kind) {

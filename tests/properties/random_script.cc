@@ -48,18 +48,19 @@ std::string memory_of_gpu(Rng& rng) {
            maybe(rng, "gpu_context", {"", "", "500M", "11G"});
 }
 
-std::string node_line(Rng& rng, int number, int pools) {
+std::string node_line(Rng& rng, int number, const Setting& setting) {
     const int gpus = static_cast<int>(rng.between(0, rng.chance(1, 4) ? 8 : 3));
     std::string line = "node n" + std::to_string(number) + " gpus=" + std::to_string(gpus) +
                        maybe(rng, "model", {"", "", "", "", "", "A", "A", "H", "H", "1g.10gb"}) +
-                       memory_of_gpu(rng) + maybe(rng, "label.disk", {"", "", "ssd"});
+                       (setting.is_for_sharing ? " gpu_memory=80G" : memory_of_gpu(rng)) +
+                       maybe(rng, "label.disk", {"", "", "ssd"});
     line += maybe(rng, "topology.rack", {"", "", "r1", "r2"}) +
             (gpus == 3 ? maybe(rng, "islands", {"", "0,1,0"}) : "") +
             maybe(rng, "topology.zone", {"", "", "", "", "z1", "z2"}) +
             maybe(rng, "label.block", {"", "", "", "", "b1"});
     if (rng.chance(1, 4)) line += " cpu=" + std::to_string(4 * std::max(gpus, 1));
     if (rng.chance(1, 6)) line += " memory=" + std::to_string(16 * std::max(gpus, 1)) + "G";
-    if (pools > 1 && rng.chance(1, 2)) line += " label.pool=second";
+    if (setting.pools > 1 && rng.chance(1, 2)) line += " label.pool=second";
     if (rng.chance(1, 12)) line += " health=" + pick(rng, {"drained", "down"});
     return line;
 }
@@ -136,7 +137,27 @@ std::string groups(Rng& rng) {
                                    "2@rack,1..2", "1..3,1..2@node", "a:1@node,b:2@node,c:1..2"});
 }
 
+std::string measured(Rng& rng) {
+    return " compute=" + pick(rng, {"0.1", "0.3", "0.5", "0.5", "0.7", "0.9"}) +
+           " persistent=" + pick(rng, {"1G", "4G", "12G"}) + maybe(rng, "peak", {"", "20G", "38G"});
+}
+
+// A job that may share its GPU: it asks for a whole one and may be paused.
+std::string sharing_line(Rng& rng, const Setting& setting, int& jobs_made) {
+    std::string line = "submit " + setting.projects[rng.index(setting.projects.size())] + "/j" +
+                       std::to_string(++jobs_made) + " may_share=yes" +
+                       maybe(rng, "priority", {"", "", "", "40", "60", "90"}) +
+                       maybe(rng, "model", {"", "", "", "", "", "", "", "A"}) +
+                       maybe(rng, "cpu", {"", "", "", "", "2"}) +
+                       maybe(rng, "restart_cost", {"", "", "", "1m"}) +
+                       maybe(rng, "expected", {"", "", "10m", "2h"}) +
+                       maybe(rng, "min_run", {"", "", "", "0", "10m"});
+    if (setting.pools > 1) line += maybe(rng, "pool", {"", "", "second", "second,default"});
+    return line;
+}
+
 std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
+    if (rng.chance(setting.is_for_sharing ? 4 : 1, 6)) return sharing_line(rng, setting, jobs_made);
     const std::string in_groups = groups(rng);
     std::string line =
         "submit " + setting.projects[rng.index(setting.projects.size())] + "/j" +
@@ -170,6 +191,18 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
     return line;
 }
 
+// Another job that is packed with this one; not valid when there is none.
+model::JobId beside(const lifecycle::State& state, const model::JobRecord& record) {
+    if (!record.spec.packed || record.tasks.empty()) return {};
+    const model::TaskPlacement& task = record.tasks.front();
+    for (const auto& [id, other] : state.jobs) {
+        if (id == record.id || !other.spec.packed || other.tasks.empty()) continue;
+        const model::TaskPlacement& there = other.tasks.front();
+        if (there.node == task.node && there.gpu_mask == task.gpu_mask) return id;
+    }
+    return {};
+}
+
 std::string quota_line(Rng& rng, const lifecycle::State& state) {
     const std::size_t project = 1 + rng.index(state.cluster.projects().size() - 1);
     return "quota " + state.cluster.projects()[project].project.name +
@@ -183,6 +216,7 @@ std::string quota_line(Rng& rng, const lifecycle::State& state) {
 Setting random_setting(Rng& rng) {
     Setting setting;
     setting.pools = rng.chance(1, 4) ? 2 : 1;
+    setting.is_for_sharing = rng.chance(1, 4);
     setting.fixed.push_back(policy_line(rng));
     const bool exchanges = rng.chance(1, 3);
     if (exchanges)
@@ -195,7 +229,7 @@ Setting random_setting(Rng& rng) {
     const std::int64_t nodes = rng.between(1, rng.chance(1, 3) ? 6 : 3);
     for (int i = 0; i < nodes; ++i) {
         setting.nodes.push_back("n" + std::to_string(i));
-        setting.shuffled.push_back(node_line(rng, i, setting.pools));
+        setting.shuffled.push_back(node_line(rng, i, setting));
     }
     Tree tree;
     tree.grow(rng, "", 1);
@@ -206,6 +240,11 @@ Setting random_setting(Rng& rng) {
     for (int i = 0; i < jobs; ++i) {
         const std::string age = " age=" + std::to_string(3600 + 10 * rng.between(0, 20)) + "s";
         setting.shuffled.push_back(job_line(rng, setting, made) + age);
+        const std::string& line = setting.shuffled.back();
+        if (line.find("may_share") == std::string::npos || !rng.chance(2, 3)) continue;
+        const auto name = line.find(' ') + 1;
+        setting.shuffled.push_back("profile " + line.substr(name, line.find(' ', name) - name) +
+                                   measured(rng));
     }
     return setting;
 }
@@ -236,6 +275,10 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
         if (!record.held && rng.chance(1, 4)) add("pause " + job, 1);
         if (!record.held && rng.chance(1, 8)) add("hold " + job, 1);
         if (rng.chance(1, 6)) add("cancel " + job, 1);
+        if (runs && record.spec.may_share) add("measured " + job + measured(rng), 2);
+        const model::JobId other = runs ? beside(state, record) : model::JobId{};
+        if (other.is_valid())
+            add("parted " + job + " beside=" + scenario::name_of(state, other), 4);
     }
     return possible[rng.index(possible.size())];
 }

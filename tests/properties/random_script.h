@@ -20,6 +20,8 @@ struct Setting {
     std::vector<std::string> projects;   // names of those that can have jobs
     std::vector<std::string> nodes;
     int pools = 1;
+    bool is_for_sharing =
+        false;  // many jobs may share GPUs, and GPUs say how much memory they have
 };
 
 Setting random_setting(base::Rng& rng);

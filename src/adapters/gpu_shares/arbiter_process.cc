@@ -11,6 +11,7 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <thread>
 
 #include "adapters/gpu_shares/first_line.h"
@@ -37,7 +38,9 @@ ArbiterProcess::ArbiterProcess(std::string program, std::string directory,
     : program_(std::move(program)), directory_(std::move(directory)), options_(std::move(options)) {
     std::error_code none;
     for (const auto& entry : fs::directory_iterator(directory_ + "/terms", none)) {
-        tenants_.insert(entry.path().filename().string());
+        std::ostringstream text;
+        text << std::ifstream(entry.path()).rdbuf();
+        tenants_[entry.path().filename().string()] = read_terms(text.str());
     }
 }
 
@@ -73,8 +76,10 @@ base::Status ArbiterProcess::start() {
     ::close(pipe[0]);
     if (!is_ready) return unavailable("does not start; " + log + " may say why");
     std::ofstream(directory_ + "/pid") << pid << '\n';
-    for (const std::string& tenant : tenants_) {
-        (void)vgpu::arbiter::send_order(directory_, order_of(tenant));
+    lanes_.clear();
+    fit_lanes(tenants_);  // before those that are in them
+    for (const auto& [name, terms] : tenants_) {
+        (void)vgpu::arbiter::send_order(directory_, terms.order);
     }
     return {};
 }
@@ -86,12 +91,28 @@ base::Result<std::string> ArbiterProcess::ask(const std::string& order) {
     return vgpu::arbiter::send_order(directory_, order);
 }
 
+// Only a tenant whose lane is there can be added, and nobody may come before others have made room.
+void ArbiterProcess::fit_lanes(const std::map<std::string, TenantTerms>& tenants) {
+    for (const std::string& order : lane_orders(tenants, lanes_)) {
+        (void)vgpu::arbiter::send_order(directory_, order);
+    }
+}
+
 base::Status ArbiterProcess::add(const Tenant& tenant) {
     drop_leaving();
-    BERTH_TRY(answer, ask(tenant.order));
-    if (!answer.starts_with("ok")) return unavailable(answer);
-    std::ofstream(terms_path(tenant.name)) << tenant.order << '\n';
-    tenants_.insert(tenant.name);
+    TenantTerms terms{tenant.order, tenant.lane, tenant.lane_memory};
+    BERTH_TRY_VOID(ask("status"));  // it is there, with its lanes
+    auto others = tenants_;
+    others[tenant.name] = terms;
+    fit_lanes(others);
+    auto answer = ask(tenant.order);
+    if (answer && !answer->starts_with("ok")) answer = tl::unexpected(unavailable(*answer).error());
+    if (!answer) {
+        fit_lanes(tenants_);
+        return tl::unexpected(answer.error());
+    }
+    std::ofstream(terms_path(tenant.name)) << written(terms);
+    tenants_ = std::move(others);
     return {};
 }
 
@@ -99,10 +120,22 @@ std::string ArbiterProcess::status(const std::string& prefix) const {
     std::string text;
     const std::string first = prefix + ".";
     for (auto name = tenants_.lower_bound(first); name != tenants_.end(); ++name) {
-        if (!name->starts_with(first)) break;
-        if (const auto answer = vgpu::arbiter::send_order(directory_, "status " + *name)) {
+        if (!name->first.starts_with(first)) break;
+        if (const auto answer = vgpu::arbiter::send_order(directory_, "status " + name->first)) {
             text += *answer + "\n";
         }
+    }
+    return text;
+}
+
+std::string ArbiterProcess::status_of_lanes() {
+    drop_leaving();
+    std::string text;
+    for (const auto& [name, terms] : tenants_) {
+        const bool leaves = std::ranges::find(leaving_, name) != leaving_.end();
+        if (terms.lane.empty() || leaves) continue;
+        const auto answer = ask("status " + name);
+        text += answer.value_or("tenant=" + name + " lane=" + terms.lane) + "\n";
     }
     return text;
 }
@@ -110,8 +143,8 @@ std::string ArbiterProcess::status(const std::string& prefix) const {
 void ArbiterProcess::drop(const std::string& prefix) {
     const std::string first = prefix + ".";
     for (auto name = tenants_.lower_bound(first); name != tenants_.end(); ++name) {
-        if (!name->starts_with(first)) break;
-        leaving_.push_back(*name);
+        if (!name->first.starts_with(first)) break;
+        leaving_.push_back(name->first);
     }
     drop_leaving();
 }
@@ -125,11 +158,12 @@ void ArbiterProcess::drop_leaving() {
         tenants_.erase(name);
         return true;
     });
+    fit_lanes(tenants_);
 }
 
 bool ArbiterProcess::has_borrowers() const {
-    return std::ranges::any_of(tenants_, [this](const std::string& tenant) {
-        return order_of(tenant).find("..") != std::string::npos;
+    return std::ranges::any_of(tenants_, [](const auto& tenant) {
+        return tenant.second.order.find("..") != std::string::npos;
     });
 }
 
@@ -148,13 +182,6 @@ bool ArbiterProcess::stop_if_idle() {
 
 std::string ArbiterProcess::socket_of(const Tenant& tenant) const {
     return directory_ + "/tenants/" + tenant.name;
-}
-
-std::string ArbiterProcess::order_of(const std::string& tenant) const {
-    std::ifstream file(terms_path(tenant));
-    std::string order;
-    std::getline(file, order);
-    return order;
 }
 
 std::string ArbiterProcess::terms_path(const std::string& tenant) const {

@@ -5,10 +5,11 @@
 // died, its tenants are registered anew from what is written down of each.
 #pragma once
 
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "adapters/gpu_shares/lanes.h"
 #include "adapters/gpu_shares/tenants.h"
 
 namespace berth::gpu_shares {
@@ -22,6 +23,9 @@ class ArbiterProcess {
     base::Status add(const Tenant& tenant);
     // What the arbiter knows of all tenants whose names begin so; empty when it is not there.
     std::string status(const std::string& prefix) const;
+    // Of all tenants that are in one and stay. Starts it when it has died: who waits for memory in
+    // a lane waits for it.
+    std::string status_of_lanes();
     // All tenants whose names begin so. Who is still there is tried again by later calls.
     void drop(const std::string& prefix);
     bool has_tenants() const { return !tenants_.empty(); }
@@ -34,14 +38,15 @@ class ArbiterProcess {
   private:
     base::Status start();
     void drop_leaving();
+    void fit_lanes(const std::map<std::string, TenantTerms>& tenants);
     base::Result<std::string> ask(const std::string& order);
-    std::string order_of(const std::string& tenant) const;  // empty when not written down
     std::string terms_path(const std::string& tenant) const;
 
     std::string program_;
     std::string directory_;
     std::vector<std::string> options_;
-    std::set<std::string> tenants_;  // by name; written down as well, for the next server
+    std::map<std::string, TenantTerms> tenants_;  // written down as well, for the next server
+    std::map<std::string, base::Bytes> lanes_;  // as the arbiter has them
     std::vector<std::string> leaving_;  // tenants whose processes were not all gone
 };
 

@@ -18,6 +18,8 @@ class DriverLimits final : public ShareKeeper {
 
     base::Status add(const Tenant& tenant, ports::LaunchOrder& order) override;
     std::optional<model::GpuProfile> taken(const std::string&) const override { return {}; }
+    std::vector<LaneSight> lanes() override { return {}; }
+    bool has_turns() const override { return false; }
     void drop(const std::string& prefix) override { groups_.drop(prefix); }
     bool has_tenants() const override { return !groups_.is_empty(); }
     bool end_if_idle() override;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <chrono>
 #include <filesystem>
 
 #include "adapters/gpu_shares/driver_limits.h"
@@ -18,6 +19,8 @@ bool borrows(const ports::LaunchOrder& order) {
         return task.gpu_memory_max > base::Bytes{0};
     });
 }
+constexpr std::chrono::seconds kLook{1};
+constexpr std::int64_t kIterationsToTell = 30;
 
 std::string beside(const std::string& programs, const char* folder) {
     return (std::filesystem::path(programs).parent_path() / folder).string();
@@ -30,7 +33,8 @@ GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launc
     : loop_(loop),
       processes_(std::move(processes)),
       settings_(std::move(settings)),
-      freezers_(settings_.programs + "/berth-freezer", settings_.cluster) {
+      freezers_(settings_.programs + "/berth-freezer", settings_.cluster),
+      timer_(loop) {
     if (settings_.are_simulated) software_dir_ = beside(settings_.programs, "software_gpu");
 }
 
@@ -59,6 +63,7 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
             std::move(groups), MpsDaemon(settings_.mps_control, settings_.directory + "/mps"));
     }
     if (keeper_->has_borrowers()) start_all_freezers();
+    look_at_lanes();  // of a server before this one
     return {};
 }
 
@@ -88,10 +93,13 @@ void GpuShares::set_listener(ports::LauncherListener* listener) {
 void GpuShares::start(const ports::LaunchOrder& order) {
     live_.insert(order.attempt);
     ports::LaunchOrder prepared = order;
+    // Where it cannot share it is not measured, and so never packed.
+    prepared.may_share &=
+        keeper_->has_turns() && std::ranges::none_of(gpus_, &Gpu::takes_one_process);
     name_devices(prepared, gpus_);
     if (settings_.are_simulated) add_software_gpus(prepared);
     choose_pause_way(prepared);
-    if (shares(order)) {
+    if (shares(prepared)) {
         if (const base::Status added = add_shares(prepared); !added) {
             const std::string why = "its share of a GPU cannot be kept: " + added.error().message;
             boost::asio::post(loop_, [this, alive = alive_, attempt = order.attempt, why] {
@@ -100,7 +108,39 @@ void GpuShares::start(const ports::LaunchOrder& order) {
             return;
         }
     }
+    if (prepared.may_share) {
+        if (!order.profile) unmeasured_.insert(order.attempt);
+        if (!is_looking_) look_at_lanes();
+    }
     processes_->start(prepared);
+}
+
+// Attempts are tenants by name: "7.2.0" is of attempt 2 of job 7.
+void GpuShares::look_at_lanes() {
+    const std::vector<LaneSight> lanes = keeper_->lanes();
+    is_looking_ = !lanes.empty();
+    if (!is_looking_) return;
+    timer_.expires_after(kLook);
+    timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
+        if (!error && *alive) look_at_lanes();
+    });
+    std::map<std::string, AttemptId> known;
+    for (const AttemptId attempt : live_) known[name_of(attempt) + ".0"] = attempt;
+    for (const LaneSight& sight : lanes) {
+        const auto attempt = known.find(sight.tenant);
+        const bool is_new = attempt != known.end() && unmeasured_.contains(attempt->second);
+        if (!is_new || sight.iterations < kIterationsToTell) continue;
+        const auto taken = keeper_->taken(name_of(attempt->second));
+        if (!taken || !taken->compute) continue;
+        unmeasured_.erase(attempt->second);
+        listener_->on_measured(attempt->second, *taken);
+    }
+    const base::TimePoint now{std::chrono::duration_cast<base::Duration>(
+        std::chrono::steady_clock::now().time_since_epoch())};
+    for (const auto& [one, other] : pairs_.look(lanes, now)) {
+        if (!known.contains(one) || !known.contains(other)) continue;
+        listener_->on_slow_pair(known.at(one), known.at(other));
+    }
 }
 
 void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
@@ -203,6 +243,7 @@ model::PauseWay GpuShares::pause_way(AttemptId attempt) const {
 
 void GpuShares::recover(std::span<const AttemptId> attempts) {
     live_.insert(attempts.begin(), attempts.end());
+    unmeasured_.insert(attempts.begin(), attempts.end());
     processes_->recover(attempts);
 }
 
@@ -213,6 +254,7 @@ void GpuShares::on_saved(AttemptId attempt) { listener_->on_saved(attempt); }
 // Its profile comes before its end: afterwards nobody asks for it.
 void GpuShares::end(AttemptId attempt) {
     live_.erase(attempt);
+    unmeasured_.erase(attempt);
     ways_.erase(attempt);
     if (const auto taken = keeper_->taken(name_of(attempt))) {
         listener_->on_measured(attempt, *taken);

@@ -4,10 +4,14 @@
 // processes: an attempt that shares GPUs is a tenant of what keeps shares here (back_end.h) while
 // it lives. Where GPUs are simulated, all processes find software GPUs (vgpu/software_driver) in
 // place of a driver.
-// It also decides how each attempt is paused (pause_way.h) and keeps the freezer that does it.
+// Attempts that may share a GPU take turns in its lane (lanes.h); what those take that nothing is
+// known of is told as soon as it is measured, and who should not be on one GPU is told too
+// (pairs.h). It also decides how each attempt is paused (pause_way.h) and keeps the freezer that
+// does it.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <map>
 #include <memory>
 #include <set>
@@ -65,6 +69,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void end(ports::AttemptId attempt);
     base::Status add_shares(ports::LaunchOrder& order);
     void add_software_gpus(ports::LaunchOrder& order);
+    void look_at_lanes();
     void choose_pause_way(ports::LaunchOrder& order);
     NodeAbility ability(const std::string& node);
     void start_freezer(const std::string& node);
@@ -87,6 +92,10 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     std::map<ports::AttemptId, Way> ways_;
     std::map<std::string, std::string> descriptions_;  // files of software GPUs, by node
     std::set<ports::AttemptId> live_;
+    std::set<ports::AttemptId> unmeasured_;  // of those that may share
+    Pairs pairs_;
+    boost::asio::steady_timer timer_;  // runs while anybody is in a lane
+    bool is_looking_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what was posted
 };
 

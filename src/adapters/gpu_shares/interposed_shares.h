@@ -28,6 +28,8 @@ class InterposedShares final : public ShareKeeper {
     std::optional<model::GpuProfile> taken(const std::string& prefix) const override {
         return profile_in(arbiter_.status(prefix));
     }
+    std::vector<LaneSight> lanes() override { return lanes_in(arbiter_.status_of_lanes()); }
+    bool has_turns() const override { return true; }
     void drop(const std::string& prefix) override { arbiter_.drop(prefix); }
     bool has_tenants() const override { return arbiter_.has_tenants(); }
     bool has_borrowers() const override { return arbiter_.has_borrowers(); }

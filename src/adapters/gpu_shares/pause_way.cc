@@ -23,6 +23,7 @@ std::string why_not(const ports::LaunchOrder& order, const NodeAbility& node) {
     if (nodes.size() > 1) return "it runs on " + std::to_string(nodes.size()) + " nodes";
     if (order.is_elastic) return "it is elastic and may come back with another number of tasks";
     if (!node.why_not.empty()) return node.why_not;
+    if (order.may_share) return "it may share its GPU, in turns that are kept for that GPU alone";
     if (shares(order) && order.tasks.size() > 1) return "several of its tasks share GPUs";
     if (shares(order) && !node.shares_why_not.empty()) return node.shares_why_not;
     if (!node.can_move && static_cast<int>(gpus.size()) < node.gpus)

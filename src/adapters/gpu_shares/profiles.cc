@@ -50,6 +50,22 @@ model::GpuProfile larger(const model::GpuProfile& one, const model::GpuProfile& 
     return result;
 }
 
+std::vector<LaneSight> lanes_in(std::string_view status) {
+    std::vector<LaneSight> sights;
+    while (!status.empty()) {
+        const std::size_t end = std::min(status.find('\n'), status.size());
+        const std::string_view line = status.substr(0, end);
+        const std::string_view lane = value_of(line, "lane");
+        if (!lane.empty() && lane != "none") {
+            sights.push_back({std::string(value_of(line, "tenant")), std::string(lane),
+                              number_of(line, "iterations"), number_of(line, "iteration_us"),
+                              value_of(line, "waiting") == "yes"});
+        }
+        status.remove_prefix(std::min(end + 1, status.size()));
+    }
+    return sights;
+}
+
 std::optional<model::GpuProfile> profile_in(std::string_view status) {
     model::GpuProfile found;
     while (!status.empty()) {

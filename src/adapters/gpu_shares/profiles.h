@@ -6,6 +6,7 @@
 #include <optional>
 #include <string_view>
 
+#include "adapters/gpu_shares/pairs.h"
 #include "model/gpu_profile.h"
 
 namespace berth::gpu_shares {
@@ -13,6 +14,9 @@ namespace berth::gpu_shares {
 // The largest of all lines of the arbiter's status (vgpu/arbiter/README.md). None where they say
 // nothing: a job that used no GPU.
 std::optional<model::GpuProfile> profile_in(std::string_view status);
+
+// The tenants in lanes.
+std::vector<LaneSight> lanes_in(std::string_view status);
 
 // Of both the larger, and the iterations of the one that made more.
 model::GpuProfile larger(const model::GpuProfile& one, const model::GpuProfile& other);

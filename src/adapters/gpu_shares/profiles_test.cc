@@ -32,3 +32,17 @@ TEST_CASE("what was not measured is not made up, and a job that used no GPU has 
     CHECK_FALSE(gpu_shares::profile_in("ok\ntenant=a highest=0 device_share=none"));
     CHECK_FALSE(gpu_shares::profile_in("ok\ntenant=a highest=-5 device_share=-1"));
 }
+
+TEST_CASE("tenants in lanes are told with what they made, others are not") {
+    const auto lanes = gpu_shares::lanes_in(
+        "ok\ntenant=1.1.0 gpu=A lane=A gate=closed waiting=yes iterations=7 iteration_us=42\n"
+        "tenant=2.1.0 gpu=A lane=none gate=open waiting=no iterations=9 iteration_us=1\n"
+        "tenant=3.1.0 lane=B");
+    REQUIRE(lanes.size() == 2);
+    CHECK(lanes[0].tenant == "1.1.0");
+    CHECK(lanes[0].lane == "A");
+    CHECK(lanes[0].iterations == 7);
+    CHECK(lanes[0].iteration_us == 42);
+    CHECK(lanes[0].is_waiting);
+    CHECK_FALSE(lanes[1].is_waiting);
+}

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/gpu_shares/pairs.h"
 #include "adapters/gpu_shares/tenants.h"
 #include "model/gpu_profile.h"
 
@@ -21,8 +22,12 @@ class ShareKeeper {
     virtual base::Status add(const Tenant& tenant, ports::LaunchOrder& order) = 0;
     // What the tenants whose names begin so took of their GPUs, where that is measured.
     virtual std::optional<model::GpuProfile> taken(const std::string& prefix) const = 0;
+    // Those that take turns on a GPU, and stay. Sees to it that they have their turns.
+    virtual std::vector<LaneSight> lanes() = 0;
     // All tenants whose names begin so, once their processes have ended.
     virtual void drop(const std::string& prefix) = 0;
+    // Whether it can let jobs take turns, and measures them.
+    virtual bool has_turns() const = 0;
     // Also tenants of servers before this one.
     virtual bool has_tenants() const = 0;
     // Whether any of them may have more memory than it was promised.

@@ -16,8 +16,8 @@ struct Part {
 };
 
 bool is_measured(const ports::LaunchOrder& order) {
-    return std::ranges::find(order.spec.environment, "BERTH_PROFILE=1") !=
-           order.spec.environment.end();
+    return order.may_share || std::ranges::find(order.spec.environment, "BERTH_PROFILE=1") !=
+                                  order.spec.environment.end();
 }
 
 bool is_whole(const ports::TaskLaunch& task) { return task.share >= base::kWholeGpu; }
@@ -72,6 +72,23 @@ std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) 
            " priority=" + (kind == model::JobKind::Train ? "0" : "1");
 }
 
+// It sees all memory that those in its lane may have, and has it in its turns. What jobs like it
+// took says who fits beside it before its own iterations are known.
+Tenant in_lane(const ports::LaunchOrder& order, Tenant tenant, const Gpu& gpu) {
+    tenant.lane = gpu.uuid;
+    tenant.lane_memory = gpu.memory;
+    tenant.order = "tenant " + tenant.name + " gpus=" + gpu.uuid +
+                   " context=" + std::to_string(gpu.context.value / kMebibyte) +
+                   "M lane=" + gpu.uuid;
+    if (!order.profile || order.profile->iterations == 0) return tenant;
+    const auto amount = [](base::Bytes bytes) {
+        return std::to_string(bytes.value / kMebibyte + 1) + "M";
+    };
+    tenant.order +=
+        " persistent=" + amount(order.profile->persistent) + " peak=" + amount(order.profile->peak);
+    return tenant;
+}
+
 }  // namespace
 
 void name_devices(ports::LaunchOrder& order, const std::vector<Gpu>& gpus) {
@@ -107,6 +124,11 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
     for (const auto& [node, parts] : nodes) {
         const std::string name = name_of(order.attempt) + "." + std::to_string(tenants.size());
         Tenant tenant{name, node, "tenant " + name + terms(parts, order.kind)};
+        const Gpu& first = *parts.begin()->first;
+        if (order.may_share && first.memory.value > 0) {
+            tenants.push_back(in_lane(order, std::move(tenant), first));
+            continue;
+        }
         for (const auto& [gpu, part] : parts) {
             tenant.limits.push_back({gpu->pci_address, base::Bytes{part.memory}});
             tenant.share = std::max(tenant.share, std::min(part.share, base::kWholeGpu));

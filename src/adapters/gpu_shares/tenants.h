@@ -37,13 +37,16 @@ struct Tenant {
     std::string order;  // to the arbiter: "tenant NAME gpus=..."
     std::vector<MemoryLimit> limits = {};
     base::MilliGpu share{0};  // of the time of each of its GPUs, at most
+    // Of one that may share its GPU in turns: the GPU's UUID and memory; empty = it is in no lane.
+    std::string lane = {};
+    base::Bytes lane_memory{0};
 };
 
 // Names each task's GPUs to its processes where their indices would be other GPUs.
 void name_devices(ports::LaunchOrder& order, const std::vector<Gpu>& gpus);
 
-// Whether any task has less than the whole of a GPU, or is to be measured on whole ones: with
-// BERTH_PROFILE=1 in the job's environment.
+// Whether any task has less than the whole of a GPU, or is to be measured on whole ones: since it
+// may share one, or with BERTH_PROFILE=1 in the job's environment.
 bool shares(const ports::LaunchOrder& order);
 
 // Errors: Unavailable when a GPU's identity is not known, or it takes one process at a time.

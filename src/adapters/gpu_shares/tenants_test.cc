@@ -86,6 +86,25 @@ TEST_CASE("tasks of one job on one GPU have together what each was given; each n
           std::string::npos);
 }
 
+TEST_CASE("who may share a GPU is in its lane, sees all of it and says what jobs like it took") {
+    auto order = order_of({task(0, "n0", {1}, 416)});
+    order.may_share = true;
+    CHECK(shares(order));
+    auto tenants = tenants_of(order, two_nodes());
+    REQUIRE(tenants->size() == 1);
+    CHECK((*tenants)[0].order == "tenant 7.2.0 gpus=GPU-n0-1 context=512M lane=GPU-n0-1");
+    CHECK((*tenants)[0].lane == "GPU-n0-1");
+    CHECK((*tenants)[0].lane_memory.value == 80 * kGibibyte);
+    order.tasks[0].share = base::kWholeGpu;  // it is measured
+    order.profile = model::GpuProfile{.iterations = 9,
+                                      .compute = {},
+                                      .persistent = {2 * kGibibyte - 1},
+                                      .peak = {3 * kGibibyte - 1}};
+    tenants = tenants_of(order, two_nodes());
+    CHECK((*tenants)[0].order ==
+          "tenant 7.2.0 gpus=GPU-n0-1 context=512M lane=GPU-n0-1 persistent=2048M peak=3072M");
+}
+
 TEST_CASE("a GPU of unknown memory has no limit, one without identity is an error") {
     auto gpus = two_nodes();
     gpus[0].memory = {};

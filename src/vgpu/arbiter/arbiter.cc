@@ -166,7 +166,7 @@ Status Arbiter::make_tenant(const Order& order) {
 
 Status Arbiter::make_lane(const Order& order) {
     if (gates_.lane(order.name) == nullptr && gates_.lane_count() >= kLanesMax)
-        return fail(ErrorCode::Exhausted, "there are 64 lanes already; use one of them");
+        return fail(ErrorCode::Exhausted, "there are 1024 lanes already; use one of them");
     for (const auto& [name, tenant] : tenants_)
         if (tenant->lane() == order.name && tenant->lane_claim().limit > *order.memory)
             return base::invalid("tenant \"" + name + "\" of lane \"" + order.name +

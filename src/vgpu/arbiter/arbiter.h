@@ -24,7 +24,7 @@
 namespace berth::vgpu::arbiter {
 
 inline constexpr std::size_t kTenantsMax = 512;
-inline constexpr std::size_t kLanesMax = 64;
+inline constexpr std::size_t kLanesMax = 1024;
 inline constexpr std::size_t kGuestsMax = 1024;  // of a tenant: connections and the not yet freed
 
 struct Options {

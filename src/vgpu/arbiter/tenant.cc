@@ -359,6 +359,12 @@ std::size_t Tenant::members_here() const {
                       [](const auto& entry) { return entry.second.state == Member::State::here; }));
 }
 
+bool Tenant::is_waiting(std::uint32_t gpu) const {
+    for (std::uint32_t slot = 0; slot < terms_->gpus[gpu].slots_end; ++slot)
+        if (taken_[slot] && account_->lines[gpu].slots[slot].waiting != 0) return true;
+    return false;
+}
+
 std::string Tenant::describe() {
     std::size_t lingering = 0;
     for (const auto& [id, member] : members)
@@ -381,6 +387,7 @@ std::string Tenant::describe() {
         text += " request=" + text_of_limit(terms.request_bytes);
         text += " allowed=" + text_of_limit(terms.limit_bytes);
         text += std::string(" gate=") + name_of(ledger::gate_of(terms.gate));
+        text += is_waiting(gpu) ? " waiting=yes" : " waiting=no";
         look_at_iterations(gpu);
         text += text_of(seen_[gpu].profiler.profile());
     }

@@ -118,6 +118,7 @@ class Tenant {
   private:
     Tenant() = default;
     void look_at_iterations(std::uint32_t gpu);
+    bool is_waiting(std::uint32_t gpu) const;  // at a gate
     void put_gate(std::uint32_t gpu, ledger::Gate gate, bool is_new_turn);
     std::uint64_t limit(std::uint32_t gpu) const { return terms_->gpus[gpu].shown_bytes; }
     void set_memory(std::uint32_t gpu, std::uint64_t request, std::uint64_t burst);

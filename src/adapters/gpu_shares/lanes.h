@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How much of a GPU's memory is for those that use it in turn? What limits of other tenants leave:
+// packed jobs are in the lane of their GPU (vgpu/arbiter), which has its name, and see all of that
+// memory as theirs. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/quantity.h"
+
+namespace berth::gpu_shares {
+
+// What an arbiter is told of a tenant, and is told again after its restart.
+struct TenantTerms {
+    std::string order;  // "tenant NAME gpus=..."
+    std::string lane;  // the UUID of its GPU; empty: it is in none
+    base::Bytes memory{0};  // of that GPU
+
+    bool operator==(const TenantTerms&) const = default;
+};
+
+// What to tell the arbiter, in this order, so that every lane of the tenants has the memory that is
+// left for it. An order that comes too early is refused and comes again. `before`: lanes as the
+// arbiter has them; those that do not change are left out, and it is brought up to date.
+std::vector<std::string> lane_orders(const std::map<std::string, TenantTerms>& tenants,
+                                     std::map<std::string, base::Bytes>& before);
+
+// One or two lines of a file, and back.
+std::string written(const TenantTerms& terms);
+TenantTerms read_terms(const std::string& text);
+
+}  // namespace berth::gpu_shares

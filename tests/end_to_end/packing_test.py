@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two trainings that leave half of a GPU idle share one, and part when that gains nothing."""
+import os
+import pathlib
+import signal
+import sys
+import time
+
+from server_case import ServerCase, eventually, main
+
+# Training as the driver sees it: steps of ten kernels and a look at the next batch, 2 GiB that stay
+# and 1 GiB within a step. Saves its step when it is asked to stop.
+#   program STEPS KERNEL_US PAUSE_MS
+TRAINING = """
+import ctypes, os, signal, sys, time
+cuda = ctypes.CDLL("libcuda.so.1")
+def call(name, *arguments):
+    code = getattr(cuda, name)(*arguments)
+    if code: print(name, code, flush=True); sys.exit(3)
+steps, kernel_us, pause_ms = map(int, sys.argv[1:4])
+saved = os.path.join(os.environ["BERTH_CHECKPOINT_DIR"], "step")
+def save(*_):
+    with open(saved, "w") as file: file.write(str(step))
+    sys.exit(0)
+step = int(open(saved).read()) if os.path.exists(saved) else 0
+signal.signal(signal.SIGTERM, save)
+call("cuInit", 0)
+context = ctypes.c_void_p()
+call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
+call("cuCtxSetCurrent", context)
+PTX = b\"\"\".version 8.0
+.target sm_75
+.address_size 64
+.visible .entry berth_spin_ns(.param .u64 ns) { ret; }
+\"\"\"
+def kernel():
+    module, function = ctypes.c_void_p(), ctypes.c_void_p()
+    call("cuModuleLoadData", ctypes.byref(module), PTX)
+    call("cuModuleGetFunction", ctypes.byref(function), module, b"berth_spin_ns")
+    return function
+gradient, update = kernel(), kernel()
+ns = ctypes.c_uint64(kernel_us * 1000)
+parameters = (ctypes.c_void_p * 1)(ctypes.addressof(ns))
+weights, activations = ctypes.c_uint64(), ctypes.c_uint64()
+call("cuMemAlloc_v2", ctypes.byref(weights), ctypes.c_size_t(2 << 30))
+print("begins at", step, flush=True)
+while step < steps:
+    call("cuMemAlloc_v2", ctypes.byref(activations), ctypes.c_size_t(1 << 30))
+    for layer in range(9):
+        call("cuLaunchKernel", gradient, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
+    call("cuMemFree_v2", activations)
+    call("cuLaunchKernel", update, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
+    call("cuCtxSynchronize")
+    step += 1
+    time.sleep(pause_ms / 1000)
+print("done", flush=True)
+"""
+
+KERNEL_US = 2000  # 20 ms of GPU time a step
+PAUSE_MS = 22
+STEPS = 150
+
+
+class Packing(ServerCase):
+    FLAGS = ("--gpus", "sim:1x16G")
+
+    def train(self, name, steps=STEPS, pause_ms=PAUSE_MS, kernel_us=KERNEL_US, may_share=True):
+        command = [sys.executable, "-c", TRAINING, *map(str, (steps, kernel_us, pause_ms))]
+        return self.server.submit(command, name=name, may_share=may_share)["id"]
+
+    def ended(self, job):
+        answer = self.server.wait(job)
+        self.assertEqual(answer["state"], "succeeded", self.log(job))
+        return answer
+
+    def place(self, job):
+        tasks = self.server.get(f"jobs/{job}")["tasks"]
+        return tasks and (tasks[0]["node"], tasks[0]["gpus"])
+
+    def test_two_half_idle_trainings_share_a_gpu_and_take_clearly_less_than_serial(self):
+        first = self.train("resnet")
+        alone_from = time.monotonic()
+        self.ended(first)
+        alone = time.monotonic() - alone_from
+        from_time = time.monotonic()
+        jobs = [self.train("resnet"), self.train("resnet")]
+        eventually(lambda: all(self.place(job) for job in jobs))
+        self.assertEqual(self.place(jobs[0]), self.place(jobs[1]))
+        self.assertEqual(self.server.get(f"jobs/{jobs[0]}")["beside"], [jobs[1]])
+        one, other = (f"{job} default/resnet" for job in jobs)
+        self.assertRegex(self.server.berth("show", str(jobs[0])).stdout,
+                         rf"packed +with {other}: jobs like it leave half of a GPU")
+        self.assertIn(f"with {one}", self.server.berth("why", str(jobs[1])).stdout)
+        self.assertIn(f"beside {other}", self.server.berth("top", "--once").stdout)
+        for job in jobs:
+            self.ended(job)
+        together = time.monotonic() - from_time
+        print(f"alone {alone:.1f} s, two together {together:.1f} s: "
+              f"{2 * alone / together:.2f} of serial", flush=True)
+        self.assertLess(together, 1.6 * alone)
+
+    def test_what_nothing_is_known_of_runs_alone_and_shares_once_it_is_measured(self):
+        jobs = [self.train("bert", steps=600), self.train("bert", steps=60)]
+        eventually(lambda: self.place(jobs[0]))
+        self.assertFalse(self.place(jobs[1]))
+        self.assertIn("alone until it is measured",
+                      self.server.berth("show", str(jobs[0])).stdout)
+        eventually(lambda: self.place(jobs[1]), seconds=30)
+        self.assertEqual(self.place(jobs[0]), self.place(jobs[1]))
+        self.ended(jobs[1])
+
+    def test_who_did_not_say_so_has_a_gpu_of_its_own(self):
+        self.ended(self.train("gpt", steps=60))
+        jobs = [self.train("gpt", steps=300), self.train("gpt", may_share=False)]
+        eventually(lambda: self.place(jobs[0]))
+        self.assertFalse(self.place(jobs[1]))
+
+    def test_a_pair_that_gains_nothing_parts_and_is_not_tried_again(self):
+        self.ended(self.train("vit", steps=100))
+        # Alike by name, but now they never leave the GPU idle.
+        jobs = [self.train("vit", steps=100_000, pause_ms=0) for _ in range(2)]
+        eventually(lambda: all(self.place(job) for job in jobs))
+        eventually(lambda: not self.place(jobs[1]), seconds=60)
+        page = self.server.berth("show", str(jobs[1])).stdout
+        self.assertIn("together they got less done than one after the other", page)
+        self.assertRegex(page, "packed +no more")
+        third = self.train("vit", steps=10)
+        time.sleep(1)
+        self.assertFalse(self.place(third))
+        self.server.berth("cancel", str(jobs[0]))
+        eventually(lambda: self.place(jobs[1]), seconds=30)
+        eventually(lambda: "begins at" in self.log(jobs[1]))
+
+    def test_two_that_share_go_on_when_server_and_arbiter_die(self):
+        self.ended(self.train("t5", steps=100))
+        jobs = [self.train("t5", steps=300) for _ in range(2)]
+        eventually(lambda: all("begins" in self.log(job) for job in jobs))
+        cluster = (self.server.data / "cluster").read_text().strip()
+        arbiter = int(pathlib.Path(f"/tmp/berth-vgpu-{cluster}/pid").read_text())
+        self.server.kill()
+        os.kill(arbiter, signal.SIGKILL)
+        self.server.up()
+        self.assertEqual(self.place(jobs[0]), self.place(jobs[1]))
+        for job in jobs:
+            self.ended(job)
+
+
+if __name__ == "__main__":
+    main()
