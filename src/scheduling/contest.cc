@@ -92,6 +92,7 @@ bool share_a_node(const std::vector<TaskPlacement>& some,
 
 std::vector<JobId> promises_in_the_way(const PoolView& view, const Beneficiary& beneficiary,
                                        VictimSearch& search) {
+    if (!view.policy.sticky_plans) return {};
     if (!is_within_quota(view, beneficiary.job.project, beneficiary.amount)) return {};
     Holders taken = losers(view, beneficiary, holders_in_order(view));
     Contest contest(view, beneficiary, search);

@@ -5,6 +5,7 @@
 // within its own (R6). Looked for when no victims help as long as all promises are kept. Of those
 // that may be taken, one after the other until that helps: promises made without a claim first,
 // then of the last in precedence, then of the youngest; promises elsewhere are kept.
+// Profiles without sticky plans keep no promise from anybody; there nothing is looked for.
 //
 // Guarantees: with these promises void, and perhaps victims, the owner's job can start; a project
 // that holds no more than its quota, promises included, loses none. Cost: O(holders log holders)
