@@ -117,8 +117,8 @@ class Packing(ServerCase):
 
     def test_a_pair_that_gains_nothing_parts_and_is_not_tried_again(self):
         self.ended(self.train("vit", steps=100))
-        # Alike by name, but now they never leave the GPU idle.
-        jobs = [self.train("vit", steps=100_000, pause_ms=0) for _ in range(2)]
+        # Alike by name, but they never leave the GPU idle. Both are there before that is measured.
+        jobs = [self.train("vit", steps=100_000, pause_ms=0, kernel_us=20_000) for _ in range(2)]
         eventually(lambda: all(self.place(job) for job in jobs))
         eventually(lambda: not self.place(jobs[1]), seconds=60)
         page = self.server.berth("show", str(jobs[1])).stdout
