@@ -67,10 +67,13 @@ void full_cycle(Run& run) {
     measure_decision(run, world);
 }
 
-// The same, but those who wait belong to the project that holds everything: nothing to do.
+// The same, but those who wait belong to the project that holds everything, and are on its last
+// tier: nothing to do.
 void full_cycle_at_rest(Run& run) {
     World world = full_world(run, gpus_of(run) / 2, gpus_of(run) / 2);
-    for (std::int64_t i = 0; i < gpus_of(run); ++i) world.submit(world.spec("guest", 1), kNowMs);
+    for (std::int64_t i = 0; i < gpus_of(run); ++i) {
+        world.has_run_before(world.submit(world.spec("guest", 1), kNowMs));
+    }
     run.expect(decide(run, world).is_empty(), "an empty plan");
     measure_decision(run, world);
 }
@@ -113,11 +116,11 @@ void backfill(Run& run) {
             world.run_on(world.submit(world.spec("guest", 1)), node, gpu, 1, 0);
         }
     }
-    world.submit(world.spec("guest", kGpusPerNode), 1);
+    world.has_run_before(world.submit(world.spec("guest", kGpusPerNode), 1));
     for (int i = 0; i < kWaiting; ++i) {
         model::JobSpec spec = world.spec("guest", 1);
         spec.request.memory = model::Bytes{i + 1};
-        world.submit(spec, kNowMs);
+        world.has_run_before(world.submit(spec, kNowMs));
     }
     const model::Plan plan = decide(run, world);
     run.expect(plan.is_empty() && plan.bookings.size() == 1, "one booking, and nobody delays it");

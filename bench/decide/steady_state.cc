@@ -19,7 +19,6 @@ constexpr int kDepartments = 10;
 constexpr int kEvents = 2000;
 constexpr int kWarmUp = 300;
 constexpr std::int64_t kBetweenEventsMs = 200;
-constexpr std::int64_t kLongMs = std::int64_t{1000} * 3600 * 1000;
 
 struct JobShape {
     int weight;  // how often it occurs
@@ -102,8 +101,7 @@ class Busy {
         now_ms_ = kNowMs;
         for (auto&& [id, job] : world_.state.jobs) {
             if (!job.tasks.empty()) continue;
-            job.attained_gpu_ms = kLongMs;
-            lifecycle::restore_attained(world_.state, job);
+            world_.has_run_before(id);
         }
         for (int i = 0; i < kWarmUp; ++i) step();
     }

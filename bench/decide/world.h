@@ -27,6 +27,8 @@ class World {
     // A train job of default priority that waits.
     model::JobSpec spec(const std::string& project, int gpus, int tasks = 1) const;
     model::JobId submit(const model::JobSpec& spec, std::int64_t created_ms = 0);
+    // The waiting job has run before, and long: under tiers all others of its project go first.
+    void has_run_before(model::JobId job);
     // Starts one task of the job on the lowest GPUs from `first_gpu` of a node.
     void run_on(model::JobId job, int node, int first_gpu, int gpus, std::int64_t time_ms);
     // Eight one-GPU jobs of the project on every node, started at various times in the first
