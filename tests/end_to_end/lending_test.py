@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Memory of a GPU beyond what was promised: lent while others leave it, given back without loss."""
+import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -67,6 +69,15 @@ class Lending(ServerCase):
 
     def is_at(self, job, where):
         return eventually(lambda: self.status(job)["where"] == where)
+
+    # Of an arbiter that has died and comes back.
+    def is_at_again(self, job, where):
+        def look():
+            try:
+                return self.status(job).get("where") == where
+            except subprocess.CalledProcessError:
+                return False
+        return eventually(look)
 
     def check_counted_once(self, job, until):
         ended = self.server.wait(job)
@@ -153,6 +164,21 @@ class Lending(ServerCase):
         self.assertEqual(self.status(borrower)["where"], "off")
         self.assertEqual(self.server.wait(owner)["state"], "succeeded")
         self.check_counted_once(borrower, 300)
+
+    def test_arbiter_and_freezer_are_started_again_for_who_borrows(self):
+        borrower = self.program(18, 1000, promised=6, most=20)
+        self.says(borrower, "at 10")
+        cluster = (self.server.data / "cluster").read_text().strip()
+        arbiter = int(pathlib.Path(f"/tmp/berth-vgpu-{cluster}/pid").read_text())
+        freezers = subprocess.run(["pgrep", "-f", f"berth-freezer.*{cluster}"],
+                                  capture_output=True, text=True, check=True).stdout.split()
+        for pid in [arbiter, *map(int, freezers)]:
+            os.kill(pid, signal.SIGKILL)
+        self.is_at_again(borrower, "here")
+        owner = self.program(10, 100, promised=12)
+        self.says(owner, "has 10")
+        self.assertEqual(self.status(borrower)["where"], "off")
+        self.check_counted_once(borrower, 1000)
 
     def test_what_it_may_borrow_is_said_behind_g(self):
         self.server.berth("submit", "-g", "6G..20G", "--", "sleep", "1000")

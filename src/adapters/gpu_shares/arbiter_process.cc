@@ -130,6 +130,7 @@ std::string ArbiterProcess::status(const std::string& prefix) const {
 
 std::string ArbiterProcess::status_of_lanes() {
     drop_leaving();
+    if (has_borrowers()) (void)ask("status");
     std::string text;
     for (const auto& [name, terms] : tenants_) {
         const bool leaves = std::ranges::find(leaving_, name) != leaving_.end();

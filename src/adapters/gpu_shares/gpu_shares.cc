@@ -62,8 +62,7 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
         keeper_ = std::make_unique<DriverLimits>(
             std::move(groups), MpsDaemon(settings_.mps_control, settings_.directory + "/mps"));
     }
-    if (keeper_->has_borrowers()) start_all_freezers();
-    look_at_lanes();  // of a server before this one
+    look_at_sharing();  // of a server before this one
     return {};
 }
 
@@ -108,21 +107,20 @@ void GpuShares::start(const ports::LaunchOrder& order) {
             return;
         }
     }
-    if (prepared.may_share) {
-        if (!order.profile) unmeasured_.insert(order.attempt);
-        if (!is_looking_) look_at_lanes();
-    }
+    if (prepared.may_share && !order.profile) unmeasured_.insert(order.attempt);
+    if ((prepared.may_share || borrows(prepared)) && !is_looking_) look_at_sharing();
     processes_->start(prepared);
 }
 
 // Attempts are tenants by name: "7.2.0" is of attempt 2 of job 7.
-void GpuShares::look_at_lanes() {
+void GpuShares::look_at_sharing() {
     const std::vector<LaneSight> lanes = keeper_->lanes();
-    is_looking_ = !lanes.empty();
+    if (keeper_->has_borrowers()) start_all_freezers();
+    is_looking_ = !lanes.empty() || keeper_->has_borrowers();
     if (!is_looking_) return;
     timer_.expires_after(kLook);
     timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
-        if (!error && *alive) look_at_lanes();
+        if (!error && *alive) look_at_sharing();
     });
     std::map<std::string, AttemptId> known;
     for (const AttemptId attempt : live_) known[name_of(attempt) + ".0"] = attempt;
