@@ -23,12 +23,13 @@ std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
     const ShapeId shape = hunt.beneficiary.job.shape;
     const std::int64_t wanted = cluster.part_on(shape, node).compute.value;
     struct Gpu {
-        std::int64_t room = 0;
-        std::int64_t all = 0;  // that leave together
-        std::int64_t least = std::numeric_limits<std::int64_t>::max();
+        std::int64_t room;
+        std::int64_t all;  // that leave together
+        std::int64_t least;
     };
     std::array<Gpu, model::kGpusPerNodeMax> gpus;
     const auto count = static_cast<std::size_t>(cluster.nodes()[node.index()].gpus);
+    std::fill_n(gpus.begin(), count, Gpu{0, 0, std::numeric_limits<std::int64_t>::max()});
     bool has_pieces = false;
     hunt.pieces.visit_on(node, [&](std::size_t position) {
         if (!hunt.may_take(position, hunt.ledger)) return;
