@@ -5,20 +5,12 @@ import pathlib
 import subprocess
 import sys
 
+import cuda_program
 from server_case import BIN, ServerCase, eventually, main
 
 # Counts in its own memory and in that of its GPU, and writes nothing down. Ends at the number it
 # is given, with 3 when the two differ. "managed" takes memory that no driver checkpoints.
-COUNTER = """
-import ctypes, os, sys, time
-cuda = ctypes.CDLL("libcuda.so.1")
-def call(name, *arguments):
-    code = getattr(cuda, name)(*arguments)
-    if code: print(name, code, flush=True); sys.exit(3)
-call("cuInit", 0)
-context = ctypes.c_void_p()
-call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
-call("cuCtxSetCurrent", context)
+COUNTER = cuda_program.OPEN + cuda_program.START + """
 free, total = ctypes.c_size_t(), ctypes.c_size_t()
 call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
 pointer, ballast, seen = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint32()

@@ -6,24 +6,17 @@ import signal
 import subprocess
 import sys
 
+import cuda_program
 from server_case import BIN, ServerCase, eventually, main
 
 # Takes so many GiB in all, one at a time, says how long the last one took, and counts in its GPU's
 # memory up to a number. "managed" takes memory that no driver checkpoints.
-PROGRAM = """
-import ctypes, os, signal, sys, time
-cuda = ctypes.CDLL("libcuda.so.1")
-def call(name, *arguments):
-    code = getattr(cuda, name)(*arguments)
-    if code: print(name, code, flush=True); sys.exit(3)
+PROGRAM = cuda_program.OPEN + """
 def save(*_):
     print("saves", flush=True)
     sys.exit(0)
 signal.signal(signal.SIGTERM, save)
-call("cuInit", 0)
-context = ctypes.c_void_p()
-call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
-call("cuCtxSetCurrent", context)
+""" + cuda_program.START + """
 gib, until = int(sys.argv[1]), int(sys.argv[2])
 pointer, more, seen = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint32()
 if "managed" in sys.argv:

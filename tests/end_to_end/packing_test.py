@@ -6,17 +6,13 @@ import signal
 import sys
 import time
 
+import cuda_program
 from server_case import ServerCase, eventually, main
 
 # Training as the driver sees it: steps of ten kernels and a look at the next batch, 2 GiB that stay
 # and 1 GiB within a step. Saves its step when it is asked to stop.
 #   program STEPS KERNEL_US PAUSE_MS
-TRAINING = """
-import ctypes, os, signal, sys, time
-cuda = ctypes.CDLL("libcuda.so.1")
-def call(name, *arguments):
-    code = getattr(cuda, name)(*arguments)
-    if code: print(name, code, flush=True); sys.exit(3)
+TRAINING = cuda_program.OPEN + """
 steps, kernel_us, pause_ms = map(int, sys.argv[1:4])
 saved = os.path.join(os.environ["BERTH_CHECKPOINT_DIR"], "step")
 def save(*_):
@@ -24,20 +20,7 @@ def save(*_):
     sys.exit(0)
 step = int(open(saved).read()) if os.path.exists(saved) else 0
 signal.signal(signal.SIGTERM, save)
-call("cuInit", 0)
-context = ctypes.c_void_p()
-call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
-call("cuCtxSetCurrent", context)
-PTX = b\"\"\".version 8.0
-.target sm_75
-.address_size 64
-.visible .entry berth_spin_ns(.param .u64 ns) { ret; }
-\"\"\"
-def kernel():
-    module, function = ctypes.c_void_p(), ctypes.c_void_p()
-    call("cuModuleLoadData", ctypes.byref(module), PTX)
-    call("cuModuleGetFunction", ctypes.byref(function), module, b"berth_spin_ns")
-    return function
+""" + cuda_program.START + cuda_program.KERNELS + """
 gradient, update = kernel(), kernel()
 ns = ctypes.c_uint64(kernel_us * 1000)
 parameters = (ctypes.c_void_p * 1)(ctypes.addressof(ns))

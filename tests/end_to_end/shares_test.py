@@ -6,22 +6,14 @@ import signal
 import sys
 import unittest
 
+import cuda_program
 from server_case import BIN, Server, ServerCase, eventually, main
 
 # What any CUDA program does, by the driver's own interface. Allocates so many GiB, says how it
 # went, and stays as long as it is told.
-PROGRAM = """
-import ctypes, os, sys, time
-cuda = ctypes.CDLL("libcuda.so.1")
-def call(name, *arguments):
-    code = getattr(cuda, name)(*arguments)
-    if code: print(name, code, flush=True); sys.exit(3)
-call("cuInit", 0)
+PROGRAM = cuda_program.OPEN + cuda_program.START + """
 count = ctypes.c_int()
 call("cuDeviceGetCount", ctypes.byref(count))
-context = ctypes.c_void_p()
-call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
-call("cuCtxSetCurrent", context)
 free, total = ctypes.c_size_t(), ctypes.c_size_t()
 call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
 print("sees", count.value, "of", total.value >> 30, "GiB", flush=True)
@@ -35,19 +27,7 @@ for more in sys.argv[1:]:
 """
 
 # Training as the driver sees it: steps of twenty kernels, 2 GiB that stay and 1 GiB within a step.
-TRAINING = """
-import ctypes, time
-exec(open(__import__("sys").argv[1]).read())
-PTX = b\"\"\".version 8.0
-.target sm_75
-.address_size 64
-.visible .entry berth_spin_ns(.param .u64 ns) { ret; }
-\"\"\"
-def kernel():
-    module, function = ctypes.c_void_p(), ctypes.c_void_p()
-    call("cuModuleLoadData", ctypes.byref(module), PTX)
-    call("cuModuleGetFunction", ctypes.byref(function), module, b"berth_spin_ns")
-    return function
+TRAINING = cuda_program.OPEN + cuda_program.START + cuda_program.KERNELS + """
 gradient, update = kernel(), kernel()
 ns = ctypes.c_uint64(50_000)
 parameters = (ctypes.c_void_p * 1)(ctypes.addressof(ns))
@@ -135,9 +115,7 @@ class Shares(ServerCase):
         self.assertEqual(self.server.wait(job)["exit_code"], 3, self.log(job))
 
     def train(self, **spec):
-        start = self.server.data / "start.py"
-        start.write_text(PROGRAM[:PROGRAM.index("free, total")])
-        command = [sys.executable, "-c", TRAINING, str(start)]
+        command = [sys.executable, "-c", TRAINING]
         job = self.server.submit(command, name="resnet", **spec)["id"]
         self.assertEqual(self.server.wait(job)["state"], "succeeded", self.log(job))
         return self.server.get(f"jobs/{job}")

@@ -5,22 +5,15 @@ import pathlib
 import sys
 import tempfile
 
+import cuda_program
 from server_case import BIN, Server, ServerCase, main
 
 SOFTWARE = BIN.parent / "software_gpu"
 
 # What any CUDA program does, by the driver's own interface.
-PROGRAM = """
-import ctypes, os, sys
-cuda = ctypes.CDLL("libcuda.so.1")
-def call(name, *arguments):
-    code = getattr(cuda, name)(*arguments)
-    if code: print(name, code, flush=True); sys.exit(3)
-call("cuInit", 0)
-count, context, name = ctypes.c_int(), ctypes.c_void_p(), ctypes.create_string_buffer(100)
+PROGRAM = cuda_program.OPEN + cuda_program.START + """
+count, name = ctypes.c_int(), ctypes.create_string_buffer(100)
 call("cuDeviceGetCount", ctypes.byref(count))
-call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
-call("cuCtxSetCurrent", context)
 call("cuDeviceGetName", name, 100, 0)
 free, total = ctypes.c_size_t(), ctypes.c_size_t()
 call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
