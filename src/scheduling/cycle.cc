@@ -442,7 +442,8 @@ class Attempt {
                 for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
             }
             const bool wasteful = is_wasteful(view, beneficiary);
-            if (wasteful) view.wasted_gpu_ms += search.piece(piece).cost.unsaved_gpu_ms;
+            if (wasteful)
+                view.wasted_gpu_ms += search.piece(piece).cost_at(draft_.now()).unsaved_gpu_ms;
             draft_.pause(search.piece(piece), rule, job.id, wasteful);
             search.take(piece);
             changed.insert(search.piece(piece).project);

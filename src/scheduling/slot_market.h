@@ -43,8 +43,7 @@ class SlotMarket {
     // Pieces of one group that were not looked at yet, by what the next of them costs at least.
     struct Source {
         std::int64_t cost;
-        const PieceTable::Group* group;
-        std::size_t next;
+        std::span<const std::size_t> left;  // the cheapest first
 
         bool operator<(const Source& other) const { return other.cost < cost; }
     };
@@ -52,7 +51,8 @@ class SlotMarket {
     void open(const Hunt& hunt);
     // Moves on to a piece that may be taken; false when none is left.
     static bool settle(const Hunt& hunt, Source& source);
-    // Puts up the nodes of the cheapest piece that was not looked at yet.
+    // Puts up the nodes of the cheapest piece that was not looked at yet, those on which the pieces
+    // that were could be enough: any other's slot costs as much as a piece that was not, or more.
     void pull(const Hunt& hunt);
     void put_up(std::int64_t least, NodeId node, std::uint32_t version);
     void push(const Offer& offer);
@@ -70,6 +70,7 @@ class SlotMarket {
     std::vector<Source> sources_;  // a heap
     std::vector<Offer> heap_;
     std::vector<std::uint32_t> versions_;  // by node: of the offer that counts, 0 = none yet
+    std::vector<std::uint64_t> in_reach_;  // by node: its GPUs on which pieces were looked at
     std::vector<bool> is_chosen_;  // by piece
     Choice choice_;
     SlotScratch scratch_;
