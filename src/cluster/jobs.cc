@@ -143,7 +143,7 @@ void Cluster::leave_line(const Job& job) {
     }
     if (job.is_victim()) {
         pools_[job.pool.index()].claims[job.project.index()].victims.erase(victim_key(job));
-        work_logs_[job.project.index()].add(victim_key(job));
+        work_logs_[job.project.index()].left(victim_key(job));
     }
 }
 
@@ -158,7 +158,7 @@ void Cluster::join_line(const Job& job) {
     }
     if (job.is_victim()) {
         pools_[job.pool.index()].claims[job.project.index()].victims.insert(victim_key(job));
-        work_logs_[job.project.index()].add(victim_key(job));
+        work_logs_[job.project.index()].joined(victim_key(job));
     }
 }
 
@@ -270,14 +270,14 @@ void Cluster::set_started(JobId id, TimePoint time) {
     Job& job = mutable_job(id);
     // Whether it has fresh tasks says what a job asks that grows by restarts, nobody else.
     job.elastic == model::Elastic::Restart ? change(id, start) : start(job);
-    if (job.is_victim()) work_logs_[job.project.index()].add(victim_key(job));
+    if (job.is_victim()) work_logs_[job.project.index()].changed(victim_key(job));
     stamp_work(job.project);
 }
 
 void Cluster::set_saved(JobId id, TimePoint time) {
     Job& job = mutable_job(id);
     job.last_saved = time;
-    if (job.is_victim()) work_logs_[job.project.index()].add(victim_key(job));
+    if (job.is_victim()) work_logs_[job.project.index()].changed(victim_key(job));
     stamp_work(job.project);
 }
 

@@ -3,9 +3,12 @@
 // Which work of a project that could be paused changed lately? Whoever keeps something of it by job
 // (scheduling/pieces.h) looks again at these jobs, and at all of them when too many changed.
 //
-// The last kKept changes are known. Cost: O(1) a change, without asking for memory after the first.
+// As many changes are known as jobs of it stand there, at least kLeast: to look at more of them would
+// be to look at all. Cost: O(1) a change.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -15,32 +18,48 @@ namespace berth::cluster {
 
 class WorkLog {
   public:
-    // A job came to stand among those that could be paused as this, or stood there until now.
-    void add(const VictimKey& key) {
-        if (keys_.empty()) keys_.resize(kKept);
-        keys_[written_++ % kKept] = key;
+    // A job came to stand among those that could be paused as this, left, or is the same and has
+    // started or saved its work anew.
+    void joined(const VictimKey& key) {
+        ++standing_;
+        changed(key);
+    }
+    void left(const VictimKey& key) {
+        --standing_;
+        changed(key);
+    }
+    void changed(const VictimKey& key) {
+        keys_.push_back(key);
+        const std::size_t known = std::max(standing_, kLeast);
+        if (keys_.size() > 2 * known) forget(keys_.size() - known);
     }
     // Any job may have changed.
-    void restart() { known_from_ = ++written_; }
+    void restart() {
+        forget(keys_.size());
+        ++known_from_;
+    }
 
     // How far it is written now.
-    std::uint64_t mark() const { return written_; }
-    bool reaches_back_to(std::uint64_t mark) const {
-        return mark >= known_from_ && written_ - mark <= kKept;
-    }
+    std::uint64_t mark() const { return known_from_ + keys_.size(); }
+    bool reaches_back_to(std::uint64_t mark) const { return mark >= known_from_; }
     // Calls `visit` with the key of every change since the mark, repetitions included. It reaches
     // back to the mark.
     template <typename Visit>
     void visit_since(std::uint64_t mark, Visit&& visit) const {
-        for (; mark < written_; ++mark) visit(keys_[mark % kKept]);
+        for (std::size_t at = mark - known_from_; at < keys_.size(); ++at) visit(keys_[at]);
     }
 
   private:
-    static constexpr std::uint64_t kKept = 256;
+    static constexpr std::size_t kLeast = 64;
 
-    std::vector<VictimKey> keys_;  // a ring
-    std::uint64_t written_ = 0;
+    void forget(std::size_t count) {
+        keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(count));
+        known_from_ += count;
+    }
+
+    std::vector<VictimKey> keys_;  // the oldest first
     std::uint64_t known_from_ = 0;
+    std::size_t standing_ = 0;
 };
 
 }  // namespace berth::cluster

@@ -114,8 +114,9 @@ PieceTable::Group& PieceTable::group_of(Class& alike, const Piece& piece) const 
 }
 
 bool PieceTable::Cheaper::operator()(std::size_t left, std::size_t right) const {
-    return std::pair(table.pieces_[right].last_saved, left) <
-           std::pair(table.pieces_[left].last_saved, right);
+    const TimePoint saved = table.pieces_[left].last_saved;
+    const TimePoint other = table.pieces_[right].last_saved;
+    return saved == other ? table.comes_before(left, right) : saved > other;
 }
 
 bool PieceTable::ShieldedLonger::operator()(std::size_t left, std::size_t right) const {

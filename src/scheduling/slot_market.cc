@@ -126,7 +126,7 @@ void SlotMarket::open(const Hunt& hunt) {
             }
         }
     }
-    std::ranges::make_heap(sources_, std::less{});
+    std::ranges::make_heap(sources_, Dearer{hunt.pieces});
 }
 
 bool SlotMarket::settle(const Hunt& hunt, Source& source) {
@@ -139,9 +139,14 @@ bool SlotMarket::settle(const Hunt& hunt, Source& source) {
 }
 
 void SlotMarket::pull(const Hunt& hunt) {
-    std::ranges::pop_heap(sources_, std::less{});
+    std::ranges::pop_heap(sources_, Dearer{hunt.pieces});
     Source& source = sources_.back();
     const Piece& piece = hunt.pieces[source.left.front()];
+    // Who lost too much since to lose another one of these keeps them all.
+    if (hunt.asks_ledger() && !hunt.ledger.may_take(piece.project, piece.gpus)) {
+        sources_.pop_back();
+        return;
+    }
     const cluster::Cluster& cluster = hunt.view.cluster;
     const int needed = cluster.shape(hunt.beneficiary.job.shape).request.gpus;
     for (const model::TaskPlacement& task : piece.tasks) {
@@ -155,7 +160,7 @@ void SlotMarket::pull(const Hunt& hunt) {
     }
     source.left = source.left.subspan(1);
     if (settle(hunt, source)) {
-        std::ranges::push_heap(sources_, std::less{});
+        std::ranges::push_heap(sources_, Dearer{hunt.pieces});
     } else {
         sources_.pop_back();
     }
@@ -171,12 +176,21 @@ void SlotMarket::push(const Offer& offer) {
     std::ranges::push_heap(heap_, std::less{});
 }
 
+bool SlotMarket::Dearer::operator()(const Source& left, const Source& right) const {
+    if (left.cost != right.cost) return right.cost < left.cost;
+    return pieces.comes_before(right.left.front(), left.left.front());
+}
+
+bool SlotMarket::may_be_beaten() const {
+    if (sources_.empty() || heap_.empty()) return !sources_.empty();
+    const Offer& best = heap_.front();
+    const std::int64_t cost = sources_.front().cost;
+    return cost < best.cost || (cost == best.cost && best.jobs > 1);
+}
+
 std::optional<SlotMarket::Offer> SlotMarket::pop(const Hunt& hunt) {
     while (true) {
-        while (!sources_.empty() &&
-               (heap_.empty() || sources_.front().cost <= heap_.front().cost)) {
-            pull(hunt);
-        }
+        while (may_be_beaten()) pull(hunt);
         if (heap_.empty()) return {};
         std::ranges::pop_heap(heap_, std::less{});
         const Offer top = heap_.back();

@@ -44,8 +44,11 @@ class SlotMarket {
     struct Source {
         std::int64_t cost;
         std::span<const std::size_t> left;  // the cheapest first
-
-        bool operator<(const Source& other) const { return other.cost < cost; }
+    };
+    // The source whose next piece is the cheapest is the heap's top; ties as everywhere.
+    struct Dearer {
+        const PieceTable& pieces;
+        bool operator()(const Source& left, const Source& right) const;
     };
 
     void open(const Hunt& hunt);
@@ -56,6 +59,9 @@ class SlotMarket {
     void pull(const Hunt& hunt);
     void put_up(std::int64_t least, NodeId node, std::uint32_t version);
     void push(const Offer& offer);
+    // Whether a node that was not put up may be cheaper than all that were, or as cheap with fewer
+    // jobs that leave.
+    bool may_be_beaten() const;
     // The node on top, when it could be the cheapest one.
     std::optional<Offer> pop(const Hunt& hunt);
     // Puts a node up at the least its slot may cost; what was said of it before is void.
