@@ -436,12 +436,12 @@ class Attempt {
         if (eviction.pieces.empty()) return false;
         note_conflicts(view, beneficiary, search, eviction);
         std::set<ProjectId> changed{job.project};
+        const bool wasteful = is_wasteful(view, beneficiary);
         for (const std::size_t piece : eviction.pieces) {
             // What a victim was promised on top is free too.
             if (const auto& hold = cluster_.job(search.piece(piece).job).hold) {
                 for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
             }
-            const bool wasteful = is_wasteful(view, beneficiary);
             if (wasteful) view.wasted_gpu_ms += search.piece(piece).cost.unsaved_gpu_ms;
             draft_.pause(search.piece(piece), rule, job.id, wasteful);
             search.take(piece);
