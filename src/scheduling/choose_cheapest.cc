@@ -105,9 +105,11 @@ std::optional<Places> widen(const Hunt& hunt, Choice& choice) {
 std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market) {
     if (hunt.count <= kExactPieces) return choose_exactly(hunt, hunt.quarry());
     const EvictionTest test(hunt);
-    Chosen chosen{market.buy(hunt).value_or(Choice{}), {}};
-    auto places = test.places_after(chosen.pieces);
+    auto bought = market.buy(hunt);
     const bool has_groups = !hunt.view.cluster.shape(hunt.beneficiary.job.shape).groups.empty();
+    if (!bought && !has_groups) return {};
+    Chosen chosen{std::move(bought).value_or(Choice{}), {}};
+    auto places = test.places_after(chosen.pieces);
     if (!places && (!hunt.asks_ledger() || has_groups)) places = widen(hunt, chosen.pieces);
     if (!places) return {};
     if (chosen.pieces.size() <= kPrunedPieces) {
