@@ -12,7 +12,6 @@ using cluster::Job;
 using model::Duration;
 using model::TaskPlacement;
 
-constexpr Duration kShortestRun{60 * 1000};
 constexpr std::uint32_t kUnseen = static_cast<std::uint32_t>(-1);
 
 // What the tasks of one gang take of a node's CPU or memory, counted while they are booked.

@@ -18,8 +18,11 @@ namespace berth::scheduling {
 
 inline constexpr std::size_t kBookingNodes = 256;
 
+// Nobody is expected to be gone in less.
+inline constexpr model::Duration kShortestRun{60 * 1000};
+
 // When a job leaves its GPUs: as declared, or, if it has not or runs longer, when it has run as
-// long again, at least a minute. Services do not end.
+// long again, at least kShortestRun. Services do not end.
 struct End {
     TimePoint time;
     bool is_declared = true;

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "scheduling/eviction.h"
+#include "scheduling/quota_gate.h"
 
 namespace berth::scheduling {
 namespace {
@@ -111,9 +112,12 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
             chosen = choose_cheapest(hunt, market);
         }
     }
-    // What is cheapest may lie where no group of a gang can stand, and the ledger allow no more.
+    // What is cheapest may lie where no group of a gang can stand, and the ledger allow no more; or
+    // be what fixed projects hold, and be set aside for them again.
     const bool has_groups = !view_.cluster.shape(beneficiary.job.shape).groups.empty();
-    const bool is_inexact = has_groups && hunt.count > kExactPieces;
+    const bool is_set_apart = std::ranges::any_of(
+        hunt.projects, [&](ProjectId project) { return is_set_aside(view_, project); });
+    const bool is_inexact = (has_groups || is_set_apart) && hunt.count > kExactPieces;
     if (!chosen && is_inexact && view_.policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) return eviction;
     eviction.pieces = std::move(chosen->pieces);
