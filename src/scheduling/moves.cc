@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "scheduling/place.h"
 #include "scheduling/quota_gate.h"
@@ -217,15 +221,42 @@ class Search {
                                             first_on_node_[i + 1] - first_on_node_[i]);
     }
 
+    // At most so many slots come from as many jobs as may move: each frees the nodes it stands on.
+    std::int64_t most_slots() const {
+        std::vector<std::int64_t> tasks;
+        for (const Mover& mover : movers_) tasks.push_back(std::ssize(mover.job->placed));
+        const auto count = std::min<std::ptrdiff_t>(view_.policy.moves_max, std::ssize(tasks));
+        std::ranges::partial_sort(tasks, tasks.begin() + count, std::greater{});
+        const std::int64_t nodes =
+            std::accumulate(tasks.begin(), tasks.begin() + count, std::int64_t{0});
+        return nodes * slots_on_a_node();
+    }
+
+    // At most so many tasks of the job stand on one node.
+    std::int64_t slots_on_a_node() const {
+        const model::TaskRequest& request = view_.cluster.shape(job_.shape).request;
+        const bool is_bounded = request.is_whole() && request.gpus > 0;
+        const int gpus = view_.cluster.pool(view_.pool).gpus_per_node_max;
+        return is_bounded ? gpus / request.gpus : std::numeric_limits<std::int32_t>::max();
+    }
+
+    // Where every node has room for one task and every job stands on one, all that were found to be
+    // in the way on these nodes are.
+    bool has_needless(const Set& set) const {
+        return slots_on_a_node() > 1 || std::ranges::any_of(set, [&](std::size_t mover) {
+                   return movers_[mover].job->placed.size() > 1;
+               });
+    }
+
     void try_cheapest_nodes() {
+        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Coming);
+        const std::size_t missing = static_cast<std::size_t>(job_.ask()) - fitting.size();
+        if (missing == 0 || std::cmp_greater(missing, most_slots())) return;
         std::vector<Clearing> clearings;
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             if (auto clearing = clear(i)) clearings.push_back(std::move(*clearing));
         }
         std::ranges::sort(clearings);
-        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Coming);
-        const std::size_t missing = static_cast<std::size_t>(job_.ask()) - fitting.size();
-        if (missing == 0) return;
         for (std::size_t first = 0; first < kSetsTried && first + missing <= clearings.size();
              ++first) {
             Set set;
@@ -234,7 +265,8 @@ class Search {
             }
             std::ranges::sort(set);
             set.erase(std::ranges::unique(set).begin(), set.end());
-            if (!has_no_room(set) && is_settled(drop_needless(set))) return;
+            if (has_needless(set)) set = drop_needless(std::move(set));
+            if (!has_no_room(set) && is_settled(set)) return;
         }
     }
 

@@ -93,7 +93,9 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
               beneficiary,
               terms_of(view_, beneficiary),
               pieces_,
-              ReclaimLedger(view_, beneficiary.job.project, beneficiary.amount),
+              beneficiary.rule == model::Rule::Reclaim
+                  ? ReclaimLedger(view_, beneficiary.job.project, beneficiary.amount)
+                  : ReclaimLedger(),
               {},
               0};
     hunt.projects = projects_to_take_from(view_, beneficiary, hunt.ledger);
