@@ -107,8 +107,17 @@ struct Fields<model::Overcommitment> {
 };
 
 template <>
+struct Fields<model::NodeMove> {
+    static void visit(auto&& field) {
+        using M = model::NodeMove;
+        field("node", &M::node), field("pool", &M::pool), field("replaces", &M::replaces);
+    }
+};
+
+template <>
 struct Fields<model::Plan> {
     static void visit(auto&& field) {
+        field("node_moves", &model::Plan::node_moves);
         field("starts", &model::Plan::starts);
         field("pauses", &model::Plan::pauses);
         field("moves", &model::Plan::moves);
@@ -191,7 +200,7 @@ template <>
 struct Fields<NodeView> {
     static void visit(auto&& field) {
         Fields<model::Node>::visit(field);
-        field("pool", &NodeView::pool);
+        field("pool", &NodeView::pool), field("joins", &NodeView::joins);
         field("shares_kept_by", &NodeView::shares_kept_by);
         field("devices", &NodeView::devices);
     }

@@ -20,7 +20,8 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "levels_set",   "pool_set",     "node_set",     "project_set",         "job_submitted",
     "job_starting", "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
     "job_paused",   "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
-    "job_finished", "attempt_lost", "job_resized",  "job_measured",        "jobs_parted"};
+    "job_finished", "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
+    "node_moved"};
 
 template <>
 struct Fields<model::LevelsSet> {
@@ -35,6 +36,14 @@ struct Fields<model::PoolSet> {
 template <>
 struct Fields<model::NodeSet> {
     static void visit(auto&& field) { field("node", &model::NodeSet::node); }
+};
+
+template <>
+struct Fields<model::NodeMoved> {
+    static void visit(auto&& field) {
+        using M = model::NodeMoved;
+        field("node", &M::node), field("pool", &M::pool), field("replaces", &M::replaces);
+    }
 };
 
 template <>
@@ -174,7 +183,7 @@ struct Fields<model::Snapshot> {
         field("last_job", &model::Snapshot::last_job);
         field("levels", &model::Snapshot::levels);
         field("pools", &model::Snapshot::pools);
-        field("nodes", &model::Snapshot::nodes);
+        field("nodes", &model::Snapshot::nodes), field("places", &model::Snapshot::places);
         field("projects", &model::Snapshot::projects);
         field("jobs", &model::Snapshot::jobs);
         field("waste", &model::Snapshot::waste), field("use", &model::Snapshot::use);

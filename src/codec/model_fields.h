@@ -16,7 +16,15 @@ template <>
 struct Fields<model::Pool> {
     static void visit(auto&& field) {
         field("name", &model::Pool::name), field("labels", &model::Pool::labels);
-        field("exchange", &model::Pool::exchange);
+        field("exchange", &model::Pool::exchange), field("spares", &model::Pool::spares);
+    }
+};
+
+template <>
+struct Fields<model::NodePlace> {
+    static void visit(auto&& field) {
+        using P = model::NodePlace;
+        field("node", &P::node), field("pool", &P::pool), field("is_bound", &P::is_bound);
     }
 };
 

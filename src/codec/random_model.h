@@ -56,10 +56,11 @@ class RandomModel {
         return {large(), large(), model::MilliGpu{large()}, {large()}, {large()}, {large()}};
     }
     model::Snapshot snapshot() {
-        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}, {}};
+        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}, {}, {}};
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
-            snapshot.pools.push_back({text(), labels(), {{text(), large()}}});
+            snapshot.pools.push_back({text(), labels(), {{text(), large()}}, text()});
             snapshot.nodes.push_back(node());
+            snapshot.places.push_back({text(), text(), flag()});
             snapshot.projects.push_back(project());
             snapshot.jobs.push_back(record());
             snapshot.waste.push_back({text(), large(), large()});
@@ -175,7 +176,8 @@ class RandomModel {
         }
     }
     void fill(model::LevelsSet& e) { e.levels = texts(); }
-    void fill(model::PoolSet& e) { e.pool = {text(), labels(), {{text(), large()}}}; }
+    void fill(model::PoolSet& e) { e.pool = {text(), labels(), {{text(), large()}}, text()}; }
+    void fill(model::NodeMoved& e) { e = {text(), text(), text()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }
     void fill(model::JobSubmitted& e) { e = {job(), spec(), text(), text()}; }

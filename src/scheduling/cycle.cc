@@ -12,6 +12,7 @@
 #include "scheduling/freeable.h"
 #include "scheduling/minimum_run.h"
 #include "scheduling/moves.h"
+#include "scheduling/node_moves.h"
 #include "scheduling/place.h"
 #include "scheduling/plan_draft.h"
 #include "scheduling/preemption_delay.h"
@@ -346,11 +347,7 @@ class Attempt {
                 freeable.forget(bookings_of(view).kept());
                 continue;
             }
-            if (is_delayed_alone(view, job)) {
-                order.pass_over(*next);
-            } else {
-                order.close(*next);
-            }
+            is_delayed_alone(view, job) ? order.pass_over(*next) : order.close(*next);
         }
     }
 
@@ -570,6 +567,10 @@ constexpr int kAttemptsMax = 3;
 // served just before the job in its way, which may then find another place.
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory) {
     cluster::keep_tiers(cluster, policy.tiers, now);
+    if (Plan plan; !(plan.node_moves = node_moves(cluster)).empty()) {
+        plan.next_wakeup = now;
+        return plan;
+    }
     Conflicts known;
     Booked booked;
     bool is_last = false;
