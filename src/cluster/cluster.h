@@ -23,6 +23,7 @@
 #include "cluster/name_index.h"
 #include "cluster/state.h"
 #include "cluster/trial.h"
+#include "cluster/work_log.h"
 
 namespace berth::cluster {
 
@@ -49,6 +50,8 @@ class Cluster {
     // The same stamp: what could be paused of the project is the same jobs on the same GPUs since
     // the same time; what a Trial takes back gets its old stamp back.
     std::uint64_t work_stamp(ProjectId project) const { return work_stamps_[project.index()]; }
+    // Which jobs of it changed, those inside a Trial and what it takes back included.
+    const WorkLog& work_log(ProjectId project) const { return work_logs_[project.index()]; }
     const Jobs& jobs() const { return jobs_; }  // all that have not ended, by id
     const Membership& membership() const { return membership_; }
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
@@ -134,6 +137,7 @@ class Cluster {
     friend class Trial;
     Job& mutable_job(JobId id);
     void stamp_work(ProjectId project) { work_stamps_[project.index()] = ++last_stamp_; }
+    void stamp_all_work();
     void leave_line(const Job& job);  // and the sums of its projects
     void join_line(const Job& job);
     template <typename Change>
@@ -182,6 +186,7 @@ class Cluster {
     Membership membership_;
     std::vector<ProjectState> projects_;
     std::vector<std::uint64_t> work_stamps_;  // by project
+    std::vector<WorkLog> work_logs_;  // likewise
     std::uint64_t last_stamp_ = 0;
     std::vector<Shape> shapes_;
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]

@@ -102,7 +102,12 @@ void Cluster::recount() {
         }
         if (job.hold) add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
     }
-    for (std::uint64_t& stamp : work_stamps_) stamp = ++last_stamp_;  // its pieces count otherwise
+    stamp_all_work();  // its pieces count otherwise
+}
+
+void Cluster::stamp_all_work() {
+    for (std::uint64_t& stamp : work_stamps_) stamp = ++last_stamp_;
+    for (WorkLog& log : work_logs_) log.restart();
 }
 
 void Cluster::add_allocated(const Job& job, MilliGpu amount, std::int64_t sign) {
@@ -137,8 +142,8 @@ void Cluster::leave_line(const Job& job) {
         }
     }
     if (job.is_victim()) {
-        pools_[job.pool.index()].claims[job.project.index()].victims.erase(
-            {job.precedence(), job.stage(), job.created, job.id});
+        pools_[job.pool.index()].claims[job.project.index()].victims.erase(victim_key(job));
+        work_logs_[job.project.index()].left(victim_key(job));
     }
 }
 
@@ -152,8 +157,8 @@ void Cluster::join_line(const Job& job) {
         }
     }
     if (job.is_victim()) {
-        pools_[job.pool.index()].claims[job.project.index()].victims.insert(
-            {job.precedence(), job.stage(), job.created, job.id});
+        pools_[job.pool.index()].claims[job.project.index()].victims.insert(victim_key(job));
+        work_logs_[job.project.index()].joined(victim_key(job));
     }
 }
 
@@ -265,12 +270,14 @@ void Cluster::set_started(JobId id, TimePoint time) {
     Job& job = mutable_job(id);
     // Whether it has fresh tasks says what a job asks that grows by restarts, nobody else.
     job.elastic == model::Elastic::Restart ? change(id, start) : start(job);
+    if (job.is_victim()) work_logs_[job.project.index()].changed(victim_key(job));
     stamp_work(job.project);
 }
 
 void Cluster::set_saved(JobId id, TimePoint time) {
     Job& job = mutable_job(id);
     job.last_saved = time;
+    if (job.is_victim()) work_logs_[job.project.index()].changed(victim_key(job));
     stamp_work(job.project);
 }
 

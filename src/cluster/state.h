@@ -137,6 +137,9 @@ struct VictimKey {
 
     bool operator<(const VictimKey& other) const;
 };
+inline VictimKey victim_key(const Job& job) {
+    return {job.precedence(), job.stage(), job.created, job.id};
+}
 
 // What a tree node holds and wants in one pool, its subtree included, as GPUs count there.
 struct Usage {

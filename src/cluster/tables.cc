@@ -77,6 +77,7 @@ void add_weight(PoolState& pool, const std::string& gpu_model) {
 Cluster::Cluster() {
     projects_.push_back({});  // kRoot
     work_stamps_.push_back(0);
+    work_logs_.emplace_back();
     set_pool({.name = model::kDefaultPool, .labels = {}, .exchange = {}});
 }
 
@@ -314,6 +315,7 @@ void Cluster::set_project(const model::Project& project) {
         project_names_.emplace(project.name, id);
         projects_.push_back({});
         work_stamps_.push_back(0);
+        work_logs_.emplace_back();
         for (PoolState& pool : pools_) pool.claims.resize(projects_.size());
         const ProjectId parent = project.parent.empty() ? kRoot : find_project(project.parent);
         BERTH_CHECK(parent.is_valid(), "a parent is declared before its children");
@@ -327,8 +329,7 @@ void Cluster::set_project(const model::Project& project) {
                           return std::tie(data.order, data.name);
                       });
     resolve_claims();
-    // What a project says of minimum runs holds for all below it.
-    for (std::uint64_t& stamp : work_stamps_) stamp = ++last_stamp_;
+    stamp_all_work();  // what a project says of minimum runs holds for all below it
 }
 
 void Cluster::resolve_claims() {

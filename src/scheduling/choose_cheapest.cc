@@ -66,13 +66,14 @@ std::optional<Chosen> choose_exactly(const Hunt& hunt, const std::vector<std::si
 
 // Cheapest first; ties in the order of projects, then in victim order.
 std::vector<std::size_t> by_cost(const Hunt& hunt, std::vector<std::size_t> pieces) {
-    std::vector<std::tuple<std::int64_t, ProjectId, std::size_t>> priced;
+    std::vector<std::pair<std::int64_t, std::size_t>> priced;
     priced.reserve(pieces.size());
-    for (const std::size_t piece : pieces) {
-        priced.emplace_back(hunt.cost(piece), hunt.pieces[piece].project, piece);
-    }
-    std::ranges::sort(priced);
-    std::ranges::transform(priced, pieces.begin(), [](const auto& one) { return get<2>(one); });
+    for (const std::size_t piece : pieces) priced.emplace_back(hunt.cost(piece), piece);
+    std::ranges::sort(priced, [&](const auto& left, const auto& right) {
+        if (left.first != right.first) return left.first < right.first;
+        return hunt.pieces.comes_before(left.second, right.second);
+    });
+    std::ranges::transform(priced, pieces.begin(), [](const auto& one) { return one.second; });
     return pieces;
 }
 

@@ -434,15 +434,16 @@ class Attempt {
         note_conflicts(view, beneficiary, search, eviction);
         std::set<ProjectId> changed{job.project};
         const bool wasteful = is_wasteful(view, beneficiary);
-        for (const std::size_t piece : eviction.pieces) {
+        for (const std::size_t position : eviction.pieces) {
+            const Piece& piece = search.piece(position);
             // What a victim was promised on top is free too.
-            if (const auto& hold = cluster_.job(search.piece(piece).job).hold) {
+            if (const auto& hold = cluster_.job(piece.job).hold) {
                 for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
             }
-            if (wasteful) view.wasted_gpu_ms += search.piece(piece).cost.unsaved_gpu_ms;
-            draft_.pause(search.piece(piece), rule, job.id, wasteful);
-            search.take(piece);
-            changed.insert(search.piece(piece).project);
+            if (wasteful) view.wasted_gpu_ms += piece.cost_at(draft_.now()).unsaved_gpu_ms;
+            draft_.pause(piece, rule, job.id, wasteful);
+            search.take(position);
+            changed.insert(piece.project);
         }
         draft_.reserve(job.id, view.pool, rule, eviction.places);
         for (const ProjectId project : changed) order.changed(project);

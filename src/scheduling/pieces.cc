@@ -28,11 +28,26 @@ MilliGpu gpus_of(std::span<const model::TaskPlacement> tasks) {
     return total;
 }
 
-std::int64_t own_cost(const Piece& piece) {
-    return piece.cost.unsaved_gpu_ms + piece.cost.restart_gpu_ms;
+template <typename Order>
+void put_in(std::vector<std::size_t>& sorted, std::size_t position, Order order) {
+    sorted.insert(std::ranges::upper_bound(sorted, position, order), position);
+}
+
+template <typename Order>
+void take_out(std::vector<std::size_t>& sorted, std::size_t position, Order order) {
+    sorted.erase(std::ranges::lower_bound(sorted, position, order));
+}
+
+cluster::VictimKey key_of(const Piece& piece) {
+    return {piece.precedence, piece.stage_of_job, piece.created, piece.job};
 }
 
 }  // namespace
+
+model::PauseCost Piece::cost_at(TimePoint time) const {
+    if (is_fresh) return {};
+    return {unsaved_gpu_ms(stopped, last_saved, time), restart_gpu_ms};
+}
 
 model::PauseCost pause_cost(const cluster::Job& job, MilliGpu gpus, TimePoint now) {
     return {unsaved_gpu_ms(gpus, job.last_saved, now), restart_gpu_ms(gpus, job.restart_cost)};
@@ -69,22 +84,44 @@ std::span<PieceTable::Class> PieceTable::classes(const Terms& terms, ProjectId p
     return {classes.begin(), end};
 }
 
-const std::vector<PieceTable::Group>& PieceTable::groups(Class& alike) const {
-    if (!alike.groups.empty()) return alike.groups;
-    using Key = std::tuple<bool, MilliGpu, MilliGpu, std::int64_t>;
-    std::map<Key, std::size_t> known;
+std::vector<PieceTable::Group>& PieceTable::groups(Class& alike) {
+    if (alike.has_groups) return alike.groups;
+    alike.has_groups = true;
+    const TimePoint now = cuts_[pieces_[alike.order.front()].project.index()].now;
     for (const std::size_t position : alike.order) {
-        const Piece& piece = pieces_[position];
-        const Key key{piece.is_fresh, piece.gpus, piece.stopped, piece.cost.restart_gpu_ms};
-        const auto [at, is_new] = known.emplace(key, alike.groups.size());
-        if (is_new) alike.groups.push_back({piece.gpus, {}});
-        alike.groups[at->second].cheapest_first.push_back(position);
+        Group& group = group_of(alike, pieces_[position]);
+        group.cheapest_first[0].push_back(position);
+        if (!is_shielded(pieces_[position], now)) group.cheapest_first[1].push_back(position);
     }
     for (Group& group : alike.groups) {
-        std::ranges::sort(group.cheapest_first, std::greater{},
-                          [&](std::size_t piece) { return pieces_[piece].last_saved; });
+        for (std::vector<std::size_t>& pieces : group.cheapest_first) {
+            std::ranges::sort(pieces, Cheaper{*this});
+        }
     }
     return alike.groups;
+}
+
+PieceTable::Group& PieceTable::group_of(Class& alike, const Piece& piece) const {
+    for (Group& group : alike.groups) {
+        if (group.is_fresh == piece.is_fresh && group.gpus == piece.gpus &&
+            group.stopped == piece.stopped && group.restart_gpu_ms == piece.restart_gpu_ms) {
+            return group;
+        }
+    }
+    alike.groups.push_back(
+        {piece.is_fresh, piece.gpus, piece.stopped, piece.restart_gpu_ms, {}, {}});
+    return alike.groups.back();
+}
+
+bool PieceTable::Cheaper::operator()(std::size_t left, std::size_t right) const {
+    const TimePoint saved = table.pieces_[left].last_saved;
+    const TimePoint other = table.pieces_[right].last_saved;
+    return saved == other ? table.comes_before(left, right) : saved > other;
+}
+
+bool PieceTable::ShieldedLonger::operator()(std::size_t left, std::size_t right) const {
+    return std::pair(table.pieces_[right].protected_until, left) <
+           std::pair(table.pieces_[left].protected_until, right);
 }
 
 std::vector<std::size_t> PieceTable::allowed(const Terms& terms,
@@ -119,6 +156,11 @@ bool PieceTable::is_honoured(const Piece& piece) const {
            job.last_start;
 }
 
+std::int64_t PieceTable::own_cost(const Piece& piece) const {
+    const model::PauseCost cost = piece.cost_at(view_->now);
+    return cost.unsaved_gpu_ms + cost.restart_gpu_ms;
+}
+
 std::int64_t PieceTable::cost(const Terms& terms, std::size_t position) {
     const Piece& piece = pieces_[position];
     if (piece.is_fresh) return 0;
@@ -148,12 +190,15 @@ TimePoint PieceTable::protected_until(const Terms& terms, const Piece& piece) co
 
 bool PieceTable::is_protected(const Terms& terms, const Piece& piece) const {
     if (!terms.minimum_run) return false;
-    if (!asks_who_) return piece.is_protected;
+    if (!asks_who_) return is_shielded(piece, view_->now);
     return piece.takes_core && !piece.is_fresh && protected_until(terms, piece) > view_->now;
 }
 
 std::optional<TimePoint> PieceTable::protected_until(const Terms& terms, const Class& alike) const {
-    if (!asks_who_) return alike.protected_until;
+    if (!asks_who_) {
+        if (alike.shielded.empty()) return {};
+        return pieces_[alike.shielded.back()].protected_until;
+    }
     std::optional<TimePoint> first;
     for (const std::size_t piece : alike.order) {
         if (!is_protected(terms, pieces_[piece])) continue;
@@ -164,24 +209,29 @@ std::optional<TimePoint> PieceTable::protected_until(const Terms& terms, const C
 }
 
 std::optional<std::int64_t> PieceTable::cheapest_in(Class& from, const Terms& terms) {
-    if (from.by_cost.empty()) {
-        for (const std::size_t piece : from.order) {
-            if (!pieces_[piece].is_fresh) from.by_cost.push_back(piece);
+    std::optional<std::int64_t> least;
+    for (Group& group : groups(from)) {
+        if (group.is_fresh) continue;
+        // Where who asks matters, what one may not take another may: nothing is passed for good.
+        const std::size_t which = count_for(terms);
+        std::size_t here = 0;
+        std::size_t& at = asks_who_ ? here : group.left[which];
+        for (; at < group.cheapest_first[which].size(); ++at) {
+            const std::size_t piece = group.cheapest_first[which][at];
+            if (is_gone_[piece] || (asks_who_ && is_protected(terms, pieces_[piece]))) continue;
+            const std::int64_t cost = own_cost(pieces_[piece]);
+            least = std::min(least.value_or(cost), cost);
+            break;
         }
-        std::ranges::stable_sort(from.by_cost, {},
-                                 [&](std::size_t piece) { return own_cost(pieces_[piece]); });
     }
-    // Where who asks matters, what one may not take another may: nothing is passed for good.
-    std::size_t here = 0;
-    std::size_t& at = asks_who_ ? here : from.cheapest[terms.minimum_run ? 1 : 0];
-    while (at < from.by_cost.size()) {
-        const std::size_t piece = from.by_cost[at];
-        if (!is_gone_[piece] && !is_protected(terms, pieces_[piece])) {
-            return own_cost(pieces_[piece]);
-        }
-        ++at;
-    }
-    return {};
+    return least;
+}
+
+bool PieceTable::comes_before(std::size_t piece, std::size_t other) const {
+    const Piece& left = pieces_[piece];
+    const Piece& right = pieces_[other];
+    if (left.project != right.project) return left.project < right.project;
+    return left.job == right.job ? piece < other : key_of(left) < key_of(right);
 }
 
 bool PieceTable::is_of_same_job(std::size_t piece, std::size_t other) const {
@@ -200,21 +250,17 @@ PieceTable::Class& PieceTable::class_of(const Piece& piece) {
 
 bool PieceTable::strike_out(std::size_t position) {
     const Piece& piece = pieces_[position];
+    Cut& cut = cuts_[piece.project.index()];
     Class& alike = class_of(piece);
     is_gone_[position] = true;
-    cuts_[piece.project.index()].has_strikes = true;
+    cut.strikes.push_back(position);
     const std::size_t next = position + 1;
     const bool is_surplus_gone = is_of_same_job(position, next) && pieces_[next].takes_whole_job;
     if (is_surplus_gone) lower_stage(alike, next);
     while (alike.next < alike.order.size() && is_gone_[alike.order[alike.next]]) ++alike.next;
-    for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) {
-        if (which == 1 && piece.is_protected) break;
-        --alike.count[which];
-        alike.gpus[which] -= piece.gpus;
-    }
-    std::vector<Class>& classes = cuts_[piece.project.index()].classes;
-    for (Class& higher : classes) higher.below = {};
-    const bool has_higher = &alike != &classes.back();
+    count(alike, piece, -1, cut.now);
+    for (Class& higher : cut.classes) higher.below = {};
+    const bool has_higher = &alike != &cut.classes.back();
     return has_higher && (alike.count[0] == 0 || alike.count[1] == 0);
 }
 
@@ -235,80 +281,257 @@ PieceTable::Cut& PieceTable::cut(ProjectId project) {
     Cut& cut = cuts_[project.index()];
     if (cut.is_ready) return cut;
     cut.is_ready = true;
+    restore(cut);
     const std::uint64_t stamp = view_->cluster.work_stamp(project);
-    if (cut.stamp != stamp) {
-        this->cut(cut, project);
-        cut.stamp = stamp;
-    } else if (cut.has_strikes) {
-        restore(cut);
-    } else if (cut.priced == view_->now) {
-        return cut;
+    const cluster::WorkLog& log = view_->cluster.work_log(project);
+    if (!cut.stamp || cut.now > view_->now || !log.reaches_back_to(cut.mark)) {
+        cut_whole(cut, project);
+    } else if (cut.stamp != stamp) {
+        cut_again(cut, project);
     }
-    price(cut);
+    cut.stamp = stamp;
+    cut.mark = log.mark();
+    begin(cut);
     return cut;
 }
 
-void PieceTable::cut(Cut& into, ProjectId project) {
-    for (std::size_t i = 0; i < into.room; ++i) leave_nodes(into.first + i);
-    into.has_strikes = false;
-    into.classes.clear();
-    into.tasks.clear();
-    into.ranks.clear();
-    fresh_cut_.clear();
-    jobs_.clear();
-    for (const cluster::VictimKey& key : view_->claim(project).victims) {
-        jobs_.push_back(&view_->cluster.job(key.job));
-        __builtin_prefetch(jobs_.back());
-        __builtin_prefetch(&jobs_.back()->placed);
+void PieceTable::cut_whole(Cut& cut, ProjectId project) {
+    for (const Class& alike : cut.classes) {
+        for (std::size_t i = 0; i < alike.order.size();) {
+            const std::size_t first = alike.order[i];
+            i += tasks_[first].pieces;
+            clear(first);
+        }
     }
+    cut.classes.clear();
+    cut.now = view_->now;
     // Jobs lie all over the memory: each is asked for before it is needed.
+    std::vector<const cluster::Job*> jobs;
+    for (const cluster::VictimKey& key : view_->claim(project).victims) {
+        jobs.push_back(&view_->cluster.job(key.job));
+        __builtin_prefetch(jobs.back());
+        __builtin_prefetch(&jobs.back()->placed);
+    }
     constexpr std::size_t kAhead = 8;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        if (i + kAhead < jobs_.size()) __builtin_prefetch(jobs_[i + kAhead]->placed.data());
-        if (into.classes.empty() || into.classes.back().precedence != jobs_[i]->precedence()) {
-            into.classes.push_back({});
-            into.classes.back().precedence = jobs_[i]->precedence();
-        }
-        cut(into, *jobs_[i]);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        if (i + kAhead < jobs.size()) __builtin_prefetch(jobs[i + kAhead]->placed.data());
+        add(cut, *jobs[i]);
     }
-    settle(into);
 }
 
-// As it was cut. Pieces are cut in victim order, so that is the order of their positions.
+void PieceTable::cut_again(Cut& cut, ProjectId project) {
+    changed_.clear();
+    view_->cluster.work_log(project).visit_since(
+        cut.mark, [&](const cluster::VictimKey& key) { changed_.push_back(key); });
+    for (const cluster::VictimKey& key : changed_) drop(cut, key);
+    std::ranges::sort(changed_, {}, &cluster::VictimKey::job);
+    const auto repeated = std::ranges::unique(changed_, {}, &cluster::VictimKey::job);
+    changed_.erase(repeated.begin(), repeated.end());
+    for (const cluster::VictimKey& key : changed_) {
+        const cluster::Job* job = view_->cluster.find_job(key.job);
+        if (job != nullptr && job->is_victim() && job->pool == view_->pool) add(cut, *job);
+    }
+}
+
+// What the last decision has left behind, and what time has changed.
+void PieceTable::begin(Cut& cut) {
+    for (Class& alike : cut.classes) {
+        alike.next = 0;
+        alike.below = {};
+        for (Group& group : alike.groups) group.left = {};
+        while (!alike.shielded.empty() &&
+               !is_shielded(pieces_[alike.shielded.back()], view_->now)) {
+            const std::size_t piece = alike.shielded.back();
+            alike.shielded.pop_back();
+            ++alike.count[1];
+            alike.gpus[1] += pieces_[piece].gpus;
+            if (alike.has_groups) {
+                put_in(group_of(alike, pieces_[piece]).cheapest_first[1], piece, Cheaper{*this});
+            }
+        }
+    }
+    cut.now = view_->now;
+}
+
 void PieceTable::restore(Cut& cut) {
-    cut.has_strikes = false;
-    for (Class& alike : cut.classes) {
-        std::ranges::sort(alike.order);
-        for (const std::size_t piece : alike.order) {
-            is_gone_[piece] = false;
-            pieces_[piece].stage = pieces_[piece].stage_of_job;
-        }
+    for (const std::size_t position : cut.strikes) {
+        Piece& piece = pieces_[position];
+        is_gone_[position] = false;
+        count(class_of(piece), piece, +1, cut.now);
+    }
+    for (const std::size_t position : cut.strikes) {
+        const std::size_t core = position + 1;
+        if (!is_of_same_job(position, core)) continue;
+        if (pieces_[core].stage == pieces_[core].stage_of_job) continue;
+        pieces_[core].stage = pieces_[core].stage_of_job;
+        std::ranges::sort(class_of(pieces_[core]).order, [&](std::size_t left, std::size_t right) {
+            return comes_before(left, right);
+        });
+    }
+    cut.strikes.clear();
+}
+
+// The minimum run is the core's; surplus was lent for as long as it idled, unless taking it stops
+// the core as well.
+bool PieceTable::is_shielded(const Piece& piece, TimePoint now) {
+    return piece.takes_core && !piece.is_fresh && piece.protected_until > now;
+}
+
+void PieceTable::count(Class& alike, const Piece& piece, std::int64_t sign, TimePoint now) {
+    for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) {
+        if (which == 1 && is_shielded(piece, now)) break;
+        alike.count[which] += sign;
+        alike.gpus[which] += piece.gpus * sign;
     }
 }
 
-// Gives the pieces just cut their positions: those of the last time, when there is room.
-void PieceTable::settle(Cut& cut) {
-    if (fresh_cut_.size() > cut.room) {
-        cut.first = pieces_.size();
-        cut.room = fresh_cut_.size() + fresh_cut_.size() / 4;
-        pieces_.resize(cut.first + cut.room);
-        is_gone_.resize(pieces_.size());
+void PieceTable::add(Cut& cut, const cluster::Job& job) {
+    const cluster::VictimKey key = cluster::victim_key(job);
+    auto alike = std::ranges::lower_bound(cut.classes, key.precedence, {}, &Class::precedence);
+    if (alike == cut.classes.end() || alike->precedence != key.precedence) {
+        alike = cut.classes.insert(alike, Class{});
+        alike->precedence = key.precedence;
     }
-    for (Class& alike : cut.classes) {
-        for (std::size_t& piece : alike.order) piece += cut.first;
+    std::vector<std::size_t>& order = alike->order;
+    auto at = order.end();
+    if (!order.empty() && key < key_of(pieces_[order.back()])) {
+        at = place_in(order, key);
     }
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < fresh_cut_.size(); ++i) {
-        // Now that the lists of tasks grow no more, the pieces can point into them.
-        Piece& piece = fresh_cut_[i];
-        const std::size_t count = piece.tasks.size();
-        piece.tasks = std::span(cut.tasks).subspan(at, count);
-        piece.ranks = std::span(cut.ranks).subspan(at, count);
-        at += count;
-        pieces_[cut.first + i] = piece;
-        is_gone_[cut.first + i] = false;
-        stand_on_nodes(cut.first + i);
+    const std::size_t first = cut_into_pieces(job);
+    const std::size_t count = tasks_[first].pieces;
+    at = order.insert(at, count, first);
+    for (std::size_t i = 0; i < count; ++i) {
+        *at++ = first + i;
+        add(*alike, first + i, cut.now);
     }
+}
+
+void PieceTable::add(Class& alike, std::size_t position, TimePoint now) {
+    const Piece& piece = pieces_[position];
+    const bool is_left_alone = is_shielded(piece, now);
+    alike.largest = std::max(alike.largest, piece.gpus);
+    count(alike, piece, +1, now);
+    if (is_left_alone) put_in(alike.shielded, position, ShieldedLonger{*this});
+    if (alike.has_groups) {
+        Group& group = group_of(alike, piece);
+        put_in(group.cheapest_first[0], position, Cheaper{*this});
+        if (!is_left_alone) put_in(group.cheapest_first[1], position, Cheaper{*this});
+    }
+    stand_on_nodes(position);
+}
+
+std::vector<std::size_t>::iterator PieceTable::place_in(std::vector<std::size_t>& order,
+                                                        const cluster::VictimKey& key) const {
+    return std::lower_bound(order.begin(), order.end(), key,
+                            [&](std::size_t piece, const cluster::VictimKey& before) {
+                                return key_of(pieces_[piece]) < before;
+                            });
+}
+
+// The surplus tasks of an elastic job, then its core; where its first piece is.
+std::size_t PieceTable::cut_into_pieces(const cluster::Job& job) {
+    running_.clear();
+    for (const cluster::PlacedTask& task : job.placed) {
+        if (!task.is_releasing) running_.push_back(task.place);
+    }
+    if (running_.size() > 1) {
+        std::ranges::sort(running_, std::greater{}, &model::TaskPlacement::task);
+    }
+    const cluster::Shape& shape = view_->cluster.shape(job.shape);
+    const std::size_t spare = cluster::spare_first(shape, job.tasks_min, running_);
+    const std::size_t count = spare + (spare < running_.size() ? 1 : 0);
+    const std::size_t first = positions_for(count);
+    Tasks& tasks = tasks_[first];
+    tasks.pieces = count;
+    tasks.tasks.assign(running_.begin(), running_.end());
+    tasks.ranks.clear();
+    for (const model::TaskPlacement& task : running_) tasks.ranks.push_back(task.task);
+    for (std::size_t i = 0; i < count; ++i) {
+        pieces_[first + i] = piece_of(job, tasks, i, i < spare ? 1 : running_.size() - spare);
+        is_gone_[first + i] = false;
+    }
+    return first;
+}
+
+Piece PieceTable::piece_of(const cluster::Job& job, const Tasks& of, std::size_t first,
+                           std::size_t count) const {
+    Piece piece;
+    piece.job = job.id;
+    piece.project = job.project;
+    piece.precedence = job.precedence();
+    piece.stage = piece.stage_of_job = job.stage();
+    piece.created = job.created;
+    piece.takes_whole_job = first + count == of.tasks.size();
+    piece.is_fresh = view_->fresh.contains(job.id);
+    piece.protected_until =
+        scheduling::protected_until(*view_, job, model::Rule::Preempt, job.project);
+    piece.tasks = std::span(of.tasks).subspan(first, count);
+    piece.ranks = std::span(of.ranks).subspan(first, count);
+    piece.stopped = gpus_of(piece.tasks);
+    for (const model::TaskPlacement& task : piece.tasks) piece.gpus += view_->cluster.counted(task);
+    const bool stops_all = job.elastic == model::Elastic::Restart;
+    piece.takes_core = piece.takes_whole_job || stops_all;
+    if (stops_all) {
+        const bool stops_anyway = job.is_releasing() || job.fresh_tasks > 0;
+        piece.stopped = first == 0 && !stops_anyway ? gpus_of(of.tasks) : MilliGpu{0};
+    }
+    piece.last_saved = job.last_saved;
+    piece.restart_gpu_ms = restart_gpu_ms(piece.stopped, job.restart_cost);
+    return piece;
+}
+
+std::size_t PieceTable::positions_for(std::size_t count) {
+    if (count < free_.size() && !free_[count].empty()) {
+        const std::size_t first = free_[count].back();
+        free_[count].pop_back();
+        return first;
+    }
+    const std::size_t first = pieces_.size();
+    pieces_.resize(first + count);
+    is_gone_.resize(first + count);
+    tasks_.resize(first + count);
+    return first;
+}
+
+// Takes out the job that stood there as this, if it did.
+void PieceTable::drop(Cut& cut, const cluster::VictimKey& key) {
+    const auto alike =
+        std::ranges::lower_bound(cut.classes, key.precedence, {}, &Class::precedence);
+    if (alike == cut.classes.end() || alike->precedence != key.precedence) return;
+    std::vector<std::size_t>& order = alike->order;
+    const auto at = place_in(order, key);
+    if (at == order.end() || key < key_of(pieces_[*at])) return;
+    const std::size_t first = *at;
+    const std::size_t count = tasks_[first].pieces;
+    for (std::size_t i = 0; i < count; ++i) drop(*alike, first + i, cut.now);
+    order.erase(at, at + static_cast<std::ptrdiff_t>(count));
+    if (order.empty()) cut.classes.erase(alike);
+    clear(first);
+}
+
+void PieceTable::drop(Class& alike, std::size_t position, TimePoint now) {
+    const Piece& piece = pieces_[position];
+    const bool is_left_alone = is_shielded(piece, now);
+    count(alike, piece, -1, now);
+    if (is_left_alone) take_out(alike.shielded, position, ShieldedLonger{*this});
+    if (!alike.has_groups) return;
+    Group& group = group_of(alike, piece);
+    take_out(group.cheapest_first[0], position, Cheaper{*this});
+    if (!is_left_alone) take_out(group.cheapest_first[1], position, Cheaper{*this});
+    if (group.cheapest_first[0].empty()) {
+        std::erase_if(alike.groups, [](const Group& one) { return one.cheapest_first[0].empty(); });
+    }
+}
+
+// Nobody's pieces any more: those of the job whose first one stands there.
+void PieceTable::clear(std::size_t first) {
+    const std::size_t count = tasks_[first].pieces;
+    for (std::size_t i = 0; i < count; ++i) {
+        leave_nodes(first + i);
+        pieces_[first + i] = {};
+    }
+    free_.resize(std::max(free_.size(), count + 1));
+    free_[count].push_back(first);
 }
 
 void PieceTable::stand_on_nodes(std::size_t piece) {
@@ -326,7 +549,6 @@ void PieceTable::stand_on_nodes(std::size_t piece) {
     }
 }
 
-// It is nobody's piece any more.
 void PieceTable::leave_nodes(std::size_t piece) {
     for (const model::TaskPlacement& task : pieces_[piece].tasks) {
         Link* at = &heads_[task.node.index()];
@@ -340,92 +562,6 @@ void PieceTable::leave_nodes(std::size_t piece) {
             links_[link].next = free_link_;
             free_link_ = link;
         }
-    }
-    pieces_[piece] = {};
-}
-
-// What depends on the time, nothing being taken yet.
-void PieceTable::price(Cut& cut) {
-    cut.priced = view_->now;
-    for (Class& alike : cut.classes) {
-        alike.next = 0;
-        alike.count = {};
-        alike.gpus = {};
-        alike.protected_until.reset();
-        alike.by_cost.clear();
-        alike.cheapest = {};
-        alike.below = {};
-        for (const std::size_t piece : alike.order) price(alike, pieces_[piece]);
-    }
-}
-
-// Surplus first, one by one, then the core. A job that has to stop for it loses the work of all its
-// tasks with the first piece, and nothing more with the others or when it stops anyway.
-void PieceTable::cut(Cut& into, const cluster::Job& job) {
-    const std::size_t first = into.tasks.size();
-    for (const cluster::PlacedTask& task : job.placed) {
-        if (!task.is_releasing) into.tasks.push_back(task.place);
-    }
-    const auto running = std::span(into.tasks).subspan(first);
-    if (running.size() > 1) {
-        std::ranges::sort(running, std::greater{}, &model::TaskPlacement::task);
-    }
-    const cluster::Shape& shape = view_->cluster.shape(job.shape);
-    const std::size_t spare = cluster::spare_first(shape, job.tasks_min, running);
-    for (const model::TaskPlacement& task : running) into.ranks.push_back(task.task);
-    std::size_t at = first;
-    for (; at < first + spare; ++at) add_piece(into, job, at, 1);
-    if (at < into.tasks.size()) add_piece(into, job, at, into.tasks.size() - at);
-}
-
-void PieceTable::add_piece(Cut& into, const cluster::Job& job, std::size_t first,
-                           std::size_t count) {
-    Piece piece;
-    piece.job = job.id;
-    piece.project = job.project;
-    piece.precedence = job.precedence();
-    piece.stage = piece.stage_of_job = job.stage();
-    piece.created = job.created;
-    piece.takes_whole_job = first + count == into.tasks.size();
-    piece.is_fresh = view_->fresh.contains(job.id);
-    piece.protected_until =
-        scheduling::protected_until(*view_, job, model::Rule::Preempt, job.project);
-    piece.tasks = std::span(into.tasks).subspan(first, count);
-    piece.stopped = gpus_of(piece.tasks);
-    for (const model::TaskPlacement& task : piece.tasks) piece.gpus += view_->cluster.counted(task);
-    const bool stops_all = job.elastic == model::Elastic::Restart;
-    piece.takes_core = piece.takes_whole_job || stops_all;
-    if (stops_all) {
-        const bool is_first = fresh_cut_.empty() || fresh_cut_.back().job != job.id;
-        const bool stops_anyway = job.is_releasing() || job.fresh_tasks > 0;
-        piece.stopped =
-            is_first && !stops_anyway ? gpus_of(std::span(into.tasks).subspan(first)) : MilliGpu{0};
-    }
-    piece.last_saved = job.last_saved;
-    if (!piece.is_fresh) {
-        piece.cost.restart_gpu_ms = restart_gpu_ms(piece.stopped, job.restart_cost);
-    }
-    Class& alike = into.classes.back();
-    alike.largest = std::max(alike.largest, piece.gpus);
-    alike.order.push_back(fresh_cut_.size());
-    fresh_cut_.push_back(piece);
-}
-
-void PieceTable::price(Class& alike, Piece& piece) const {
-    if (!piece.is_fresh) {
-        piece.cost.unsaved_gpu_ms = unsaved_gpu_ms(piece.stopped, piece.last_saved, view_->now);
-    }
-    // The minimum run is the core's; surplus was lent for as long as it idled, unless taking it
-    // stops the core as well.
-    piece.is_protected = piece.takes_core && piece.protected_until > view_->now && !piece.is_fresh;
-    if (piece.is_protected) {
-        alike.protected_until =
-            std::min(alike.protected_until.value_or(piece.protected_until), piece.protected_until);
-    }
-    for (const std::size_t which : {std::size_t{0}, std::size_t{1}}) {
-        if (which == 1 && piece.is_protected) break;
-        ++alike.count[which];
-        alike.gpus[which] += piece.gpus;
     }
 }
 

@@ -7,9 +7,11 @@
 //
 // One table serves all the evictions of a decision: a project's work is cut when somebody may take
 // from it for the first time, and what was taken is struck out. It may serve the next decision
-// about the same cluster too: a project is cut again when its work has changed, else priced again.
+// about the same cluster too: then only the jobs that changed are cut again (cluster/work_log.h).
+// What a piece costs and whether it is protected is a matter of the time, so that is asked, not
+// kept.
 // Trusts: nothing starts while the table is open for a decision. Cost: O(running tasks of a
-// project) when it is cut, a fraction of that when it is priced, then O(1) a question.
+// project) when it is cut, O(log) of them for each job that is cut again, then O(1) a question.
 #pragma once
 
 #include <array>
@@ -17,49 +19,9 @@
 #include <span>
 #include <vector>
 
-#include "scheduling/pool_view.h"
+#include "scheduling/piece.h"
 
 namespace berth::scheduling {
-
-struct Piece {
-    JobId job;
-    ProjectId project;
-    cluster::Precedence precedence;
-    int stage = 0;  // of its job (rule R3), now
-    int stage_of_job = 0;  // before anything was taken of it
-    TimePoint created;  // of its job
-    bool takes_whole_job = true;
-    bool takes_core = true;  // or all of it has to stop for it
-    bool is_fresh = false;  // its job starts in this very decision: nothing is lost
-    bool is_protected = false;  // by its job's minimum run, whoever asks; see is_protected()
-    std::span<const model::TaskPlacement> tasks;  // all running
-    std::span<const int> ranks;  // theirs
-    MilliGpu gpus{0};  // as they count in quotas and shares
-    MilliGpu stopped{0};  // GPUs whose unsaved work goes with it
-    TimePoint protected_until;  // its job, by its minimum run
-    TimePoint last_saved;  // its job
-    model::PauseCost cost;
-};
-
-// Who wants to start, and by which right.
-struct Beneficiary {
-    const cluster::Job& job;
-    int tasks = 1;
-    MilliGpu amount{0};
-    model::Rule rule = model::Rule::Reclaim;
-    cluster::Region within = {};  // where it is to start
-};
-
-// What one beneficiary may take, the ledger left aside.
-struct Terms {
-    bool from_own = false;  // preemption: its own project's work of less precedence
-    ProjectId project;  // its own
-    cluster::Precedence precedence;  // its own when it preempts
-    bool minimum_run = false;  // protected pieces are left alone
-
-    auto operator<=>(const Terms&) const = default;
-};
-Terms terms_of(const PoolView& view, const Beneficiary& beneficiary);
 
 class PieceTable {
   public:
@@ -73,8 +35,13 @@ class PieceTable {
     // Pieces that lose the same with every second since their last save, whatever the time: the
     // cheapest first now is the cheapest first always.
     struct Group {
+        bool is_fresh = false;
         MilliGpu gpus{0};  // of each of them
-        std::vector<std::size_t> cheapest_first;
+        MilliGpu stopped{0};
+        std::int64_t restart_gpu_ms = 0;
+        // [0] all, [1] without the protected ones.
+        std::array<std::vector<std::size_t>, 2> cheapest_first;
+        std::array<std::size_t, 2> left{};  // positions: for this decision nothing is left before
     };
     // The pieces of one project that have one precedence; `order` is the victim order (R8). What is
     // left of them is counted twice: [0] all, [1] without the protected ones.
@@ -85,17 +52,16 @@ class PieceTable {
         std::array<std::int64_t, 2> count{};
         std::array<MilliGpu, 2> gpus{};
         MilliGpu largest{0};  // of all there ever were
-        std::optional<TimePoint> protected_until;
-        std::vector<Group> groups;  // made when somebody asks
-        std::vector<std::size_t> by_cost;  // made when a greater precedence asks
-        std::array<std::size_t, 2> cheapest{};  // positions in by_cost: nothing is left before
+        std::vector<std::size_t> shielded;  // by their jobs' minimum runs; who is longest first
+        bool has_groups = false;  // made when somebody asks, then kept
+        std::vector<Group> groups;
         std::array<std::optional<std::int64_t>, 2> below;  // least cost in the classes before it
     };
 
     // The classes of a project that the terms reach, least precedence first.
     std::span<Class> classes(const Terms& terms, ProjectId project);
     // The pieces of a class, as cut: taken and protected ones included.
-    const std::vector<Group>& groups(Class& alike) const;
+    std::vector<Group>& groups(Class& alike);
     // All pieces that the terms allow from these projects, in order of project and victim order.
     std::vector<std::size_t> allowed(const Terms& terms, std::span<const ProjectId> projects);
 
@@ -110,6 +76,8 @@ class PieceTable {
     // What pausing it destroys. When its project runs work of less precedence, that includes the
     // cheapest such piece: the job would come back by preempting it.
     std::int64_t cost(const Terms& terms, std::size_t piece);
+    // Whose turn comes first where nothing else decides: by project, then in victim order.
+    bool comes_before(std::size_t piece, std::size_t other) const;
     // The first piece that is left of the same job. Pieces of one job are neighbours.
     std::size_t first_of_job(std::size_t piece) const;
     bool is_of_same_job(std::size_t piece, std::size_t other) const;
@@ -137,27 +105,51 @@ class PieceTable {
     struct Cut {
         bool is_ready = false;  // for this decision
         std::optional<std::uint64_t> stamp;  // of the work as cut
-        bool has_strikes = false;
-        TimePoint priced;  // when
-        std::size_t first = 0;  // position of its pieces
-        std::size_t room = 0;  // positions kept for them
-        std::vector<Class> classes;
-        std::vector<model::TaskPlacement> tasks;  // of its pieces
+        std::uint64_t mark = 0;  // in its log
+        TimePoint now;  // who was shielded then
+        std::vector<Class> classes;  // none of them empty
+        std::vector<std::size_t> strikes;
+    };
+    // Orders of positions: by cost, within a group, and of what minimum runs protect.
+    struct Cheaper {
+        const PieceTable& table;
+        bool operator()(std::size_t left, std::size_t right) const;
+    };
+    struct ShieldedLonger {
+        const PieceTable& table;
+        bool operator()(std::size_t left, std::size_t right) const;
+    };
+    // The running tasks of a job, at the position of its first piece.
+    struct Tasks {
+        std::size_t pieces = 0;  // into which they are cut
+        std::vector<model::TaskPlacement> tasks;
         std::vector<int> ranks;
     };
 
     Cut& cut(ProjectId project);
-    void cut(Cut& into, ProjectId project);
-    void cut(Cut& into, const cluster::Job& job);
-    void add_piece(Cut& into, const cluster::Job& job, std::size_t first, std::size_t count);
-    void settle(Cut& cut);
+    void cut_whole(Cut& cut, ProjectId project);
+    void cut_again(Cut& cut, ProjectId project);
+    void begin(Cut& cut);
     void restore(Cut& cut);
-    void price(Cut& cut);
-    void price(Class& alike, Piece& piece) const;
+    void add(Cut& cut, const cluster::Job& job);
+    std::size_t cut_into_pieces(const cluster::Job& job);
+    Piece piece_of(const cluster::Job& job, const Tasks& of, std::size_t first,
+                   std::size_t count) const;
+    void add(Class& alike, std::size_t piece, TimePoint now);
+    void drop(Cut& cut, const cluster::VictimKey& key);
+    void drop(Class& alike, std::size_t piece, TimePoint now);
+    void clear(std::size_t first);
+    std::size_t positions_for(std::size_t count);
+    std::vector<std::size_t>::iterator place_in(std::vector<std::size_t>& order,
+                                                const cluster::VictimKey& key) const;
+    Group& group_of(Class& alike, const Piece& piece) const;
+    static bool is_shielded(const Piece& piece, TimePoint now);
+    static void count(Class& alike, const Piece& piece, std::int64_t sign, TimePoint now);
     void stand_on_nodes(std::size_t piece);
     void leave_nodes(std::size_t piece);
     Class& class_of(const Piece& piece);
     void lower_stage(Class& alike, std::size_t core);
+    std::int64_t own_cost(const Piece& piece) const;
     std::int64_t cheapest_below(std::span<Class> classes, std::size_t at, const Terms& terms);
     std::optional<std::int64_t> cheapest_in(Class& from, const Terms& terms);
     TimePoint protected_until(const Terms& terms, const Piece& piece) const;
@@ -167,11 +159,13 @@ class PieceTable {
     const PoolView* view_ = nullptr;
     std::optional<model::Policy> policy_;  // of the last decision
     bool asks_who_ = false;  // projects say minimum runs: who asks decides what is protected
-    std::vector<const cluster::Job*> jobs_;  // of the project that is being cut
-    std::vector<Piece> fresh_cut_;  // likewise
     std::vector<Piece> pieces_;
     std::vector<bool> is_gone_;
+    std::vector<Tasks> tasks_;  // by position
+    std::vector<std::vector<std::size_t>> free_;  // by count: where so many neighbours are unused
     std::vector<Cut> cuts_;  // by project
+    std::vector<cluster::VictimKey> changed_;  // in the project that is cut again
+    std::vector<model::TaskPlacement> running_;  // of the job that is cut
     std::vector<Link> heads_;  // by node
     std::vector<Standing> links_;
     Link free_link_ = kNoLink;  // links that are not in use

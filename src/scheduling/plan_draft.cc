@@ -52,17 +52,18 @@ void PlanDraft::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_
     if (cluster_.job(piece.job).hold) drop_hold(piece.job);
     cluster_.release(piece.job, piece.ranks);
     const std::vector<int> ranks(piece.ranks.begin(), piece.ranks.end());
+    const model::PauseCost cost = piece.cost_at(now_);
     if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
         plan_.pauses.back().beneficiary != beneficiary) {
         plan_.pauses.push_back(
-            {piece.job, ranks, piece.takes_whole_job, rule, beneficiary, piece.cost, is_wasteful});
+            {piece.job, ranks, piece.takes_whole_job, rule, beneficiary, cost, is_wasteful});
         return;
     }
     model::Pause& known = plan_.pauses.back();
     known.tasks.insert(known.tasks.end(), ranks.begin(), ranks.end());
     known.whole_job |= piece.takes_whole_job;
-    known.cost.unsaved_gpu_ms += piece.cost.unsaved_gpu_ms;
-    known.cost.restart_gpu_ms += piece.cost.restart_gpu_ms;
+    known.cost.unsaved_gpu_ms += cost.unsaved_gpu_ms;
+    known.cost.restart_gpu_ms += cost.restart_gpu_ms;
 }
 
 void PlanDraft::move(std::span<const model::Move> moves, PoolId pool) {

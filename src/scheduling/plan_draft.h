@@ -12,7 +12,7 @@
 #include "cluster/cluster.h"
 #include "model/plan.h"
 #include "model/policy.h"
-#include "scheduling/pieces.h"
+#include "scheduling/piece.h"
 
 namespace berth::scheduling {
 

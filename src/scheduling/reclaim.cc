@@ -131,9 +131,8 @@ MilliGpu ReclaimLedger::most_from(ProjectId from, MilliGpu largest_piece) const 
 }
 
 std::optional<std::size_t> ReclaimLedger::side_of(ProjectId project) const {
-    const std::size_t side = side_of_[project.index()];
-    if (side == kNoSide) return {};
-    return side;
+    if (side_of_.empty() || side_of_[project.index()] == kNoSide) return {};
+    return side_of_[project.index()];
 }
 
 std::vector<MilliGpu> ReclaimLedger::headrooms() const {

@@ -45,6 +45,7 @@ bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount);
 // Keeps account of what each side has lost to one beneficiary so far.
 class ReclaimLedger {
   public:
+    ReclaimLedger() = default;  // of nobody: for those whom it does not bind
     ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount);
 
     // Whether a piece of this size may be taken from the project on top of what was taken, with

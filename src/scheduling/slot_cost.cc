@@ -56,7 +56,7 @@ class SlotSearch {
         candidates_.clear();
         hunt_.pieces.visit_on(node_, [&](std::size_t piece) {
             if (is_taken_before(piece) || !hunt_.may_take(piece, ledger_)) return;
-            candidates_.push_back({0, pieces_[piece].project, piece});
+            candidates_.push_back({0, piece});
         });
     }
 
@@ -88,7 +88,10 @@ class SlotSearch {
             }
             most_gpus_ = std::max(most_gpus_, gpus);
         }
-        std::ranges::sort(candidates_);
+        std::ranges::sort(candidates_, [&](const auto& left, const auto& right) {
+            if (left.cost != right.cost) return left.cost < right.cost;
+            return pieces_.comes_before(left.piece, right.piece);
+        });
         reachable_.resize(candidates_.size() + 1);
         reachable_.back() = Room{};
         for (std::size_t i = candidates_.size(); i-- > 0;) {

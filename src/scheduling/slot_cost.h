@@ -34,10 +34,7 @@ struct SlotScratch {
     };
     struct Candidate {
         std::int64_t cost;
-        ProjectId project;
         std::size_t piece;
-
-        auto operator<=>(const Candidate&) const = default;
     };
     struct Taken {
         std::size_t piece;

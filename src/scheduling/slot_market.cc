@@ -67,6 +67,23 @@ std::optional<std::int64_t> least_price(const Hunt& hunt, NodeId node) {
     return std::reduce(cheapest.begin(), cheapest.begin() + static_cast<std::ptrdiff_t>(needed));
 }
 
+// The GPUs that have room for a part of a task as they are.
+std::uint64_t with_room(const Hunt& hunt, NodeId node) {
+    const cluster::Cluster& cluster = hunt.view.cluster;
+    const ShapeId shape = hunt.beneficiary.job.shape;
+    const cluster::NodeState& state = cluster.nodes()[node.index()];
+    if (cluster.shape(shape).request.is_whole()) {
+        return state.whole[static_cast<std::size_t>(View::Coming)];
+    }
+    const MilliGpu wanted = cluster.part_on(shape, node).compute;
+    std::uint64_t with_room = 0;
+    for (int gpu = 0; gpu < state.gpus; ++gpu) {
+        if (cluster.compute_left(View::Coming, node, gpu) < wanted) continue;
+        with_room |= std::uint64_t{1} << gpu;
+    }
+    return with_room;
+}
+
 }  // namespace
 
 bool SlotMarket::Offer::operator<(const Offer& other) const {
@@ -92,6 +109,7 @@ void SlotMarket::reopen(const Hunt& hunt, std::span<const NodeId> freed) {
 void SlotMarket::open(const Hunt& hunt) {
     is_open_ = true;
     versions_.assign(hunt.view.cluster.nodes().size(), 0);
+    in_reach_.assign(hunt.view.cluster.nodes().size(), 0);
     heap_.clear();
     sources_.clear();
     if (const Region& within = hunt.beneficiary.within; !within.is_whole_pool()) {
@@ -103,37 +121,46 @@ void SlotMarket::open(const Hunt& hunt) {
         for (PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
             for (const PieceTable::Group& group : hunt.pieces.groups(alike)) {
                 if (hunt.asks_ledger() && !hunt.ledger.may_take(project, group.gpus)) continue;
-                Source source{0, &group, 0};
+                Source source{0, group.cheapest_first[hunt.pieces.count_for(hunt.terms)]};
                 if (settle(hunt, source)) sources_.push_back(source);
             }
         }
     }
-    std::ranges::make_heap(sources_, std::less{});
+    std::ranges::make_heap(sources_, Dearer{hunt.pieces});
 }
 
 bool SlotMarket::settle(const Hunt& hunt, Source& source) {
-    const std::vector<std::size_t>& pieces = source.group->cheapest_first;
-    while (source.next < pieces.size() && !hunt.pieces.allows(hunt.terms, pieces[source.next])) {
-        ++source.next;
+    while (!source.left.empty() && !hunt.pieces.allows(hunt.terms, source.left.front())) {
+        source.left = source.left.subspan(1);
     }
-    if (source.next == pieces.size()) return false;
-    source.cost = hunt.cost(pieces[source.next]);
+    if (source.left.empty()) return false;
+    source.cost = hunt.cost(source.left.front());
     return true;
 }
 
 void SlotMarket::pull(const Hunt& hunt) {
-    std::ranges::pop_heap(sources_, std::less{});
+    std::ranges::pop_heap(sources_, Dearer{hunt.pieces});
     Source& source = sources_.back();
-    const Piece& piece = hunt.pieces[source.group->cheapest_first[source.next]];
+    const Piece& piece = hunt.pieces[source.left.front()];
+    // Who lost too much since to lose another one of these keeps them all.
+    if (hunt.asks_ledger() && !hunt.ledger.may_take(piece.project, piece.gpus)) {
+        sources_.pop_back();
+        return;
+    }
+    const cluster::Cluster& cluster = hunt.view.cluster;
+    const int needed = cluster.shape(hunt.beneficiary.job.shape).request.gpus;
     for (const model::TaskPlacement& task : piece.tasks) {
         std::uint32_t& version = versions_[task.node.index()];
         if (version != 0) continue;
+        std::uint64_t& in_reach = in_reach_[task.node.index()];
+        in_reach |= task.gpu_mask;
+        if (std::popcount(in_reach | with_room(hunt, task.node)) < needed) continue;
         version = 1;
         if (const auto least = least_price(hunt, task.node)) put_up(*least, task.node, version);
     }
-    ++source.next;
+    source.left = source.left.subspan(1);
     if (settle(hunt, source)) {
-        std::ranges::push_heap(sources_, std::less{});
+        std::ranges::push_heap(sources_, Dearer{hunt.pieces});
     } else {
         sources_.pop_back();
     }
@@ -149,12 +176,21 @@ void SlotMarket::push(const Offer& offer) {
     std::ranges::push_heap(heap_, std::less{});
 }
 
+bool SlotMarket::Dearer::operator()(const Source& left, const Source& right) const {
+    if (left.cost != right.cost) return right.cost < left.cost;
+    return pieces.comes_before(right.left.front(), left.left.front());
+}
+
+bool SlotMarket::may_be_beaten() const {
+    if (sources_.empty() || heap_.empty()) return !sources_.empty();
+    const Offer& best = heap_.front();
+    const std::int64_t cost = sources_.front().cost;
+    return cost < best.cost || (cost == best.cost && best.jobs > 1);
+}
+
 std::optional<SlotMarket::Offer> SlotMarket::pop(const Hunt& hunt) {
     while (true) {
-        while (!sources_.empty() &&
-               (heap_.empty() || sources_.front().cost <= heap_.front().cost)) {
-            pull(hunt);
-        }
+        while (may_be_beaten()) pull(hunt);
         if (heap_.empty()) return {};
         std::ranges::pop_heap(heap_, std::less{});
         const Offer top = heap_.back();

@@ -43,19 +43,25 @@ class SlotMarket {
     // Pieces of one group that were not looked at yet, by what the next of them costs at least.
     struct Source {
         std::int64_t cost;
-        const PieceTable::Group* group;
-        std::size_t next;
-
-        bool operator<(const Source& other) const { return other.cost < cost; }
+        std::span<const std::size_t> left;  // the cheapest first
+    };
+    // The source whose next piece is the cheapest is the heap's top; ties as everywhere.
+    struct Dearer {
+        const PieceTable& pieces;
+        bool operator()(const Source& left, const Source& right) const;
     };
 
     void open(const Hunt& hunt);
     // Moves on to a piece that may be taken; false when none is left.
     static bool settle(const Hunt& hunt, Source& source);
-    // Puts up the nodes of the cheapest piece that was not looked at yet.
+    // Puts up the nodes of the cheapest piece that was not looked at yet, those on which the pieces
+    // that were could be enough: any other's slot costs as much as a piece that was not, or more.
     void pull(const Hunt& hunt);
     void put_up(std::int64_t least, NodeId node, std::uint32_t version);
     void push(const Offer& offer);
+    // Whether a node that was not put up may be cheaper than all that were, or as cheap with fewer
+    // jobs that leave.
+    bool may_be_beaten() const;
     // The node on top, when it could be the cheapest one.
     std::optional<Offer> pop(const Hunt& hunt);
     // Puts a node up at the least its slot may cost; what was said of it before is void.
@@ -70,6 +76,7 @@ class SlotMarket {
     std::vector<Source> sources_;  // a heap
     std::vector<Offer> heap_;
     std::vector<std::uint32_t> versions_;  // by node: of the offer that counts, 0 = none yet
+    std::vector<std::uint64_t> in_reach_;  // by node: its GPUs on which pieces were looked at
     std::vector<bool> is_chosen_;  // by piece
     Choice choice_;
     SlotScratch scratch_;

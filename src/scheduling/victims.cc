@@ -93,7 +93,9 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
               beneficiary,
               terms_of(view_, beneficiary),
               pieces_,
-              ReclaimLedger(view_, beneficiary.job.project, beneficiary.amount),
+              beneficiary.rule == model::Rule::Reclaim
+                  ? ReclaimLedger(view_, beneficiary.job.project, beneficiary.amount)
+                  : ReclaimLedger(),
               {},
               0};
     hunt.projects = projects_to_take_from(view_, beneficiary, hunt.ledger);
@@ -121,8 +123,9 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     if (!chosen && is_inexact && view_.policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) return eviction;
     eviction.pieces = std::move(chosen->pieces);
-    std::ranges::sort(eviction.pieces, {},
-                      [&](std::size_t piece) { return std::pair(pieces_[piece].project, piece); });
+    std::ranges::sort(eviction.pieces, [&](std::size_t left, std::size_t right) {
+        return pieces_.comes_before(left, right);
+    });
     eviction.places = std::move(chosen->places);
     return eviction;
 }
