@@ -89,10 +89,8 @@ class Cluster {
     // --- where nodes stand, in which pool and together
     PoolId belongs_to(NodeId node) const;
     std::span<const std::string> levels() const { return levels_; }
-    // The position of a level, levels().size() for "node"; nothing when there is none.
-    std::optional<int> level_named(std::string_view name) const;
-    // A domain of that level, the node itself, or nothing where it names none.
-    Region region_of(NodeId node, int level) const;
+    std::optional<int> level_named(std::string_view name) const;  // "node": levels().size()
+    Region region_of(NodeId node, int level) const;  // nowhere where it names no domain
     bool is_in(const Region& region, NodeId node) const;
     template <typename Visit>
     void visit_nodes(PoolId pool, const Region& region, Visit&& visit) const {
@@ -100,8 +98,7 @@ class Cluster {
         if (region.node.is_valid()) return visit(region.node);
         pools_[pool.index()].domains.visit_nodes(region.domain, visit);
     }
-    // Where a job must stay that requires a level: the whole pool while none of its tasks run.
-    Region home(const Job& job) const;
+    Region home(const Job& job) const;  // what it requires, once tasks run; else the whole pool
     std::string name_of(const Region& region, PoolId pool) const;  // "rack b1/r7", "node n3"
 
     // --- the machine room and the tree; lifecycle/ only
@@ -164,7 +161,6 @@ class Cluster {
     void change_domains(const std::function<void()>& change);
     void resolve_claims();
     void recount();  // what projects hold and want, after GPUs came to count differently
-    // Least and greatest weight of what may carry the shape.
     std::pair<std::int64_t, std::int64_t> exchange_range(ShapeId shape, PoolId pool) const;
     void resolve_quota(PoolState& pool, ProjectId project);
     PoolId pool_of(const model::Node& node) const;
@@ -172,8 +168,7 @@ class Cluster {
     std::uint16_t kind_of(const model::Node& node);
     void record(const Undo& entry);
     void record_take(View view, const TaskPlacement& task, Undo::What what);
-    void undo_to(std::size_t mark);
-    void undo(const Undo& entry);
+    void undo_to(std::size_t mark), undo(const Undo& entry);
 
     model::Levels levels_ = model::default_levels();
     std::vector<NodeState> nodes_;

@@ -107,14 +107,6 @@ struct Fields<model::Overcommitment> {
 };
 
 template <>
-struct Fields<model::NodeMove> {
-    static void visit(auto&& field) {
-        using M = model::NodeMove;
-        field("node", &M::node), field("pool", &M::pool), field("replaces", &M::replaces);
-    }
-};
-
-template <>
 struct Fields<model::Plan> {
     static void visit(auto&& field) {
         field("node_moves", &model::Plan::node_moves);

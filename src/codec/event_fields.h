@@ -24,29 +24,6 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "node_moved"};
 
 template <>
-struct Fields<model::LevelsSet> {
-    static void visit(auto&& field) { field("levels", &model::LevelsSet::levels); }
-};
-
-template <>
-struct Fields<model::PoolSet> {
-    static void visit(auto&& field) { field("pool", &model::PoolSet::pool); }
-};
-
-template <>
-struct Fields<model::NodeSet> {
-    static void visit(auto&& field) { field("node", &model::NodeSet::node); }
-};
-
-template <>
-struct Fields<model::NodeMoved> {
-    static void visit(auto&& field) {
-        using M = model::NodeMoved;
-        field("node", &M::node), field("pool", &M::pool), field("replaces", &M::replaces);
-    }
-};
-
-template <>
 struct Fields<model::ProjectSet> {
     static void visit(auto&& field) { field("project", &model::ProjectSet::project); }
 };

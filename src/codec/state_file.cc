@@ -370,6 +370,7 @@ void StateReader::read_request(FieldReader& fields, JobSpec& spec) {
     }
     if (!request->gpu_model.empty()) spec.gpu_model = request->gpu_model;
     spec.request = request->request;
+    spec.topology.required = request->required;
     spec.tasks_min = request->tasks_min;
     spec.tasks_max = request->tasks_max;
 }
