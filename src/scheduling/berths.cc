@@ -39,11 +39,20 @@ End end_of(const Job& job, TimePoint now) {
     return {now + std::max(now - job.last_start, kShortestRun), false};
 }
 
-Berths::Berths(const PoolView& view) : view_(view), at_(view.cluster.nodes().size(), kUnseen) {}
+Berths::Berths(const PoolView& view) : view_(view), at_(view.cluster.nodes().size(), kUnseen) {
+    const std::size_t nodes = std::min(kBookingNodes, at_.size());
+    const std::size_t gpus =
+        nodes * static_cast<std::size_t>(view.cluster.pool(view.pool).gpus_per_node_max);
+    ranges_.reserve(nodes);
+    seats_.reserve(gpus);
+    users_.reserve(gpus);
+}
 
 std::vector<Berth> Berths::best_for(const Job& job, std::span<const TaskPlacement> booked) {
+    const std::vector<NodeId> nodes = nodes_to_look_at(job);
     std::vector<Berth> found;
-    for (const NodeId node : nodes_to_look_at(job)) add(job.shape, node, booked, found);
+    found.reserve(nodes.size());
+    for (const NodeId node : nodes) add(job.shape, node, booked, found);
     const auto count = static_cast<std::size_t>(job.ask());
     if (found.size() < count) return {};
     const auto best = found.begin() + static_cast<std::ptrdiff_t>(count);
@@ -57,6 +66,7 @@ std::vector<NodeId> Berths::nodes_to_look_at(const Job& job) const {
     const auto& pool = view_.cluster.pool(view_.pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
     std::vector<NodeId> nodes;
+    nodes.reserve(most);
     for (int count = pool.gpus_per_node_max; count >= 0; --count) {
         const cluster::NodeSet& with = free.nodes_with(count);
         for (NodeId node = with.next({0}); node.is_valid() && nodes.size() < most;

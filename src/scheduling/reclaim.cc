@@ -137,6 +137,7 @@ std::optional<std::size_t> ReclaimLedger::side_of(ProjectId project) const {
 
 std::vector<MilliGpu> ReclaimLedger::headrooms() const {
     std::vector<MilliGpu> headrooms;
+    headrooms.reserve(2 * sides_.size());
     for (const Side& side : sides_) {
         headrooms.push_back(std::max(side.allocated - side.taken - side.floor, MilliGpu{0}));
         headrooms.push_back(side.most - side.taken);

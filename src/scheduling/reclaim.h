@@ -59,6 +59,7 @@ class ReclaimLedger {
     void give_back(ProjectId from, MilliGpu piece, MilliGpu largest_before);
     // The side of a project, for telling sides apart; none for the beneficiary's own project.
     std::optional<std::size_t> side_of(ProjectId project) const;
+    std::size_t sides() const { return sides_.size(); }
     // What each side holds above the floor, and what balance lets it lose; a ledger with no more
     // anywhere allows no more.
     std::vector<MilliGpu> headrooms() const;

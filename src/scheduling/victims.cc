@@ -2,7 +2,6 @@
 #include "scheduling/victims.h"
 
 #include <algorithm>
-#include <map>
 
 #include "scheduling/eviction.h"
 #include "scheduling/quota_gate.h"
@@ -30,14 +29,14 @@ struct Sum {
     MilliGpu gpus{0};
     MilliGpu largest{0};
 };
-using Sums = std::map<std::optional<std::size_t>, Sum>;  // by side
 
-Sums sum_up(Hunt& hunt) {
+// By side, the beneficiary's own project last.
+std::vector<Sum> sum_up(Hunt& hunt) {
     const std::size_t which = hunt.pieces.count_for(hunt.terms);
-    Sums sums;
+    std::vector<Sum> sums(hunt.ledger.sides() + 1);
     hunt.count = 0;
     for (const ProjectId project : hunt.projects) {
-        Sum& sum = sums[hunt.ledger.side_of(project)];
+        Sum& sum = sums[hunt.ledger.side_of(project).value_or(hunt.ledger.sides())];
         sum.member = project;
         for (const PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
             sum.gpus += alike.gpus[which];
@@ -50,13 +49,14 @@ Sums sum_up(Hunt& hunt) {
 
 // Whether even the most that may be taken from every side is too little: decides most refusals
 // without looking at a single piece.
-bool is_hopeless(const Hunt& hunt, const Sums& sums) {
+bool is_hopeless(const Hunt& hunt, const std::vector<Sum>& sums) {
     if (hunt.count == 0) return true;
     const PoolView& view = hunt.view;
     if (counting_of(view, hunt.beneficiary.job.shape) == Counting::AtMost) return false;
     MilliGpu reachable =
         view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)];
-    for (const auto& [side, sum] : sums) {
+    for (const Sum& sum : sums) {
+        if (!sum.member.is_valid()) continue;
         const bool is_bounded = hunt.asks_ledger();
         reachable += is_bounded ? std::min(sum.gpus, hunt.ledger.most_from(sum.member, sum.largest))
                                 : sum.gpus;
