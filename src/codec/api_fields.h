@@ -114,8 +114,7 @@ struct Fields<model::Plan> {
         field("pauses", &model::Plan::pauses);
         field("moves", &model::Plan::moves);
         field("reservations", &model::Plan::reservations);
-        field("bookings", &model::Plan::bookings);
-        field("dropped", &model::Plan::dropped);
+        field("bookings", &model::Plan::bookings), field("dropped", &model::Plan::dropped);
         field("next_wakeup", &model::Plan::next_wakeup);
         field("overcommitted", &model::Plan::overcommitted);
     }

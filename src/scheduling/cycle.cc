@@ -523,9 +523,7 @@ class Attempt {
         if (const auto change = next_tier_change(cluster_)) draft_.wake_at(*change);
         std::map<JobId, MilliGpu> given;
         for (const model::Start& start : draft_.plan().starts) {
-            for (const TaskPlacement& task : start.tasks) {
-                given[start.job] += task.gpus();
-            }
+            for (const TaskPlacement& task : start.tasks) given[start.job] += task.gpus();
         }
         for (const auto& [job, gpus] : given) {
             const auto change = tier_change_once_given(cluster_, job, gpus, draft_.now());
