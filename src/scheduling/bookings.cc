@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "scheduling/berths.h"
 #include "scheduling/quota_gate.h"
 
 namespace berth::scheduling {
@@ -82,7 +81,7 @@ std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::
                     return task.place.node == seat.node &&
                            (task.place.gpu_mask & seat.gpu_mask) != 0 && !task.is_releasing;
                 });
-            if (!is_in_the_way || end_of(job, view.now).is_declared) continue;
+            if (!is_in_the_way || end_of(run_of(job), view.now).is_declared) continue;
             oldest = std::min(oldest.value_or(job.last_start), job.last_start);
         }
     }
@@ -117,9 +116,9 @@ bool is_within_fair_share(const PoolView& view, ProjectId project, MilliGpu amou
 
 }  // namespace
 
-Bookings::Bookings(const PoolView& view) : view_(view) {
+Bookings::Bookings(const PoolView& view, NodeUsers& node_users) : view_(view) {
     if (view.policy.bookings_max == 0) return;
-    Berths where(view);
+    Berths where(view, node_users);
     const LongestWaiting waiting = longest_waiting(view);
     if (waiting.next) change_at(*waiting.next);
     for (const Job* job : waiting.jobs) {

@@ -102,7 +102,7 @@ class Attempt {
         const bool are_booked = booked.are_made;
         for (const PoolView& view : views_) {
             are_booked ? bookings_.emplace_back(view, booked.bookings)
-                       : bookings_.emplace_back(view);
+                       : bookings_.emplace_back(view, memory.node_users());
             if (are_booked) continue;
             std::ranges::copy(bookings_.back().made(), std::back_inserter(booked.bookings));
             const auto change = bookings_.back().next_change();
