@@ -213,10 +213,8 @@ class Explainer {
                 const std::pair here{std::min(compute, memory), std::max(compute, memory)};
                 if (nearest && here <= *nearest) continue;
                 nearest = here;
-                verdict_.compute_asked = part.compute;
-                verdict_.memory_asked = part.memory;
-                verdict_.compute_left = left.compute;
-                verdict_.memory_left = left.memory;
+                verdict_.compute_asked = part.compute, verdict_.memory_asked = part.memory;
+                verdict_.compute_left = left.compute, verdict_.memory_left = left.memory;
             }
         }
     }
