@@ -20,22 +20,8 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "levels_set",   "pool_set",     "node_set",     "project_set",         "job_submitted",
     "job_starting", "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
     "job_paused",   "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
-    "job_finished", "attempt_lost", "job_resized",  "job_measured",        "jobs_parted"};
-
-template <>
-struct Fields<model::LevelsSet> {
-    static void visit(auto&& field) { field("levels", &model::LevelsSet::levels); }
-};
-
-template <>
-struct Fields<model::PoolSet> {
-    static void visit(auto&& field) { field("pool", &model::PoolSet::pool); }
-};
-
-template <>
-struct Fields<model::NodeSet> {
-    static void visit(auto&& field) { field("node", &model::NodeSet::node); }
-};
+    "job_finished", "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
+    "node_moved"};
 
 template <>
 struct Fields<model::ProjectSet> {
@@ -174,7 +160,7 @@ struct Fields<model::Snapshot> {
         field("last_job", &model::Snapshot::last_job);
         field("levels", &model::Snapshot::levels);
         field("pools", &model::Snapshot::pools);
-        field("nodes", &model::Snapshot::nodes);
+        field("nodes", &model::Snapshot::nodes), field("places", &model::Snapshot::places);
         field("projects", &model::Snapshot::projects);
         field("jobs", &model::Snapshot::jobs);
         field("waste", &model::Snapshot::waste), field("use", &model::Snapshot::use);
