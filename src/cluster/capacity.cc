@@ -193,13 +193,13 @@ void Cluster::give_back(View view, const TaskPlacement& task) {
 
 void Cluster::record_take(View view, const TaskPlacement& task, Undo::What what) {
     if (open_trials_ == 0) return;
-    undo_.push_back({.what = what,
-                     .job = {},
-                     .pool = {},
-                     .first = undo_tasks_.size(),
-                     .count = 1,
-                     .view = view});
-    undo_tasks_.push_back(task);
+    undo_.entries.push_back({.what = what,
+                             .job = {},
+                             .pool = {},
+                             .first = undo_.tasks.size(),
+                             .count = 1,
+                             .view = view});
+    undo_.tasks.push_back(task);
 }
 
 }  // namespace berth::cluster

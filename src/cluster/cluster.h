@@ -46,11 +46,9 @@ class Cluster {
     PoolId find_pool(std::string_view name) const;
     const Job* find_job(JobId job) const { return jobs_.get(job); }
     const Job& job(JobId job) const;
-    // The same stamp means that the work of the project that could be paused is the same jobs on
-    // the same GPUs since the same time; what a Trial takes back gets its old stamp back.
-    std::uint64_t work_stamp(ProjectId project) const { return work_stamps_[project.index()]; }
-    // Which jobs of it changed, those inside a Trial and what it takes back included.
     const WorkLog& work_log(ProjectId project) const { return work_logs_[project.index()]; }
+    // Another one whenever a task comes to the node, starts there, is asked to leave or has left.
+    std::uint32_t node_stamp(NodeId node) const { return node_stamps_[node.index()]; }
     const Jobs& jobs() const { return jobs_; }  // all that have not ended, by id
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
     // What is left of one GPU of a ready node, and the largest share, of both alike, in that.
@@ -138,7 +136,7 @@ class Cluster {
   private:
     friend class Trial;
     Job& mutable_job(JobId id);
-    void stamp_work(ProjectId project) { work_stamps_[project.index()] = ++last_stamp_; }
+    void stamp_work(ProjectId at) { work_logs_[at.index()].set_stamp(++last_stamp_); }
     void stamp_all_work();
     void leave_line(const Job& job);  // and the sums of its projects
     void join_line(const Job& job);
@@ -185,21 +183,18 @@ class Cluster {
     std::vector<model::Labels> topologies_;  // what nodes name, each once
     std::vector<PoolState> pools_;
     std::vector<ProjectState> projects_;
-    std::vector<std::uint64_t> work_stamps_;  // by project
-    std::vector<WorkLog> work_logs_;  // likewise
+    std::vector<WorkLog> work_logs_;  // by project
     std::uint64_t last_stamp_ = 0;
     std::vector<Shape> shapes_;
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     Jobs jobs_;
     std::vector<std::vector<JobId>> jobs_on_;  // by node
+    std::vector<std::uint32_t> node_stamps_;
     std::set<JobId> holders_;
     History history_;
     TierBook tiers_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
     int open_trials_ = 0;
-    std::vector<Undo> undo_;
-    std::vector<int> undo_ranks_;
-    std::vector<TaskPlacement> undo_tasks_;
-    std::vector<Hold> undo_holds_;
+    UndoList undo_;
 };
 }  // namespace berth::cluster

@@ -106,8 +106,10 @@ void Cluster::recount() {
 }
 
 void Cluster::stamp_all_work() {
-    for (std::uint64_t& stamp : work_stamps_) stamp = ++last_stamp_;
-    for (WorkLog& log : work_logs_) log.restart();
+    for (WorkLog& log : work_logs_) {
+        log.set_stamp(++last_stamp_);
+        log.restart();
+    }
 }
 
 void Cluster::add_allocated(const Job& job, MilliGpu amount, std::int64_t sign) {
@@ -233,6 +235,7 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
             const int rank = task.place.task;
             add_allocated(job, counted(task.place), -1);
             change_capacity(task.place, Use::Used, -1);
+            ++node_stamps_[task.place.node.index()];
             task.place = task_on(shape, task.place.node, task.place.gpu_mask);
             task.place.task = rank;
             change_capacity(task.place, Use::Used, +1);
@@ -270,6 +273,7 @@ void Cluster::set_started(JobId id, TimePoint time) {
     Job& job = mutable_job(id);
     // Whether it has fresh tasks says what a job asks that grows by restarts, nobody else.
     job.elastic == model::Elastic::Restart ? change(id, start) : start(job);
+    for (const PlacedTask& task : job.placed) ++node_stamps_[task.place.node.index()];
     if (job.is_victim()) work_logs_[job.project.index()].changed(victim_key(job));
     stamp_work(job.project);
 }
@@ -302,6 +306,7 @@ void Cluster::leave_node(JobId id, NodeId node) {
     const auto last = std::ranges::find(here.rbegin(), here.rend(), id);
     BERTH_CHECK(last != here.rend(), "a task stands on its node");
     here.erase(last.base() - 1);
+    ++node_stamps_[node.index()];
 }
 
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
@@ -338,7 +343,7 @@ TaskPlacement with_memory(const Cluster& cluster, TaskPlacement task) {
 
 void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks) {
     const PoolId pool_before = job(id).pool;
-    const std::uint64_t stamp_before = work_stamp(job(id).project);
+    const std::uint64_t stamp_before = work_log(job(id).project).stamp();
     change(id, [&](Job& job) {
         job.pool = pool;
         job.fresh_tasks += static_cast<int>(tasks.size());
@@ -346,6 +351,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
             job.placed.push_back({with_memory(*this, task), false});
             change_capacity(job.placed.back().place, Use::Used, +1);
             jobs_on_[task.node.index()].push_back(id);
+            ++node_stamps_[task.node.index()];
         }
         job.active += static_cast<int>(tasks.size());
         add_allocated(job, cluster::counted(*this, tasks), +1);
@@ -355,26 +361,26 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
 
 void Cluster::release(JobId id, std::span<const int> ranks) {
     const RankSet leaving(ranks);
-    const std::size_t first = undo_ranks_.size();
-    const std::uint64_t stamp_before = work_stamp(job(id).project);
+    const std::size_t first = undo_.ranks.size();
+    const std::uint64_t stamp_before = work_log(job(id).project).stamp();
     change(id, [&](Job& job) {
         for (PlacedTask& task : job.placed) {
             if (task.is_releasing || !leaving.contains(task.place.task)) continue;
             set_releasing(job, task, true);
-            if (open_trials_ > 0) undo_ranks_.push_back(task.place.task);
+            if (open_trials_ > 0) undo_.ranks.push_back(task.place.task);
         }
     });
-    record({Undo::What::Release, id, job(id).pool, stamp_before, first, undo_ranks_.size() - first,
+    record({Undo::What::Release, id, job(id).pool, stamp_before, first, undo_.ranks.size() - first,
             View::Idle});
 }
 
 void Cluster::undo_release(Job& job, const Undo& entry) {
-    const std::span<const int> ranks(undo_ranks_);
+    const std::span<const int> ranks(undo_.ranks);
     const RankSet staying(ranks.subspan(entry.first, entry.count));
     for (PlacedTask& task : job.placed) {
         if (staying.contains(task.place.task)) set_releasing(job, task, false);
     }
-    undo_ranks_.resize(entry.first);
+    undo_.ranks.resize(entry.first);
 }
 
 void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
@@ -385,11 +391,12 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     add_allocated(job, counted(task.place), -sign);
     job.active -= static_cast<int>(sign);
     task.is_releasing = releasing;
+    ++node_stamps_[task.place.node.index()];
 }
 
 void Cluster::hold(JobId id, PoolId pool, Hold hold) {
     const PoolId pool_before = job(id).pool;
-    const std::uint64_t stamp_before = work_stamp(job(id).project);
+    const std::uint64_t stamp_before = work_log(job(id).project).stamp();
     change(id, [&](Job& job) {
         job.pool = pool;
         for (TaskPlacement& task : hold.tasks) {
@@ -404,11 +411,11 @@ void Cluster::hold(JobId id, PoolId pool, Hold hold) {
 
 void Cluster::drop_hold(JobId id) {
     const PoolId pool_before = job(id).pool;
-    const std::uint64_t stamp_before = work_stamp(job(id).project);
+    const std::uint64_t stamp_before = work_log(job(id).project).stamp();
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Use::Held, -1);
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
-        if (open_trials_ > 0) undo_holds_.push_back(std::move(*job.hold));
+        if (open_trials_ > 0) undo_.holds.push_back(std::move(*job.hold));
         job.hold.reset();
     });
     record({Undo::What::DropHold, id, pool_before, stamp_before, 0, 0, View::Idle});
@@ -416,9 +423,9 @@ void Cluster::drop_hold(JobId id) {
 
 void Cluster::undo(const Undo& entry) {
     if (entry.what == Undo::What::Take || entry.what == Undo::What::GiveBack) {
-        change_capacity(undo_tasks_.back(), entry.view == View::Idle ? Use::Used : Use::Held,
+        change_capacity(undo_.tasks.back(), entry.view == View::Idle ? Use::Used : Use::Held,
                         entry.what == Undo::What::Take ? -1 : +1);
-        undo_tasks_.pop_back();
+        undo_.tasks.pop_back();
         return;
     }
     change(entry.job, [&](Job& job) {
@@ -444,8 +451,8 @@ void Cluster::undo(const Undo& entry) {
                 job.pool = entry.pool;
                 break;
             case Undo::What::DropHold:
-                job.hold = std::move(undo_holds_.back());
-                undo_holds_.pop_back();
+                job.hold = std::move(undo_.holds.back());
+                undo_.holds.pop_back();
                 job.pool = entry.pool;
                 for (const TaskPlacement& task : job.hold->tasks) {
                     change_capacity(task, Use::Held, +1);
@@ -456,7 +463,7 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::GiveBack: break;
         }
     });
-    work_stamps_[job(entry.job).project.index()] = entry.stamp;
+    work_logs_[job(entry.job).project.index()].set_stamp(entry.stamp);
 }
 
 }  // namespace berth::cluster

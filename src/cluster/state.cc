@@ -36,6 +36,7 @@ int Job::declared_minutes() const {
 
 std::vector<int> Job::ranks() const {
     std::vector<int> ranks;
+    ranks.reserve(placed.size());
     for (const PlacedTask& task : placed) ranks.push_back(task.place.task);
     return ranks;
 }
@@ -51,11 +52,13 @@ int Job::growth() const {
 }
 
 std::vector<int> Job::free_ranks(int count) const {
-    std::vector<bool> taken(static_cast<std::size_t>(tasks_max));
-    for (const PlacedTask& task : placed) taken[static_cast<std::size_t>(task.place.task)] = true;
     std::vector<int> ranks;
+    ranks.reserve(static_cast<std::size_t>(std::min(count, tasks_max)));
+    std::vector<bool> taken(placed.empty() ? 0 : static_cast<std::size_t>(tasks_max));
+    for (const PlacedTask& task : placed) taken[static_cast<std::size_t>(task.place.task)] = true;
     for (int rank = 0; rank < tasks_max && std::ssize(ranks) < count; ++rank) {
-        if (!taken[static_cast<std::size_t>(rank)]) ranks.push_back(rank);
+        const bool is_taken = !taken.empty() && taken[static_cast<std::size_t>(rank)];
+        if (!is_taken) ranks.push_back(rank);
     }
     return ranks;
 }

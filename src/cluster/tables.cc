@@ -84,7 +84,6 @@ void add_weight(PoolState& pool, const std::string& gpu_model) {
 
 Cluster::Cluster() {
     projects_.push_back({});  // kRoot
-    work_stamps_.push_back(0);
     work_logs_.emplace_back();
     set_pool({.name = model::kDefaultPool, .labels = {}, .exchange = {}});
 }
@@ -185,12 +184,14 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
         reserve_some(nodes_, 1);
         reserve_some(node_names_, 1);
         reserve_some(jobs_on_, 1);
+        reserve_some(node_stamps_, 1);
         node_names_.push_back(node.name);
         nodes_by_name_.insert(id.value, [&](std::uint32_t position) -> std::string_view {
             return node_names_[position];
         });
         nodes_.push_back({});
         jobs_on_.emplace_back();
+        node_stamps_.push_back(0);
         nodes_.back().first_gpu = gpus_.size();
         nodes_.back().gpus = static_cast<std::uint8_t>(node.gpus);
         gpus_.add(node.gpus);
@@ -329,7 +330,6 @@ void Cluster::set_project(const model::Project& project) {
         id = {static_cast<ProjectId::Rep>(projects_.size())};
         project_names_.emplace(project.name, id);
         projects_.push_back({});
-        work_stamps_.push_back(0);
         work_logs_.emplace_back();
         for (PoolState& pool : pools_) pool.claims.resize(projects_.size());
         const ProjectId parent = project.parent.empty() ? kRoot : find_project(project.parent);

@@ -7,18 +7,18 @@
 namespace berth::cluster {
 
 void Cluster::record(const Undo& entry) {
-    if (open_trials_ > 0) undo_.push_back(entry);
+    if (open_trials_ > 0) undo_.entries.push_back(entry);
 }
 
 void Cluster::undo_to(std::size_t mark) {
-    while (undo_.size() > mark) {
-        const Undo entry = undo_.back();
-        undo_.pop_back();
+    while (undo_.entries.size() > mark) {
+        const Undo entry = undo_.entries.back();
+        undo_.entries.pop_back();
         undo(entry);
     }
 }
 
-Trial::Trial(Cluster& cluster) : cluster_(cluster), mark_(cluster.undo_.size()) {
+Trial::Trial(Cluster& cluster) : cluster_(cluster), mark_(cluster.undo_.entries.size()) {
     ++cluster_.open_trials_;
 }
 
@@ -28,9 +28,6 @@ Trial::~Trial() {
     if (cluster_.open_trials_ == 0) {
         // Kept at the outermost level: the changes are final, their records are not needed.
         cluster_.undo_.clear();
-        cluster_.undo_ranks_.clear();
-        cluster_.undo_tasks_.clear();
-        cluster_.undo_holds_.clear();
     }
 }
 

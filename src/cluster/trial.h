@@ -3,6 +3,8 @@
 // How is a "what if" asked of the real cluster, leaving no trace?
 #pragma once
 
+#include <vector>
+
 #include "cluster/state.h"
 
 namespace berth::cluster {
@@ -15,9 +17,24 @@ struct Undo {
     JobId job;
     PoolId pool;              // the job's pool before
     std::uint64_t stamp = 0;  // of its project's work before
-    std::size_t first = 0;    // in the cluster's list of undone ranks or tasks
+    std::size_t first = 0;    // among the ranks or tasks to be undone
     std::size_t count = 0;
     View view = View::Idle;
+};
+
+// All that open Trials may take back, the oldest first, and what the entries speak of.
+struct UndoList {
+    std::vector<Undo> entries;
+    std::vector<int> ranks;
+    std::vector<TaskPlacement> tasks;
+    std::vector<Hold> holds;
+
+    void clear() {  // keeps the memory
+        entries.clear();
+        ranks.clear();
+        tasks.clear();
+        holds.clear();
+    }
 };
 
 // While it lives, [trial] changes are taken back when it ends, unless keep() was called; then they

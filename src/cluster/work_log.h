@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which work of a project that could be paused changed lately? Whoever keeps something of it by job
-// (scheduling/pieces.h) looks again at these jobs, and at all of them when too many changed.
+// Which work of a project that could be paused changed lately, inside a Trial or out of it? Whoever
+// keeps something of it by job (scheduling/pieces.h) looks again at these jobs, and at all of them
+// when too many changed.
 //
-// As many changes are known as jobs of it stand there, at least kLeast: to look at more of them would
-// be to look at all. Cost: O(1) a change.
+// As many changes are known as jobs of it stand there, at least kLeast: to look at more of them
+// would be to look at all. Cost: O(1) a change.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +19,11 @@ namespace berth::cluster {
 
 class WorkLog {
   public:
+    // The same stamp means that the work is the same jobs on the same GPUs since the same time;
+    // what a Trial takes back gets its old stamp back.
+    std::uint64_t stamp() const { return stamp_; }
+    void set_stamp(std::uint64_t stamp) { stamp_ = stamp; }
+
     // A job came to stand among those that could be paused as this, left, or is the same and has
     // started or saved its work anew.
     void joined(const VictimKey& key) {
@@ -57,6 +63,7 @@ class WorkLog {
         known_from_ += count;
     }
 
+    std::uint64_t stamp_ = 0;
     std::vector<VictimKey> keys_;  // the oldest first
     std::uint64_t known_from_ = 0;
     std::size_t standing_ = 0;

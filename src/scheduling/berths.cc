@@ -12,7 +12,6 @@ using cluster::Job;
 using model::Duration;
 using model::TaskPlacement;
 
-constexpr Duration kShortestRun{60 * 1000};
 constexpr std::uint32_t kUnseen = static_cast<std::uint32_t>(-1);
 
 // What the tasks of one gang take of a node's CPU or memory, counted while they are booked.
@@ -31,20 +30,47 @@ struct HostRoom {
 
 }  // namespace
 
-End end_of(const Job& job, TimePoint now) {
-    const bool has_declared = job.expected_runtime > Duration{0};
-    if (has_declared && job.last_start + job.expected_runtime > now) {
-        return {job.last_start + job.expected_runtime};
-    }
-    if (job.kind == model::JobKind::Inference) return {{}, false, true};
-    return {now + std::max(now - job.last_start, kShortestRun), false};
+End end_of(const Run& run, TimePoint now) {
+    const bool has_declared = run.declared > Duration{0};
+    if (has_declared && run.start + run.declared > now) return {run.start + run.declared};
+    if (run.is_service) return {{}, false, true};
+    return {now + std::max(now - run.start, kShortestRun), false};
 }
 
-Berths::Berths(const PoolView& view) : view_(view), at_(view.cluster.nodes().size(), kUnseen) {}
+std::span<const NodeUsers::User> NodeUsers::on(const cluster::Cluster& cluster, NodeId node) {
+    known_.resize(cluster.nodes().size());
+    Known& known = known_[node.index()];
+    if (known.stamp == cluster.node_stamp(node)) return known.users;
+    known.stamp = cluster.node_stamp(node);
+    known.users.clear();
+    for (const JobId id : cluster.jobs_on(node)) {
+        if (std::ranges::find(known.users, id, &User::job) != known.users.end()) continue;
+        const Job& job = cluster.job(id);
+        User user{id, 0, run_of(job)};
+        for (const cluster::PlacedTask& task : job.placed) {
+            if (task.place.node == node && !task.is_releasing) user.gpus |= task.place.gpu_mask;
+        }
+        if (user.gpus != 0) known.users.push_back(user);
+    }
+    std::ranges::sort(known.users, {}, &User::job);
+    return known.users;
+}
+
+Berths::Berths(const PoolView& view, NodeUsers& node_users)
+    : view_(view), node_users_(node_users), at_(view.cluster.nodes().size(), kUnseen) {
+    const std::size_t nodes = std::min(kBookingNodes, at_.size());
+    const std::size_t gpus =
+        nodes * static_cast<std::size_t>(view.cluster.pool(view.pool).gpus_per_node_max);
+    ranges_.reserve(nodes);
+    seats_.reserve(gpus);
+    users_.reserve(gpus);
+}
 
 std::vector<Berth> Berths::best_for(const Job& job, std::span<const TaskPlacement> booked) {
+    const std::vector<NodeId> nodes = nodes_to_look_at(job);
     std::vector<Berth> found;
-    for (const NodeId node : nodes_to_look_at(job)) add(job.shape, node, booked, found);
+    found.reserve(nodes.size());
+    for (const NodeId node : nodes) add(job.shape, node, booked, found);
     const auto count = static_cast<std::size_t>(job.ask());
     if (found.size() < count) return {};
     const auto best = found.begin() + static_cast<std::ptrdiff_t>(count);
@@ -58,6 +84,7 @@ std::vector<NodeId> Berths::nodes_to_look_at(const Job& job) const {
     const auto& pool = view_.cluster.pool(view_.pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
     std::vector<NodeId> nodes;
+    nodes.reserve(most);
     for (int count = pool.gpus_per_node_max; count >= 0; --count) {
         const cluster::NodeSet& with = free.nodes_with(count);
         for (NodeId node = with.next({0}); node.is_valid() && nodes.size() < most;
@@ -86,27 +113,17 @@ void Berths::look_at(NodeId node) {
     const std::size_t first_user = users_.size();
     std::uint64_t gone = 0;
     for (int gpu = 0; gpu < state.gpus; ++gpu) seats_.push_back({gpu, 0, view_.now});
-    const auto& jobs = view_.cluster.jobs_on(node);
-    jobs_.assign(jobs.begin(), jobs.end());
-    std::ranges::sort(jobs_);
-    jobs_.erase(std::ranges::unique(jobs_).begin(), jobs_.end());
-    for (const JobId id : jobs_) {
-        const Job& job = view_.cluster.job(id);
-        const End end = end_of(job, view_.now);
-        for (const cluster::PlacedTask& task : job.placed) {
-            if (task.place.node != node || task.is_releasing) continue;
-            if (end.is_never) gone |= task.place.gpu_mask;
-            for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
-                const int gpu = std::countr_zero(mask);
-                Seat& seat = seats_[first + static_cast<std::size_t>(gpu)];
-                seat.free_at = std::max(seat.free_at, end.time);
-                if (end.is_declared) {
-                    next_end_ = std::min(next_end_.value_or(end.time), end.time);
-                    continue;
-                }
-                ++seat.unknown;
-                users_.push_back({gpu, id});
-            }
+    for (const NodeUsers::User& user : node_users_.on(view_.cluster, node)) {
+        const End end = end_of(user.run, view_.now);
+        if (end.is_never) gone |= user.gpus;
+        if (end.is_declared) next_end_ = std::min(next_end_.value_or(end.time), end.time);
+        for (std::uint64_t mask = user.gpus; mask != 0; mask &= mask - 1) {
+            const int gpu = std::countr_zero(mask);
+            Seat& seat = seats_[first + static_cast<std::size_t>(gpu)];
+            seat.free_at = std::max(seat.free_at, end.time);
+            if (end.is_declared) continue;
+            ++seat.unknown;
+            users_.push_back({gpu, user.job});
         }
     }
     const auto here = seats_.begin() + static_cast<std::ptrdiff_t>(first);

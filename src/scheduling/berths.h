@@ -18,14 +18,27 @@ namespace berth::scheduling {
 
 inline constexpr std::size_t kBookingNodes = 256;
 
-// When a job leaves its GPUs: as declared, or, if it has not or runs longer, when it has run as
-// long again, at least a minute. Services do not end.
+// Nobody is expected to be gone in less.
+inline constexpr model::Duration kShortestRun{60 * 1000};
+
+// What tells when a job leaves its GPUs.
+struct Run {
+    TimePoint start;
+    model::Duration declared{0};  // 0 = not
+    bool is_service = false;
+};
+inline Run run_of(const cluster::Job& job) {
+    return {job.last_start, job.expected_runtime, job.kind == model::JobKind::Inference};
+}
+
+// When that is: as declared, or, if it has not or runs longer, when it has run as
+// long again, at least kShortestRun. Services do not end.
 struct End {
     TimePoint time;
     bool is_declared = true;
     bool is_never = false;
 };
-End end_of(const cluster::Job& job, TimePoint now);
+End end_of(const Run& run, TimePoint now);
 
 // Room for one task.
 struct Berth {
@@ -38,9 +51,28 @@ struct Berth {
     auto key() const { return std::tuple(unknown, declared, node, mask); }
 };
 
+// Who uses the GPUs of nodes that were looked at, kept from one decision to the next.
+class NodeUsers {
+  public:
+    struct User {
+        JobId job;
+        std::uint64_t gpus = 0;
+        Run run;
+    };
+    // Those that were not asked to leave, by id.
+    std::span<const User> on(const cluster::Cluster& cluster, NodeId node);
+
+  private:
+    struct Known {
+        std::optional<std::uint32_t> stamp;  // of the node
+        std::vector<User> users;
+    };
+    std::vector<Known> known_;  // by node
+};
+
 class Berths {
   public:
-    explicit Berths(const PoolView& view);
+    Berths(const PoolView& view, NodeUsers& node_users);
 
     // The best ones for the whole gang beside what is `booked` already, the best first; none when
     // there are not enough.
@@ -84,12 +116,12 @@ class Berths {
     static int count_unknown(const Node& node, std::uint64_t mask);
 
     const PoolView& view_;
+    NodeUsers& node_users_;
     std::vector<std::uint32_t> at_;  // by node: position in ranges_, kUnseen
     std::vector<Range> ranges_;
     std::vector<Seat> seats_;
     std::vector<User> users_;
     std::vector<Seat> left_;  // of the node that is added
-    std::vector<JobId> jobs_;
     std::optional<TimePoint> next_end_;
 };
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "scheduling/berths.h"
 #include "scheduling/quota_gate.h"
 
 namespace berth::scheduling {
@@ -59,8 +58,15 @@ LongestWaiting longest_waiting(const PoolView& view) {
     return waiting;
 }
 
-// When one of those who wait would be gone, as declared, before a job that has not declared its end
-// is expected to be: that expectation grows as it runs.
+// Who has run since `start` without having declared his end is expected to run as long again: from
+// when on to this time or longer?
+TimePoint expected_to_last(TimePoint start, TimePoint until) {
+    const Duration run = until - start;
+    return std::min(until - kShortestRun, start + (run + run % Duration{2}) / 2);
+}
+
+// When one of those who wait, or run and wait for more, would be gone, as declared, before a job
+// that has not declared its end is expected to be: that expectation grows as it runs.
 std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::Booking& booking) {
     std::optional<TimePoint> oldest;
     for (const TaskPlacement& seat : booking.tasks) {
@@ -71,16 +77,26 @@ std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::
                     return task.place.node == seat.node &&
                            (task.place.gpu_mask & seat.gpu_mask) != 0 && !task.is_releasing;
                 });
-            if (!is_in_the_way || end_of(job, view.now).is_declared) continue;
+            if (!is_in_the_way || end_of(run_of(job), view.now).is_declared) continue;
             oldest = std::min(oldest.value_or(job.last_start), job.last_start);
         }
     }
     if (!oldest) return {};
     std::optional<TimePoint> first;
+    const auto consider = [&](TimePoint time) {
+        if (time > view.now) first = std::min(first.value_or(time), time);
+    };
     for (const cluster::Claim& claim : view.cluster.pool(view.pool).claims) {
         for (const auto& [key, lane] : claim.lanes) {
-            const TimePoint time = *oldest + Duration{std::int64_t{key.minutes} * 60'000};
-            if (key.minutes > 0 && time > view.now) first = std::min(first.value_or(time), time);
+            const Duration run{std::int64_t{key.minutes} * 60'000};
+            if (key.minutes == 0) continue;
+            if (key.stage == 0) {
+                consider(*oldest + run);
+                continue;
+            }
+            for (const auto& [created, job] : lane) {
+                consider(expected_to_last(*oldest, view.cluster.job(job).last_start + run));
+            }
         }
     }
     return first;
@@ -95,9 +111,9 @@ bool is_within_fair_share(const PoolView& view, ProjectId project, MilliGpu amou
 
 }  // namespace
 
-Bookings::Bookings(const PoolView& view) : view_(view) {
+Bookings::Bookings(const PoolView& view, NodeUsers& node_users) : view_(view) {
     if (view.policy.bookings_max == 0) return;
-    Berths where(view);
+    Berths where(view, node_users);
     const LongestWaiting waiting = longest_waiting(view);
     if (waiting.next) change_at(*waiting.next);
     for (const Job* job : waiting.jobs) {

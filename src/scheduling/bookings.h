@@ -33,7 +33,7 @@
 #include <vector>
 
 #include "model/plan.h"
-#include "scheduling/pool_view.h"
+#include "scheduling/berths.h"
 
 namespace berth::scheduling {
 
@@ -41,7 +41,7 @@ class Bookings {
   public:
     // Books and keeps the idle part: in both views of the cluster it is taken, inside the caller's
     // Trial.
-    explicit Bookings(const PoolView& view);
+    Bookings(const PoolView& view, NodeUsers& node_users);
     // Those that were made already: by a plan, or by an earlier try at it.
     Bookings(const PoolView& view, std::span<const model::Booking> made);
 

@@ -49,9 +49,10 @@ std::vector<Priced> priced_subsets(const Hunt& hunt, const std::vector<std::size
 }
 
 std::optional<Chosen> choose_exactly(const Hunt& hunt, const std::vector<std::size_t>& quarry) {
-    const EvictionTest test(hunt);
     // Most searches end here: room only grows with what is taken, whatever the ledger says.
-    if (!test.places_if_legal(quarry)) return {};
+    const EvictionTest room(hunt, EvictionTest::SetAside::Ignored);
+    if (!room.places_if_legal(quarry)) return {};
+    const EvictionTest test(hunt);
     for (const Priced& price : priced_subsets(hunt, quarry)) {
         Choice choice;
         for (std::size_t i = 0; i < quarry.size(); ++i) {

@@ -82,8 +82,8 @@ ProjectId worst_project(const PoolView& view, const Walk& walk) {
 
 // Of the pieces that were walked, those that the beneficiary needs.
 std::optional<Chosen> spare(const Hunt& hunt, const std::vector<std::size_t>& walked,
-                            const Places& places) {
-    const EvictionTest test(hunt);
+                            const Places& places, EvictionTest::SetAside set_aside) {
+    const EvictionTest test(hunt, set_aside);
     Choice choice = walked;
     std::ranges::sort(choice);
     // Pieces on nodes the beneficiary does not use come back at once, if that is legal.
@@ -102,9 +102,14 @@ std::optional<Chosen> spare(const Hunt& hunt, const std::vector<std::size_t>& wa
     }
     if (test.places_if_legal(on_used_nodes)) choice = on_used_nodes;
     // Give back before the ledger is asked: it judges only what is taken in the end.
-    const std::vector<std::size_t> last_first(walked.rbegin(), walked.rend());
+    std::vector<std::size_t> last_first(walked.rbegin(), walked.rend());
+    if (set_aside == EvictionTest::SetAside::Ignored) {
+        std::ranges::stable_partition(last_first, [&](std::size_t piece) {
+            return is_set_aside(hunt.view, hunt.pieces[piece].project);
+        });
+    }
     test.prune(choice, last_first, EvictionTest::Ledger::Ignored);
-    auto after = test.places_after(choice);
+    auto after = EvictionTest(hunt).places_after(choice);
     if (!after) return {};
     return Chosen{std::move(choice), std::move(*after)};
 }
@@ -128,8 +133,14 @@ std::optional<Chosen> choose_in_order(const Hunt& hunt) {
             places = place(view, beneficiary.job, beneficiary.tasks, View::Coming);
         }
     }
+    if (places) return spare(hunt, walked, *places, EvictionTest::SetAside::Kept);
+    if (!view.cluster.pool(view.pool).has_fixed_quota) return {};
+    // What fixed projects lose is set aside for them again: fewer may do where all did not.
+    Choice all = walked;
+    std::ranges::sort(all);
+    places = EvictionTest(hunt, EvictionTest::SetAside::Ignored).places_if_legal(all);
     if (!places) return {};
-    return spare(hunt, walked, *places);
+    return spare(hunt, walked, *places, EvictionTest::SetAside::Ignored);
 }
 
 }  // namespace berth::scheduling

@@ -101,7 +101,7 @@ class Attempt {
         const bool are_booked = booked.are_made;
         for (const PoolView& view : views_) {
             are_booked ? bookings_.emplace_back(view, booked.bookings)
-                       : bookings_.emplace_back(view);
+                       : bookings_.emplace_back(view, memory.node_users());
             if (are_booked) continue;
             std::ranges::copy(bookings_.back().made(), std::back_inserter(booked.bookings));
             const auto change = bookings_.back().next_change();
@@ -436,17 +436,17 @@ class Attempt {
         if (eviction.pieces.empty()) return false;
         note_conflicts(view, beneficiary, search, eviction);
         std::set<ProjectId> changed{job.project};
-        for (const std::size_t piece : eviction.pieces) {
+        const bool wasteful = is_wasteful(view, beneficiary);
+        for (const std::size_t position : eviction.pieces) {
+            const Piece& piece = search.piece(position);
             // What a victim was promised on top is free too.
-            if (const auto& hold = cluster_.job(search.piece(piece).job).hold) {
+            if (const auto& hold = cluster_.job(piece.job).hold) {
                 for (const TaskPlacement& task : hold->tasks) search.freed(task.node);
             }
-            const bool wasteful = is_wasteful(view, beneficiary);
-            if (wasteful)
-                view.wasted_gpu_ms += search.piece(piece).cost_at(draft_.now()).unsaved_gpu_ms;
-            draft_.pause(search.piece(piece), rule, job.id, wasteful);
-            search.take(piece);
-            changed.insert(search.piece(piece).project);
+            if (wasteful) view.wasted_gpu_ms += piece.cost_at(draft_.now()).unsaved_gpu_ms;
+            draft_.pause(piece, rule, job.id, wasteful);
+            search.take(position);
+            changed.insert(piece.project);
         }
         draft_.reserve(job.id, view.pool, rule, eviction.places);
         for (const ProjectId project : changed) order.changed(project);

@@ -26,7 +26,9 @@ std::optional<Places> EvictionTest::places_if_legal(const Choice& choice) const 
         view.cluster.release(hunt_.pieces[position].job, hunt_.pieces[position].ranks);
     }
     const Beneficiary& beneficiary = hunt_.beneficiary;
-    if (quota_gate(view, beneficiary.job, beneficiary.amount)) return {};
+    const auto denial = quota_gate(view, beneficiary.job, beneficiary.amount);
+    const bool is_ignored = set_aside_ == SetAside::Ignored;
+    if (denial && !(is_ignored && denial->gate == Gate::SetAside)) return {};
     return place(view, beneficiary.job, beneficiary.tasks, View::Coming, beneficiary.within);
 }
 

@@ -39,7 +39,11 @@ struct Hunt {
 
 class EvictionTest {
   public:
-    explicit EvictionTest(const Hunt& hunt) : hunt_(hunt) {}
+    // Room only grows with what is taken, unless what is set aside for fixed quotas is kept: it may
+    // grow by more.
+    enum class SetAside { Kept, Ignored };
+    explicit EvictionTest(const Hunt& hunt, SetAside set_aside = SetAside::Kept)
+        : hunt_(hunt), set_aside_(set_aside) {}
 
     // The beneficiary's places when the chosen pieces have left; nothing when it cannot start or
     // the set is not legal.
@@ -59,6 +63,7 @@ class EvictionTest {
     bool is_legal(const Choice& choice) const;
 
     const Hunt& hunt_;
+    SetAside set_aside_;
 };
 
 inline constexpr std::size_t kPrunedPieces = 64;

@@ -306,7 +306,9 @@ class Explainer {
     Verdict kept_for_others(const Plan& plan) {
         const cluster::Trial trial(view_.cluster);
         const bool is_asked_later = plan.is_empty() && plan.bookings.empty();
-        Bookings bookings = is_asked_later ? Bookings(view_) : Bookings(view_, plan.bookings);
+        NodeUsers users;
+        Bookings bookings =
+            is_asked_later ? Bookings(view_, users) : Bookings(view_, plan.bookings);
         const Bookings::Opening opening(bookings, job_);
         const bool is_free =
             !bookings.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle);

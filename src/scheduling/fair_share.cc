@@ -2,7 +2,8 @@
 #include "scheduling/fair_share.h"
 
 #include <algorithm>
-#include <map>
+#include <tuple>
+#include <utility>
 
 #include "scheduling/overcommitment.h"
 #include "scheduling/past_share.h"
@@ -15,9 +16,11 @@ __extension__ using Wide = __int128;
 constexpr std::int64_t kPpm = 1'000'000;
 constexpr std::int64_t kRemainderScale = INT64_C(1) << 30;
 
+// One that needs more than its quota.
 struct Open {
     std::size_t who;
-    MilliGpu need;
+    int priority = 0;
+    MilliGpu need{0};  // still
     std::int64_t remainder = 0;  // of the last offer, in 2^-30 milli-GPU
     bool has_remainder = false;
 };
@@ -47,51 +50,44 @@ class Teller {
 };
 
 // One round of offers at one priority. Returns whether anyone needed less than was offered.
-bool offer_round(std::span<const Claimant> siblings, std::vector<Open>& open,
+bool offer_round(std::span<const Claimant> siblings, std::span<Open> open,
                  std::int64_t usage_weight, MilliGpu& rest, std::vector<MilliGpu>& fair,
                  const Teller& tell) {
     Wide weight_sum = 0;
-    for (const Open& one : open) weight_sum += siblings[one.who].weight;
-    std::vector<Wide> weights;
-    Wide bent_sum = 0;
     for (const Open& one : open) {
-        weights.push_back(bent_weight(siblings[one.who], weight_sum, usage_weight));
-        bent_sum += weights.back();
+        if (one.need > MilliGpu{0}) weight_sum += siblings[one.who].weight;
     }
+    const auto weight_of = [&](const Open& one) {
+        if (one.need == MilliGpu{0}) return Wide{0};
+        return bent_weight(siblings[one.who], weight_sum, usage_weight);
+    };
+    Wide bent_sum = 0;
+    for (const Open& one : open) bent_sum += weight_of(one);
     if (bent_sum == 0) return false;
     const MilliGpu at_start = rest;
     bool someone_needed_less = false;
-    std::vector<Open> still_open;
-    for (std::size_t i = 0; i < open.size(); ++i) {
-        Open one = open[i];
-        const Wide offer = Wide{at_start.value} * weights[i];
-        const auto told = [&](MilliGpu taken) {
-            tell({Division::What::Offer,
-                  one.who,
-                  taken,
-                  0,
-                  at_start,
-                  static_cast<std::int64_t>(weights[i] * kPpm / bent_sum),
-                  {static_cast<std::int64_t>(offer / bent_sum)}});
-        };
-        if (Wide{one.need.value} * bent_sum <= offer) {
-            someone_needed_less |= Wide{one.need.value} * bent_sum < offer;
-            fair[one.who] += one.need;
-            rest -= one.need;
-            told(one.need);
-            continue;
-        }
+    for (Open& one : open) {
+        if (one.need == MilliGpu{0}) continue;
+        const Wide weight = weight_of(one);
+        const Wide offer = Wide{at_start.value} * weight;
+        const bool is_enough = Wide{one.need.value} * bent_sum <= offer;
         const MilliGpu whole{static_cast<std::int64_t>(offer / bent_sum) / 1000 * 1000};
+        const MilliGpu taken = is_enough ? one.need : whole;
+        someone_needed_less |= is_enough && Wide{one.need.value} * bent_sum < offer;
+        one.has_remainder = !is_enough && weight > 0;
         one.remainder = static_cast<std::int64_t>((offer - Wide{whole.value} * bent_sum) *
                                                   kRemainderScale / bent_sum);
-        one.has_remainder = weights[i] > 0;
-        one.need -= whole;
-        fair[one.who] += whole;
-        rest -= whole;
-        told(whole);
-        still_open.push_back(one);
+        one.need -= taken;
+        fair[one.who] += taken;
+        rest -= taken;
+        tell({Division::What::Offer,
+              one.who,
+              taken,
+              0,
+              at_start,
+              static_cast<std::int64_t>(weight * kPpm / bent_sum),
+              {static_cast<std::int64_t>(offer / bent_sum)}});
     }
-    open = std::move(still_open);
     return someone_needed_less;
 }
 
@@ -101,8 +97,10 @@ std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
                              std::int64_t usage_weight, std::vector<Division::Step>* steps) {
     Teller tell(steps);
     std::vector<MilliGpu> fair;
+    std::vector<Open> open;
+    fair.reserve(siblings.size());
+    open.reserve(siblings.size());
     MilliGpu rest = total;
-    std::map<int, std::vector<Open>, std::greater<>> by_priority;
     for (std::size_t who = 0; who < siblings.size(); ++who) {
         const Claimant& claimant = siblings[who];
         const MilliGpu requestable = std::min(claimant.limit, claimant.request);
@@ -114,25 +112,29 @@ std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
         tell({Division::What::Quota, who, fair.back(), 0, {}, 0, {}});
         const MilliGpu need = requestable - fair.back();
         if (need > MilliGpu{0} && claimant.weight > 0 && !claimant.is_fixed) {
-            by_priority[claimant.priority].push_back({who, need});
+            open.push_back({who, claimant.priority, need});
         }
     }
-    for (auto& [priority, open] : by_priority) {
-        for (int round = 1; rest > MilliGpu{0} && !open.empty(); ++round) {
+    std::ranges::sort(open, {}, [](const Open& one) { return std::pair(-one.priority, one.who); });
+    for (auto first = open.begin(); first != open.end();) {
+        const auto last = std::ranges::find_if(
+            first, open.end(), [&](const Open& one) { return one.priority != first->priority; });
+        for (int round = 1; rest > MilliGpu{0}; ++round) {
             tell.begin_round(round);
-            if (!offer_round(siblings, open, usage_weight, rest, fair, tell)) break;
+            if (!offer_round(siblings, {first, last}, usage_weight, rest, fair, tell)) break;
         }
+        first = last;
     }
-    for (auto& [priority, open] : by_priority) {
-        std::ranges::stable_sort(open, std::greater{}, &Open::remainder);
-        for (const Open& one : open) {
-            if (rest <= MilliGpu{0}) break;
-            if (!one.has_remainder) continue;
-            const MilliGpu extra = std::min({base::kWholeGpu, rest, one.need});
-            fair[one.who] += extra;
-            rest -= extra;
-            tell({Division::What::Odd, one.who, extra, 0, {}, 0, {}});
-        }
+    std::ranges::sort(open, {}, [](const Open& one) {
+        return std::tuple(-one.priority, -one.remainder, one.who);
+    });
+    for (const Open& one : open) {
+        if (rest <= MilliGpu{0}) break;
+        if (!one.has_remainder) continue;
+        const MilliGpu extra = std::min({base::kWholeGpu, rest, one.need});
+        fair[one.who] += extra;
+        rest -= extra;
+        tell({Division::What::Odd, one.who, extra, 0, {}, 0, {}});
     }
     return fair;
 }
@@ -161,7 +163,9 @@ void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent
                   const std::vector<std::int64_t>& usage_ppm, Shares& shares,
                   Divisions* divisions) {
     const auto& children = cluster.projects()[parent.index()].children;
+    if (children.empty()) return;
     std::vector<Claimant> siblings;
+    siblings.reserve(children.size());
     for (const ProjectId child : children) {
         const cluster::Claim& claim = cluster.claim(pool, child);
         siblings.push_back({shares.quota[child.index()], claim.limit, request[child.index()],

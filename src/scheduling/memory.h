@@ -9,6 +9,7 @@
 
 #include <deque>
 
+#include "scheduling/berths.h"
 #include "scheduling/pieces.h"
 #include "scheduling/queue_order.h"
 
@@ -28,7 +29,11 @@ class Memory {
         return queues_[pool.index()];
     }
 
+    // Who uses GPUs that could be booked.
+    NodeUsers& node_users() { return node_users_; }
+
   private:
+    NodeUsers node_users_;
     std::deque<PieceTable> pieces_;  // by pool
     std::deque<QueueMemory> queues_;  // by pool
 };

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
+#include <limits>
+#include <numeric>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "scheduling/place.h"
 #include "scheduling/quota_gate.h"
@@ -179,9 +183,10 @@ class Search {
     }
 
     void try_all_sets() {
+        const std::vector<Host> hosts = hosts_of_movers();
         std::vector<std::tuple<std::int64_t, int, unsigned>> sets;
         for (unsigned bits = 1; bits < 1U << movers_.size(); ++bits) {
-            if (!could_do(bits)) continue;
+            if (!could_do(hosts, bits)) continue;
             sets.emplace_back(price(set_of(bits)), std::popcount(bits), bits);
         }
         std::ranges::sort(sets);
@@ -199,15 +204,33 @@ class Search {
         return set;
     }
 
+    // A node, the movers on it, and which of them would have to leave for one task.
+    struct Host {
+        unsigned movers = 0;
+        std::array<bool, 1U << kExactMovers> fits;  // by who leaves
+    };
+    std::vector<Host> hosts_of_movers() const {
+        std::vector<Host> hosts;
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            unsigned here = 0;
+            for (const std::size_t mover : on_node(i)) here |= 1U << mover;
+            if (here == 0) continue;
+            hosts.emplace_back().movers = here;
+            for (unsigned bits = here; bits != 0; bits = (bits - 1) & here) {
+                hosts.back().fits[bits] = fits_on(nodes_[i], set_of(bits));
+            }
+        }
+        return hosts;
+    }
+
     // Whoever moves makes room for a task on a node where he stands, together with the others
     // there: on one and the same node if there is one task only.
-    bool could_do(unsigned bits) const {
+    bool could_do(const std::vector<Host>& hosts, unsigned bits) const {
         unsigned useful = 0;
-        for (std::size_t i = 0; i < nodes_.size() && useful != bits; ++i) {
-            unsigned here = 0;
-            for (const std::size_t mover : on_node(i)) here |= bits & 1U << mover;
+        for (const Host& host : hosts) {
+            const unsigned here = bits & host.movers;
             const bool is_enough = here == bits || (here != 0 && job_.ask() > 1);
-            if (is_enough && fits_on(nodes_[i], set_of(here))) useful |= here;
+            if (is_enough && host.fits[here]) useful |= here;
         }
         return useful == bits;
     }
@@ -217,15 +240,42 @@ class Search {
                                             first_on_node_[i + 1] - first_on_node_[i]);
     }
 
+    // At most so many slots come from as many jobs as may move: each frees the nodes it stands on.
+    std::int64_t most_slots() const {
+        std::vector<std::int64_t> tasks;
+        for (const Mover& mover : movers_) tasks.push_back(std::ssize(mover.job->placed));
+        const auto count = std::min<std::ptrdiff_t>(view_.policy.moves_max, std::ssize(tasks));
+        std::ranges::partial_sort(tasks, tasks.begin() + count, std::greater{});
+        const std::int64_t nodes =
+            std::accumulate(tasks.begin(), tasks.begin() + count, std::int64_t{0});
+        return nodes * slots_on_a_node();
+    }
+
+    // At most so many tasks of the job stand on one node.
+    std::int64_t slots_on_a_node() const {
+        const model::TaskRequest& request = view_.cluster.shape(job_.shape).request;
+        const bool is_bounded = request.is_whole() && request.gpus > 0;
+        const int gpus = view_.cluster.pool(view_.pool).gpus_per_node_max;
+        return is_bounded ? gpus / request.gpus : std::numeric_limits<std::int32_t>::max();
+    }
+
+    // Where every node has room for one task and every job stands on one, all that were found to be
+    // in the way on these nodes are.
+    bool has_needless(const Set& set) const {
+        return slots_on_a_node() > 1 || std::ranges::any_of(set, [&](std::size_t mover) {
+                   return movers_[mover].job->placed.size() > 1;
+               });
+    }
+
     void try_cheapest_nodes() {
+        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Coming);
+        const std::size_t missing = static_cast<std::size_t>(job_.ask()) - fitting.size();
+        if (missing == 0 || std::cmp_greater(missing, most_slots())) return;
         std::vector<Clearing> clearings;
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             if (auto clearing = clear(i)) clearings.push_back(std::move(*clearing));
         }
         std::ranges::sort(clearings);
-        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Coming);
-        const std::size_t missing = static_cast<std::size_t>(job_.ask()) - fitting.size();
-        if (missing == 0) return;
         for (std::size_t first = 0; first < kSetsTried && first + missing <= clearings.size();
              ++first) {
             Set set;
@@ -234,7 +284,8 @@ class Search {
             }
             std::ranges::sort(set);
             set.erase(std::ranges::unique(set).begin(), set.end());
-            if (!has_no_room(set) && is_settled(drop_needless(set))) return;
+            if (has_needless(set)) set = drop_needless(std::move(set));
+            if (!has_no_room(set) && is_settled(set)) return;
         }
     }
 
@@ -267,9 +318,14 @@ class Search {
         const cluster::Cluster& cluster = view_.cluster;
         const cluster::NodeState& state = cluster.nodes()[node.index()];
         if (!state.is_ready || !cluster.allows(job_.shape, state.kind)) return false;
+        const model::GpuPart part = cluster.part_on(job_.shape, node);
         std::array<model::GpuPart, model::kGpusPerNodeMax> room;
         for (int gpu = 0; gpu < state.gpus; ++gpu) {
-            room[static_cast<std::size_t>(gpu)] = cluster.room(View::Coming, node, gpu);
+            // The memory only where it matters: that takes longer to look up.
+            room[static_cast<std::size_t>(gpu)] =
+                part.memory > base::Bytes{0}
+                    ? cluster.room(View::Coming, node, gpu)
+                    : model::GpuPart{cluster.compute_left(View::Coming, node, gpu), {}};
         }
         std::int64_t cpu = 0;
         std::int64_t memory = 0;
@@ -289,7 +345,6 @@ class Search {
             return host.capacity == cluster::kUnaccounted ||
                    wanted <= host.free(View::Coming) + extra;
         };
-        const model::GpuPart part = cluster.part_on(job_.shape, node);
         const auto gpus = std::ranges::count_if(std::span(room).first(state.gpus),
                                                 [&](const auto& gpu) { return part.fits_in(gpu); });
         return gpus >= cluster.shape(job_.shape).request.gpus &&

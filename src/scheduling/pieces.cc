@@ -282,14 +282,13 @@ PieceTable::Cut& PieceTable::cut(ProjectId project) {
     if (cut.is_ready) return cut;
     cut.is_ready = true;
     restore(cut);
-    const std::uint64_t stamp = view_->cluster.work_stamp(project);
     const cluster::WorkLog& log = view_->cluster.work_log(project);
     if (!cut.stamp || cut.now > view_->now || !log.reaches_back_to(cut.mark)) {
         cut_whole(cut, project);
-    } else if (cut.stamp != stamp) {
+    } else if (cut.stamp != log.stamp()) {
         cut_again(cut, project);
     }
-    cut.stamp = stamp;
+    cut.stamp = log.stamp();
     cut.mark = log.mark();
     begin(cut);
     return cut;

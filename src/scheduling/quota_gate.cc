@@ -65,6 +65,12 @@ bool is_above_own_quota(const PoolView& view, ProjectId project, MilliGpu amount
     return false;
 }
 
+bool is_set_aside(const PoolView& view, ProjectId project) {
+    ProjectId at = project;
+    while (at != cluster::kRoot && !is_fixed(view, at)) at = view.parent(at);
+    return at != cluster::kRoot;
+}
+
 std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount) {
     if (amount == MilliGpu{0}) return {};
     for (ProjectId at = job.project; at != cluster::kRoot; at = view.parent(at)) {

@@ -25,6 +25,9 @@ struct Denial {
 // Whether work that cannot be paused would stand above a quota: pausing others changes nothing.
 bool is_above_own_quota(const PoolView& view, ProjectId project, MilliGpu amount);
 
+// Whether what the project does not use is set aside: its quota, or one above it, is fixed.
+bool is_set_aside(const PoolView& view, ProjectId project);
+
 // Nothing when `amount` more may be taken, else the first refusal from the project upwards.
 std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount);
 

@@ -131,13 +131,13 @@ MilliGpu ReclaimLedger::most_from(ProjectId from, MilliGpu largest_piece) const 
 }
 
 std::optional<std::size_t> ReclaimLedger::side_of(ProjectId project) const {
-    const std::size_t side = side_of_[project.index()];
-    if (side == kNoSide) return {};
-    return side;
+    if (side_of_.empty() || side_of_[project.index()] == kNoSide) return {};
+    return side_of_[project.index()];
 }
 
 std::vector<MilliGpu> ReclaimLedger::headrooms() const {
     std::vector<MilliGpu> headrooms;
+    headrooms.reserve(2 * sides_.size());
     for (const Side& side : sides_) {
         headrooms.push_back(std::max(side.allocated - side.taken - side.floor, MilliGpu{0}));
         headrooms.push_back(side.most - side.taken);

@@ -45,6 +45,7 @@ bool is_within_quota(const PoolView& view, ProjectId project, MilliGpu amount);
 // Keeps account of what each side has lost to one beneficiary so far.
 class ReclaimLedger {
   public:
+    ReclaimLedger() = default;  // of nobody: for those whom it does not bind
     ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount);
 
     // Whether a piece of this size may be taken from the project on top of what was taken, with
@@ -58,6 +59,7 @@ class ReclaimLedger {
     void give_back(ProjectId from, MilliGpu piece, MilliGpu largest_before);
     // The side of a project, for telling sides apart; none for the beneficiary's own project.
     std::optional<std::size_t> side_of(ProjectId project) const;
+    std::size_t sides() const { return sides_.size(); }
     // What each side holds above the floor, and what balance lets it lose; a ledger with no more
     // anywhere allows no more.
     std::vector<MilliGpu> headrooms() const;

@@ -2,9 +2,9 @@
 #include "scheduling/victims.h"
 
 #include <algorithm>
-#include <map>
 
 #include "scheduling/eviction.h"
+#include "scheduling/quota_gate.h"
 
 namespace berth::scheduling {
 namespace {
@@ -29,14 +29,14 @@ struct Sum {
     MilliGpu gpus{0};
     MilliGpu largest{0};
 };
-using Sums = std::map<std::optional<std::size_t>, Sum>;  // by side
 
-Sums sum_up(Hunt& hunt) {
+// By side, the beneficiary's own project last.
+std::vector<Sum> sum_up(Hunt& hunt) {
     const std::size_t which = hunt.pieces.count_for(hunt.terms);
-    Sums sums;
+    std::vector<Sum> sums(hunt.ledger.sides() + 1);
     hunt.count = 0;
     for (const ProjectId project : hunt.projects) {
-        Sum& sum = sums[hunt.ledger.side_of(project)];
+        Sum& sum = sums[hunt.ledger.side_of(project).value_or(hunt.ledger.sides())];
         sum.member = project;
         for (const PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
             sum.gpus += alike.gpus[which];
@@ -49,13 +49,14 @@ Sums sum_up(Hunt& hunt) {
 
 // Whether even the most that may be taken from every side is too little: decides most refusals
 // without looking at a single piece.
-bool is_hopeless(const Hunt& hunt, const Sums& sums) {
+bool is_hopeless(const Hunt& hunt, const std::vector<Sum>& sums) {
     if (hunt.count == 0) return true;
     const PoolView& view = hunt.view;
     if (counting_of(view, hunt.beneficiary.job.shape) == Counting::AtMost) return false;
     MilliGpu reachable =
         view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)];
-    for (const auto& [side, sum] : sums) {
+    for (const Sum& sum : sums) {
+        if (!sum.member.is_valid()) continue;
         const bool is_bounded = hunt.asks_ledger();
         reachable += is_bounded ? std::min(sum.gpus, hunt.ledger.most_from(sum.member, sum.largest))
                                 : sum.gpus;
@@ -92,7 +93,9 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
               beneficiary,
               terms_of(view_, beneficiary),
               pieces_,
-              ReclaimLedger(view_, beneficiary.job.project, beneficiary.amount),
+              beneficiary.rule == model::Rule::Reclaim
+                  ? ReclaimLedger(view_, beneficiary.job.project, beneficiary.amount)
+                  : ReclaimLedger(),
               {},
               0};
     hunt.projects = projects_to_take_from(view_, beneficiary, hunt.ledger);
@@ -111,9 +114,12 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
             chosen = choose_cheapest(hunt, market);
         }
     }
-    // What is cheapest may lie where no group of a gang can stand, and the ledger allow no more.
+    // What is cheapest may lie where no group of a gang can stand, and the ledger allow no more; or
+    // be what fixed projects hold, and be set aside for them again.
     const bool has_groups = !view_.cluster.shape(beneficiary.job.shape).groups.empty();
-    const bool is_inexact = has_groups && hunt.count > kExactPieces;
+    const bool is_set_apart = std::ranges::any_of(
+        hunt.projects, [&](ProjectId project) { return is_set_aside(view_, project); });
+    const bool is_inexact = (has_groups || is_set_apart) && hunt.count > kExactPieces;
     if (!chosen && is_inexact && view_.policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) return eviction;
     eviction.pieces = std::move(chosen->pieces);

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The invariants over random clusters and random lives of them:
-//   properties [--seeds N] [--first SEED] [--print]
-// Every decision of every life is held against decision_check.h. A failing seed is printed as a
-// scenario that leads to the finding; kept under tests/scenarios it becomes a test of its own.
+//   properties [--seeds N] [--first SEED] [--print] [SCENARIO_OR_FOLDER...]
+// Every decision of every life, and of every scenario named, is held against decision_check.h. A
+// failing seed is printed as a scenario that leads to the finding; kept under tests/scenarios it
+// becomes a test of its own.
 #include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "decision_check.h"
 #include "lifecycle/invariants.h"
@@ -29,6 +33,7 @@ using namespace berth;
 
 constexpr int kEvents = 30;
 constexpr int kMomentsTried = 3;
+constexpr int kMomentsTriedAlone = 300;  // in a life that is written down
 constexpr model::Duration kLongSleep{INT64_C(24) * 3600 * 1000};
 constexpr int kRoundsMax = 12;
 constexpr int kFailuresShown = 10;
@@ -55,6 +60,24 @@ class Life {
         return found_;
     }
 
+    // A life that is written down. What it expects is left to scenario_suite.
+    std::vector<std::string> run(const std::vector<std::string>& lines) {
+        moments_tried_ = kMomentsTriedAlone;
+        for (const std::string& line : lines) {
+            if (line.starts_with('>')) continue;
+            const bool decides = line == "decide" || line == "settle" || line == "plan";
+            if (decides) play("plan");  // after which the setting is a cluster
+            // No decision leads to some settings.
+            if (decides && !proof::check_state(stage_.state()).empty()) return {};
+            line == "settle" ? settle() : step(line);
+            if (line == "decide" && is_empty_) check_wakeup();
+            if (!found_.empty()) return found_;
+        }
+        play("plan");
+        settle();
+        return found_;
+    }
+
     const std::string& script() const { return script_; }
 
   private:
@@ -63,6 +86,11 @@ class Life {
     std::vector<std::string> play(const std::string& line) {
         script_ += line + "\n";
         const auto parsed = scenario::parse_script(line);
+        if (parsed && parsed->commands.empty()) return {};  // a comment
+        if (!parsed) {
+            report("\"" + line + "\" is refused: " + parsed.error().message);
+            return {};
+        }
         const auto lines = stage_.play(parsed->commands.front());
         if (!lines) {
             report("\"" + line + "\" is refused: " + lines.error().message);
@@ -91,6 +119,7 @@ class Life {
             check_fixed_point();
         } else {
             add(proof::check_state(after));
+            if (!line.starts_with("left ")) crossed_.clear();  // the input is another one
         }
         auto restored = lifecycle::restore(lifecycle::snapshot(after));
         cluster::keep_tiers(restored.cluster, after.cluster.tiers().rules,
@@ -132,7 +161,7 @@ class Life {
         if (stage_.policy().measured_usage) return;
         const model::TimePoint from = stage_.now();
         const model::TimePoint until = plan_.next_wakeup.value_or(from + kLongSleep);
-        for (int i = 0; i < kMomentsTried && from < until; ++i) {
+        for (int i = 0; i < moments_tried_ && from < until; ++i) {
             const model::Duration slept{rng_.between(0, (until - from).count() - 1)};
             cluster::Cluster copy = stage_.state().cluster;
             const model::Plan plan = scheduling::decide(copy, stage_.policy(), from + slept);
@@ -247,8 +276,9 @@ class Life {
     std::string script_;
     std::vector<std::string> found_;
     bool is_empty_ = false;
+    int moments_tried_ = kMomentsTried;
     model::Plan plan_;  // of the last decision
-    std::map<model::JobId, std::set<base::ProjectId>> crossed_;  // in this settling; who lost
+    std::map<model::JobId, std::set<base::ProjectId>> crossed_;  // on this input; who lost
 };
 
 // When the core itself aborts, the life that led there is still told.
@@ -264,6 +294,7 @@ struct Options {
     std::uint64_t seeds = 2000;
     std::uint64_t first = 1;
     bool print = false;
+    std::vector<std::filesystem::path> scenarios;  // files, or folders of them
 };
 
 bool read_options(int argc, char** argv, Options& options) {
@@ -271,6 +302,10 @@ bool read_options(int argc, char** argv, Options& options) {
         const std::string_view word = argv[i];
         if (word == "--print") {
             options.print = true;
+            continue;
+        }
+        if (!word.starts_with('-')) {
+            options.scenarios.emplace_back(word);
             continue;
         }
         if (i + 1 == argc || (word != "--seeds" && word != "--first")) return false;
@@ -284,37 +319,85 @@ bool read_options(int argc, char** argv, Options& options) {
     return true;
 }
 
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+    std::ifstream in(file);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& place) {
+    if (!std::filesystem::is_directory(place)) return {place};
+    std::vector<std::filesystem::path> files;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(place)) {
+        if (entry.path().extension() == ".scn") files.push_back(entry.path());
+    }
+    std::ranges::sort(files);
+    return files;
+}
+
+class Run {
+  public:
+    explicit Run(const Options& options) : options_(options) {}
+
+    bool all() {
+        const std::uint64_t end = options_.first + options_.seeds;
+        for (std::uint64_t seed = options_.first; seed < end; ++seed) {
+            Life life(seed, stats_);
+            live("seed " + std::to_string(seed), life, [&] { return life.run(); });
+        }
+        for (const auto& place : options_.scenarios) {
+            for (const auto& file : files_in(place)) {
+                ++files_;
+                Life life(1, stats_);
+                live(file.string(), life, [&] { return life.run(lines_of(file)); });
+            }
+        }
+        print();
+        return failed_ == 0;
+    }
+
+  private:
+    template <typename Lives>
+    void live(const std::string& where, const Life& life, Lives&& lives) {
+        g_living = &life;
+        const std::vector<std::string> found = lives();
+        g_living = nullptr;
+        if (options_.print) std::cout << life.script();
+        if (found.empty()) return;
+        ++kinds_[found.front().substr(0, found.front().find(' '))];
+        if (++failed_ > kFailuresShown) return;
+        std::cout << "# " << where << '\n' << life.script();
+        for (const std::string& finding : found) std::cout << "# " << finding << '\n';
+        std::cout << '\n';
+    }
+
+    void print() const {
+        for (const auto& [kind, count] : kinds_) std::cout << kind << ' ' << count << '\n';
+        std::cout << options_.seeds << " seeds, " << files_ << " scenarios, " << stats_.decisions
+                  << " decisions, " << stats_.starts << " starts, " << stats_.moves << " moves, "
+                  << stats_.bookings << " bookings, " << stats_.evictions << " evictions ("
+                  << stats_.sets_tried << " against all other sets), " << stats_.refusals_proved
+                  << " refusals proved, " << stats_.crossings << " shares crossed, "
+                  << stats_.cycles << " cycles without a minimum run, " << failed_ << " failed\n";
+    }
+
+    const Options& options_;
+    proof::DecisionStats stats_;
+    std::map<std::string, int> kinds_;  // findings by their first word
+    int files_ = 0;
+    int failed_ = 0;
+};
+
 }  // namespace
 
 int main(int argc, char** argv) {
     Options options;
     if (!read_options(argc, argv, options)) {
-        std::cerr << "usage: properties [--seeds N] [--first SEED] [--print]\n";
+        std::cerr << "usage: properties [--seeds N] [--first SEED] [--print] "
+                     "[SCENARIO_OR_FOLDER...]\n";
         return 2;
     }
     std::signal(SIGABRT, tell_the_life);
-    proof::DecisionStats stats;
-    std::uint64_t failed = 0;
-    std::map<std::string, int> kinds;  // findings by their first word
-    for (std::uint64_t seed = options.first; seed < options.first + options.seeds; ++seed) {
-        Life life(seed, stats);
-        g_living = &life;
-        const auto found = life.run();
-        g_living = nullptr;
-        if (options.print) std::cout << life.script();
-        if (found.empty()) continue;
-        ++kinds[found.front().substr(0, found.front().find(' '))];
-        if (++failed > kFailuresShown) continue;
-        std::cout << "# seed " << seed << '\n' << life.script();
-        for (const std::string& finding : found) std::cout << "# " << finding << '\n';
-        std::cout << '\n';
-    }
-    for (const auto& [kind, count] : kinds) std::cout << kind << ' ' << count << '\n';
-    std::cout << options.seeds << " seeds, " << stats.decisions << " decisions, " << stats.starts
-              << " starts, " << stats.moves << " moves, " << stats.bookings << " bookings, "
-              << stats.evictions << " evictions (" << stats.sets_tried
-              << " against all other sets), " << stats.refusals_proved << " refusals proved, "
-              << stats.crossings << " shares crossed, " << stats.cycles
-              << " cycles without a minimum run, " << failed << " seeds failed\n";
-    return failed == 0 ? 0 : 1;
+    return Run(options).all() ? 0 : 1;
 }
