@@ -116,6 +116,7 @@ class Cluster {
     void remove_job(JobId id);  // with all that it holds
     void set_request(JobId id, const model::TaskRequest& request);  // what it has changes too
     void set_may_run(JobId id, bool may_run);
+    void set_parked(JobId id, bool is_parked);
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
     void set_waiting(JobId id, TimePoint since);
@@ -128,8 +129,7 @@ class Cluster {
     void release(JobId id, std::span<const int> ranks);  // asked to leave
     void hold(JobId id, PoolId pool, Hold hold);
     void drop_hold(JobId id);
-    // Capacity alone, on behalf of no job, while a gang is being placed; what is given back was
-    // taken, or a part of it.
+    // Capacity alone, for no job, while a gang is placed; only what was taken is given back.
     void take(View view, const TaskPlacement& task);
     void give_back(View view, const TaskPlacement& task);
 
