@@ -379,11 +379,10 @@ class Proof {
                      const Verdict& verdict, const std::string& who) {
         const bool is_never = verdict.reason == model::Reason::NeverFits ||
                               verdict.reason == model::Reason::ModelMismatch;
-        const bool is_about_fit = verdict.reason != model::Reason::Held &&
-                                  verdict.reason != model::Reason::Paused &&
-                                  verdict.reason != model::Reason::Parked &&
-                                  verdict.reason != model::Reason::Starting &&
-                                  verdict.reason != model::Reason::WaitingForPause;
+        const bool is_about_fit =
+            verdict.reason != model::Reason::Held && verdict.reason != model::Reason::Paused &&
+            verdict.reason != model::Reason::Parked && verdict.reason != model::Reason::Starting &&
+            verdict.reason != model::Reason::WaitingForPause;
         if (!is_about_fit || job.active > 0) return;
         counts_.never += is_never;
         if (is_never == could_ever_run(cluster, job)) {
