@@ -65,6 +65,11 @@ struct Phrase {
         if (event.frozen) return "paused by checkpoint, in " + base::format(event.frozen->time);
         return event.saved ? "paused, saved" : "paused, ended before it had saved";
     }
+    std::string operator()(const model::JobParked& event) const {
+        return "parked by checkpoint, in " + base::format(event.frozen.time) +
+               ": it made no call to its GPUs";
+    }
+    std::string operator()(const model::JobWoken&) const { return "wakes: it asks for its GPUs"; }
     std::string operator()(const model::JobResized& event) const {
         return std::string(event.saved ? "saved" : "ended before it had saved") +
                ", goes on as attempt " + std::to_string(event.attempt) + " with the tasks it has";

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include "cli/arguments.h"
 #include "cli/cluster_pages.h"
@@ -236,6 +237,31 @@ codec::JobView packed_job() {
     return packed;
 }
 
+codec::JobView parked_job() {
+    codec::JobView parked = job(1044);
+    parked.spec.kind = model::JobKind::Build;
+    parked.spec.park_after = base::Duration{30 * kMinute};
+    parked.state = JobState::Paused;
+    parked.parked_since = ago(52 * kMinute);
+    parked.pauses = 1;
+    parked.pause_way.rung = model::PauseRung::Checkpoint;
+    parked.frozen = std::exchange(parked.tasks, {});
+    parked.last_pause = model::PauseReceipt{
+        .time = *parked.parked_since,
+        .rule = model::Rule::Park,
+        .beneficiary = {},
+        .actor = "machine",
+        .cost = {},
+        .deadline = *parked.parked_since,
+        .stopped = parked.parked_since,
+        .saved = true,
+        .frozen = model::Frozen{*base::parse_bytes("8.2G"), base::Duration{310}}};
+    parked.verdict = model::Verdict{};
+    parked.verdict->job = parked.id;
+    parked.verdict->reason = model::Reason::Parked;
+    return parked;
+}
+
 std::vector<model::Event> timeline() {
     const model::JobId id{1043};
     std::vector<model::EventBody> bodies{
@@ -319,6 +345,12 @@ TEST_CASE("pages look as reviewed") {
                [&](const Style& style) { return why_page(packed, s.names, kNow, style); });
     check_page("show_packed", [&](const Style& style) {
         return show_page(packed, s.names, {{}, s.names}, kNow, TimeForm::Ago, style);
+    });
+    const codec::JobView parked = parked_job();
+    check_page("why_parked",
+               [&](const Style& style) { return why_page(parked, s.names, kNow, style); });
+    check_page("show_parked", [&](const Style& style) {
+        return show_page(parked, s.names, {{}, s.names}, kNow, TimeForm::Ago, style);
     });
     check_page("help", [&](const Style& style) { return overview(all_verbs({}), style); });
     check_page("exit_codes", [](const Style&) { return exit_code_help(); });

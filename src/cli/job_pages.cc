@@ -123,6 +123,7 @@ std::string waits_for(const model::Verdict& verdict) {
     switch (verdict.reason) {
         case Reason::Held:
         case Reason::Paused: return "somebody to resume it";
+        case Reason::Parked: return "its own next call to a GPU";
         case Reason::Invalid:
         case Reason::NeverFits:
         case Reason::ModelMismatch: return "a change of the cluster or of the job";
@@ -249,6 +250,15 @@ std::string request_lines(const model::JobRecord& job, const Style& style) {
     return text;
 }
 
+// After how long it would be parked, and why not where it cannot be, told beforehand.
+std::string park_lines(const model::JobRecord& record, const Style& style) {
+    const base::Duration after = record.spec.park_after.value_or(base::Duration{-1});
+    if (after < base::Duration{0} || model::is_final(record.state)) return {};
+    if (const std::string& why_not = record.pause_way.why_not_parked; !why_not.empty())
+        return line("parks", "never: " + why_not, style);
+    return line("parks", "after " + age(after) + " without a call to its GPUs", style);
+}
+
 // How it would be paused, told beforehand.
 std::string pause_lines(const model::JobRecord& record, const Style& style) {
     const model::PauseWay& way = record.pause_way;
@@ -281,6 +291,27 @@ std::string off_gpus(const model::Frozen& frozen) {
     return ", " + base::format(frozen.gpu_memory) + " off its GPUs" + time;
 }
 
+// How it was asked, and how it left.
+std::string notice_text(const model::PauseReceipt& receipt, const Style& style) {
+    if (receipt.rule == model::Rule::Park && receipt.frozen)
+        return "parked by checkpoint" + off_gpus(*receipt.frozen);
+    const std::string arrow = " " + std::string(style.glyphs().arrow) + " ";
+    std::string notice = "asked " + clock_time(receipt.time) + " (time until " +
+                         clock_time(receipt.deadline) + ")" + arrow;
+    if (!receipt.stopped) {
+        notice += "saving now";
+    } else {
+        notice +=
+            "stopped " + clock_time(*receipt.stopped) + " after " +
+            base::format(*receipt.stopped - receipt.time) + arrow +
+            (receipt.frozen  ? "paused by checkpoint" + off_gpus(*receipt.frozen)
+             : receipt.saved ? "it saved and left by itself"
+             : *receipt.stopped < receipt.deadline ? "it ended without saving"
+                                                   : "it did not leave in time and was killed");
+    }
+    return notice;
+}
+
 std::string history_lines(const model::JobRecord& record, base::TimePoint now, TimeForm form,
                           const Style& style) {
     std::string text =
@@ -299,7 +330,7 @@ std::string history_lines(const model::JobRecord& record, base::TimePoint now, T
                  std::to_string(record.attempts) + ", paused " + std::to_string(record.pauses) +
                      (record.pauses == 1 ? " time" : " times"),
                  style);
-    text += pause_lines(record, style);
+    text += pause_lines(record, style) + park_lines(record, style);
     return text + line("used",
                        gpu_time(lifecycle::attained_gpu_ms(record, now)) + ", lost to pauses " +
                            gpu_time(record.lost_gpu_ms),
@@ -323,6 +354,12 @@ std::string why_page(const codec::JobView& job, const codec::NameTable& names, b
     if (job.verdict) {
         const std::string tag = "[" + std::string(name(job.verdict->reason)) + "]";
         const bool is_paused = job.state == JobState::Paused;
+        if (job.verdict->reason == model::Reason::Parked) {
+            return headline(
+                       sentence_of(title + " is " + progress_text(job, names, now, style.glyphs())),
+                       tag, style) +
+                   receipt_page(job, names, now, style);
+        }
         const std::string sentence =
             title + (is_paused ? " is paused and waits: " : " waits: ") + job.why;
         std::string text =
@@ -350,7 +387,7 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
     const model::PauseReceipt& receipt = *job.last_pause;
     const bool by_user = !receipt.beneficiary.is_valid();
     const std::string title =
-        "paused " + clock_time(receipt.time) +
+        (receipt.rule == model::Rule::Park ? "parked " : "paused ") + clock_time(receipt.time) +
         (by_user ? " by " + receipt.actor : " for " + named(receipt.beneficiary, names)) + ", " +
         age(now - receipt.time) + " ago";
     std::string text = style.paint(Tone::Strong, printable(title)) + "\n";
@@ -364,24 +401,11 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
             ? ": the gang ran with fewer tasks than it needs for too long"
         : receipt.rule == model::Rule::Part
             ? ": together they got less done than one after the other"
-        : by_user ? ": somebody asked for it"
-                  : "";
+        : receipt.rule == model::Rule::Park ? ": it made no call to its GPUs for as long as it said"
+        : by_user                           ? ": somebody asked for it"
+                                            : "";
     text += line("rule", std::string(rule_word(receipt.rule)) + meaning, style);
-    const std::string arrow = " " + std::string(style.glyphs().arrow) + " ";
-    std::string notice = "asked " + clock_time(receipt.time) + " (time until " +
-                         clock_time(receipt.deadline) + ")" + arrow;
-    if (!receipt.stopped) {
-        notice += "saving now";
-    } else {
-        notice +=
-            "stopped " + clock_time(*receipt.stopped) + " after " +
-            base::format(*receipt.stopped - receipt.time) + arrow +
-            (receipt.frozen  ? "paused by checkpoint" + off_gpus(*receipt.frozen)
-             : receipt.saved ? "it saved and left by itself"
-             : *receipt.stopped < receipt.deadline ? "it ended without saving"
-                                                   : "it did not leave in time and was killed");
-    }
-    text += line("notice", notice, style);
+    text += line("notice", notice_text(receipt, style), style);
     if (!receipt.detail.empty()) text += line("told", receipt.detail, style);
     if (job.state == JobState::Paused && !job.frozen.empty())
         text += line("kept", "its processes, on " + where_text(job.frozen, names), style);
@@ -391,11 +415,13 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
                      gpu_time(receipt.frozen ? 0 : receipt.cost.restart_gpu_ms) + " to start again",
                  style);
     if (job.state == JobState::Paused) {
-        text += line(
-            "resumes",
-            job.held ? "berth resume " + std::to_string(job.id.value)
+        text +=
+            line("resumes",
+                 job.held ? "berth resume " + std::to_string(job.id.value)
+                 : job.parked_since
+                     ? "on its next GPU call, or by berth resume " + std::to_string(job.id.value)
                      : "by itself, as soon as GPUs " + of_its_node(job, names) + "are idle for it",
-            style);
+                 style);
     }
     return text;
 }

@@ -190,6 +190,9 @@ std::string run_or_wait(const model::JobRecord& record, base::TimePoint now) {
 std::string progress_text(const codec::JobView& job, const codec::NameTable& names,
                           base::TimePoint now, const Glyphs& glyphs) {
     if (model::is_final(job.state)) return ending(job);
+    if (job.parked_since && !job.held) {
+        return "parked since " + clock_time(*job.parked_since) + ", wakes on its next GPU call";
+    }
     if (is_waiting(job)) {
         if (job.verdict)
             return start_words(job, now) + reason_words(job.verdict->reason) + ": " + job.why;

@@ -80,6 +80,7 @@ constexpr Spelling kSpellings[] = {
     {"priority", "priority", ""},
     {"delay", "preemption_delay", ""},
     {"time", "expected_runtime", ""},
+    {"park-after", "park_after", ""},
 };
 
 Success add_environment(Value& job, const Arguments& arguments) {

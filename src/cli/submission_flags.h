@@ -36,6 +36,7 @@ inline constexpr auto kSubmissionFlags = std::to_array<Flag>({
     {0, "pause-signal", "SIGNAL", "that asks it to save and stop", Completes::Choices,
      "auto|TERM|INT|USR1|USR2|none"},
     {0, "time", "TIME", "how long it runs, for planning: 2h; not a limit"},
+    {0, "park-after", "TIME", "off its GPUs when unused for so long: 30m, never"},
     {0, "grace", "TIME", "how long it may take to save: 120s"},
     {0, "checkpoint", "DIR", "kept over pauses, told to the job", Completes::Files},
 });

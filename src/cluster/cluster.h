@@ -113,6 +113,7 @@ class Cluster {
     void remove_job(JobId id);  // with all that it holds
     void set_request(JobId id, const model::TaskRequest& request);  // what it has changes too
     void set_may_run(JobId id, bool may_run);
+    void set_parked(JobId id, bool is_parked);
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
     void set_waiting(JobId id, TimePoint since);

@@ -265,6 +265,11 @@ void Cluster::set_may_run(JobId id, bool may_run) {
     change(id, [&](Job& job) { job.may_run = may_run; });
 }
 
+void Cluster::set_parked(JobId id, bool is_parked) {
+    BERTH_CHECK(open_trials_ == 0, "nobody is parked inside a trial");
+    mutable_job(id).is_parked = is_parked;
+}
+
 void Cluster::set_started(JobId id, TimePoint time) {
     const auto start = [&](Job& job) {
         job.last_start = job.last_saved = time;

@@ -61,7 +61,8 @@ struct Job {
     int active = 0;                   // running tasks, not counting those being released
     int lacking = 1;                  // of them, to the minimum of every group (cluster/gang.h)
     bool preemptible = true;
-    bool may_run = true;              // not paused by a user, not ending
+    bool may_run = true;              // not paused by a user, not parked, not ending
+    bool is_parked = false;           // why it may not run: it is parked, and not paused as well
     model::Elastic elastic = model::Elastic::Live;
     int fresh_tasks = 0;  // placed since its last start
     model::JobKind kind = model::JobKind::Train;

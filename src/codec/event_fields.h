@@ -21,7 +21,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "job_starting", "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
     "job_paused",   "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
     "job_finished", "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
-    "node_moved"};
+    "node_moved",   "job_parked",   "job_woken"};
 
 template <>
 struct Fields<model::ProjectSet> {
@@ -53,29 +53,6 @@ struct Fields<model::JobReserved> {
         using R = model::JobReserved;
         field("job", &R::job), field("rule", &R::rule);
         field("deadline", &R::deadline), field("tasks", &R::tasks);
-    }
-};
-
-template <>
-struct Fields<model::PauseRequested> {
-    static void visit(auto&& field) {
-        field("job", &model::PauseRequested::job);
-        field("rule", &model::PauseRequested::rule);
-        field("beneficiary", &model::PauseRequested::beneficiary);
-        field("cost", &model::PauseRequested::cost);
-        field("deadline", &model::PauseRequested::deadline);
-        field("whole_job", &model::PauseRequested::whole_job);
-        field("tasks", &model::PauseRequested::tasks);
-        field("is_wasteful", &model::PauseRequested::is_wasteful);
-    }
-};
-
-template <>
-struct Fields<model::JobPaused> {
-    static void visit(auto&& field) {
-        using P = model::JobPaused;
-        field("job", &P::job), field("saved", &P::saved);
-        field("detail", &P::detail), field("frozen", &P::frozen);
     }
 };
 
@@ -127,6 +104,8 @@ struct JobFieldOnly {
 };
 template <>
 struct Fields<model::ReservationDropped> : JobFieldOnly<model::ReservationDropped> {};
+template <>
+struct Fields<model::JobWoken> : JobFieldOnly<model::JobWoken> {};
 template <>
 struct Fields<model::JobHeld> : JobFieldOnly<model::JobHeld> {};
 template <>

@@ -220,10 +220,10 @@ void FieldReader::finish(std::span<const std::string_view> unsupported) {
     }
 }
 
-std::optional<base::Duration> read_stale_grace(FieldReader& fields) {
-    const Value* value = fields.find("stale_grace");
+std::optional<base::Duration> read_or_never(FieldReader& fields, const char* name) {
+    const Value* value = fields.find(name);
     if (value != nullptr && value->text == "never") return base::Duration{-1};
-    return fields.duration("stale_grace");
+    return fields.duration(name);
 }
 
 }  // namespace berth::codec

@@ -105,6 +105,6 @@ std::optional<std::int64_t> decimal_from(std::string_view text, int places);
 bool is_name(std::string_view text);
 
 // `stale_grace`: a duration, or never.
-std::optional<base::Duration> read_stale_grace(FieldReader& fields);
+std::optional<base::Duration> read_or_never(FieldReader& fields, const char* name);
 
 }  // namespace berth::codec

@@ -171,7 +171,8 @@ base::Result<model::Submission> parse_job_file(std::string_view text, std::strin
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     spec.min_run = fields.duration("min_run");
     spec.preemption_delay = fields.duration("preemption_delay");
-    spec.stale_grace = read_stale_grace(fields);
+    spec.stale_grace = read_or_never(fields, "stale_grace");
+    spec.park_after = read_or_never(fields, "park_after");
     launch.workdir = absolute(fields.text("workdir", "."), directory);
     read_environment(problems, fields, launch);
     read_pause(problems, fields, launch);

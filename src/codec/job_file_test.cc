@@ -37,6 +37,9 @@ TEST_CASE("a job says how long it waits, is left alone and may miss tasks") {
     CHECK(job.spec.min_run == base::Duration{600'000});
     CHECK_FALSE(job.spec.may_share);
     CHECK(good("run: x\nmay_share: true\n").spec.may_share);
+    CHECK_FALSE(job.spec.park_after);
+    CHECK(good("run: x\npark_after: 30m\n").spec.park_after == base::Duration{1'800'000});
+    CHECK(*good("run: x\npark_after: never\n").spec.park_after < base::Duration{0});
     CHECK(job.spec.preemption_delay == base::Duration{120'000});
     CHECK(job.spec.stale_grace < base::Duration{0});
     CHECK_FALSE(good("run: x\n").spec.stale_grace.has_value());

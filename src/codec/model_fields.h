@@ -96,7 +96,7 @@ struct Fields<model::JobSpec> {
         field("expected_runtime", &J::expected_runtime);
         field("restart_cost", &J::restart_cost);
         field("preemption_delay", &J::preemption_delay);
-        field("stale_grace", &J::stale_grace);
+        field("stale_grace", &J::stale_grace), field("park_after", &J::park_after);
     }
 };
 
@@ -129,6 +129,7 @@ struct Fields<model::JobRecord> {
         field("hold", &R::hold), field("hold_deadline", &R::hold_deadline);
         field("hold_rule", &R::hold_rule), field("last_pause", &R::last_pause);
         field("stale_since", &R::stale_since), field("frozen", &R::frozen);
+        field("parked_since", &R::parked_since);
         field("pause_way", &R::pause_way), field("is_parted", &R::is_parted);
     }
 };

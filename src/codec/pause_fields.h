@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which members has what is known of pauses? A part of model_fields.h.
+// Which members has what is known of pauses? A part of model_fields.h and event_fields.h.
 #pragma once
 
 #include "codec/described.h"
+#include "model/event.h"
 #include "model/launch.h"
 #include "model/record.h"
 
@@ -21,6 +22,7 @@ template <>
 struct Fields<model::PauseWay> {
     static void visit(auto&& field) {
         field("rung", &model::PauseWay::rung), field("why_not", &model::PauseWay::why_not);
+        field("why_not_parked", &model::PauseWay::why_not_parked);
     }
 };
 
@@ -48,6 +50,37 @@ struct Fields<model::PauseManner> {
     static void visit(auto&& field) {
         using P = model::PauseManner;
         field("signal", &P::signal), field("grace", &P::grace);
+    }
+};
+
+template <>
+struct Fields<model::PauseRequested> {
+    static void visit(auto&& field) {
+        field("job", &model::PauseRequested::job);
+        field("rule", &model::PauseRequested::rule);
+        field("beneficiary", &model::PauseRequested::beneficiary);
+        field("cost", &model::PauseRequested::cost);
+        field("deadline", &model::PauseRequested::deadline);
+        field("whole_job", &model::PauseRequested::whole_job);
+        field("tasks", &model::PauseRequested::tasks);
+        field("is_wasteful", &model::PauseRequested::is_wasteful);
+    }
+};
+
+template <>
+struct Fields<model::JobPaused> {
+    static void visit(auto&& field) {
+        using P = model::JobPaused;
+        field("job", &P::job), field("saved", &P::saved);
+        field("detail", &P::detail), field("frozen", &P::frozen);
+    }
+};
+
+template <>
+struct Fields<model::JobParked> {
+    static void visit(auto&& field) {
+        using P = model::JobParked;
+        field("job", &P::job), field("frozen", &P::frozen);
     }
 };
 

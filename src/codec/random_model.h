@@ -36,8 +36,8 @@ class RandomModel {
         model::JobRecord record;
         record.id = job(), record.spec = spec(), record.is_parted = flag();
         record.user = text(), record.command = text(), record.detail = text();
-        record.state = state(0), record.held = flag();
-        record.created = time(), record.waiting_since = time();
+        record.state = state(0), record.hold_rule = rule(), record.parked_since = maybe(time());
+        record.held = flag(), record.created = time(), record.waiting_since = time();
         record.first_start = maybe(time()), record.last_start = maybe(time());
         record.last_checkpoint = maybe(time()), record.finished = maybe(time());
         record.attempts = small(), record.pauses = small(), record.exit_code = small();
@@ -45,7 +45,7 @@ class RandomModel {
         record.tasks = placements(), record.hold = placements(), record.frozen = placements();
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.stale_since = maybe(time());
-        record.hold_rule = rule(), record.turn_gpu_ms = large(), record.pause_way.why_not = text();
+        record.pause_way = {{}, text(), text()}, record.turn_gpu_ms = large();
         const auto frozen = maybe(model::Frozen{{large()}, duration()});
         record.last_pause =
             maybe(model::PauseReceipt{time(), rule(), job(), text(), cost(), time(), maybe(time()),
@@ -100,8 +100,8 @@ class RandomModel {
         spec.placement = model::Placement(rng_.between(0, 2));
         spec.tensor_skew_ppm = maybe(large()), spec.min_run = maybe(duration());
         spec.restart_cost = duration(), spec.preemption_delay = maybe(duration()),
-        spec.expected_runtime = maybe(duration()), spec.may_share = flag(),
-        spec.packed = maybe(model::GpuPart{{large()}, {large()}});
+        spec.expected_runtime = maybe(duration()), spec.park_after = maybe(duration()),
+        spec.may_share = flag(), spec.packed = maybe(model::GpuPart{{large()}, {large()}});
         return spec;
     }
     std::vector<model::TaskPlacement> placements() {

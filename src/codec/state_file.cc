@@ -331,7 +331,8 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     spec.elastic = fields.choice("elastic", model::Elastic::Live);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});
     spec.preemption_delay = fields.duration("preemption_delay");
-    spec.stale_grace = read_stale_grace(fields);
+    spec.stale_grace = read_or_never(fields, "stale_grace");
+    spec.park_after = read_or_never(fields, "park_after");
     job.created = fields.time("created").value_or(state_.now);
     job.waiting_since = fields.time("waiting_since");
     job.last_start = fields.time("last_start");
@@ -341,6 +342,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     job.attained = fields.duration("attained");
     job.turn_until = fields.duration("turn_until");
     job.held = fields.flag("held", false);
+    job.parked_since = fields.time("parked_since");
     job.promised_until = fields.time("promised_until");
     read_tasks(fields, job);
     read_counts(fields, job);

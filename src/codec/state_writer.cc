@@ -198,9 +198,14 @@ class StateWriter {
         duration("expected_runtime", spec.expected_runtime);
         if (spec.restart_cost.count() > 0) duration("restart_cost", spec.restart_cost);
         duration("preemption_delay", spec.preemption_delay);
-        if (!spec.stale_grace) return;
-        if (*spec.stale_grace < model::Duration{0}) return text("stale_grace", "never");
-        duration("stale_grace", spec.stale_grace);
+        or_never("stale_grace", spec.stale_grace);
+        or_never("park_after", spec.park_after);
+    }
+
+    void or_never(std::string_view key, const std::optional<model::Duration>& time) {
+        if (!time) return;
+        if (*time < model::Duration{0}) return text(key, "never");
+        duration(key, time);
     }
 
     void write(const JobDescription& job) {
@@ -214,6 +219,7 @@ class StateWriter {
         duration("attained", job.attained);
         duration("turn_until", job.turn_until);
         if (job.held) json_.key("held"), json_.boolean(true);
+        if (job.parked_since) time("parked_since", *job.parked_since);
         if (job.promised_until) time("promised_until", *job.promised_until);
         list("tasks", job.tasks, [&](const TaskDescription& task) {
             if (task.state != TaskState::Running) {

@@ -47,8 +47,8 @@ inline constexpr std::array<Word, 4> kWords<model::TaskState>{"pending", "runnin
 template <>
 inline constexpr std::array<Word, 2> kWords<model::QuotaKind>{"guaranteed", "fixed"};
 template <>
-inline constexpr std::array<Word, 8> kWords<model::Rule>{
-    "allocate", "reclaim", "preempt", "consolidate", "hold", "user", "stale", "part"};
+inline constexpr std::array<Word, 9> kWords<model::Rule>{
+    "allocate", "reclaim", "preempt", "consolidate", "hold", "user", "stale", "part", "park"};
 template <>
 inline constexpr std::array<Word, 10> kWords<model::RemedyKind>{
     "wait",     "resume", "node_back", "raise_limit", "raise_quota",

@@ -122,6 +122,7 @@ void Controller::run_effects(const Transaction& transaction) {
         ports_.launcher.stop(stop.attempt, stop.reason, stop.grace);
         crash::crash_point("after-stop");
     }
+    for (const ports::AttemptId attempt : transaction.parks()) ports_.launcher.park(attempt);
     const auto live = static_cast<std::int64_t>(state_.jobs.size());
     if (events_since_snapshot_ < std::max(settings_.snapshot_events, kEventsPerJob * live)) return;
     // The log is complete without it: try again after as many events more.

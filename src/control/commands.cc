@@ -159,6 +159,7 @@ void Controller::take_submission(Transaction& transaction, model::Submission& su
         }
     }
     const model::JobId id{state_.last_job.value + 1};
+    lifecycle::fill_in(submission.spec, settings_.policy);
     model::JobSubmitted submitted{id, std::move(submission.spec), submission.launch.user,
                                   command_text(submission.launch.command)};
     if (const auto possible = lifecycle::check(state_, submitted); !possible) {
@@ -224,7 +225,10 @@ base::Status Controller::take_resume(Transaction& transaction, model::JobId id,
     if (job->state == JobState::Cancelling) {
         return base::fail(ErrorCode::Conflict, job_text(id) + " is being cancelled");
     }
-    if (job->held) return transaction.record(model::JobReleased{id}, actor);
+    if (job->held || job->parked_since) {
+        if (job->parked_since) transaction.note(model::JobWoken{id}, actor);
+        return job->held ? transaction.record(model::JobReleased{id}, actor) : base::Status{};
+    }
     if (job->state == JobState::Paused || job->state == JobState::Pausing) {
         return base::fail(ErrorCode::Conflict,
                           job_text(id) + " was paused by the scheduler and resumes by itself");

@@ -97,6 +97,8 @@ class Controller final : public ports::LauncherListener {
     void on_measured(ports::AttemptId attempt, const model::GpuProfile& profile) override;
     void on_slow_pair(ports::AttemptId one, ports::AttemptId other) override;
     void on_frozen(ports::AttemptId attempt, const model::Frozen& frozen) override;
+    void on_idle(ports::AttemptId attempt, base::Duration idle) override;
+    void on_waking(ports::AttemptId attempt) override;
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
 
@@ -145,6 +147,8 @@ class Controller final : public ports::LauncherListener {
     void take_slow_pair(Transaction& transaction, ports::AttemptId one, ports::AttemptId other);
     void take_frozen(Transaction& transaction, ports::AttemptId attempt,
                      const model::Frozen& frozen);
+    void take_idle(Transaction& transaction, ports::AttemptId attempt, base::Duration idle);
+    void take_waking(Transaction& transaction, ports::AttemptId attempt);
     void take_exit(Transaction& transaction, ports::AttemptId attempt,
                    const ports::AttemptExit& exit);
     void take_lost(Transaction& transaction, ports::AttemptId attempt, const std::string& detail);

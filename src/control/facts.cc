@@ -77,6 +77,15 @@ void Controller::on_frozen(ports::AttemptId attempt, const model::Frozen& frozen
     });
 }
 
+void Controller::on_idle(ports::AttemptId attempt, base::Duration idle) {
+    queue(
+        [this, attempt, idle](Transaction& transaction) { take_idle(transaction, attempt, idle); });
+}
+
+void Controller::on_waking(ports::AttemptId attempt) {
+    queue([this, attempt](Transaction& transaction) { take_waking(transaction, attempt); });
+}
+
 void Controller::on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) {
     queue(
         [this, attempt, exit](Transaction& transaction) { take_exit(transaction, attempt, exit); });
@@ -137,12 +146,29 @@ void Controller::take_frozen(Transaction& transaction, ports::AttemptId attempt,
         // The crash fell between the commit and the resume: the order still stands.
         return transaction.start(id);
     }
+    if (job->state == JobState::Running && job->releasing.empty()) {
+        return transaction.note(model::JobParked{id, frozen}, kMachine);
+    }
     if (job->state != JobState::Pausing) return;
     stopping_.erase(id);
     // A promise that was made to it for elsewhere is of no use to it any more.
     if (!job->hold.empty()) transaction.note(model::ReservationDropped{id}, kMachine);
     transaction.note(model::JobPaused{.job = id, .saved = true, .detail = {}, .frozen = frozen},
                      kMachine);
+}
+
+// Nothing is written down before it is off its GPUs: where that cannot be, nothing has changed.
+void Controller::take_idle(Transaction& transaction, ports::AttemptId attempt,
+                           base::Duration idle) {
+    const model::JobRecord* job = current(transaction, attempt);
+    if (job == nullptr || !lifecycle::may_be_parked(*job, idle)) return;
+    transaction.park(attempt);
+}
+
+void Controller::take_waking(Transaction& transaction, ports::AttemptId attempt) {
+    const model::JobRecord* job = current(transaction, attempt);
+    if (job == nullptr || !job->parked_since) return;
+    transaction.note(model::JobWoken{job->id}, kMachine);
 }
 
 void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
@@ -163,7 +189,10 @@ void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
                                               .detail = exit.detail},
                              kMachine);
             return;
-        case JobState::Paused: return requeue(transaction, *job, exit.detail);
+        case JobState::Paused:
+            // Parked, its processes run and may end by themselves.
+            if (job->parked_since && exit.signal == 0 && !exit.stop_asked) break;
+            return requeue(transaction, *job, exit.detail);
         default:
             if (exit.stop_asked && job->is_resizing()) {
                 return go_on_resized(transaction, *job, !exit.killed && exit.signal == 0);

@@ -28,6 +28,9 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
     order.may_share = record.spec.may_share && !record.is_parted;
     if (known != nullptr) order.profile = *known;
     order.resumes = record.attempts > 1;
+    const bool parks = record.spec.park_after.value_or(base::Duration{-1}) > base::Duration{0};
+    const bool may_be_parked = record.frozen.empty() || record.pause_way.why_not_parked.empty();
+    if (parks && may_be_parked) order.park_after = record.spec.park_after;
     order.is_elastic = record.spec.tasks_max > record.spec.tasks_min;
     std::vector<model::TaskPlacement> tasks = record.tasks;
     std::ranges::sort(tasks, {}, &model::TaskPlacement::task);

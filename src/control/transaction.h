@@ -55,6 +55,7 @@ class Transaction {
     void acknowledge(Acknowledgement tell) { acknowledgements_.push_back(std::move(tell)); }
     void start(model::JobId job) { starts_.push_back(job); }
     void stop(StopOrder order) { stops_.push_back(order); }
+    void park(ports::AttemptId attempt) { parks_.push_back(attempt); }
 
     const ports::Batch& batch() const { return batch_; }
     // The command of a job submitted in this turn, else null.
@@ -62,6 +63,7 @@ class Transaction {
     const std::vector<Acknowledgement>& acknowledgements() const { return acknowledgements_; }
     const std::vector<model::JobId>& starts() const { return starts_; }
     const std::vector<StopOrder>& stops() const { return stops_; }
+    const std::vector<ports::AttemptId>& parks() const { return parks_; }
 
   private:
     lifecycle::State& state_;
@@ -71,6 +73,7 @@ class Transaction {
     std::vector<Acknowledgement> acknowledgements_;
     std::vector<model::JobId> starts_;
     std::vector<StopOrder> stops_;
+    std::vector<ports::AttemptId> parks_;
 };
 
 }  // namespace berth::control

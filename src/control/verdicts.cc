@@ -14,9 +14,9 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
     if (job == nullptr || !job->placed.empty()) return {};
     // The decision was carried out already: on this very state it would be empty (I5).
     if (job->hold) return scheduling::explain(state.cluster, policy, {}, now, id);
-    const Likeness likeness{
-        job->project,   job->shape,       job->precedence(), job->tasks_min,
-        job->tasks_max, job->preemptible, job->may_run,      job->last_start != model::TimePoint{}};
+    const Likeness likeness{job->project,   job->shape,     job->precedence(),
+                            job->tasks_min, job->tasks_max, job->preemptible,
+                            job->may_run,   job->is_parked, job->last_start != model::TimePoint{}};
     const auto found = known_.find(likeness);
     model::Verdict verdict = found != known_.end()
                                  ? found->second

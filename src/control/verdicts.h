@@ -33,6 +33,7 @@ class Verdicts {
         int tasks_max = 1;
         bool preemptible = true;
         bool may_run = true;
+        bool is_parked = false;
         bool ran_before = false;
 
         auto operator<=>(const Likeness&) const = default;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/check.h"
 #include "lifecycle/packing.h"
@@ -121,6 +122,36 @@ class Fold {
         }
     }
 
+    void operator()(const model::JobParked& parked) {
+        JobRecord& record = settle(parked.job);
+        drop_hold(record);
+        record.last_pause = model::PauseReceipt{.time = event_.time,
+                                                .rule = model::Rule::Park,
+                                                .beneficiary = {},
+                                                .actor = event_.actor,
+                                                .cost = {},
+                                                .deadline = event_.time,
+                                                .stopped = event_.time,
+                                                .saved = true,
+                                                .frozen = parked.frozen};
+        state_.cluster.set_paused(parked.job, event_.time);
+        record.frozen = record.tasks;
+        leave_gpus(record);
+        stay_where_frozen(state_, record);
+        record.parked_since = event_.time;
+        leave_or_join_line(record);
+        record.state = JobState::Paused;
+        ++record.pauses;
+        wait_from_now(record);
+    }
+
+    void operator()(const model::JobWoken& woken) {
+        JobRecord& record = settle(woken.job);
+        record.parked_since.reset();
+        leave_or_join_line(record);
+        wait_from_now(record);
+    }
+
     void operator()(const model::JobPaused& paused) {
         JobRecord& record = settle(paused.job);
         record.frozen.clear();
@@ -144,14 +175,14 @@ class Fold {
         JobRecord& record = settle(held.job);
         record.held = true;
         drop_hold(record);  // a promise to a job that may not run keeps GPUs idle
-        state_.cluster.set_may_run(held.job, false);
+        leave_or_join_line(record);
     }
 
     void operator()(const model::JobReleased& released) {
         JobRecord& record = settle(released.job);
         record.held = false;
         wait_from_now(record);
-        state_.cluster.set_may_run(released.job, true);
+        leave_or_join_line(record);
     }
 
     void operator()(const model::CheckpointSaved& saved) {
@@ -188,6 +219,7 @@ class Fold {
         JobRecord& record = settle(lost.job);
         leave_gpus(record);
         record.frozen.clear();
+        if (std::exchange(record.parked_since, {})) leave_or_join_line(record);
         state_.cluster.set_stay(lost.job, {});
         record.state = JobState::Queued;
         record.detail = lost.detail;
@@ -250,6 +282,10 @@ class Fold {
         lifecycle::pack(state_, record, *change);
         count_use(record, record.tasks, +1);
         cluster::note_attained(state_.cluster, record.id, record.attained_gpu_ms, record.settled);
+    }
+
+    void leave_or_join_line(const JobRecord& record) {
+        lifecycle::leave_or_join_line(state_, record);
     }
 
     void wait_from_now(JobRecord& record) {
@@ -357,6 +393,27 @@ class Fold {
 std::int64_t attained_gpu_ms(const JobRecord& record, model::TimePoint now) {
     const auto since = std::max(now - record.settled, model::Duration{0});
     return record.attained_gpu_ms + milli_gpus(record.tasks) * since.count() / 1000;
+}
+
+void fill_in(model::JobSpec& spec, const model::Policy& policy) {
+    const bool is_session =
+        spec.kind == model::JobKind::Build && spec.tasks_max == 1 && spec.request.gpus > 0;
+    if (is_session && !spec.park_after) spec.park_after = policy.park_after;
+}
+
+bool may_be_parked(const JobRecord& record, model::Duration idle) {
+    return record.state == JobState::Running && record.releasing.empty() && !record.is_resizing() &&
+           record.spec.park_after && *record.spec.park_after > model::Duration{0} &&
+           idle >= *record.spec.park_after &&
+           record.pause_way.rung == model::PauseRung::Checkpoint &&
+           record.pause_way.why_not_parked.empty();
+}
+
+void leave_or_join_line(State& state, const JobRecord& record) {
+    const bool is_stopped = record.held || record.state == JobState::Cancelling;
+    const bool is_parked = record.parked_since.has_value();
+    state.cluster.set_may_run(record.id, !is_stopped && !is_parked);
+    state.cluster.set_parked(record.id, !is_stopped && is_parked);
 }
 
 void stay_where_frozen(State& state, const JobRecord& record) {

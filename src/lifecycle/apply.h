@@ -9,6 +9,7 @@
 //   a job that moves is pausing, then paused, with its new place promised to it all the time
 //   pausing -> paused -> starting with the same attempt: a job that is frozen, its processes alive
 //   and off their GPUs, goes on with them on its node (docs/adr/0015)
+//   running -> paused: parked, frozen in the same way but unasked; in line when it wakes
 //   any but the final ones -> [cancelling ->] cancelled
 //   running -> starting: with another number of tasks, for a job that has to stop for it
 //
@@ -28,6 +29,7 @@
 #include "cluster/cluster.h"
 #include "lifecycle/profiles.h"
 #include "model/event.h"
+#include "model/policy.h"
 #include "model/record.h"
 
 namespace berth::lifecycle {
@@ -59,6 +61,13 @@ base::Result<std::optional<model::JobRecord>> try_apply(State& state, const mode
 std::int64_t attained_gpu_ms(const model::JobRecord& record, model::TimePoint now);
 // Tells the cluster what GPU time the job has had by its record.
 void restore_attained(State& state, const model::JobRecord& record);
+
+// What the policy says of a new job where that says nothing.
+void fill_in(model::JobSpec& spec, const model::Policy& policy);
+// Whether a running job is to be parked that has made no call to its GPUs for so long.
+bool may_be_parked(const model::JobRecord& record, model::Duration idle);
+// Tells the cluster whether the job may run: not when a user paused it, it is parked or cancelled.
+void leave_or_join_line(State& state, const model::JobRecord& record);
 
 // Tells the cluster of the node to which its processes bind a job that is frozen, and of the host
 // memory that they and what was on the GPUs take there.

@@ -135,6 +135,8 @@ class Check {
 
     Status operator()(const model::JobStarting& starting) const {
         if (starting.tasks.empty()) return base::invalid("a start needs tasks");
+        const model::JobRecord* job = find(starting.job);
+        if (job != nullptr && job->parked_since) return conflict(*job, "is parked; wake it first");
         return expect(starting.job, kMayGain);
     }
     Status operator()(const model::JobRunning& running) const {
@@ -169,6 +171,18 @@ class Check {
         const model::JobRecord* job = find(resized.job);
         if (job == nullptr) return unknown(resized.job);
         if (!job->is_resizing()) return conflict(*job, "is not about to change its size");
+        return {};
+    }
+    Status operator()(const model::JobParked& parked) const {
+        const model::JobRecord* job = find(parked.job);
+        if (job != nullptr && !job->releasing.empty()) return conflict(*job, "is asked to leave");
+        if (job != nullptr && job->is_resizing()) return conflict(*job, "changes its size");
+        return expect(parked.job, {JobState::Running});
+    }
+    Status operator()(const model::JobWoken& woken) const {
+        const model::JobRecord* job = find(woken.job);
+        if (job == nullptr) return unknown(woken.job);
+        if (!job->parked_since) return conflict(*job, "is not parked");
         return {};
     }
     Status operator()(const model::JobHeld& held) const {
@@ -303,6 +317,13 @@ class Check {
         }
         if (spec.tensor_skew_ppm.value_or(0) < 0 || spec.tensor_skew_ppm.value_or(0) > 1'000'000) {
             return base::invalid("tensor_skew: wanted a part from 0 to 1");
+        }
+        const bool parks = spec.park_after && *spec.park_after >= model::Duration{0};
+        if (parks && (spec.tasks_max > 1 || spec.request.gpus == 0)) {
+            return base::invalid("park_after: wanted a job of one task with GPUs");
+        }
+        if (parks && spec.park_after->count() == 0) {
+            return base::invalid("park_after: wanted a time such as 30m, or never; found 0");
         }
         return check_request(spec);
     }

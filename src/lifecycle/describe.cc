@@ -206,6 +206,10 @@ class Describer {
             known.stale_since = job.stale_since;
             state_.cluster.history().stale[id] = {*job.stale_since, job.spec.stale_grace};
         }
+        if (job.parked_since && known.tasks.empty()) {
+            known.parked_since = job.parked_since;
+            leave_or_join_line(state_, known);
+        }
         if (job.held) BERTH_TRY_VOID(record(description_.now, model::JobHeld{id}));
         if (job.attained) {
             known.attained_gpu_ms = job.attained->count();

@@ -113,6 +113,101 @@ TEST_CASE("a frozen job holds no GPU but host memory of its node, and goes on wi
     CHECK(used() == 0);
 }
 
+TEST_CASE("a parked job holds no GPU and asks for none until it wakes, also after a restart") {
+    Life life;
+    life.start(1);
+    const model::TaskPlacement place = life.state.jobs.at(kJob).tasks.front();
+    life.happen(model::JobParked{kJob, model::Frozen{{1 << 20}, {}}}, 5000);
+    const model::JobRecord& job = life.state.jobs.at(kJob);
+    CHECK(job.state == JobState::Paused);
+    CHECK(job.parked_since == life.now);
+    CHECK(job.frozen == std::vector{place});
+    CHECK(job.tasks.empty());
+    CHECK(job.last_pause->rule == model::Rule::Park);
+    CHECK(job.last_pause->frozen.has_value());
+    CHECK(job.lost_gpu_ms == 0);
+    CHECK(job.attained_gpu_ms == 5000);
+    CHECK(life.state.cluster.pool({0}).free_total[0] == base::gpus(2));
+    CHECK(life.state.cluster.claim({0}, {1}).usage.pending == base::gpus(0));
+    CHECK_FALSE(life.state.cluster.job(kJob).is_waiting());
+    const State restored = lifecycle::restore(lifecycle::snapshot(life.state));
+    CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
+    CHECK(restored.cluster.job(kJob).is_parked);
+    CHECK_FALSE(lifecycle::check(life.state, model::JobStarting{kJob, 1, {}, {place}}));
+    life.happen(model::JobWoken{kJob}, 5000);
+    CHECK_FALSE(job.parked_since.has_value());
+    CHECK(job.waiting_since == life.now);
+    CHECK(life.state.cluster.job(kJob).is_waiting());
+    CHECK_FALSE(lifecycle::check(life.state, model::JobWoken{kJob}));
+    life.happen(model::JobStarting{kJob, 1, {}, {place}});
+    life.happen(model::JobRunning{kJob});
+    CHECK(job.attempts == 1);
+}
+
+TEST_CASE("a parked job that a user pauses wants both: to wake and to be resumed") {
+    Life life;
+    life.start(1);
+    life.happen(model::JobParked{kJob, {}});
+    life.happen(model::JobHeld{kJob});
+    CHECK_FALSE(life.state.cluster.job(kJob).is_parked);  // a user is why it may not run
+    life.happen(model::JobWoken{kJob});
+    CHECK_FALSE(life.state.cluster.job(kJob).is_waiting());
+    life.happen(model::JobReleased{kJob});
+    CHECK(life.state.cluster.job(kJob).is_waiting());
+}
+
+TEST_CASE("a parked job whose processes are lost waits for its next attempt") {
+    Life life;
+    life.start(1);
+    life.happen(model::JobParked{kJob, {}});
+    life.happen(model::AttemptLost{kJob, "killed"});
+    CHECK(life.job_state() == JobState::Queued);
+    CHECK_FALSE(life.state.jobs.at(kJob).parked_since.has_value());
+    CHECK(life.state.cluster.job(kJob).is_waiting());
+}
+
+TEST_CASE("the policy says when a session is parked that says nothing itself") {
+    model::Policy policy;
+    policy.park_after = model::Duration{1'800'000};
+    const auto filled = [&](model::JobSpec spec) {
+        lifecycle::fill_in(spec, policy);
+        return spec.park_after;
+    };
+    model::JobSpec spec;
+    CHECK_FALSE(filled(spec).has_value());  // a train job
+    spec.kind = model::JobKind::Build;
+    CHECK(filled(spec) == policy.park_after);
+    spec.park_after = model::Duration{-1};  // never
+    CHECK(filled(spec) == model::Duration{-1});
+    spec.park_after.reset();
+    spec.request.gpus = 0;
+    CHECK_FALSE(filled(spec).has_value());
+    spec.request.gpus = 1;
+    spec.tasks_max = 2;
+    CHECK_FALSE(filled(spec).has_value());
+}
+
+TEST_CASE("only who runs, can be checkpointed and was idle for so long is parked") {
+    Life life;
+    life.start(1);
+    model::JobRecord job = life.state.jobs.at(kJob);
+    const auto may = [&](std::int64_t idle_ms) {
+        return lifecycle::may_be_parked(job, model::Duration{idle_ms});
+    };
+    job.pause_way.rung = model::PauseRung::Checkpoint;
+    CHECK_FALSE(may(60'000));  // it did not ask for it
+    job.spec.park_after = model::Duration{60'000};
+    CHECK(may(60'000));
+    CHECK_FALSE(may(59'999));
+    job.pause_way.why_not_parked = "its calls are not seen";
+    CHECK_FALSE(may(60'000));
+    job.pause_way = {model::PauseRung::Signal, "no driver"};
+    CHECK_FALSE(may(60'000));
+    job.pause_way = {model::PauseRung::Checkpoint, ""};
+    job.state = JobState::Starting;
+    CHECK_FALSE(may(60'000));
+}
+
 TEST_CASE("a frozen job whose processes are lost waits for its next attempt, wherever") {
     Life life;
     life.start(1);

@@ -102,9 +102,7 @@ void restore_job(State& state, const model::JobRecord& record) {
     if (record.stale_since) {
         cluster.history().stale[record.id] = {*record.stale_since, record.spec.stale_grace};
     }
-    if (record.held || record.state == model::JobState::Cancelling) {
-        cluster.set_may_run(record.id, false);
-    }
+    leave_or_join_line(state, record);
     if (!record.tasks.empty()) cluster.release(record.id, record.releasing);
     restore_attained(state, record);
     if (record.state == model::JobState::Paused) stay_where_frozen(state, record);

@@ -44,6 +44,7 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
     const std::int64_t turn = state.cluster.job(record.id).attained.turn_gpu_ms;
     if (turn > 0) job.turn_until = model::Duration{turn};
     job.held = record.held || record.state == model::JobState::Cancelling;
+    job.parked_since = record.parked_since;
     for (const model::TaskPlacement& place : record.tasks) {
         const bool leaves =
             std::ranges::find(record.releasing, place.task) != record.releasing.end();

@@ -36,6 +36,7 @@ struct JobDescription {
     std::optional<Duration> attained;  // GPU time it has had; none = that of its present run
     std::optional<Duration> turn_until;  // on tier 0 until it has had so much (model::Tiers)
     bool held = false;  // a user paused it
+    std::optional<TimePoint> parked_since;  // it asks for no GPU until it makes a call to one
     std::optional<TimePoint> promised_until;  // how long promised tasks are kept for it
     std::vector<TaskDescription> tasks;  // by rank; those not listed are pending
 };

@@ -91,6 +91,16 @@ struct JobResized {
     bool saved = false;  // it stopped by itself within the grace
     std::int64_t lost_gpu_ms = 0;  // unsaved work that this destroyed
 };
+// It made no call to its GPUs for as long as it said, and was taken off them with its processes
+// alive. It asks for none until it wakes.
+struct JobParked {
+    JobId job;
+    Frozen frozen;
+};
+// A parked job makes a call to its GPUs again, or somebody resumed it.
+struct JobWoken {
+    JobId job;
+};
 struct JobHeld {
     JobId job;
 };  // a user asked that it shall not run
@@ -131,7 +141,7 @@ using EventBody =
     std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning,
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
-                 JobMeasured, JobsParted, NodeMoved>;
+                 JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -154,6 +154,8 @@ struct JobSpec {
     // How long it may stay below its minimum (rule R10); none = the policy's, negative = for ever.
     std::optional<Duration> stale_grace;
     Duration restart_cost{0};  // measured or declared: what one pause costs each GPU
+    // Without a call to its GPUs for so long it is parked (docs/adr/0020); negative = never.
+    std::optional<Duration> park_after;
 
     bool operator==(const JobSpec&) const = default;
 };

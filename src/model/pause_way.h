@@ -15,6 +15,7 @@ enum class PauseRung { Unknown, Checkpoint, Signal, Kill };
 struct PauseWay {
     PauseRung rung = PauseRung::Unknown;
     std::string why_not;  // a checkpoint; empty with one
+    std::string why_not_parked = {};  // though it asked for that; empty = it is parked
 
     bool operator==(const PauseWay&) const = default;
 };

@@ -21,6 +21,7 @@ enum class Rule {
     User,      // somebody asked
     Stale,     // a gang below its minimum for too long gives its GPUs back
     Part,      // packed on one GPU, two jobs get less done than one after the other
+    Park,      // it made no call to its GPUs for as long as it said
 };
 
 // Tasks start on these GPUs now. A job that runs already and grows is listed with its new tasks.

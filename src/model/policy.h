@@ -61,6 +61,9 @@ struct Policy {
     Duration hold{30 * 1000};
     // How long a paused job may take to save before it is killed.
     Duration pause_grace{60 * 1000};
+    // Without a call to its GPUs for so long a build job of one task is parked that does not say
+    // when itself; none = never.
+    std::optional<Duration> park_after;
     // Most running jobs that move for one that waits; 0 = nobody is moved.
     int moves_max = 16;
     // They move only when that costs no more than the waiting job has lost by waiting, and not

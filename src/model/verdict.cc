@@ -9,7 +9,8 @@ std::string_view name(Reason reason) {
         "NotBefore",     "Paused",          "QuotaHard",  "QuotaFair",
         "PriorityAhead", "PoolFull",        "Fragmented", "Topology",
         "ModelMismatch", "HostResources",   "Gang",       "Unhealthy",
-        "Reserved",      "WaitingForPause", "Starting",   "NotYetEvaluated"};
+        "Reserved",      "WaitingForPause", "Starting",   "NotYetEvaluated",
+        "Parked"};
     return kNames[static_cast<std::size_t>(reason)];
 }
 

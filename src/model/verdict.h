@@ -37,9 +37,10 @@ enum class Reason {
     WaitingForPause,  // its GPUs are being freed for it
     Starting,         // its GPUs are its own, its processes are being started
     NotYetEvaluated,  // submitted after the last decision
+    Parked,           // off its GPUs since it made no call to them; it asks for none
 };
 
-inline constexpr int kReasonCount = static_cast<int>(Reason::NotYetEvaluated) + 1;
+inline constexpr int kReasonCount = static_cast<int>(Reason::Parked) + 1;
 
 std::string_view name(Reason reason);
 

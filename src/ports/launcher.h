@@ -51,7 +51,8 @@ struct LaunchOrder {
     std::optional<model::GpuProfile> profile = {};  // of jobs like it
     bool resumes = false;               // an earlier attempt was paused
     bool is_elastic = false;            // its tasks may come to be more or fewer
-    std::string freezer = {};           // of its node, by which a pause may keep its processes
+    std::optional<base::Duration> park_after = {};  // without a call to its GPUs it may be parked
+    std::string freezer = {};  // of its node, by which a pause may keep its processes
     std::string arbiter = {};  // its socket there, which may order it off its GPUs for a while
 };
 
@@ -79,8 +80,13 @@ class LauncherListener {
     virtual void on_running(AttemptId attempt) = 0;
     // It says that all its work so far is saved, and goes on.
     virtual void on_saved(AttemptId attempt) = 0;
-    // The answer to a stop for a pause: its processes live and are on no GPU, until resume().
+    // The answer to a stop for a pause, or to park(): its processes live and are on no GPU, until
+    // resume().
     virtual void on_frozen(AttemptId attempt, const model::Frozen& frozen) = 0;
+    // None of its processes has made a call to its GPUs for so long; told again and again.
+    virtual void on_idle(AttemptId, base::Duration) {}
+    // Parked, it makes one now, which waits until resume().
+    virtual void on_waking(AttemptId) {}
     // What its tasks took of the GPUs that they shared, all those of one GPU together; before its
     // end, where anything was measured.
     virtual void on_measured(AttemptId, const model::GpuProfile&) {}
@@ -98,6 +104,9 @@ class Launcher {
 
     // Starts all tasks of an attempt. Failure to start is an exit with code 126 or 127.
     virtual void start(const LaunchOrder& order) = 0;
+    // Takes an attempt off its GPUs; its processes live on and its next call to a GPU waits.
+    // Answered by on_frozen, or not at all where it cannot be now.
+    virtual void park(AttemptId) {}
     // Puts the processes of a frozen attempt on the GPUs of the order, of the same number and on
     // the same node. Answered by on_running, or by on_exit where they could not be put back.
     virtual void resume(const LaunchOrder& order) = 0;

@@ -335,6 +335,7 @@ Result<JobLine> read_job(const Command& command) {
     readers["waiting"] = into_optional(job.waiting, base::parse_duration);
     readers["started"] = into_optional(job.started, base::parse_duration);
     readers["saved"] = into_optional(job.saved, base::parse_duration);
+    readers["parked"] = into_optional(job.parked, base::parse_duration);
     readers["paused"] = into_optional(job.paused, base::parse_duration);
     readers["attained"] = into_optional(job.attained, base::parse_duration);
     readers["stale"] = into_optional(job.stale, base::parse_duration);

@@ -21,6 +21,7 @@ std::string_view rule_name(model::Rule rule) {
         case model::Rule::User: return "user";
         case model::Rule::Stale: return "stale";
         case model::Rule::Part: return "part";
+        case model::Rule::Park: return "park";
     }
     return {};
 }

@@ -125,6 +125,7 @@ Status Stage::add_job(const Command& command, bool is_running) {
     if (line.waiting) job.waiting_since = now_ - *line.waiting;
     if (line.started) job.last_start = now_ - *line.started;
     if (line.saved) job.last_checkpoint = now_ - *line.saved;
+    if (line.parked) job.parked_since = now_ - *line.parked;
     if (line.paused) job.last_pause = now_ - *line.paused;
     job.attained = line.attained;
     if (line.stale) job.stale_since = now_ - *line.stale;
@@ -216,6 +217,8 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "left") status = leave(job);
     if (verb == "killed") status = happen(model::JobPaused{job, false});
     if (verb == "finish") status = happen(model::JobFinished{job, JobState::Succeeded, 0, {}});
+    if (verb == "park") status = happen(model::JobParked{job, {}});
+    if (verb == "wake") status = happen(model::JobWoken{job});
     if (verb == "lose") status = happen(model::AttemptLost{job, {}});
     if (verb == "save") status = happen(model::CheckpointSaved{job});
     if (verb == "hold") status = happen(model::JobHeld{job});

@@ -520,9 +520,8 @@ std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, cons
         verdict.reason = reason;
         return verdict;
     };
-    if (std::ranges::find(plan.starts, job.id, &model::Start::job) != plan.starts.end()) {
+    if (std::ranges::find(plan.starts, job.id, &model::Start::job) != plan.starts.end())
         return with(Reason::Starting);
-    }
     const auto reserved = std::ranges::find(plan.reservations, job.id, &model::Reservation::job);
     const bool keeps_hold =
         job.hold && std::ranges::find(plan.dropped, job.id) == plan.dropped.end();
@@ -532,7 +531,8 @@ std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, cons
         if (verdict.blockers.size() > kBlockersMax) verdict.blockers.resize(kBlockersMax);
         return with(Reason::WaitingForPause);
     }
-    if (!job.may_run) return with(job.last_start == TimePoint{} ? Reason::Held : Reason::Paused);
+    const Reason held = job.last_start == TimePoint{} ? Reason::Held : Reason::Paused;
+    if (!job.may_run) return with(job.is_parked ? Reason::Parked : held);
     return {};
 }
 

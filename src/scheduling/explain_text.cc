@@ -104,6 +104,8 @@ std::string explain_text(const Verdict& verdict) {
         case Reason::Dependency: return "waits for another job";
         case Reason::NotBefore: return "waits for its time";
         case Reason::Paused: return "paused by a user; resume it to let it run";
+        case Reason::Parked:
+            return "it made no GPU call for long; it wakes on its next one, or when it is resumed";
         case Reason::QuotaHard: return quota_text(verdict);
         case Reason::QuotaFair: return fair_text(verdict);
         case Reason::PriorityAhead:

@@ -53,6 +53,7 @@ void apply(Cluster& cluster, const Remedy& remedy, const Job& job, model::TimePo
         case RemedyKind::Wait: return;
         case RemedyKind::Resume:
             cluster.set_waiting(job.id, now);
+            cluster.set_parked(job.id, false);
             return cluster.set_may_run(job.id, true);
         case RemedyKind::NodeBack: {
             model::Node node = cluster.description(cluster.find_node(remedy.name));
@@ -117,6 +118,7 @@ class Search {
     std::optional<Remedy> first_of_reason(const Plan& plan) {
         switch (verdict_.reason) {
             case Reason::Held:
+            case Reason::Parked:
             case Reason::Paused: return resume();
             case Reason::NeverFits:
             case Reason::ModelMismatch:

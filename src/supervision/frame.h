@@ -6,6 +6,7 @@
 // A server's connection: Watch (not needed on the inherited one) is answered by Running and Exited
 // as they become true; Stop may be sent at any time.
 // After a Stop it may answer Frozen and not end: its processes are kept until Resume or Stop.
+// Park is answered by Frozen or by nothing, after which Waking may come.
 // A client's connection: Attach first. Then Input and InputEnd, WindowSize, Signal, OutputClosed
 // one way; Output, ErrorOutput, InputTaken, InputClosed, Exited the other. Input is sent on credit:
 // at most kInputWindow bytes beyond those that InputTaken acknowledged, so that a job that does not
@@ -30,6 +31,9 @@ enum class FrameType : std::uint16_t {
     Saved = 5,  //   to a server: the job says that its work is saved
     Frozen = 6,  //   to a server: the FreezerAnswer of freezing.h; it is off its GPUs, alive
     Resume = 7,  // to the supervisor, from a server: GpuLists, where it goes on
+    Park = 8,  //   off its GPUs until Resume, its processes running on
+    Idle = 9,  // to a server: no call to a GPU for so many milliseconds
+    Waking = 10,  //   parked, it makes one, which waits for Resume
     Attach = 16,  // to the supervisor, from a client: TerminalSize
     Input = 17,  //   bytes for task 0
     InputEnd = 18,  //   no more of them

@@ -16,6 +16,7 @@ std::optional<T> if_good(const Unpacker& in, T value) {
 std::string pack(const FreezeRequest& request) {
     Packer out;
     out.put(request.timeout_ms);
+    out.put(request.runs_on ? 1 : 0);
     return out.take();
 }
 
@@ -27,6 +28,7 @@ std::string pack(const ThawRequest& request) {
         out.put(move.from);
         out.put(move.to);
     }
+    out.put(request.ran_on ? 1 : 0);
     return out.take();
 }
 
@@ -47,16 +49,18 @@ std::string pack(const GpuLists& lists) {
 
 std::optional<FreezeRequest> unpack_freeze(std::string_view payload) {
     Unpacker in(payload);
-    return if_good(in, FreezeRequest{in.number()});
+    const std::int64_t timeout_ms = in.number();
+    return if_good(in, FreezeRequest{timeout_ms, in.number() != 0});
 }
 
 std::optional<ThawRequest> unpack_thaw(std::string_view payload) {
     Unpacker in(payload);
-    ThawRequest request{in.number(), {}};
+    ThawRequest request{in.number(), {}, false};
     for (std::size_t count = in.count(); count > 0 && in.is_good(); --count) {
         const auto from = static_cast<int>(in.number());
         request.moves.push_back({from, static_cast<int>(in.number())});
     }
+    request.ran_on = in.number() != 0;
     return if_good(in, std::move(request));
 }
 

@@ -15,6 +15,7 @@ namespace berth::supervision {
 
 struct FreezeRequest {
     std::int64_t timeout_ms = 0;  // for what its streams hold to be done
+    bool runs_on = false;  // it is not halted: its next call to a GPU waits
 };
 
 // One of its GPUs, by index on the node: where it was and where it goes.
@@ -27,6 +28,7 @@ struct GpuMove {
 struct ThawRequest {
     std::int64_t timeout_ms = 0;  // for room on the GPUs
     std::vector<GpuMove> moves;  // all of its GPUs, or none: back to where it was
+    bool ran_on = false;  // it was not halted, and is not where this cannot be
 };
 
 enum class FreezerOutcome : std::int64_t {

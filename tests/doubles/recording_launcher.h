@@ -34,6 +34,7 @@ class RecordingLauncher final : public ports::Launcher {
         if (on_order) on_order();
         stops.push_back({attempt, reason, grace});
     }
+    void park(ports::AttemptId attempt) override { parks.push_back(attempt); }
     void recover(std::span<const ports::AttemptId> attempts) override {
         recovered.assign(attempts.begin(), attempts.end());
     }
@@ -48,6 +49,7 @@ class RecordingLauncher final : public ports::Launcher {
     std::vector<ports::LaunchOrder> resumes;
     model::PauseWay way;  // of every attempt
     std::vector<Stop> stops;
+    std::vector<ports::AttemptId> parks;
     std::vector<ports::AttemptId> recovered;
     std::function<void()> on_order;  // called at every start and stop
 

@@ -44,7 +44,7 @@ class Arbiter {
         return false;
     }
     void order(Move move) {
-        const ledger::MoveOrder order{static_cast<std::uint32_t>(move), 0};
+        const ledger::MoveOrder order{move, 0};
         REQUIRE(::send(supervisor_.get(), &order, sizeof order, MSG_NOSIGNAL) == sizeof order);
     }
     void hang_up() { supervisor_.reset(); }

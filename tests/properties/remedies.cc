@@ -58,7 +58,10 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
     const cluster::Job& job = cluster.job(id);
     switch (remedy.kind) {
         case RemedyKind::Wait: return;
-        case RemedyKind::Resume: return happen(state, model::JobReleased{id});
+        case RemedyKind::Resume:
+            if (state.jobs.at(id).parked_since) happen(state, model::JobWoken{id});
+            if (state.jobs.at(id).held) happen(state, model::JobReleased{id});
+            return;
         case RemedyKind::NodeBack: {
             model::Node node = cluster.description(cluster.find_node(remedy.name));
             node.health = model::NodeHealth::Ready;
@@ -376,10 +379,10 @@ class Proof {
                      const Verdict& verdict, const std::string& who) {
         const bool is_never = verdict.reason == model::Reason::NeverFits ||
                               verdict.reason == model::Reason::ModelMismatch;
-        const bool is_about_fit = verdict.reason != model::Reason::Held &&
-                                  verdict.reason != model::Reason::Paused &&
-                                  verdict.reason != model::Reason::Starting &&
-                                  verdict.reason != model::Reason::WaitingForPause;
+        const bool is_about_fit =
+            verdict.reason != model::Reason::Held && verdict.reason != model::Reason::Paused &&
+            verdict.reason != model::Reason::Parked && verdict.reason != model::Reason::Starting &&
+            verdict.reason != model::Reason::WaitingForPause;
         if (!is_about_fit || job.active > 0) return;
         counts_.never += is_never;
         if (is_never == could_ever_run(cluster, job)) {

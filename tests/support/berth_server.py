@@ -164,7 +164,7 @@ class Server:
             time.sleep(0.01)
 
 
-def submission(command, gpus=1, project="", environment=None, grace=None, **spec):
+def submission(command, gpus=1, project="", environment=None, grace=None, signal=None, **spec):
     request = dict(gpus=gpus, **spec.pop("request", {}))
     launch = {
         "command": command,
@@ -173,6 +173,8 @@ def submission(command, gpus=1, project="", environment=None, grace=None, **spec
     }
     if grace is not None:
         launch["pause"] = {"grace": grace}
+    if signal is not None:
+        launch.setdefault("pause", {})["signal"] = signal
     return {"spec": dict(project=project, request=request, **spec), "launch": launch}
 
 

@@ -130,7 +130,7 @@ std::string ArbiterProcess::status(const std::string& prefix) const {
 
 std::string ArbiterProcess::status_of_lanes() {
     drop_leaving();
-    if (has_borrowers()) (void)ask("status");
+    if (has_dependents()) (void)ask("status");
     std::string text;
     for (const auto& [name, terms] : tenants_) {
         const bool leaves = std::ranges::find(leaving_, name) != leaving_.end();
@@ -162,9 +162,10 @@ void ArbiterProcess::drop_leaving() {
     fit_lanes(tenants_);
 }
 
-bool ArbiterProcess::has_borrowers() const {
+bool ArbiterProcess::has_dependents() const {
     return std::ranges::any_of(tenants_, [](const auto& tenant) {
-        return tenant.second.order.find("..") != std::string::npos;
+        const std::string& order = tenant.second.order;
+        return order.find("..") != std::string::npos || order.find(" park=") != std::string::npos;
     });
 }
 

@@ -29,7 +29,7 @@ class ArbiterProcess {
     // All tenants whose names begin so. Who is still there is tried again by later calls.
     void drop(const std::string& prefix);
     bool has_tenants() const { return !tenants_.empty(); }
-    bool has_borrowers() const;
+    bool has_dependents() const;
     // When it has no tenants any more; whether that is so.
     bool stop_if_idle();
 

@@ -89,8 +89,8 @@ NodeAbility Freezers::ability(const std::string& node, const std::vector<std::st
     }
     const std::string& said = known.said;
     const std::string unable = "unable ";
-    return {said.starts_with(unable) ? said.substr(unable.size()) : "", "", said == "ready moves",
-            0};
+    return {said.starts_with(unable) ? said.substr(unable.size()) : "", "", "",
+            said == "ready moves", 0};
 }
 
 std::string Freezers::socket_of(const std::string& node) const {

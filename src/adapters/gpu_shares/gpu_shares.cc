@@ -98,7 +98,7 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     name_devices(prepared, gpus_);
     if (settings_.are_simulated) add_software_gpus(prepared);
     choose_pause_way(prepared);
-    if (shares(prepared)) {
+    if (has_tenants(prepared)) {
         if (const base::Status added = add_shares(prepared); !added) {
             const std::string why = "its share of a GPU cannot be kept: " + added.error().message;
             boost::asio::post(loop_, [this, alive = alive_, attempt = order.attempt, why] {
@@ -108,15 +108,16 @@ void GpuShares::start(const ports::LaunchOrder& order) {
         }
     }
     if (prepared.may_share && !order.profile) unmeasured_.insert(order.attempt);
-    if ((prepared.may_share || borrows(prepared)) && !is_looking_) look_at_sharing();
+    const bool depends = prepared.may_share || prepared.park_after || borrows(prepared);
+    if (depends && !is_looking_) look_at_sharing();
     processes_->start(prepared);
 }
 
 // Attempts are tenants by name: "7.2.0" is of attempt 2 of job 7.
 void GpuShares::look_at_sharing() {
     const std::vector<LaneSight> lanes = keeper_->lanes();
-    if (keeper_->has_borrowers()) start_all_freezers();
-    is_looking_ = !lanes.empty() || keeper_->has_borrowers();
+    if (keeper_->has_dependents()) start_all_freezers();
+    is_looking_ = !lanes.empty() || keeper_->has_dependents();
     if (!is_looking_) return;
     timer_.expires_after(kLook);
     timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
@@ -159,7 +160,7 @@ const std::string& GpuShares::description_of(const std::string& node) {
 
 void GpuShares::choose_pause_way(ports::LaunchOrder& order) {
     // The node is asked only about who depends on it.
-    model::PauseWay way = gpu_shares::pause_way(order, {"", "", true, 0});
+    model::PauseWay way = gpu_shares::pause_way(order, {"", "", "", true, 0});
     if (way.rung == model::PauseRung::Checkpoint) {
         const std::string& node = order.tasks.front().node;
         way = gpu_shares::pause_way(order, ability(node));
@@ -167,11 +168,12 @@ void GpuShares::choose_pause_way(ports::LaunchOrder& order) {
         // Who borrows may be ordered off its GPUs at any time, and not by us.
         if (way.rung == model::PauseRung::Checkpoint && borrows(order)) start_freezer(node);
     }
+    if (!way.why_not_parked.empty()) order.park_after.reset();
     ways_[order.attempt] = {std::move(way), order.tasks.empty() ? "" : order.tasks.front().node};
 }
 
 NodeAbility GpuShares::ability(const std::string& node) {
-    NodeAbility ability{"", "", true, 0};
+    NodeAbility ability{"", "", "", true, 0};
     const auto is_cut = [&](const Gpu& gpu) { return gpu.node == node && !gpu.visible_as.empty(); };
     if (std::ranges::any_of(gpus_, is_cut)) {
         ability.why_not = "the machine has slices (MIG), which the driver does not checkpoint";
@@ -183,6 +185,9 @@ NodeAbility GpuShares::ability(const std::string& node) {
     if (choice_.back_end == BackEnd::DriverLimits)
         ability.shares_why_not =
             "its share is kept by MPS, under which the driver checkpoints nothing";
+    if (!keeper_->has_turns())
+        ability.parks_why_not =
+            "calls to GPUs are seen by the interposer, which keeps no shares here";
     ability.gpus = static_cast<int>(std::ranges::count(gpus_, node, &Gpu::node));
     return ability;
 }
@@ -227,11 +232,16 @@ void GpuShares::stop(AttemptId attempt, ports::StopReason reason, base::Duration
 // Its share is where it goes now, before it is there. Without what keeps it, it stays frozen.
 void GpuShares::resume(const ports::LaunchOrder& order) {
     start_freezer(order.tasks.front().node);
-    if (shares(order)) {
+    if (has_tenants(order)) {
         ports::LaunchOrder moved = order;
         (void)add_shares(moved);
     }
     processes_->resume(order);
+}
+
+void GpuShares::park(AttemptId attempt) {
+    start_all_freezers();
+    processes_->park(attempt);
 }
 
 model::PauseWay GpuShares::pause_way(AttemptId attempt) const {
@@ -263,6 +273,12 @@ void GpuShares::end(AttemptId attempt) {
 void GpuShares::on_frozen(AttemptId attempt, const model::Frozen& frozen) {
     listener_->on_frozen(attempt, frozen);
 }
+
+void GpuShares::on_idle(AttemptId attempt, base::Duration idle) {
+    listener_->on_idle(attempt, idle);
+}
+
+void GpuShares::on_waking(AttemptId attempt) { listener_->on_waking(attempt); }
 
 void GpuShares::on_exit(AttemptId attempt, const ports::AttemptExit& exit) {
     end(attempt);

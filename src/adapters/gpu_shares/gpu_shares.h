@@ -55,6 +55,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     // An attempt whose shares cannot be kept ends with 126 and says why.
     void start(const ports::LaunchOrder& order) override;
     void resume(const ports::LaunchOrder& order) override;
+    void park(ports::AttemptId attempt) override;
     model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override;
     void recover(std::span<const ports::AttemptId> attempts) override;
@@ -63,6 +64,8 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void on_running(ports::AttemptId attempt) override;
     void on_saved(ports::AttemptId attempt) override;
     void on_frozen(ports::AttemptId attempt, const model::Frozen& frozen) override;
+    void on_idle(ports::AttemptId attempt, base::Duration idle) override;
+    void on_waking(ports::AttemptId attempt) override;
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
 

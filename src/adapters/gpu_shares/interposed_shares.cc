@@ -46,6 +46,8 @@ base::Status InterposedShares::add(const Tenant& tenant, ports::LaunchOrder& ord
     if (order.tasks.size() == 1) order.arbiter = arbiter_.socket_of(tenant);
     for_each_task(tenant, order, [&](ports::TaskLaunch& task) {
         task.environment.push_back("BERTH_VGPU_SOCKET=" + arbiter_.socket_of(tenant));
+        task.environment.push_back("BERTH_VGPU_GPUS=" + tenant.gpus);
+        if (order.park_after) task.environment.push_back("BERTH_VGPU_PARKS=1");
         put_in_front(order, task);
     });
     if (in_front_ == InFront::Mount) put_command_under_mount(order);

@@ -32,7 +32,7 @@ class InterposedShares final : public ShareKeeper {
     bool has_turns() const override { return true; }
     void drop(const std::string& prefix) override { arbiter_.drop(prefix); }
     bool has_tenants() const override { return arbiter_.has_tenants(); }
-    bool has_borrowers() const override { return arbiter_.has_borrowers(); }
+    bool has_dependents() const override { return arbiter_.has_dependents(); }
     bool end_if_idle() override { return arbiter_.stop_if_idle(); }
 
   private:

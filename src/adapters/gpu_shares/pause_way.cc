@@ -34,11 +34,15 @@ std::string why_not(const ports::LaunchOrder& order, const NodeAbility& node) {
 }  // namespace
 
 model::PauseWay pause_way(const ports::LaunchOrder& order, const NodeAbility& node) {
-    const std::string reason = why_not(order, node);
-    if (reason.empty()) return {model::PauseRung::Checkpoint, ""};
-    const bool kills = order.spec.pause.signal == "none";
-    return {kills ? model::PauseRung::Kill : model::PauseRung::Signal,
-            kills ? "the job asks for no signal" : reason};
+    model::PauseWay way{model::PauseRung::Checkpoint, why_not(order, node), {}};
+    if (!way.why_not.empty()) {
+        const bool kills = order.spec.pause.signal == "none";
+        way.rung = kills ? model::PauseRung::Kill : model::PauseRung::Signal;
+        if (kills) way.why_not = "the job asks for no signal";
+    }
+    if (!order.park_after) return way;
+    way.why_not_parked = way.why_not.empty() ? node.parks_why_not : "no checkpoint: " + way.why_not;
+    return way;
 }
 
 }  // namespace berth::gpu_shares

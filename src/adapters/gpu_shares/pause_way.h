@@ -16,6 +16,7 @@ namespace berth::gpu_shares {
 struct NodeAbility {
     std::string why_not;  // it cannot checkpoint; empty = it can
     std::string shares_why_not = {};  // ... a job that shares GPUs
+    std::string parks_why_not = {};  // calls to GPUs are not seen there; empty = they are
     bool can_move = false;  // a job may come back on other GPUs of the node than it left
     int gpus = 0;  // of the node
 };

@@ -6,7 +6,7 @@
 namespace berth::gpu_shares {
 namespace {
 
-const NodeAbility kAble{"", "", true, 8};
+const NodeAbility kAble{"", "", "", true, 8};
 
 ports::LaunchOrder order_of(std::vector<ports::TaskLaunch> tasks) {
     ports::LaunchOrder order;
@@ -41,12 +41,12 @@ TEST_CASE("the reason is told when there is no checkpoint") {
     order = order_of({task(0, "n0", {})});
     CHECK(pause_way(order, kAble) == signal("it has no GPU"));
     order = order_of({task(0, "n0", {0})});
-    CHECK(pause_way(order, {"GPUs are divided into slices (MIG)", "", true, 8}) ==
+    CHECK(pause_way(order, {"GPUs are divided into slices (MIG)", "", "", true, 8}) ==
           signal("GPUs are divided into slices (MIG)"));
     order.is_elastic = true;
     CHECK(pause_way(order, kAble).why_not.starts_with("it is elastic"));
     order.is_elastic = false;
-    const NodeAbility limits{"", "its share is kept by MPS", true, 8};
+    const NodeAbility limits{"", "its share is kept by MPS", "", true, 8};
     CHECK(pause_way(order, limits).rung == model::PauseRung::Checkpoint);
     order.tasks[0].share = base::MilliGpu{500};
     CHECK(pause_way(order, limits) == signal("its share is kept by MPS"));
@@ -68,8 +68,19 @@ TEST_CASE("a job that names a signal gets it, and one that names none is killed"
     CHECK(pause_way(order, kAble).rung == model::PauseRung::Kill);
 }
 
+TEST_CASE("why a job is never parked that asked for it is told, and nothing of who did not") {
+    auto order = order_of({task(0, "n0", {0})});
+    CHECK(pause_way(order, kAble).why_not_parked.empty());
+    order.park_after = base::Duration{1000};
+    CHECK(pause_way(order, kAble) == model::PauseWay{model::PauseRung::Checkpoint, "", ""});
+    CHECK(pause_way(order, {"", "", "its calls are not seen", true, 8}) ==
+          model::PauseWay{model::PauseRung::Checkpoint, "", "its calls are not seen"});
+    order.spec.pause.signal = "USR1";
+    CHECK(pause_way(order, kAble).why_not_parked == "no checkpoint: the job asks for USR1");
+}
+
 TEST_CASE("a driver that brings a job back on the same GPUs only serves who has all of the node") {
-    const NodeAbility stays{"", "", false, 2};
+    const NodeAbility stays{"", "", "", false, 2};
     CHECK(pause_way(order_of({task(0, "n0", {0, 1})}), stays).rung == model::PauseRung::Checkpoint);
     CHECK(pause_way(order_of({task(0, "n0", {1})}), stays).why_not.find("CUDA 13.0") !=
           std::string::npos);

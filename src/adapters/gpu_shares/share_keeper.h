@@ -30,8 +30,9 @@ class ShareKeeper {
     virtual bool has_turns() const = 0;
     // Also tenants of servers before this one.
     virtual bool has_tenants() const = 0;
-    // Whether any of them may have more memory than it was promised.
-    virtual bool has_borrowers() const { return false; }
+    // Whether any of them depends on it at all times: it may have more memory than it was promised,
+    // or be parked.
+    virtual bool has_dependents() const { return false; }
     // Ends what runs for tenants when there are none any more; whether that is so.
     virtual bool end_if_idle() = 0;
 };

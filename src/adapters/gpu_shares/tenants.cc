@@ -26,6 +26,10 @@ bool shares(const ports::LaunchOrder& order, const ports::TaskLaunch& task) {
     return !task.gpu_indices.empty() && (!is_whole(task) || is_measured(order));
 }
 
+bool is_of_tenant(const ports::LaunchOrder& order, const ports::TaskLaunch& task) {
+    return shares(order, task) || (order.park_after && !task.gpu_indices.empty());
+}
+
 base::Result<const Gpu*> find(const std::vector<Gpu>& gpus, const std::string& node, int index) {
     const auto found = std::ranges::find_if(
         gpus, [&](const Gpu& gpu) { return gpu.node == node && gpu.index == index; });
@@ -105,6 +109,11 @@ bool shares(const ports::LaunchOrder& order) {
     return std::ranges::any_of(order.tasks, [&](const auto& task) { return shares(order, task); });
 }
 
+bool has_tenants(const ports::LaunchOrder& order) {
+    return std::ranges::any_of(order.tasks,
+                               [&](const auto& task) { return is_of_tenant(order, task); });
+}
+
 std::string name_of(ports::AttemptId attempt) {
     return std::to_string(attempt.job.value) + "." + std::to_string(attempt.attempt);
 }
@@ -113,7 +122,7 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
                                              const std::vector<Gpu>& gpus) {
     std::map<std::string, std::map<const Gpu*, Part>> nodes;
     for (const ports::TaskLaunch& task : order.tasks) {
-        if (!shares(order, task)) continue;
+        if (!is_of_tenant(order, task)) continue;
         for (const int index : task.gpu_indices) {
             BERTH_TRY(gpu, find(gpus, task.node, index));
             if (gpu->takes_one_process && !is_whole(task)) return exclusive(*gpu);
@@ -124,6 +133,10 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
     for (const auto& [node, parts] : nodes) {
         const std::string name = name_of(order.attempt) + "." + std::to_string(tenants.size());
         Tenant tenant{name, node, "tenant " + name + terms(parts, order.kind)};
+        if (order.park_after)
+            tenant.order += " park=" + std::to_string(order.park_after->count()) + "ms";
+        for (const auto& [gpu, part] : parts)
+            tenant.gpus += (tenant.gpus.empty() ? "" : ",") + gpu->uuid;
         const Gpu& first = *parts.begin()->first;
         if (order.may_share && first.memory.value > 0) {
             tenants.push_back(in_lane(order, std::move(tenant), first));

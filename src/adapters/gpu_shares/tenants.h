@@ -35,6 +35,7 @@ struct Tenant {
     std::string name;
     std::string node;
     std::string order;  // to the arbiter: "tenant NAME gpus=..."
+    std::string gpus = {};  // their UUIDs, "GPU-1,GPU-2"
     std::vector<MemoryLimit> limits = {};
     base::MilliGpu share{0};  // of the time of each of its GPUs, at most
     // Of one that may share its GPU in turns: the GPU's UUID and memory; empty = it is in no lane.
@@ -48,6 +49,9 @@ void name_devices(ports::LaunchOrder& order, const std::vector<Gpu>& gpus);
 // Whether any task has less than the whole of a GPU, or is to be measured on whole ones: since it
 // may share one, or with BERTH_PROFILE=1 in the job's environment.
 bool shares(const ports::LaunchOrder& order);
+
+// Whether it needs tenants: it shares, or may be parked and its calls to GPUs are to be noted.
+bool has_tenants(const ports::LaunchOrder& order);
 
 // Errors: Unavailable when a GPU's identity is not known, or it takes one process at a time.
 base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,

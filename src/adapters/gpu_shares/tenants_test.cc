@@ -43,6 +43,18 @@ TEST_CASE("whole GPUs need no tenant") {
     CHECK(tenants_of(order, two_nodes())->empty());
 }
 
+TEST_CASE("who may be parked is a tenant whose calls are noted, with whole GPUs as well") {
+    auto order = order_of({task(0, "n0", {0, 1}, 1000)});
+    order.park_after = base::Duration{1'800'000};
+    CHECK_FALSE(shares(order));
+    CHECK(has_tenants(order));
+    const auto tenants = tenants_of(order, two_nodes());
+    REQUIRE(tenants->size() == 1);
+    CHECK(tenants->front().gpus == "GPU-n0-0,GPU-n0-1");
+    CHECK(tenants->front().order ==
+          "tenant 7.2.0 gpus=GPU-n0-0,GPU-n0-1 context=512M share=1 priority=0 park=1800000ms");
+}
+
 TEST_CASE("half a GPU is half of its time and of its memory") {
     const auto tenants = tenants_of(order_of({task(0, "n0", {1}, 500)}), two_nodes());
     REQUIRE(tenants->size() == 1);

@@ -121,6 +121,13 @@ void ProcessLauncher::resume(const ports::LaunchOrder& order) {
     send_pending(*found->second);
 }
 
+void ProcessLauncher::park(AttemptId id) {
+    const auto found = attempts_.find(id);
+    if (found == attempts_.end()) return;  // it has ended and its end was told
+    supervision::append_frame(found->second->pending, FrameType::Park);
+    send_pending(*found->second);
+}
+
 model::PauseWay ProcessLauncher::pause_way(AttemptId) const {
     return {model::PauseRung::Signal, "this launcher has no GPUs"};
 }
@@ -168,6 +175,12 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
             const auto answer = supervision::unpack_answer(frame->payload);
             if (answer && listener_ != nullptr)
                 listener_->on_frozen(attempt->id, {{answer->bytes}, base::Duration{answer->ms}});
+        } else if (frame->type == FrameType::Idle) {
+            const auto idle_ms = supervision::unpack_number(frame->payload);
+            if (idle_ms && listener_ != nullptr)
+                listener_->on_idle(attempt->id, base::Duration{*idle_ms});
+        } else if (frame->type == FrameType::Waking) {
+            if (listener_ != nullptr) listener_->on_waking(attempt->id);
         } else if (frame->type == FrameType::Exited) {
             if (const auto exit = supervision::parse_exit_line(frame->payload))
                 return report_exit(attempt, {exit->exit_code, exit->signal, exit->stop_asked,

@@ -37,6 +37,7 @@ class ProcessLauncher final : public ports::Launcher {
     void set_listener(ports::LauncherListener* listener) override { listener_ = listener; }
     void start(const ports::LaunchOrder& order) override;
     void resume(const ports::LaunchOrder& order) override;
+    void park(ports::AttemptId attempt) override;
     // Knows nothing of GPUs: that it is asked by a signal.
     model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId id, ports::StopReason reason, base::Duration grace) override;

@@ -32,6 +32,7 @@ struct ServerOptions {
     std::optional<base::Duration> grace;
     std::optional<int> tiers;  // model::Tiers
     std::optional<base::Duration> first_tier;
+    std::optional<base::Duration> park_after;  // of build jobs that say nothing
     std::string waste_budget;          // 0.05, or none; empty = the profile's
     bool measured_usage = false;
     std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events

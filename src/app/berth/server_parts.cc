@@ -160,6 +160,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
 base::Result<model::Policy> choose_policy(const ServerOptions& options) {
     BERTH_TRY(policy, model::policy_named(options.profile));
     if (options.min_run) policy.min_run = *options.min_run;
+    policy.park_after = options.park_after;
     if (options.grace) policy.pause_grace = *options.grace;
     if (options.tiers) policy.tiers.count = *options.tiers;
     if (options.first_tier) policy.tiers.first = *options.first_tier;

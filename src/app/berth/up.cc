@@ -45,6 +45,9 @@ constexpr cli::Flag kFlags[] = {
      .help = "a project's jobs go first that have had least GPU time; 1 = by age alone"},
     {.name = "first-tier", .value = "TIME", .help = "GPU time that counts as hardly any: 10m"},
     {.name = "grace", .value = "TIME", .help = "a paused job may take so long to save"},
+    {.name = "park-after",
+     .value = "TIME",
+     .help = "a build job that made no GPU call for so long gives its GPUs back: 30m"},
     {.name = "waste-budget",
      .value = "PART",
      .help = "unsaved work pauses may destroy a day, of the pool's GPU time; none"},
@@ -143,7 +146,8 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
     options.waste_budget = arguments.text("waste-budget");
     for (const auto& [flag, place] :
          {std::pair{"min-run", &options.min_run}, std::pair{"grace", &options.grace},
-          std::pair{"first-tier", &options.first_tier}}) {
+          std::pair{"first-tier", &options.first_tier},
+          std::pair{"park-after", &options.park_after}}) {
         if (!arguments.has(flag)) continue;
         const auto time = arguments.duration(flag, base::Duration{0});
         if (!time) return tl::unexpected(time.error());

@@ -37,13 +37,25 @@ std::vector<int> indices(const std::string& list) {
     return all;
 }
 
+constexpr std::int64_t kParkMs = 60'000;
+
 }  // namespace
+
+// Nobody waits for its GPUs, so that nothing is forced.
+void Supervisor::park() {
+    const bool can_be = phase_ == Phase::Running && running_tasks_ > 0 && !is_killing_;
+    if (hold_ != Hold::None || !can_be || stop_asked_ || order_.freezer.empty()) return;
+    is_parked_ = true;
+    asked_meanwhile_.reset();
+    ask_freezer(Hold::Freezing, kParkMs);
+}
 
 // Whether the request is served without ending anything.
 bool Supervisor::serve_frozen(const StopRequest& request) {
-    // Where it is off for others' memory it cannot save, and need not.
+    // Where it is off already it cannot save, and need not.
+    const bool is_off = is_lent_ || is_parked_;
     const bool keeps =
-        request.kind == StopKind::Pause || (is_lent_ && request.kind == StopKind::Restart);
+        request.kind == StopKind::Pause || (is_off && request.kind == StopKind::Restart);
     const bool ends = !keeps || request.grace_ms <= 0;
     switch (hold_) {
         case Hold::None:
@@ -84,11 +96,12 @@ void Supervisor::send_to_freezer() {
     Connection& freezer = peers_.emplace_back(std::move(*socket), Role::Freezer);
     const std::int64_t left = std::max<std::int64_t>(1, *freezer_deadline_ - monotonic_ms());
     if (hold_ == Hold::Freezing) {
-        freezer.send(FrameType::Freeze,
-                     pack(supervision::FreezeRequest{std::min(left / 2, kQueuedWorkMs)}));
+        freezer.send(FrameType::Freeze, pack(supervision::FreezeRequest{
+                                            std::min(left / 2, kQueuedWorkMs), is_parked_}));
     } else {
         // With time left to hear why not.
-        freezer.send(FrameType::Thaw, pack(supervision::ThawRequest{left / 2, moves_to(place_)}));
+        freezer.send(FrameType::Thaw,
+                     pack(supervision::ThawRequest{left / 2, moves_to(place_), is_parked_}));
     }
     if (!freezer.flush()) freezer.lose();
 }
@@ -135,7 +148,12 @@ void Supervisor::take_answer(const FreezerAnswer& answer) {
     ask_again_.reset();
     end_note_.clear();
     std::optional<StopRequest> next = std::exchange(asked_meanwhile_, {});
-    if (answer.outcome == FreezerOutcome::Undone) {
+    if (answer.outcome == FreezerOutcome::Undone && is_parked_) {
+        hold_ = Hold::None;
+        is_parked_ = false;
+        report_stay();
+        note("not parked: " + answer.reason);
+    } else if (answer.outcome == FreezerOutcome::Undone) {
         hold_ = Hold::None;
         refusal_ = answer.reason;
         order_.freezer.clear();  // it saves and stops now, or ends
@@ -145,7 +163,12 @@ void Supervisor::take_answer(const FreezerAnswer& answer) {
         hold_ = Hold::Frozen;
         frozen_ = pack(answer);
         write_status("frozen " + std::to_string(answer.bytes) + '\n');
-        if (next && (next->kind == StopKind::Pause || is_lent_)) return stop(*next);  // that was it
+        if (is_parked_) {
+            note("parked: off its GPUs until its next call to one");
+            report_stay();
+        }
+        const bool is_off = is_lent_ || is_parked_;
+        if (next && (next->kind == StopKind::Pause || is_off)) return stop(*next);  // that was it
         if (is_lent_) {
             note("off its GPU: others need the memory that it borrowed");
             return report_stay();
@@ -154,7 +177,8 @@ void Supervisor::take_answer(const FreezerAnswer& answer) {
     } else {
         hold_ = Hold::None;
         if (is_lent_) note("on its GPU again");
-        is_lent_ = wants_back_ = false;
+        if (is_parked_) note("on its GPUs again");
+        is_lent_ = wants_back_ = is_parked_ = is_waking_ = false;
         report_stay();
         for (std::size_t task = 0; task < std::min(place_.size(), order_.tasks.size()); ++task)
             order_.tasks[task].gpu_indices = place_[task];

@@ -14,6 +14,7 @@
 namespace berth::supervisor {
 
 using supervision::Descriptor;
+using supervision::FrameType;
 using supervision::StopKind;
 using vgpu::ledger::Move;
 using vgpu::ledger::Stay;
@@ -43,13 +44,21 @@ void Supervisor::reach_arbiter() {
 
 void Supervisor::serve_arbiter() {
     bool has_gone = false;
-    const auto move = vgpu::ledger::next_move(arbiter_.get(), has_gone);
+    const auto order = vgpu::ledger::next_move(arbiter_.get(), has_gone);
     if (has_gone) {
         arbiter_.reset();
         reach_again_ = monotonic_ms() + kReachAgainMs;
     }
-    if (move == Move::leave) leave();
-    if (move == Move::come_back && hold_ == Hold::Frozen && (is_lent_ || wants_back_)) come_back();
+    if (!order) return;
+    if (order->move == Move::leave) leave();
+    if (order->move == Move::come_back && hold_ == Hold::Frozen && (is_lent_ || wants_back_))
+        come_back();
+    if (order->move == Move::idle)
+        tell(Role::Server, FrameType::Idle, supervision::pack_number(order->idle_ms));
+    if (order->move == Move::wake && hold_ == Hold::Frozen && is_parked_) {
+        is_waking_ = true;
+        tell(Role::Server, FrameType::Waking, {});
+    }
 }
 
 // A report that is lost with its arbiter is made again to the next one.
@@ -59,7 +68,9 @@ void Supervisor::report_stay() {
     Stay stay = Stay::here;
     if (hold_ == Hold::Freezing) stay = Stay::leaving;
     if (hold_ == Hold::Thawing) stay = Stay::off;
-    if (hold_ == Hold::Frozen) stay = is_lent_ || wants_back_ ? Stay::off : Stay::away;
+    if (hold_ == Hold::Frozen) {
+        stay = is_lent_ || wants_back_ ? Stay::off : is_parked_ ? Stay::parked : Stay::away;
+    }
     report.stay = static_cast<std::uint32_t>(stay);
     if (const auto answer = supervision::unpack_answer(frozen_); answer && stay != Stay::here)
         report.bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(0, answer->bytes));

@@ -11,6 +11,8 @@
 //    until it is resumed or ended; one that cannot be is answered by a signal, as any other.
 // 6. Memory of a GPU that it borrowed is given back in the same way when its arbiter orders it, and
 //    it comes back by itself when the arbiter has room.
+// 7. Parked, it is off its GPUs and its processes run on, which a server is told when one of them
+//    makes its next call to a GPU; where it cannot be parked, nothing has happened.
 // It sleeps in one poll and does nothing while nothing happens.
 #pragma once
 
@@ -67,6 +69,7 @@ class Supervisor {
 
     // freezing.cc: how it comes off its GPUs alive, and back
     bool serve_frozen(const supervision::StopRequest& request);
+    void park();
     void resume(supervision::GpuLists place);
     void take_answer(const supervision::FreezerAnswer& answer);
     void on_freezer_deadline();
@@ -134,6 +137,8 @@ class Supervisor {
     supervision::GpuLists place_;  // where it goes while it is put back
     std::string frozen_;  // the freezer's answer, for servers that come later
     std::optional<supervision::StopRequest> asked_meanwhile_;  // while the freezer is at work
+    bool is_parked_ = false;  // off its GPUs, or about to be, with its processes running on
+    bool is_waking_ = false;  // ... and one of them makes a call
     bool is_lent_ = false;  // off its GPUs, or about to be, for others' memory
     bool wants_back_ = false;  // it was resumed and waits for its arbiter
     std::string refusal_;  // why it was not frozen

@@ -137,6 +137,7 @@ void Supervisor::handle(Connection& peer, const Frame& frame) {
         case FrameType::Watch:
             peer.become(Role::Server);
             if (hold_ == Hold::Frozen && !is_lent_) peer.send(FrameType::Frozen, frozen_);
+            if (hold_ == Hold::Frozen && is_waking_) peer.send(FrameType::Waking);
             if (was_running_ && ((hold_ != Hold::Frozen && hold_ != Hold::Thawing) || is_lent_))
                 peer.send(FrameType::Running);
             if (phase_ == Phase::Ended) peer.send(FrameType::Exited, exit_text_);
@@ -148,6 +149,7 @@ void Supervisor::handle(Connection& peer, const Frame& frame) {
             if (auto place = supervision::unpack_gpu_lists(frame.payload))
                 resume(std::move(*place));
             return;
+        case FrameType::Park: return park();
         case FrameType::FreezerAnswer:
             if (peer.role() != Role::Freezer) return;
             peer.close_after_flush();

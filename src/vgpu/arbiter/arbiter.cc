@@ -158,6 +158,7 @@ Status Arbiter::make_tenant(const Order& order) {
     }
     for (const GpuWish& gpu : order.gpus)
         if (gpu.capacity) loans_.set_memory(gpu.uuid, *gpu.capacity);
+    tenant->calls.last = EventLoop::now();
     Tenant& made = *tenant;
     tenants_[order.name] = std::move(tenant);
     listening_[order.name] = loop_.watch(made.listener.get(), [this, &made] { on_guest(made); });
@@ -236,6 +237,7 @@ std::int64_t Arbiter::look() {
     // Nobody grows before its limit leaves others what they have come back with.
     next = std::min(next, loans_.look(tenants_, gates_, now));
     for (Tenant* tenant : settled) tenant->settle(false);
+    next = std::min(next, look_for_silence(tenants_, now));
     return std::min(next, gates_.look(now));
 }
 

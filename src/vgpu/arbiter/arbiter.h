@@ -19,6 +19,7 @@
 #include "vgpu/arbiter/gates.h"
 #include "vgpu/arbiter/gpu_memory.h"
 #include "vgpu/arbiter/loans.h"
+#include "vgpu/arbiter/silence.h"
 #include "vgpu/arbiter/tenant.h"
 
 namespace berth::vgpu::arbiter {

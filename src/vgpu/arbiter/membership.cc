@@ -105,12 +105,22 @@ void Arbiter::on_supervisor(Tenant& tenant) {
         return;
     }
     whereabouts.bytes = std::min(report.bytes, ledger::kNoLimit);
+    whereabouts.is_parked = false;
     switch (static_cast<ledger::Stay>(report.stay)) {
-        case ledger::Stay::here: whereabouts.move_to(Where::here, now); break;
+        case ledger::Stay::here:
+            if (whereabouts.where != Where::here) tenant.calls.last = now;
+            whereabouts.move_to(Where::here, now);
+            break;
         case ledger::Stay::off: whereabouts.move_to(Where::off, now); break;
         case ledger::Stay::away: whereabouts.move_to(Where::away, now); break;
         case ledger::Stay::leaving: whereabouts.move_to(Where::leaving, now); break;
+        case ledger::Stay::parked:
+            whereabouts.move_to(Where::away, now);
+            whereabouts.is_parked = true;
+            tenant.calls.is_wake_told = false;
+            break;
     }
+    tenant.set_off(!tenant.takes_turns());
     if (!tenant.takes_turns()) gates_.leave(tenant);
     if (tenant.takes_turns() && tenant.members_here() > 0) gates_.enter(tenant, now);
 }

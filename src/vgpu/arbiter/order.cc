@@ -139,6 +139,7 @@ Status read_term(std::string_view term, std::string_view value, Order& order) {
     if (term == "persistent") return put(order.persistent, read_bytes(value));
     if (term == "peak") return put(order.peak, read_bytes(value));
     if (term == "expected") return put(order.expected_ns, read_ns(value));
+    if (term == "park") return put(order.park_ns, read_ns(value));
     if (term == "policy") return put(order.policy, read_policy(value));
     if (term == "lane") {
         BERTH_TRY_VOID(check_name(value));
@@ -151,7 +152,7 @@ Status read_term(std::string_view term, std::string_view value, Order& order) {
     }
     return invalid(quoted(std::string(term) + "=" + std::string(value)) +
                    " is no term: gpus, memory, context, managed=allow|refuse, share, cap, weight, "
-                   "priority, uid, lane, persistent, peak or expected");
+                   "priority, uid, lane, persistent, peak, expected or park");
 }
 
 Result<Verb> read_verb(std::string_view word) {

@@ -11,8 +11,9 @@
 //
 // TERM: memory=40G (each GPU), context=500M, managed=allow|refuse, share=0.25, cap=1, weight=1,
 // priority=0, uid=1000; in a lane also lane=NAME, and what is known of such jobs: persistent=2G,
-// peak=9G, expected=3h of device time. MEMORY: 12G, or 12G..20G/79G: promised 12G, at most 20G,
-// of a GPU whose tenants have 79G together. An answer begins with "ok" or with "error: ".
+// peak=9G, expected=3h of device time. park=30m: without a call for so long that is told. MEMORY:
+// 12G, or 12G..20G/79G: promised 12G, at most 20G, of a GPU whose tenants have 79G together. An
+// answer begins with "ok" or with "error: ".
 #pragma once
 
 #include <cstdint>
@@ -57,6 +58,7 @@ struct Order {
     std::optional<std::uint64_t> persistent;  // bytes
     std::optional<std::uint64_t> peak;        // bytes
     std::optional<std::int64_t> expected_ns;
+    std::optional<std::int64_t> park_ns;  // without a call
 };
 
 // Errors: Invalid, saying which word it was and what would do.

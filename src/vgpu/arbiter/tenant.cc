@@ -146,6 +146,7 @@ base::Status Tenant::change(const Order& order) {
         if (gpu.memory)
             set_memory(static_cast<std::uint32_t>(index_of(gpu.uuid)), *gpu.memory,
                        gpu.burst.value_or(*gpu.memory));
+    calls.silence_told_after = order.park_ns.value_or(calls.silence_told_after);
     lane_claim_.limit = limit(0);
     lane_claim_.weight = claim.weight;
     lane_claim_.priority = claim.priority;
@@ -206,11 +207,30 @@ void Tenant::grant(std::uint32_t gpu, const lending::Tenant& seen,
     ::syscall(SYS_futex, &terms.answers, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-bool Tenant::order_move(ledger::Move move) const {
-    const ledger::MoveOrder order{static_cast<std::uint32_t>(move)};
+bool Tenant::order_move(ledger::Move move, std::int64_t idle_ns) const {
+    const std::int64_t idle_ms = std::min<std::int64_t>(idle_ns / 1'000'000, UINT32_MAX);
+    const ledger::MoveOrder order{move, static_cast<std::uint32_t>(idle_ms)};
     const int socket = whereabouts.supervisor.get();
     return whereabouts.supervisor.is_open() &&
            ::send(socket, &order, sizeof order, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof order;
+}
+
+bool Tenant::has_called() const {
+    for (std::uint32_t slot = 0; slot < terms_->gpus[0].slots_end; ++slot) {
+        const ledger::Slot& words = account_->lines[0].slots[slot];
+        if (taken_[slot] && (words.called != 0 || words.in_call != 0)) return true;
+    }
+    return false;
+}
+
+void Tenant::forget_calls() {
+    for (std::uint32_t slot = 0; slot < terms_->gpus[0].slots_end; ++slot)
+        account_->lines[0].slots[slot].called = 0;
+}
+
+void Tenant::set_off(bool is_off) {
+    if ((terms_->is_off.exchange(is_off ? 1 : 0) != 0) == is_off) return;
+    ::syscall(SYS_futex, &terms_->is_off, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
 void Tenant::settle(bool settling) {
@@ -232,6 +252,7 @@ std::uint32_t Tenant::take_slot(pid_t pid) {
         seen_[gpu].busy[slot] = words.busy_ns;
         words.highest = words.high = words.persistent = words.peak = 0;
         words.launches = 0;
+        words.called = words.in_call = 0;
     }
     return slot;
 }
@@ -253,6 +274,7 @@ void Tenant::silence(std::uint32_t slot) {
         account_->lines[gpu].slots[slot].in_flight = 0;
         account_->lines[gpu].slots[slot].inside = 0;
         account_->lines[gpu].slots[slot].asked = 0;
+        account_->lines[gpu].slots[slot].in_call = 0;
     }
 }
 
@@ -377,6 +399,7 @@ std::string Tenant::describe() {
         text += " limit=" + text_of_limit(limit(gpu));
         text += " charged=" + std::to_string(ledger::charged(place(gpu)));
         text += " processes=" + std::to_string(members_here());
+        if (whereabouts.is_parked) text += " parked=yes";
         text += " lingering=" + std::to_string(lingering);
         text += " share=" + base::format_thousandths(claim_.share);
         text += " cap=" + base::format_thousandths(claim_.cap);

@@ -41,6 +41,7 @@ struct Whereabouts {
     lending::Where where = lending::Where::here;
     std::int64_t since = 0;
     int times = 0;             // that it was ordered off
+    bool is_parked = false;    // away, and its processes run
     std::uint64_t bytes = 0;   // on each GPU when it is back, where no process is here to tell
     Descriptor supervisor;     // not open: nobody takes it off
     std::uint64_t event = 0;
@@ -49,6 +50,15 @@ struct Whereabouts {
         if (where != to) since = now;
         where = to;
     }
+};
+
+// What is known of a tenant's calls to its GPUs, where that is asked for.
+struct Calls {
+    std::int64_t silence_told_after = 0;  // ns without a call after which that is told; 0: never
+    std::int64_t last = 0;                // seen by then
+    std::int64_t told = 0;                // when its silence was told last
+    bool is_any_since = false;            // was seen since then
+    bool is_wake_told = false;
 };
 
 class Tenant {
@@ -93,7 +103,12 @@ class Tenant {
     lending::Tenant look_at_loan(std::uint32_t gpu) const;
     void grant(std::uint32_t gpu, const lending::Tenant& seen, const lending::Decision& decision);
     // False when there is no supervisor to do it.
-    bool order_move(ledger::Move move) const;
+    bool order_move(ledger::Move move, std::int64_t idle_ns = 0) const;
+    // Whether any of its processes made a call since that was forgotten, or is in one that waits.
+    bool has_called() const;
+    void forget_calls();
+    // Whoever comes to it waits while it is off its GPUs.
+    void set_off(bool is_off);
 
     bool has_charge(std::uint32_t slot, std::uint32_t gpu) const;
     std::size_t members_here() const;
@@ -111,8 +126,9 @@ class Tenant {
     int terms_fd() const { return terms_fd_; }
 
     std::map<std::uint64_t, Member> members;  // by a number that never comes again
-    std::int64_t settles_at = 0;              // 0: settled
+    std::int64_t settles_at = 0;  // 0: settled
     Whereabouts whereabouts;
+    Calls calls;
     Descriptor listener;
 
   private:

@@ -48,7 +48,7 @@ Clock::time_point after(std::int64_t ms) {
 
 FreezerAnswer freeze(const Node& node, pid_t root, const supervision::FreezeRequest& request) {
     Processes processes(node, root, after(request.timeout_ms));
-    return follow(Course(Goal::Frozen), processes);
+    return follow(Course(request.runs_on ? Goal::Parked : Goal::Frozen), processes);
 }
 
 FreezerAnswer thaw(const Node& node, pid_t root, const supervision::ThawRequest& request) {
@@ -60,7 +60,7 @@ FreezerAnswer thaw(const Node& node, pid_t root, const supervision::ThawRequest&
                 0};
     Processes processes(node, root, after(request.timeout_ms),
                         moves ? request.moves : std::vector<supervision::GpuMove>{});
-    return follow(Course(Goal::Running), processes);
+    return follow(Course(Goal::Running, request.ran_on ? Goal::Parked : Goal::Frozen), processes);
 }
 
 }  // namespace berth::vgpu::freezer

@@ -27,10 +27,10 @@ Step Course::next(const Sight& sight) {
         fail("none of its processes uses a GPU");
     }
     if (is_lost_) return Step::End;
-    return goal_ == Goal::Frozen ? toward_frozen(sight) : toward_running(sight);
+    return goal_ == Goal::Running ? toward_running(sight) : off_gpus(sight);
 }
 
-Step Course::toward_frozen(const Sight& sight) {
+Step Course::off_gpus(const Sight& sight) {
     if (is_any(sight, ProcessState::Running)) {
         if (sight.is_any_halted) return Step::Wake;  // a halted process cannot be locked
         if (std::exchange(is_measured_, true)) return Step::Lock;
@@ -39,7 +39,7 @@ Step Course::toward_frozen(const Sight& sight) {
     if (is_any(sight, ProcessState::Locked)) {
         return sight.is_any_halted ? Step::Wake : Step::Checkpoint;
     }
-    if (!sight.are_all_halted) return Step::Halt;
+    if (goal_ == Goal::Frozen && !sight.are_all_halted) return Step::Halt;
     if (std::exchange(is_verified_, true)) return Step::End;
     return Step::Verify;
 }
@@ -58,7 +58,7 @@ void Course::fail(const std::string& reason) {
         return;
     }
     reason_ = reason;
-    goal_ = wanted_ == Goal::Frozen ? Goal::Running : Goal::Frozen;
+    goal_ = before_;
     is_measured_ = true;  // undoing needs no more room than there was
     is_verified_ = false;
 }

@@ -3,6 +3,7 @@
 // How does a job come off its GPUs with its processes alive, and back, as a whole or not at all?
 //
 //   freeze: measure -> lock all -> checkpoint all -> halt all -> verify that the memory is free
+//   park:   the same without halting, and also where none uses a GPU: their next call waits
 //   thaw:   wake all -> restore all -> unlock all
 //
 // The next step follows from what is seen of the processes, never from what was done before: so a
@@ -28,7 +29,7 @@ struct Sight {
     bool are_all_halted = false;
 };
 
-enum class Goal { Frozen, Running };
+enum class Goal { Frozen, Parked, Running };
 
 enum class Step {
     Measure,     // is there host memory for what is on the GPUs?
@@ -52,7 +53,10 @@ inline constexpr int kStepsMax = 64;
 
 class Course {
   public:
-    explicit Course(Goal wanted) : wanted_(wanted), goal_(wanted) {}
+    explicit Course(Goal wanted)
+        : Course(wanted, wanted == Goal::Running ? Goal::Frozen : Goal::Running) {}
+    // `before`: where it goes back to when that fails.
+    Course(Goal wanted, Goal before) : wanted_(wanted), before_(before), goal_(wanted) {}
 
     // What is to be done now, by what is seen now.
     Step next(const Sight& sight);
@@ -65,10 +69,11 @@ class Course {
     const std::string& reason() const { return reason_; }
 
   private:
-    Step toward_frozen(const Sight& sight);
+    Step off_gpus(const Sight& sight);
     Step toward_running(const Sight& sight) const;
 
     Goal wanted_;
+    Goal before_;
     Goal goal_;
     bool is_lost_ = false;
     bool is_measured_ = false;

@@ -231,6 +231,47 @@ TEST_CASE("a job that never stops starting processes is left alone") {
     CHECK(job.is_running());
 }
 
+TEST_CASE(
+    "a parked job is off its GPUs and not halted, and one that fails to come back is parked") {
+    Job job;
+    const auto follow = [&job](Course course, const Faults& faults) {
+        for (Step step = course.next(job.sight()); step != Step::End;
+             step = course.next(job.sight())) {
+            const std::string failure = perform(job, step, faults);
+            if (!failure.empty()) course.fail(failure);
+        }
+        return course;
+    };
+    const auto is_parked = [&job] {
+        return job.all_are(ProcessState::Checkpointed) && !job.is_halted;
+    };
+    CHECK(follow(Course(Goal::Parked), {}).outcome() == Outcome::Reached);
+    CHECK(is_parked());
+    CHECK(std::ranges::find(job.steps, Step::Halt) == job.steps.end());
+    CHECK(job.steps.back() == Step::Verify);
+    for (int at = 0; at < 16; ++at) {
+        CAPTURE(at);
+        job.calls = 0;
+        CHECK(follow(Course(Goal::Running, Goal::Parked), {{at}}).outcome() == Outcome::Undone);
+        CHECK(is_parked());
+    }
+    CHECK(follow(Course(Goal::Running, Goal::Parked), {}).outcome() == Outcome::Reached);
+    CHECK(job.is_running());
+    for (int at = 0; at < 18; ++at) {
+        CAPTURE(at);
+        job.calls = 0;
+        CHECK(follow(Course(Goal::Parked), {{at}}).outcome() == Outcome::Undone);
+        CHECK(job.is_running());
+    }
+}
+
+TEST_CASE("a job without a process on a GPU is parked as it is: its next call waits") {
+    Job job;
+    job.states.clear();
+    CHECK(run(job, Goal::Parked).outcome() == Outcome::Reached);
+    CHECK_FALSE(job.is_halted);
+}
+
 TEST_CASE("a job without a process on a GPU is not frozen") {
     Job job;
     job.states.clear();

@@ -130,9 +130,11 @@ CUresult reset(CUdevice device, Call call) {
 CUresult cuInit(unsigned int flags) {
     const RealDriver& real = load_real_driver();
     if (real.cuInit == nullptr) return CUDA_ERROR_NO_DEVICE;
+    // The driver then sees the GPUs that are the tenant's by now.
+    if (!enter_tenancy()) return CUDA_ERROR_NOT_PERMITTED;
     const CUresult result = real.cuInit(flags);
-    if (result != CUDA_SUCCESS) return result;
-    return enter_tenancy() ? CUDA_SUCCESS : CUDA_ERROR_NOT_PERMITTED;
+    if (result == CUDA_SUCCESS) learn_tenants_devices();
+    return result;
 }
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {

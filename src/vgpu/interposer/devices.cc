@@ -40,6 +40,7 @@ void write_uuid(const CUuuid& uuid, char (&text)[ledger::kUuidMax]) {
 }  // namespace
 
 void learn_devices(const Seat& seat) {
+    if (device_count != 0) return;
     const RealDriver& real = load_real_driver();
     int count = 0;
     if (real.cuDeviceGetCount == nullptr || real.cuDeviceGetCount(&count) != CUDA_SUCCESS) return;

@@ -153,7 +153,8 @@ bool is_per_thread(cuuint64_t flags) {
 
 void replace(const char* symbol, void** function, int version, cuuint64_t flags) {
     if (symbol == nullptr || function == nullptr || *function == nullptr) return;
-    if (void* hook = hook_for(symbol, *function, version, is_per_thread(flags))) *function = hook;
+    void* hook = hook_for(symbol, *function, version, is_per_thread(flags));
+    *function = hook != nullptr ? hook : noting(*function);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "vgpu/abi/cuda.h"
+#include "vgpu/interposer/calls.h"
 
 // Second names of functions that the hooks know, for the per-thread default stream.
 extern "C" {
@@ -129,8 +130,10 @@ extern RealDriver real_driver;
 extern std::atomic<bool> real_driver_is_loaded;
 void load_real_driver_once();
 
-// Loads it on the first call; safe from several threads. Afterwards it is one load.
+// Loads it on the first call; safe from several threads. Afterwards it is one load. Every hook
+// begins with it, so that it notes the call.
 inline const RealDriver& load_real_driver() {
+    note_call();
     if (!real_driver_is_loaded.load(std::memory_order_acquire)) [[unlikely]]
         load_real_driver_once();
     return real_driver;

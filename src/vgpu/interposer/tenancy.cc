@@ -10,6 +10,7 @@
 #include <string>
 
 #include "vgpu/interposer/blocks.h"
+#include "vgpu/interposer/calls.h"
 #include "vgpu/interposer/complain.h"
 #include "vgpu/interposer/devices.h"
 #include "vgpu/interposer/iterating.h"
@@ -50,6 +51,7 @@ ledger::Place place_of(Gpu gpu) { return seat.load()->place(static_cast<std::uin
 void forget_parent() {
     Seat* parents = seat.exchange(nullptr);
     gated_word = &kNotGated;
+    note_calls_in(nullptr);
     if (parents != nullptr) ::close(parents->membership.socket);
     moving = PTHREAD_RWLOCK_INITIALIZER;
     entering = PTHREAD_MUTEX_INITIALIZER;
@@ -63,6 +65,12 @@ std::uint64_t charged_here(const ledger::Place& place) {
     return place.line->slots[place.slot].charged;
 }
 
+// Its line of the tenant's first GPU, where calls are noted.
+ledger::Slot& first_slot(const Seat& of) {
+    const ledger::Place place = of.membership.place(0);
+    return place.line->slots[place.slot];
+}
+
 void move_to(Seat* next) {
     ::pthread_rwlock_wrlock(&moving);
     const Seat* before = seat.load();
@@ -73,12 +81,49 @@ void move_to(Seat* next) {
     }
     for (auto& turn : last_turn) turn = kNoTurn;
     is_in_lane = next->gpu_count > 0 && next->place(0).terms->in_lane != 0;
+    if (next->gpu_count > 0) {
+        ledger::Slot& slot = first_slot(*next);
+        if (before != nullptr) {
+            const ledger::Slot& left = first_slot(*before);
+            if (left.called != 0) slot.called = 1;
+        }
+        note_calls_in(&slot.called);
+    }
     seat.store(next);
     gated_word = &next->membership.terms->gated;
     ::pthread_rwlock_unlock(&moving);
 }
 
 void let_everybody_pass() { gated_word = &kNotGated; }
+
+// A new process of a tenant that is off its GPUs: they are others' now. That it is here brings it
+// back.
+void wait_while_off() {
+    for (const Seat* here = seat.load(); here != nullptr; here = seat.load()) {
+        if (here->membership.terms->is_off == 0) return;
+        note_call();
+        ledger::wait_while_off(here->membership, kGateMs);
+    }
+}
+
+// Only of a process that was started before its tenant moved and has not been on a GPU since: what
+// it was told is not true any more. Whoever sees fewer GPUs than the tenant has chose them.
+void name_devices_anew() {
+    const char* started_with = ::getenv("BERTH_VGPU_GPUS");
+    const char* visible = ::getenv("CUDA_VISIBLE_DEVICES");
+    const Seat* here = seat.load();
+    if (here == nullptr || started_with == nullptr || visible == nullptr) return;
+    std::string now;
+    for (std::uint32_t gpu = 0; gpu < here->gpu_count; ++gpu) {
+        now += gpu == 0 ? "" : ",";
+        now += here->membership.terms->gpus[here->places[gpu]].uuid;
+    }
+    const std::string seen(visible);
+    const auto count = static_cast<std::uint32_t>(std::count(seen.begin(), seen.end(), ',') + 1);
+    if (now == started_with || count != here->gpu_count) return;
+    ::setenv("CUDA_VISIBLE_DEVICES", now.c_str(), 1);
+    ::setenv("BERTH_VGPU_GPUS", now.c_str(), 1);
+}
 
 // Without a tenant to enter there is nothing to do, and that is fine.
 bool enter() {
@@ -93,7 +138,6 @@ bool enter() {
     static bool is_registered = false;
     if (!is_registered) ::pthread_atfork(nullptr, nullptr, forget_parent);
     is_registered = true;
-    learn_devices(*first);
     move_to(first);
     begin_noting();
     watch_seat(first, socket, {move_to, let_everybody_pass});
@@ -106,7 +150,10 @@ const std::atomic<std::uint32_t>* gated_word = &kNotGated;
 std::atomic<bool> is_in_lane{false};
 
 bool enter_tenancy() {
-    if (seat.load() != nullptr) return true;
+    if (seat.load() != nullptr) {
+        wait_while_off();
+        return true;
+    }
     ::pthread_mutex_lock(&entering);
     bool entered = false;
     try {
@@ -115,7 +162,15 @@ bool enter_tenancy() {
         complain("no host memory left to join this job's share of its GPUs");
     }
     ::pthread_mutex_unlock(&entering);
+    if (entered) {
+        wait_while_off();
+        if (gpu_count() > 0) name_devices_anew();
+    }
     return entered;
+}
+
+void learn_tenants_devices() {
+    if (const Seat* here = seat.load()) learn_devices(*here);
 }
 
 bool is_tenant() { return seat.load() != nullptr; }
@@ -276,6 +331,20 @@ ledger::Slot* work_slot(Gpu gpu) {
     if (here == nullptr || gpu < 0) return nullptr;
     const ledger::Place place = here->place(static_cast<std::uint32_t>(gpu));
     return &place.line->slots[place.slot];
+}
+
+// The word may be of a seat that was left meanwhile: it stays mapped, and nobody reads it.
+InCall::InCall() {
+    const Seat* here = seat.load();
+    if (here == nullptr || here->gpu_count == 0) return;
+    threads_ = &first_slot(*here).in_call;
+    threads_->fetch_add(1, std::memory_order_relaxed);
+}
+
+InCall::~InCall() {
+    if (threads_ == nullptr) return;
+    threads_->fetch_sub(1, std::memory_order_relaxed);
+    note_call();
 }
 
 void ring_arbiter(Gpu gpu) {

@@ -22,9 +22,12 @@ using Gpu = int;
 inline constexpr Gpu kUnlimited = -1;  // this process belongs to no tenant
 inline constexpr Gpu kNotGiven = -2;   // the tenant has no share of this device
 
-// Called after each successful cuInit. False when the tenant's arbiter does not admit this
-// process: it must not go on, and why is on stderr.
+// Called before each cuInit: while the tenant is off its GPUs it waits, and where they are others
+// now than when it was started (BERTH_VGPU_GPUS), CUDA_VISIBLE_DEVICES names those. False when the
+// tenant's arbiter does not admit this process: it must not go on, and why is on stderr.
 bool enter_tenancy();
+// Called after each successful cuInit.
+void learn_tenants_devices();
 bool is_tenant();
 
 Gpu gpu_of(CUdevice device);
@@ -50,6 +53,18 @@ extern const std::atomic<std::uint32_t>* gated_word;
 
 // Whether turns go by iterations (vgpu/windows/lane.h): their ends must be told at once.
 extern std::atomic<bool> is_in_lane;
+
+// While it lives its thread is in a call that may wait for work: nobody takes that for idleness.
+class InCall {
+  public:
+    InCall();
+    ~InCall();
+    InCall(const InCall&) = delete;
+    InCall& operator=(const InCall&) = delete;
+
+  private:
+    std::atomic<std::uint32_t>* threads_ = nullptr;
+};
 
 // Waits while the gate of a GPU is closed to this launch. Open where there is no arbiter to ask:
 // then nobody is held back.

@@ -13,6 +13,7 @@ namespace {
 template <class Function, class... Arguments>
 CUresult waiting(Function* real, Arguments... arguments) {
     if (real == nullptr) return missing();
+    const InCall in_call;
     if (!is_noting.load(std::memory_order_relaxed)) return real(arguments...);
     const std::int64_t before = now_ns();
     const CUresult result = real(arguments...);

@@ -38,6 +38,10 @@ void wait_for_room(const Membership& membership, std::uint32_t gpu, std::uint64_
     slot.asked.fetch_sub(bytes);
 }
 
+void wait_while_off(const Membership& membership, int timeout_ms) {
+    sleep_while(membership.terms->is_off, 1, timeout_ms);
+}
+
 Gate wait_at_gate(const Membership& membership, std::uint32_t gpu, int timeout_ms) {
     const auto& gate = membership.place(gpu).terms->gate;
     const std::uint32_t word = gate.load();

@@ -20,6 +20,9 @@ void wait_for_change(const Membership& membership, std::uint32_t gpu, std::uint3
 void wait_for_room(const Membership& membership, std::uint32_t gpu, std::uint64_t bytes,
                    std::uint32_t answers, int timeout_ms);
 
+// While the tenant is off its GPUs, timeout_ms at most.
+void wait_while_off(const Membership& membership, int timeout_ms);
+
 // Waits for a change while the gate is closed.
 // Returns what the gate is then.
 Gate wait_at_gate(const Membership& membership, std::uint32_t gpu, int timeout_ms);

@@ -32,7 +32,7 @@ bool report_stay(int socket, const StayReport& report) {
     return ::send(socket, &report, sizeof report, MSG_NOSIGNAL) == sizeof report;
 }
 
-std::optional<Move> next_move(int socket, bool& has_gone) {
+std::optional<MoveOrder> next_move(int socket, bool& has_gone) {
     MoveOrder order;
     ssize_t size = -1;
     do {
@@ -40,9 +40,8 @@ std::optional<Move> next_move(int socket, bool& has_gone) {
     } while (size < 0 && errno == EINTR);
     has_gone = size == 0 || (size < 0 && errno != EAGAIN);
     if (size != sizeof order) return std::nullopt;
-    const auto move = static_cast<Move>(order.move);
-    if (move != Move::leave && move != Move::come_back) return std::nullopt;
-    return move;
+    const bool is_known = order.move >= Move::leave && order.move <= Move::wake;
+    return is_known ? std::optional(order) : std::nullopt;
 }
 
 }  // namespace berth::vgpu::ledger

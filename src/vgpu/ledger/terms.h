@@ -47,6 +47,7 @@ struct Terms {
     std::uint64_t mark;
     std::uint32_t gpu_count;
     std::atomic<std::uint32_t> gated;  // GPUs whose gate is not open: 0 = launch without looking
+    std::atomic<std::uint32_t> is_off;  // 1: it is off its GPUs, and nobody of it may come to them
     GpuTerms gpus[kGpusMax];
 };
 

@@ -54,7 +54,9 @@ class Supervisor {
     bool is_ordered(Move wanted, int within_ms = 5000) const {
         pollfd question{fd_, POLLIN, 0};
         bool has_gone = false;
-        return ::poll(&question, 1, within_ms) == 1 && next_move(fd_, has_gone) == wanted;
+        if (::poll(&question, 1, within_ms) != 1) return false;
+        const auto order = next_move(fd_, has_gone);
+        return order && order->move == wanted;
     }
     void say_nonsense() const { ::send(fd_, "hello", 5, MSG_NOSIGNAL); }
 
