@@ -27,6 +27,7 @@
 #include "scenario/stage.h"
 #include "scheduling/cycle.h"
 #include "scheduling/explain.h"
+#include "scheduling/node_moves.h"
 #include "scheduling/remedy.h"
 #include "scheduling/share_account.h"
 
@@ -116,6 +117,7 @@ bool starts(const lifecycle::State& before, const scenario::Stage& stage, const 
     lifecycle::State state = before;
     state.time = stage.now();
     carry_out(state, remedy, id);
+    scheduling::move_nodes(state.cluster);
     const model::TimePoint at = remedy.kind == RemedyKind::Wait ? remedy.at : stage.now();
     const model::Plan plan = scheduling::decide(state.cluster, stage.policy(), at);
     // What was promised to it before counts, when that is kept.
@@ -258,7 +260,7 @@ bool could_ever_run(const cluster::Cluster& cluster, const cluster::Job& job) {
         for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
             const model::NodeId node{static_cast<model::NodeId::Rep>(i)};
             const auto place = place_of(cluster, required, node);
-            if (cluster.nodes()[i].pool != pool || !place) continue;
+            if (cluster.belongs_to(node) != pool || !place) continue;
             slots[*place][node] = most_on_empty(cluster, job, node);
         }
         return std::ranges::any_of(slots, [&](const auto& place) {
