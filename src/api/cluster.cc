@@ -44,9 +44,11 @@ std::vector<codec::NodeView> view_nodes(Site& site) {
     std::vector<codec::NodeView> views;
     for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
         const model::NodeId id{static_cast<model::NodeId::Rep>(i)};
-        codec::NodeView view{state.cluster.description(id), {}, {}, {}};
+        codec::NodeView view{state.cluster.description(id), {}, {}, {}, {}};
         view.shares_kept_by = site.shares_kept_by(view.name);
         view.pool = state.cluster.pool(state.cluster.nodes()[i].pool).name;
+        const bool strays = state.cluster.membership().strays.contains(id);
+        if (strays) view.joins = state.cluster.pool(state.cluster.belongs_to(id)).name;
         for (int index = 0; index < view.gpus; ++index) {
             codec::GpuView gpu;
             gpu.index = index;

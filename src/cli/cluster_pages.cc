@@ -44,6 +44,7 @@ Cell gpu_state(const codec::NodeView& node, const codec::GpuView& gpu) {
     if (node.health != model::NodeHealth::Ready) {
         return {std::string(codec::word(node.health)), Tone::Warning};
     }
+    if (!node.joins.empty()) return {"to pool " + printable(node.joins), Tone::Warning};
     return gpu.jobs.empty() ? Cell{std::string("free"), Tone::Faint}
                             : Cell{std::string("held"), Tone::Good};
 }

@@ -28,6 +28,11 @@ struct Phrase {
         return "node " + event.node.name + ": " + std::to_string(event.node.gpus) + " GPUs, " +
                std::string(codec::word(event.node.health));
     }
+    std::string operator()(const model::NodeMoved& event) const {
+        const std::string replaced =
+            event.replaces.empty() ? "" : ", in the place of " + event.replaces;
+        return "node " + event.node + ": joins pool " + event.pool + replaced;
+    }
     std::string operator()(const model::ProjectSet& event) const {
         const auto& quota = event.project.rights.quota;
         return "project " + event.project.name + ": quota " +

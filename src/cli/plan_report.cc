@@ -141,6 +141,11 @@ namespace {
 
 std::string notes_of(const model::Plan& plan) {
     std::string text;
+    for (const model::NodeMove& move : plan.node_moves) {
+        text += "note: node " + printable(move.node) + " joins pool " + printable(move.pool);
+        if (!move.replaces.empty()) text += " in the place of " + printable(move.replaces);
+        text += '\n';
+    }
     for (const model::Overcommitment& found : plan.overcommitted) {
         text += "note: " + printable(scheduling::overcommitment_text(found)) +
                 "; each counts for its part\n";

@@ -94,7 +94,23 @@ Success add_environment(Value& job, const Arguments& arguments) {
     return {};
 }
 
+// `-g 4..16@rack` and `--required rack` say the same: each takes the place of what the file says in
+// the other way.
+void forget_required_level(Value& job, const Arguments& arguments) {
+    if (arguments.has("required") && !arguments.has("gpus")) {
+        for (auto& [name, value] : job.members) {
+            if (name == "gpus") value.text = value.text.substr(0, value.text.find('@'));
+        }
+    }
+    if (arguments.text("gpus").find('@') == std::string::npos) return;
+    const Value* topology = job.find("topology");
+    if (topology == nullptr) return;
+    if (topology->is_scalar()) return remove(job, "topology");
+    remove(map_member(job, "topology"), "required");
+}
+
 Success add_flags(Value& job, const Arguments& arguments) {
+    forget_required_level(job, arguments);
     for (const Spelling& spelling : kSpellings) {
         if (!arguments.has(spelling.flag)) continue;
         remove(job, spelling.other);

@@ -15,7 +15,7 @@ namespace berth::cli {
 
 // What describes a job, in the order of the help pages.
 inline constexpr auto kSubmissionFlags = std::to_array<Flag>({
-    {'g', "gpus", "REQUEST", "2, 0.5, 12G, 2x0.5, H100:2, 4..16 (1 unless said)"},
+    {'g', "gpus", "REQUEST", "2, 0.5, 12G, 2x0.5, H100:2, 4..16@rack (1 unless said)"},
     {'p', "project", "PROJECT", "who pays with quota", Completes::Projects},
     {'n', "name", "NAME", "of the job"},
     {0, "kind", "KIND", "train, build (interactive) or inference", Completes::Choices,

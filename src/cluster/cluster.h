@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cluster/history.h"
+#include "cluster/membership.h"
 #include "cluster/name_index.h"
 #include "cluster/state.h"
 #include "cluster/trial.h"
@@ -46,36 +47,35 @@ class Cluster {
     PoolId find_pool(std::string_view name) const;
     const Job* find_job(JobId job) const { return jobs_.get(job); }
     const Job& job(JobId job) const;
+    // Which jobs of it changed, those inside a Trial and what it takes back included.
     const WorkLog& work_log(ProjectId project) const { return work_logs_[project.index()]; }
     // Another one whenever a task comes to the node, starts there, is asked to leave or has left.
     std::uint32_t node_stamp(NodeId node) const { return node_stamps_[node.index()]; }
     const Jobs& jobs() const { return jobs_; }  // all that have not ended, by id
+    const Membership& membership() const { return membership_; }
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
     // What is left of one GPU of a ready node, and the largest share, of both alike, in that.
     GpuPart room(View view, NodeId node, int gpu) const;
     MilliGpu compute_left(View view, NodeId node, int gpu) const;
     MilliGpu free(View view, NodeId node, int gpu) const;
-    // What nobody uses of a GPU now, promises left aside, ready or not.
-    GpuPart unused(NodeId node, int gpu) const;
+    GpuPart unused(NodeId node, int gpu) const;  // by anybody now, promised or not, ready or not
     GpuPart whole_gpu(NodeId node) const;
-    // The jobs with tasks on a node, running or being released, once for each task.
+    // Those with tasks on a node, running or being released, once for each task.
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
     const std::set<JobId>& holders() const { return holders_; }  // jobs with a hold, by id
     const History& history() const { return history_; }
     const TierBook& tiers() const { return tiers_; }
-    // Whether nodes of this kind may carry the shape at all (model and labels).
-    bool allows(ShapeId shape, std::uint16_t node_kind) const;
+    bool allows(ShapeId shape, std::uint16_t node_kind) const;  // by model and labels
     // What a task of the shape takes of each of its GPUs on the node, and what that counts as.
     GpuPart part_on(ShapeId shape, NodeId node) const;
     MilliGpu share_on(ShapeId shape, NodeId node) const;
-    // A task of the shape on these GPUs of the node, of rank 0.
+    // A task of rank 0.
     TaskPlacement task_on(ShapeId shape, NodeId node, std::uint64_t gpu_mask) const;
-    // What the GPUs of a placed task count as in quotas and shares: each as its model is exchanged.
-    MilliGpu counted(const TaskPlacement& task) const;
+    MilliGpu counted(const TaskPlacement& task) const;  // as its GPUs' model is exchanged
     // The GPUs of one task; a request by memory is its part of the smallest GPU of the pool (R14).
     MilliGpu footprint(ShapeId shape, PoolId pool) const;
-    // What one task counts as while it waits, by the least weight of the nodes that may carry it;
-    // and may come to count as, by the greatest: bounds are asked about that much.
+    // What one waiting task counts as, by the least weight of the nodes that may carry it; and may
+    // come to, by the greatest: bounds are asked about that much.
     MilliGpu demand(ShapeId shape, PoolId pool) const;
     MilliGpu most(ShapeId shape, PoolId pool) const;
     // The pools that a job names, in order; those in whose line it stands, or in which it runs.
@@ -85,29 +85,26 @@ class Cluster {
     std::uint64_t choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const;
     std::int64_t cpu_on(ShapeId shape, NodeId node) const;  // that a task takes of the node
     std::int64_t memory_on(ShapeId shape, NodeId node) const;
-
-    // --- where nodes stand together
+    // --- where nodes stand, in which pool and together
+    PoolId belongs_to(NodeId node) const;
     std::span<const std::string> levels() const { return levels_; }
-    // The position of a level, levels().size() for "node"; nothing when there is none.
-    std::optional<int> level_named(std::string_view name) const;
-    // A domain of that level, the node itself, or nothing where it names none.
-    Region region_of(NodeId node, int level) const;
+    std::optional<int> level_named(std::string_view name) const;  // "node": levels().size()
+    Region region_of(NodeId node, int level) const;  // nowhere where it names no domain
     bool is_in(const Region& region, NodeId node) const;
-    // Calls `visit` with every node of the region.
     template <typename Visit>
     void visit_nodes(PoolId pool, const Region& region, Visit&& visit) const {
         if (region.is_nowhere()) return;
         if (region.node.is_valid()) return visit(region.node);
         pools_[pool.index()].domains.visit_nodes(region.domain, visit);
     }
-    // Where a job must stay that requires a level: the whole pool while none of its tasks run.
-    Region home(const Job& job) const;
+    Region home(const Job& job) const;  // what it requires, once tasks run; else the whole pool
     std::string name_of(const Region& region, PoolId pool) const;  // "rack b1/r7", "node n3"
 
     // --- the machine room and the tree; lifecycle/ only
     void set_levels(const model::Levels& levels);
     void set_pool(const model::Pool& pool);
     void set_node(const model::Node& node);
+    void move_node(NodeId node, PoolId pool, bool is_bound);  // an empty one
     void set_project(const model::Project& project);
     History& history() { return history_; }
     TierBook& tiers() { return tiers_; }  // for tiers.h
@@ -129,7 +126,7 @@ class Cluster {
     void release(JobId id, std::span<const int> ranks);  // asked to leave
     void hold(JobId id, PoolId pool, Hold hold);
     void drop_hold(JobId id);
-    // Capacity alone, for no job, while a gang is placed; only what was taken is given back.
+    // Capacity alone, while a gang is being placed; what is given back was taken.
     void take(View view, const TaskPlacement& task);
     void give_back(View view, const TaskPlacement& task);
 
@@ -154,6 +151,8 @@ class Cluster {
     void change_shared(NodeState& node, PartialGpu gpu, Use use, const GpuPart& amount);
     void change_gpu(NodeState& node, NodeId id, int gpu, Use use, const GpuPart& amount);
     void put_node(NodeId id, const model::Node& node);
+    void enter_pool(NodeId id, PoolId pool), leave_pool(NodeId id);
+    void review(NodeId id, PoolId labelled), review_all();  // membership.cc
     void index_node(NodeId id, std::int64_t sign);
     std::vector<std::string> names_at_levels(const model::Node& node) const;
     void put_into_domains(NodeId id, const model::Node& node);
@@ -162,17 +161,14 @@ class Cluster {
     void change_domains(const std::function<void()>& change);
     void resolve_claims();
     void recount();  // what projects hold and want, after GPUs came to count differently
-    // Least and greatest exchange weight among the pool's nodes that may carry the shape.
     std::pair<std::int64_t, std::int64_t> exchange_range(ShapeId shape, PoolId pool) const;
     void resolve_quota(PoolState& pool, ProjectId project);
     PoolId pool_of(const model::Node& node) const;
     ShapeId intern(Shape shape);
     std::uint16_t kind_of(const model::Node& node);
-
     void record(const Undo& entry);
     void record_take(View view, const TaskPlacement& task, Undo::What what);
-    void undo_to(std::size_t mark);
-    void undo(const Undo& entry);
+    void undo_to(std::size_t mark), undo(const Undo& entry);
 
     model::Levels levels_ = model::default_levels();
     std::vector<NodeState> nodes_;
@@ -182,6 +178,7 @@ class Cluster {
     std::vector<NodeKind> kinds_;
     std::vector<model::Labels> topologies_;  // what nodes name, each once
     std::vector<PoolState> pools_;
+    Membership membership_;
     std::vector<ProjectState> projects_;
     std::vector<WorkLog> work_logs_;  // by project
     std::uint64_t last_stamp_ = 0;

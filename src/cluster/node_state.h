@@ -55,7 +55,7 @@ struct NodeState {
     std::uint32_t topology = 0;  // position of what it names in the table of topologies
     std::uint16_t kind = 0;
     std::uint8_t gpus = 0;
-    bool is_ready = true;
+    bool is_ready = true;  // and in the pool to which it belongs
     model::NodeHealth health = model::NodeHealth::Ready;
     std::array<std::uint64_t, 2> whole{};  // by View: GPUs entirely free
     HostUse cpu;

@@ -165,6 +165,7 @@ struct Claim {
 struct PoolState {
     std::string name;
     model::Labels labels;
+    std::string spares;  // the pool that has them; empty = none
     std::array<FreeIndex, 2> free;  // by View
     std::array<MilliGpu, 2> free_total{};  // by View, shared GPUs included
     DomainTree domains;
@@ -173,11 +174,15 @@ struct PoolState {
     std::map<std::string, std::int64_t> exchange;
     std::vector<std::int32_t> weights;  // the same by node kind; empty where models count alike
     MilliGpu counted_capacity{0};  // of ready nodes, as GPUs count
+    std::vector<std::int32_t> nodes_of_kind;  // how many, ready or not; shorter = none
     int gpus_per_node_max = 0;
     model::Node smallest_gpu;  // the least memory and the largest context of any; 0 = none said
     std::vector<Claim> claims;  // by project
     bool has_fixed_quota = false;  // anybody's
 
+    bool has_kind(std::size_t kind) const {
+        return kind < nodes_of_kind.size() && nodes_of_kind[kind] > 0;
+    }
     // What one GPU of the node counts as, in thousandths.
     std::int64_t weight_of(const NodeState& node) const {
         return weights.empty() ? 1000 : weights[node.kind];

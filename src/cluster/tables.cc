@@ -45,14 +45,6 @@ bool node_allows(const Shape& shape, const model::Node& node) {
     return carries(node.labels, shape.labels);
 }
 
-// A GPU with the least memory to give away and the largest context of both.
-void narrow(model::Node& smallest, const model::Node& node) {
-    const model::Bytes given = node.gpu_memory - node.gpu_reserved;
-    const bool is_first = smallest.gpu_memory == model::Bytes{0};
-    smallest.gpu_memory = is_first ? given : std::min(smallest.gpu_memory, given);
-    smallest.gpu_context = std::max(smallest.gpu_context, node.gpu_context);
-}
-
 // Room for `count` more, an eighth more at the least: a vector left to itself doubles, and there
 // are many nodes.
 template <typename T>
@@ -108,10 +100,12 @@ void Cluster::set_pool(const model::Pool& pool) {
     BERTH_CHECK(open_trials_ == 0, "pools do not change inside a trial");
     if (const PoolId known = find_pool(pool.name); known.is_valid()) {
         pools_[known.index()].labels = pool.labels;
+        pools_[known.index()].spares = pool.spares;
     } else {
         pools_.push_back({});
         pools_.back().name = pool.name;
         pools_.back().labels = pool.labels;
+        pools_.back().spares = pool.spares;
         pools_.back().claims.resize(projects_.size());
         history_.pools.push_back({});
     }
@@ -127,6 +121,7 @@ void Cluster::set_pool(const model::Pool& pool) {
         }
         recount();
     }
+    review_all();
     resolve_claims();
 }
 
@@ -136,8 +131,7 @@ std::pair<std::int64_t, std::int64_t> Cluster::exchange_range(ShapeId shape, Poo
     std::int64_t least = model::kExchangeMax + 1;
     std::int64_t greatest = 0;
     for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
-        const model::Node& node = kinds_[kind].example;
-        if (!allowed_[shape.index()][kind] || pool_of(node) != pool) continue;
+        if (!allowed_[shape.index()][kind] || !state.has_kind(kind)) continue;
         const std::int64_t weight = state.weights[kind];
         least = std::min(least, weight);
         greatest = std::max(greatest, weight);
@@ -176,8 +170,7 @@ model::Node Cluster::description(NodeId id) const {
 
 void Cluster::put_node(NodeId id, const model::Node& node) {
     if (id.is_valid()) {
-        index_node(id, -1);
-        pools_[nodes_[id.index()].pool.index()].domains.remove_node(nodes_[id.index()].domain, id);
+        leave_pool(id);
         BERTH_CHECK(nodes_[id.index()].gpus == node.gpus, "a known node keeps its GPU count");
     } else {
         id = {static_cast<NodeId::Rep>(nodes_.size())};
@@ -197,20 +190,12 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
         gpus_.add(node.gpus);
     }
     NodeState& state = nodes_[id.index()];
-    state.pool = pool_of(node);
-    put_into_domains(id, node);
     state.topology = position_of(topologies_, node.topology);
     state.kind = kind_of(node);
     state.cpu.capacity = node.cpu ? node.cpu->value : kUnaccounted;
     state.memory.capacity = node.memory ? node.memory->value : kUnaccounted;
     state.health = node.health;
-    state.is_ready = node.health == model::NodeHealth::Ready;
-    PoolState& pool = pools_[state.pool.index()];
-    pool.gpus_per_node_max = std::max(pool.gpus_per_node_max, node.gpus);
-    if (node.gpu_memory > model::Bytes{0}) narrow(pool.smallest_gpu, node);
-    index_node(id, +1);
-    // A new kind of node may carry what waits for less than the kinds before it.
-    if (!pool.exchange.empty()) recount();
+    enter_pool(id, state.pool.is_valid() ? state.pool : pool_of(node));
 }
 
 std::uint16_t Cluster::kind_of(const model::Node& node) {

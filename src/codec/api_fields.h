@@ -109,12 +109,12 @@ struct Fields<model::Overcommitment> {
 template <>
 struct Fields<model::Plan> {
     static void visit(auto&& field) {
+        field("node_moves", &model::Plan::node_moves);
         field("starts", &model::Plan::starts);
         field("pauses", &model::Plan::pauses);
         field("moves", &model::Plan::moves);
         field("reservations", &model::Plan::reservations);
-        field("bookings", &model::Plan::bookings);
-        field("dropped", &model::Plan::dropped);
+        field("bookings", &model::Plan::bookings), field("dropped", &model::Plan::dropped);
         field("next_wakeup", &model::Plan::next_wakeup);
         field("overcommitted", &model::Plan::overcommitted);
     }
@@ -191,7 +191,7 @@ template <>
 struct Fields<NodeView> {
     static void visit(auto&& field) {
         Fields<model::Node>::visit(field);
-        field("pool", &NodeView::pool);
+        field("pool", &NodeView::pool), field("joins", &NodeView::joins);
         field("shares_kept_by", &NodeView::shares_kept_by);
         field("devices", &NodeView::devices);
     }

@@ -61,10 +61,11 @@ void check_events(const std::variant<Event...>&) {
 }  // namespace
 
 TEST_CASE("no member of a described type is forgotten") {
-    static_assert(count_members<model::Pool>() == 3);
-    check_all<model::Pool, model::Node, model::Entitlement, model::Project, model::TaskRequest,
-              model::JobSpec, model::TaskPlacement, model::PauseCost, model::PauseReceipt,
-              model::JobRecord, model::PauseManner, model::LaunchSpec, model::Snapshot>();
+    static_assert(count_members<model::Pool>() == 4);
+    check_all<model::Pool, model::NodePlace, model::NodeMove, model::Node, model::Entitlement,
+              model::Project, model::TaskRequest, model::JobSpec, model::TaskPlacement,
+              model::PauseCost, model::PauseReceipt, model::JobRecord, model::PauseManner,
+              model::LaunchSpec, model::Snapshot>();
     check_all<model::Verdict, model::Remedy, model::Start, model::Pause, model::Move,
               model::Reservation, model::Booking, model::Plan, model::Submission, codec::PlanView,
               codec::ProjectUse, codec::GpuView, codec::Foresight, model::StartEstimate,

@@ -21,22 +21,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "job_starting", "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
     "job_paused",   "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
     "job_finished", "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
-    "job_parked",   "job_woken"};
-
-template <>
-struct Fields<model::LevelsSet> {
-    static void visit(auto&& field) { field("levels", &model::LevelsSet::levels); }
-};
-
-template <>
-struct Fields<model::PoolSet> {
-    static void visit(auto&& field) { field("pool", &model::PoolSet::pool); }
-};
-
-template <>
-struct Fields<model::NodeSet> {
-    static void visit(auto&& field) { field("node", &model::NodeSet::node); }
-};
+    "node_moved",   "job_parked",   "job_woken"};
 
 template <>
 struct Fields<model::ProjectSet> {
@@ -154,7 +139,7 @@ struct Fields<model::Snapshot> {
         field("last_job", &model::Snapshot::last_job);
         field("levels", &model::Snapshot::levels);
         field("pools", &model::Snapshot::pools);
-        field("nodes", &model::Snapshot::nodes);
+        field("nodes", &model::Snapshot::nodes), field("places", &model::Snapshot::places);
         field("projects", &model::Snapshot::projects);
         field("jobs", &model::Snapshot::jobs);
         field("waste", &model::Snapshot::waste), field("use", &model::Snapshot::use);

@@ -111,10 +111,6 @@ Parsed read_single(std::string_view text) {
 
 Parsed read_amount(std::string_view text) {
     if (text.empty()) return refused(kExamples, text);
-    if (text.find('@') != std::string_view::npos) {
-        return base::invalid("a topology (\"@\") is not supported yet, found \"" +
-                             std::string(text) + "\"");
-    }
     const auto dots = text.find("..");
     const auto times = text.find('x');
     if (dots != std::string_view::npos && !is_letter(text.back())) return read_elastic(text, dots);
@@ -163,6 +159,16 @@ std::string exact_memory(base::Bytes amount) {
 }  // namespace
 
 Parsed parse_gpu_request(std::string_view text) {
+    if (const auto at = text.find('@'); at != std::string_view::npos) {
+        const std::string_view level = text.substr(at + 1);
+        if (level.empty() || level.find('@') != std::string_view::npos) {
+            return refused("one level behind the \"@\", such as 4..16@rack", text);
+        }
+        if (at == 0) return refused(kExamples, text);
+        auto request = parse_gpu_request(text.substr(0, at));
+        if (request) request->required = level;
+        return request;
+    }
     const auto colon = text.find(':');
     if (colon == std::string_view::npos) {
         if (!looks_like_model(text)) return read_amount(text);
@@ -195,7 +201,8 @@ std::string format_gpu_request(const GpuRequest& request) {
     } else {
         text = amount_text(task, task.gpus);
     }
-    return request.gpu_model.empty() ? text : request.gpu_model + ":" + text;
+    if (!request.gpu_model.empty()) text = request.gpu_model + ":" + text;
+    return request.required.empty() ? text : text + "@" + request.required;
 }
 
 std::string gpu_summary(const model::JobSpec& spec) {

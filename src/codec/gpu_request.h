@@ -10,6 +10,7 @@
 //   4..16      elastic: 4 to 16 tasks with one whole GPU each
 //   H100:2     any of these on one GPU model      H100       one GPU of that model
 //   1g.10gb    one MIG slice of that profile      1g.10gb:2  two of them on one node
+//   ...@rack   any of these, all tasks of the gang in one domain of that level
 #pragma once
 
 #include <string>
@@ -25,6 +26,7 @@ struct GpuRequest {
     int tasks_min = 1;
     int tasks_max = 1;
     std::string gpu_model;       // empty = any
+    std::string required;        // a level; empty = tasks may stand anywhere
 
     bool operator==(const GpuRequest&) const = default;
 };

@@ -53,6 +53,11 @@ TEST_CASE("each form of -g means what the help says") {
     CHECK(parse_gpu_request("1g.10gb:1") == model);
     model.gpu_model = "4090";
     CHECK(parse_gpu_request("4090:1") == model);
+    elastic.required = "rack";
+    CHECK(parse_gpu_request("A100:4..16@rack") == elastic);
+    model = request(8, 1000);
+    model.required = "node";
+    CHECK(parse_gpu_request("8@node") == model);
 }
 
 TEST_CASE("what is no request is refused with an example") {
@@ -60,9 +65,10 @@ TEST_CASE("what is no request is refused with an example") {
          {"",         "two",    "-1",    "1.5",    "0.0",     "0.0005",      "2x",
           "x2",       "2x1.5",  "0x0.5", "65",     "16..4",   "0..4",        "4..",
           "..4",      "4...16", "H100:", ":2",     "0G",      "H100|A100:2", "H100:80G:4",
-          "8@nvlink", "1e3",    " 2",    "2 ",     "2x0.5x2", "99999999999", "12X",
+          "8@",       "1e3",    " 2",    "2 ",     "2x0.5x2", "99999999999", "12X",
           "0.5.5",    "0.5+",   "+12G",  "1+12G",  "12G+0.5", "0.5+2",       "12G+4G",
-          "20G..12G", "12G..",  "..12G", "4..20G", "0G..4G",  "12G..20"}) {
+          "20G..12G", "12G..",  "..12G", "4..20G", "0G..4G",  "12G..20",     "@rack",
+          "8@a@b"}) {
         CAPTURE(text);
         const auto refused = parse_gpu_request(text);
         REQUIRE_FALSE(refused.has_value());
@@ -92,6 +98,7 @@ TEST_CASE("a written request is read as the same request") {
             made.tasks_max = static_cast<int>(rng.between(made.tasks_min, 99));
         }
         if (rng.chance(1, 2)) made.gpu_model = "H100";
+        if (rng.chance(1, 3)) made.required = "rack";
         CAPTURE(format_gpu_request(made));
         REQUIRE(parse_gpu_request(format_gpu_request(made)) == made);
     }

@@ -73,6 +73,7 @@ void read_request(Problems& problems, FieldReader& fields, JobSpec& spec) {
         if (!request) return fields.report("gpus", request.error().message);
         spec.request = request->request;
         spec.gpu_model = request->gpu_model;
+        spec.topology.required = request->required;
         spec.tasks_min = request->tasks_min;
         spec.tasks_max = request->tasks_max;
     }

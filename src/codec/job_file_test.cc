@@ -85,6 +85,9 @@ TEST_CASE("a job file has the documented defaults") {
 
 TEST_CASE("a job file names levels, one alone being required") {
     CHECK(good("run: x\ntopology: rack").spec.topology == model::TopologyRequest{"rack", ""});
+    CHECK(good("run: x\ngpus: 4..16@rack").spec.topology == model::TopologyRequest{"rack", ""});
+    CHECK(good("run: x\ngpus: 8@rack\ntopology: {preferred: node}").spec.topology ==
+          model::TopologyRequest{"rack", "node"});
     CHECK(good("run: x\ntopology: {preferred: node}").spec.topology ==
           model::TopologyRequest{"", "node"});
 }
@@ -137,6 +140,11 @@ TEST_CASE("what a job file may not say is one line with its place") {
         {"run: x\nenv: {\"A=B\": 1}",
          "job.yaml:2: env.A=B: wanted a name of a variable, without \"=\""},
         {"run: x\nenv: {A: \"\\0\"}", "job.yaml:2: a text with a zero byte in it"},
+        {"run: x\ngpus: 8@rack\ntasks: 4\ntopology: zone",
+         "job.yaml:4: topology: wanted one required level, found \"zone\" and \"rack\" behind the "
+         "\"@\" of gpus"},
+        {"run: x\ntasks: 4..16@rack",
+         "job.yaml:2: tasks: wanted a number or 4..16, found \"4..16@rack\""},
         {"run: x\nmemory: much",
          "job.yaml:2: memory: wanted an amount of memory such as 80G or 512M, found \"much\""},
     };

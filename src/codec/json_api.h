@@ -101,6 +101,7 @@ struct GpuView {
 };
 struct NodeView : model::Node {
     std::string pool;
+    std::string joins;  // the pool to which it goes once nothing runs on it; empty = it stays
     std::string shares_kept_by;  // "interposer: why"; empty = not known
     std::vector<GpuView> devices;
 };

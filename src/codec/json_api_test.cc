@@ -119,6 +119,7 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
         const codec::Page<codec::NodeView> nodes{
             {{dice.node(),
               "h100",
+              "cells",
               "interposer: no other way here",
               {{3, "uuid", false, {500}, {500}, {9}, {{7}}, 30, {}, {}}}}},
             ""};

@@ -5,47 +5,13 @@
 #pragma once
 
 #include "codec/described.h"
+#include "codec/node_fields.h"
 #include "codec/pause_fields.h"
 #include "model/event.h"
 #include "model/launch.h"
 #include "model/record.h"
 
 namespace berth::codec {
-
-template <>
-struct Fields<model::Pool> {
-    static void visit(auto&& field) {
-        field("name", &model::Pool::name), field("labels", &model::Pool::labels);
-        field("exchange", &model::Pool::exchange);
-    }
-};
-
-template <>
-struct Fields<model::GpuLinks> {
-    static void visit(auto&& field) {
-        using L = model::GpuLinks;
-        field("numa", &L::numa), field("islands", &L::islands);
-        field("nics", &L::nics), field("matrix", &L::matrix);
-    }
-};
-
-template <>
-struct Fields<model::Node> {
-    static void visit(auto&& field) {
-        field("name", &model::Node::name);
-        field("gpus", &model::Node::gpus);
-        field("gpu_model", &model::Node::gpu_model);
-        field("gpu_memory", &model::Node::gpu_memory);
-        field("gpu_reserved", &model::Node::gpu_reserved);
-        field("gpu_context", &model::Node::gpu_context);
-        field("cpu", &model::Node::cpu);
-        field("memory", &model::Node::memory);
-        field("labels", &model::Node::labels);
-        field("topology", &model::Node::topology);
-        field("gpu_links", &model::Node::gpu_links);
-        field("health", &model::Node::health);
-    }
-};
 
 template <>
 struct Fields<model::Entitlement> {

@@ -56,12 +56,12 @@ class RandomModel {
         return {large(), large(), model::MilliGpu{large()}, {large()}, {large()}, {large()}};
     }
     model::Snapshot snapshot() {
-        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}, {}};
+        model::Snapshot snapshot{large(), time(), job(), texts(), {}, {}, {}, {}, {}, {}, {}, {}};
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
-            snapshot.pools.push_back({text(), labels(), {{text(), large()}}});
-            snapshot.nodes.push_back(node());
+            snapshot.pools.push_back({text(), labels(), {{text(), large()}}, text()});
+            snapshot.nodes.push_back(node()), snapshot.jobs.push_back(record());
+            snapshot.places.push_back({text(), text(), flag()});
             snapshot.projects.push_back(project());
-            snapshot.jobs.push_back(record());
             snapshot.waste.push_back({text(), large(), large()});
             snapshot.use.push_back(
                 {text(), text(), {large()}, time(), time(), large(), {large(), large()}});
@@ -89,7 +89,7 @@ class RandomModel {
     model::JobSpec spec() {
         model::JobSpec spec;
         spec.name = text(), spec.project = text(), spec.gpu_model = text();
-        spec.kind = static_cast<model::JobKind>(rng_.between(0, 2)), spec.preemptible = flag();
+        spec.kind = model::JobKind(rng_.between(0, 2)), spec.preemptible = flag();
         spec.priority = small(), spec.tasks_min = small(), spec.tasks_max = small();
         spec.elastic = static_cast<model::Elastic>(rng_.between(0, 1)), spec.pools = texts();
         spec.request = {small(), {large()}, {large()}, {large()}, {}, {}},
@@ -161,8 +161,7 @@ class RandomModel {
     }
     model::Entitlement rights() {
         model::Entitlement rights;
-        if (flag()) rights.quota = model::MilliGpu{large()};
-        if (flag()) rights.limit = {large()};
+        rights.quota = maybe(model::MilliGpu{large()}), rights.limit = {large()};
         rights.weight = large(), rights.usage_ppm = large(), rights.priority = small();
         rights.kind = flag() ? model::QuotaKind::Fixed : model::QuotaKind::Guaranteed;
         return rights;
@@ -175,7 +174,8 @@ class RandomModel {
         }
     }
     void fill(model::LevelsSet& e) { e.levels = texts(); }
-    void fill(model::PoolSet& e) { e.pool = {text(), labels(), {{text(), large()}}}; }
+    void fill(model::PoolSet& e) { e.pool = {text(), labels(), {{text(), large()}}, text()}; }
+    void fill(model::NodeMoved& e) { e = {text(), text(), text()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }
     void fill(model::JobSubmitted& e) { e = {job(), spec(), text(), text()}; }

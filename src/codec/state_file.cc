@@ -40,6 +40,7 @@ class StateReader {
 
   private:
     void read_levels(FieldReader& fields);
+    void read_place(const Value& value, const std::string& path);
     void read_pool(const Value& value, const std::string& path);
     std::map<std::string, std::int64_t> read_exchange(FieldReader& fields);
     void share_exchange(const std::map<std::string, std::int64_t>& exchange);
@@ -75,6 +76,7 @@ base::Result<Description> StateReader::read(const Value& file) {
     share_exchange(read_exchange(fields));
     fields.each("nodes", [&](const Value& v, const std::string& path) { read_node(v, path); });
     weigh_slices();
+    fields.each("places", [&](const Value& v, const std::string& path) { read_place(v, path); });
     fields.each("projects",
                 [&](const Value& v, const std::string& path) { read_project(v, path); });
     fields.each("jobs", [&](const Value& v, const std::string& path) { read_job(v, path); });
@@ -107,6 +109,7 @@ void StateReader::read_pool(const Value& value, const std::string& path) {
     pool.name = fields.needed_name("name");
     pool.labels = fields.labels("labels");
     pool.exchange = read_exchange(fields);
+    pool.spares = fields.text("spares");
     fields.finish();
     if (!pool_names_.insert(pool.name).second) fields.report("name", "this pool is listed twice");
     if (pool.name == model::kDefaultPool && !pool.labels.empty()) {
@@ -116,6 +119,23 @@ void StateReader::read_pool(const Value& value, const std::string& path) {
     }
     if (pool.name == model::kDefaultPool && pool.exchange.empty()) return;
     state_.pools.push_back(std::move(pool));
+}
+
+// A node that stands where its labels do not say.
+void StateReader::read_place(const Value& value, const std::string& path) {
+    FieldReader fields(problems_, value, path);
+    model::NodePlace place;
+    place.node = fields.needed_name("node");
+    place.pool = fields.needed_name("pool");
+    place.is_bound = fields.flag("is_bound", false);
+    fields.finish();
+    if (!node_names_.contains(place.node)) {
+        fields.report("node", "no node is named \"" + place.node + "\"");
+    }
+    if (place.pool != model::kDefaultPool && !pool_names_.contains(place.pool)) {
+        fields.report("pool", "no pool is named \"" + place.pool + "\"");
+    }
+    state_.places.push_back(std::move(place));
 }
 
 // `exchange: {H100: 1, A100: 0.5}`.
@@ -352,6 +372,7 @@ void StateReader::read_request(FieldReader& fields, JobSpec& spec) {
     }
     if (!request->gpu_model.empty()) spec.gpu_model = request->gpu_model;
     spec.request = request->request;
+    spec.topology.required = request->required;
     spec.tasks_min = request->tasks_min;
     spec.tasks_max = request->tasks_max;
 }

@@ -29,6 +29,7 @@ class StateWriter {
         list("pools", state.pools, [&](const model::Pool& pool) {
             text("name", pool.name);
             labels("labels", pool.labels);
+            text("spares", pool.spares);
             if (pool.exchange.empty()) return;
             json_.key("exchange"), json_.begin_object();
             for (const auto& [model, weight] : pool.exchange) {
@@ -37,6 +38,10 @@ class StateWriter {
             json_.end_object();
         });
         list("nodes", state.nodes, [&](const model::Node& node) { write(node); });
+        list("places", state.places, [&](const model::NodePlace& place) {
+            text("node", place.node), text("pool", place.pool);
+            if (place.is_bound) json_.key("is_bound"), json_.boolean(true);
+        });
         list("projects", state.projects, [&](const model::Project& project) { write(project); });
         list("jobs", state.jobs, [&](const JobDescription& job) { write(job); });
         json_.end_object();

@@ -38,12 +38,18 @@ void read_topology(Problems& problems, FieldReader& fields, model::JobSpec& spec
     }
     const Value* value = fields.find("topology");
     if (value == nullptr) return;
-    if (value->is_scalar()) {
-        spec.topology.required = fields.text("topology");
-        return;
-    }
+    const auto require = [&](FieldReader& in, std::string_view name) {
+        const std::string level = in.text(name);
+        if (level.empty()) return;
+        if (!spec.topology.required.empty() && spec.topology.required != level) {
+            in.report(name, "wanted one required level, found \"" + level + "\" and \"" +
+                                spec.topology.required + "\" behind the \"@\" of gpus");
+        }
+        spec.topology.required = level;
+    };
+    if (value->is_scalar()) return require(fields, "topology");
     FieldReader levels(problems, *value, fields.path_of("topology"));
-    spec.topology.required = levels.text("required");
+    require(levels, "required");
     spec.topology.preferred = levels.text("preferred");
     levels.finish();
 }
@@ -62,7 +68,7 @@ TaskRange read_task_range(Problems& problems, FieldReader& fields, std::string_v
     const std::string text = value != nullptr && value->is_scalar() ? value->text : "";
     const bool is_range = text.find("..") != std::string::npos;
     const auto request = parse_gpu_request(is_range ? text : text + ".." + text);
-    if (!request) {
+    if (!request || !request->required.empty() || !request->gpu_model.empty()) {
         fields.refuse(name, "a number or 4..16");
         return range;
     }

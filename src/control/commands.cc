@@ -94,7 +94,8 @@ void Controller::set_pool(model::Pool pool, Done done) {
     queue([this, pool = std::move(pool), done = std::move(done)](Transaction& transaction) {
         const auto known = state_.cluster.find_pool(pool.name);
         const bool is_same = known.is_valid() && state_.cluster.pool(known).labels == pool.labels &&
-                             state_.cluster.pool(known).exchange == pool.exchange;
+                             state_.cluster.pool(known).exchange == pool.exchange &&
+                             state_.cluster.pool(known).spares == pool.spares;
         answer(transaction, done,
                is_same ? base::Status{} : transaction.record(model::PoolSet{pool}, kMachine));
     });

@@ -7,6 +7,7 @@
 
 #include "scheduling/cycle.h"
 #include "scheduling/explain.h"
+#include "scheduling/node_moves.h"
 
 namespace berth::foresight {
 namespace {
@@ -111,6 +112,7 @@ class Fates {
   public:
     Fates(State& state, const model::Policy& policy, model::TimePoint now)
         : state_(state), policy_(policy), now_(now) {
+        scheduling::move_nodes(state.cluster);
         plan_ = scheduling::decide(state.cluster, policy, now);
         for (const auto& [id, job] : state.cluster.jobs()) {
             fates_[id].fate = job.placed.empty() ? Fate::Waits : Fate::Runs;

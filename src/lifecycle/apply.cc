@@ -35,6 +35,9 @@ class Fold {
     void operator()(const model::LevelsSet& set) { state_.cluster.set_levels(set.levels); }
     void operator()(const model::PoolSet& set) { state_.cluster.set_pool(set.pool); }
     void operator()(const model::NodeSet& set) { state_.cluster.set_node(set.node); }
+    void operator()(const model::NodeMoved& moved) {
+        cluster::move_node(state_.cluster, {moved.node, moved.pool, moved.replaces});
+    }
     void operator()(const model::ProjectSet& set) { state_.cluster.set_project(set.project); }
 
     void operator()(const model::JobSubmitted& submitted) {

@@ -73,6 +73,9 @@ void leave_or_join_line(State& state, const model::JobRecord& record);
 // memory that they and what was on the GPUs take there.
 void stay_where_frozen(State& state, const model::JobRecord& record);
 
+// Puts nodes where their labels do not say; before any work is on them.
+void restore_places(State& state, const std::vector<model::NodePlace>& places);
+
 model::Snapshot snapshot(const State& state);
 State restore(const model::Snapshot& snapshot);
 

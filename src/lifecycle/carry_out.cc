@@ -11,6 +11,9 @@ std::vector<model::EventBody> events_of(const State& state, const model::Plan& p
     std::vector<model::EventBody> events;
     events.reserve(plan.dropped.size() + plan.pauses.size() + 2 * plan.moves.size() +
                    plan.starts.size() + plan.reservations.size());
+    for (const model::NodeMove& move : plan.node_moves) {
+        events.emplace_back(model::NodeMoved{move.node, move.pool, move.replaces});
+    }
     for (const model::JobId job : plan.dropped) {
         events.emplace_back(model::ReservationDropped{job});
     }

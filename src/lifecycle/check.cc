@@ -44,7 +44,22 @@ class Check {
                                  "\": wanted more than 0 and at most 1000, found " +
                                  base::format_thousandths(weight));
         }
-        return {};
+        return check_spares(set.pool);
+    }
+
+    Status operator()(const model::NodeMoved& moved) const {
+        const base::NodeId node = state_.cluster.find_node(moved.node);
+        if (!node.is_valid()) return no_node(moved.node);
+        if (!state_.cluster.find_pool(moved.pool).is_valid()) return no_pool(moved.pool);
+        BERTH_TRY_VOID(expect_empty(node));
+        if (moved.replaces.empty()) return {};
+        const base::NodeId other = state_.cluster.find_node(moved.replaces);
+        if (!other.is_valid()) return no_node(moved.replaces);
+        if (state_.cluster.nodes()[other.index()].pool != state_.cluster.find_pool(moved.pool)) {
+            return fail(ErrorCode::Conflict,
+                        "node \"" + moved.replaces + "\" is not in pool \"" + moved.pool + "\"");
+        }
+        return expect_empty(other);
     }
 
     Status operator()(const model::NodeSet& set) const {
@@ -218,6 +233,39 @@ class Check {
         JobState::Queued, JobState::Paused, JobState::Starting, JobState::Running};
 
     const model::JobRecord* find(model::JobId job) const { return state_.jobs.get(job); }
+
+    static Status no_node(const std::string& name) {
+        return fail(ErrorCode::NotFound, "node \"" + name + "\" does not exist");
+    }
+    static Status no_pool(const std::string& name) {
+        return fail(ErrorCode::NotFound, "pool \"" + name + "\" does not exist");
+    }
+    Status expect_empty(base::NodeId node) const {
+        if (cluster::is_empty(state_.cluster, node)) return {};
+        return fail(ErrorCode::Conflict,
+                    "node \"" + state_.cluster.node_name(node) + "\" has work");
+    }
+
+    // Else nodes could take each other's place for ever.
+    Status check_spares(const model::Pool& pool) const {
+        if (pool.spares.empty()) return {};
+        const base::PoolId spares = state_.cluster.find_pool(pool.spares);
+        const std::string where = "pool \"" + pool.name + "\": ";
+        if (!spares.is_valid()) {
+            return fail(ErrorCode::NotFound, where + "its spares are in pool \"" + pool.spares +
+                                                 "\", which does not exist; declare it before");
+        }
+        if (pool.spares == pool.name || !state_.cluster.pool(spares).spares.empty()) {
+            return base::invalid(where + "its spares are in pool \"" + pool.spares +
+                                 "\", which has to be another one without spares of its own");
+        }
+        for (const cluster::PoolState& other : state_.cluster.pools()) {
+            if (other.spares != pool.name) continue;
+            return base::invalid(where + "it has the spares of pool \"" + other.name +
+                                 "\" and can have none of its own");
+        }
+        return {};
+    }
 
     static Status unknown(model::JobId job) {
         return fail(ErrorCode::NotFound,

@@ -74,6 +74,7 @@ class Describer {
             }
             BERTH_TRY_VOID(record({}, model::NodeSet{*node}));
         }
+        restore_places(state_, description_.places);
         return {};
     }
 

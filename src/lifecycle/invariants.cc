@@ -304,10 +304,14 @@ std::string dump(const Cluster& cluster) {
         }
         text << '\n';
     }
+    for (const model::NodePlace& place : cluster::places(cluster)) {
+        text << place.node << " in " << place.pool << ' ' << place.is_bound << '\n';
+    }
     dump(cluster.history(), text);
     for (const auto& node : cluster.nodes()) {
         text << node.whole[0] << ' ' << node.whole[1] << ' '
-             << cluster.pool(node.pool).domains[node.domain].path << '\n';
+             << cluster.pool(node.pool).domains[node.domain].path << ' ' << node.pool.value << ' '
+             << node.is_ready << '\n';
     }
     return text.str();
 }

@@ -44,6 +44,13 @@ void restore_attained(State& state, const model::JobRecord& record) {
     cluster::note_attained(state.cluster, record.id, record.attained_gpu_ms, record.settled);
 }
 
+void restore_places(State& state, const std::vector<model::NodePlace>& places) {
+    for (const model::NodePlace& place : places) {
+        state.cluster.move_node(state.cluster.find_node(place.node),
+                                state.cluster.find_pool(place.pool), place.is_bound);
+    }
+}
+
 model::Snapshot snapshot(const State& state) {
     model::Snapshot snapshot;
     snapshot.sequence = state.sequence;
@@ -51,11 +58,12 @@ model::Snapshot snapshot(const State& state) {
     snapshot.last_job = state.last_job;
     snapshot.levels.assign(state.cluster.levels().begin(), state.cluster.levels().end());
     for (const auto& pool : state.cluster.pools()) {
-        snapshot.pools.push_back({pool.name, pool.labels, pool.exchange});
+        snapshot.pools.push_back({pool.name, pool.labels, pool.exchange, pool.spares});
     }
     for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
         snapshot.nodes.push_back(state.cluster.description({static_cast<model::NodeId::Rep>(i)}));
     }
+    snapshot.places = cluster::places(state.cluster);
     for (std::size_t i = 1; i < state.cluster.projects().size(); ++i) {
         snapshot.projects.push_back(state.cluster.projects()[i].project);
     }
@@ -120,6 +128,7 @@ State restore(const model::Snapshot& snapshot) {
     state.cluster.set_levels(snapshot.levels);
     for (const model::Pool& pool : snapshot.pools) state.cluster.set_pool(pool);
     for (const model::Node& node : snapshot.nodes) state.cluster.set_node(node);
+    restore_places(state, snapshot.places);
     for (const model::Project& project : snapshot.projects) state.cluster.set_project(project);
     for (const model::JobRecord& record : snapshot.jobs) restore_job(state, record);
     restore_history(state, snapshot);

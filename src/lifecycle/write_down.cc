@@ -68,13 +68,14 @@ model::Description written_down(const State& state, model::TimePoint now) {
     description.levels.assign(state.cluster.levels().begin(), state.cluster.levels().end());
     for (const auto& pool : state.cluster.pools()) {
         if (pool.name != model::kDefaultPool || !pool.exchange.empty()) {
-            description.pools.push_back({pool.name, pool.labels, pool.exchange});
+            description.pools.push_back({pool.name, pool.labels, pool.exchange, pool.spares});
         }
     }
     for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
         description.nodes.push_back(
             state.cluster.description({static_cast<model::NodeId::Rep>(i)}));
     }
+    description.places = cluster::places(state.cluster);
     for (std::size_t i = 1; i < state.cluster.projects().size(); ++i) {
         description.projects.push_back(state.cluster.projects()[i].project);
     }

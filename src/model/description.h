@@ -51,6 +51,7 @@ struct Description {
     Levels levels = default_levels();
     std::vector<Pool> pools;
     std::vector<Node> nodes;
+    std::vector<NodePlace> places;  // of those that stand where their labels do not say
     std::vector<Project> projects;
     std::vector<ProfileLedger> profiles;  // of jobs that may share GPUs
     std::vector<JobDescription> jobs;

@@ -27,6 +27,13 @@ struct PoolSet {
 struct NodeSet {
     Node node;
 };             // added, or changed by name
+// A node on which nothing runs stands in this pool from now on: its labels say so, or it takes the
+// place of a node that is not ready, which becomes a spare where it stood.
+struct NodeMoved {
+    std::string node;
+    std::string pool;
+    std::string replaces;                  // empty = its labels say so
+};
 struct ProjectSet {
     Project project;
 };    // added, or changed by name
@@ -134,7 +141,7 @@ using EventBody =
     std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning,
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
-                 JobMeasured, JobsParted, JobParked, JobWoken>;
+                 JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -64,8 +64,22 @@ struct Pool {
     // What one GPU of a model counts as in quotas, limits and fair shares, in thousandths; models
     // not named, and all where this is empty, count as one. More than 0, at most kExchangeMax.
     std::map<std::string, std::int64_t> exchange;
+    // A pool whose idle nodes take the place of nodes of this one that are not ready; these become
+    // spares. Empty: nobody takes their place. It has no spares of its own.
+    std::string spares = {};
 
     bool operator==(const Pool&) const = default;
+};
+
+// Where a node stands that belongs to another pool by its labels.
+struct NodePlace {
+    std::string node;
+    std::string pool;
+    // It stays there, in the place of another node or as a spare, for as long as its labels say
+    // what they say now; else it goes where they say once nothing runs on it.
+    bool is_bound = false;
+
+    bool operator==(const NodePlace&) const = default;
 };
 
 inline constexpr const char* kDefaultPool = "default";

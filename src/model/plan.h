@@ -100,7 +100,17 @@ struct Overcommitment {
     bool operator==(const Overcommitment&) const = default;
 };
 
+// A node on which nothing runs joins another pool.
+struct NodeMove {
+    std::string node;
+    std::string pool;
+    std::string replaces;   // a node that is not ready; empty: its labels say so (model/event.h)
+
+    bool operator==(const NodeMove&) const = default;
+};
+
 struct Plan {
+    std::vector<NodeMove> node_moves;       // decided alone, before anything else
     std::vector<Start> starts;
     std::vector<Pause> pauses;
     std::vector<Move> moves;
@@ -113,7 +123,7 @@ struct Plan {
 
     bool is_empty() const {
         return starts.empty() && pauses.empty() && moves.empty() && reservations.empty() &&
-               dropped.empty();
+               dropped.empty() && node_moves.empty();
     }
     bool operator==(const Plan&) const = default;
 };

@@ -101,6 +101,7 @@ struct Snapshot {
     Levels levels = default_levels();
     std::vector<Pool> pools;
     std::vector<Node> nodes;  // in the order in which NodeIds were given
+    std::vector<NodePlace> places;  // of those that stand where their labels do not say
     std::vector<Project> projects;
     std::vector<JobRecord> jobs;  // those not final, by id
     std::vector<WasteLedger> waste;  // of pools where anything was wasted

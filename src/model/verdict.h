@@ -32,7 +32,7 @@ enum class Reason {
     ModelMismatch,    // no node carries the GPU model or labels it asks for
     HostResources,    // GPUs idle, but CPU or memory beside them is taken
     Gang,             // some tasks of the gang would fit, not all of them at once
-    Unhealthy,        // it would fit if drained or failed nodes were back
+    Unhealthy,        // it would fit if drained or failed nodes were back, or joining ones there
     Reserved,         // the idle GPUs it needs are kept for another job
     WaitingForPause,  // its GPUs are being freed for it
     Starting,         // its GPUs are its own, its processes are being started

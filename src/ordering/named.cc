@@ -152,9 +152,7 @@ Made gittins(Settings& settings, const Surroundings& surroundings) {
 }
 
 Made predicted(Settings& settings, const Surroundings& surroundings) {
-    constexpr std::string_view kRest[] = {"used", "gittins"};
-    const auto rest = static_cast<Predicted::Rest>(settings.choice("rest", kRest, 0));
-    return guarded(std::make_unique<Predicted>(rest), settings, surroundings, 0);
+    return guarded(std::make_unique<Predicted>(), settings, surroundings, 0);
 }
 
 Made finish_fair(Settings& settings, const Surroundings& surroundings) {
@@ -203,7 +201,7 @@ constexpr Maker kMakers[] = {
      gittins<Gittins::Learning::Off>},
     {{"gittins-learned", "the same, the sizes learned from finished jobs"},
      gittins<Gittins::Learning::FromFinished>},
-    {{"predicted", "geo8 by what jobs of the same project, user and GPUs took"}, predicted},
+    {{"predicted", "the cheapest next completion first, by what jobs like it took"}, predicted},
 };
 
 constexpr auto kNames = [] {

@@ -4,9 +4,11 @@
 #include <doctest/doctest.h>
 
 #include "ordering/arrival.h"
+#include "ordering/experts.h"
 #include "ordering/finish_fair.h"
 #include "ordering/gittins.h"
 #include "ordering/guarded.h"
+#include "ordering/hazards.h"
 #include "ordering/kin.h"
 #include "ordering/levels.h"
 #include "ordering/named.h"
@@ -182,106 +184,171 @@ TEST_CASE("a job wider than the guard's share gets its run when no other has one
     CHECK(order.moved().jobs == std::vector<Ticket>{0});
 }
 
-TEST_CASE("kin: the nearest finished ones give a guess, all near ones a bound") {
-    Kin kin;
-    const auto at = [](Ticket job, Duration submitted, Duration held = {}) {
-        Standing standing = waiting(job, 2, held);
-        standing.submitted = base::at_ms(0) + submitted;
-        return standing;
-    };
-    for (const Ticket job : {0, 1, 2, 3}) kin.submitted(at(job, minutes(job)));
-    Standing other_family = at(4, minutes(1));
-    other_family.kin = 1;
-    kin.submitted(other_family);
-    CHECK_FALSE(kin.guess(0));
-    CHECK(kin.bound(0) == 0);
-    kin.used(at(1, minutes(1), seconds(50)));
-    CHECK(kin.bound(0) == 100'000);  // two GPUs
-    CHECK_FALSE(kin.guess(0));
-    kin.finished(at(1, minutes(1), seconds(60)));
-    kin.finished(at(3, minutes(3), seconds(90)));
-    // The second is two minutes or less away, the third is not and is left aside.
-    CHECK(kin.guess(0) == Guess{120'000, 0});
-    CHECK(kin.guess(2) == Guess{180'000, 0});  // of two the larger
-    CHECK_FALSE(kin.guess(4));
-    CHECK(kin.unfinished_near(0) == std::vector<Ticket>{2});
+TEST_CASE("hazards: of those who got to a step, the part that ended in it") {
+    constexpr std::size_t kFar = 20;
+    Hazards nobody;
+    nobody.fill(0);
+    Ends ends;
+    ends.ended(5, 2 * Ends::kJob);
+    ends.ended(7, Ends::kJob);
+    ends.reached(6, Ends::kJob);  // still there: it got through the fifth
+    const Hazards seen = ends.hazards(nobody, 1);
+    CHECK(seen[4] == 0);
+    CHECK(seen[5] == doctest::Approx(kSure / 2).epsilon(0.001));
+    CHECK(seen[6] == 0);
+    CHECK(seen[7] == doctest::Approx(kSure).epsilon(0.001));
+    // Where nothing was seen, what is more general; elsewhere as if so many jobs had been seen.
+    Hazards some;
+    some.fill(kSure / 4);
+    const Hazards mixed = ends.hazards(some, 4 * Ends::kJob);
+    CHECK(mixed[kFar] == kSure / 4);
+    CHECK(mixed[5] == kSure * 3 / 8);  // two of four and one of four
 }
 
-TEST_CASE("predicted: after its first look a job goes by what its kin took") {
-    Predicted order;
-    const auto late = [](Ticket job, Duration submitted, std::int32_t kin, Duration held = {}) {
-        Standing standing = waiting(job, 1, held);
-        standing.submitted = base::at_ms(0) + submitted;
-        standing.kin = kin;
-        return standing;
-    };
-    // Two kinds of jobs, hours or minutes, each kin like the others; enough to learn from.
+TEST_CASE("sizes are told apart by steps of a quarter, above a GPU-minute") {
+    CHECK(size_step(59'999) == 0);
+    CHECK(size_step(60'000) == 1);
+    CHECK(size_step(75'000) == 2);
+    CHECK(size_step_begin(2) == 75'000);
+    CHECK(size_step(1'000'000'000'000'000'000) == kSizeSteps - 1);
+}
+
+TEST_CASE("the cost of a completion: what is left where sizes are known, more where few end") {
+    Hazards hazards;
+    hazards.fill(0);
+    hazards[20] = kSure - 1;
+    const auto size = static_cast<double>((size_step_begin(20) + size_step_begin(21)) / 2);
+    CHECK(completion_cost(hazards, 0) == doctest::Approx(size).epsilon(0.001));
+    CHECK(completion_cost(hazards, 19) ==
+          doctest::Approx(size - static_cast<double>(size_step_begin(19))).epsilon(0.001));
+    // Every other ends in its first minute: half the others' minute goes on top of its own half.
+    hazards[0] = kSure / 2;
+    CHECK(completion_cost(hazards, 0) == 30'000 + 60'000);
+    CHECK(completion_cost(hazards, 1) > completion_cost(hazards, 0));
+}
+
+Standing handed_in(Ticket job, Duration submitted, std::int32_t kin, Duration held = {}) {
+    Standing standing = waiting(job, 1, held);
+    standing.submitted = base::at_ms(0) + submitted;
+    standing.kin = kin;
+    return standing;
+}
+
+TEST_CASE("kin: those of the same project, user and width, and how far apart they came") {
+    Kin kin;
+    for (const Ticket job : {0, 1, 2}) kin.submitted(handed_in(job, minutes(job * job), 0));
+    kin.submitted(handed_in(3, minutes(4), 1));
+    Standing wider = handed_in(4, minutes(4), 0);
+    wider.gpus = 2;
+    kin.submitted(wider);
+    kin.of(0).step = 7;
+    const auto near = kin.near(1);
+    REQUIRE(near.size() == 2);
+    CHECK(near[0].sibling->job == 0);
+    CHECK(near[0].sibling->step == 7);
+    CHECK(near[0].apart == minutes(1));
+    CHECK(near[1].sibling->job == 2);
+    CHECK(near[1].apart == minutes(3));
+    CHECK(kin.near(3).empty());
+    CHECK(kin.near(4).empty());
+}
+
+// Jobs handed in by turns by two, a minute apart, all finished: `size` of each by its number.
+template <typename Size>
+Ticket teach(auto& pupil, int rounds, Size size) {
     Ticket next = 0;
-    for (int round = 0; round < 30; ++round) {
+    const auto submit = [&](const Standing& job) {
+        if constexpr (requires { pupil.submitted(job); })
+            return pupil.submitted(job);
+        else
+            pupil.notice(Happening::Submitted, job);
+    };
+    const auto finish = [&](const Standing& job) {
+        if constexpr (requires { pupil.finished(job); })
+            (void)pupil.finished(job);
+        else
+            pupil.notice(Happening::Finished, job);
+    };
+    for (int round = 0; round < rounds; ++round) {
         for (const std::int32_t kin : {0, 1}) {
-            const Standing job =
-                late(next++, minutes(round), kin, kin == 0 ? hours(5) : minutes(5));
-            order.notice(Happening::Submitted, job);
-            order.notice(Happening::Finished, job);
+            submit(handed_in(next, minutes(round), kin));
+            finish(handed_in(next, minutes(round), kin, size(next)));
+            ++next;
         }
     }
+    return next;
+}
+
+TEST_CASE("experts: who has proved right counts; kin that are alike are believed, others not") {
+    const auto part_that_ends_at = [](Duration held, auto size) {
+        Experts experts;
+        const Ticket next = teach(experts, 40, size);
+        experts.submitted(handed_in(next, minutes(41), 0));
+        return experts.opinion(next)[size_step(held.count())];
+    };
+    const auto by_kin = [](Ticket job) { return job % 2 == 0 ? hours(5) : minutes(5); };
+    // Five of ten jobs take five minutes, but none of this one's kin.
+    CHECK(part_that_ends_at(minutes(5), by_kin) < kSure / 20);
+    CHECK(part_that_ends_at(hours(5), by_kin) > kSure / 2);
+    // The same sizes by turns in both families: kin tell nothing.
+    const auto by_turns = [](Ticket job) { return job / 2 % 2 == 0 ? hours(5) : minutes(5); };
+    CHECK(part_that_ends_at(minutes(5), by_turns) == doctest::Approx(kSure / 2).epsilon(0.25));
+}
+
+TEST_CASE("experts: a job that ends concerns its kin that have run and not ended") {
+    Experts experts;
+    for (const Ticket job : {0, 1, 2}) experts.submitted(handed_in(job, minutes(job), 0));
+    CHECK_FALSE(experts.used(handed_in(1, minutes(1), 0, seconds(59))));
+    CHECK(experts.used(handed_in(1, minutes(1), 0, minutes(5))));
+    CHECK(experts.used(handed_in(0, {}, 0, minutes(10))));
+    CHECK(experts.concerned(0) == std::vector<Ticket>{1});
+    // What a job does below where another has come tells that one next to nothing.
+    CHECK(experts.concerned(1).empty());
+    experts.finished(handed_in(1, minutes(1), 0, minutes(20)));
+    CHECK(experts.concerned(1) == std::vector<Ticket>{0});
+    CHECK(experts.concerned(0).empty());
+}
+
+TEST_CASE("predicted: after its first minute a job goes by what its kin took") {
+    Predicted order;
+    const Ticket next =
+        teach(order, 40, [](Ticket job) { return job % 2 == 0 ? hours(5) : minutes(5); });
     CHECK(order.moved().all);
-    const Standing long_one = late(next, minutes(31), 0, minutes(2));
-    const Standing short_one = late(next + 1, minutes(31), 1, minutes(2));
+    CHECK_FALSE(order.moved().all);
+    const Standing long_one = handed_in(next, minutes(41), 0, minutes(2));
+    const Standing short_one = handed_in(next + 1, minutes(41), 1, minutes(2));
     for (const Standing& job : {long_one, short_one}) order.notice(Happening::Submitted, job);
     CHECK(order.rank(short_one) < order.rank(long_one));
+    // Nearly done by what is known, against hardly begun.
+    CHECK(order.rank(handed_in(next, minutes(41), 0, minutes(290))) < order.rank(long_one));
     // Whatever is thought of it: who has hardly run is first.
-    CHECK(order.rank(late(next, minutes(31), 0, seconds(59))) == order.rank(short_one));
+    CHECK(order.rank(handed_in(next, minutes(41), 0, seconds(59))).level == 0);
+    CHECK(order.next_change(running(next, 1, seconds(10))) == kNow + seconds(50));
 }
 
-TEST_CASE("predicted: guesses that have proved wrong do not count") {
-    const auto level_after = [](Duration every_second_one) {
-        Predicted order;
-        for (Ticket job = 0; job <= 40; ++job) {
-            Standing standing = waiting(job, 1);
-            standing.submitted = base::at_ms(0) + hours(2) * job;
-            order.notice(Happening::Submitted, standing);
-            if (job == 40) break;
-            standing.held = job % 2 == 0 ? hours(100) : every_second_one;
-            order.notice(Happening::Finished, standing);
-        }
-        return order.rank(waiting(40, 1, minutes(2))).level;
-    };
-    CHECK(level_after(hours(100)) > 0);
-    CHECK(level_after(minutes(1)) == 0);  // of what it has used
-}
-
-TEST_CASE("predicted: where no guess counts, what was used, or the Gittins index of all sizes") {
-    const auto level_of = [](Predicted::Rest rest, Duration held) {
-        Predicted order(rest);
-        // All take ten hours, but nobody's kin tells: each is the only one of its kind.
-        for (Ticket job = 0; job <= 40; ++job) {
-            Standing standing = waiting(job, 1);
-            standing.kin = job;
-            order.notice(Happening::Submitted, standing);
-            standing.held = hours(10);
-            if (job < 40) order.notice(Happening::Finished, standing);
-        }
-        CHECK(order.moved().all == (rest == Predicted::Rest::Index));
-        return order.rank(waiting(40, 1, held)).level;
-    };
-    // Who has nearly done is before who has hardly begun, unless only what was used counts.
-    CHECK(level_of(Predicted::Rest::Index, hours(9)) < level_of(Predicted::Rest::Index, hours(1)));
-    CHECK(level_of(Predicted::Rest::Used, hours(9)) > level_of(Predicted::Rest::Used, hours(1)));
+TEST_CASE("predicted: where nothing is known, who has used less is first") {
+    Predicted order;
+    for (const Ticket job : {0, 1}) order.notice(Happening::Submitted, handed_in(job, {}, job));
+    CHECK(order.rank(handed_in(0, {}, 0, hours(1))) < order.rank(handed_in(1, {}, 1, hours(10))));
 }
 
 TEST_CASE("predicted: the first of a batch is a pilot for the rest") {
     Predicted order;
-    for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, waiting(job, 1));
-    Standing stranger = waiting(3, 1, minutes(2));
-    stranger.kin = 1;
+    for (const Ticket job : {0, 1, 2}) order.notice(Happening::Submitted, handed_in(job, {}, 0));
+    const Standing stranger = handed_in(3, {}, 1, minutes(2));
     order.notice(Happening::Submitted, stranger);
-    const Standing sibling = waiting(1, 1, minutes(2));
+    const Standing sibling = handed_in(1, {}, 0, minutes(2));
+    Standing pilot = handed_in(0, {}, 0, hours(10));
+    pilot.runs = true;
+    Standing begins = sibling;
+    begins.runs = true;
+    order.notice(Happening::Changed, begins);
     CHECK(order.rank(sibling) == order.rank(stranger));
-    order.notice(Happening::Changed, running(0, 1, hours(10)));
-    CHECK(order.moved().jobs == std::vector<Ticket>{1, 2});
+    CHECK(order.moved().jobs.empty());
+    order.notice(Happening::Changed, pilot);
+    // Who has not passed its first minute is first anyway.
+    CHECK(order.moved().jobs == std::vector<Ticket>{1});
     CHECK(order.rank(stranger) < order.rank(sibling));
-    CHECK(order.rank(running(0, 1, hours(10))) < order.rank(sibling));
 }
 
 TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a job is first") {
@@ -341,7 +408,7 @@ TEST_CASE("every name makes an order, settings are checked") {
         CHECK(order_named(known.name, surroundings));
     }
     CHECK(order_named("geo8:levels=3:inside=oldest:guard=10:share=25", surroundings));
-    CHECK(order_named("predicted:rest=gittins:guard=4", surroundings));
+    CHECK(order_named("predicted:guard=5", surroundings));
     const auto error_of = [&](std::string_view text) {
         return order_named(text, surroundings).error().message;
     };

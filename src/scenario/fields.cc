@@ -196,8 +196,9 @@ Result<model::Node> read_node(const Command& command) {
 
 Result<model::Pool> read_pool(const Command& command) {
     BERTH_TRY(name, only_name(command));
-    model::Pool pool{name, {}, {}};
-    Readers readers;
+    model::Pool pool;
+    pool.name = name;
+    Readers readers{{"spares", into_text(pool.spares)}};
     for (const auto& [key, value] : command.values) {
         if (!key.starts_with("exchange.")) continue;
         readers[key] = into(pool.exchange[key.substr(9)], base::parse_thousandths);

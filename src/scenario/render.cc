@@ -80,6 +80,14 @@ std::vector<std::string> render(const lifecycle::State& state, const model::Plan
     for (const auto& found : plan.overcommitted) {
         lines.push_back("note " + scheduling::overcommitment_text(found));
     }
+    for (const model::NodeMove& move : plan.node_moves) {
+        std::string line = "node " + move.node + " joins " + move.pool;
+        if (!move.replaces.empty()) {
+            const auto& node = state.cluster.nodes()[state.cluster.find_node(move.node).index()];
+            line += " for " + move.replaces + ", which joins " + state.cluster.pool(node.pool).name;
+        }
+        lines.push_back(line);
+    }
     for (const auto job : plan.dropped) lines.push_back("drop " + name_of(state, job));
     for (const auto& pause : plan.pauses) {
         std::vector<model::TaskPlacement> tasks;

@@ -77,6 +77,14 @@ Status Stage::set_up(const Command& command) {
         return {};
     }
     if (command.verb == "levels" && is_built_) return happen(model::LevelsSet{command.names});
+    if (command.verb == "pool" && is_built_) {
+        BERTH_TRY(pool, read_pool(command));
+        return happen(model::PoolSet{pool});
+    }
+    if (command.verb == "node" && is_built_) {
+        BERTH_TRY(node, read_node(command));
+        return happen(model::NodeSet{node});
+    }
     if (is_built_) return base::invalid(command.verb + ": belongs before the first action");
     if (command.verb == "levels") {
         description_.levels = command.names;
@@ -278,8 +286,9 @@ model::Plan Stage::decide_into(Lines& lines) {
     cluster::keep_tiers(state_.cluster, policy_.tiers, now_);
     const std::string before = lifecycle::dump(state_.cluster);
     model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
-    const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
     lines = render(state_, plan);
+    if (!plan.node_moves.empty()) return plan;  // who waits is looked at when they are carried out
+    const auto verdicts = scheduling::explain_all(state_.cluster, policy_, plan, now_);
     for (std::string& line : render_bookings(state_, plan, now_)) lines.push_back(std::move(line));
     for (const model::Verdict& verdict : verdicts) {
         if (verdict.reason != model::Reason::Starting) lines.push_back(render(state_, verdict));

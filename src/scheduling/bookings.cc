@@ -67,7 +67,11 @@ TimePoint expected_to_last(TimePoint start, TimePoint until) {
 
 // When one of those who wait, or run and wait for more, would be gone, as declared, before a job
 // that has not declared its end is expected to be: that expectation grows as it runs.
-std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::Booking& booking) {
+// Whoever could use what is kept idle; where nothing is, those of its project, who leave it its
+// share.
+std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::Booking& booking,
+                                             bool keeps_gpus) {
+    const cluster::Claim& own = view.claim(view.cluster.job(booking.job).project);
     std::optional<TimePoint> oldest;
     for (const TaskPlacement& seat : booking.tasks) {
         for (const JobId id : view.cluster.jobs_on(seat.node)) {
@@ -87,6 +91,7 @@ std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::
         if (time > view.now) first = std::min(first.value_or(time), time);
     };
     for (const cluster::Claim& claim : view.cluster.pool(view.pool).claims) {
+        if (!keeps_gpus && &claim != &own) continue;
         for (const auto& [key, lane] : claim.lanes) {
             const Duration run{std::int64_t{key.minutes} * 60'000};
             if (key.minutes == 0) continue;
@@ -128,8 +133,7 @@ Bookings::Bookings(const PoolView& view, NodeUsers& node_users) : view_(view) {
     }
     for (Booked& booked : booked_) {
         keep(booked);
-        if (booked.kept.empty()) continue;
-        const auto change = first_to_end_before(view, booked.booking);
+        const auto change = first_to_end_before(view, booked.booking, !booked.kept.empty());
         if (change) change_at(*change);
     }
     if (const auto end = where.next_end()) change_at(*end);

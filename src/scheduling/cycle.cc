@@ -12,6 +12,7 @@
 #include "scheduling/freeable.h"
 #include "scheduling/minimum_run.h"
 #include "scheduling/moves.h"
+#include "scheduling/node_moves.h"
 #include "scheduling/place.h"
 #include "scheduling/plan_draft.h"
 #include "scheduling/preemption_delay.h"
@@ -346,11 +347,7 @@ class Attempt {
                 freeable.forget(bookings_of(view).kept());
                 continue;
             }
-            if (is_delayed_alone(view, job)) {
-                order.pass_over(*next);
-            } else {
-                order.close(*next);
-            }
+            is_delayed_alone(view, job) ? order.pass_over(*next) : order.close(*next);
         }
     }
 
@@ -526,9 +523,7 @@ class Attempt {
         if (const auto change = next_tier_change(cluster_)) draft_.wake_at(*change);
         std::map<JobId, MilliGpu> given;
         for (const model::Start& start : draft_.plan().starts) {
-            for (const TaskPlacement& task : start.tasks) {
-                given[start.job] += task.gpus();
-            }
+            for (const TaskPlacement& task : start.tasks) given[start.job] += task.gpus();
         }
         for (const auto& [job, gpus] : given) {
             const auto change = tier_change_once_given(cluster_, job, gpus, draft_.now());
@@ -571,6 +566,10 @@ constexpr int kAttemptsMax = 3;
 // served just before the job in its way, which may then find another place.
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory) {
     cluster::keep_tiers(cluster, policy.tiers, now);
+    if (Plan plan; !(plan.node_moves = node_moves(cluster)).empty()) {
+        plan.next_wakeup = now;
+        return plan;
+    }
     Conflicts known;
     Booked booked;
     bool is_last = false;

@@ -2,6 +2,7 @@
 //
 // What should be done now? The whole decision, stage by stage; the only file of this folder that
 // knows all the others:
+//   0. nodes        those on which nothing runs join the pool they belong to, alone (node_moves)
 //   1. promises     jobs whose promised GPUs are free start; void promises are dropped (promises)
 //      then gangs that have waited long book (bookings), and what idles of it is kept from others
 //   2. allocate     idle GPUs to the next job in order (fair_share, queue_order, job_order, place)

@@ -60,7 +60,7 @@ std::vector<NodeId> nodes_where(const PoolView& view, Accept&& accept) {
     const auto nodes = view.cluster.nodes();
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         const NodeId id{static_cast<NodeId::Rep>(i)};
-        if (nodes[i].pool == view.pool && accept(nodes[i], id)) found.push_back(id);
+        if (view.has_for_good(id) && accept(nodes[i], id)) found.push_back(id);
     }
     return found;
 }
@@ -213,10 +213,8 @@ class Explainer {
                 const std::pair here{std::min(compute, memory), std::max(compute, memory)};
                 if (nearest && here <= *nearest) continue;
                 nearest = here;
-                verdict_.compute_asked = part.compute;
-                verdict_.memory_asked = part.memory;
-                verdict_.compute_left = left.compute;
-                verdict_.memory_left = left.memory;
+                verdict_.compute_asked = part.compute, verdict_.memory_asked = part.memory;
+                verdict_.compute_left = left.compute, verdict_.memory_left = left.memory;
             }
         }
     }
@@ -290,8 +288,7 @@ class Explainer {
     Verdict denied(const Denial& denial) {
         verdict_.asks = counted_;
         verdict_.scope = project_name(view_.cluster, denial.at);
-        verdict_.used = denial.used;
-        verdict_.bound = denial.bound;
+        verdict_.used = denial.used, verdict_.bound = denial.bound;
         if (denial.gate == Gate::SetAside) {
             verdict_.idle = view_.cluster.pool(view_.pool).free_total[0];
             return with(Reason::QuotaFair, "set aside");
@@ -346,14 +343,14 @@ class Explainer {
             int missing = job_.ask() - static_cast<int>(fitting.size());
             NodeId first;
             for (const NodeId node : away) {
-                const int slots = view_.cluster.is_in(region, node) ? slots_when_back(node) : 0;
+                const int slots = view_.is_in(region, node) ? slots_when_back(node) : 0;
                 if (slots > 0 && !first.is_valid()) first = node;
                 missing -= slots;
             }
             if (!first.is_valid() || missing > 0) return false;
             if (has_groups() && !groups_would_fit(region, away)) return false;
             verdict_.scope = view_.cluster.node_name(first);
-            with(Reason::Unhealthy);
+            with(Reason::Unhealthy, view_.strays(first) ? "joins" : "");
             return true;
         });
     }
@@ -369,6 +366,7 @@ class Explainer {
 
     // How many tasks the GPUs of a node that is away would take beside what still runs there.
     int slots_when_back(NodeId node) const {
+        if (view_.strays(node)) return when_empty(node, Host::Counted);  // it joins then
         return most_tasks(parts_on(view_, job_.shape, node,
                                    [&](int gpu) { return view_.cluster.unused(node, gpu); }),
                           view_.cluster.shape(job_.shape).request.gpus, job_.ask());

@@ -129,6 +129,10 @@ std::string explain_text(const Verdict& verdict) {
             return idle_text(verdict) + ", but only " + std::to_string(verdict.tasks_fit) + " of " +
                    std::to_string(verdict.tasks_asked) + " tasks fit at once";
         case Reason::Unhealthy:
+            if (verdict.detail == "joins") {
+                return "would fit if nodes such as " + verdict.scope +
+                       ", which join this pool once they are empty, had";
+            }
             return "would fit if drained or failed nodes such as " + verdict.scope + " were back";
         case Reason::Reserved:
             if (verdict.detail == "booking") {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "scheduling/cycle.h"
+#include "scheduling/node_moves.h"
 
 namespace berth::scheduling {
 namespace {
@@ -37,6 +38,7 @@ class Future {
         std::set<JobId> missing(wanted.begin(), wanted.end());
         const TimePoint end = now_ + bounds.horizon;
         for (int count = 0; count < bounds.decisions; ++count) {
+            move_nodes(cluster_);
             const Plan plan = decide(cluster_, policy_, now_);
             carry_out(plan, forecast);
             for (const model::Start& start : plan.starts) missing.erase(start.job);

@@ -39,6 +39,16 @@ struct PoolView {
     // What its quota is worth: less than written where too much is promised.
     MilliGpu quota(ProjectId project) const { return shares.quota[project.index()]; }
     MilliGpu allocated(ProjectId project) const { return claim(project).usage.allocated; }
+    // Whether the node stands in the pool for good, or is to join it once nothing runs on it.
+    bool has_for_good(NodeId node) const {
+        const PoolId here = cluster.nodes()[node.index()].pool;
+        return (strays(node) ? cluster.belongs_to(node) : here) == pool;
+    }
+    bool strays(NodeId node) const { return cluster.membership().strays.contains(node); }
+    // The domains of one that is to join the pool are not known before it has.
+    bool is_in(const cluster::Region& region, NodeId node) const {
+        return strays(node) ? region.is_whole_pool() : cluster.is_in(region, node);
+    }
     ProjectId parent(ProjectId project) const { return cluster.projects()[project.index()].parent; }
 };
 

@@ -7,6 +7,7 @@
 
 #include "scheduling/cycle.h"
 #include "scheduling/jobs_to_end.h"
+#include "scheduling/node_moves.h"
 
 namespace berth::scheduling {
 namespace {
@@ -106,6 +107,7 @@ class Search {
     // What was not tried might have been cheaper or smaller: then nothing is said.
     std::optional<Remedy> run() {
         Cluster copy = cluster_;
+        move_nodes(copy);
         const Plan plan = decide(copy, policy_, now_);
         if (is_served(plan, copy.job(job_.id))) return {};
         auto found = first_of_reason(plan);
@@ -147,6 +149,7 @@ class Search {
         if (--tries_ <= 0) return false;
         Cluster copy = cluster_;
         apply(copy, remedy, job_, now_);
+        move_nodes(copy);
         return is_served(decide(copy, policy_, at.value_or(now_)), copy.job(job_.id));
     }
 
@@ -173,6 +176,7 @@ class Search {
         for (int i = 0; i < kWakeupsTried && at && *at > now_; ++i) {
             if (--tries_ <= 0) return {};
             Cluster copy = cluster_;
+            move_nodes(copy);
             const Plan later = decide(copy, policy_, *at);
             if (is_served(later, copy.job(job_.id))) {
                 return Remedy{.kind = RemedyKind::Wait, .at = *at};

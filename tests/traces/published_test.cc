@@ -4,7 +4,8 @@
 // its unmodified code (SymbioticLab/Tiresias, simulator/run_sim.py, --scheme=count) on the four
 // Philly-derived traces of Muri (Rivendile/Muri, simulator/trace-data) and 8 nodes of 8 GPUs. Our
 // geo8 was measured there with an independent simulator. Seconds, halves rounded to even; queue:
-// JCT without the work. And does finish-fair do what Shockwave did on its own trace?
+// JCT without the work. Is `predicted` never worse than `geo8`? And does finish-fair do what
+// Shockwave did on its own trace?
 #include <doctest/doctest.h>
 
 #include <array>
@@ -103,6 +104,21 @@ TEST_CASE("geometric levels: as an independent simulator found them") {
     CHECK(average("trace4.csv.gz", "geo8") == 961711);
     CHECK(average("trace2.csv.gz", "geo8") == 4602288);
     CHECK(average("trace3.csv.gz", "geo8:inside=oldest") == 302048);
+}
+
+TEST_CASE("predicted: what kin took is never worse than knowing nothing, by a tenth on average") {
+    const std::filesystem::path folder = traces_folder();
+    if (folder.empty()) return;
+    double product = 1;
+    for (const char* file : {"trace1.csv.gz", "trace3.csv.gz", "trace4.csv.gz"}) {
+        INFO(file);
+        const Trace trace = read(folder / "muri" / file, "muri");
+        const double part =
+            simulate(trace, "predicted").avg_jct_s / simulate(trace, "geo8").avg_jct_s;
+        CHECK(part <= 1.03);
+        product *= part;
+    }
+    CHECK(std::cbrt(product) <= 0.9);
 }
 
 TEST_CASE("finish-fair: Shockwave's average, makespan and fairness, all at once") {

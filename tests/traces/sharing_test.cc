@@ -60,26 +60,14 @@ bool are_there() {
 
 }  // namespace
 
-TEST_CASE(
-    "shared GPUs: one order ends all of Muri's traces before Muri-L, seven of eight on average") {
+TEST_CASE("shared GPUs: one order ends all of Muri's traces before Muri-L, and on average too") {
     if (!are_there()) return;
     for (const Muri& muri : kMuriL) {
         INFO(muri.trace);
-        const Metrics found = packed(muri, "predicted:rest=gittins:guard=4");
+        const Metrics found = packed(muri, "predicted:guard=5");
         CHECK(found.finished == found.jobs);
         CHECK(found.makespan_s <= muri.makespan_s);
-        const bool is_missed = muri.trace == std::string_view("trace2_pr");
-        CHECK(found.avg_jct_s <= muri.avg_jct_s * (is_missed ? 1.09 : 1));
-    }
-}
-
-TEST_CASE("shared GPUs: without the Gittins index also on that one, but not on two others") {
-    if (!are_there()) return;
-    for (const Muri& muri : kMuriL) {
-        if (muri.trace != std::string_view("trace2_pr")) continue;
-        const Metrics found = packed(muri, "predicted:guard=10");
-        CHECK(found.makespan_s <= muri.makespan_s);
-        CHECK(found.avg_jct_s <= muri.avg_jct_s);
+        CHECK(found.avg_jct_s <= 0.97 * muri.avg_jct_s);
     }
 }
 

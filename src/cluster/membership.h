@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// In which pool does a node stand, and in which should it? By its labels it belongs to the first
+// pool that it matches. Two things are otherwise:
+//   bound   it took the place of a node that is not ready, or its own place was taken: it belongs
+//           where it was put, for as long as its labels put it where they did then
+//   stray   it stands in another pool than it belongs to, since work runs there: it takes no more,
+//           counts nowhere, and joins its pool once it is empty (scheduling/node_moves.h)
+#pragma once
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/ids.h"
+#include "model/node.h"
+#include "model/plan.h"
+
+namespace berth::cluster {
+
+class Cluster;
+
+struct Binding {
+    base::PoolId labelled;  // what its labels said then
+    base::PoolId pool;
+};
+
+struct Membership {
+    std::map<base::NodeId, Binding> bound;
+    std::set<base::NodeId> strays;
+    std::set<base::NodeId> away;  // drained or down
+};
+
+// Whether nothing runs on the node, leaves it, is promised GPUs of it or is frozen there.
+bool is_empty(const Cluster& cluster, base::NodeId node);
+// Puts a node into the pool, in the place of another where it names one, which takes its own. The
+// event does that (lifecycle/), and who decides on a copy.
+void move_node(Cluster& cluster, const model::NodeMove& move);
+// Of nodes that are bound, and of strays.
+std::vector<model::NodePlace> places(const Cluster& cluster);
+
+}  // namespace berth::cluster

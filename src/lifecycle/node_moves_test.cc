@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include "lifecycle/apply.h"
+#include "lifecycle/invariants.h"
+#include "lifecycle/write_down.h"
+
+using namespace berth;
+using berth::base::JobId;
+using berth::base::NodeId;
+
+namespace {
+
+constexpr JobId kJob{1};
+
+// A pool of one node whose spares are in the default pool, where one stands.
+class Life {
+  public:
+    Life() {
+        happen(model::PoolSet{{"cells", {{"cells", "a"}}, {}, "default"}});
+        add("c0", {{"cells", "a"}});
+        add("s0", {});
+        model::Project project;
+        project.name = "a";
+        happen(model::ProjectSet{project});
+        model::JobSpec spec;
+        spec.name = "x";
+        spec.project = "a";
+        spec.pools = {"cells", "default"};
+        happen(model::JobSubmitted{kJob, spec, {}, {}});
+    }
+
+    void happen(model::EventBody body) {
+        REQUIRE(lifecycle::check(state, body));
+        lifecycle::apply(state, {state.sequence + 1, base::at_ms(1000), "test", std::move(body)});
+        CHECK(lifecycle::violations(state.cluster) == std::vector<std::string>{});
+        const auto restored = lifecycle::restore(lifecycle::snapshot(state));
+        CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(state.cluster));
+    }
+
+    void add(const std::string& name, model::Labels labels,
+             model::NodeHealth health = model::NodeHealth::Ready) {
+        model::Node node;
+        node.name = name;
+        node.gpus = 2;
+        node.labels = std::move(labels);
+        node.health = health;
+        happen(model::NodeSet{node});
+    }
+
+    void start_on(const std::string& node) {
+        const model::TaskPlacement place{0, state.cluster.find_node(node), 1, base::kWholeGpu, {},
+                                         {}};
+        happen(model::JobStarting{kJob, 1, {}, {place}});
+        happen(model::JobRunning{kJob});
+    }
+
+    std::string pool_of(const std::string& node) const {
+        const auto id = state.cluster.find_node(node);
+        return state.cluster.pool(state.cluster.nodes()[id.index()].pool).name;
+    }
+    base::MilliGpu capacity(const std::string& pool) const {
+        return state.cluster.pool(state.cluster.find_pool(pool)).capacity;
+    }
+    std::string refusal(const model::EventBody& body) const {
+        const auto possible = lifecycle::check(state, body);
+        return possible ? "none" : possible.error().message;
+    }
+
+    lifecycle::State state;
+};
+
+}  // namespace
+
+TEST_CASE("two nodes that swap their pools stay there when one of them is back") {
+    Life life;
+    life.add("c0", {{"cells", "a"}}, model::NodeHealth::Down);
+    life.happen(model::NodeMoved{"s0", "cells", "c0"});
+    CHECK(life.pool_of("s0") == "cells");
+    CHECK(life.pool_of("c0") == "default");
+    CHECK(life.capacity("cells") == base::gpus(2));
+    CHECK(life.capacity("default") == base::gpus(0));
+    life.add("c0", {{"cells", "a"}});
+    CHECK(life.pool_of("c0") == "default");
+    CHECK(life.capacity("default") == base::gpus(2));
+    life.add("s0", {}, model::NodeHealth::Drained);
+    life.happen(model::NodeMoved{"c0", "cells", "s0"});
+    CHECK(cluster::places(life.state.cluster).empty());
+}
+
+TEST_CASE("a node that is bound goes where its labels say when they say something else") {
+    Life life;
+    life.add("c0", {{"cells", "a"}}, model::NodeHealth::Down);
+    life.happen(model::NodeMoved{"s0", "cells", "c0"});
+    const NodeId c0 = life.state.cluster.find_node("c0");
+    CHECK(life.state.cluster.membership().strays.empty());
+    life.happen(model::PoolSet{{"cells", {{"cells", "b"}}, {}, "default"}});
+    CHECK(life.state.cluster.membership().bound.size() == 1);
+    CHECK(life.state.cluster.belongs_to(c0) == life.state.cluster.nodes()[c0.index()].pool);
+    life.add("s0", {{"cells", "b"}, {"new", "yes"}});
+    CHECK(life.state.cluster.membership().bound.empty());
+}
+
+TEST_CASE(
+    "a node with work whose labels change takes no more, and joins its pool when it is empty") {
+    Life life;
+    life.start_on("s0");
+    life.add("s0", {{"cells", "a"}});
+    CHECK(life.pool_of("s0") == "default");
+    CHECK(life.capacity("default") == base::gpus(0));
+    CHECK(life.capacity("cells") == base::gpus(2));
+    CHECK(life.refusal(model::NodeMoved{"s0", "cells", ""}) == "node \"s0\" has work");
+    const auto places = lifecycle::written_down(life.state, base::at_ms(2000)).places;
+    CHECK(places == std::vector<model::NodePlace>{{"s0", "default", false}});
+    life.happen(model::JobFinished{kJob, model::JobState::Succeeded, 0, {}});
+    life.happen(model::NodeMoved{"s0", "cells", ""});
+    CHECK(life.capacity("cells") == base::gpus(4));
+    CHECK(cluster::places(life.state.cluster).empty());
+}
+
+TEST_CASE("a pool has its spares in another one, which has none") {
+    Life life;
+    const auto pool = [](std::string name, std::string spares) {
+        return model::PoolSet{{std::move(name), {{"x", "y"}}, {}, std::move(spares)}};
+    };
+    CHECK(life.refusal(pool("p", "q")) ==
+          "pool \"p\": its spares are in pool \"q\", which does not exist; declare it before");
+    CHECK(life.refusal(pool("p", "cells")) ==
+          "pool \"p\": its spares are in pool \"cells\", which has to be another one without "
+          "spares of its own");
+    CHECK(life.refusal(pool("cells", "cells")) ==
+          "pool \"cells\": its spares are in pool \"cells\", which has to be another one without "
+          "spares of its own");
+    CHECK(life.refusal(pool("default", "cells")) ==
+          "pool \"default\": its spares are in pool \"cells\", which has to be another one without "
+          "spares of its own");
+    life.happen(pool("other", ""));
+    CHECK(life.refusal(pool("default", "other")) ==
+          "pool \"default\": it has the spares of pool \"cells\" and can have none of its own");
+    CHECK(life.refusal(model::NodeMoved{"n9", "cells", ""}) == "node \"n9\" does not exist");
+    CHECK(life.refusal(model::NodeMoved{"s0", "nope", ""}) == "pool \"nope\" does not exist");
+    CHECK(life.refusal(model::NodeMoved{"c0", "cells", "s0"}) ==
+          "node \"s0\" is not in pool \"cells\"");
+}

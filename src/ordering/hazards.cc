@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordering/hazards.h"
+
+#include <algorithm>
+
+namespace berth::ordering {
+namespace {
+
+__extension__ using Wide = __int128;
+
+constexpr GpuMs kFirst = 60'000;
+constexpr std::int64_t kHardlyAny = kSure / 1024;  // so few go on that they change no cost
+
+constexpr auto kBegins = [] {
+    std::array<GpuMs, kSizeSteps + 1> begins{};
+    GpuMs next = kFirst;
+    for (std::size_t step = 1; step <= kSizeSteps; ++step, next += next / 4) begins[step] = next;
+    return begins;
+}();
+
+}  // namespace
+
+std::size_t size_step(GpuMs size) {
+    const auto above = std::upper_bound(kBegins.begin(), kBegins.end() - 1, size);
+    return static_cast<std::size_t>(above - kBegins.begin()) - 1;
+}
+
+GpuMs size_step_begin(std::size_t step) { return kBegins[step]; }
+
+Hazards Ends::hazards(const Hazards& general, std::int64_t weight) const {
+    Hazards hazards;
+    std::int64_t seen = weight;  // who got to the end of the step, or ended in it
+    for (std::size_t step = kSizeSteps; step-- > 0; seen += reached_[step]) {
+        seen += ended_[step];
+        const std::int64_t ends = ended_[step] * kSure + weight * general[step];
+        hazards[step] = static_cast<std::int32_t>(ends / seen);
+    }
+    return hazards;
+}
+
+// The least of (spent up to the end of a step) / (ended by then), over all steps from here.
+GpuMs completion_cost(const Hazards& hazards, std::size_t step) {
+    const GpuMs used = kBegins[step];
+    std::int64_t alive = kSure, ended = 0;
+    Wide spent = 0;  // by those that ended
+    Wide least = kBegins[kSizeSteps];
+    std::int64_t per = 1;
+    for (; step < kSizeSteps && alive > kHardlyAny; ++step) {
+        const std::int64_t ends = std::max<std::int64_t>(part(alive, hazards[step]), 1);
+        ended += ends;
+        alive -= ends;
+        spent += Wide{ends} * ((kBegins[step] + kBegins[step + 1]) / 2 - used);
+        const Wide all = spent + Wide{alive} * (kBegins[step + 1] - used);
+        if (all * per < least * ended) least = all, per = ended;
+    }
+    return static_cast<GpuMs>(least / per);
+}
+
+}  // namespace berth::ordering

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which nodes join another pool now? Only those on which nothing runs, is frozen or is promised:
+//   strays    whose labels put them into another pool than the one they stand in: at once, or when
+//             their last work has left; they take no more of it
+//   spares    where a pool names one that has its spares: the place of a node that is drained or
+//             down is taken by an idle node like it (as many GPUs of the same model with the same
+//             memory), the nearest by topology, then the first. The other becomes a spare, and
+//             stays one when it is back.
+// Decided before anything else, and alone: who waits is looked at when the nodes are where they
+// belong. A spare that works is not cleared for this.
+//
+// Cost: nothing when no node strays or is away.
+#pragma once
+
+#include <vector>
+
+#include "cluster/cluster.h"
+#include "model/plan.h"
+
+namespace berth::scheduling {
+
+std::vector<model::NodeMove> node_moves(const cluster::Cluster& cluster);
+
+// Makes these moves, and says which; for those who decide on a copy.
+std::vector<model::NodeMove> move_nodes(cluster::Cluster& copy);
+
+}  // namespace berth::scheduling
