@@ -49,8 +49,6 @@ class Cluster {
     const Job& job(JobId job) const;
     // Which jobs of it changed, those inside a Trial and what it takes back included.
     const WorkLog& work_log(ProjectId project) const { return work_logs_[project.index()]; }
-    // Another one whenever a task comes to the node, starts there, is asked to leave or has left.
-    std::uint32_t node_stamp(NodeId node) const { return node_stamps_[node.index()]; }
     const Jobs& jobs() const { return jobs_; }  // all that have not ended, by id
     const Membership& membership() const { return membership_; }
     bool is_leaf(ProjectId project) const { return projects_[project.index()].children.empty(); }
@@ -186,7 +184,6 @@ class Cluster {
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     Jobs jobs_;
     std::vector<std::vector<JobId>> jobs_on_;  // by node
-    std::vector<std::uint32_t> node_stamps_;
     std::set<JobId> holders_;
     History history_;
     TierBook tiers_;

@@ -235,7 +235,7 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
             const int rank = task.place.task;
             add_allocated(job, counted(task.place), -1);
             change_capacity(task.place, Use::Used, -1);
-            ++node_stamps_[task.place.node.index()];
+            ++nodes_[task.place.node.index()].stamp;
             task.place = task_on(shape, task.place.node, task.place.gpu_mask);
             task.place.task = rank;
             change_capacity(task.place, Use::Used, +1);
@@ -278,7 +278,7 @@ void Cluster::set_started(JobId id, TimePoint time) {
     Job& job = mutable_job(id);
     // Whether it has fresh tasks says what a job asks that grows by restarts, nobody else.
     job.elastic == model::Elastic::Restart ? change(id, start) : start(job);
-    for (const PlacedTask& task : job.placed) ++node_stamps_[task.place.node.index()];
+    for (const PlacedTask& task : job.placed) ++nodes_[task.place.node.index()].stamp;
     if (job.is_victim()) work_logs_[job.project.index()].changed(victim_key(job));
     stamp_work(job.project);
 }
@@ -311,7 +311,7 @@ void Cluster::leave_node(JobId id, NodeId node) {
     const auto last = std::ranges::find(here.rbegin(), here.rend(), id);
     BERTH_CHECK(last != here.rend(), "a task stands on its node");
     here.erase(last.base() - 1);
-    ++node_stamps_[node.index()];
+    ++nodes_[node.index()].stamp;
 }
 
 void Cluster::vacate(JobId id, std::span<const int> ranks) {
@@ -356,7 +356,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
             job.placed.push_back({with_memory(*this, task), false});
             change_capacity(job.placed.back().place, Use::Used, +1);
             jobs_on_[task.node.index()].push_back(id);
-            ++node_stamps_[task.node.index()];
+            ++nodes_[task.node.index()].stamp;
         }
         job.active += static_cast<int>(tasks.size());
         add_allocated(job, cluster::counted(*this, tasks), +1);
@@ -396,7 +396,7 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     add_allocated(job, counted(task.place), -sign);
     job.active -= static_cast<int>(sign);
     task.is_releasing = releasing;
-    ++node_stamps_[task.place.node.index()];
+    ++nodes_[task.place.node.index()].stamp;
 }
 
 void Cluster::hold(JobId id, PoolId pool, Hold hold) {

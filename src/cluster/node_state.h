@@ -53,10 +53,12 @@ struct NodeState {
     DomainId domain;  // the innermost one it stands in, of its pool
     std::uint32_t first_gpu = 0;  // position of its GPUs in the table of GPUs
     std::uint32_t topology = 0;  // position of what it names in the table of topologies
+    // Another one whenever a task comes, starts, is asked to leave or has left.
+    std::uint32_t stamp = 0;
     std::uint16_t kind = 0;
     std::uint8_t gpus = 0;
-    bool is_ready = true;  // and in the pool to which it belongs
-    model::NodeHealth health = model::NodeHealth::Ready;
+    bool is_ready : 1 = true;  // and in the pool to which it belongs
+    model::NodeHealth health : 7 = model::NodeHealth::Ready;  // in one byte: there are many nodes
     std::array<std::uint64_t, 2> whole{};  // by View: GPUs entirely free
     HostUse cpu;
     HostUse memory;

@@ -177,14 +177,12 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
         reserve_some(nodes_, 1);
         reserve_some(node_names_, 1);
         reserve_some(jobs_on_, 1);
-        reserve_some(node_stamps_, 1);
         node_names_.push_back(node.name);
         nodes_by_name_.insert(id.value, [&](std::uint32_t position) -> std::string_view {
             return node_names_[position];
         });
-        nodes_.push_back({});
+        nodes_.emplace_back();
         jobs_on_.emplace_back();
-        node_stamps_.push_back(0);
         nodes_.back().first_gpu = gpus_.size();
         nodes_.back().gpus = static_cast<std::uint8_t>(node.gpus);
         gpus_.add(node.gpus);

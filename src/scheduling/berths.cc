@@ -40,8 +40,9 @@ End end_of(const Run& run, TimePoint now) {
 std::span<const NodeUsers::User> NodeUsers::on(const cluster::Cluster& cluster, NodeId node) {
     known_.resize(cluster.nodes().size());
     Known& known = known_[node.index()];
-    if (known.stamp == cluster.node_stamp(node)) return known.users;
-    known.stamp = cluster.node_stamp(node);
+    const std::uint32_t stamp = cluster.nodes()[node.index()].stamp;
+    if (known.stamp == stamp) return known.users;
+    known.stamp = stamp;
     known.users.clear();
     for (const JobId id : cluster.jobs_on(node)) {
         if (std::ranges::find(known.users, id, &User::job) != known.users.end()) continue;
