@@ -93,7 +93,8 @@ class Explainer {
     Verdict run(bool fitted_before, const Plan& plan) {
         if (never_fits()) return verdict_;
         if (const auto denial = quota_gate(view_, job_, counted_)) return denied(*denial);
-        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Idle);
+        const cluster::Region home{cluster::kWholePool, job_.stay.node};  // its node when frozen
+        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Idle, home);
         verdict_.tasks_fit = static_cast<int>(fitting.size());
         for (const NodeId node : all_nodes()) {
             verdict_.largest_free = std::max(verdict_.largest_free, free_on(view_, node));
@@ -374,15 +375,14 @@ class Explainer {
 
     Verdict enough_but_apart() {
         const cluster::Shape& shape = view_.cluster.shape(job_.shape);
-        if (fits_without_host()) {
-            add_all_holders();
-            return with(Reason::HostResources);
-        }
-        if (!shape.gpu_model.empty() || !shape.labels.empty()) {
-            add_all_holders();
-            return with(Reason::PoolFull, "node kind");
-        }
+        const bool lacks_host = fits_without_host();
         add_all_holders();
+        if (const NodeId node = job_.stay.node; node.is_valid()) {
+            return with(Reason::Fragmented, view_.cluster.node_name(node));
+        }
+        if (lacks_host) return with(Reason::HostResources);
+        const bool is_choosy = !shape.gpu_model.empty() || !shape.labels.empty();
+        if (is_choosy) return with(Reason::PoolFull, "node kind");
         if (verdict_.tasks_fit > 0) return with(Reason::Gang);
         return with(Reason::Fragmented);
     }

@@ -115,6 +115,10 @@ std::string explain_text(const Verdict& verdict) {
             return (tells_parts(verdict) ? parts_text(verdict) : idle_text(verdict)) +
                    ", and nobody may be paused for it" + full_text(verdict);
         case Reason::Fragmented:
+            if (!verdict.detail.empty()) {
+                return idle_text(verdict) + ", but too little on " + verdict.detail +
+                       ", where its processes are kept";
+            }
             if (tells_parts(verdict)) return parts_text(verdict) + ", though all have enough";
             return idle_text(verdict) + ", but at most " + base::format(verdict.largest_free) +
                    " together on one node";
