@@ -407,7 +407,8 @@ class Attempt {
     }
 
     bool evict_for_opened(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
-        const Beneficiary beneficiary{job, job.ask(), ask_gpus(view, job, job.ask()), rule};
+        const MilliGpu amount = ask_gpus(view, job, job.ask());
+        const Beneficiary beneficiary{job, job.ask(), amount, rule, home_of(job)};
         // What an earlier pause of this plan left over, of GPUs, of the CPU beside them or under a
         // limit, is nobody's loss.
         if (draft_.frees_gpus() && reserve_coming(view, job)) {

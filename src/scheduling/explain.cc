@@ -93,8 +93,7 @@ class Explainer {
     Verdict run(bool fitted_before, const Plan& plan) {
         if (never_fits()) return verdict_;
         if (const auto denial = quota_gate(view_, job_, counted_)) return denied(*denial);
-        const cluster::Region home{cluster::kWholePool, job_.stay.node};  // its node when frozen
-        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Idle, home);
+        const auto fitting = place_fitting(view_, job_, job_.ask(), View::Idle, home_of(job_));
         verdict_.tasks_fit = static_cast<int>(fitting.size());
         for (const NodeId node : all_nodes()) {
             verdict_.largest_free = std::max(verdict_.largest_free, free_on(view_, node));
@@ -429,7 +428,7 @@ class Explainer {
             !victims.empty() && victims.begin()->precedence < job_.precedence_in_line();
         if (rule == Rule::Preempt && !may_preempt) return {};
         if (delayed_until(view_, job_)) return "preemption delay";
-        const Beneficiary beneficiary{job_, job_.ask(), counted_, rule};
+        const Beneficiary beneficiary{job_, job_.ask(), counted_, rule, home_of(job_)};
         const bool is_held_back =
             is_waste_spent(view_, view_.wasted_gpu_ms) && is_wasteful(view_, beneficiary);
         return is_held_back ? "waste budget" : "";

@@ -2,8 +2,7 @@
 #include "scheduling/pieces.h"
 
 #include <algorithm>
-#include <map>
-#include <tuple>
+#include <utility>
 
 #include "cluster/gang.h"
 #include "scheduling/minimum_run.h"
@@ -66,7 +65,6 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
 }
 
 void PieceTable::open(const PoolView& view) {
-    view_ = &view;
     // The minimum run is the policy's.
     if (policy_ != view.policy) *this = PieceTable();
     view_ = &view;

@@ -329,7 +329,7 @@ std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
         return stands && std::ssize(placed) == tasks;
     };
     if (const NodeId node = job.stay.node; node.is_valid()) {
-        if (view.cluster.is_in(within, node)) is_placed({cluster::kWholePool, node});
+        if (view.cluster.is_in(within, node)) is_placed(home_of(job));
     } else if (has_topology(view, job)) {
         visit_regions(view, {job, tasks, capacity}, within, is_placed);
     } else {

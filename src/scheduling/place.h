@@ -24,6 +24,12 @@
 
 namespace berth::scheduling {
 
+// Where the job may stand at all: on the node where its processes are kept when it is frozen, else
+// anywhere in the pool.
+inline cluster::Region home_of(const cluster::Job& job) {
+    return {cluster::kWholePool, job.stay.node};
+}
+
 // Whether the free counts alone rule it out. Most refusals end here; cost: O(GPUs of one node).
 bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capacity);
 // Whether what all GPUs have left, and those kept for others, would be enough did it stand

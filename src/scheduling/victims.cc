@@ -105,8 +105,12 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     std::optional<Chosen> chosen;
     if (!view_.policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) {
-        SlotMarket& market = markets_[{hunt.terms, beneficiary.job.shape}];
-        const bool needs_domain = view_.cluster.shape(beneficiary.job.shape).required >= 0;
+        // Who is bound to a node finds nothing there that others could go on with.
+        const bool is_bound = !beneficiary.within.is_whole_pool();
+        SlotMarket own;
+        SlotMarket& market = is_bound ? own : markets_[{hunt.terms, beneficiary.job.shape}];
+        const bool needs_domain =
+            !is_bound && view_.cluster.shape(beneficiary.job.shape).required >= 0;
         if (needs_domain && hunt.count > kExactPieces) {
             chosen = choose_cheapest_domain(hunt, market);
         } else {
