@@ -72,8 +72,8 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void end(ports::AttemptId attempt);
     base::Status add_shares(ports::LaunchOrder& order);
     void add_software_gpus(ports::LaunchOrder& order);
-    // Again and again, as long as jobs take turns or borrow: they depend on the arbiter and, who
-    // borrows, on the freezer.
+    // Again and again, as long as jobs take turns, borrow or may be parked: they depend on the
+    // arbiter and, but for turns, on the freezer.
     void look_at_sharing();
     void choose_pause_way(ports::LaunchOrder& order);
     NodeAbility ability(const std::string& node);
@@ -99,7 +99,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     std::set<ports::AttemptId> live_;
     std::set<ports::AttemptId> unmeasured_;  // of those that may share
     Pairs pairs_;
-    boost::asio::steady_timer timer_;  // runs while anybody is in a lane or borrows
+    boost::asio::steady_timer timer_;  // runs while anybody depends on that
     bool is_looking_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for what was posted
 };
