@@ -21,7 +21,7 @@ namespace {
 constexpr int kProjects = 50;
 constexpr int kDepartments = 10;
 constexpr int kEvents = 2000;
-constexpr int kWarmUp = 1000;
+constexpr int kWarmUp = 20000;
 constexpr std::int64_t kBetweenEventsMs = 200;
 
 struct JobShape {
@@ -126,6 +126,7 @@ class Busy {
         while (!leaving_.empty()) step();
         for (int i = 0; i < kWarmUp; ++i) step();
         starts_ = pauses_ = 0;
+        asked_ = 0;
     }
 
     void measure() {
@@ -137,6 +138,8 @@ class Busy {
         const std::int64_t made = allocations() - before;
         run_.print_times("one event", 1, samples);
         run_.print_number("allocations of an event", "allocations", made / events);
+        run_.print_number("allocations of 1000 decisions, their plans left aside", "allocations",
+                          asked_ * 1000 / events);
         run_.print_number("jobs", "jobs", std::ssize(world_.state.jobs));
         run_.print_number("starts", "jobs", starts_);
         run_.print_number("pauses", "jobs", pauses_);
@@ -174,8 +177,12 @@ class Busy {
 
     void decide() {
         const model::TimePoint now = base::at_ms(now_ms_);
+        const std::int64_t before = allocations();
         const model::Plan plan =
             scheduling::decide(world_.state.cluster, run_.policy, now, memory_);
+        const std::int64_t after = allocations();
+        const model::Plan copy = plan;
+        asked_ += after - before - (allocations() - after);
         plans_.add(plan);
         world_.carry_out(plan, run_.policy, now);
         for (const model::Start& start : plan.starts) running_.push_back(start.job);
@@ -227,6 +234,7 @@ class Busy {
     bool turn_ = false;
     std::vector<model::JobId> running_;
     std::vector<model::JobId> leaving_;
+    std::int64_t asked_ = 0;  // allocations of the decisions beyond what their plans hold
     std::int64_t starts_ = 0;
     std::int64_t pauses_ = 0;
     Checksum plans_;

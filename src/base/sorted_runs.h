@@ -25,7 +25,8 @@ class SortedRuns {
         using difference_type = std::ptrdiff_t;
 
         Iterator() = default;
-        Iterator(const SortedRuns& owner, std::size_t run) : owner_(&owner), run_(run) {}
+        Iterator(const SortedRuns& owner, std::size_t run, std::size_t at = 0)
+            : owner_(&owner), run_(run), at_(at) {}
         const T& operator*() const { return owner_->runs_[run_][at_]; }
         const T* operator->() const { return &**this; }
         Iterator& operator++() {
@@ -33,6 +34,11 @@ class SortedRuns {
                 ++run_;
                 at_ = 0;
             }
+            return *this;
+        }
+        Iterator& operator--() {
+            if (at_ == 0) at_ = owner_->runs_[--run_].size();
+            --at_;
             return *this;
         }
         Iterator operator++(int) {
@@ -50,8 +56,8 @@ class SortedRuns {
 
     // Not yet a member.
     void insert(const T& value) {
-        if (runs_.empty()) {
-            runs_.emplace_back();
+        if (empty()) {
+            runs_.resize(1);
             firsts_.push_back(value);
         }
         const std::size_t at = run_of(value);
@@ -63,7 +69,7 @@ class SortedRuns {
 
     // A member.
     void erase(const T& value) {
-        BERTH_CHECK(!runs_.empty(), "only a member is taken out");
+        BERTH_CHECK(!empty(), "only a member is taken out");
         const std::size_t at = run_of(value);
         std::vector<T>& run = runs_[at];
         const auto found = std::lower_bound(run.begin(), run.end(), value);
@@ -73,20 +79,34 @@ class SortedRuns {
             firsts_[at] = run.front();
             return;
         }
-        runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(at));
         firsts_.erase(firsts_.begin() + static_cast<std::ptrdiff_t>(at));
+        if (!empty()) runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(at));
     }
 
-    bool empty() const { return runs_.empty(); }
+    bool empty() const { return firsts_.empty(); }
     const T& front() const { return firsts_.front(); }
+    const T& back() const { return runs_.back().back(); }
     std::size_t size() const {
         std::size_t total = 0;
         for (const std::vector<T>& run : runs_) total += run.size();
         return total;
     }
+    bool contains(const T& value) const {
+        if (empty()) return false;
+        const std::vector<T>& run = runs_[run_of(value)];
+        return std::binary_search(run.begin(), run.end(), value);
+    }
+    // The first member that does not come before the value.
+    Iterator from(const T& value) const {
+        if (empty()) return end();
+        const std::size_t run = run_of(value);
+        const auto at = std::lower_bound(runs_[run].begin(), runs_[run].end(), value);
+        if (at == runs_[run].end()) return {*this, run + 1};
+        return {*this, run, static_cast<std::size_t>(at - runs_[run].begin())};
+    }
     // How many members come before the value.
     std::size_t rank(const T& value) const {
-        if (runs_.empty()) return 0;
+        if (empty()) return 0;
         const std::size_t at = run_of(value);
         std::size_t before = 0;
         for (std::size_t run = 0; run < at; ++run) before += runs_[run].size();
@@ -95,7 +115,7 @@ class SortedRuns {
     }
 
     Iterator begin() const { return {*this, 0}; }
-    Iterator end() const { return {*this, runs_.size()}; }
+    Iterator end() const { return {*this, firsts_.size()}; }
 
   private:
     static constexpr std::size_t kRunMax = 128;
@@ -115,7 +135,7 @@ class SortedRuns {
         runs_.insert(runs_.begin() + next, std::move(upper));
     }
 
-    std::vector<std::vector<T>> runs_;  // none of them empty
+    std::vector<std::vector<T>> runs_;  // none of them empty, but the last one that is left
     std::vector<T> firsts_;  // of each run: found without going into it
 };
 

@@ -21,11 +21,14 @@
 #include "cluster/history.h"
 #include "cluster/membership.h"
 #include "cluster/name_index.h"
+#include "cluster/spare_lanes.h"
 #include "cluster/state.h"
 #include "cluster/trial.h"
 #include "cluster/work_log.h"
 
 namespace berth::cluster {
+
+using Holders = base::SortedRuns<JobId>;  // jobs with a hold
 
 class Cluster {
   public:
@@ -60,7 +63,7 @@ class Cluster {
     GpuPart whole_gpu(NodeId node) const;
     // Those with tasks on a node, running or being released, once for each task.
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
-    const std::set<JobId>& holders() const { return holders_; }  // jobs with a hold, by id
+    const Holders& holders() const { return holders_; }
     const History& history() const { return history_; }
     const TierBook& tiers() const { return tiers_; }
     bool allows(ShapeId shape, std::uint16_t node_kind) const;  // by model and labels
@@ -122,7 +125,8 @@ class Cluster {
     // --- capacity [trial]; a share that says nothing of the memory is one of it as well
     void place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks);
     void release(JobId id, std::span<const int> ranks);  // asked to leave
-    void hold(JobId id, PoolId pool, Hold hold);
+    void hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, TimePoint deadline,
+              model::Rule rule);
     void drop_hold(JobId id);
     // Capacity alone, while a gang is being placed; what is given back was taken.
     void take(View view, const TaskPlacement& task);
@@ -184,7 +188,8 @@ class Cluster {
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     Jobs jobs_;
     std::vector<std::vector<JobId>> jobs_on_;  // by node
-    std::set<JobId> holders_;
+    Holders holders_;
+    SpareLanes spare_lanes_;
     History history_;
     TierBook tiers_;
     std::map<std::string, ProjectId, std::less<>> project_names_;

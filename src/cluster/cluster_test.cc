@@ -92,7 +92,7 @@ TEST_CASE(
     cluster.release(kJob, std::span(&rank, 1));
     CHECK(cluster.room(View::Idle, kNode, 0) == part(800, 20'000));
     CHECK(cluster.room(View::Coming, kNode, 0) == part(1000, 80'000));
-    cluster.hold({2}, kPool, {{part_of_gpu(300, 70'000)}, {}, {}});
+    cluster.hold({2}, kPool, std::vector{part_of_gpu(300, 70'000)}, {}, {});
     CHECK(cluster.room(View::Idle, kNode, 0) == part(700, 10'000));
     CHECK(cluster.room(View::Coming, kNode, 0) == part(700, 10'000));
 }
@@ -140,7 +140,7 @@ TEST_CASE("a GPU being left is coming, not idle, and a hold takes it from what i
     CHECK(total(cluster, View::Coming) == base::gpus(2));
 
     add_job(cluster, {2}, 1);
-    cluster.hold({2}, kPool, {{on_gpu(0, 0)}, {}, {}});
+    cluster.hold({2}, kPool, std::vector{on_gpu(0, 0)}, {}, {});
     CHECK(total(cluster, View::Idle) == base::gpus(1));
     CHECK(total(cluster, View::Coming) == base::gpus(1));
     CHECK(cluster.unused(kNode, 0).compute == base::gpus(0));
@@ -186,7 +186,7 @@ TEST_CASE("a trial takes back whatever was done in it, kept inner trials include
         CHECK(usage(cluster).allocated == base::gpus(2));
         const int rank = 1;
         cluster.release(kJob, std::span(&rank, 1));
-        cluster.hold({2}, kPool, {{on_gpu(0, 1)}, {}, {}});
+        cluster.hold({2}, kPool, std::vector{on_gpu(0, 1)}, {}, {});
         cluster.drop_hold({2});
         cluster.take(View::Coming, on_gpu(0, 3));
         CHECK(total(cluster, View::Coming) == base::gpus(2));

@@ -8,11 +8,11 @@
 
 #include <array>
 #include <cstdint>
-#include <set>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/quantity.h"
+#include "base/sorted_runs.h"
 #include "model/job.h"
 
 namespace berth::cluster {
@@ -52,7 +52,7 @@ class FreeIndex {
     const NodeSet& nodes_with(int whole_gpus) const { return by_count_[slot(whole_gpus)]; }
 
     // The one with least left first, then by node and GPU.
-    const std::set<PartialGpu>& partial() const { return partial_; }
+    const base::SortedRuns<PartialGpu>& partial() const { return partial_; }
     // What is left of all of them together.
     const model::GpuPart& in_parts() const { return in_parts_; }
     void insert(const PartialGpu& gpu, const model::GpuPart& room) {
@@ -72,7 +72,7 @@ class FreeIndex {
     static std::size_t slot(int whole_gpus) { return static_cast<std::size_t>(whole_gpus); }
 
     std::array<NodeSet, model::kGpusPerNodeMax + 1> by_count_;
-    std::set<PartialGpu> partial_;
+    base::SortedRuns<PartialGpu> partial_;
     model::GpuPart in_parts_;
 };
 

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "base/rng.h"
 
 using berth::base::NodeId;

@@ -18,14 +18,16 @@ int lacking_in_groups(const Shape& shape, const Job& job) {
     return sum;
 }
 
-std::vector<int> next_ranks(const Shape& shape, const Job& job, int tasks) {
+Ranks next_ranks(const Shape& shape, const Job& job, int tasks) {
     if (shape.groups.empty()) return job.free_ranks(tasks);
-    std::vector<int> ranks = job.free_ranks(job.tasks_max);
+    Ranks ranks = job.free_ranks(job.tasks_max);
     if (job.lacking == 0) return ranks;
     std::vector<int> missing;
     for (const Group& group : shape.groups) missing.push_back(group.tasks_min);
     for (const PlacedTask& task : job.placed) --missing[group_of(shape, task.place.task)];
-    std::erase_if(ranks, [&](int rank) { return missing[group_of(shape, rank)]-- <= 0; });
+    const auto kept = std::ranges::remove_if(
+        ranks, [&](int rank) { return missing[group_of(shape, rank)]-- <= 0; });
+    ranks.erase(kept.begin(), kept.end());
     return ranks;
 }
 
@@ -47,8 +49,8 @@ std::size_t spare_first(const Shape& shape, int tasks_min,
     return running.size() - core.size();
 }
 
-std::vector<int> ranks_anew(const Shape& shape, const Job& job) {
-    std::vector<int> ranks(job.placed.size());
+Ranks ranks_anew(const Shape& shape, const Job& job) {
+    Ranks ranks(job.placed.size());
     std::iota(ranks.begin(), ranks.end(), 0);
     if (shape.groups.empty()) return ranks;
     std::vector<int> next;

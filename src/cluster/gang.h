@@ -22,7 +22,7 @@ inline int lacking(const Shape& shape, const Job& job) {
 // The ranks of its next `tasks`, the lowest without a place, of every group as many as it lacks. Of
 // a gang of groups that lacks none, all without a place: where its groups stand decides between
 // them.
-std::vector<int> next_ranks(const Shape& shape, const Job& job, int tasks);
+Ranks next_ranks(const Shape& shape, const Job& job, int tasks);
 
 // The position of the group of this rank among the shape's.
 std::size_t group_of(const Shape& shape, int rank);
@@ -32,7 +32,7 @@ std::size_t group_of(const Shape& shape, int rank);
 std::size_t spare_first(const Shape& shape, int tasks_min, std::span<model::TaskPlacement> running);
 
 // The ranks of a new attempt with as many tasks of each group as have a place now.
-std::vector<int> ranks_anew(const Shape& shape, const Job& job);
+Ranks ranks_anew(const Shape& shape, const Job& job);
 
 // Where the group's running tasks are at its level: the whole pool when none run or it has no
 // wish; nowhere when they are apart.

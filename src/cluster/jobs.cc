@@ -11,6 +11,9 @@
 namespace berth::cluster {
 namespace {
 
+// Whose memory is kept for others: of jobs with few tasks.
+constexpr std::size_t kSpareTasks = 4;
+
 MilliGpu counted(const Cluster& cluster, std::span<const TaskPlacement> tasks) {
     MilliGpu total{0};
     for (const TaskPlacement& task : tasks) total += cluster.counted(task);
@@ -139,7 +142,7 @@ void Cluster::leave_line(const Job& job) {
             Claim& claim = pools_[pool.index()].claims[job.project.index()];
             const auto lane = claim.lanes.find(lane_of(job, pool));
             lane->second.erase({job.created, job.id});
-            if (lane->second.empty()) claim.lanes.erase(lane);
+            if (lane->second.empty()) spare_lanes_.close(claim.lanes, lane);
             claim.lanes_stamp = ++last_stamp_;
         }
     }
@@ -154,7 +157,7 @@ void Cluster::join_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             Claim& claim = pools_[pool.index()].claims[job.project.index()];
-            claim.lanes[lane_of(job, pool)].insert({job.created, job.id});
+            spare_lanes_.lane(claim.lanes, lane_of(job, pool)).insert({job.created, job.id});
             claim.lanes_stamp = ++last_stamp_;
         }
     }
@@ -258,6 +261,10 @@ void Cluster::remove_job(JobId id) {
     }
     if (job.stay.node.is_valid()) nodes_[job.stay.node.index()].memory.used -= job.stay.memory();
     history_.stale.erase(id);
+    if (job.placed.capacity() > 0 && job.placed.capacity() <= kSpareTasks) {
+        undo_.spare_placed.push_back(std::move(mutable_job(id).placed));
+        undo_.spare_placed.back().clear();
+    }
     jobs_.erase(id);
 }
 
@@ -352,6 +359,10 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
     change(id, [&](Job& job) {
         job.pool = pool;
         job.fresh_tasks += static_cast<int>(tasks.size());
+        if (job.placed.capacity() == 0 && !undo_.spare_placed.empty()) {
+            job.placed = std::move(undo_.spare_placed.back());
+            undo_.spare_placed.pop_back();
+        }
         for (const TaskPlacement& task : tasks) {
             job.placed.push_back({with_memory(*this, task), false});
             change_capacity(job.placed.back().place, Use::Used, +1);
@@ -399,17 +410,23 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     ++nodes_[task.place.node.index()].stamp;
 }
 
-void Cluster::hold(JobId id, PoolId pool, Hold hold) {
+void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, TimePoint deadline,
+                   model::Rule rule) {
     const PoolId pool_before = job(id).pool;
     const std::uint64_t stamp_before = work_log(job(id).project).stamp();
     change(id, [&](Job& job) {
         job.pool = pool;
+        Hold& hold = job.hold.emplace(Hold{{}, deadline, rule});
+        if (!undo_.spare.empty()) {
+            hold.tasks = std::move(undo_.spare.back());
+            undo_.spare.pop_back();
+        }
+        hold.tasks.assign(tasks.begin(), tasks.end());
         for (TaskPlacement& task : hold.tasks) {
             task = with_memory(*this, task);
             change_capacity(task, Use::Held, +1);
         }
         add_allocated(job, cluster::counted(*this, hold.tasks), +1);
-        job.hold = std::move(hold);
     });
     record({Undo::What::Hold, id, pool_before, stamp_before, 0, 0, View::Idle});
 }
@@ -420,7 +437,8 @@ void Cluster::drop_hold(JobId id) {
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Use::Held, -1);
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
-        if (open_trials_ > 0) undo_.holds.push_back(std::move(*job.hold));
+        open_trials_ > 0 ? undo_.holds.push_back(std::move(*job.hold))
+                         : undo_.spare.push_back(std::move(job.hold->tasks));
         job.hold.reset();
     });
     record({Undo::What::DropHold, id, pool_before, stamp_before, 0, 0, View::Idle});
@@ -452,6 +470,7 @@ void Cluster::undo(const Undo& entry) {
                     change_capacity(task, Use::Held, -1);
                 }
                 add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
+                undo_.spare.push_back(std::move(job.hold->tasks));
                 job.hold.reset();
                 job.pool = entry.pool;
                 break;

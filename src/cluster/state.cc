@@ -34,9 +34,8 @@ int Job::declared_minutes() const {
     return static_cast<int>(std::min<std::int64_t>((minutes + step - 1) / step * step, 1 << 30));
 }
 
-std::vector<int> Job::ranks() const {
-    std::vector<int> ranks;
-    ranks.reserve(placed.size());
+Ranks Job::ranks() const {
+    Ranks ranks;
     for (const PlacedTask& task : placed) ranks.push_back(task.place.task);
     return ranks;
 }
@@ -51,10 +50,9 @@ int Job::growth() const {
     return std::max(1, std::min((active + 3) / 4, tasks_max - active));
 }
 
-std::vector<int> Job::free_ranks(int count) const {
-    std::vector<int> ranks;
-    ranks.reserve(static_cast<std::size_t>(std::min(count, tasks_max)));
-    std::vector<bool> taken(placed.empty() ? 0 : static_cast<std::size_t>(tasks_max));
+Ranks Job::free_ranks(int count) const {
+    Ranks ranks;
+    base::SmallVector<bool, 64> taken(placed.empty() ? 0 : static_cast<std::size_t>(tasks_max));
     for (const PlacedTask& task : placed) taken[static_cast<std::size_t>(task.place.task)] = true;
     for (int rank = 0; rank < tasks_max && std::ssize(ranks) < count; ++rank) {
         const bool is_taken = !taken.empty() && taken[static_cast<std::size_t>(rank)];

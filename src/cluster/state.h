@@ -101,9 +101,9 @@ struct Job {
     // next quarter of an hour below a day, then the next hour. 0 = not declared.
     int declared_minutes() const;
     // Ranks of its placed tasks.
-    std::vector<int> ranks() const;
+    Ranks ranks() const;
     // Ranks without a place, lowest first, at most `count`.
-    std::vector<int> free_ranks(int count) const;
+    Ranks free_ranks(int count) const;
 };
 
 using Jobs = base::PagedMap<JobId, Job>;
@@ -128,6 +128,7 @@ struct LaneKey {
     bool operator==(const LaneKey& other) const = default;
 };
 using Lane = base::SortedRuns<std::pair<TimePoint, JobId>>;
+using Lanes = std::map<LaneKey, Lane>;
 
 // Running preemptible jobs of one project, the first victim first (rule R8).
 struct VictimKey {
@@ -157,7 +158,7 @@ struct Claim {
     MilliGpu quota{0};  // rights.quota, or the sum of the children's
     MilliGpu limit{0};  // rights.limit; of a fixed quota: at most the quota
     Usage usage;
-    std::map<LaneKey, Lane> lanes;
+    Lanes lanes;
     std::uint64_t lanes_stamp = 0;  // another whenever a lane changes
     base::SortedRuns<VictimKey> victims;
 };

@@ -109,7 +109,9 @@ class Keeper {
   private:
     void leave_line(const Job& job) {
         if (job.attained.change != kNever) {
-            book_.changes.erase({job.attained.change, job.id});
+            // Under new rules all begin without.
+            const std::pair change{job.attained.change, job.id};
+            if (book_.changes.contains(change)) book_.changes.erase(change);
             return;
         }
         const auto turns = book_.turns.find(line_of(job));
@@ -172,7 +174,7 @@ void keep_tiers(Cluster& cluster, const model::Tiers& rules, TimePoint now) {
     TierBook& book = cluster.tiers();
     if (book.rules != rules) {
         book.rules = rules;
-        book.changes.clear();
+        book.changes = {};
         book.turns.clear();
         for (const auto& [id, job] : cluster.jobs()) {
             if (has_turn(job)) book.turns[Keeper::line_of(job)].given = id;

@@ -12,11 +12,11 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
 #include "base/ids.h"
+#include "base/sorted_runs.h"
 #include "model/policy.h"
 
 namespace berth::cluster {
@@ -61,7 +61,7 @@ struct TierBook {
 
     model::Tiers rules;
     base::TimePoint now;
-    std::set<std::pair<base::TimePoint, base::JobId>> changes;  // by Attained::change
+    base::SortedRuns<std::pair<base::TimePoint, base::JobId>> changes;  // by Attained::change
     std::map<Line, Turns> turns;  // of those where anybody is due or has one
 };
 

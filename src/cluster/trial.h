@@ -29,6 +29,10 @@ struct UndoList {
     std::vector<TaskPlacement> tasks;
     std::vector<Hold> holds;
 
+    // Memory of holds and jobs that are gone, for the next ones.
+    std::vector<std::vector<TaskPlacement>> spare;
+    std::vector<std::vector<PlacedTask>> spare_placed;
+
     void clear() {  // keeps the memory
         entries.clear();
         ranks.clear();

@@ -11,8 +11,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
 
+#include "base/change_log.h"
 #include "cluster/state.h"
 
 namespace berth::cluster {
@@ -34,38 +34,23 @@ class WorkLog {
         --standing_;
         changed(key);
     }
-    void changed(const VictimKey& key) {
-        keys_.push_back(key);
-        const std::size_t known = std::max(standing_, kLeast);
-        if (keys_.size() > 2 * known) forget(keys_.size() - known);
-    }
+    void changed(const VictimKey& key) { keys_.add(key, std::max(standing_, kLeast)); }
     // Any job may have changed.
-    void restart() {
-        forget(keys_.size());
-        ++known_from_;
-    }
+    void restart() { keys_.restart(); }
 
-    // How far it is written now.
-    std::uint64_t mark() const { return known_from_ + keys_.size(); }
-    bool reaches_back_to(std::uint64_t mark) const { return mark >= known_from_; }
-    // Calls `visit` with the key of every change since the mark, repetitions included. It reaches
-    // back to the mark.
+    // base/change_log.h: the key of every change.
+    std::uint64_t mark() const { return keys_.mark(); }
+    bool reaches_back_to(std::uint64_t mark) const { return keys_.reaches_back_to(mark); }
     template <typename Visit>
     void visit_since(std::uint64_t mark, Visit&& visit) const {
-        for (std::size_t at = mark - known_from_; at < keys_.size(); ++at) visit(keys_[at]);
+        keys_.visit_since(mark, visit);
     }
 
   private:
     static constexpr std::size_t kLeast = 64;
 
-    void forget(std::size_t count) {
-        keys_.erase(keys_.begin(), keys_.begin() + static_cast<std::ptrdiff_t>(count));
-        known_from_ += count;
-    }
-
     std::uint64_t stamp_ = 0;
-    std::vector<VictimKey> keys_;  // the oldest first
-    std::uint64_t known_from_ = 0;
+    base::ChangeLog<VictimKey> keys_;
     std::size_t standing_ = 0;
 };
 

@@ -28,7 +28,7 @@ base::Status Controller::recover() {
     BERTH_TRY(snapshot, ports_.store.latest_snapshot());
     if (snapshot) state_ = lifecycle::restore(*snapshot);
     cluster::keep_tiers(state_.cluster, settings_.policy.tiers, state_.time);
-    memory_ = {};
+    memory_.forget();
     BERTH_TRY_VOID(replay());
     needs_decision_ = true;
     ports_.launcher.set_listener(this);

@@ -92,8 +92,8 @@ class Fold {
 
     void operator()(const model::JobReserved& reserved) {
         JobRecord& record = settle(reserved.job);
-        state_.cluster.hold(reserved.job, pool_of(reserved.tasks),
-                            {reserved.tasks, reserved.deadline, reserved.rule});
+        state_.cluster.hold(reserved.job, pool_of(reserved.tasks), reserved.tasks,
+                            reserved.deadline, reserved.rule);
         record.hold = reserved.tasks;
         record.hold_deadline = reserved.deadline;
         record.hold_rule = reserved.rule;

@@ -114,8 +114,8 @@ void restore_job(State& state, const model::JobRecord& record) {
 void restore_hold(State& state, const model::JobRecord& record) {
     if (record.hold.empty()) return;
     const base::PoolId pool = state.cluster.nodes()[record.hold.front().node.index()].pool;
-    state.cluster.hold(record.id, pool,
-                       {record.hold, record.hold_deadline.value_or(state.time), record.hold_rule});
+    const model::TimePoint deadline = record.hold_deadline.value_or(state.time);
+    state.cluster.hold(record.id, pool, record.hold, deadline, record.hold_rule);
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ Status Stage::build() {
     if (is_built_) return {};
     BERTH_TRY(state, lifecycle::from_description(description_));
     state_ = std::move(state);
-    memory_ = {};
+    memory_.forget();
     is_built_ = true;
     return {};
 }

@@ -57,44 +57,40 @@ std::span<const NodeUsers::User> NodeUsers::on(const cluster::Cluster& cluster, 
     return known.users;
 }
 
-Berths::Berths(const PoolView& view, NodeUsers& node_users)
-    : view_(view), node_users_(node_users), at_(view.cluster.nodes().size(), kUnseen) {
-    const std::size_t nodes = std::min(kBookingNodes, at_.size());
-    const std::size_t gpus =
-        nodes * static_cast<std::size_t>(view.cluster.pool(view.pool).gpus_per_node_max);
-    ranges_.reserve(nodes);
-    seats_.reserve(gpus);
-    users_.reserve(gpus);
+void Berths::open(const PoolView& view, NodeUsers& node_users) {
+    view_ = &view;
+    node_users_ = &node_users;
+    at_.assign(view.cluster.nodes().size(), kUnseen);
+    ranges_.clear();
+    seats_.clear();
+    users_.clear();
+    next_end_ = {};
 }
 
-std::vector<Berth> Berths::best_for(const Job& job, std::span<const TaskPlacement> booked) {
-    const std::vector<NodeId> nodes = nodes_to_look_at(job);
-    std::vector<Berth> found;
-    found.reserve(nodes.size());
-    for (const NodeId node : nodes) add(job.shape, node, booked, found);
+std::span<const Berth> Berths::best_for(const Job& job, std::span<const TaskPlacement> booked) {
+    find_nodes_to_look_at(job);
+    found_.clear();
+    for (const NodeId node : nodes_) add(job.shape, node, booked);
     const auto count = static_cast<std::size_t>(job.ask());
-    if (found.size() < count) return {};
-    const auto best = found.begin() + static_cast<std::ptrdiff_t>(count);
-    std::ranges::partial_sort(found, best, {}, &Berth::key);
-    found.resize(count);
-    return found;
+    if (found_.size() < count) return {};
+    const auto best = found_.begin() + static_cast<std::ptrdiff_t>(count);
+    std::ranges::partial_sort(found_, best, {}, &Berth::key);
+    return std::span(found_).first(count);
 }
 
-std::vector<NodeId> Berths::nodes_to_look_at(const Job& job) const {
+void Berths::find_nodes_to_look_at(const Job& job) {
     const std::size_t most = std::max(kBookingNodes, 2 * static_cast<std::size_t>(job.ask()));
-    const auto& pool = view_.cluster.pool(view_.pool);
+    const auto& pool = view_->cluster.pool(view_->pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
-    std::vector<NodeId> nodes;
-    nodes.reserve(most);
+    nodes_.clear();
     for (int count = pool.gpus_per_node_max; count >= 0; --count) {
         const cluster::NodeSet& with = free.nodes_with(count);
-        for (NodeId node = with.next({0}); node.is_valid() && nodes.size() < most;
+        for (NodeId node = with.next({0}); node.is_valid() && nodes_.size() < most;
              node = with.next({node.value + 1})) {
-            const auto kind = view_.cluster.nodes()[node.index()].kind;
-            if (view_.cluster.allows(job.shape, kind)) nodes.push_back(node);
+            const auto kind = view_->cluster.nodes()[node.index()].kind;
+            if (view_->cluster.allows(job.shape, kind)) nodes_.push_back(node);
         }
     }
-    return nodes;
 }
 
 Berths::Node Berths::on(NodeId node) {
@@ -109,13 +105,13 @@ Berths::Node Berths::on(NodeId node) {
 }
 
 void Berths::look_at(NodeId node) {
-    const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
+    const cluster::NodeState& state = view_->cluster.nodes()[node.index()];
     const std::size_t first = seats_.size();
     const std::size_t first_user = users_.size();
     std::uint64_t gone = 0;
-    for (int gpu = 0; gpu < state.gpus; ++gpu) seats_.push_back({gpu, 0, view_.now});
-    for (const NodeUsers::User& user : node_users_.on(view_.cluster, node)) {
-        const End end = end_of(user.run, view_.now);
+    for (int gpu = 0; gpu < state.gpus; ++gpu) seats_.push_back({gpu, 0, view_->now});
+    for (const NodeUsers::User& user : node_users_->on(view_->cluster, node)) {
+        const End end = end_of(user.run, view_->now);
         if (end.is_never) gone |= user.gpus;
         if (end.is_declared) next_end_ = std::min(next_end_.value_or(end.time), end.time);
         for (std::uint64_t mask = user.gpus; mask != 0; mask &= mask - 1) {
@@ -129,9 +125,9 @@ void Berths::look_at(NodeId node) {
     }
     const auto here = seats_.begin() + static_cast<std::ptrdiff_t>(first);
     const auto left = std::remove_if(here, seats_.end(), [&](const Seat& seat) {
-        const bool is_used = seat.free_at > view_.now || seat.unknown > 0;
+        const bool is_used = seat.free_at > view_->now || seat.unknown > 0;
         const bool is_promised =
-            !is_used && view_.cluster.free(View::Coming, node, seat.gpu) < base::kWholeGpu;
+            !is_used && view_->cluster.free(View::Coming, node, seat.gpu) < base::kWholeGpu;
         return (gone >> seat.gpu & 1) != 0 || is_promised;
     });
     seats_.erase(left, seats_.end());
@@ -141,8 +137,7 @@ void Berths::look_at(NodeId node) {
                        static_cast<std::uint32_t>(users_.size() - first_user)});
 }
 
-void Berths::add(ShapeId shape, NodeId node, std::span<const TaskPlacement> booked,
-                 std::vector<Berth>& berths) {
+void Berths::add(ShapeId shape, NodeId node, std::span<const TaskPlacement> booked) {
     std::uint64_t gone = 0;
     for (const TaskPlacement& task : booked) {
         if (task.node == node) gone |= task.gpu_mask;
@@ -151,15 +146,15 @@ void Berths::add(ShapeId shape, NodeId node, std::span<const TaskPlacement> book
     left_.clear();
     std::ranges::copy_if(here.seats, std::back_inserter(left_),
                          [&](const Seat& seat) { return (gone >> seat.gpu & 1) == 0; });
-    const auto each = static_cast<std::size_t>(view_.cluster.shape(shape).request.gpus);
-    const cluster::NodeState& state = view_.cluster.nodes()[node.index()];
-    HostRoom cpu{state.cpu, view_.cluster.cpu_on(shape, node)};
-    HostRoom memory{state.memory, view_.cluster.memory_on(shape, node)};
+    const auto each = static_cast<std::size_t>(view_->cluster.shape(shape).request.gpus);
+    const cluster::NodeState& state = view_->cluster.nodes()[node.index()];
+    HostRoom cpu{state.cpu, view_->cluster.cpu_on(shape, node)};
+    HostRoom memory{state.memory, view_->cluster.memory_on(shape, node)};
     for (std::size_t first = 0; first + each <= left_.size(); first += each) {
         if (!cpu.take() || !memory.take()) return;
         Berth berth;
         berth.node = node;
-        berth.declared = berth.expected = view_.now;
+        berth.declared = berth.expected = view_->now;
         for (std::size_t i = first; i < first + each; ++i) {
             const Seat& seat = left_[i];
             berth.mask |= std::uint64_t{1} << seat.gpu;
@@ -168,11 +163,11 @@ void Berths::add(ShapeId shape, NodeId node, std::span<const TaskPlacement> book
         }
         berth.unknown = count_unknown(here, berth.mask);
         // GPUs idle, but what stands beside them has the CPU or memory.
-        if (berth.expected == view_.now && !(cpu.is_free() && memory.is_free())) {
+        if (berth.expected == view_->now && !(cpu.is_free() && memory.is_free())) {
             ++berth.unknown;
             berth.expected += kShortestRun;
         }
-        berths.push_back(berth);
+        found_.push_back(berth);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "base/small_vector.h"
 #include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
@@ -65,19 +66,20 @@ class NodeUsers {
   private:
     struct Known {
         std::optional<std::uint32_t> stamp;  // of the node
-        std::vector<User> users;
+        base::SmallVector<User, 8> users;
     };
     std::vector<Known> known_;  // by node
 };
 
 class Berths {
   public:
-    Berths(const PoolView& view, NodeUsers& node_users);
+    // Makes it ready for a decision, which view and users outlive.
+    void open(const PoolView& view, NodeUsers& node_users);
 
     // The best ones for the whole gang beside what is `booked` already, the best first; none when
-    // there are not enough.
-    std::vector<Berth> best_for(const cluster::Job& job,
-                                std::span<const model::TaskPlacement> booked);
+    // there are not enough. Valid until the next question.
+    std::span<const Berth> best_for(const cluster::Job& job,
+                                    std::span<const model::TaskPlacement> booked);
     // The first declared end of those that were looked at.
     std::optional<TimePoint> next_end() const { return next_end_; }
 
@@ -107,21 +109,22 @@ class Berths {
         std::uint32_t seats = 0;
         std::uint32_t users = 0;
     };
-    std::vector<NodeId> nodes_to_look_at(const cluster::Job& job) const;
+    void find_nodes_to_look_at(const cluster::Job& job);
     Node on(NodeId node);
     void look_at(NodeId node);
     // Adds those of one node.
-    void add(ShapeId shape, NodeId node, std::span<const model::TaskPlacement> booked,
-             std::vector<Berth>& berths);
+    void add(ShapeId shape, NodeId node, std::span<const model::TaskPlacement> booked);
     static int count_unknown(const Node& node, std::uint64_t mask);
 
-    const PoolView& view_;
-    NodeUsers& node_users_;
+    const PoolView* view_ = nullptr;
+    NodeUsers* node_users_ = nullptr;
     std::vector<std::uint32_t> at_;  // by node: position in ranges_, kUnseen
     std::vector<Range> ranges_;
     std::vector<Seat> seats_;
     std::vector<User> users_;
     std::vector<Seat> left_;  // of the node that is added
+    std::vector<NodeId> nodes_;  // to look at for a job
+    std::vector<Berth> found_;  // on them
     std::optional<TimePoint> next_end_;
 };
 

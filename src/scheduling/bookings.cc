@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "scheduling/quota_gate.h"
 
@@ -13,49 +14,18 @@ using cluster::Job;
 using model::Duration;
 using model::TaskPlacement;
 
-model::Booking booking_of(const PoolView& view, const Job& job, std::span<const Berth> berths) {
-    model::Booking booking;
+void write_down(model::Booking& booking, const PoolView& view, const Job& job,
+                std::span<const Berth> berths) {
     booking.job = job.id;
     booking.start = view.now;
+    booking.unknown = 0;
+    booking.tasks.clear();
     for (const Berth& berth : berths) {
         booking.start = std::max(booking.start, berth.expected);
         booking.unknown += berth.unknown;
         const int rank = static_cast<int>(booking.tasks.size());
         booking.tasks.push_back({rank, berth.node, berth.mask, base::kWholeGpu, {}, {}});
     }
-    return booking;
-}
-
-// Jobs that may book, the oldest first, and when the next one may.
-struct LongestWaiting {
-    std::vector<const Job*> jobs;
-    std::optional<TimePoint> next;
-};
-
-LongestWaiting longest_waiting(const PoolView& view) {
-    LongestWaiting waiting;
-    const auto& pool = view.cluster.pool(view.pool);
-    for (const cluster::Claim& claim : pool.claims) {
-        for (const auto& [key, lane] : claim.lanes) {
-            const cluster::Shape& shape = view.cluster.shape(key.shape);
-            // Which GPUs of a domain come free together is not looked for: gangs that have to stand
-            // in one, as a whole or by groups, book none.
-            const bool is_bound = shape.required >= 0 || !shape.groups.empty();
-            const bool is_gang =
-                shape.request.is_whole() && shape.request.gpus * key.ask > 1 && !is_bound;
-            if (!is_gang || key.stage != 0 || key.preference != 0) continue;
-            const Job& job = view.cluster.job(lane.begin()->second);
-            const TimePoint due = job.waiting_since + view.policy.booking_after;
-            if (due <= view.now) {
-                waiting.jobs.push_back(&job);
-            } else {
-                waiting.next = std::min(waiting.next.value_or(due), due);
-            }
-        }
-    }
-    std::ranges::sort(waiting.jobs, {},
-                      [](const Job* job) { return std::pair(job->created, job->id); });
-    return waiting;
 }
 
 // Who has run since `start` without having declared his end is expected to run as long again: from
@@ -116,75 +86,105 @@ bool is_within_fair_share(const PoolView& view, ProjectId project, MilliGpu amou
 
 }  // namespace
 
-Bookings::Bookings(const PoolView& view, NodeUsers& node_users) : view_(view) {
-    if (view.policy.bookings_max == 0) return;
-    Berths where(view, node_users);
-    const LongestWaiting waiting = longest_waiting(view);
-    if (waiting.next) change_at(*waiting.next);
-    for (const Job* job : waiting.jobs) {
-        if (std::ssize(booked_) == view.policy.bookings_max) break;
-        if (quota_gate(view, *job, ask_gpus(view, *job, job->ask()))) continue;
-        std::vector<TaskPlacement> others;
-        for (const Booked& booked : booked_) {
-            others.insert(others.end(), booked.booking.tasks.begin(), booked.booking.tasks.end());
+// And when the next one may.
+void Bookings::find_longest_waiting() {
+    const PoolView& view = *view_;
+    waiting_.clear();
+    for (const cluster::Claim& claim : view.cluster.pool(view.pool).claims) {
+        for (const auto& [key, lane] : claim.lanes) {
+            const cluster::Shape& shape = view.cluster.shape(key.shape);
+            // Which GPUs of a domain come free together is not looked for: gangs that have to stand
+            // in one, as a whole or by groups, book none.
+            const bool is_bound = shape.required >= 0 || !shape.groups.empty();
+            const bool is_gang =
+                shape.request.is_whole() && shape.request.gpus * key.ask > 1 && !is_bound;
+            if (!is_gang || key.stage != 0 || key.preference != 0) continue;
+            const Job& job = view.cluster.job(lane.begin()->second);
+            const TimePoint due = job.waiting_since + view.policy.booking_after;
+            due <= view.now ? waiting_.push_back(&job) : change_at(due);
         }
-        const std::vector<Berth> berths = where.best_for(*job, others);
-        if (!berths.empty()) booked_.push_back({booking_of(view, *job, berths), {}});
     }
-    for (Booked& booked : booked_) {
+    std::ranges::sort(waiting_, {},
+                      [](const Job* job) { return std::pair(job->created, job->id); });
+}
+
+Bookings::Booked& Bookings::add() {
+    if (count_ == slots_.size()) slots_.emplace_back();
+    return slots_[count_++];
+}
+
+void Bookings::book(const PoolView& view, NodeUsers& node_users) {
+    view_ = &view;
+    count_ = 0;
+    next_change_ = {};
+    if (view.policy.bookings_max == 0) return;
+    where_.open(view, node_users);
+    find_longest_waiting();
+    base::SmallVector<TaskPlacement, 32> others;
+    for (const Job* job : waiting_) {
+        if (std::cmp_equal(count_, view.policy.bookings_max)) break;
+        if (quota_gate(view, *job, ask_gpus(view, *job, job->ask()))) continue;
+        const std::span<const Berth> berths = where_.best_for(*job, others);
+        if (berths.empty()) continue;
+        model::Booking& booking = add().booking;
+        write_down(booking, view, *job, berths);
+        others.insert(others.end(), booking.tasks.begin(), booking.tasks.end());
+    }
+    for (Booked& booked : std::span(slots_).first(count_)) {
         keep(booked);
         const auto change = first_to_end_before(view, booked.booking, !booked.kept.empty());
         if (change) change_at(*change);
     }
-    if (const auto end = where.next_end()) change_at(*end);
+    if (const auto end = where_.next_end()) change_at(*end);
 }
 
 void Bookings::change_at(TimePoint time) {
     next_change_ = std::min(next_change_.value_or(time), time);
 }
 
-Bookings::Bookings(const PoolView& view, std::span<const model::Booking> made) : view_(view) {
+void Bookings::keep_again(const PoolView& view) {
+    view_ = &view;
+    for (Booked& booked : std::span(slots_).first(count_)) keep(booked);
+}
+
+void Bookings::take_over(const PoolView& view, std::span<const model::Booking> made) {
+    view_ = &view;
+    count_ = 0;
     for (const model::Booking& booking : made) {
         if (view.cluster.nodes()[booking.tasks.front().node.index()].pool != view.pool) continue;
-        booked_.push_back({booking, {}});
-        keep(booked_.back());
+        Booked& booked = add();
+        booked.booking = booking;
+        keep(booked);
     }
 }
 
 // Takes what idles of the booked GPUs.
 void Bookings::keep(Booked& booked) const {
     booked.kept.clear();
-    if (is_served(view_.cluster.job(booked.booking.job))) return;
+    if (is_served(view_->cluster.job(booked.booking.job))) return;
     for (TaskPlacement task : booked.booking.tasks) {
-        const auto& whole = view_.cluster.nodes()[task.node.index()].whole;
+        const auto& whole = view_->cluster.nodes()[task.node.index()].whole;
         task.gpu_mask &= whole[static_cast<std::size_t>(View::Coming)];
         if (task.gpu_mask == 0) continue;
-        view_.cluster.take(View::Coming, task);
+        view_->cluster.take(View::Coming, task);
         booked.kept.push_back(task);
     }
 }
 
-std::vector<model::Booking> Bookings::made() const {
-    std::vector<model::Booking> made;
-    for (const Booked& booked : booked_) made.push_back(booked.booking);
-    return made;
-}
-
-std::vector<model::Booking> Bookings::still_waiting() const {
-    std::vector<model::Booking> waiting;
-    for (const Booked& booked : booked_) {
-        if (is_served(view_.cluster.job(booked.booking.job))) continue;
+void Bookings::add_still_waiting(std::vector<model::Booking>& waiting) const {
+    waiting.reserve(waiting.size() + count_);
+    for (const Booked& booked : booked()) {
+        if (is_served(view_->cluster.job(booked.booking.job))) continue;
         // One that could have started now, and whose GPUs others with more right have taken.
-        if (booked.booking.start <= view_.now && booked.kept.empty()) continue;
+        if (booked.booking.start <= view_->now && booked.kept.empty()) continue;
         waiting.push_back(booked.booking);
         waiting.back().kept = booked.kept;
     }
-    return waiting;
 }
 
 MilliGpu Bookings::kept() const {
     MilliGpu sum{0};
-    for (const Booked& booked : booked_) {
+    for (const Booked& booked : booked()) {
         for (const TaskPlacement& task : booked.kept) sum += task.gpus();
     }
     return sum;
@@ -193,19 +193,19 @@ MilliGpu Bookings::kept() const {
 bool Bookings::ends_before(const Job& job, TimePoint time) const {
     const int minutes = job.declared_minutes();
     if (minutes == 0) return false;
-    const TimePoint start = job.active > 0 ? job.last_start : view_.now;
+    const TimePoint start = job.active > 0 ? job.last_start : view_->now;
     const TimePoint end = start + Duration{std::int64_t{minutes} * 60'000};
-    return end > view_.now && end <= time;
+    return end > view_->now && end <= time;
 }
 
 bool Bookings::is_kept_from(const Booked& booked, const Job& job) const {
-    const Job& first = view_.cluster.job(booked.booking.job);
+    const Job& first = view_->cluster.job(booked.booking.job);
     if (job.id == first.id || is_served(first)) return false;
-    const MilliGpu wanted = ask_gpus(view_, first, first.ask());
-    if (gpus_for(view_, job, job.ask()) >= gpus_for(view_, first, first.ask())) return false;
+    const MilliGpu wanted = ask_gpus(*view_, first, first.ask());
+    if (gpus_for(*view_, job, job.ask()) >= gpus_for(*view_, first, first.ask())) return false;
     // What this decision has given to others may have used up what its project may have. Its own
     // kept GPUs are not idle now, so what is set aside for others was asked about before.
-    const auto denial = quota_gate(view_, first, wanted);
+    const auto denial = quota_gate(*view_, first, wanted);
     if (denial && denial->gate != Gate::SetAside) return false;
     if (ends_before(job, booked.booking.start)) return false;
     return !comes_before(job, first);
@@ -215,52 +215,52 @@ bool Bookings::comes_before(const Job& job, const Job& booked) const {
     const bool only_grows = job.active > 0;
     const bool is_older =
         !only_grows && std::pair(job.created, job.id) < std::pair(booked.created, booked.id);
-    const auto wanted_by = [&](const Job& of) { return ask_gpus(view_, of, of.ask()); };
-    const bool right = is_within_fair_share(view_, job.project, wanted_by(job));
+    const auto wanted_by = [&](const Job& of) { return ask_gpus(*view_, of, of.ask()); };
+    const bool right = is_within_fair_share(*view_, job.project, wanted_by(job));
     if (job.project == booked.project) {
         if (only_grows) return false;
         // Its project's own work may have to end first, but is it within the share even then?
-        const bool exceeds = wanted_by(booked) > view_.shares.fair[booked.project.index()];
+        const bool exceeds = wanted_by(booked) > view_->shares.fair[booked.project.index()];
         if (right && exceeds) return true;
         return job.precedence() > booked.precedence() ||
                (job.precedence() == booked.precedence() && is_older);
     }
-    return right == is_within_fair_share(view_, booked.project, wanted_by(booked)) ? is_older
-                                                                                   : right;
+    return right == is_within_fair_share(*view_, booked.project, wanted_by(booked)) ? is_older
+                                                                                    : right;
 }
 
 bool Bookings::keep_share_from(const Job& job) const {
-    return std::ranges::any_of(booked_, [&](const Booked& booked) {
-        const Job& first = view_.cluster.job(booked.booking.job);
+    return std::ranges::any_of(booked(), [&](const Booked& booked) {
+        const Job& first = view_->cluster.job(booked.booking.job);
         if (job.project != first.project || job.id == first.id || is_served(first)) return false;
         if (ends_before(job, booked.booking.start) || comes_before(job, first)) return false;
-        const MilliGpu fair = view_.shares.fair[job.project.index()];
-        const MilliGpu wanted = ask_gpus(view_, first, first.ask());
-        const MilliGpu asks = ask_gpus(view_, job, job.ask());
+        const MilliGpu fair = view_->shares.fair[job.project.index()];
+        const MilliGpu wanted = ask_gpus(*view_, first, first.ask());
+        const MilliGpu asks = ask_gpus(*view_, job, job.ask());
         return asks < wanted && wanted <= fair &&
-               !is_within_fair_share(view_, job.project, asks + wanted);
+               !is_within_fair_share(*view_, job.project, asks + wanted);
     });
 }
 
 Bookings::Opening::Opening(Bookings& bookings, const Job& job) : bookings_(bookings) {
-    for (std::size_t i = 0; i < bookings_.booked_.size(); ++i) {
-        const Booked& booked = bookings_.booked_[i];
+    for (std::size_t i = 0; i < bookings_.count_; ++i) {
+        const Booked& booked = bookings_.slots_[i];
         if (booked.kept.empty() || bookings_.is_kept_from(booked, job)) continue;
         for (const TaskPlacement& task : booked.kept) {
-            bookings_.view_.cluster.give_back(View::Coming, task);
+            bookings_.view_->cluster.give_back(View::Coming, task);
         }
         opened_.push_back(i);
     }
 }
 
 Bookings::Opening::~Opening() {
-    for (const std::size_t i : opened_) bookings_.keep(bookings_.booked_[i]);
+    for (const std::size_t i : opened_) bookings_.keep(bookings_.slots_[i]);
 }
 
-std::vector<NodeId> Bookings::Opening::nodes() const {
-    std::vector<NodeId> nodes;
+Bookings::Opening::Nodes Bookings::Opening::nodes() const {
+    Nodes nodes;
     for (const std::size_t i : opened_) {
-        for (const TaskPlacement& task : bookings_.booked_[i].booking.tasks) {
+        for (const TaskPlacement& task : bookings_.slots_[i].booking.tasks) {
             nodes.push_back(task.node);
         }
     }

@@ -32,6 +32,7 @@
 #include <span>
 #include <vector>
 
+#include "base/small_vector.h"
 #include "model/plan.h"
 #include "scheduling/berths.h"
 
@@ -39,19 +40,20 @@ namespace berth::scheduling {
 
 class Bookings {
   public:
-    // Books and keeps the idle part: in both views of the cluster it is taken, inside the caller's
-    // Trial.
-    Bookings(const PoolView& view, NodeUsers& node_users);
-    // Those that were made already: by a plan, or by an earlier try at it.
-    Bookings(const PoolView& view, std::span<const model::Booking> made);
+    // Each of these makes it ready for a decision, which the view outlives, and keeps the idle
+    // part: in both views of the cluster it is taken, inside the caller's Trial.
+    void book(const PoolView& view, NodeUsers& node_users);
+    // Those that an earlier try at the same decision has made.
+    void keep_again(const PoolView& view);
+    // Those that a plan has made.
+    void take_over(const PoolView& view, std::span<const model::Booking> made);
 
-    bool empty() const { return booked_.empty(); }
-    std::vector<model::Booking> made() const;
+    bool empty() const { return count_ == 0; }
     // When time alone may book otherwise, or let others use what is kept: a gang has waited long
     // enough, a job has run longer than declared, one that waits ends before the booking begins.
     std::optional<TimePoint> next_change() const { return next_change_; }
-    // Those of jobs that go on waiting for somebody's end.
-    std::vector<model::Booking> still_waiting() const;
+    // Adds those of jobs that go on waiting for somebody's end.
+    void add_still_waiting(std::vector<model::Booking>& waiting) const;
     // Whether the job would use up the share that a booked one of its own project needs.
     bool keep_share_from(const cluster::Job& job) const;
     // How many GPUs are kept idle now.
@@ -66,11 +68,12 @@ class Bookings {
         Opening& operator=(const Opening&) = delete;
 
         // Where something was opened.
-        std::vector<NodeId> nodes() const;
+        using Nodes = base::SmallVector<NodeId, 32>;
+        Nodes nodes() const;
 
       private:
         Bookings& bookings_;
-        std::vector<std::size_t> opened_;
+        base::SmallVector<std::size_t, 8> opened_;
     };
 
   private:
@@ -78,6 +81,9 @@ class Bookings {
         model::Booking booking;
         std::vector<model::TaskPlacement> kept;  // what is taken for it now
     };
+    std::span<const Booked> booked() const { return std::span(slots_).first(count_); }
+    Booked& add();
+    void find_longest_waiting();
 
     void keep(Booked& booked) const;
     bool is_kept_from(const Booked& booked, const cluster::Job& job) const;
@@ -86,8 +92,11 @@ class Bookings {
 
     void change_at(TimePoint time);
 
-    const PoolView& view_;
-    std::vector<Booked> booked_;
+    const PoolView* view_ = nullptr;
+    Berths where_;
+    std::vector<const cluster::Job*> waiting_;  // those that may book, the oldest first
+    std::vector<Booked> slots_;  // those in use, then those whose memory is kept
+    std::size_t count_ = 0;  // in use
     std::optional<TimePoint> next_change_;
 };
 

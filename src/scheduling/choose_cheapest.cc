@@ -29,8 +29,8 @@ bool has(unsigned subset, std::size_t i) { return (subset >> i & 1) != 0; }
 
 // Every subset in which a job's later pieces stand on its earlier ones: no core without the
 // surplus. Cheapest first.
-std::vector<Priced> priced_subsets(const Hunt& hunt, const std::vector<std::size_t>& quarry) {
-    std::vector<Priced> priced;
+base::SmallVector<Priced, 64> priced_subsets(const Hunt& hunt, const Choice& quarry) {
+    base::SmallVector<Priced, 64> priced;
     for (unsigned subset = 1; subset < 1U << quarry.size(); ++subset) {
         Priced price{.cost = 0, .jobs = 0, .pieces = 0, .subset = subset};
         bool is_closed = true;
@@ -48,7 +48,7 @@ std::vector<Priced> priced_subsets(const Hunt& hunt, const std::vector<std::size
     return priced;
 }
 
-std::optional<Chosen> choose_exactly(const Hunt& hunt, const std::vector<std::size_t>& quarry) {
+std::optional<Chosen> choose_exactly(const Hunt& hunt, const Choice& quarry) {
     // Most searches end here: room only grows with what is taken, whatever the ledger says.
     const EvictionTest room(hunt, EvictionTest::SetAside::Ignored);
     if (!room.places_if_legal(quarry)) return {};
@@ -65,9 +65,8 @@ std::optional<Chosen> choose_exactly(const Hunt& hunt, const std::vector<std::si
 }
 
 // Cheapest first; ties in the order of projects, then in victim order.
-std::vector<std::size_t> by_cost(const Hunt& hunt, std::vector<std::size_t> pieces) {
-    std::vector<std::pair<std::int64_t, std::size_t>> priced;
-    priced.reserve(pieces.size());
+Choice by_cost(const Hunt& hunt, Choice pieces) {
+    base::SmallVector<std::pair<std::int64_t, std::size_t>, 16> priced;
     for (const std::size_t piece : pieces) priced.emplace_back(hunt.cost(piece), piece);
     std::ranges::sort(priced, [&](const auto& left, const auto& right) {
         if (left.first != right.first) return left.first < right.first;
@@ -114,7 +113,7 @@ std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market) {
     if (!places && (!hunt.asks_ledger() || has_groups)) places = widen(hunt, chosen.pieces);
     if (!places) return {};
     if (chosen.pieces.size() <= kPrunedPieces) {
-        std::vector<std::size_t> dearest_first = by_cost(hunt, chosen.pieces);
+        Choice dearest_first = by_cost(hunt, chosen.pieces);
         std::ranges::reverse(dearest_first);
         auto fewer = test.prune(chosen.pieces, dearest_first, EvictionTest::Ledger::Asked);
         if (fewer) places = std::move(fewer);

@@ -43,7 +43,7 @@ std::optional<Chosen> choose_cheapest_domain(const Hunt& hunt, SlotMarket& marke
     market.close();
     if (!best) return {};
     // What is given back may make room in another domain as well.
-    const std::vector<std::size_t> last_first(best->pieces.rbegin(), best->pieces.rend());
+    const Choice last_first(best->pieces.rbegin(), best->pieces.rend());
     auto fewer = EvictionTest(hunt).prune(best->pieces, last_first, EvictionTest::Ledger::Asked);
     if (fewer) best->places = std::move(*fewer);
     return best;

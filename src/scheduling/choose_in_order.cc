@@ -81,13 +81,13 @@ ProjectId worst_project(const PoolView& view, const Walk& walk) {
 }
 
 // Of the pieces that were walked, those that the beneficiary needs.
-std::optional<Chosen> spare(const Hunt& hunt, const std::vector<std::size_t>& walked,
-                            const Places& places, EvictionTest::SetAside set_aside) {
+std::optional<Chosen> spare(const Hunt& hunt, const Choice& walked, const Places& places,
+                            EvictionTest::SetAside set_aside) {
     const EvictionTest test(hunt, set_aside);
     Choice choice = walked;
     std::ranges::sort(choice);
     // Pieces on nodes the beneficiary does not use come back at once, if that is legal.
-    std::vector<NodeId> used;
+    base::SmallVector<NodeId, 16> used;
     for (const model::TaskPlacement& task : places) used.push_back(task.node);
     std::ranges::sort(used);
     Choice on_used_nodes;
@@ -100,9 +100,9 @@ std::optional<Chosen> spare(const Hunt& hunt, const std::vector<std::size_t>& wa
         });
         if (core_is_taken || is_used) on_used_nodes.push_back(piece);
     }
-    if (test.places_if_legal(on_used_nodes)) choice = on_used_nodes;
+    if (test.places_if_legal(on_used_nodes)) choice.swap(on_used_nodes);
     // Give back before the ledger is asked: it judges only what is taken in the end.
-    std::vector<std::size_t> last_first(walked.rbegin(), walked.rend());
+    Choice last_first(walked.rbegin(), walked.rend());
     if (set_aside == EvictionTest::SetAside::Ignored) {
         std::ranges::stable_partition(last_first, [&](std::size_t piece) {
             return is_set_aside(hunt.view, hunt.pieces[piece].project);
@@ -120,7 +120,7 @@ std::optional<Chosen> choose_in_order(const Hunt& hunt) {
     const PoolView& view = hunt.view;
     const Beneficiary& beneficiary = hunt.beneficiary;
     Walk walk(hunt);
-    std::vector<std::size_t> walked;
+    Choice walked;
     std::optional<Places> places;
     {
         const cluster::Trial trial(view.cluster);

@@ -14,14 +14,14 @@ namespace {
 using cluster::Job;
 using model::TaskPlacement;
 
-using Holders = std::vector<const Job*>;
+using Holders = base::SmallVector<const Job*, 64>;
 
 // Those whose promise may be lost at all, the first to lose first.
 Holders holders_in_order(const PoolView& view) {
     Holders holders;
     for (const JobId id : view.cluster.holders()) {
         const Job& job = view.cluster.job(id);
-        const bool is_spared = view.spared && view.spared->contains(id);
+        const bool is_spared = has(view.spared, id);
         if (job.pool == view.pool && job.preemptible && !is_spared) holders.push_back(&job);
     }
     std::ranges::sort(holders, [](const Job* left, const Job* right) {
@@ -55,8 +55,8 @@ class Contest {
 
     // Where the owner's job can start without these promises, with victims or without; empty =
     // nowhere.
-    std::vector<TaskPlacement> places_without(std::span<const Job* const> promises) {
-        std::vector<TaskPlacement> places, void_now;
+    Places places_without(std::span<const Job* const> promises) {
+        Places places, void_now;
         {
             const cluster::Trial trial(view_.cluster);
             for (const Job* job : promises) {
@@ -72,7 +72,7 @@ class Contest {
     }
 
   private:
-    void tell_search(const std::vector<TaskPlacement>& tasks) {
+    void tell_search(const Places& tasks) {
         for (const TaskPlacement& task : tasks) search_.freed(task.node);
     }
 
@@ -81,8 +81,7 @@ class Contest {
     VictimSearch& search_;
 };
 
-bool share_a_node(const std::vector<TaskPlacement>& some,
-                  const std::vector<TaskPlacement>& others) {
+bool share_a_node(const std::vector<TaskPlacement>& some, const Places& others) {
     return std::ranges::any_of(some, [&](const TaskPlacement& one) {
         return std::ranges::find(others, one.node, &TaskPlacement::node) != others.end();
     });
@@ -97,13 +96,15 @@ std::vector<JobId> promises_in_the_way(const PoolView& view, const Beneficiary& 
     Holders taken = losers(view, beneficiary, holders_in_order(view));
     Contest contest(view, beneficiary, search);
     if (taken.empty() || contest.places_without(taken).empty()) return {};
-    std::vector<TaskPlacement> places;
+    Places places;
     std::size_t enough = 0;
     while (places.empty() && enough < taken.size())
         places = contest.places_without(std::span(taken).first(++enough));
     taken.resize(enough);
     Holders there = taken;
-    std::erase_if(there, [&](const Job* job) { return !share_a_node(job->hold->tasks, places); });
+    const auto elsewhere = std::ranges::remove_if(
+        there, [&](const Job* job) { return !share_a_node(job->hold->tasks, places); });
+    there.erase(elsewhere.begin(), elsewhere.end());
     if (there.size() < taken.size() && !contest.places_without(there).empty()) taken = there;
     std::vector<JobId> jobs;
     for (const Job* job : taken) jobs.push_back(job->id);

@@ -2,7 +2,9 @@
 #include "scheduling/cycle.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -42,11 +44,11 @@ struct Contender {
     bool operator==(const Contender&) const = default;
 };
 // By the job that is to let them pass: whoever was found first passes first.
-using Conflicts = std::map<JobId, std::vector<Contender>>;
+using Conflicts = std::pmr::map<JobId, std::pmr::vector<Contender>>;
 
 // Whether it was not known.
 bool add(Conflicts& known, JobId job, const Contender& contender) {
-    std::vector<Contender>& contenders = known[job];
+    std::pmr::vector<Contender>& contenders = known[job];
     const bool is_new = std::ranges::find(contenders, contender) == contenders.end();
     if (is_new) contenders.push_back(contender);
     return is_new;
@@ -62,29 +64,30 @@ bool somebody_leaves(const cluster::PoolState& pool) {
 // Moves are searched for so many waiting jobs in one decision: those that come first in the order.
 constexpr int kMoveSearchesMax = 32;
 
-// What the tries at one decision have in common.
-struct Booked {
-    bool are_made = false;
-    std::vector<model::Booking> bookings;
-    std::optional<TimePoint> change;  // when they may be other ones
-};
+constexpr std::size_t kPools = 4;  // more of them need memory of their own
 
 // One try at a whole decision, made on the cluster inside the caller's Trial.
 class Attempt {
   public:
     // Whoever had to leave what it was just given lets the contenders of `known` pass; see
-    // decide(). What is `booked` already is not booked anew.
+    // decide(). What is booked already is not booked anew.
     Attempt(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory,
-            const Conflicts& known, Booked& booked, bool is_last)
+            const Conflicts& known, bool are_booked, bool is_last)
         : cluster_(cluster),
-          draft_(cluster, policy, now),
+          draft_(cluster, policy, now, memory.nodes()),
           memory_(memory),
           known_(known),
+          fresh_(memory.nodes()),
+          has_let_pass_(memory.nodes()),
+          conflicts_(memory.nodes()),
           spares_winners_(is_last) {
         honour_promises(draft_, [&](JobId job) { return known.contains(job); });
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
-            views_.push_back(view_pool(cluster, policy, now, {static_cast<base::PoolId::Rep>(i)}));
-            views_.back().honoured = draft_.honoured();
+            const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
+            views_.push_back(
+                view_pool(cluster, policy, now, pool, std::move(memory.pool(pool).shares)));
+            views_.back().fresh = &fresh_;
+            views_.back().honoured = &draft_.honoured();
             if (is_last) views_.back().spared = &draft_.winners();
             if (cluster.pools().size() == 1) break;  // there is nothing to prefer
             for (const cluster::Claim& claim : cluster.pools()[i].claims) {
@@ -93,24 +96,22 @@ class Attempt {
                 }
             }
         }
-        searches_.resize(views_.size());
+        has_searched_.resize(views_.size());
         for (const auto& [id, contenders] : known) {
             const Job& job = cluster.job(id);
             passing_.emplace_back(job.project, job.shape);
         }
-        bookings_.reserve(views_.size());
-        const bool are_booked = booked.are_made;
         for (const PoolView& view : views_) {
-            are_booked ? bookings_.emplace_back(view, booked.bookings)
-                       : bookings_.emplace_back(view, memory.node_users());
-            if (are_booked) continue;
-            std::ranges::copy(bookings_.back().made(), std::back_inserter(booked.bookings));
-            const auto change = bookings_.back().next_change();
-            if (change) booked.change = std::min(booked.change.value_or(*change), *change);
+            Bookings& bookings = bookings_of(view);
+            are_booked ? bookings.keep_again(view) : bookings.book(view, memory.node_users());
+            if (const auto change = bookings.next_change()) draft_.wake_at(*change);
         }
-        booked.are_made = true;
-        if (booked.change) draft_.wake_at(*booked.change);
     }
+    ~Attempt() {
+        for (PoolView& view : views_) memory_.pool(view.pool).shares = std::move(view.shares);
+    }
+    Attempt(const Attempt&) = delete;
+    Attempt& operator=(const Attempt&) = delete;
 
     // Idle GPUs of every pool a job would take come before anybody is paused for it in one.
     void run() {
@@ -135,9 +136,7 @@ class Attempt {
         Plan plan = draft_.take_plan();
         for (const PoolView& view : views_) {
             std::ranges::copy(view.shares.overcommitted, std::back_inserter(plan.overcommitted));
-        }
-        for (const Bookings& bookings : bookings_) {
-            std::ranges::move(bookings.still_waiting(), std::back_inserter(plan.bookings));
+            bookings_of(view).add_still_waiting(plan.bookings);
         }
         return plan;
     }
@@ -146,13 +145,13 @@ class Attempt {
   private:
     // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
     void allocate(PoolView& view) {
-        QueueOrder order(view, memory_.queue(view.pool),
-                         [&](ProjectId project, const cluster::LaneKey& lane) {
-                             return (!bookings_of(view).empty() ||
-                                     !is_out_of_reach(view, lane.shape, lane.ask, View::Coming)) &&
-                                    is_due(view, lane) &&
-                                    (is_turn_of_others(project, lane) || could_fit(view, lane));
-                         });
+        const auto test = [&](ProjectId project, const cluster::LaneKey& lane) {
+            return (!bookings_of(view).empty() ||
+                    !is_out_of_reach(view, lane.shape, lane.ask, View::Coming)) &&
+                   is_due(view, lane) &&
+                   (is_turn_of_others(project, lane) || could_fit(view, lane));
+        };
+        QueueOrder order(view, memory_.pool(view.pool).queue, std::cref(test));
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
             const Job& job = cluster_.job(next->job);
@@ -170,7 +169,7 @@ class Attempt {
         const Bookings::Opening opening(bookings_of(view), job);
         if (!may_have(view, job)) return false;
         if (const auto places = place(view, job, job.ask(), View::Idle)) {
-            if (job.active == 0) view.fresh.insert(job.id);
+            if (job.active == 0) fresh_.insert(job.id);
             draft_.start(job.id, view.pool, Rule::Allocate, *places);
             has_started_ = true;
             return true;
@@ -244,10 +243,10 @@ class Attempt {
             spares_winners_ |= draft_.is_winner(mover.id);
             return !draft_.is_winner(mover.id);
         });
-        QueueOrder order(
-            view, memory_.queue(view.pool), [&](ProjectId, const cluster::LaneKey& lane) {
-                return lane.preemptible && lane.stage == 0 && has_enough_apart(view, lane);
-            });
+        const auto test = [&](ProjectId, const cluster::LaneKey& lane) {
+            return lane.preemptible && lane.stage == 0 && has_enough_apart(view, lane);
+        };
+        QueueOrder order(view, memory_.pool(view.pool).queue, std::cref(test));
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) {
                 search.forget();
@@ -291,7 +290,7 @@ class Attempt {
         }
         draft_.move(found.moves, view.pool);
         draft_.reserve(job.id, view.pool, Rule::Consolidate, found.places);
-        searches_[view.pool.index()].reset();  // its pieces are cut from jobs that moved
+        has_searched_[view.pool.index()] = false;  // pieces are cut from jobs that moved
         order.changed(job.project);
         for (const model::Move& move : found.moves) {
             order.changed(cluster_.job(move.job).project);
@@ -304,9 +303,9 @@ class Attempt {
     // in parts, for several others, is left at that.
     void rehouse(const PoolView& view) {
         if (view.policy.moves_max == 0) return;
-        std::map<JobId, int> parts;
+        std::pmr::map<JobId, int> parts(memory_.nodes());
         for (const model::Pause& pause : draft_.plan().pauses) ++parts[pause.job];
-        std::vector<const Job*> leaving;
+        std::pmr::vector<const Job*> leaving(memory_.nodes());
         for (const model::Pause& pause : draft_.plan().pauses) {
             const Job& job = cluster_.job(pause.job);
             const bool is_at_once = pause.whole_job && parts[pause.job] == 1;
@@ -320,7 +319,7 @@ class Attempt {
             const int tasks = static_cast<int>(job->placed.size());
             if (quota_gate(view, *job, ask_gpus(view, *job, tasks))) continue;
             if (auto places = place_anew(view, *job, View::Coming)) {
-                draft_.move_instead(job->id, view.pool, std::move(*places));
+                draft_.move_instead(job->id, view.pool, *places);
             }
         }
     }
@@ -328,15 +327,15 @@ class Attempt {
     // Stages 4 and 5, for the jobs that name this pool at the given place of their lists.
     void evict(PoolView& view, Rule rule, int preference) {
         Freeable freeable(view, bookings_of(view).kept());
-        QueueOrder order(
-            view, memory_.queue(view.pool), [&](ProjectId project, const cluster::LaneKey& lane) {
-                return lane.preference == preference &&
-                       (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
-                       is_due(view, lane) &&
-                       (is_turn_of_others(project, lane) ||
-                        (draft_.frees_gpus() && could_fit(view, lane)) ||
-                        is_worth_a_search(freeable, view, project, lane, rule));
-            });
+        const auto test = [&](ProjectId project, const cluster::LaneKey& lane) {
+            return lane.preference == preference &&
+                   (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
+                   is_due(view, lane) &&
+                   (is_turn_of_others(project, lane) ||
+                    (draft_.frees_gpus() && could_fit(view, lane)) ||
+                    is_worth_a_search(freeable, view, project, lane, rule));
+        };
+        QueueOrder order(view, memory_.pool(view.pool).queue, std::cref(test));
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) {
                 freeable.forget(bookings_of(view).kept());
@@ -392,7 +391,7 @@ class Attempt {
 
     bool evict_for(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
         const Bookings::Opening opening(bookings_of(view), job);
-        const std::vector<NodeId> opened = opening.nodes();
+        const Bookings::Opening::Nodes opened = opening.nodes();
         tell_search(view, opened);
         const bool is_served = evict_for_opened(view, job, rule, order);
         tell_search(view, opened);  // they close
@@ -400,10 +399,9 @@ class Attempt {
     }
 
     // Room changed on these nodes.
-    void tell_search(const PoolView& view, const std::vector<NodeId>& nodes) {
-        std::optional<VictimSearch>& search = searches_[view.pool.index()];
-        if (!search) return;
-        for (const NodeId node : nodes) search->freed(node);
+    void tell_search(const PoolView& view, std::span<const NodeId> nodes) {
+        if (!has_searched_[view.pool.index()]) return;
+        for (const NodeId node : nodes) memory_.pool(view.pool).victims.freed(node);
     }
 
     bool evict_for_opened(PoolView& view, const Job& job, Rule rule, QueueOrder& order) {
@@ -433,7 +431,7 @@ class Attempt {
         if (eviction.protected_until) draft_.wake_at(*eviction.protected_until);
         if (eviction.pieces.empty()) return false;
         note_conflicts(view, beneficiary, search, eviction);
-        std::set<ProjectId> changed{job.project};
+        std::pmr::set<ProjectId> changed({job.project}, memory_.nodes());
         const bool wasteful = is_wasteful(view, beneficiary);
         for (const std::size_t position : eviction.pieces) {
             const Piece& piece = search.piece(position);
@@ -473,7 +471,7 @@ class Attempt {
         return !promises.empty();
     }
 
-    Bookings& bookings_of(const PoolView& view) { return bookings_[view.pool.index()]; }
+    Bookings& bookings_of(const PoolView& view) const { return memory_.pool(view.pool).bookings; }
 
     // Whether nobody may be paused for it yet, whatever its rights.
     bool must_wait(const PoolView& view, const Beneficiary& beneficiary) {
@@ -486,16 +484,16 @@ class Attempt {
     }
 
     VictimSearch& search_in(const PoolView& view) {
-        std::optional<VictimSearch>& search = searches_[view.pool.index()];
-        if (!search) search.emplace(view, memory_.pieces(view.pool));
-        return *search;
+        VictimSearch& search = memory_.pool(view.pool).victims;
+        if (!std::exchange(has_searched_[view.pool.index()], true)) search.open(view);
+        return search;
     }
 
     // Nobody both gains and loses in one plan: who would lets the other pass in the next attempt.
     // In the last one winners are spared, so that the other finds other victims or waits.
     void note_conflicts(const PoolView& view, const Beneficiary& beneficiary,
                         const VictimSearch& search, const Eviction& eviction) {
-        std::set<JobId> found;
+        JobSet found(memory_.nodes());
         for (const std::size_t piece : eviction.pieces) {
             const JobId job = search.piece(piece).job;
             if (!draft_.is_winner(job) || !found.insert(job).second) continue;
@@ -509,20 +507,18 @@ class Attempt {
     // GPUs may have to move next.
     bool may_leave_more_to_decide() const {
         const Plan& plan = draft_.plan();
-        const auto has_booked = [](const Bookings& bookings) { return !bookings.empty(); };
-        const auto is_scaled = [](const PoolView& view) {
-            return !view.shares.overcommitted.empty() ||
+        const auto is_unsettled = [&](const PoolView& view) {
+            return !bookings_of(view).empty() || !view.shares.overcommitted.empty() ||
                    !view.cluster.pool(view.pool).exchange.empty();
         };
         if (plan.is_empty()) return false;
         return draft_.frees_gpus() || !plan.dropped.empty() || !draft_.honoured().empty() ||
-               spares_winners_ || std::ranges::any_of(bookings_, has_booked) ||
-               std::ranges::any_of(views_, is_scaled);
+               spares_winners_ || std::ranges::any_of(views_, is_unsettled);
     }
 
     void wake_at_tier_changes() {
         if (const auto change = next_tier_change(cluster_)) draft_.wake_at(*change);
-        std::map<JobId, MilliGpu> given;
+        std::pmr::map<JobId, MilliGpu> given(memory_.nodes());
         for (const model::Start& start : draft_.plan().starts) {
             for (const TaskPlacement& task : start.tasks) given[start.job] += task.gpus();
         }
@@ -543,11 +539,12 @@ class Attempt {
     PlanDraft draft_;
     Memory& memory_;
     const Conflicts& known_;
-    std::vector<std::pair<ProjectId, ShapeId>> passing_;  // where the jobs of `known` may stand
-    std::vector<PoolView> views_;
-    std::vector<Bookings> bookings_;  // by pool
-    std::vector<std::optional<VictimSearch>> searches_;  // by pool
-    std::set<std::pair<JobId, base::PoolId>> has_let_pass_;
+    // Where the jobs of `known` may stand.
+    base::SmallVector<std::pair<ProjectId, ShapeId>, 8> passing_;
+    base::SmallVector<PoolView, kPools> views_;
+    base::SmallVector<bool, kPools> has_searched_;  // by pool
+    JobSet fresh_;
+    std::pmr::set<std::pair<JobId, base::PoolId>> has_let_pass_;
     Conflicts conflicts_;
     int searches_for_moves_ = 0;
     bool spares_winners_;  // that somebody else would take it from
@@ -571,17 +568,18 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory
         plan.next_wakeup = now;
         return plan;
     }
-    Conflicts known;
-    Booked booked;
+    Conflicts known(memory.nodes());
+    bool are_booked = false;
     bool is_last = false;
     for (int count = 1;; ++count) {
         // The next try finds the cluster as the last one did, but for holds that are dropped.
         const auto drops_hold = [&](const auto& one) {
             return cluster.job(one.first).hold.has_value();
         };
-        if (std::ranges::any_of(known, drops_hold)) booked = {};
+        are_booked = are_booked && std::ranges::none_of(known, drops_hold);
         const cluster::Trial trial(cluster);
-        Attempt attempt(cluster, policy, now, memory, known, booked, is_last);
+        Attempt attempt(cluster, policy, now, memory, known, std::exchange(are_booked, true),
+                        is_last);
         attempt.run();
         if (is_last || attempt.conflicts().empty()) return attempt.take_plan();
         bool has_learnt = false;

@@ -37,8 +37,7 @@ std::optional<Places> EvictionTest::places_after(const Choice& choice) const {
     return places_if_legal(choice);
 }
 
-std::optional<Places> EvictionTest::prune(Choice& choice,
-                                          const std::vector<std::size_t>& give_back_order,
+std::optional<Places> EvictionTest::prune(Choice& choice, const Choice& give_back_order,
                                           Ledger ledger) const {
     std::optional<Places> found;
     if (choice.size() > kPrunedPieces) return found;

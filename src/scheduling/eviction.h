@@ -8,13 +8,10 @@
 #include <vector>
 
 #include "scheduling/pieces.h"
+#include "scheduling/place.h"
 #include "scheduling/reclaim.h"
 
 namespace berth::scheduling {
-
-// Pieces that are taken: positions in the table of pieces, ascending.
-using Choice = std::vector<std::size_t>;
-using Places = std::vector<model::TaskPlacement>;
 
 // What one search for victims is about.
 struct Hunt {
@@ -22,8 +19,8 @@ struct Hunt {
     const Beneficiary& beneficiary;
     Terms terms;
     PieceTable& pieces;
-    ReclaimLedger ledger;             // nothing taken yet
-    std::vector<ProjectId> projects;  // whose work may be taken at all
+    ReclaimLedger ledger;  // nothing taken yet
+    base::SmallVector<ProjectId, 128> projects;  // whose work may be taken at all
     std::int64_t count = 0;           // of the pieces that may be taken
 
     bool asks_ledger() const { return beneficiary.rule == model::Rule::Reclaim; }
@@ -34,7 +31,7 @@ struct Hunt {
     }
     std::int64_t cost(std::size_t piece) const { return pieces.cost(terms, piece); }
     // All pieces that may be taken.
-    std::vector<std::size_t> quarry() const { return pieces.allowed(terms, projects); }
+    Choice quarry() const { return pieces.allowed(terms, projects); }
 };
 
 class EvictionTest {
@@ -56,8 +53,7 @@ class EvictionTest {
     // starts, and legally where the ledger is asked. Afterwards the choice is minimal when it had
     // at most kPrunedPieces pieces. Returns the places found by the last success, if any.
     enum class Ledger { Asked, Ignored };
-    std::optional<Places> prune(Choice& choice, const std::vector<std::size_t>& give_back_order,
-                                Ledger ledger) const;
+    std::optional<Places> prune(Choice& choice, const Choice& give_back_order, Ledger ledger) const;
 
   private:
     bool is_legal(const Choice& choice) const;

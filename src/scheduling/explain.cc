@@ -46,10 +46,10 @@ void enact(Cluster& cluster, const Plan& plan) {
         cluster.place(start.job, pool_of(start.tasks), start.tasks);
     }
     for (const model::Reservation& reservation : plan.reservations) {
-        cluster.hold(reservation.job, pool_of(reservation.tasks), {reservation.tasks, {}, {}});
+        cluster.hold(reservation.job, pool_of(reservation.tasks), reservation.tasks, {}, {});
     }
     for (const model::Move& move : plan.moves) {
-        cluster.hold(move.job, pool_of(move.tasks), {move.tasks, {}, {}});
+        cluster.hold(move.job, pool_of(move.tasks), move.tasks, {}, {});
     }
 }
 
@@ -247,7 +247,7 @@ class Explainer {
     std::optional<GroupShortage> group_shortage(const std::function<int(NodeId)>& tasks_on) const {
         if (!has_groups()) return {};
         const auto& shape = view_.cluster.shape(job_.shape);
-        const std::vector<int> ranks = cluster::next_ranks(shape, job_, job_.ask());
+        const cluster::Ranks ranks = cluster::next_ranks(shape, job_, job_.ask());
         std::optional<GroupShortage> least;
         bool is_proved = true;
         for (const Region& region : regions()) {
@@ -304,14 +304,15 @@ class Explainer {
         const cluster::Trial trial(view_.cluster);
         const bool is_asked_later = plan.is_empty() && plan.bookings.empty();
         NodeUsers users;
-        Bookings bookings =
-            is_asked_later ? Bookings(view_, users) : Bookings(view_, plan.bookings);
+        Bookings bookings;
+        is_asked_later ? bookings.book(view_, users) : bookings.take_over(view_, plan.bookings);
         const Bookings::Opening opening(bookings, job_);
-        const bool is_free =
-            !bookings.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle);
-        if (is_free) return with(Reason::NotYetEvaluated);
+        if (!bookings.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle))
+            return with(Reason::NotYetEvaluated);
         verdict_.bound = bookings.kept();
-        for (const model::Booking& booking : bookings.still_waiting()) add_blocker(booking.job);
+        std::vector<model::Booking> waiting;
+        bookings.add_still_waiting(waiting);
+        for (const model::Booking& booking : waiting) add_blocker(booking.job);
         return with(Reason::Reserved, "booking");
     }
 
@@ -325,7 +326,7 @@ class Explainer {
     bool promised_to_others() {
         if (view_.cluster.holders().empty()) return false;
         const cluster::Trial trial(view_.cluster);
-        const std::set<JobId> holders = view_.cluster.holders();
+        const cluster::Holders holders = view_.cluster.holders();
         for (const JobId holder : holders) view_.cluster.drop_hold(holder);
         if (!place(view_, job_, job_.ask(), View::Idle)) return false;
         for (const JobId holder : holders) add_blocker(holder);

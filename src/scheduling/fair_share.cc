@@ -51,7 +51,7 @@ class Teller {
 
 // One round of offers at one priority. Returns whether anyone needed less than was offered.
 bool offer_round(std::span<const Claimant> siblings, std::span<Open> open,
-                 std::int64_t usage_weight, MilliGpu& rest, std::vector<MilliGpu>& fair,
+                 std::int64_t usage_weight, MilliGpu& rest, std::span<MilliGpu> fair,
                  const Teller& tell) {
     Wide weight_sum = 0;
     for (const Open& one : open) {
@@ -93,13 +93,11 @@ bool offer_round(std::span<const Claimant> siblings, std::span<Open> open,
 
 }  // namespace
 
-std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
-                             std::int64_t usage_weight, std::vector<Division::Step>* steps) {
+Parts divide(MilliGpu total, std::span<const Claimant> siblings, std::int64_t usage_weight,
+             std::vector<Division::Step>* steps) {
     Teller tell(steps);
-    std::vector<MilliGpu> fair;
-    std::vector<Open> open;
-    fair.reserve(siblings.size());
-    open.reserve(siblings.size());
+    Parts fair;
+    base::SmallVector<Open, kSiblings> open;
     MilliGpu rest = total;
     for (std::size_t who = 0; who < siblings.size(); ++who) {
         const Claimant& claimant = siblings[who];
@@ -121,7 +119,8 @@ std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
             first, open.end(), [&](const Open& one) { return one.priority != first->priority; });
         for (int round = 1; rest > MilliGpu{0}; ++round) {
             tell.begin_round(round);
-            if (!offer_round(siblings, {first, last}, usage_weight, rest, fair, tell)) break;
+            if (!offer_round(siblings, std::span(first, last), usage_weight, rest, fair, tell))
+                break;
         }
         first = last;
     }
@@ -143,33 +142,31 @@ namespace {
 
 // What the subtree holds and wants; a fixed quota counts whole, because it is set aside whole.
 MilliGpu effective_request(const cluster::Cluster& cluster, PoolId pool, ProjectId project,
-                           const Shares& shares, std::vector<MilliGpu>& request) {
+                           Shares& shares) {
     const cluster::Claim& claim = cluster.claim(pool, project);
     MilliGpu total = claim.usage.allocated + claim.usage.pending;
     const auto& children = cluster.projects()[project.index()].children;
     if (!children.empty()) {
         total = {0};
         for (const ProjectId child : children) {
-            total += effective_request(cluster, pool, child, shares, request);
+            total += effective_request(cluster, pool, child, shares);
         }
     }
     const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;
     const MilliGpu quota = shares.quota[project.index()];
-    return request[project.index()] = is_fixed ? std::max(total, quota) : total;
+    return shares.request[project.index()] = is_fixed ? std::max(total, quota) : total;
 }
 
 void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent,
-                  std::int64_t usage_weight, const std::vector<MilliGpu>& request,
-                  const std::vector<std::int64_t>& usage_ppm, Shares& shares,
-                  Divisions* divisions) {
+                  std::int64_t usage_weight, Shares& shares, Divisions* divisions) {
     const auto& children = cluster.projects()[parent.index()].children;
     if (children.empty()) return;
-    std::vector<Claimant> siblings;
-    siblings.reserve(children.size());
+    base::SmallVector<Claimant, kSiblings> siblings;
     for (const ProjectId child : children) {
         const cluster::Claim& claim = cluster.claim(pool, child);
-        siblings.push_back({shares.quota[child.index()], claim.limit, request[child.index()],
-                            claim.rights.weight, claim.rights.priority, usage_ppm[child.index()],
+        siblings.push_back({shares.quota[child.index()], claim.limit, shares.request[child.index()],
+                            claim.rights.weight, claim.rights.priority,
+                            shares.usage_ppm[child.index()],
                             claim.rights.kind == model::QuotaKind::Fixed});
     }
     Division* division = divisions == nullptr ? nullptr : &(*divisions)[parent];
@@ -177,31 +174,33 @@ void divide_below(const cluster::Cluster& cluster, PoolId pool, ProjectId parent
                              division == nullptr ? nullptr : &division->steps);
     if (division != nullptr) {
         division->total = shares.fair[parent.index()];
-        division->claimants = siblings;
+        division->claimants.assign(siblings.begin(), siblings.end());
     }
     for (std::size_t i = 0; i < children.size(); ++i) {
         const cluster::Claim& claim = cluster.claim(pool, children[i]);
         shares.fair[children[i].index()] = fair[i];
         shares.allocatable[children[i].index()] =
             std::min(claim.limit, std::max(shares.quota[children[i].index()], fair[i]));
-        divide_below(cluster, pool, children[i], usage_weight, request, usage_ppm, shares,
-                     divisions);
+        divide_below(cluster, pool, children[i], usage_weight, shares, divisions);
     }
 }
 
 }  // namespace
 
 Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
-                   model::TimePoint now, Divisions* divisions) {
-    const std::size_t count = cluster.projects().size();
-    Quotas quotas = quotas_in_force(cluster, pool, policy);
-    Shares shares{std::vector<MilliGpu>(count), std::vector<MilliGpu>(count),
-                  std::move(quotas.in_force), std::move(quotas.scaled)};
-    std::vector<MilliGpu> request(count);
-    effective_request(cluster, pool, cluster::kRoot, shares, request);
+                   model::TimePoint now, Divisions* divisions, Shares room) {
+    Shares shares = std::move(room);
+    Quotas quotas = quotas_in_force(cluster, pool, policy,
+                                    {std::move(shares.quota), std::move(shares.overcommitted)});
+    shares.quota = std::move(quotas.in_force);
+    shares.overcommitted = std::move(quotas.scaled);
+    shares.usage_ppm = past_shares(cluster, pool, policy, now, std::move(shares.usage_ppm));
+    for (auto* of : {&shares.fair, &shares.allocatable, &shares.request}) {
+        of->resize(cluster.projects().size());
+    }
+    effective_request(cluster, pool, cluster::kRoot, shares);
     shares.fair[0] = shares.allocatable[0] = cluster.pool(pool).counted_capacity;
-    divide_below(cluster, pool, cluster::kRoot, policy.usage_weight, request,
-                 past_shares(cluster, pool, policy, now), shares, divisions);
+    divide_below(cluster, pool, cluster::kRoot, policy.usage_weight, shares, divisions);
     return shares;
 }
 

@@ -17,6 +17,7 @@
 #include <span>
 #include <vector>
 
+#include "base/small_vector.h"
 #include "cluster/cluster.h"
 #include "model/policy.h"
 
@@ -56,9 +57,10 @@ using Divisions = std::map<ProjectId, Division>;  // by parent
 
 // Divides `total` between siblings given from oldest to youngest; the answer is in their order.
 // The steps go to `steps` when it is not null.
-std::vector<MilliGpu> divide(MilliGpu total, std::span<const Claimant> siblings,
-                             std::int64_t usage_weight,
-                             std::vector<Division::Step>* steps = nullptr);
+inline constexpr std::size_t kSiblings = 64;  // more of them need memory of their own
+using Parts = base::SmallVector<MilliGpu, kSiblings>;
+Parts divide(MilliGpu total, std::span<const Claimant> siblings, std::int64_t usage_weight,
+             std::vector<Division::Step>* steps = nullptr);
 
 // By project.
 struct Shares {
@@ -66,11 +68,13 @@ struct Shares {
     std::vector<MilliGpu> allocatable;  // min(limit, max(quota, fair))
     std::vector<MilliGpu> quota;        // what it is worth now (overcommitment.h)
     std::vector<model::Overcommitment> overcommitted;  // why some are worth less than written
+    std::vector<MilliGpu> request;  // what it holds and wants; a fixed quota at least
+    std::vector<std::int64_t> usage_ppm;  // past_share.h
 };
 
 // `now` tells how long ago past use lies, where the policy measures it. Every division on the way
-// goes to `divisions` when it is not null.
+// goes to `divisions` when it is not null. The memory of `room` is used again.
 Shares fair_shares(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
-                   model::TimePoint now, Divisions* divisions = nullptr);
+                   model::TimePoint now, Divisions* divisions = nullptr, Shares room = {});
 
 }  // namespace berth::scheduling

@@ -123,15 +123,15 @@ class Future {
         if (!policy_.sticky_plans) return;
         const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
         for (const model::Reservation& reservation : plan.reservations) {
-            cluster_.hold(reservation.job, pool_of(reservation.tasks),
-                          {reservation.tasks, deadline, reservation.rule});
+            cluster_.hold(reservation.job, pool_of(reservation.tasks), reservation.tasks, deadline,
+                          reservation.rule);
         }
         for (const model::Move& move : plan.moves) {
-            cluster_.hold(move.job, pool_of(move.tasks), {move.tasks, deadline, move.rule});
+            cluster_.hold(move.job, pool_of(move.tasks), move.tasks, deadline, move.rule);
         }
     }
 
-    void leave(JobId id, const std::vector<int>& ranks) {
+    void leave(JobId id, std::span<const int> ranks) {
         cluster_.release(id, ranks);
         cluster_.set_paused(id, now_);
         leaving_.insert({now_ + pace_.pause, id});

@@ -5,7 +5,7 @@ namespace berth::scheduling {
 
 void Freeable::forget(MilliGpu kept) {
     kept_ = kept;
-    known_.assign(view_.cluster.projects().size(), {});
+    known_.assign(view_.cluster.projects().size(), std::array<Known, 2>{});
 }
 
 bool Freeable::is_possible(ProjectId project, MilliGpu amount, Counting counting) {

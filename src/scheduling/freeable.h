@@ -8,7 +8,6 @@
 #pragma once
 
 #include <array>
-#include <vector>
 
 #include "scheduling/reclaim.h"
 
@@ -31,7 +30,7 @@ class Freeable {
 
     const PoolView& view_;
     MilliGpu kept_{0};
-    std::vector<std::array<Known, 2>> known_;  // by project and counting
+    base::SmallVector<std::array<Known, 2>, 128> known_;  // by project and counting
 };
 
 }  // namespace berth::scheduling

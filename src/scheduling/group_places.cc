@@ -88,7 +88,7 @@ std::optional<std::size_t> GroupRoom::home_of(const cluster::Group& group) const
 }
 
 // Those that have no choice come first.
-void GroupRoom::read_needs(const std::vector<int>& ranks) {
+void GroupRoom::read_needs(const cluster::Ranks& ranks) {
     needs_.clear();
     std::vector<std::size_t> position(shape_.groups.size(), kNoSpot);
     for (const int rank : ranks) {
@@ -105,10 +105,10 @@ void GroupRoom::read_needs(const std::vector<int>& ranks) {
     });
 }
 
-std::vector<int> GroupRoom::pick(const std::vector<int>& ranks, int tasks) {
+cluster::Ranks GroupRoom::pick(const cluster::Ranks& ranks, int tasks) {
     if (std::ssize(ranks) <= tasks) return ranks;
     const std::vector<Spot> untouched = spots_;
-    std::vector<int> picked;
+    cluster::Ranks picked;
     bool is_short = false;
     for (const int rank : ranks) {
         const std::size_t group = cluster::group_of(shape_, rank);
@@ -125,8 +125,8 @@ std::vector<int> GroupRoom::pick(const std::vector<int>& ranks, int tasks) {
     return picked;
 }
 
-std::optional<std::vector<Stand>> GroupRoom::find(const std::vector<int>& ranks, int tasks) {
-    const std::vector<int> picked = pick(ranks, tasks);
+std::optional<std::vector<Stand>> GroupRoom::find(const cluster::Ranks& ranks, int tasks) {
+    const cluster::Ranks picked = pick(ranks, tasks);
     if (std::ssize(picked) < tasks) return {};
     read_needs(picked);
     std::vector<Spot> untouched = spots_;
@@ -144,7 +144,7 @@ std::optional<std::vector<Stand>> GroupRoom::find(const std::vector<int>& ranks,
     return {};
 }
 
-std::vector<Stand> GroupRoom::find_some(const std::vector<int>& ranks, int tasks) {
+std::vector<Stand> GroupRoom::find_some(const cluster::Ranks& ranks, int tasks) {
     read_needs(pick(ranks, tasks));
     choose_greedily();
     return stands();

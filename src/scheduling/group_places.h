@@ -28,7 +28,7 @@ inline constexpr std::int64_t kGroupLooks = 200'000;
 // These tasks stand in one place.
 struct Stand {
     Region region;
-    std::vector<int> ranks;
+    cluster::Ranks ranks;
 };
 
 // Which group has no room, and how much there is in the best domain that is left for it.
@@ -49,9 +49,9 @@ class GroupRoom {
     // Where `tasks` of these ranks stand, in the order in which they have to be placed: the
     // innermost level first. All of them when there are not more; else the first that fit beside
     // what runs of their groups. Nothing when not so many fit.
-    std::optional<std::vector<Stand>> find(const std::vector<int>& ranks, int tasks);
+    std::optional<std::vector<Stand>> find(const cluster::Ranks& ranks, int tasks);
     // As many of them, at most, as the first way to choose finds room for.
-    std::vector<Stand> find_some(const std::vector<int>& ranks, int tasks);
+    std::vector<Stand> find_some(const cluster::Ranks& ranks, int tasks);
     // After a find in vain.
     const GroupShortage& shortage() const { return shortage_; }
 
@@ -66,7 +66,7 @@ class GroupRoom {
     struct Need {
         std::size_t group = 0;
         int level = -1;
-        std::vector<int> ranks;
+        cluster::Ranks ranks;
         std::optional<std::size_t> fixed;  // the only spot for it
         std::size_t spot = 0;
         int placed = 0;  // of the ranks
@@ -83,8 +83,8 @@ class GroupRoom {
     std::int64_t room_in(std::size_t spot) const;
     void take(std::size_t spot, std::int64_t tasks);
     // Where there are more ranks than tasks: the first that fit one by one.
-    std::vector<int> pick(const std::vector<int>& ranks, int tasks);
-    void read_needs(const std::vector<int>& ranks);
+    cluster::Ranks pick(const cluster::Ranks& ranks, int tasks);
+    void read_needs(const cluster::Ranks& ranks);
     // The only spot where tasks of the group may stand; kNoSpot when there is none, nothing when it
     // may choose.
     std::optional<std::size_t> home_of(const cluster::Group& group) const;

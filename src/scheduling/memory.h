@@ -1,41 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What does a decision leave for the next one? Nothing that a decision depends on: with a memory
-// and without it makes the same plan. It only saves looking again at work that did not change
-// since.
+// and without it makes the same plan. It saves looking again at work that did not change since, and
+// asking for memory: what one decision needed serves the next.
 //
 // A memory belongs to one cluster: copies of a cluster need one each.
 #pragma once
 
 #include <deque>
+#include <memory_resource>
 
-#include "scheduling/berths.h"
-#include "scheduling/pieces.h"
+#include "scheduling/bookings.h"
 #include "scheduling/queue_order.h"
+#include "scheduling/victims.h"
 
 namespace berth::scheduling {
 
 class Memory {
   public:
-    // The running work of a pool, cut for victims.
-    PieceTable& pieces(PoolId pool) {
-        while (pieces_.size() <= pool.index()) pieces_.emplace_back();
-        return pieces_[pool.index()];
+    struct Pool {
+        VictimSearch victims;
+        QueueMemory queue;  // who waits, in order
+        Bookings bookings;
+        Shares shares;  // room for the next ones
+    };
+    Pool& pool(PoolId pool) {
+        while (pools_.size() <= pool.index()) pools_.emplace_back();
+        return pools_[pool.index()];
     }
-
-    // Who waits in a pool, in order.
-    QueueMemory& queue(PoolId pool) {
-        while (queues_.size() <= pool.index()) queues_.emplace_back();
-        return queues_[pool.index()];
+    // For another cluster.
+    void forget() {
+        pools_.clear();
+        node_users_ = {};
     }
-
     // Who uses GPUs that could be booked.
     NodeUsers& node_users() { return node_users_; }
+    // For sets and maps that a decision makes.
+    std::pmr::memory_resource* nodes() { return &nodes_; }
 
   private:
+    std::deque<Pool> pools_;
     NodeUsers node_users_;
-    std::deque<PieceTable> pieces_;  // by pool
-    std::deque<QueueMemory> queues_;  // by pool
+    std::pmr::unsynchronized_pool_resource nodes_;
 };
 
 }  // namespace berth::scheduling

@@ -21,7 +21,6 @@ using cluster::Job;
 using model::Move;
 using model::TaskPlacement;
 
-using Places = std::vector<TaskPlacement>;
 // Positions among the movers, ascending.
 using Set = std::vector<std::size_t>;
 
@@ -102,9 +101,9 @@ class Search {
         };
         for (int count = pool.gpus_per_node_max; count >= 0; --count) {
             if (count == 0 && !request.is_whole()) {
-                for (auto gpu = free.partial().rbegin(); gpu != free.partial().rend(); ++gpu) {
-                    if (nodes.size() == kNodesTried) break;
-                    add(gpu->node);
+                auto gpu = free.partial().end();
+                while (gpu != free.partial().begin() && nodes.size() < kNodesTried) {
+                    add((--gpu)->node);
                 }
             }
             const cluster::NodeSet& with = free.nodes_with(count);
@@ -432,8 +431,12 @@ class Search {
             if (!to || is_at_same_places(*mover.job, *to)) return false;
             if (counts_more(*mover.job, *to)) return false;
             for (const TaskPlacement& task : *to) view_.cluster.take(View::Coming, task);
-            moves.push_back({mover.job->id, std::move(*to), model::Rule::Consolidate, job_.id,
-                             mover.cost, true});
+            moves.push_back({mover.job->id,
+                             {to->begin(), to->end()},
+                             model::Rule::Consolidate,
+                             job_.id,
+                             mover.cost,
+                             true});
         }
         std::ranges::sort(moves, {}, &Move::job);
         result_.moves = std::move(moves);

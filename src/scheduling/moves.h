@@ -27,6 +27,7 @@
 
 #include "model/plan.h"
 #include "scheduling/movers.h"
+#include "scheduling/place.h"
 
 namespace berth::scheduling {
 
@@ -35,7 +36,7 @@ inline constexpr std::size_t kNodesTried = 64;
 
 struct Rearrangement {
     std::vector<model::Move> moves;  // none = nobody moves
-    std::vector<model::TaskPlacement> places;  // of the waiting job
+    Places places;  // of the waiting job
     // When a set that is too dear now is worth its price, or may be asked. No later, perhaps
     // earlier: sets that are too dear are not tried.
     std::optional<TimePoint> worth_at;

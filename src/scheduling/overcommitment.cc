@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/small_vector.h"
+
 namespace berth::scheduling {
 namespace {
 
@@ -15,14 +17,17 @@ struct Promise {
     Wide remainder = 0;     // of its part, in units of 1 / sum
 };
 
-MilliGpu sum_of(const std::vector<Promise>& promises) {
+// Those directly below one parent.
+using Promises = base::SmallVector<Promise, 64>;
+
+MilliGpu sum_of(const Promises& promises) {
     MilliGpu sum{0};
     for (const Promise& promise : promises) sum += promise.quota;
     return sum;
 }
 
 // Promises from oldest to youngest, of `there` GPUs.
-void scale(std::vector<Promise>& promises, MilliGpu there) {
+void scale(Promises& promises, MilliGpu there) {
     const MilliGpu sum = sum_of(promises);
     MilliGpu rest = there;
     for (Promise& promise : promises) {
@@ -50,18 +55,17 @@ void scale(std::vector<Promise>& promises, MilliGpu there) {
 
 class Tree {
   public:
-    Tree(const cluster::Cluster& cluster, PoolId pool)
-        : cluster_(cluster), pool_(pool), in_force_(cluster.projects().size()) {
-        in_force_[cluster::kRoot.index()] = model::kUnlimited;
+    Tree(const cluster::Cluster& cluster, PoolId pool, Quotas& quotas)
+        : cluster_(cluster), pool_(pool), quotas_(quotas) {
+        quotas_.in_force.resize(cluster.projects().size());
+        quotas_.in_force[cluster::kRoot.index()] = model::kUnlimited;
         go_below(cluster::kRoot, cluster.pool(pool).counted_capacity);
     }
 
-    Quotas quotas() && { return {std::move(in_force_), std::move(found_)}; }
-
   private:
     void go_below(ProjectId parent, MilliGpu there) {
-        std::vector<Promise> fixed;
-        std::vector<Promise> others;
+        Promises fixed;
+        Promises others;
         for (const ProjectId child : cluster_.projects()[parent.index()].children) {
             const cluster::Claim& claim = cluster_.claim(pool_, child);
             const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;
@@ -72,7 +76,7 @@ class Tree {
         const bool has_nodes = cluster_.pool(pool_).gpus_per_node_max > 0;
         if (sum > there && has_nodes) {
             const std::string scope = cluster_.projects()[parent.index()].project.name;
-            found_.push_back({cluster_.pool(pool_).name, scope, sum, there});
+            quotas_.scaled.push_back({cluster_.pool(pool_).name, scope, sum, there});
         }
         scale(fixed, there);
         for (const Promise& promise : fixed) there -= promise.in_force;
@@ -81,7 +85,7 @@ class Tree {
             for (const Promise& promise : *promises) {
                 const MilliGpu written = cluster_.claim(pool_, promise.project).quota;
                 const bool is_whole = promise.in_force == promise.quota;
-                in_force_[promise.project.index()] = is_whole ? written : promise.in_force;
+                quotas_.in_force[promise.project.index()] = is_whole ? written : promise.in_force;
                 go_below(promise.project, promise.in_force);
             }
         }
@@ -89,25 +93,30 @@ class Tree {
 
     const cluster::Cluster& cluster_;
     PoolId pool_;
-    std::vector<MilliGpu> in_force_;
-    std::vector<model::Overcommitment> found_;
+    Quotas& quotas_;
 };
 
 }  // namespace
 
-Quotas quotas_in_force(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy) {
-    if (policy.scale_overcommitted) return Tree(cluster, pool).quotas();
-    Quotas as_written;
-    for (const cluster::Claim& claim : cluster.pool(pool).claims) {
-        as_written.in_force.push_back(claim.quota);
+Quotas quotas_in_force(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
+                       Quotas room) {
+    room.in_force.clear();
+    room.scaled.clear();
+    if (policy.scale_overcommitted) {
+        Tree(cluster, pool, room);
+    } else {
+        for (const cluster::Claim& claim : cluster.pool(pool).claims) {
+            room.in_force.push_back(claim.quota);
+        }
     }
-    return as_written;
+    return room;
 }
 
 std::vector<model::Overcommitment> overcommitments(const cluster::Cluster& cluster) {
     std::vector<model::Overcommitment> all;
     for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
-        const Quotas quotas = Tree(cluster, {static_cast<PoolId::Rep>(i)}).quotas();
+        Quotas quotas;
+        Tree(cluster, {static_cast<PoolId::Rep>(i)}, quotas);
         all.insert(all.end(), quotas.scaled.begin(), quotas.scaled.end());
     }
     return all;

@@ -28,8 +28,9 @@ struct Quotas {
 };
 
 // What each project's quota is worth in the pool; as written where the policy does not scale or
-// nothing is promised twice.
-Quotas quotas_in_force(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy);
+// nothing is promised twice. The memory of `room` is used again.
+Quotas quotas_in_force(const cluster::Cluster& cluster, PoolId pool, const model::Policy& policy,
+                       Quotas room = {});
 
 // Every place in the tree where too much is promised, whether it is scaled or not: pool by pool,
 // from the top.

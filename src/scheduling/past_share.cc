@@ -2,6 +2,7 @@
 #include "scheduling/past_share.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace berth::scheduling {
 namespace {
@@ -9,12 +10,6 @@ namespace {
 __extension__ using Wide = __int128;
 
 constexpr std::int64_t kPpm = 1'000'000;
-
-std::vector<std::int64_t> stated(const cluster::PoolState& pool) {
-    std::vector<std::int64_t> usage;
-    for (const cluster::Claim& claim : pool.claims) usage.push_back(claim.rights.usage_ppm);
-    return usage;
-}
 
 // When the pool was first used; `now` when it never was.
 model::TimePoint beginning(const cluster::PoolHistory& pool, model::TimePoint now) {
@@ -28,11 +23,17 @@ model::TimePoint beginning(const cluster::PoolHistory& pool, model::TimePoint no
 }  // namespace
 
 std::vector<std::int64_t> past_shares(const cluster::Cluster& cluster, base::PoolId id,
-                                      const model::Policy& policy, model::TimePoint now) {
+                                      const model::Policy& policy, model::TimePoint now,
+                                      std::vector<std::int64_t> room) {
     const cluster::PoolState& pool = cluster.pool(id);
-    if (!policy.measured_usage) return stated(pool);
+    room.clear();
+    if (!policy.measured_usage) {
+        for (const cluster::Claim& claim : pool.claims) room.push_back(claim.rights.usage_ppm);
+        return room;
+    }
     const cluster::PoolHistory& history = cluster.history().pools[id.index()];
-    std::vector<std::int64_t> gpu_ms(cluster.projects().size());
+    std::vector<std::int64_t> gpu_ms = std::move(room);
+    gpu_ms.resize(cluster.projects().size());
     for (std::size_t leaf = 0; leaf < history.past_use.size(); ++leaf) {
         const std::int64_t had = history.past_use[leaf].decayed(now, policy.usage_half_life);
         base::ProjectId at{static_cast<base::ProjectId::Rep>(leaf)};

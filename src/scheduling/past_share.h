@@ -13,8 +13,9 @@
 
 namespace berth::scheduling {
 
-// By project; of a department, the sum of what is below it.
+// By project; of a department, the sum of what is below it. The memory of `room` is used again.
 std::vector<std::int64_t> past_shares(const cluster::Cluster& cluster, base::PoolId pool,
-                                      const model::Policy& policy, model::TimePoint now);
+                                      const model::Policy& policy, model::TimePoint now,
+                                      std::vector<std::int64_t> room = {});
 
 }  // namespace berth::scheduling

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 
+#include "base/small_vector.h"
 #include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
@@ -32,6 +33,9 @@ struct Piece {
     // What pausing it at that time destroys.
     model::PauseCost cost_at(TimePoint time) const;
 };
+
+// Some pieces: positions in their table, ascending where nothing else is said.
+using Choice = base::SmallVector<std::size_t, 16>;
 
 // Who wants to start, and by which right.
 struct Beneficiary {

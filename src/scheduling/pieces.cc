@@ -27,6 +27,9 @@ MilliGpu gpus_of(std::span<const model::TaskPlacement> tasks) {
     return total;
 }
 
+// Empty ones among them: their memory is used again.
+constexpr std::size_t kGroupsKept = 16;
+
 template <typename Order>
 void put_in(std::vector<std::size_t>& sorted, std::size_t position, Order order) {
     sorted.insert(std::ranges::upper_bound(sorted, position, order), position);
@@ -66,7 +69,12 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
 
 void PieceTable::open(const PoolView& view) {
     // The minimum run is the policy's.
-    if (policy_ != view.policy) *this = PieceTable();
+    if (policy_ != view.policy) {
+        base::ChangeLog<NodeId> log = std::move(changed_nodes_);
+        *this = PieceTable();
+        changed_nodes_ = std::move(log);
+        changed_nodes_.restart();
+    }
     view_ = &view;
     policy_ = view.policy;
     cuts_.resize(view.cluster.projects().size());
@@ -122,9 +130,8 @@ bool PieceTable::ShieldedLonger::operator()(std::size_t left, std::size_t right)
            std::pair(table.pieces_[left].protected_until, right);
 }
 
-std::vector<std::size_t> PieceTable::allowed(const Terms& terms,
-                                             std::span<const ProjectId> projects) {
-    std::vector<std::size_t> found;
+Choice PieceTable::allowed(const Terms& terms, std::span<const ProjectId> projects) {
+    Choice found;
     for (const ProjectId project : projects) {
         for (const Class& alike : classes(terms, project)) {
             for (std::size_t i = alike.next; i < alike.order.size(); ++i) {
@@ -140,7 +147,7 @@ bool PieceTable::allows(const Terms& terms, std::size_t position) const {
     // What was cut for an earlier decision only may be of jobs that have ended.
     const bool is_of_now = cuts_[piece.project.index()].is_ready;
     if (is_gone_[position] || !is_of_now || is_protected(terms, piece)) return false;
-    if (view_->spared != nullptr && view_->spared->contains(piece.job)) return false;
+    if (has(view_->spared, piece.job)) return false;
     if (terms.from_own && terms.minimum_run && is_honoured(piece)) return false;
     return !terms.from_own ||
            (piece.project == terms.project && piece.precedence < terms.precedence);
@@ -148,7 +155,7 @@ bool PieceTable::allows(const Terms& terms, std::size_t position) const {
 
 // Others were paused for it, so its minimum run begins as soon as it starts.
 bool PieceTable::is_honoured(const Piece& piece) const {
-    if (!piece.takes_core || !view_->honoured.contains(piece.job)) return false;
+    if (!piece.takes_core || !has(view_->honoured, piece.job)) return false;
     const cluster::Job& job = view_->cluster.job(piece.job);
     return scheduling::protected_until(*view_, job, model::Rule::Preempt, job.project) >
            job.last_start;
@@ -251,6 +258,7 @@ bool PieceTable::strike_out(std::size_t position) {
     Cut& cut = cuts_[piece.project.index()];
     Class& alike = class_of(piece);
     is_gone_[position] = true;
+    note_nodes(piece);
     cut.strikes.push_back(position);
     const std::size_t next = position + 1;
     const bool is_surplus_gone = is_of_same_job(position, next) && pieces_[next].takes_whole_job;
@@ -354,6 +362,7 @@ void PieceTable::restore(Cut& cut) {
     for (const std::size_t position : cut.strikes) {
         Piece& piece = pieces_[position];
         is_gone_[position] = false;
+        note_nodes(piece);
         count(class_of(piece), piece, +1, cut.now);
     }
     for (const std::size_t position : cut.strikes) {
@@ -386,8 +395,12 @@ void PieceTable::add(Cut& cut, const cluster::Job& job) {
     const cluster::VictimKey key = cluster::victim_key(job);
     auto alike = std::ranges::lower_bound(cut.classes, key.precedence, {}, &Class::precedence);
     if (alike == cut.classes.end() || alike->precedence != key.precedence) {
-        alike = cut.classes.insert(alike, Class{});
+        alike = cut.classes.insert(alike, std::move(spare_));
+        spare_ = {};
         alike->precedence = key.precedence;
+        alike->next = 0;
+        alike->largest = {};
+        alike->below = {};
     }
     std::vector<std::size_t>& order = alike->order;
     auto at = order.end();
@@ -459,7 +472,7 @@ Piece PieceTable::piece_of(const cluster::Job& job, const Tasks& of, std::size_t
     piece.stage = piece.stage_of_job = job.stage();
     piece.created = job.created;
     piece.takes_whole_job = first + count == of.tasks.size();
-    piece.is_fresh = view_->fresh.contains(job.id);
+    piece.is_fresh = has(view_->fresh, job.id);
     piece.protected_until =
         scheduling::protected_until(*view_, job, model::Rule::Preempt, job.project);
     piece.tasks = std::span(of.tasks).subspan(first, count);
@@ -502,7 +515,10 @@ void PieceTable::drop(Cut& cut, const cluster::VictimKey& key) {
     const std::size_t count = tasks_[first].pieces;
     for (std::size_t i = 0; i < count; ++i) drop(*alike, first + i, cut.now);
     order.erase(at, at + static_cast<std::ptrdiff_t>(count));
-    if (order.empty()) cut.classes.erase(alike);
+    if (order.empty()) {
+        spare_ = std::move(*alike);
+        cut.classes.erase(alike);
+    }
     clear(first);
 }
 
@@ -515,7 +531,7 @@ void PieceTable::drop(Class& alike, std::size_t position, TimePoint now) {
     Group& group = group_of(alike, piece);
     take_out(group.cheapest_first[0], position, Cheaper{*this});
     if (!is_left_alone) take_out(group.cheapest_first[1], position, Cheaper{*this});
-    if (group.cheapest_first[0].empty()) {
+    if (group.cheapest_first[0].empty() && alike.groups.size() > kGroupsKept) {
         std::erase_if(alike.groups, [](const Group& one) { return one.cheapest_first[0].empty(); });
     }
 }
@@ -531,7 +547,14 @@ void PieceTable::clear(std::size_t first) {
     free_[count].push_back(first);
 }
 
+void PieceTable::note_nodes(const Piece& piece) {
+    for (const model::TaskPlacement& task : piece.tasks) {
+        changed_nodes_.add(task.node, 2 * heads_.size());
+    }
+}
+
 void PieceTable::stand_on_nodes(std::size_t piece) {
+    note_nodes(pieces_[piece]);
     for (const model::TaskPlacement& task : pieces_[piece].tasks) {
         Link& head = heads_[task.node.index()];
         if (head != kNoLink && links_[head].piece == piece) continue;
@@ -547,6 +570,7 @@ void PieceTable::stand_on_nodes(std::size_t piece) {
 }
 
 void PieceTable::leave_nodes(std::size_t piece) {
+    note_nodes(pieces_[piece]);
     for (const model::TaskPlacement& task : pieces_[piece].tasks) {
         Link* at = &heads_[task.node.index()];
         while (*at != kNoLink) {

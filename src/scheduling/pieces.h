@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "base/change_log.h"
 #include "scheduling/piece.h"
 
 namespace berth::scheduling {
@@ -31,6 +32,8 @@ class PieceTable {
 
     // Makes it ready for a decision, or another try at one. The view outlives the decision.
     void open(const PoolView& view);
+    // On which nodes pieces came, went or were taken: base/change_log.h.
+    const base::ChangeLog<NodeId>& changed_nodes() const { return changed_nodes_; }
 
     // Pieces that lose the same with every second since their last save, whatever the time: the
     // cheapest first now is the cheapest first always.
@@ -60,13 +63,18 @@ class PieceTable {
 
     // The classes of a project that the terms reach, least precedence first.
     std::span<Class> classes(const Terms& terms, ProjectId project);
+    // All of a project's as they were cut last, perhaps for another decision.
+    std::span<const Class> as_cut(ProjectId project) const {
+        return cuts_[project.index()].classes;
+    }
     // The pieces of a class, as cut: taken and protected ones included.
     std::vector<Group>& groups(Class& alike);
     // All pieces that the terms allow from these projects, in order of project and victim order.
-    std::vector<std::size_t> allowed(const Terms& terms, std::span<const ProjectId> projects);
+    Choice allowed(const Terms& terms, std::span<const ProjectId> projects);
 
     const Piece& operator[](std::size_t piece) const { return pieces_[piece]; }
     bool allows(const Terms& terms, std::size_t piece) const;
+    bool is_gone(std::size_t piece) const { return is_gone_[piece]; }  // taken by this decision
     // By which of the two counts of a class is summed: the one that never says too little.
     std::size_t count_for(const Terms& terms) const {
         return terms.minimum_run && !asks_who_ ? 1 : 0;
@@ -145,6 +153,7 @@ class PieceTable {
     Group& group_of(Class& alike, const Piece& piece) const;
     static bool is_shielded(const Piece& piece, TimePoint now);
     static void count(Class& alike, const Piece& piece, std::int64_t sign, TimePoint now);
+    void note_nodes(const Piece& piece);
     void stand_on_nodes(std::size_t piece);
     void leave_nodes(std::size_t piece);
     Class& class_of(const Piece& piece);
@@ -159,6 +168,7 @@ class PieceTable {
     const PoolView* view_ = nullptr;
     std::optional<model::Policy> policy_;  // of the last decision
     bool asks_who_ = false;  // projects say minimum runs: who asks decides what is protected
+    Class spare_;  // an empty one, for its memory
     std::vector<Piece> pieces_;
     std::vector<bool> is_gone_;
     std::vector<Tasks> tasks_;  // by position
@@ -168,6 +178,7 @@ class PieceTable {
     std::vector<model::TaskPlacement> running_;  // of the job that is cut
     std::vector<Link> heads_;  // by node
     std::vector<Standing> links_;
+    base::ChangeLog<NodeId> changed_nodes_;
     Link free_link_ = kNoLink;  // links that are not in use
 };
 

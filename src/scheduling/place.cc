@@ -206,8 +206,8 @@ class Placer {
     TaskPlacement next_shared(View capacity) const {
         if (request_.gpus > 1) return next_scanning(capacity);
         const auto& partial = cluster_.pool(view_.pool).free[index(capacity)].partial();
-        for (auto gpu = partial.lower_bound({least_left(request_), NodeId{0}, 0});
-             gpu != partial.end(); ++gpu) {
+        for (auto gpu = partial.from({least_left(request_), NodeId{0}, 0}); gpu != partial.end();
+             ++gpu) {
             const NodeState& state = cluster_.nodes()[gpu->node.index()];
             const GpuPart room = cluster_.room(capacity, gpu->node, gpu->gpu);
             if (!cluster_.part_on(shape_, gpu->node).fits_in(room)) continue;
@@ -253,8 +253,6 @@ class Placer {
     NodeId last_;  // where the last task went
     std::array<NodeHeap, 2> heaps_;  // by View; of a region that is not the whole pool
 };
-
-using Places = std::vector<TaskPlacement>;
 
 bool has_topology(const PoolView& view, const cluster::Job& job) {
     return view.cluster.shape(job.shape).required >= 0 || preferred_level(view, job) >= 0;
@@ -392,7 +390,7 @@ bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity) {
     const bool is_part = request.gpus > 0 && !request.is_whole();
     if (!is_part) return false;
     const bool may_have_part =
-        !free.partial().empty() && free.partial().rbegin()->left >= least_left(request);
+        !free.partial().empty() && free.partial().back().left >= least_left(request);
     return !may_have_part && free.slots(1, pool.gpus_per_node_max) == 0;
 }
 
@@ -424,7 +422,7 @@ Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, V
     const auto fill_some = [&](const Region& region) {
         if (!has_groups) return fill(view, job, tasks, capacity, region);
         GroupRoom room = room_for_groups(view, job, tasks, capacity, region);
-        const std::vector<int> ranks = cluster::next_ranks(shape, job, tasks);
+        const cluster::Ranks ranks = cluster::next_ranks(shape, job, tasks);
         return fill(view, job, room.find_some(ranks, tasks), capacity);
     };
     if (shape.required < 0 || !within.is_whole_pool()) return fill_some(within);

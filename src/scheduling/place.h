@@ -17,12 +17,15 @@
 #pragma once
 
 #include <optional>
-#include <vector>
 
+#include "base/small_vector.h"
 #include "scheduling/domains.h"
 #include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
+
+// Of tasks of one job, by rank.
+using Places = base::SmallVector<model::TaskPlacement, 4>;
 
 // Where the job may stand at all: on the node where its processes are kept when it is frozen, else
 // anywhere in the pool.
@@ -41,24 +44,20 @@ bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity);
 
 // `tasks` places inside `within` for ranks the job has not yet placed; of a gang of groups, those
 // it lacks, or as many others as it grows by. The cluster is as before after the call.
-std::optional<std::vector<model::TaskPlacement>> place(const PoolView& view,
-                                                       const cluster::Job& job, int tasks,
-                                                       View capacity, const Region& within = {});
+std::optional<Places> place(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
+                            const Region& within = {});
 
 // As many of `tasks` places as fit at once, in one domain of the required level if there is one.
-std::vector<model::TaskPlacement> place_fitting(const PoolView& view, const cluster::Job& job,
-                                                int tasks, View capacity,
-                                                const Region& within = {});
+Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
+                     const Region& within = {});
 
 // The same for a new attempt of a job that leaves its places: as many tasks of every group as it
 // has now, of ranks from the first of the group on.
-std::optional<std::vector<model::TaskPlacement>> place_anew(const PoolView& view,
-                                                            const cluster::Job& leaving,
-                                                            View capacity);
+std::optional<Places> place_anew(const PoolView& view, const cluster::Job& leaving, View capacity);
 
 // As many of `tasks` places as fit at once in this region, whatever levels the job asks for.
-std::vector<model::TaskPlacement> fill(const PoolView& view, const cluster::Job& job, int tasks,
-                                       View capacity, const Region& region);
+Places fill(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
+            const Region& region);
 
 // A place for one task of the shape on this very node.
 std::optional<model::TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,

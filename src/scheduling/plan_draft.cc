@@ -3,17 +3,19 @@
 
 #include <algorithm>
 
+#include "scheduling/place.h"
+
 namespace berth::scheduling {
 
 using model::Rule;
 using model::TaskPlacement;
 
-void PlanDraft::start(JobId job, PoolId pool, Rule rule, const std::vector<TaskPlacement>& tasks) {
+void PlanDraft::start(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
     cluster_.place(job, pool, tasks);
     winners_.insert(job);
     const auto [position, is_new] = start_of_.try_emplace({job, rule}, plan_.starts.size());
     if (is_new) {
-        plan_.starts.push_back({job, rule, tasks});
+        plan_.starts.push_back({job, rule, {tasks.begin(), tasks.end()}});
         return;
     }
     std::vector<TaskPlacement>& known = plan_.starts[position->second].tasks;
@@ -22,18 +24,18 @@ void PlanDraft::start(JobId job, PoolId pool, Rule rule, const std::vector<TaskP
 
 void PlanDraft::start_from_hold(JobId job) {
     const PoolId pool = cluster_.job(job).pool;
-    const std::vector<TaskPlacement> tasks = cluster_.job(job).hold->tasks;
+    const auto& promised = cluster_.job(job).hold->tasks;
+    const Places tasks(promised.begin(), promised.end());
     if (cluster_.job(job).active == 0) honoured_.insert(job);
     cluster_.drop_hold(job);
     start(job, pool, Rule::Hold, tasks);
 }
 
-void PlanDraft::reserve(JobId job, PoolId pool, Rule rule,
-                        const std::vector<TaskPlacement>& tasks) {
+void PlanDraft::reserve(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
     const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
     winners_.insert(job);
-    cluster_.hold(job, pool, cluster::Hold{tasks, deadline, rule});
-    plan_.reservations.push_back({job, rule, tasks});
+    cluster_.hold(job, pool, tasks, deadline, rule);
+    plan_.reservations.push_back({job, rule, {tasks.begin(), tasks.end()}});
     wake_at(deadline);
 }
 
@@ -51,12 +53,17 @@ void PlanDraft::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_
     // What it was promised by an earlier plan is void: nobody grows while asked to leave.
     if (cluster_.job(piece.job).hold) drop_hold(piece.job);
     cluster_.release(piece.job, piece.ranks);
-    const std::vector<int> ranks(piece.ranks.begin(), piece.ranks.end());
+    const auto& ranks = piece.ranks;
     const model::PauseCost cost = piece.cost_at(now_);
     if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
         plan_.pauses.back().beneficiary != beneficiary) {
-        plan_.pauses.push_back(
-            {piece.job, ranks, piece.takes_whole_job, rule, beneficiary, cost, is_wasteful});
+        plan_.pauses.push_back({piece.job,
+                                {ranks.begin(), ranks.end()},
+                                piece.takes_whole_job,
+                                rule,
+                                beneficiary,
+                                cost,
+                                is_wasteful});
         return;
     }
     model::Pause& known = plan_.pauses.back();
@@ -72,18 +79,19 @@ void PlanDraft::move(std::span<const model::Move> moves, PoolId pool) {
     }
     const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
     for (const model::Move& move : moves) {
-        cluster_.hold(move.job, pool, cluster::Hold{move.tasks, deadline, move.rule});
+        cluster_.hold(move.job, pool, move.tasks, deadline, move.rule);
         winners_.insert(move.job);
         plan_.moves.push_back(move);
     }
     wake_at(deadline);
 }
 
-void PlanDraft::move_instead(JobId job, PoolId pool, std::vector<TaskPlacement> tasks) {
+void PlanDraft::move_instead(JobId job, PoolId pool, std::span<const TaskPlacement> tasks) {
     const auto pause = std::ranges::find(plan_.pauses, job, &model::Pause::job);
     const model::Pause paused = *pause;
     plan_.pauses.erase(pause);
-    const model::Move move{job,         std::move(tasks),  paused.rule, paused.beneficiary,
+    const model::Move move{job,         {tasks.begin(), tasks.end()},
+                           paused.rule, paused.beneficiary,
                            paused.cost, paused.is_wasteful};
     this->move(std::span(&move, 1), pool);
 }

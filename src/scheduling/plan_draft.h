@@ -5,7 +5,7 @@
 #pragma once
 
 #include <map>
-#include <set>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -18,8 +18,14 @@ namespace berth::scheduling {
 
 class PlanDraft {
   public:
-    PlanDraft(cluster::Cluster& cluster, const model::Policy& policy, TimePoint now)
-        : cluster_(cluster), policy_(policy), now_(now) {}
+    PlanDraft(cluster::Cluster& cluster, const model::Policy& policy, TimePoint now,
+              std::pmr::memory_resource* memory)
+        : cluster_(cluster),
+          policy_(policy),
+          now_(now),
+          start_of_(memory),
+          winners_(memory),
+          honoured_(memory) {}
 
     cluster::Cluster& cluster() { return cluster_; }
     TimePoint now() const { return now_; }
@@ -28,11 +34,11 @@ class PlanDraft {
 
     // Tasks of one job that start by one rule stand in one line, whenever they were decided.
     void start(JobId job, PoolId pool, model::Rule rule,
-               const std::vector<model::TaskPlacement>& tasks);
+               std::span<const model::TaskPlacement> tasks);
     // What was promised to it is free: it starts there.
     void start_from_hold(JobId job);
     void reserve(JobId job, PoolId pool, model::Rule rule,
-                 const std::vector<model::TaskPlacement>& tasks);
+                 std::span<const model::TaskPlacement> tasks);
     void drop_hold(JobId job);
     // Pieces of one job for one beneficiary, taken one after the other, are one pause.
     void pause(const Piece& piece, model::Rule rule, JobId beneficiary, bool is_wasteful);
@@ -41,14 +47,14 @@ class PlanDraft {
     void move(std::span<const model::Move> moves, PoolId pool);
     // A job that one pause of this plan takes as a whole, and that was found another place, moves
     // instead.
-    void move_instead(JobId job, PoolId pool, std::vector<model::TaskPlacement> tasks);
+    void move_instead(JobId job, PoolId pool, std::span<const model::TaskPlacement> tasks);
 
     void wake_at(TimePoint time);
     // Whether the job was given something in this plan.
     bool is_winner(JobId job) const { return winners_.contains(job); }
-    const std::set<JobId>& winners() const { return winners_; }
+    const JobSet& winners() const { return winners_; }
     // Who starts as it was promised to.
-    const std::set<JobId>& honoured() const { return honoured_; }
+    const JobSet& honoured() const { return honoured_; }
     // Whether somebody is asked to leave, so that GPUs may be left over.
     bool frees_gpus() const { return !plan_.pauses.empty() || !plan_.moves.empty(); }
 
@@ -57,9 +63,10 @@ class PlanDraft {
     const model::Policy& policy_;
     TimePoint now_;
     model::Plan plan_;
-    std::map<std::pair<JobId, model::Rule>, std::size_t> start_of_;  // position in plan_.starts
-    std::set<JobId> winners_;
-    std::set<JobId> honoured_;
+    // Position in plan_.starts.
+    std::pmr::map<std::pair<JobId, model::Rule>, std::size_t> start_of_;
+    JobSet winners_;
+    JobSet honoured_;
 };
 
 }  // namespace berth::scheduling

@@ -5,7 +5,9 @@
 // GPUs between "held" and "wanted", and R1 divides by the sum of both.
 #pragma once
 
+#include <memory_resource>
 #include <set>
+#include <utility>
 
 #include "cluster/cluster.h"
 #include "model/policy.h"
@@ -20,18 +22,19 @@ using base::ShapeId;
 using cluster::View;
 using model::TimePoint;
 
+// Some jobs, on a path that is taken often: whoever makes one says whose memory it uses.
+using JobSet = std::pmr::set<JobId>;
+
 struct PoolView {
     cluster::Cluster& cluster;
     const model::Policy& policy;
     TimePoint now;
     PoolId pool;
     Shares shares;
-    // Jobs that the decision in progress starts: they have nothing to lose yet.
-    std::set<JobId> fresh = {};
-    // Those that start now as promised: nobody of their own project takes it back at once.
-    std::set<JobId> honoured = {};
-    // Jobs that nobody may take anything from, whatever his right; null = none.
-    const std::set<JobId>* spared = nullptr;
+    // Of the decision in progress; null = none.
+    const JobSet* fresh = nullptr;  // jobs that it starts: they have nothing to lose yet
+    const JobSet* honoured = nullptr;  // that start as promised: their own project lets them
+    const JobSet* spared = nullptr;  // that nobody may take anything from, whatever his right
     // Unsaved work that its pauses destroy, those of owners left aside (waste_budget.h).
     std::int64_t wasted_gpu_ms = 0;
 
@@ -52,9 +55,13 @@ struct PoolView {
     ProjectId parent(ProjectId project) const { return cluster.projects()[project.index()].parent; }
 };
 
+inline bool has(const JobSet* jobs, JobId job) { return jobs != nullptr && jobs->contains(job); }
+
+// The memory of `room` is used again.
 inline PoolView view_pool(cluster::Cluster& cluster, const model::Policy& policy, TimePoint now,
-                          PoolId pool) {
-    return {cluster, policy, now, pool, fair_shares(cluster, pool, policy, now)};
+                          PoolId pool, Shares room = {}) {
+    return {cluster, policy, now, pool,
+            fair_shares(cluster, pool, policy, now, nullptr, std::move(room))};
 }
 
 // The most that `tasks` more tasks of the job may count for in its project: what bounds and rights

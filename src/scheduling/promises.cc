@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
-#include <vector>
+#include <utility>
+
+#include "base/small_vector.h"
 
 namespace berth::scheduling {
 
@@ -13,6 +14,8 @@ using cluster::Job;
 using model::TaskPlacement;
 
 namespace {
+
+constexpr int kHost = -1;
 
 // Whether each of the tasks, alone, has room on its GPUs.
 bool has_been_left(const Cluster& cluster, const std::vector<TaskPlacement>& tasks) {
@@ -25,6 +28,32 @@ bool has_been_left(const Cluster& cluster, const std::vector<TaskPlacement>& tas
     });
 }
 
+// What a job asks of one GPU, or of a node beside its GPUs.
+struct Asked {
+    NodeId node;
+    int gpu = kHost;
+    model::GpuPart part;
+    std::int64_t cpu = 0;
+    std::int64_t memory = 0;
+
+    std::pair<NodeId, int> place() const { return {node, gpu}; }
+    void add(const Asked& other) {
+        part = part + other.part;
+        cpu += other.cpu;
+        memory += other.memory;
+    }
+};
+
+bool has_room(const Cluster& cluster, const Asked& asked) {
+    if (asked.gpu != kHost) return asked.part.fits_in(cluster.unused(asked.node, asked.gpu));
+    const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
+        return host.capacity == cluster::kUnaccounted ||
+               host.used + host.releasing + amount <= host.capacity;
+    };
+    const cluster::NodeState& node = cluster.nodes()[asked.node.index()];
+    return node.is_ready && is_free(node.cpu, asked.cpu) && is_free(node.memory, asked.memory);
+}
+
 }  // namespace
 
 // Only when all of it has been left does taking the promise as used keep every GPU within its
@@ -33,35 +62,26 @@ bool has_been_left(const Cluster& cluster, const std::vector<TaskPlacement>& tas
 bool is_due(const Cluster& cluster, const Job& job) {
     if (job.is_releasing()) return false;  // it moves, and has not left its old place
     if (!has_been_left(cluster, job.hold->tasks)) return false;  // which settles it for most
-    std::map<std::pair<NodeId, int>, model::GpuPart> gpus;
-    std::map<NodeId, std::pair<std::int64_t, std::int64_t>> hosts;  // CPU, memory
+    base::SmallVector<Asked, 16> asked;
     for (const TaskPlacement& task : job.hold->tasks) {
+        asked.push_back({task.node, kHost, {}, task.cpu.value, task.memory.value});
         for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
-            model::GpuPart& gpu = gpus[{task.node, std::countr_zero(mask)}];
-            gpu = gpu + task.part();
+            asked.push_back({task.node, std::countr_zero(mask), task.part(), 0, 0});
         }
-        hosts[task.node].first += task.cpu.value;
-        hosts[task.node].second += task.memory.value;
     }
-    const auto is_free = [](const cluster::HostUse& host, std::int64_t amount) {
-        return host.capacity == cluster::kUnaccounted ||
-               host.used + host.releasing + amount <= host.capacity;
-    };
-    return std::ranges::all_of(gpus,
-                               [&](const auto& part) {
-                                   const auto [node, gpu] = part.first;
-                                   return part.second.fits_in(cluster.unused(node, gpu));
-                               }) &&
-           std::ranges::all_of(hosts, [&](const auto& part) {
-               const cluster::NodeState& node = cluster.nodes()[part.first.index()];
-               return node.is_ready && is_free(node.cpu, part.second.first) &&
-                      is_free(node.memory, part.second.second);
-           });
+    std::ranges::sort(asked, {}, &Asked::place);
+    for (auto first = asked.begin(); first != asked.end();) {
+        Asked sum = *first;
+        while (++first != asked.end() && first->place() == sum.place()) sum.add(*first);
+        if (!has_room(cluster, sum)) return false;
+    }
+    return true;
 }
 
 void honour_promises(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass) {
     const Cluster& cluster = draft.cluster();
-    const std::vector<JobId> holders(cluster.holders().begin(), cluster.holders().end());
+    base::SmallVector<JobId, 64> holders;  // as they stand: each may drop out
+    for (const JobId id : cluster.holders()) holders.push_back(id);
     for (const JobId id : holders) {
         const Job& job = cluster.job(id);
         const bool is_broken = std::ranges::any_of(job.hold->tasks, [&](const auto& task) {

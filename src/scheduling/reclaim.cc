@@ -8,8 +8,6 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr std::size_t kNoSide = static_cast<std::size_t>(-1);
-
 // One node of the tree on the asking side, as it would stand with so much more.
 class Asking {
   public:
@@ -89,7 +87,7 @@ bool could_be_freed(const PoolView& view, ProjectId project, MilliGpu amount, Co
 
 ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliGpu amount)
     : side_of_(view.cluster.projects().size(), kNoSide) {
-    const auto mark_below = [&](auto&& self, ProjectId project, std::size_t side) -> void {
+    const auto mark_below = [&](auto&& self, ProjectId project, std::uint32_t side) -> void {
         side_of_[project.index()] = side;
         for (const ProjectId child : view.cluster.projects()[project.index()].children) {
             self(self, child, side);
@@ -103,14 +101,14 @@ ReclaimLedger::ReclaimLedger(const PoolView& view, ProjectId beneficiary, MilliG
             side.allocated = view.allocated(sibling);
             side.floor = asking.floor_of(sibling);
             side.most = asking.most_from(sibling);
-            mark_below(mark_below, sibling, sides_.size());
+            mark_below(mark_below, sibling, static_cast<std::uint32_t>(sides_.size()));
             sides_.push_back(side);
         }
     }
 }
 
 const ReclaimLedger::Side* ReclaimLedger::find_side(ProjectId from) const {
-    const std::size_t side = side_of_[from.index()];
+    const std::uint32_t side = side_of_[from.index()];
     return side == kNoSide ? nullptr : &sides_[side];
 }
 
@@ -135,8 +133,8 @@ std::optional<std::size_t> ReclaimLedger::side_of(ProjectId project) const {
     return side_of_[project.index()];
 }
 
-std::vector<MilliGpu> ReclaimLedger::headrooms() const {
-    std::vector<MilliGpu> headrooms;
+ReclaimLedger::Headrooms ReclaimLedger::headrooms() const {
+    Headrooms headrooms;
     headrooms.reserve(2 * sides_.size());
     for (const Side& side : sides_) {
         headrooms.push_back(std::max(side.allocated - side.taken - side.floor, MilliGpu{0}));

@@ -18,9 +18,10 @@
 // The same ledger serves preemption inside a project, where anyone of lower priority may lose.
 #pragma once
 
+#include <cstdint>
 #include <optional>
-#include <vector>
 
+#include "base/small_vector.h"
 #include "scheduling/pool_view.h"
 
 namespace berth::scheduling {
@@ -62,7 +63,8 @@ class ReclaimLedger {
     std::size_t sides() const { return sides_.size(); }
     // What each side holds above the floor, and what balance lets it lose; a ledger with no more
     // anywhere allows no more.
-    std::vector<MilliGpu> headrooms() const;
+    using Headrooms = base::SmallVector<MilliGpu, 128>;
+    Headrooms headrooms() const;
 
   private:
     // One side that may lose: a sibling of an ancestor of the beneficiary.
@@ -75,8 +77,9 @@ class ReclaimLedger {
     };
     const Side* find_side(ProjectId from) const;
 
-    std::vector<std::size_t> side_of_;  // by project: position in sides_, or npos
-    std::vector<Side> sides_;
+    static constexpr std::uint32_t kNoSide = static_cast<std::uint32_t>(-1);
+    base::SmallVector<std::uint32_t, 128> side_of_;  // by project: position in sides_, or kNoSide
+    base::SmallVector<Side, 64> sides_;
 };
 
 }  // namespace berth::scheduling

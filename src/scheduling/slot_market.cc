@@ -91,10 +91,10 @@ bool SlotMarket::Offer::operator<(const Offer& other) const {
 }
 
 void SlotMarket::reopen(const Hunt& hunt, std::span<const NodeId> freed) {
-    std::vector<MilliGpu> headrooms = hunt.ledger.headrooms();
+    ReclaimLedger::Headrooms headrooms = hunt.ledger.headrooms();
     const bool is_looser = !std::ranges::includes(projects_, hunt.projects) ||
                            !std::ranges::equal(headrooms, headrooms_, std::ranges::less_equal{});
-    headrooms_ = std::move(headrooms);
+    headrooms_ = headrooms;
     projects_ = hunt.projects;
     if (!is_open_ || is_looser) {
         open(hunt);
@@ -239,7 +239,7 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
 bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node,
                         const SlotCost& slot) {
     cluster::Cluster& cluster = hunt.view.cluster;
-    std::vector<NodeId> touched{node};
+    base::SmallVector<NodeId, 16> touched{node};
     for (const std::size_t position : slot.pieces) {
         const Piece& piece = hunt.pieces[position];
         if (position >= is_chosen_.size()) is_chosen_.resize(position + 1);

@@ -26,8 +26,12 @@ class SlotMarket {
     // Prepares for this hunt. `freed` are the nodes on which GPUs were freed by this decision, a
     // list that only grows.
     void reopen(const Hunt& hunt, std::span<const NodeId> freed);
-    // Forgets all offers: the next hunt is for other nodes.
-    void close() { is_open_ = false; }
+    // Forgets all offers: the next hunt is for other nodes, or in another decision.
+    void close() {
+        is_open_ = false;
+        freed_seen_ = 0;
+        to_offer_.clear();
+    }
     // Buys a slot for each task of the beneficiary, or returns nothing.
     std::optional<Choice> buy(const Hunt& hunt);
 
@@ -70,8 +74,8 @@ class SlotMarket {
     bool accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, const SlotCost& slot);
 
     bool is_open_ = false;
-    std::vector<MilliGpu> headrooms_;  // of the hunt it was last used in
-    std::vector<ProjectId> projects_;  // likewise
+    ReclaimLedger::Headrooms headrooms_;  // of the hunt it was last used in
+    base::SmallVector<ProjectId, 128> projects_;  // likewise
     std::size_t freed_seen_ = 0;
     std::vector<NodeId> to_offer_;  // bought from in the last hunt
     std::vector<Source> sources_;  // a heap

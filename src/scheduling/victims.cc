@@ -9,18 +9,22 @@
 namespace berth::scheduling {
 namespace {
 
-std::vector<ProjectId> projects_to_take_from(const PoolView& view, const Beneficiary& beneficiary,
-                                             const ReclaimLedger& ledger) {
-    if (beneficiary.rule == model::Rule::Preempt) return {beneficiary.job.project};
-    std::vector<ProjectId> projects;
+// Markets that are kept from one decision to the next: each is as large as the pool has nodes.
+constexpr std::size_t kMarketsKept = 16;
+
+void find_projects_to_take_from(Hunt& hunt) {
+    const PoolView& view = hunt.view;
+    if (!hunt.asks_ledger()) {
+        hunt.projects.push_back(hunt.beneficiary.job.project);
+        return;
+    }
     for (std::size_t i = 0; i < view.cluster.projects().size(); ++i) {
         const ProjectId project{static_cast<ProjectId::Rep>(i)};
         // The smallest piece decides whether anything at all may be taken from there.
-        if (!view.claim(project).victims.empty() && ledger.may_take(project, MilliGpu{1})) {
-            projects.push_back(project);
+        if (!view.claim(project).victims.empty() && hunt.ledger.may_take(project, MilliGpu{1})) {
+            hunt.projects.push_back(project);
         }
     }
-    return projects;
 }
 
 // What the pieces that are left on one side amount to.
@@ -31,9 +35,10 @@ struct Sum {
 };
 
 // By side, the beneficiary's own project last.
-std::vector<Sum> sum_up(Hunt& hunt) {
+using Sums = base::SmallVector<Sum, 64>;
+Sums sum_up(Hunt& hunt) {
     const std::size_t which = hunt.pieces.count_for(hunt.terms);
-    std::vector<Sum> sums(hunt.ledger.sides() + 1);
+    Sums sums(hunt.ledger.sides() + 1);
     hunt.count = 0;
     for (const ProjectId project : hunt.projects) {
         Sum& sum = sums[hunt.ledger.side_of(project).value_or(hunt.ledger.sides())];
@@ -49,7 +54,7 @@ std::vector<Sum> sum_up(Hunt& hunt) {
 
 // Whether even the most that may be taken from every side is too little: decides most refusals
 // without looking at a single piece.
-bool is_hopeless(const Hunt& hunt, const std::vector<Sum>& sums) {
+bool is_hopeless(const Hunt& hunt, const Sums& sums) {
     if (hunt.count == 0) return true;
     const PoolView& view = hunt.view;
     if (counting_of(view, hunt.beneficiary.job.shape) == Counting::AtMost) return false;
@@ -78,53 +83,68 @@ std::optional<TimePoint> first_unprotected(Hunt& hunt) {
 
 }  // namespace
 
-VictimSearch::VictimSearch(const PoolView& view, PieceTable& pieces)
-    : view_(view), pieces_(pieces) {
+void VictimSearch::open(const PoolView& view) {
+    view_ = &view;
     pieces_.open(view);
+    freed_.clear();
+    markets_used_ = 0;
+    markets_.resize(std::min(markets_.size(), kMarketsKept));
+}
+
+SlotMarket& VictimSearch::market(const Terms& terms, ShapeId shape) {
+    for (std::size_t i = 0; i < markets_used_; ++i) {
+        if (markets_[i].shape == shape && markets_[i].terms == terms) return markets_[i].slots;
+    }
+    if (markets_used_ == markets_.size()) markets_.emplace_back();
+    Market& market = markets_[markets_used_++];
+    market.terms = terms;
+    market.shape = shape;
+    market.slots.close();
+    return market.slots;
 }
 
 Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     if (beneficiary.rule == model::Rule::Reclaim) {
         const cluster::Job& job = beneficiary.job;
-        const Counting counting = counting_of(view_, job.shape);
-        if (!could_be_freed(view_, job.project, beneficiary.amount, counting)) return {};
+        const Counting counting = counting_of(*view_, job.shape);
+        if (!could_be_freed(*view_, job.project, beneficiary.amount, counting)) return {};
     }
-    Hunt hunt{view_,
+    Hunt hunt{*view_,
               beneficiary,
-              terms_of(view_, beneficiary),
+              terms_of(*view_, beneficiary),
               pieces_,
               beneficiary.rule == model::Rule::Reclaim
-                  ? ReclaimLedger(view_, beneficiary.job.project, beneficiary.amount)
+                  ? ReclaimLedger(*view_, beneficiary.job.project, beneficiary.amount)
                   : ReclaimLedger(),
               {},
               0};
-    hunt.projects = projects_to_take_from(view_, beneficiary, hunt.ledger);
+    find_projects_to_take_from(hunt);
     Eviction eviction;
     eviction.protected_until = first_unprotected(hunt);
-    if (is_hopeless(hunt, sum_up(hunt))) return eviction;
+    if (is_hopeless(hunt, sum_up(hunt)) || !reach_.is_enough(hunt)) return eviction;
     std::optional<Chosen> chosen;
-    if (!view_.policy.cheapest_victims) chosen = choose_in_order(hunt);
+    if (!view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) {
         // Who is bound to a node finds nothing there that others could go on with.
         const bool is_bound = !beneficiary.within.is_whole_pool();
-        SlotMarket own;
-        SlotMarket& market = is_bound ? own : markets_[{hunt.terms, beneficiary.job.shape}];
+        own_.close();
+        SlotMarket& market = is_bound ? own_ : this->market(hunt.terms, beneficiary.job.shape);
         const bool needs_domain =
-            !is_bound && view_.cluster.shape(beneficiary.job.shape).required >= 0;
+            !is_bound && view_->cluster.shape(beneficiary.job.shape).required >= 0;
         if (needs_domain && hunt.count > kExactPieces) {
             chosen = choose_cheapest_domain(hunt, market);
         } else {
-            market.reopen(hunt, freed_);
+            if (hunt.count > kExactPieces) market.reopen(hunt, freed_);
             chosen = choose_cheapest(hunt, market);
         }
     }
     // What is cheapest may lie where no group of a gang can stand, and the ledger allow no more; or
     // be what fixed projects hold, and be set aside for them again.
-    const bool has_groups = !view_.cluster.shape(beneficiary.job.shape).groups.empty();
+    const bool has_groups = !view_->cluster.shape(beneficiary.job.shape).groups.empty();
     const bool is_set_apart = std::ranges::any_of(
-        hunt.projects, [&](ProjectId project) { return is_set_aside(view_, project); });
+        hunt.projects, [&](ProjectId project) { return is_set_aside(*view_, project); });
     const bool is_inexact = (has_groups || is_set_apart) && hunt.count > kExactPieces;
-    if (!chosen && is_inexact && view_.policy.cheapest_victims) chosen = choose_in_order(hunt);
+    if (!chosen && is_inexact && view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) return eviction;
     eviction.pieces = std::move(chosen->pieces);
     std::ranges::sort(eviction.pieces, [&](std::size_t left, std::size_t right) {
@@ -135,7 +155,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
 }
 
 void VictimSearch::take(std::size_t position) {
-    if (pieces_.strike_out(position)) markets_.clear();
+    if (pieces_.strike_out(position)) markets_used_ = 0;
     for (const model::TaskPlacement& task : pieces_[position].tasks) freed_.push_back(task.node);
 }
 

@@ -13,11 +13,12 @@
 // by the ledger, and comes with the places of the beneficiary (I6: no pause without a start).
 #pragma once
 
-#include <map>
+#include <deque>
 #include <optional>
 #include <vector>
 
 #include "scheduling/pieces.h"
+#include "scheduling/reach.h"
 #include "scheduling/slot_market.h"
 
 namespace berth::scheduling {
@@ -25,18 +26,19 @@ namespace berth::scheduling {
 inline constexpr int kExactPieces = 10;
 
 struct Eviction {
-    std::vector<std::size_t> pieces;           // positions in the table of pieces
-    std::vector<model::TaskPlacement> places;  // of the beneficiary, in the Coming view
+    Choice pieces;  // positions in the table of pieces
+    Places places;  // of the beneficiary, in the Coming view
     // The earliest time at which a job now protected by its minimum run may be paused.
     std::optional<TimePoint> protected_until;
 };
 
 // All searches of one decision in one pool. They share what stays true from one to the next: the
-// pieces, and the price of a slot on nodes where nothing changed.
+// pieces, and the price of a slot on nodes where nothing changed. The next decision about the same
+// cluster finds the pieces as well (pieces.h).
 class VictimSearch {
   public:
-    // Opens the table for this decision.
-    VictimSearch(const PoolView& view, PieceTable& pieces);
+    // Makes it ready for a decision, or another try at one. The view outlives the decision.
+    void open(const PoolView& view);
 
     // The pieces to pause, or none when nothing legal helps. The cluster is as before after the
     // call.
@@ -49,10 +51,20 @@ class VictimSearch {
     void freed(NodeId node) { freed_.push_back(node); }
 
   private:
-    const PoolView& view_;
-    PieceTable& pieces_;
-    std::vector<NodeId> freed_;  // since the search was made, repetitions included
-    std::map<std::pair<Terms, ShapeId>, SlotMarket> markets_;
+    struct Market {
+        Terms terms;
+        ShapeId shape;
+        SlotMarket slots;
+    };
+    SlotMarket& market(const Terms& terms, ShapeId shape);
+
+    const PoolView* view_ = nullptr;
+    PieceTable pieces_;
+    Reach reach_;
+    std::vector<NodeId> freed_;  // since it was opened, repetitions included
+    std::deque<Market> markets_;  // those in use, then those whose memory is kept
+    std::size_t markets_used_ = 0;
+    SlotMarket own_;  // for who is bound to a node
 };
 
 }  // namespace berth::scheduling

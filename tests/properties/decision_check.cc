@@ -230,7 +230,7 @@ class Replay {
         }
         winners_.insert(job.id);
         gained_.insert(job.project);
-        cluster_.hold(job.id, pool, {reservation.tasks, {}, reservation.rule});
+        cluster_.hold(job.id, pool, reservation.tasks, {}, reservation.rule);
         for (const auto& move : plan_.moves) {
             if (move.rule == Rule::Consolidate && move.beneficiary == job.id) arrive(move);
         }
@@ -261,7 +261,7 @@ class Replay {
         check_places(job, move.tasks);
         if (job.active > 0) report("I2: " + name(job.id) + " moves only in part");
         if (!job.may_run) report(name(job.id) + " moves although it may not run there");
-        cluster_.hold(job.id, pool_of(move.tasks), {move.tasks, {}, move.rule});
+        cluster_.hold(job.id, pool_of(move.tasks), move.tasks, {}, move.rule);
     }
 
     // R5: who moves, at which price, and nobody who is not in the way.

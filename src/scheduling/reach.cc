@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/reach.h"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "base/check.h"
+
+namespace berth::scheduling {
+namespace {
+
+constexpr std::size_t kOwnMax = 512;  // counts that are kept
+constexpr std::size_t kLentMax = 8;
+constexpr std::int64_t kNodeCost = 8;  // to count one again, in pieces looked at
+constexpr int kIdleNodes = 256;  // looked at; where more have idle GPUs, a search has to tell
+
+bool has(std::span<const ProjectId> projects, ProjectId project) {
+    return std::ranges::binary_search(projects, project);
+}
+
+// By project and precedence alone.
+bool could_lose(const Terms& terms, std::span<const ProjectId> projects, const Piece& piece) {
+    if (terms.from_own && !(piece.precedence < terms.precedence)) return false;
+    return has(projects, piece.project);
+}
+
+int gpus_on(const Piece& piece, NodeId node) {
+    int gpus = 0;
+    for (const model::TaskPlacement& task : piece.tasks) {
+        if (task.node == node) gpus += std::popcount(task.gpu_mask);
+    }
+    return gpus;
+}
+
+// Those of the project that the terms reach, as they were cut last.
+std::span<const PieceTable::Class> reached(const Hunt& hunt, ProjectId project) {
+    const auto classes = hunt.pieces.as_cut(project);
+    if (!hunt.terms.from_own) return classes;
+    const auto end = std::ranges::lower_bound(classes, hunt.terms.precedence, {},
+                                              &PieceTable::Class::precedence);
+    return classes.first(static_cast<std::size_t>(end - classes.begin()));
+}
+
+// What it costs to add or subtract the projects that only `some` names.
+std::int64_t cost_of_difference(const Hunt& hunt, std::span<const ProjectId> some,
+                                std::span<const ProjectId> others) {
+    std::int64_t pieces = 0;
+    for (const ProjectId project : some) {
+        if (has(others, project)) continue;
+        for (const auto& alike : reached(hunt, project)) pieces += std::ssize(alike.order);
+    }
+    return pieces;
+}
+
+std::int64_t cost_to_begin(const Hunt& hunt) {
+    return std::ssize(hunt.view.cluster.nodes()) / 64 + cost_of_difference(hunt, hunt.projects, {});
+}
+
+}  // namespace
+
+bool Reach::is_enough(const Hunt& hunt) {
+    const PoolView& view = hunt.view;
+    const model::TaskRequest& request = view.cluster.shape(hunt.beneficiary.job.shape).request;
+    const bool is_asked_here = request.is_whole() && request.gpus > 1;
+    if (!is_asked_here || !hunt.beneficiary.within.is_whole_pool()) return true;
+    const Count& count = up_to_date(hunt);
+    int tasks = hunt.beneficiary.tasks;
+    for (std::size_t gpus = static_cast<std::size_t>(request.gpus); gpus < count.nodes_with.size();
+         ++gpus) {
+        tasks -= static_cast<int>(gpus) / request.gpus * count.nodes_with[gpus];
+    }
+    if (tasks <= 0) return true;
+    const auto& pool = view.cluster.pool(view.pool);
+    const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
+    int looked_at = 0;
+    for (int idle = pool.gpus_per_node_max; idle > 0; --idle) {
+        const cluster::NodeSet& nodes = free.nodes_with(idle);
+        for (NodeId node = nodes.next({0}); node.is_valid(); node = nodes.next({node.value + 1})) {
+            if (++looked_at > kIdleNodes) return true;
+            const int others = count.gpus[node.index()];
+            tasks -= (others + idle) / request.gpus - others / request.gpus;
+            if (tasks <= 0) return true;
+        }
+    }
+    return false;
+}
+
+const Reach::Count& Reach::up_to_date(const Hunt& hunt) {
+    const Terms& terms = hunt.terms;
+    Count& count = terms.from_own ? of_preemptor({terms.project, terms.precedence}) : nearest(hunt);
+    cost_to_follow(hunt, count) < cost_to_begin(hunt) ? follow(hunt, count) : begin(hunt, count);
+    count.projects = hunt.projects;
+    count.mark = hunt.pieces.changed_nodes().mark();
+    count.used = ++questions_;
+    return count;
+}
+
+Reach::Count& Reach::of_preemptor(const Preemptor& who) {
+    if (own_.size() == kOwnMax && !own_.contains(who)) {
+        own_.erase(
+            std::ranges::min_element(own_, {}, [](const auto& one) { return one.second.used; }));
+    }
+    return own_[who];
+}
+
+// The one that is brought up to date at the least cost.
+Reach::Count& Reach::nearest(const Hunt& hunt) {
+    const auto cost = [&](const Count& count) { return cost_to_follow(hunt, count); };
+    const auto best = std::ranges::min_element(lent_, {}, cost);
+    const bool is_near = best != lent_.end() && 2 * cost(*best) < cost_to_begin(hunt);
+    if (is_near) return *best;
+    if (lent_.size() < kLentMax) return lent_.emplace_back();
+    return *std::ranges::min_element(lent_, {}, &Count::used);
+}
+
+std::int64_t Reach::cost_to_follow(const Hunt& hunt, const Count& count) {
+    const base::ChangeLog<NodeId>& log = hunt.pieces.changed_nodes();
+    const bool can_follow =
+        log.reaches_back_to(count.mark) && count.gpus.size() == hunt.view.cluster.nodes().size();
+    if (!can_follow) return std::numeric_limits<std::int64_t>::max() / 2;
+    return kNodeCost * static_cast<std::int64_t>(log.mark() - count.mark) +
+           cost_of_difference(hunt, count.projects, hunt.projects) +
+           cost_of_difference(hunt, hunt.projects, count.projects);
+}
+
+void Reach::begin(const Hunt& hunt, Count& count) {
+    const std::size_t nodes = hunt.view.cluster.nodes().size();
+    count.gpus.assign(nodes, 0);
+    count.nodes_with.assign(1, static_cast<std::int32_t>(nodes));
+    for (const ProjectId project : hunt.projects) add(hunt, count, project, +1);
+}
+
+void Reach::follow(const Hunt& hunt, Count& count) {
+    hunt.pieces.changed_nodes().visit_since(count.mark, [&](NodeId node) {
+        int gpus = 0;
+        hunt.pieces.visit_on(node, [&](std::size_t position) {
+            const Piece& piece = hunt.pieces[position];
+            const bool is_left = !hunt.pieces.is_gone(position);
+            if (is_left && could_lose(hunt.terms, count.projects, piece)) {
+                gpus += gpus_on(piece, node);
+            }
+        });
+        set(count, node, gpus);
+    });
+    for (const ProjectId project : count.projects) {
+        if (!has(hunt.projects, project)) add(hunt, count, project, -1);
+    }
+    for (const ProjectId project : hunt.projects) {
+        if (!has(count.projects, project)) add(hunt, count, project, +1);
+    }
+}
+
+void Reach::add(const Hunt& hunt, Count& count, ProjectId project, int sign) {
+    for (const PieceTable::Class& alike : reached(hunt, project)) {
+        for (const std::size_t position : alike.order) {
+            if (hunt.pieces.is_gone(position)) continue;
+            for (const model::TaskPlacement& task : hunt.pieces[position].tasks) {
+                const int gpus = std::popcount(task.gpu_mask);
+                set(count, task.node, count.gpus[task.node.index()] + sign * gpus);
+            }
+        }
+    }
+}
+
+void Reach::set(Count& count, NodeId node, int gpus) {
+    BERTH_CHECK(gpus >= 0 && gpus < 1 << 16, "what could be taken was counted before");
+    std::uint16_t& here = count.gpus[node.index()];
+    const auto now = static_cast<std::size_t>(gpus);
+    if (count.nodes_with.size() <= now) count.nodes_with.resize(now + 1);
+    --count.nodes_with[here];
+    ++count.nodes_with[now];
+    here = static_cast<std::uint16_t>(gpus);
+}
+
+}  // namespace berth::scheduling

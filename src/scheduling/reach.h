@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Could enough of what a search may take stand together? Most searches for several GPUs of a node
+// are in vain: on every node somebody stands who keeps his place. How many GPUs of each node could
+// be taken is counted once and kept: the next search that may take about the same looks only at
+// the nodes on which something changed, and at the projects that make the difference.
+//
+// Guarantees: no means that no search can find room; what is protected, promised, dear or too much
+// for the ledger is counted as if it could be taken.
+// Trusts: what the hunt may take is cut (pieces.h). Cost: O(what changed since a like question),
+// and the nodes with idle GPUs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "scheduling/eviction.h"
+
+namespace berth::scheduling {
+
+class Reach {
+  public:
+    // Whether the beneficiary's tasks may fit when all that the hunt may take has left.
+    bool is_enough(const Hunt& hunt);
+
+  private:
+    using Projects = base::SmallVector<ProjectId, 128>;  // ascending
+    struct Count {
+        std::uint64_t mark = 0;  // in the log of the nodes that changed
+        std::uint64_t used = 0;  // when, in questions
+        Projects projects;  // whose pieces are counted
+        std::vector<std::uint16_t> gpus;  // by node: that could be taken
+        std::vector<std::int32_t> nodes_with;  // by the number of such GPUs
+    };
+    // Whose own work of less precedence is counted.
+    using Preemptor = std::pair<ProjectId, cluster::Precedence>;
+
+    const Count& up_to_date(const Hunt& hunt);
+    Count& of_preemptor(const Preemptor& who);
+    Count& nearest(const Hunt& hunt);
+    static std::int64_t cost_to_follow(const Hunt& hunt, const Count& count);
+    static void begin(const Hunt& hunt, Count& count);
+    static void follow(const Hunt& hunt, Count& count);
+    static void add(const Hunt& hunt, Count& count, ProjectId project, int sign);
+    static void set(Count& count, NodeId node, int gpus);
+
+    std::map<Preemptor, Count> own_;
+    std::vector<Count> lent_;  // for those who reclaim, by the projects that may lose
+    std::uint64_t questions_ = 0;
+};
+
+}  // namespace berth::scheduling
