@@ -435,7 +435,8 @@ class Replay {
                         continue;
                     }
                     unused += std::max<std::int64_t>(
-                        cluster_.claim(pool, child).quota.value - now.allocated[child.index()], 0);
+                        shares_[pool.index()].quota[child.index()] - now.allocated[child.index()],
+                        0);
                 }
             };
             sum(sum, roof);
@@ -572,7 +573,8 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
     for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
         const std::set<JobId> none;
-        const Judge judge(state.cluster, policy, now, pool, {}, none, none);
+        const Judge judge(state.cluster, policy, now, pool,
+                          rule_shares(state.cluster, pool, policy, now), none, none);
         const Room idle = judge.room(View::Idle);
         const Room coming = judge.room(View::Coming);
         for (const auto& [id, job] : state.cluster.jobs()) {
