@@ -133,6 +133,7 @@ class Cluster {
     Job& mutable_job(JobId id);
     void stamp_work(ProjectId at) { work_logs_[at.index()].set_stamp(++last_stamp_); }
     void stamp_all_work();
+    void settle_requests_by_memory();
     void leave_line(const Job& job);  // and the sums of its projects
     void join_line(const Job& job);
     template <typename Change>

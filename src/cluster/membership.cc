@@ -107,6 +107,16 @@ void Cluster::move_node(NodeId id, PoolId pool, bool is_bound) {
     membership_.bound.erase(id);
     if (is_bound && pool != labelled) membership_.bound[id] = {labelled, pool};
     enter_pool(id, pool);
+    settle_requests_by_memory();
+}
+
+// What they ask is a part of the smallest GPU of their pool, and how long they ran counts by that.
+void Cluster::settle_requests_by_memory() {
+    if (tiers_.rules.count <= 1) return;
+    for (const auto& [id, job] : jobs_) {
+        if (shape(job.shape).request.gpu_memory > model::Bytes{0}) settle_tier(*this, id);
+    }
+    keep_tiers(*this, tiers_.now);
 }
 
 void move_node(Cluster& cluster, const model::NodeMove& move) {

@@ -155,8 +155,8 @@ void Cluster::set_node(const model::Node& node) {
     const NodeId known = find_node(node.name);
     const bool moves =
         known.is_valid() && names_at_levels(description(known)) != names_at_levels(node);
-    if (!moves) return put_node(known, node);
-    change_domains([&] { put_node(known, node); });
+    moves ? change_domains([&] { put_node(known, node); }) : put_node(known, node);
+    settle_requests_by_memory();
 }
 
 model::Node Cluster::description(NodeId id) const {
