@@ -159,7 +159,7 @@ class Explainer {
             slots_without_host += when_empty(node, Host::Ignored);
         }
         verdict_.tasks_fit = std::min(slots, job_.tasks_min);
-        if (slots >= job_.tasks_min) return never_fits_together();
+        if (slots >= job_.tasks_min) return never_fits_together(allowed);
         with(Reason::NeverFits, slots_without_host >= job_.tasks_min ? "host resources" : "gpus");
         return true;
     }
@@ -169,12 +169,13 @@ class Explainer {
     }
 
     // The same in one domain of the level it requires, and in one for each group.
-    bool never_fits_together() {
+    bool never_fits_together(const std::vector<NodeId>& allowed) {
         if (job_.active > 0 || !(requires_level() || has_groups())) return false;
+        // Of those that are to join the pool the domains are not known before they have.
+        if (std::ranges::any_of(allowed, [&](NodeId node) { return view_.strays(node); }))
+            return false;
         const auto tasks_on = [&](NodeId node) {
-            const bool is_allowed =
-                view_.cluster.allows(job_.shape, view_.cluster.nodes()[node.index()].kind);
-            return is_allowed ? when_empty(node, Host::Counted) : 0;
+            return std::ranges::binary_search(allowed, node) ? when_empty(node, Host::Counted) : 0;
         };
         if (requires_level()) {
             const Together most = most_together(view_, job_, tasks_on);
