@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "group_rule.h"
 #include "judge.h"
+#include "node_moves_check.h"
 #include "scheduling/fair_share.h"
 #include "state_check.h"
 
@@ -552,7 +553,13 @@ class Replay {
 std::vector<std::string> check_decision(const lifecycle::State& before, const model::Policy& policy,
                                         model::TimePoint now, const model::Plan& plan,
                                         const lifecycle::State& after, DecisionStats& stats) {
-    std::vector<std::string> found = Replay(before, policy, now, plan, stats).run(false);
+    std::vector<std::string> found;
+    if (plan.node_moves.empty()) {
+        found = Replay(before, policy, now, plan, stats).run(false);
+    } else {
+        stats.node_moves += std::ssize(plan.node_moves);
+        found = check_node_moves(before.cluster, plan, now);
+    }
     if (!found.empty() && !plan.reservations.empty() && !plan.starts.empty()) {
         DecisionStats again;
         if (Replay(before, policy, now, plan, again).run(true).empty()) found.clear();
