@@ -67,7 +67,8 @@ model::Description written_down(const State& state, model::TimePoint now) {
     description.as_listed = true;
     description.levels.assign(state.cluster.levels().begin(), state.cluster.levels().end());
     for (const auto& pool : state.cluster.pools()) {
-        if (pool.description() != model::Pool{model::kDefaultPool, {}, {}}) {
+        const bool is_plain = pool.description() == model::Pool{model::kDefaultPool, {}, {}};
+        if (!is_plain && !pool.name.empty()) {
             description.pools.push_back(pool.description());
         }
     }

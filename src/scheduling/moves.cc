@@ -403,16 +403,15 @@ class Search {
         return false;
     }
 
-    // Nobody comes to hold more of his share or limit by having to move; nor less, where GPUs are set
-    // aside for what he does not hold.
+    // Nobody comes to hold more of his share or limit by having to move; nor less, where GPUs are
+    // set aside for what he does not hold.
     bool counts_otherwise(const Job& job, const Places& to) const {
         MilliGpu more{0};
         for (const TaskPlacement& task : to) more += view_.cluster.counted(task);
         for (const cluster::PlacedTask& task : job.placed) {
             more -= view_.cluster.counted(task.place);
         }
-        return more > MilliGpu{0} ||
-               (more < MilliGpu{0} && is_set_aside(view_, job.project));
+        return more > MilliGpu{0} || (more < MilliGpu{0} && is_set_aside(view_, job.project));
     }
 
     bool try_moves(const Set& set) {

@@ -7,7 +7,8 @@
 // they leave.
 //
 // Fair shares, the order of projects, reclaim and what is set aside for fixed quotas count by what
-// is left of a quota. Limits, and the bound for work that cannot be paused, stay as written. Cost: O(projects).
+// is left of a quota. Limits, and the bound for work that cannot be paused, stay as written.
+// Cost: O(projects).
 #pragma once
 
 #include <vector>

@@ -74,6 +74,7 @@ class NodeMoves {
 
 std::vector<std::string> check_node_moves(const cluster::Cluster& before, const model::Plan& plan,
                                           model::TimePoint now) {
+    if (plan.node_moves.empty()) return {};
     NodeMoves moves(before);
     for (const model::NodeMove& move : plan.node_moves) moves.check(move);
     model::Plan alone;
