@@ -531,6 +531,10 @@ std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, cons
         if (verdict.blockers.size() > kBlockersMax) verdict.blockers.resize(kBlockersMax);
         return with(Reason::WaitingForPause);
     }
+    if (job.is_waiting() && cluster.membership().strays.contains(job.stay.node)) {
+        verdict.scope = cluster.node_name(job.stay.node), verdict.detail = "kept there";
+        return with(Reason::Unhealthy);
+    }
     const Reason held = job.last_start == TimePoint{} ? Reason::Held : Reason::Paused;
     if (!job.may_run) return with(job.is_parked ? Reason::Parked : held);
     return {};
@@ -562,17 +566,13 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
     enact(cluster, plan);
     std::vector<Verdict> verdicts;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-        if (own[i]) {
-            verdicts.push_back(*own[i]);
-            continue;
-        }
         // Told of the first pool it names that could ever take it, else of the first.
         const Job& job = cluster.job(jobs[i]);
-        std::optional<Verdict> told;
-        for (const base::PoolId pool : cluster.pools_of(job)) {
+        std::optional<Verdict> told = own[i];
+        const auto pools = own[i] ? std::span<const base::PoolId>() : cluster.pools_of(job);
+        for (const base::PoolId pool : pools) {
             // Fair shares are the same before and after (pool_view.h).
-            const PoolView& view = before[pool.index()];
-            Verdict here = Explainer(view, job).run(fitted_before[i], plan);
+            Verdict here = Explainer(before[pool.index()], job).run(fitted_before[i], plan);
             const bool is_possible =
                 here.reason != Reason::NeverFits && here.reason != Reason::ModelMismatch;
             if (!told || is_possible) told = std::move(here);
