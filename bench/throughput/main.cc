@@ -93,7 +93,7 @@ class Bench {
             model::Node node;
             node.name = "node" + std::to_string(i);
             node.gpus = kGpusPerNode;
-            controller_.set_node(node, expect);
+            controller_.set_node(node, "machine", expect);
         }
         controller_.step();
         for (int i = 0; i < kDepartments; ++i) add_project(department(i), {}, kDepartments);

@@ -19,23 +19,17 @@ struct Route {
 constexpr std::string_view kPrefix = "/api/v1/";
 
 constexpr Route kRoutes[] = {
-    {"GET", "status", get_status},
-    {"POST", "shutdown", post_shutdown},
-    {"POST", "jobs", post_job},
-    {"GET", "jobs", get_jobs},
-    {"GET", "jobs/*", get_job},
-    {"GET", "jobs/*/why", get_why},
-    {"GET", "jobs/*/log", get_log},
-    {"GET", "jobs/*/attach", get_attach},
-    {"POST", "jobs/*/*", steer_job},
-    {"GET", "events", get_events},
-    {"GET", "nodes", get_nodes},
-    {"GET", "gpus", get_nodes},
-    {"GET", "projects", get_projects},
-    {"PUT", "projects/*", put_project},
-    {"GET", "state", get_state},
-    {"POST", "what-if", post_what_if},
-    {"GET", "projects/*/fair-share", get_fair_share},
+    {"GET", "status", get_status},      {"POST", "shutdown", post_shutdown},
+    {"POST", "jobs", post_job},         {"GET", "jobs", get_jobs},
+    {"GET", "jobs/*", get_job},         {"GET", "jobs/*/why", get_why},
+    {"GET", "jobs/*/log", get_log},     {"GET", "jobs/*/attach", get_attach},
+    {"POST", "jobs/*/*", steer_job},    {"GET", "events", get_events},
+    {"GET", "nodes", get_nodes},        {"GET", "gpus", get_nodes},
+    {"PUT", "nodes/*", put_node},       {"PUT", "nodes/*/*", put_node},
+    {"GET", "pools", get_pools},        {"PUT", "pools/*", put_pool},
+    {"DELETE", "pools/*", delete_pool}, {"GET", "projects", get_projects},
+    {"PUT", "projects/*", put_project}, {"GET", "state", get_state},
+    {"POST", "what-if", post_what_if},  {"GET", "projects/*/fair-share", get_fair_share},
 };
 
 // Whether the path is the route's; the open words go to `words`.

@@ -23,8 +23,14 @@ void get_log(Site& site, Call call);
 void get_attach(Site& site, Call call);
 // events.cc
 void get_events(Site& site, Call call);
-// cluster.cc
+// nodes.cc
 void get_nodes(Site& site, Call call);
+void put_node(Site& site, Call call);
+// pools.cc
+void get_pools(Site& site, Call call);
+void put_pool(Site& site, Call call);
+void delete_pool(Site& site, Call call);
+// projects.cc
 void get_projects(Site& site, Call call);
 void put_project(Site& site, Call call);
 // what_if.cc

@@ -259,10 +259,37 @@ Outcome<std::vector<codec::ProjectView>> Client::projects() {
     return std::move(page->items);
 }
 
-Outcome<std::vector<std::string>> Client::set_project(const std::string& name,
-                                                      const std::string& body) {
-    auto response = send(
-        {.method = "PUT", .target = target_of("projects/" + percent_encoded(name)), .body = body});
+Outcome<std::vector<codec::PoolView>> Client::pools() {
+    const auto body = get("pools");
+    if (!body) return tl::unexpected(body.error());
+    auto page = codec::parse_pool_list(*body);
+    if (!page) return unreadable(page);
+    return std::move(page->items);
+}
+
+Outcome<codec::PoolView> Client::pool(const std::string& name) {
+    const auto known = pools();
+    if (!known) return tl::unexpected(known.error());
+    std::vector<std::string_view> names;
+    for (const codec::PoolView& pool : *known) {
+        if (pool.name == name) return pool;
+        names.push_back(pool.name);
+    }
+    return refuse(kNoSuchThing, "no pool \"" + name + "\"" + codec::did_you_mean(name, names),
+                  "berth pool ls");
+}
+
+Success Client::remove_pool(const std::string& name) {
+    auto response =
+        send({.method = "DELETE", .target = target_of("pools/" + percent_encoded(name))});
+    if (!response) return tl::unexpected(response.error());
+    return {};
+}
+
+Outcome<std::vector<std::string>> Client::change(std::string_view kind, const std::string& name,
+                                                 const std::string& body) {
+    const std::string target = target_of(std::string(kind) + "/" + percent_encoded(name));
+    auto response = send({.method = "PUT", .target = target, .body = body});
     if (!response) return tl::unexpected(response.error());
     std::vector<std::string> warnings;
     const auto tree = codec::parse_json(response->body, "answer");

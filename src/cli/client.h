@@ -101,13 +101,18 @@ class Client {
     // All there are by now.
     Outcome<EventList> events(model::JobId job);
     Outcome<NodeList> nodes();
+    Outcome<std::vector<codec::PoolView>> pools();
+    Outcome<codec::PoolView> pool(const std::string& name);
     Outcome<std::vector<codec::ProjectView>> projects();
     // An empty pool is the default one.
     Outcome<ShareAnswer> fair_share(const std::string& project, const std::string& pool);
     // What would be different, as JSON: nothing is changed.
     Outcome<std::string> what_if(const std::vector<model::Hypothesis>& suppose);
-    // Answers with what is to be considered: one sentence each.
-    Outcome<std::vector<std::string>> set_project(const std::string& name, const std::string& body);
+    // Changes "projects", "pools" or "nodes" of that name. Answers with what is to be considered:
+    // one sentence each.
+    Outcome<std::vector<std::string>> change(std::string_view kind, const std::string& name,
+                                             const std::string& body);
+    Success remove_pool(const std::string& name);
     Outcome<ServerStatus> status();
     // "keep" or "cancel": what becomes of the jobs.
     Success shut_down(const std::string& jobs);

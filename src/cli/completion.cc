@@ -2,8 +2,8 @@
 //
 // How do shells complete berth's words? Three small scripts that ask `berth __complete`, hidden,
 // with the words typed so far; it answers one candidate a line, "word<TAB>explanation". What can
-// stand where is read from the verbs' own descriptions; jobs, projects and nodes from the server,
-// which gets 300 ms: no answer means no candidates, never an error in the middle of typing.
+// stand where is read from the verbs' own descriptions; jobs, projects, pools and nodes from the
+// server, which gets 300 ms: no answer means no candidates, never an error in the middle of typing.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -95,6 +95,10 @@ void add_from_server(const Context& context, Completes kind, Candidates& candida
         const auto projects = client.projects();
         if (!projects) return;
         for (const auto& project : *projects) candidates.emplace_back(project.name, "");
+    } else if (kind == Completes::Pools) {
+        const auto pools = client.pools();
+        if (!pools) return;
+        for (const codec::PoolView& pool : *pools) candidates.emplace_back(pool.name, "");
     } else if (kind == Completes::Nodes) {
         const auto list = client.nodes();
         if (!list) return;
@@ -119,6 +123,7 @@ void add_what(const Context& context, Completes kind, std::string_view choices,
             break;
         case Completes::Jobs:
         case Completes::Projects:
+        case Completes::Pools:
         case Completes::Nodes: add_from_server(context, kind, candidates); break;
     }
 }

@@ -123,7 +123,7 @@ class Demo {
 
     Success susan_alone() {
         for (const char* name : kProjects) {
-            if (const auto made = client_.set_project(name, R"({"quota":2})"); !made)
+            if (const auto made = client_.change("projects", name, R"({"quota":2})"); !made)
                 return tl::unexpected(made.error());
         }
         tell("1. Susan is alone. Two GPUs are hers; the other six idle, so she gets them too.");

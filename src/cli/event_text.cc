@@ -15,6 +15,11 @@ std::string for_whom(model::JobId beneficiary, const codec::NameTable& names) {
     return beneficiary.is_valid() ? " for " + named(beneficiary, names) : "";
 }
 
+std::string rights(const model::Entitlement& rights) {
+    return "quota " + (rights.quota ? base::format(*rights.quota) : "of its children") + ", " +
+           std::string(codec::word(rights.kind));
+}
+
 struct Phrase {
     const codec::NameTable& names;
 
@@ -23,10 +28,24 @@ struct Phrase {
         for (const std::string& level : event.levels) text += level + ", ";
         return text + model::kNodeLevel;
     }
-    std::string operator()(const model::PoolSet& event) const { return "pool " + event.pool.name; }
+    std::string operator()(const model::PoolSet& event) const {
+        std::string text = "pool " + event.pool.name + ": ";
+        for (const auto& [key, value] : event.pool.labels) text += key + "=" + value + ", ";
+        for (const auto& [model, weight] : event.pool.exchange) {
+            text += model + " counts " + base::format_thousandths(weight) + ", ";
+        }
+        return text + (event.pool.spares.empty() ? "no spares" : "spares in " + event.pool.spares);
+    }
+    std::string operator()(const model::PoolRemoved& event) const {
+        return "pool " + event.pool + " removed";
+    }
     std::string operator()(const model::NodeSet& event) const {
-        return "node " + event.node.name + ": " + std::to_string(event.node.gpus) + " GPUs, " +
-               std::string(codec::word(event.node.health));
+        std::string text = "node " + event.node.name + ": " + std::to_string(event.node.gpus) +
+                           " GPUs, " + std::string(codec::word(event.node.health));
+        for (const auto* entries : {&event.node.labels, &event.node.topology}) {
+            for (const auto& [key, value] : *entries) text += ", " + key + "=" + value;
+        }
+        return text;
     }
     std::string operator()(const model::NodeMoved& event) const {
         const std::string replaced =
@@ -34,10 +53,11 @@ struct Phrase {
         return "node " + event.node + ": joins pool " + event.pool + replaced;
     }
     std::string operator()(const model::ProjectSet& event) const {
-        const auto& quota = event.project.rights.quota;
-        return "project " + event.project.name + ": quota " +
-               (quota ? base::format(*quota) : "of its children") + ", " +
-               std::string(codec::word(event.project.rights.kind));
+        std::string text = "project " + event.project.name + ": " + rights(event.project.rights);
+        for (const auto& [pool, rights_there] : event.project.pools) {
+            text += "; in pool " + pool + " " + rights(rights_there);
+        }
+        return text;
     }
     std::string operator()(const model::JobSubmitted& event) const {
         return "submitted to " + event.spec.project + ", asks " + codec::gpu_summary(event.spec);

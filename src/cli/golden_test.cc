@@ -18,6 +18,7 @@
 #include "cli/help.h"
 #include "cli/job_pages.h"
 #include "cli/job_table.h"
+#include "cli/pool_pages.h"
 #include "cli/verbs.h"
 
 namespace berth::cli {
@@ -37,6 +38,7 @@ struct Sample {
     std::vector<codec::JobView> jobs;
     std::vector<codec::NodeView> nodes;
     std::vector<codec::ProjectView> projects;
+    std::vector<codec::PoolView> pools;
 
     codec::JobView& add_job(std::int64_t id, const char* name, const char* project, int gpus) {
         codec::JobView& job = jobs.emplace_back();
@@ -203,6 +205,42 @@ void add_cluster(Sample& sample) {
     sample.projects[3].use[0].waiting = base::gpus(16);
 }
 
+// n1 stands in a cell in the place of n3, and n2 is to join it.
+void add_pools(Sample& sample) {
+    codec::PoolView& rest = sample.pools.emplace_back();
+    rest.name = "default";
+    rest.nodes = 2;
+    rest.nodes_ready = 0;
+    rest.used = base::gpus(5);
+    rest.quotas = base::gpus(12);
+    codec::PoolView& cells = sample.pools.emplace_back();
+    cells.name = "cells";
+    cells.labels = {{"cells", "research"}};
+    cells.spares = "default";
+    cells.exchange = {{"A100", model::MilliGpu{500}}, {"H100", base::gpus(1)}};
+    cells.nodes = cells.nodes_ready = 1;
+    cells.gpus = cells.used = base::gpus(8);
+    cells.quotas = base::gpus(16);
+    const char* const pools[] = {"cells", "default", "default"};
+    const char* const labelled[] = {"default", "cells", "cells"};
+    for (std::size_t i = 0; i < 3; ++i) {
+        sample.nodes[i].pool = pools[i];
+        sample.nodes[i].labelled_pool = labelled[i];
+        sample.nodes[i].topology = {{"rack", "r" + std::to_string(i)}};
+        if (i > 0) sample.nodes[i].labels = {{"cells", "research"}};
+    }
+    sample.nodes[1].joins = "cells";
+    sample.nodes[2].health = model::NodeHealth::Drained;
+    for (codec::ProjectView& project : sample.projects) {
+        if (project.name != "research") continue;
+        project.pools["cells"].quota = base::gpus(16);
+        project.use.push_back({.pool = "cells",
+                               .quota = base::gpus(16),
+                               .fair_share = base::gpus(8),
+                               .used = base::gpus(8)});
+    }
+}
+
 const Sample& sample() {
     static const Sample whole = [] {
         Sample made;
@@ -340,6 +378,16 @@ TEST_CASE("pages look as reviewed") {
             return show_page(job(id), s.names, {timeline(), s.names}, kNow, TimeForm::Ago, style);
         });
     }
+    Sample pooled = s;
+    add_pools(pooled);
+    check_page("pool_ls",
+               [&](const Style& style) { return pool_table(pooled.pools).render(style); });
+    check_page("pool_show", [&](const Style& style) {
+        return pool_page({pooled.pools[1], pooled.nodes, pooled.projects, pooled.names}, style);
+    });
+    check_page("node_ls", [&](const Style& style) {
+        return node_table(pooled.nodes, pooled.names).render(style);
+    });
     const codec::JobView packed = packed_job();
     check_page("why_packed",
                [&](const Style& style) { return why_page(packed, s.names, kNow, style); });

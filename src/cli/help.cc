@@ -13,12 +13,13 @@
 namespace berth::cli {
 namespace {
 
-constexpr std::array<std::pair<Intent, std::string_view>, 6> kGroups{{
+constexpr std::array<std::pair<Intent, std::string_view>, 7> kGroups{{
     {Intent::Run, "Run"},
     {Intent::Look, "Look"},
     {Intent::Steer, "Steer"},
     {Intent::Plan, "Ask"},
     {Intent::Share, "Share"},
+    {Intent::Nodes, "Nodes"},
     {Intent::System, "System"},
 }};
 

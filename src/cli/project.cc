@@ -6,10 +6,12 @@
 
 #include "base/quantity.h"
 #include "cli/arguments.h"
+#include "cli/changes.h"
 #include "cli/client.h"
 #include "cli/cluster_pages.h"
 #include "cli/context.h"
 #include "cli/output.h"
+#include "cli/pool_pages.h"
 #include "cli/settings.h"
 #include "codec/json_writer.h"
 #include "codec/words.h"
@@ -17,7 +19,13 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
+constexpr Flag kListFlags[] = {
+    {0, "pool", "POOL", "what they have in this pool; in all together unless said",
+     Completes::Pools},
+    kListOutputFlag,
+    kJsonFlag,
+    kQuietFlag,
+};
 
 constexpr Flag kRightsFlags[] = {
     {'q', "quota", "GPUS", "GPUs that are this project's whenever it asks: 4, 0.5"},
@@ -26,6 +34,8 @@ constexpr Flag kRightsFlags[] = {
     {0, "priority", "NUMBER", "higher is offered first what idles; 100 unless said"},
     {0, "kind", "KIND", "guaranteed: lends and borrows; fixed: does neither", Completes::Choices,
      "guaranteed|fixed"},
+    {0, "pool", "POOL", "the rights above in this pool, not the default one", Completes::Pools},
+    {0, "no-rights", "", "with --pool: no rights of its own there any more"},
     {0, "delay", "TIME", "its jobs wait so long before others pause for them"},
     {0, "preempt-run", "TIME", "its jobs are left alone so long by higher priorities"},
     {0, "reclaim-run", "TIME", "its jobs are left alone so long by other projects"},
@@ -50,11 +60,8 @@ Success add_decimal(codec::JsonWriter& json, const Arguments& arguments, std::st
     return {};
 }
 
-// The fields of the state file's projects, those given.
-Outcome<std::string> body_of(const Arguments& arguments) {
-    std::string body;
-    codec::JsonWriter json(body);
-    json.begin_object();
+// Quota, limit, weight, priority and kind, those given.
+Success add_rights(codec::JsonWriter& json, const Arguments& arguments) {
     for (const std::string_view flag : {"quota", "limit", "weight"}) {
         if (const Success added = add_decimal(json, arguments, flag); !added) {
             return tl::unexpected(added.error());
@@ -63,6 +70,35 @@ Outcome<std::string> body_of(const Arguments& arguments) {
     const auto priority = arguments.number("priority", 0);
     if (!priority) return tl::unexpected(priority.error());
     if (arguments.has("priority")) json.key("priority"), json.number(*priority);
+    if (arguments.has("kind")) json.key("kind"), json.string(arguments.text("kind"));
+    return {};
+}
+
+Success add_pool(codec::JsonWriter& json, const Arguments& arguments) {
+    json.key("pools"), json.begin_object();
+    json.text_key(arguments.text("pool"));
+    if (arguments.has("no-rights")) {
+        json.null();
+    } else {
+        json.begin_object();
+        if (const Success added = add_rights(json, arguments); !added) return added;
+        json.end_object();
+    }
+    json.end_object();
+    return {};
+}
+
+// The fields of the state file's projects, those given.
+Outcome<std::string> body_of(const Arguments& arguments) {
+    std::string body;
+    codec::JsonWriter json(body);
+    json.begin_object();
+    const bool is_default = arguments.text("pool", model::kDefaultPool) == model::kDefaultPool;
+    if (arguments.has("no-rights") && is_default) {
+        return bad_usage("--no-rights: wanted with --pool and a pool other than the default one");
+    }
+    const Success added = is_default ? add_rights(json, arguments) : add_pool(json, arguments);
+    if (!added) return tl::unexpected(added.error());
     constexpr std::pair<std::string_view, std::string_view> kTimes[] = {
         {"delay", "preemption_delay"},
         {"preempt-run", "preempt_min_run"},
@@ -70,9 +106,7 @@ Outcome<std::string> body_of(const Arguments& arguments) {
     for (const auto& [flag, field] : kTimes) {
         if (arguments.has(flag)) json.key(field), json.string(arguments.text(flag));
     }
-    for (const std::string_view flag : {"kind", "parent"}) {
-        if (arguments.has(flag)) json.key(flag), json.string(arguments.text(flag));
-    }
+    if (arguments.has("parent")) json.key("parent"), json.string(arguments.text("parent"));
     json.end_object();
     return body;
 }
@@ -99,8 +133,13 @@ int list_projects(Context& context, const Arguments& arguments) {
         print_document(arguments, *body);
         return kDone;
     }
-    const auto projects = client.projects();
+    auto projects = client.projects();
     if (!projects) return report(context, projects.error());
+    if (arguments.has("pool")) {
+        const auto pool = client.pool(arguments.text("pool"));
+        if (!pool) return report(context, pool.error());
+        projects = in_pool(std::move(*projects), pool->name);
+    }
     std::vector<std::string> names;
     for (const codec::ProjectView& project : *projects) names.push_back(project.name);
     print_table(context, project_table(*projects), form, names);
@@ -132,10 +171,10 @@ int change_project(Context& context, const Arguments& arguments, bool creates) {
                                 "berth project set " + name + " --quota 4"});
     }
     if (!creates && !*known) return report(context, no_such_project(name, names));
-    const auto warnings = client.set_project(name, *body);
-    if (!warnings) return report(context, warnings.error());
+    const auto notes = client.change("projects", name, *body);
+    if (!notes) return report(context, notes.error());
     print("project " + printable(name) + (creates ? " created\n" : " changed\n"));
-    for (const std::string& warning : *warnings) print_notice(printable("note: " + warning) + "\n");
+    print_notes(*notes);
     return kDone;
 }
 
@@ -182,7 +221,8 @@ const Verb project_create_verb{.intent = Intent::Share,
                                .words_max = 1,
                                .more =
                                    "  berth project create vision --quota 4\n"
-                                   "  berth project create lab --quota 0 --weight 0.5\n",
+                                   "  berth project create lab --quota 0 --weight 0.5\n"
+                                   "  berth project set lab --pool cells --quota 8\n",
                                .run = create_project};
 
 const Verb project_set_verb{.intent = Intent::Share,

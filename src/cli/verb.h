@@ -14,7 +14,7 @@ class Arguments;
 struct Context;
 
 // What the shell should offer for a word.
-enum class Completes { Nothing, Jobs, Projects, Nodes, Files, Choices, Verbs };
+enum class Completes { Nothing, Jobs, Projects, Pools, Nodes, Files, Choices, Verbs };
 
 struct Flag {
     char letter = 0;                // 'g' for -g; 0 = only the long name
@@ -33,7 +33,7 @@ enum class CommandTail {
 };
 
 // The groups of `berth help`.
-enum class Intent { Run, Look, Steer, Plan, Share, System, Hidden };
+enum class Intent { Run, Look, Steer, Plan, Share, Nodes, System, Hidden };
 
 struct Verb {
     Intent intent = Intent::Hidden;

@@ -15,6 +15,8 @@ extern const Verb pause_verb, resume_verb, cancel_verb, checkpointed_verb;
 extern const Verb plan_verb, scenario_verb, simulate_verb;
 extern const Verb what_if_verb, fair_share_verb;
 extern const Verb project_list_verb, project_create_verb, project_set_verb, project_use_verb;
+extern const Verb pool_list_verb, pool_show_verb, pool_create_verb, pool_set_verb, pool_remove_verb;
+extern const Verb node_list_verb, node_set_verb, node_drain_verb, node_ready_verb;
 extern const Verb completion_verb, complete_verb, help_verb, version_verb;
 
 std::vector<const Verb*> all_verbs(std::span<const Verb> system_verbs) {
@@ -25,7 +27,10 @@ std::vector<const Verb*> all_verbs(std::span<const Verb> system_verbs) {
                                    &resume_verb,      &cancel_verb,       &checkpointed_verb,
                                    &plan_verb,        &scenario_verb,     &what_if_verb,
                                    &simulate_verb,    &project_list_verb, &project_create_verb,
-                                   &project_set_verb, &project_use_verb,  &fair_share_verb};
+                                   &project_set_verb, &project_use_verb,  &fair_share_verb,
+                                   &pool_list_verb,   &pool_show_verb,    &pool_create_verb,
+                                   &pool_set_verb,    &pool_remove_verb,  &node_list_verb,
+                                   &node_set_verb,    &node_drain_verb,   &node_ready_verb};
     for (const Verb& verb : system_verbs) verbs.push_back(&verb);
     for (const Verb* verb : {&completion_verb, &help_verb, &version_verb, &complete_verb}) {
         verbs.push_back(verb);

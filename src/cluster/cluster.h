@@ -88,6 +88,7 @@ class Cluster {
     std::int64_t memory_on(ShapeId shape, NodeId node) const;
     // --- where nodes stand, in which pool and together
     PoolId belongs_to(NodeId node) const;
+    PoolId labelled(NodeId node) const;  // whatever it is bound to
     std::span<const std::string> levels() const { return levels_; }
     std::optional<int> level_named(std::string_view name) const;  // "node": levels().size()
     Region region_of(NodeId node, int level) const;  // nowhere where it names no domain
@@ -104,6 +105,7 @@ class Cluster {
     // --- the machine room and the tree; lifecycle/ only
     void set_levels(const model::Levels& levels);
     void set_pool(const model::Pool& pool);
+    void remove_pool(PoolId pool);  // that nothing names; its id is never used again
     void set_node(const model::Node& node);
     void move_node(NodeId node, PoolId pool, bool is_bound);  // an empty one
     void set_project(const model::Project& project);
@@ -137,6 +139,7 @@ class Cluster {
     Job& mutable_job(JobId id);
     void stamp_work(ProjectId at) { work_logs_[at.index()].set_stamp(++last_stamp_); }
     void stamp_all_work();
+    void settle_requests_by_memory();
     void leave_line(const Job& job);  // and the sums of its projects
     void join_line(const Job& job);
     template <typename Change>
@@ -154,7 +157,7 @@ class Cluster {
     void change_gpu(NodeState& node, NodeId id, int gpu, Use use, const GpuPart& amount);
     void put_node(NodeId id, const model::Node& node);
     void enter_pool(NodeId id, PoolId pool), leave_pool(NodeId id);
-    void review(NodeId id, PoolId labelled), review_all();  // membership.cc
+    void review(NodeId id, PoolId labelled), review_all(), unbind(PoolId pool);  // membership.cc
     void index_node(NodeId id, std::int64_t sign);
     std::vector<std::string> names_at_levels(const model::Node& node) const;
     void put_into_domains(NodeId id, const model::Node& node);

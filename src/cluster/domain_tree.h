@@ -8,6 +8,7 @@
 // looks at one level's domains, never at their nodes.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -45,6 +46,12 @@ class DomainTree {
     // The domain of that level in which this one lies or which it is; not valid when there is none.
     DomainId outwards(DomainId domain, int level) const;
     bool is_inside(DomainId domain, DomainId outer) const;
+    // Whether a node stands in it; all of them may have left.
+    bool has_nodes(DomainId domain) const {
+        const Domain& it = domains_[domain.index()];
+        const auto has = [&](DomainId child) { return has_nodes(child); };
+        return !it.nodes.empty() || std::ranges::any_of(it.children, has);
+    }
     // An upper bound on how many tasks of `gpus` whole GPUs each fit; not for the root.
     std::int64_t slots(DomainId domain, int gpus, std::size_t view) const;
 

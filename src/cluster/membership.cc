@@ -40,6 +40,10 @@ bool is_empty(const Cluster& cluster, NodeId node) {
 PoolId Cluster::belongs_to(NodeId node) const {
     const auto bound = membership_.bound.find(node);
     if (bound != membership_.bound.end()) return bound->second.pool;
+    return labelled(node);
+}
+
+PoolId Cluster::labelled(NodeId node) const {
     return pool_of(kinds_[nodes_[node.index()].kind].example);
 }
 
@@ -56,6 +60,13 @@ void Cluster::review(NodeId id, PoolId labelled) {
     note(membership_.strays, pool != node.pool);
     note(membership_.away, node.health != model::NodeHealth::Ready);
     node.is_ready = node.health == model::NodeHealth::Ready && pool == node.pool;
+}
+
+// Its nodes and its spares belong where their labels say.
+void Cluster::unbind(PoolId pool) {
+    std::erase_if(membership_.bound, [&](const auto& node) {
+        return node.second.pool == pool || node.second.labelled == pool;
+    });
 }
 
 // Pools take other labels than before.
@@ -107,6 +118,16 @@ void Cluster::move_node(NodeId id, PoolId pool, bool is_bound) {
     membership_.bound.erase(id);
     if (is_bound && pool != labelled) membership_.bound[id] = {labelled, pool};
     enter_pool(id, pool);
+    settle_requests_by_memory();
+}
+
+// What they ask is a part of the smallest GPU of their pool, and how long they ran counts by that.
+void Cluster::settle_requests_by_memory() {
+    if (tiers_.rules.count <= 1) return;
+    for (const auto& [id, job] : jobs_) {
+        if (shape(job.shape).request.gpu_memory > model::Bytes{0}) settle_tier(*this, id);
+    }
+    keep_tiers(*this, tiers_.now);
 }
 
 void move_node(Cluster& cluster, const model::NodeMove& move) {

@@ -3,7 +3,8 @@
 // In which pool does a node stand, and in which should it? By its labels it belongs to the first
 // pool that it matches. Two things are otherwise:
 //   bound   it took the place of a node that is not ready, or its own place was taken: it belongs
-//           where it was put, for as long as its labels put it where they did then
+//           where it was put, for as long as its labels put it where they did then and the pool
+//           has its spares where it had them
 //   stray   it stands in another pool than it belongs to, since work runs there: it takes no more,
 //           counts nowhere, and joins its pool once it is empty (scheduling/node_moves.h)
 #pragma once

@@ -181,6 +181,7 @@ struct PoolState {
     std::vector<Claim> claims;  // by project
     bool has_fixed_quota = false;  // anybody's
 
+    model::Pool description() const { return {name, labels, exchange, spares}; }
     bool has_kind(std::size_t kind) const {
         return kind < nodes_of_kind.size() && nodes_of_kind[kind] > 0;
     }

@@ -92,13 +92,14 @@ ProjectId Cluster::find_project(std::string_view name) const {
 
 PoolId Cluster::find_pool(std::string_view name) const {
     const auto found = std::ranges::find(pools_, name, &PoolState::name);
-    if (found == pools_.end()) return {};
+    if (found == pools_.end() || name.empty()) return {};
     return {static_cast<PoolId::Rep>(found - pools_.begin())};
 }
 
 void Cluster::set_pool(const model::Pool& pool) {
     BERTH_CHECK(open_trials_ == 0, "pools do not change inside a trial");
     if (const PoolId known = find_pool(pool.name); known.is_valid()) {
+        if (pools_[known.index()].spares != pool.spares) unbind(known);
         pools_[known.index()].labels = pool.labels;
         pools_[known.index()].spares = pool.spares;
     } else {
@@ -123,6 +124,12 @@ void Cluster::set_pool(const model::Pool& pool) {
     }
     review_all();
     resolve_claims();
+}
+
+void Cluster::remove_pool(PoolId id) {
+    set_pool({pools_[id.index()].name, {}, {}});
+    pools_[id.index()].name.clear();
+    history_.pools[id.index()] = {};
 }
 
 std::pair<std::int64_t, std::int64_t> Cluster::exchange_range(ShapeId shape, PoolId pool) const {
@@ -155,8 +162,8 @@ void Cluster::set_node(const model::Node& node) {
     const NodeId known = find_node(node.name);
     const bool moves =
         known.is_valid() && names_at_levels(description(known)) != names_at_levels(node);
-    if (!moves) return put_node(known, node);
-    change_domains([&] { put_node(known, node); });
+    moves ? change_domains([&] { put_node(known, node); }) : put_node(known, node);
+    settle_requests_by_memory();
 }
 
 model::Node Cluster::description(NodeId id) const {

@@ -71,6 +71,7 @@ void Cluster::change_domains(const std::function<void()>& change) {
     for (const auto& [id, job] : jobs_) leave_line(job);
     change();
     for (const auto& [id, job] : jobs_) join_line(job);
+    recount();  // the change may have done so while they were out of line
 }
 
 Region Cluster::region_of(NodeId node, int level) const {

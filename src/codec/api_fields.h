@@ -175,26 +175,4 @@ struct Fields<ProjectView> {
     }
 };
 
-template <>
-struct Fields<GpuView> {
-    static void visit(auto&& field) {
-        using G = GpuView;
-        field("index", &G::index), field("uuid", &G::uuid), field("healthy", &G::healthy);
-        field("used", &G::used), field("jobs", &G::jobs);
-        field("compute_held", &G::compute_held), field("memory_held", &G::memory_held);
-        field("utilization_percent", &G::utilization_percent);
-        field("memory_used", &G::memory_used), field("power_watts", &G::power_watts);
-    }
-};
-
-template <>
-struct Fields<NodeView> {
-    static void visit(auto&& field) {
-        Fields<model::Node>::visit(field);
-        field("pool", &NodeView::pool), field("joins", &NodeView::joins);
-        field("shares_kept_by", &NodeView::shares_kept_by);
-        field("devices", &NodeView::devices);
-    }
-};
-
 }  // namespace berth::codec

@@ -4,6 +4,7 @@
 #include "codec/api_fields.h"
 #include "codec/api_style.h"
 #include "codec/foresight_fields.h"
+#include "codec/node_view_fields.h"
 
 namespace berth::codec {
 namespace {
@@ -72,6 +73,13 @@ std::string project_list_json(const Page<ProjectView>& projects) {
 }
 base::Result<Page<ProjectView>> parse_project_list(std::string_view text) {
     return parse_document<Page<ProjectView>>(text, lenient("ProjectList", nullptr));
+}
+
+std::string pool_list_json(const Page<PoolView>& pools) {
+    return document("PoolList", pools, nullptr);
+}
+base::Result<Page<PoolView>> parse_pool_list(std::string_view text) {
+    return parse_document<Page<PoolView>>(text, lenient("PoolList", nullptr));
 }
 
 std::string node_list_json(const Page<NodeView>& nodes, const NameSource& names) {

@@ -9,6 +9,7 @@
 #include "codec/api_fields.h"
 #include "codec/event_fields.h"
 #include "codec/foresight_fields.h"
+#include "codec/node_view_fields.h"
 
 namespace berth::codec {
 

@@ -21,7 +21,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "job_starting", "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
     "job_paused",   "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
     "job_finished", "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
-    "node_moved",   "job_parked",   "job_woken"};
+    "node_moved",   "job_parked",   "job_woken",    "pool_removed"};
 
 template <>
 struct Fields<model::ProjectSet> {

@@ -101,9 +101,22 @@ struct GpuView {
 };
 struct NodeView : model::Node {
     std::string pool;
+    std::string labelled_pool;  // the pool that its labels say
     std::string joins;  // the pool to which it goes once nothing runs on it; empty = it stays
     std::string shares_kept_by;  // "interposer: why"; empty = not known
     std::vector<GpuView> devices;
+};
+
+struct PoolView {
+    std::string name;
+    model::Labels labels;
+    std::string spares;
+    std::map<std::string, model::MilliGpu> exchange;  // what one GPU of a model counts as
+    int nodes = 0;  // that stand in it
+    int nodes_ready = 0;
+    model::MilliGpu gpus{0};  // of those that are ready
+    model::MilliGpu used{0};  // as GPUs count
+    model::MilliGpu quotas{0};  // of the topmost departments and projects together
 };
 
 // One page of a list; `next` asks for the following one, empty at the end.
@@ -155,6 +168,8 @@ base::Result<Page<model::Event>> parse_event_list(std::string_view text, NameTab
 
 std::string project_list_json(const Page<ProjectView>& projects);
 base::Result<Page<ProjectView>> parse_project_list(std::string_view text);
+std::string pool_list_json(const Page<PoolView>& pools);
+base::Result<Page<PoolView>> parse_pool_list(std::string_view text);
 std::string node_list_json(const Page<NodeView>& nodes, const NameSource& names);
 base::Result<Page<NodeView>> parse_node_list(std::string_view text, NameTable& names);
 

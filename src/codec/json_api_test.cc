@@ -119,6 +119,7 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
         const codec::Page<codec::NodeView> nodes{
             {{dice.node(),
               "h100",
+              "default",
               "cells",
               "interposer: no other way here",
               {{3, "uuid", false, {500}, {500}, {9}, {{7}}, 30, {}, {}}}}},
@@ -130,6 +131,13 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
             [](const std::string& text, NameTable& names) {
                 return codec::parse_node_list(text, names);
             });
+        const codec::PoolView pool{
+            "cells", {{"cells", "a"}}, "default", {{"H100", {1500}}}, 3, 2, {8000}, {500}, {4000}};
+        const std::string text = codec::pool_list_json({{pool}, ""});
+        const auto pools = codec::parse_pool_list(text);
+        REQUIRE(pools.has_value());
+        REQUIRE(codec::pool_list_json(*pools) == text);
+        REQUIRE(pools->items[0].exchange == pool.exchange);
         const codec::ProjectView project{dice.project(), {{"h100", {1}, {2}, {3}, {4}, {5}, {6}}}};
         const auto projects = codec::parse_project_list(codec::project_list_json({{project}, ""}));
         REQUIRE(projects.has_value());

@@ -64,6 +64,11 @@ struct Fields<model::PoolSet> {
 };
 
 template <>
+struct Fields<model::PoolRemoved> {
+    static void visit(auto&& field) { field("pool", &model::PoolRemoved::pool); }
+};
+
+template <>
 struct Fields<model::NodeSet> {
     static void visit(auto&& field) { field("node", &model::NodeSet::node); }
 };

@@ -175,6 +175,7 @@ class RandomModel {
     }
     void fill(model::LevelsSet& e) { e.levels = texts(); }
     void fill(model::PoolSet& e) { e.pool = {text(), labels(), {{text(), large()}}, text()}; }
+    void fill(model::PoolRemoved& e) { e.pool = text(); }
     void fill(model::NodeMoved& e) { e = {text(), text(), text()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }
@@ -196,5 +197,4 @@ class RandomModel {
     base::Rng rng_;
     Amounts amounts_;
 };
-
 }  // namespace berth::codec

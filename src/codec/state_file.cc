@@ -117,7 +117,7 @@ void StateReader::read_pool(const Value& value, const std::string& path) {
                       "the default pool takes the nodes that match no other pool; "
                       "it has no labels");
     }
-    if (pool.name == model::kDefaultPool && pool.exchange.empty()) return;
+    if (pool == model::Pool{model::kDefaultPool, {}, {}}) return;
     state_.pools.push_back(std::move(pool));
 }
 

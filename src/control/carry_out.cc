@@ -10,6 +10,7 @@
 #include "control/launch_order.h"
 #include "crash/crash_point.h"
 #include "scheduling/cycle.h"
+#include "scheduling/node_moves.h"
 
 namespace berth::control {
 namespace {
@@ -27,11 +28,19 @@ void Controller::decide(Transaction& transaction) {
     if (!needs_decision_ || now < decide_from_) return;
     const model::TimePoint began = ports_.clock.now();
     const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now, memory_);
+    const auto given_up = scheduling::given_up(state_.cluster, now);
     decide_from_ = now + (ports_.clock.now() - began);
     needs_decision_ = false;
     // A wake-up that is due already would make the loop spin.
     next_wakeup_ = plan.next_wakeup;
+    if (given_up.next)
+        next_wakeup_ = std::min(next_wakeup_.value_or(*given_up.next), *given_up.next);
     if (next_wakeup_) next_wakeup_ = std::max(*next_wakeup_, now + base::Duration{1});
+    // When their processes are gone they are put in line again (take_exit).
+    for (const model::JobId job : given_up.jobs) {
+        if (stopping_.contains(job)) continue;
+        request_stop(transaction, *transaction.find(job), ports::StopReason::Cancel, {});
+    }
     carry_out(transaction, plan);
 }
 

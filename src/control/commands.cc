@@ -81,23 +81,30 @@ void Controller::set_project(model::Project project, std::string actor, Done don
     });
 }
 
-void Controller::set_node(model::Node node, Done done) {
-    queue([this, node = std::move(node), done = std::move(done)](Transaction& transaction) {
+void Controller::set_node(model::Node node, std::string actor, Done done) {
+    queue([this, node = std::move(node), actor = std::move(actor),
+           done = std::move(done)](Transaction& transaction) {
         const auto known = state_.cluster.find_node(node.name);
         const bool is_same = known.is_valid() && state_.cluster.description(known) == node;
         answer(transaction, done,
-               is_same ? base::Status{} : transaction.record(model::NodeSet{node}, kMachine));
+               is_same ? base::Status{} : transaction.record(model::NodeSet{node}, actor));
     });
 }
 
-void Controller::set_pool(model::Pool pool, Done done) {
-    queue([this, pool = std::move(pool), done = std::move(done)](Transaction& transaction) {
+void Controller::set_pool(model::Pool pool, std::string actor, Done done) {
+    queue([this, pool = std::move(pool), actor = std::move(actor),
+           done = std::move(done)](Transaction& transaction) {
         const auto known = state_.cluster.find_pool(pool.name);
-        const bool is_same = known.is_valid() && state_.cluster.pool(known).labels == pool.labels &&
-                             state_.cluster.pool(known).exchange == pool.exchange &&
-                             state_.cluster.pool(known).spares == pool.spares;
+        const bool is_same = known.is_valid() && state_.cluster.pool(known).description() == pool;
         answer(transaction, done,
-               is_same ? base::Status{} : transaction.record(model::PoolSet{pool}, kMachine));
+               is_same ? base::Status{} : transaction.record(model::PoolSet{pool}, actor));
+    });
+}
+
+void Controller::remove_pool(std::string pool, std::string actor, Done done) {
+    queue([this, pool = std::move(pool), actor = std::move(actor),
+           done = std::move(done)](Transaction& transaction) {
+        answer(transaction, done, transaction.record(model::PoolRemoved{pool}, actor));
     });
 }
 

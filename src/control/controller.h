@@ -86,9 +86,10 @@ class Controller final : public ports::LauncherListener {
                 Done done);
     // What does not change anything is answered without an event.
     void set_project(model::Project project, std::string actor, Done done);
-    void set_node(model::Node node, Done done);
-    // A pool as it is to be, with its labels and its exchange.
-    void set_pool(model::Pool pool, Done done);
+    void set_node(model::Node node, std::string actor, Done done);
+    // A pool as it is to be, with its labels, its exchange and its spares.
+    void set_pool(model::Pool pool, std::string actor, Done done);
+    void remove_pool(std::string pool, std::string actor, Done done);
     void set_levels(model::Levels levels, Done done);
 
     // --- facts

@@ -48,6 +48,14 @@ model::GpuProfile for_one(model::GpuProfile profile, std::int64_t tasks) {
     return profile;
 }
 
+// Where its processes were given up, since their node takes no more work.
+std::string why_frozen_ended(const cluster::Cluster& cluster, const model::JobRecord& job) {
+    if (job.frozen.empty()) return {};
+    const model::NodeId node = job.frozen.front().node;
+    if (cluster.nodes()[node.index()].is_ready) return {};
+    return "given up, since node " + cluster.node_name(node) + " takes no more work; ";
+}
+
 }  // namespace
 
 void Controller::on_running(ports::AttemptId attempt) {
@@ -192,7 +200,7 @@ void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
         case JobState::Paused:
             // Parked, its processes run and may end by themselves.
             if (job->parked_since && exit.signal == 0 && !exit.stop_asked) break;
-            return requeue(transaction, *job, exit.detail);
+            return requeue(transaction, *job, why_frozen_ended(state_.cluster, *job) + exit.detail);
         default:
             if (exit.stop_asked && job->is_resizing()) {
                 return go_on_resized(transaction, *job, !exit.killed && exit.signal == 0);

@@ -34,6 +34,9 @@ class Fold {
 
     void operator()(const model::LevelsSet& set) { state_.cluster.set_levels(set.levels); }
     void operator()(const model::PoolSet& set) { state_.cluster.set_pool(set.pool); }
+    void operator()(const model::PoolRemoved& removed) {
+        state_.cluster.remove_pool(state_.cluster.find_pool(removed.pool));
+    }
     void operator()(const model::NodeSet& set) { state_.cluster.set_node(set.node); }
     void operator()(const model::NodeMoved& moved) {
         cluster::move_node(state_.cluster, {moved.node, moved.pool, moved.replaces});

@@ -44,7 +44,44 @@ class Check {
                                  "\": wanted more than 0 and at most 1000, found " +
                                  base::format_thousandths(weight));
         }
+        if (set.pool.name == model::kDefaultPool && !set.pool.labels.empty()) {
+            return base::invalid(
+                "pool \"default\" takes the nodes that match no other pool; it has "
+                "no labels");
+        }
         return check_spares(set.pool);
+    }
+
+    Status operator()(const model::PoolRemoved& removed) const {
+        const base::PoolId id = state_.cluster.find_pool(removed.pool);
+        if (!id.is_valid()) return no_pool(removed.pool);
+        const auto refuse = [&](const std::string& why) {
+            return fail(ErrorCode::Conflict, "pool \"" + removed.pool + "\" " + why);
+        };
+        if (removed.pool == model::kDefaultPool) return refuse("is always there");
+        for (std::size_t i = 0; i < state_.cluster.nodes().size(); ++i) {
+            const base::NodeId node{static_cast<base::NodeId::Rep>(i)};
+            const bool is_in =
+                state_.cluster.nodes()[i].pool == id || state_.cluster.belongs_to(node) == id;
+            if (!is_in) continue;
+            return refuse("has nodes such as " + state_.cluster.node_name(node) +
+                          "; first take its spares away, and its labels from its nodes");
+        }
+        for (const cluster::PoolState& other : state_.cluster.pools()) {
+            if (other.spares == removed.pool) return refuse("has the spares of " + other.name);
+        }
+        for (const cluster::ProjectState& known : state_.cluster.projects()) {
+            if (!known.project.pools.contains(removed.pool)) continue;
+            return refuse("is in the rights of project \"" + known.project.name +
+                          "\"; take them away first");
+        }
+        for (const auto& [job, record] : state_.jobs) {
+            if (std::ranges::find(record.spec.pools, removed.pool) == record.spec.pools.end()) {
+                continue;
+            }
+            return refuse("is named by job " + std::to_string(job.value) + ", which has not ended");
+        }
+        return {};
     }
 
     Status operator()(const model::NodeMoved& moved) const {
@@ -100,6 +137,9 @@ class Check {
         if (project.name.empty()) return base::invalid("a project needs a name");
         if (project.name == project.parent) {
             return base::invalid("project \"" + project.name + "\" cannot be its own parent");
+        }
+        for (const auto& [pool, rights] : project.pools) {
+            if (!state_.cluster.find_pool(pool).is_valid()) return no_pool(pool);
         }
         const auto parent = state_.cluster.find_project(project.parent);
         if (!project.parent.empty() && !parent.is_valid()) {

@@ -25,6 +25,11 @@ class Describer {
         if (description_.levels != model::default_levels()) {
             BERTH_TRY_VOID(record({}, model::LevelsSet{description_.levels}));
         }
+        // Where they have their spares is said when all are there.
+        for (model::Pool pool : description_.pools) {
+            pool.spares.clear();
+            BERTH_TRY_VOID(record({}, model::PoolSet{std::move(pool)}));
+        }
         for (const model::Pool& pool : description_.pools) {
             BERTH_TRY_VOID(record({}, model::PoolSet{pool}));
         }

@@ -258,7 +258,7 @@ void dump(const cluster::History& history, std::ostream& text) {
         text << "stale " << id.value << ' ' << base::to_ms(stale.since) << '\n';
     }
     for (const cluster::PoolHistory& pool : history.pools) {
-        text << "wasted " << pool.waste.gpu_ms << '\n';
+        if (pool.waste.gpu_ms != 0) text << "wasted " << pool.waste.gpu_ms << '\n';
         for (std::size_t i = 0; i < pool.past_use.size(); ++i) {
             const PastUse& use = pool.past_use[i];
             if (use == PastUse{}) continue;
@@ -274,7 +274,8 @@ void dump(const cluster::History& history, std::ostream& text) {
 std::string dump(const Cluster& cluster) {
     std::ostringstream text;
     for (const auto& [id, job] : cluster.jobs()) {
-        text << id.value << ' ' << job.active << ' ' << job.may_run << ' ' << job.pool.value << ' '
+        text << id.value << ' ' << job.active << ' ' << job.may_run << ' '
+             << (job.pool.is_valid() ? cluster.pool(job.pool).name : "-") << ' '
              << base::to_ms(job.last_pause) << ' ' << job.tier;
         for (const cluster::PlacedTask& task : job.placed) {
             text << ' ' << task.place.task << '@' << task.place.node.value << ':'
@@ -291,6 +292,7 @@ std::string dump(const Cluster& cluster) {
         text << '\n';
     }
     for (const auto& pool : cluster.pools()) {
+        if (pool.name.empty()) continue;  // removed
         text << pool.name << ' ' << pool.free_total[0].value << ' ' << pool.free_total[1].value;
         for (const auto& free : pool.free) {
             for (const auto& gpu : free.partial()) {
@@ -310,8 +312,8 @@ std::string dump(const Cluster& cluster) {
     dump(cluster.history(), text);
     for (const auto& node : cluster.nodes()) {
         text << node.whole[0] << ' ' << node.whole[1] << ' '
-             << cluster.pool(node.pool).domains[node.domain].path << ' ' << node.pool.value << ' '
-             << node.is_ready << '\n';
+             << cluster.pool(node.pool).domains[node.domain].path << ' '
+             << cluster.pool(node.pool).name << ' ' << node.is_ready << '\n';
     }
     return text.str();
 }

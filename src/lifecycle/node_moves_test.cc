@@ -121,7 +121,9 @@ TEST_CASE(
 TEST_CASE("a pool has its spares in another one, which has none") {
     Life life;
     const auto pool = [](std::string name, std::string spares) {
-        return model::PoolSet{{std::move(name), {{"x", "y"}}, {}, std::move(spares)}};
+        const model::Labels labels =
+            name == "default" ? model::Labels{} : model::Labels{{"x", "y"}};
+        return model::PoolSet{{std::move(name), labels, {}, std::move(spares)}};
     };
     CHECK(life.refusal(pool("p", "q")) ==
           "pool \"p\": its spares are in pool \"q\", which does not exist; declare it before");
@@ -134,6 +136,8 @@ TEST_CASE("a pool has its spares in another one, which has none") {
     CHECK(life.refusal(pool("default", "cells")) ==
           "pool \"default\": its spares are in pool \"cells\", which has to be another one without "
           "spares of its own");
+    CHECK(life.refusal(model::PoolSet{{"default", {{"x", "y"}}, {}, ""}}) ==
+          "pool \"default\" takes the nodes that match no other pool; it has no labels");
     life.happen(pool("other", ""));
     CHECK(life.refusal(pool("default", "other")) ==
           "pool \"default\": it has the spares of pool \"cells\" and can have none of its own");
@@ -141,4 +145,49 @@ TEST_CASE("a pool has its spares in another one, which has none") {
     CHECK(life.refusal(model::NodeMoved{"s0", "nope", ""}) == "pool \"nope\" does not exist");
     CHECK(life.refusal(model::NodeMoved{"c0", "cells", "s0"}) ==
           "node \"s0\" is not in pool \"cells\"");
+}
+
+TEST_CASE("a pool without spares any more has its nodes back, and gives the spares back") {
+    Life life;
+    life.add("c0", {{"cells", "a"}}, model::NodeHealth::Down);
+    life.happen(model::NodeMoved{"s0", "cells", "c0"});
+    life.happen(model::PoolSet{{"cells", {{"cells", "a"}}, {}, ""}});
+    CHECK(life.state.cluster.membership().strays.size() == 2);
+    life.happen(model::NodeMoved{"s0", "default", ""});
+    life.happen(model::NodeMoved{"c0", "cells", ""});
+    CHECK(cluster::places(life.state.cluster).empty());
+}
+
+TEST_CASE("a pool goes when nothing stands in it and nobody names it") {
+    Life life;
+    const model::PoolRemoved gone{"cells"};
+    CHECK(life.refusal(model::PoolRemoved{"nope"}) == "pool \"nope\" does not exist");
+    CHECK(life.refusal(model::PoolRemoved{"default"}) == "pool \"default\" is always there");
+    CHECK(
+        life.refusal(gone) ==
+        "pool \"cells\" has nodes such as c0; first take its spares away, and its labels from its "
+        "nodes");
+    life.add("c0", {});
+    life.happen(model::NodeMoved{"c0", "default", ""});
+    CHECK(life.refusal(gone) == "pool \"cells\" is named by job 1, which has not ended");
+    life.happen(model::JobFinished{kJob, model::JobState::Succeeded, 0, {}});
+    model::Project project;
+    project.name = "a";
+    project.pools["cells"].quota = base::gpus(2);
+    life.happen(model::ProjectSet{project});
+    CHECK(life.refusal(gone) ==
+          "pool \"cells\" is in the rights of project \"a\"; take them away first");
+    project.pools.clear();
+    life.happen(model::ProjectSet{project});
+    life.happen(model::PoolSet{{"spares", {{"spare", "yes"}}, {}, ""}});
+    life.happen(model::PoolSet{{"other", {{"other", "yes"}}, {}, "spares"}});
+    CHECK(life.refusal(model::PoolRemoved{"spares"}) == "pool \"spares\" has the spares of other");
+    life.happen(gone);
+    CHECK_FALSE(life.state.cluster.find_pool("cells").is_valid());
+    life.happen(model::PoolSet{{"cells", {{"cells", "b"}}, {}, ""}});
+    life.add("c0", {{"cells", "b"}});
+    life.happen(model::NodeMoved{"c0", "cells", ""});
+    CHECK(life.capacity("cells") == base::gpus(2));
+    project.pools["gone"].quota = base::gpus(2);
+    CHECK(life.refusal(model::ProjectSet{project}) == "pool \"gone\" does not exist");
 }

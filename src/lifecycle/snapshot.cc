@@ -58,7 +58,7 @@ model::Snapshot snapshot(const State& state) {
     snapshot.last_job = state.last_job;
     snapshot.levels.assign(state.cluster.levels().begin(), state.cluster.levels().end());
     for (const auto& pool : state.cluster.pools()) {
-        snapshot.pools.push_back({pool.name, pool.labels, pool.exchange, pool.spares});
+        if (!pool.name.empty()) snapshot.pools.push_back(pool.description());
     }
     for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
         snapshot.nodes.push_back(state.cluster.description({static_cast<model::NodeId::Rep>(i)}));

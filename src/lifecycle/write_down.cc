@@ -67,8 +67,9 @@ model::Description written_down(const State& state, model::TimePoint now) {
     description.as_listed = true;
     description.levels.assign(state.cluster.levels().begin(), state.cluster.levels().end());
     for (const auto& pool : state.cluster.pools()) {
-        if (pool.name != model::kDefaultPool || !pool.exchange.empty()) {
-            description.pools.push_back({pool.name, pool.labels, pool.exchange, pool.spares});
+        const bool is_plain = pool.description() == model::Pool{model::kDefaultPool, {}, {}};
+        if (!is_plain && !pool.name.empty()) {
+            description.pools.push_back(pool.description());
         }
     }
     for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {

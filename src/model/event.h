@@ -24,6 +24,10 @@ struct LevelsSet {
 struct PoolSet {
     Pool pool;
 };
+// Nothing stands in it and nobody names it any more.
+struct PoolRemoved {
+    std::string pool;
+};
 struct NodeSet {
     Node node;
 };             // added, or changed by name
@@ -141,7 +145,7 @@ using EventBody =
     std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning,
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
-                 JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken>;
+                 JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -15,6 +15,7 @@
 #include "scheduling/explain.h"
 #include "scheduling/fair_share.h"
 #include "scheduling/forecast.h"
+#include "scheduling/node_moves.h"
 #include "scheduling/remedy.h"
 #include "scheduling/share_account.h"
 
@@ -180,7 +181,12 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "advance") {
         BERTH_TRY(step, base::parse_duration(name));
         now_ += step;
-        return Lines{};
+        Lines lines;
+        for (const model::JobId job : scheduling::given_up(state_.cluster, now_).jobs) {
+            lines.push_back("give up the processes of " + name_of(state_, job));
+            BERTH_TRY_VOID(happen(model::AttemptLost{job, {}}));
+        }
+        return lines;
     }
     if (verb == "submit") {
         BERTH_TRY(line, read_job(command));

@@ -167,7 +167,9 @@ std::vector<Region> required_regions(const PoolView& view, const cluster::Job& j
         tree.visit_nodes(kWholePool, [&](NodeId node) { regions.push_back({kWholePool, node}); });
         std::ranges::sort(regions, {}, &Region::node);
     } else {
-        for (const base::DomainId domain : tree.at_level(level)) regions.push_back({domain, {}});
+        for (const base::DomainId domain : tree.at_level(level)) {
+            if (tree.has_nodes(domain)) regions.push_back({domain, {}});
+        }
     }
     return regions;
 }

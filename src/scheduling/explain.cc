@@ -159,7 +159,7 @@ class Explainer {
             slots_without_host += when_empty(node, Host::Ignored);
         }
         verdict_.tasks_fit = std::min(slots, job_.tasks_min);
-        if (slots >= job_.tasks_min) return never_fits_together();
+        if (slots >= job_.tasks_min) return never_fits_together(allowed);
         with(Reason::NeverFits, slots_without_host >= job_.tasks_min ? "host resources" : "gpus");
         return true;
     }
@@ -169,12 +169,13 @@ class Explainer {
     }
 
     // The same in one domain of the level it requires, and in one for each group.
-    bool never_fits_together() {
+    bool never_fits_together(const std::vector<NodeId>& allowed) {
         if (job_.active > 0 || !(requires_level() || has_groups())) return false;
+        // Of those that are to join the pool the domains are not known before they have.
+        if (std::ranges::any_of(allowed, [&](NodeId node) { return view_.strays(node); }))
+            return false;
         const auto tasks_on = [&](NodeId node) {
-            const bool is_allowed =
-                view_.cluster.allows(job_.shape, view_.cluster.nodes()[node.index()].kind);
-            return is_allowed ? when_empty(node, Host::Counted) : 0;
+            return std::ranges::binary_search(allowed, node) ? when_empty(node, Host::Counted) : 0;
         };
         if (requires_level()) {
             const Together most = most_together(view_, job_, tasks_on);
@@ -531,6 +532,10 @@ std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, cons
         if (verdict.blockers.size() > kBlockersMax) verdict.blockers.resize(kBlockersMax);
         return with(Reason::WaitingForPause);
     }
+    if (job.is_waiting() && cluster.membership().strays.contains(job.stay.node)) {
+        verdict.scope = cluster.node_name(job.stay.node), verdict.detail = "kept there";
+        return with(Reason::Unhealthy);
+    }
     const Reason held = job.last_start == TimePoint{} ? Reason::Held : Reason::Paused;
     if (!job.may_run) return with(job.is_parked ? Reason::Parked : held);
     return {};
@@ -562,17 +567,13 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
     enact(cluster, plan);
     std::vector<Verdict> verdicts;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-        if (own[i]) {
-            verdicts.push_back(*own[i]);
-            continue;
-        }
         // Told of the first pool it names that could ever take it, else of the first.
         const Job& job = cluster.job(jobs[i]);
-        std::optional<Verdict> told;
-        for (const base::PoolId pool : cluster.pools_of(job)) {
+        std::optional<Verdict> told = own[i];
+        const auto pools = own[i] ? std::span<const base::PoolId>() : cluster.pools_of(job);
+        for (const base::PoolId pool : pools) {
             // Fair shares are the same before and after (pool_view.h).
-            const PoolView& view = before[pool.index()];
-            Verdict here = Explainer(view, job).run(fitted_before[i], plan);
+            Verdict here = Explainer(before[pool.index()], job).run(fitted_before[i], plan);
             const bool is_possible =
                 here.reason != Reason::NeverFits && here.reason != Reason::ModelMismatch;
             if (!told || is_possible) told = std::move(here);

@@ -133,6 +133,11 @@ std::string explain_text(const Verdict& verdict) {
             return idle_text(verdict) + ", but only " + std::to_string(verdict.tasks_fit) + " of " +
                    std::to_string(verdict.tasks_asked) + " tasks fit at once";
         case Reason::Unhealthy:
+            if (verdict.detail == "kept there") {
+                return "its processes are kept on " + verdict.scope +
+                       ", which joins another pool; 10m after it was put in line they are given " +
+                       "up, and it starts anew";
+            }
             if (verdict.detail == "joins") {
                 return "would fit if nodes such as " + verdict.scope +
                        ", which join this pool once they are empty, had";

@@ -402,14 +402,15 @@ class Search {
         return false;
     }
 
-    // Nobody comes to hold more of his share or limit by having to move.
-    bool counts_more(const Job& job, const Places& to) const {
+    // Nobody comes to hold more of his share or limit by having to move; nor less, where GPUs are
+    // set aside for what he does not hold.
+    bool counts_otherwise(const Job& job, const Places& to) const {
         MilliGpu more{0};
         for (const TaskPlacement& task : to) more += view_.cluster.counted(task);
         for (const cluster::PlacedTask& task : job.placed) {
             more -= view_.cluster.counted(task.place);
         }
-        return more > MilliGpu{0};
+        return more > MilliGpu{0} || (more < MilliGpu{0} && is_set_aside(view_, job.project));
     }
 
     bool try_moves(const Set& set) {
@@ -429,7 +430,7 @@ class Search {
             const Mover& mover = movers_[at];
             auto to = place_anew(view_, *mover.job, View::Coming);
             if (!to || is_at_same_places(*mover.job, *to)) return false;
-            if (counts_more(*mover.job, *to)) return false;
+            if (counts_otherwise(*mover.job, *to)) return false;
             for (const TaskPlacement& task : *to) view_.cluster.take(View::Coming, task);
             moves.push_back({mover.job->id,
                              {to->begin(), to->end()},

@@ -54,7 +54,34 @@ NodeId spare_for(const Cluster& cluster, NodeId away, PoolId spares,
     return best;
 }
 
+// Whether the node would join another pool if nothing were on it.
+bool is_to_move(const Cluster& cluster, NodeId node) {
+    const cluster::Membership& membership = cluster.membership();
+    if (membership.strays.contains(node)) return true;
+    if (!membership.away.contains(node)) return false;
+    const PoolId spares =
+        cluster.find_pool(cluster.pool(cluster.nodes()[node.index()].pool).spares);
+    return spares.is_valid() && spare_for(cluster, node, spares, {}).is_valid();
+}
+
 }  // namespace
+
+GivenUp given_up(const Cluster& cluster, model::TimePoint now) {
+    GivenUp given_up;
+    const cluster::Membership& membership = cluster.membership();
+    if (membership.strays.empty() && membership.away.empty()) return given_up;
+    for (const auto& [id, job] : cluster.jobs()) {
+        const NodeId node = job.stay.node;
+        if (!node.is_valid() || !job.is_waiting() || !is_to_move(cluster, node)) continue;
+        const model::TimePoint end = job.waiting_since + kFrozenPatience;
+        if (end <= now) {
+            given_up.jobs.push_back(id);
+        } else if (!given_up.next || end < *given_up.next) {
+            given_up.next = end;
+        }
+    }
+    return given_up;
+}
 
 std::vector<model::NodeMove> node_moves(const Cluster& cluster) {
     std::vector<model::NodeMove> moves;

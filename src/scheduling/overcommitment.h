@@ -6,8 +6,9 @@
 // remainder, then the older project. Fixed quotas are set aside first, so the others share what
 // they leave.
 //
-// Fair shares, the order of projects and reclaim count by what is left of a quota. Limits, and the
-// bound for work that cannot be paused, stay as written. Cost: O(projects).
+// Fair shares, the order of projects, reclaim and what is set aside for fixed quotas count by what
+// is left of a quota. Limits, and the bound for work that cannot be paused, stay as written.
+// Cost: O(projects).
 #pragma once
 
 #include <vector>

@@ -16,14 +16,15 @@ struct SetAside {
     ProjectId owner;
 };
 
-// Sums what topmost fixed nodes below `parent` leave unused.
-void sum_set_aside(const PoolView& view, ProjectId parent, SetAside& sum) {
+// Sums what topmost fixed nodes below `parent` other than `asker` leave unused.
+void sum_set_aside(const PoolView& view, ProjectId parent, ProjectId asker, SetAside& sum) {
     for (const ProjectId child : view.cluster.projects()[parent.index()].children) {
+        if (child == asker) continue;
         if (!is_fixed(view, child)) {
-            sum_set_aside(view, child, sum);
+            sum_set_aside(view, child, asker, sum);
             continue;
         }
-        const MilliGpu unused = view.claim(child).quota - view.allocated(child);
+        const MilliGpu unused = view.quota(child) - view.allocated(child);
         if (unused <= MilliGpu{0}) continue;
         sum.total += unused;
         if (unused > sum.largest) {
@@ -40,19 +41,29 @@ MilliGpu room_of_pool(const PoolView& view) {
     return pool.counted_capacity - view.allocated(cluster::kRoot);
 }
 
-// Within a fixed quota its own bound is all there is to share; outside, what the pool has.
+ProjectId fixed_above(const PoolView& view, ProjectId project) {
+    ProjectId at = view.parent(project);
+    while (at != cluster::kRoot && !is_fixed(view, at)) at = view.parent(at);
+    return at;
+}
+
+// Within a fixed quota its own bound is all there is to share; outside, and for what it takes above
+// the part of it that is in force, what the pool has.
 std::optional<Denial> set_aside_gate(const PoolView& view, ProjectId project, MilliGpu amount) {
-    if (is_fixed(view, project)) return {};  // its GPUs are the ones set aside
-    ProjectId roof = view.parent(project);
-    while (roof != cluster::kRoot && !is_fixed(view, roof)) roof = view.parent(roof);
-    SetAside aside;
-    sum_set_aside(view, roof, aside);
-    if (aside.total == MilliGpu{0}) return {};
-    const MilliGpu room =
-        roof == cluster::kRoot ? room_of_pool(view) : view.claim(roof).limit - view.allocated(roof);
-    const MilliGpu lendable = std::max(room - aside.total, MilliGpu{0});
-    if (amount <= lendable) return {};
-    return Denial{Gate::SetAside, aside.owner, aside.total, lendable};
+    for (ProjectId at = project; at != cluster::kRoot; at = fixed_above(view, at)) {
+        // These are the ones set aside for it.
+        if (is_fixed(view, at) && view.allocated(at) + amount <= view.quota(at)) return {};
+        const ProjectId roof = fixed_above(view, at);
+        SetAside aside;
+        sum_set_aside(view, roof, at, aside);
+        if (aside.total == MilliGpu{0}) continue;
+        const MilliGpu room = roof == cluster::kRoot
+                                  ? room_of_pool(view)
+                                  : view.claim(roof).limit - view.allocated(roof);
+        const MilliGpu lendable = std::max(room - aside.total, MilliGpu{0});
+        if (amount > lendable) return Denial{Gate::SetAside, aside.owner, aside.total, lendable};
+    }
+    return {};
 }
 
 }  // namespace
@@ -66,9 +77,7 @@ bool is_above_own_quota(const PoolView& view, ProjectId project, MilliGpu amount
 }
 
 bool is_set_aside(const PoolView& view, ProjectId project) {
-    ProjectId at = project;
-    while (at != cluster::kRoot && !is_fixed(view, at)) at = view.parent(at);
-    return at != cluster::kRoot;
+    return is_fixed(view, project) || fixed_above(view, project) != cluster::kRoot;
 }
 
 std::optional<Denial> quota_gate(const PoolView& view, const cluster::Job& job, MilliGpu amount) {

@@ -3,7 +3,7 @@
 // May this job's project take so much more? Rule R4's gates, asked on every level of the tree:
 //   limit     nothing goes above its limit (a fixed quota is one)
 //   quota     work that cannot be paused stays within the quota
-//   set aside GPUs of another's unused fixed quota are not lent
+//   set aside GPUs of another's unused fixed quota are not lent, as far as it is in force
 // Idle GPUs are not asked about here. Cost: O(depth + fixed quotas).
 #pragma once
 

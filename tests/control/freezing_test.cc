@@ -146,3 +146,40 @@ TEST_CASE("the reason why it was not frozen is in the receipt") {
     CHECK(world.job(job).last_pause->detail == "no checkpoint: no room");
     CHECK_FALSE(world.job(job).last_pause->frozen.has_value());
 }
+
+TEST_CASE("its node is to join another pool: after a while it is given up and starts elsewhere") {
+    World world;
+    const JobId job = run_and_freeze(world);
+    const auto& cluster = world.controller->state().cluster;
+    const auto node = world.job(job).frozen.front().node;
+    const JobId other = world.run("a", 4);
+    REQUIRE(world.resume(job));
+    const auto ok = [](const berth::base::Status& status) { REQUIRE(status); };
+    world.controller->set_pool({"cells", {{"cells", "a"}}, {}}, "admin", ok);
+    berth::model::Node labelled = cluster.description(node);
+    labelled.labels["cells"] = "a";
+    world.controller->set_node(labelled, "admin", ok);
+    world.step();
+    world.exits(other, {});
+    CHECK(world.launcher->resumes.empty());
+    CHECK(world.launcher->stops.size() == 1);  // the pause
+    REQUIRE(world.controller->next_deadline());
+    world.clock.advance(10min);
+    world.step();
+    REQUIRE(world.launcher->stops.size() == 2);
+    CHECK(world.launcher->stops.back().attempt == berth::ports::AttemptId{job, 1});
+    CHECK(world.launcher->stops.back().reason == StopReason::Cancel);
+    world.restart();  // nothing of it is written before the processes are gone
+    world.step();
+    CHECK(world.launcher->stops.size() >= 1);
+    world.exits(job,
+                {.exit_code = 137, .signal = 9, .stop_asked = true, .killed = true, .detail = {}});
+    world.clock.advance(1s);
+    world.step();
+    world.clock.advance(1s);
+    world.step();
+    CHECK(world.job(job).attempts == 2);
+    CHECK(world.job(job).tasks.front().node != node);
+    CHECK(world.job(job).detail.starts_with("given up, since node "));
+    CHECK(cluster.pool(cluster.nodes()[node.index()].pool).name == "cells");
+}

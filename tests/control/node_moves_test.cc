@@ -12,7 +12,7 @@ namespace {
 using namespace berth;
 
 void set(World& world, const model::Pool& pool) {
-    world.controller->set_pool(pool, [](const base::Status& status) { REQUIRE(status); });
+    world.controller->set_pool(pool, "admin", [](const base::Status& status) { REQUIRE(status); });
     world.step();
 }
 
@@ -22,7 +22,7 @@ void set(World& world, const std::string& name, model::NodeHealth health) {
     node.gpus = 4;
     node.health = health;
     if (name == "n1") node.labels["cells"] = "a";
-    world.controller->set_node(node, [](const base::Status& status) { REQUIRE(status); });
+    world.controller->set_node(node, "admin", [](const base::Status& status) { REQUIRE(status); });
     world.step();
 }
 
@@ -80,7 +80,8 @@ TEST_CASE("a node that works joins the pool its label names when its work has en
     model::Node labelled = world.controller->state().cluster.description(place);
     labelled.labels["cells"] = "a";
     set(world, {"cells", {{"cells", "a"}}, {}, {}});
-    world.controller->set_node(labelled, [](const base::Status& status) { REQUIRE(status); });
+    world.controller->set_node(labelled, "admin",
+                               [](const base::Status& status) { REQUIRE(status); });
     settle(world);
     CHECK(pool_of(world, node) == "default");
     world.exits(job, {});

@@ -22,7 +22,7 @@ struct Sharing : World {
         for (std::uint32_t node : {0U, 1U}) {
             auto known = controller->state().cluster.description({node});
             known.gpu_memory = {80 * kGibibyte};
-            controller->set_node(known, [](const auto&) {});
+            controller->set_node(known, "admin", [](const auto&) {});
         }
         step();
     }

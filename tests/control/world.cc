@@ -14,7 +14,7 @@ World::World(model::Policy policy) : policy_(policy) {
         model::Node node;
         node.name = name;
         node.gpus = 4;
-        controller->set_node(node, [](const base::Status& status) { REQUIRE(status); });
+        controller->set_node(node, "admin", [](const base::Status& status) { REQUIRE(status); });
     }
     REQUIRE(set_project("a", 4));
     REQUIRE(set_project("b", 4));

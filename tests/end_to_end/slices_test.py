@@ -82,6 +82,13 @@ class Slices(ServerCase):
         used = [one for one in self.server.get("projects")["items"] if one["name"] == "vision"]
         self.assertEqual(used[0]["use"][0]["used"], 0.286)
 
+    def test_slices_are_drained_by_their_name(self):
+        name = self.nodes()["1g.10gb"]["name"]
+        self.server.berth("node", "drain", name)
+        self.assertNotIn("1g.10gb", self.nodes())
+        self.server.berth("node", "ready", name)
+        self.assertIn("1g.10gb", self.nodes())
+
     def test_other_slices_after_a_restart_are_other_devices(self):
         before = self.program(gpu_model="1g.10gb")
         self.server.wait(before)

@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "group_rule.h"
 #include "judge.h"
+#include "node_moves_check.h"
 #include "scheduling/fair_share.h"
 #include "state_check.h"
 
@@ -435,7 +436,8 @@ class Replay {
                         continue;
                     }
                     unused += std::max<std::int64_t>(
-                        cluster_.claim(pool, child).quota.value - now.allocated[child.index()], 0);
+                        shares_[pool.index()].quota[child.index()] - now.allocated[child.index()],
+                        0);
                 }
             };
             sum(sum, roof);
@@ -536,8 +538,7 @@ class Replay {
     std::vector<RuleShares> shares_;  // by pool
     std::map<base::PoolId, std::int64_t> planned_waste_;
     std::vector<Room> before_;  // by pool, ripe promises kept
-    std::set<JobId> fresh_;
-    std::set<JobId> honoured_;
+    std::set<JobId> fresh_, honoured_;
     std::set<JobId> grown_;  // ran before, with fewer tasks
     std::set<JobId> winners_;
     std::set<ProjectId> gained_;
@@ -551,17 +552,18 @@ class Replay {
 std::vector<std::string> check_decision(const lifecycle::State& before, const model::Policy& policy,
                                         model::TimePoint now, const model::Plan& plan,
                                         const lifecycle::State& after, DecisionStats& stats) {
-    std::vector<std::string> found = Replay(before, policy, now, plan, stats).run(false);
+    stats.node_moves += std::ssize(plan.node_moves);
+    std::vector<std::string> found = check_node_moves(before.cluster, plan, now);
+    if (plan.node_moves.empty()) found = Replay(before, policy, now, plan, stats).run(false);
     if (!found.empty() && !plan.reservations.empty() && !plan.starts.empty()) {
         DecisionStats again;
         if (Replay(before, policy, now, plan, again).run(true).empty()) found.clear();
     }
     for (std::string& finding : check_state(after)) found.push_back(std::move(finding));
     for (const auto& [id, record] : before.jobs) {
-        const auto later = after.jobs.find(id);
-        if (later != after.jobs.end() && later->second.attained_gpu_ms < record.attained_gpu_ms) {
+        const model::JobRecord* later = after.jobs.get(id);
+        if (later != nullptr && later->attained_gpu_ms < record.attained_gpu_ms)
             found.push_back("I12: " + name(id) + " lost service");
-        }
     }
     return found;
 }
@@ -572,7 +574,8 @@ std::vector<std::string> check_idle(const lifecycle::State& state, const model::
     for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
         const std::set<JobId> none;
-        const Judge judge(state.cluster, policy, now, pool, {}, none, none);
+        const RuleShares shares = rule_shares(state.cluster, pool, policy, now);
+        const Judge judge(state.cluster, policy, now, pool, shares, none, none);
         const Room idle = judge.room(View::Idle);
         const Room coming = judge.room(View::Coming);
         for (const auto& [id, job] : state.cluster.jobs()) {

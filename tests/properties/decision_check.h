@@ -7,6 +7,7 @@
 //   I4  reclaim leaves no sibling worse off than the winner   I6  no pause without a beneficiary
 //   I7  no piece too many, and, where the policy says so, no cheaper set
 //   I9  nobody waits for whom somebody may be paused          I12 service is never lost
+//   I14 nodes that join another pool: node_moves_check.h
 #pragma once
 
 #include <string>
@@ -23,6 +24,7 @@ struct DecisionStats {
     std::int64_t starts = 0;
     std::int64_t moves = 0;
     std::int64_t bookings = 0;
+    std::int64_t node_moves = 0;         // nodes that joined another pool
     std::int64_t evictions = 0;          // beneficiaries somebody was paused for
     std::int64_t sets_tried = 0;         // evictions held against all other sets
     std::int64_t refusals_proved = 0;    // waiting jobs for whom no set exists

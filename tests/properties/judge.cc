@@ -226,7 +226,8 @@ std::int64_t Judge::set_aside_below(const Room& room, ProjectId roof) const {
     for (const ProjectId child : cluster_.projects()[roof.index()].children) {
         const cluster::Claim& claim = cluster_.claim(pool_, child);
         if (claim.rights.kind == model::QuotaKind::Fixed) {
-            sum += std::max<std::int64_t>(claim.quota.value - room.allocated[child.index()], 0);
+            sum += std::max<std::int64_t>(
+                shares_.quota[child.index()] - room.allocated[child.index()], 0);
         } else {
             sum += set_aside_below(room, child);
         }
@@ -236,24 +237,33 @@ std::int64_t Judge::set_aside_below(const Room& room, ProjectId roof) const {
 
 bool Judge::passes_gates(const Room& room, const Want& want) const {
     if (want.amount == 0) return true;
-    ProjectId roof;  // the nearest fixed one, itself included
+    std::vector<ProjectId> sheltered;  // the project, and the fixed ones above it, upwards
     for (const ProjectId at : path(want.job->project)) {
         const cluster::Claim& claim = cluster_.claim(pool_, at);
         if (room.allocated[at.index()] + want.amount > claim.limit.value) return false;
         const std::int64_t bound = room.not_preemptible[at.index()] + want.amount;
         if (!want.job->preemptible && bound > claim.quota.value) return false;
-        if (!roof.is_valid() && claim.rights.kind == model::QuotaKind::Fixed) roof = at;
+        const bool is_fixed = claim.rights.kind == model::QuotaKind::Fixed;
+        if (is_fixed || sheltered.empty()) sheltered.push_back(at);
     }
-    if (roof == want.job->project) return true;
-    std::int64_t there = 0;
-    if (roof.is_valid()) {
-        there = cluster_.claim(pool_, roof).limit.value - room.allocated[roof.index()];
-    } else {
-        roof = cluster::kRoot;
-        there = room_of_pool(room);
+    sheltered.push_back(cluster::kRoot);
+    for (std::size_t i = 0; i + 1 < sheltered.size(); ++i) {
+        const ProjectId asker = sheltered[i];
+        const ProjectId roof = sheltered[i + 1];
+        std::int64_t own = 0;  // set aside for the asker itself
+        if (cluster_.claim(pool_, asker).rights.kind == model::QuotaKind::Fixed) {
+            own = std::max<std::int64_t>(
+                shares_.quota[asker.index()] - room.allocated[asker.index()], 0);
+            if (want.amount <= own) return true;
+        }
+        const std::int64_t aside = set_aside_below(room, roof) - own;
+        const std::int64_t there =
+            roof == cluster::kRoot
+                ? room_of_pool(room)
+                : cluster_.claim(pool_, roof).limit.value - room.allocated[roof.index()];
+        if (aside > 0 && want.amount > there - aside) return false;
     }
-    const std::int64_t aside = set_aside_below(room, roof);
-    return aside == 0 || want.amount <= there - aside;
+    return true;
 }
 
 // Tasks of one job are alike, so what fits on each node adds up. k tasks of g GPUs each, a part

@@ -376,7 +376,8 @@ class Run {
         for (const auto& [kind, count] : kinds_) std::cout << kind << ' ' << count << '\n';
         std::cout << options_.seeds << " seeds, " << files_ << " scenarios, " << stats_.decisions
                   << " decisions, " << stats_.starts << " starts, " << stats_.moves << " moves, "
-                  << stats_.bookings << " bookings, " << stats_.evictions << " evictions ("
+                  << stats_.bookings << " bookings, " << stats_.node_moves
+                  << " nodes to other pools, " << stats_.evictions << " evictions ("
                   << stats_.sets_tried << " against all other sets), " << stats_.refusals_proved
                   << " refusals proved, " << stats_.crossings << " shares crossed, "
                   << stats_.cycles << " cycles without a minimum run, " << failed_ << " failed\n";

@@ -48,21 +48,87 @@ std::string memory_of_gpu(Rng& rng) {
            maybe(rng, "gpu_context", {"", "", "500M", "11G"});
 }
 
-std::string node_line(Rng& rng, int number, const Setting& setting) {
+// What of a node never changes.
+std::string machine(Rng& rng, const Setting& setting) {
+    if (!setting.like_all.empty()) return setting.like_all;
     const int gpus = static_cast<int>(rng.between(0, rng.chance(1, 4) ? 8 : 3));
-    std::string line = "node n" + std::to_string(number) + " gpus=" + std::to_string(gpus) +
+    std::string line = " gpus=" + std::to_string(gpus) +
                        maybe(rng, "model", {"", "", "", "", "", "A", "A", "H", "H", "1g.10gb"}) +
                        (setting.is_for_sharing ? " gpu_memory=80G" : memory_of_gpu(rng)) +
-                       maybe(rng, "label.disk", {"", "", "ssd"});
-    line += maybe(rng, "topology.rack", {"", "", "r1", "r2"}) +
-            (gpus == 3 ? maybe(rng, "islands", {"", "0,1,0"}) : "") +
-            maybe(rng, "topology.zone", {"", "", "", "", "z1", "z2"}) +
-            maybe(rng, "label.block", {"", "", "", "", "b1"});
+                       (gpus == 3 ? maybe(rng, "islands", {"", "0,1,0"}) : "");
     if (rng.chance(1, 4)) line += " cpu=" + std::to_string(4 * std::max(gpus, 1));
     if (rng.chance(1, 6)) line += " memory=" + std::to_string(16 * std::max(gpus, 1)) + "G";
-    if (setting.pools > 1 && rng.chance(1, 2)) line += " label.pool=second";
-    if (rng.chance(1, 12)) line += " health=" + pick(rng, {"drained", "down"});
     return line;
+}
+
+// Where it stands: by its labels in a pool, and in domains.
+std::string whereabouts(Rng& rng, const Setting& setting) {
+    std::string line = maybe(rng, "label.disk", {"", "", "ssd"}) +
+                       maybe(rng, "topology.rack", {"", "", "r1", "r2"}) +
+                       maybe(rng, "topology.zone", {"", "", "", "", "z1", "z2"}) +
+                       maybe(rng, "label.block", {"", "", "", "", "b1"});
+    if (setting.pools > 1 && rng.chance(1, 2)) line += " label.pool=second";
+    return line;
+}
+
+std::string node_line(Rng& rng, int number, const Setting& setting) {
+    return "node n" + std::to_string(number) + machine(rng, setting) + whereabouts(rng, setting) +
+           (rng.chance(1, 12) ? " health=" + pick(rng, {"drained", "down"}) : "");
+}
+
+// The same machine with other labels, at another place.
+std::string labels_line(Rng& rng, const Setting& setting, const lifecycle::State& state) {
+    const std::size_t which = rng.index(setting.nodes.size());
+    const std::string& name = setting.nodes[which];
+    const auto is_its = [&](const std::string& line) {
+        return line.starts_with("node " + name + " ");
+    };
+    std::string line = *std::ranges::find_if(setting.shuffled, is_its);
+    for (const char* key : {" label.", " topology.", " health="}) {
+        for (auto at = line.find(key); at != std::string::npos; at = line.find(key)) {
+            line.erase(at, line.find(' ', at + 1) - at);
+        }
+    }
+    line += whereabouts(rng, setting);
+    switch (state.cluster.description(state.cluster.find_node(name)).health) {
+        case model::NodeHealth::Ready: return line;
+        case model::NodeHealth::Drained: return line + " health=drained";
+        case model::NodeHealth::Down: return line + " health=down";
+    }
+    return line;
+}
+
+const char* const kPools[] = {"default", "second", "third"};
+
+// A pool with the labels that it has at first, or with others.
+std::string pool_line(Rng& rng, const Setting& setting, int number, bool is_new) {
+    const std::string name = kPools[number];
+    std::string line = "pool " + name;
+    const std::string usual = number == 1 ? "label.pool=second" : "label.disk=ssd";
+    if (number > 0) {
+        line += " " + (is_new || rng.chance(1, 2)
+                           ? usual
+                           : pick(rng, {"label.pool=second", "label.disk=ssd", "label.block=b1"}));
+    }
+    const auto spares = setting.spares.find(name);
+    if (spares != setting.spares.end() && (is_new || rng.chance(3, 4))) {
+        line += " spares=" + spares->second;
+    }
+    if (!setting.exchanges) return line;
+    const char* const weights[] = {" exchange.A=0.5 exchange.H=2 exchange.1g.10gb=0.143",
+                                   " exchange.A=0.3", ""};
+    return line + weights[number];
+}
+
+// Which pool has its spares where: one that has others' has none of its own.
+std::map<std::string, std::string> random_spares(Rng& rng, int pools) {
+    if (pools == 1 || rng.chance(1, 2)) return {};
+    switch (rng.between(0, pools == 2 ? 1 : 3)) {
+        case 0: return {{"second", "default"}};
+        case 1: return {{"default", "second"}};
+        case 2: return {{"second", "default"}, {"third", "default"}};
+        default: return {{"third", "second"}};
+    }
 }
 
 std::string rights(Rng& rng) {
@@ -79,10 +145,14 @@ struct Tree {
     std::vector<std::string> names;   // of all
     std::vector<std::string> leaves;
     int made = 0;
+    int pools = 1;
 
     std::string add(Rng& rng, const std::string& parent) {
         const std::string name = "p" + std::to_string(made++);
         names.push_back(name);
+        if (pools > 1 && rng.chance(1, 3)) {
+            lines.push_back("project " + name + " pool=second" + rights(rng));
+        }
         lines.push_back("project " + name + (parent.empty() ? "" : " parent=" + parent) +
                         " order=" + std::to_string(made) + rights(rng) +
                         maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m"}) +
@@ -188,6 +258,9 @@ std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
     if (setting.pools > 1) {
         line += maybe(rng, "pool", {"", "", "second", "second,default", "default,second"});
     }
+    if (setting.pools > 2 && line.find(" pool=") == std::string::npos) {
+        line += maybe(rng, "pool", {"", "third", "third,default", "second,third"});
+    }
     return line;
 }
 
@@ -203,9 +276,10 @@ model::JobId beside(const lifecycle::State& state, const model::JobRecord& recor
     return {};
 }
 
-std::string quota_line(Rng& rng, const lifecycle::State& state) {
+std::string quota_line(Rng& rng, const Setting& setting, const lifecycle::State& state) {
     const std::size_t project = 1 + rng.index(state.cluster.projects().size() - 1);
     return "quota " + state.cluster.projects()[project].project.name +
+           (setting.pools > 1 ? maybe(rng, "pool", {"", "second"}) : "") +
            maybe(rng, "quota", {"0", "1", "2", "4", "1.5"}) + maybe(rng, "limit", {"", "", "2"}) +
            maybe(rng, "weight", {"", "", "0", "1"}) +
            maybe(rng, "kind", {"", "", "fixed", "guaranteed"});
@@ -215,23 +289,26 @@ std::string quota_line(Rng& rng, const lifecycle::State& state) {
 
 Setting random_setting(Rng& rng) {
     Setting setting;
-    setting.pools = rng.chance(1, 4) ? 2 : 1;
+    setting.pools = rng.chance(1, 3) ? static_cast<int>(rng.between(2, 3)) : 1;
     setting.is_for_sharing = rng.chance(1, 4);
+    setting.exchanges = rng.chance(1, 3);
+    setting.spares = random_spares(rng, setting.pools);
+    // Only nodes that are alike take each other's place.
+    if (!setting.spares.empty() && rng.chance(3, 4)) setting.like_all = machine(rng, setting);
     setting.fixed.push_back(policy_line(rng));
-    const bool exchanges = rng.chance(1, 3);
-    if (exchanges)
-        setting.fixed.emplace_back(
-            "pool default exchange.A=0.5 exchange.H=2 exchange.1g.10gb=0.143");
-    if (setting.pools > 1) {
-        setting.fixed.push_back("pool second label.pool=second" +
-                                std::string(exchanges ? " exchange.A=0.3" : ""));
+    for (int pool = 1; pool < setting.pools; ++pool) {
+        setting.fixed.push_back(pool_line(rng, setting, pool, true));
     }
-    const std::int64_t nodes = rng.between(1, rng.chance(1, 3) ? 6 : 3);
+    if (setting.exchanges || setting.spares.contains("default")) {
+        setting.fixed.push_back(pool_line(rng, setting, 0, true));
+    }
+    const std::int64_t nodes = rng.between(1, rng.chance(1, 3) ? 6 : 3) + (setting.pools > 1);
     for (int i = 0; i < nodes; ++i) {
         setting.nodes.push_back("n" + std::to_string(i));
         setting.shuffled.push_back(node_line(rng, i, setting));
     }
     Tree tree;
+    tree.pools = setting.pools;
     tree.grow(rng, "", 1);
     setting.shuffled.insert(setting.shuffled.end(), tree.lines.begin(), tree.lines.end());
     setting.projects = tree.leaves;
@@ -258,7 +335,12 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
     for (int i = 0; i < 3; ++i) add(job_line(rng, setting, jobs_made), 4);
     add("decide", 14);
     add("advance " + pick(rng, {"10s", "1m", "3m", "20m"}), 5);
-    add(quota_line(rng, state), 2);
+    add(quota_line(rng, setting, state), 2);
+    if (setting.pools > 1) {
+        const int pool = static_cast<int>(rng.between(0, setting.pools - 1));
+        add(pool_line(rng, setting, pool, false), 1);
+        add(labels_line(rng, setting, state), 2);
+    }
     const std::string node = setting.nodes[rng.index(setting.nodes.size())];
     add(pick(rng, {"drain ", "fail ", "ready ", "ready "}) + node, 2);
     for (const auto& [id, record] : state.jobs) {

@@ -4,6 +4,7 @@
 // goes wrong can be kept as a scenario. The same seed gives the same lines.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ struct Setting {
     std::vector<std::string> projects;   // names of those that can have jobs
     std::vector<std::string> nodes;
     int pools = 1;
+    bool exchanges = false;  // pools count GPU models at weights
+    std::string like_all;    // what every node has, where they are alike; else empty
+    std::map<std::string, std::string> spares;  // by pool
     bool is_for_sharing =
         false;  // many jobs may share GPUs, and GPUs say how much memory they have
 };

@@ -387,6 +387,8 @@ class Proof {
             verdict.reason != model::Reason::WaitingForPause;
         if (!is_about_fit || job.active > 0) return;
         counts_.never += is_never;
+        // While nodes are on their way to other pools that a job never fits is told late.
+        if (!is_never && !cluster.membership().strays.empty()) return;
         if (is_never == could_ever_run(cluster, job)) {
             found_.push_back(who + ": it could " + (is_never ? "" : "never ") + "run");
         }

@@ -37,6 +37,7 @@ constexpr std::chrono::seconds kCancelPatience{90};
 constexpr std::size_t kBackgroundMax = 16;
 // Answers under way get so long to leave.
 constexpr std::chrono::milliseconds kFarewell{50};
+const std::string kMachine = "machine";
 
 void log_line(const std::string& text, model::TimePoint now) {
     std::fprintf(stderr, "%s %s\n", codec::format_time(now).c_str(), text.c_str());
@@ -59,14 +60,19 @@ base::Status raise_descriptor_limit() {
 
 // The default pool, in which each slice of a GPU counts as its part of one.
 model::Pool with_slices(const cluster::Cluster& cluster, const std::vector<model::Node>& nodes) {
-    model::Pool pool;
-    pool.name = model::kDefaultPool;
-    pool.exchange = cluster.pool(cluster.find_pool(pool.name)).exchange;
+    model::Pool pool = cluster.pool(cluster.find_pool(model::kDefaultPool)).description();
     for (const model::Node& node : nodes) {
         const auto profile = model::mig_profile(node.gpu_model);
         if (profile) pool.exchange.emplace(node.gpu_model, profile->exchange());
     }
     return pool;
+}
+
+// What no inventory knows of a node.
+void keep_what_people_said(model::Node& node, const model::Node& before) {
+    node.labels = before.labels;
+    node.topology = before.topology;
+    if (before.health == model::NodeHealth::Drained) node.health = before.health;
 }
 
 // A line for what keeps shares on each node, where nodes differ.
@@ -209,27 +215,26 @@ void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
     };
     const cluster::Cluster& cluster = controller->state().cluster;
     if (options.levels) controller->set_levels(*options.levels, note);
-    controller->set_pool(with_slices(cluster, nodes), note);
+    controller->set_pool(with_slices(cluster, nodes), kMachine, note);
     for (model::Node& node : nodes) {
-        node.topology = options.topology;
-        const auto known = cluster.find_node(node.name);
-        const bool is_drained =
-            known.is_valid() && cluster.description(known).health == model::NodeHealth::Drained;
-        if (is_drained) node.health = model::NodeHealth::Drained;
-        controller->set_node(node, note);
+        if (const auto known = cluster.find_node(node.name); known.is_valid()) {
+            keep_what_people_said(node, cluster.description(known));
+        }
+        for (const auto& [level, domain] : options.topology) node.topology[level] = domain;
+        controller->set_node(node, kMachine, note);
     }
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         model::Node gone = cluster.description({static_cast<model::NodeId::Rep>(i)});
         const bool is_here = std::ranges::find(nodes, gone.name, &model::Node::name) != nodes.end();
         if (is_here) continue;
         gone.health = model::NodeHealth::Down;
-        controller->set_node(std::move(gone), note);
+        controller->set_node(std::move(gone), kMachine, note);
     }
     if (cluster.find_project(kDefaultProject).is_valid()) return;
     model::Project project;
     project.name = kDefaultProject;
     project.rights.quota = model::MilliGpu{0};
-    controller->set_project(std::move(project), "machine", note);
+    controller->set_project(std::move(project), kMachine, note);
 }
 
 base::Status Server::Parts::listen(const std::string& token) {

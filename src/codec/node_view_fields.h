@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The members of nodes and pools as the API shows them (api_fields.h has the other views).
+#pragma once
+
+#include "codec/described.h"
+#include "codec/json_api.h"
+#include "codec/node_fields.h"
+
+namespace berth::codec {
+
+template <>
+struct Fields<GpuView> {
+    static void visit(auto&& field) {
+        using G = GpuView;
+        field("index", &G::index), field("uuid", &G::uuid), field("healthy", &G::healthy);
+        field("used", &G::used), field("jobs", &G::jobs);
+        field("compute_held", &G::compute_held), field("memory_held", &G::memory_held);
+        field("utilization_percent", &G::utilization_percent);
+        field("memory_used", &G::memory_used), field("power_watts", &G::power_watts);
+    }
+};
+
+template <>
+struct Fields<PoolView> {
+    static void visit(auto&& field) {
+        using P = PoolView;
+        field("name", &P::name), field("labels", &P::labels), field("spares", &P::spares);
+        field("exchange", &P::exchange), field("nodes", &P::nodes);
+        field("nodes_ready", &P::nodes_ready), field("gpus", &P::gpus), field("used", &P::used);
+        field("quotas", &P::quotas);
+    }
+};
+
+template <>
+struct Fields<NodeView> {
+    static void visit(auto&& field) {
+        Fields<model::Node>::visit(field);
+        field("pool", &NodeView::pool), field("labelled_pool", &NodeView::labelled_pool);
+        field("joins", &NodeView::joins);
+        field("shares_kept_by", &NodeView::shares_kept_by);
+        field("devices", &NodeView::devices);
+    }
+};
+
+}  // namespace berth::codec
