@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/small_vector.h"
 #include "cluster/node_state.h"
 #include "model/job.h"
 
