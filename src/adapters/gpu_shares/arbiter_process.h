@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,9 @@ class ArbiterProcess {
     // All tenants whose names begin so. Who is still there is tried again by later calls.
     void drop(const std::string& prefix);
     bool has_tenants() const { return !tenants_.empty(); }
-    bool has_dependents() const;
+    // ShareKeeper.
+    std::set<std::string> nodes_of_dependents() const;
+    std::string node_of(const std::string& prefix) const;
     // When it has no tenants any more; whether that is so.
     bool stop_if_idle();
 

@@ -78,7 +78,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void choose_pause_way(ports::LaunchOrder& order);
     NodeAbility ability(const std::string& node);
     void start_freezer(const std::string& node);
-    void start_all_freezers();
+    void start_freezer(ports::AttemptId attempt);
     const std::string& description_of(const std::string& node);
 
     boost::asio::io_context& loop_;

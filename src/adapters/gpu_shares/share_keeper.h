@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,9 +31,11 @@ class ShareKeeper {
     virtual bool has_turns() const = 0;
     // Also tenants of servers before this one.
     virtual bool has_tenants() const = 0;
-    // Whether any of them depends on it at all times: it may have more memory than it was promised,
-    // or be parked.
-    virtual bool has_dependents() const { return false; }
+    // Nodes of those that may be off their GPUs at any time (Tenant::may_leave): they depend on it,
+    // and on who takes them off.
+    virtual std::set<std::string> nodes_of_dependents() const { return {}; }
+    // Of the tenants whose names begin so; empty where there are none.
+    virtual std::string node_of(const std::string&) const { return {}; }
     // Ends what runs for tenants when there are none any more; whether that is so.
     virtual bool end_if_idle() = 0;
 };

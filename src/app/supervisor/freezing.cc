@@ -27,6 +27,8 @@ constexpr std::int64_t kReachLentMs = 30'000;
 // Work that is queued may take so long, and no more than half of the grace: the other half is for
 // saving, should it not end.
 constexpr std::int64_t kQueuedWorkMs = 10'000;
+// Who is to be parked should have none; meanwhile its other calls wait, and nobody waits for it.
+constexpr std::int64_t kQueuedWorkIdleMs = 250;
 
 std::vector<int> indices(const std::string& list) {
     std::vector<int> all;
@@ -96,8 +98,9 @@ void Supervisor::send_to_freezer() {
     Connection& freezer = peers_.emplace_back(std::move(*socket), Role::Freezer);
     const std::int64_t left = std::max<std::int64_t>(1, *freezer_deadline_ - monotonic_ms());
     if (hold_ == Hold::Freezing) {
-        freezer.send(FrameType::Freeze, pack(supervision::FreezeRequest{
-                                            std::min(left / 2, kQueuedWorkMs), is_parked_}));
+        const std::int64_t queued = is_parked_ ? kQueuedWorkIdleMs : kQueuedWorkMs;
+        freezer.send(FrameType::Freeze,
+                     pack(supervision::FreezeRequest{std::min(left / 2, queued), is_parked_}));
     } else {
         // With time left to hear why not.
         freezer.send(FrameType::Thaw,

@@ -116,6 +116,7 @@ namespace berth::vgpu::interposer {
     X(cuThreadExchangeStreamCaptureMode)    \
     X(cuEventCreate)                        \
     X(cuEventRecord)                        \
+    X(cuEventQuery)                         \
     X(cuEventSynchronize)                   \
     X(cuEventDestroy_v2)
 
