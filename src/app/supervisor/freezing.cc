@@ -183,12 +183,27 @@ void Supervisor::take_answer(const FreezerAnswer& answer) {
         if (is_parked_) note("on its GPUs again");
         is_lent_ = wants_back_ = is_parked_ = is_waking_ = false;
         report_stay();
+        note_other_gpus();
         for (std::size_t task = 0; task < std::min(place_.size(), order_.tasks.size()); ++task)
             order_.tasks[task].gpu_indices = place_[task];
         write_status("running again\n");
         tell(Role::Server, FrameType::Running, {});
     }
     if (next) stop(*next);
+}
+
+// The driver shows the processes that came back the GPUs that they had. One that is started now reads
+// CUDA_VISIBLE_DEVICES, which nobody can change from outside; the interposer does so for its tenants.
+void Supervisor::note_other_gpus() {
+    if (!order_.arbiter.empty()) return;
+    for (std::size_t task = 0; task < std::min(place_.size(), order_.tasks.size()); ++task) {
+        const std::string& before = order_.tasks[task].gpu_indices;
+        if (before == place_[task]) continue;
+        note("task " + std::to_string(task) + " is on GPU " + place_[task] + " now, no more on " +
+             before + ": CUDA_VISIBLE_DEVICES of programs that it starts from now on still names " +
+             "the old ones; let it set " + place_[task] +
+             ", or submit such jobs with BERTH_PROFILE=1 in their environment");
+    }
 }
 
 // It can neither go on nor save: its next attempt begins where it saved last.
