@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Are our declarations of the driver and of NVML laid out as NVIDIA's own headers say?
 
-Ours are written from public documentation. Where the vendor's headers are installed (BERTH_CUDA_INCLUDE
-and BERTH_NVML_INCLUDE, a toolkit in /usr/local/cuda, or the packages nvidia-cuda-runtime-* and
-nvidia-nvml-dev-* of Python), sizes, offsets and values are compared with them; else it is skipped.
+Ours are written from public documentation. Where the vendor's headers are installed
+(BERTH_CUDA_INCLUDE and BERTH_NVML_INCLUDE, a toolkit in /usr/local/cuda, or the packages
+nvidia-cuda-runtime-* and nvidia-nvml-dev-* of Python), sizes, offsets and values are compared with
+them; else it is skipped.
 """
 import os
 import pathlib

@@ -192,8 +192,9 @@ void Supervisor::take_answer(const FreezerAnswer& answer) {
     if (next) stop(*next);
 }
 
-// The driver shows the processes that came back the GPUs that they had. One that is started now reads
-// CUDA_VISIBLE_DEVICES, which nobody can change from outside; the interposer does so for its tenants.
+// The driver shows the processes that came back the GPUs that they had. One that is started now
+// reads CUDA_VISIBLE_DEVICES, which nobody can change from outside but for the interposer's
+// tenants.
 void Supervisor::note_other_gpus() {
     if (!order_.arbiter.empty()) return;
     for (std::size_t task = 0; task < std::min(place_.size(), order_.tasks.size()); ++task) {

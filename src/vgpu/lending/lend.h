@@ -61,7 +61,7 @@ struct Decisions {
 // again: who grows step by step must not chase it at each of them.
 inline constexpr std::int64_t kRest = 1'000'000'000;
 inline constexpr std::int64_t kRestMax = 64'000'000'000;
-// Of a borrower, while others wait for what it has. Long against a copy of the memory there and back.
+// Of a borrower, while others wait for what it has. Long against a copy there and back.
 inline constexpr std::int64_t kTurn = 60'000'000'000;
 
 // `memory`: bytes that these tenants have together.

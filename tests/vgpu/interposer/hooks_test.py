@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 VGPU = ROOT / "src/vgpu"
 
 ASKS = re.compile(
-    r"^cu(Init$|GetProcAddress|Launch|GraphLaunch|GraphUpload|GraphAdd.*Node|Mem(Alloc|Free|Create|"
+    r"^cu(Init$|GetProcAddress|Launch|Graph(Launch|Upload|Add.*Node)|Mem(Alloc|Free|Create|"
     r"Release|Map|Unmap|Retain|Import|Export|GetInfo|Pool)|Mipmapped|Array|DeviceTotalMem|Multicast|"
     r"IpcOpen|IpcClose|IpcGetMem|DeviceGraphMemTrim|Module(Load|Unload)|Library(Load|Unload)|"
     r"GreenCtx(Create|Destroy)|Ctx(Create|Destroy|SetLimit|Detach|Synchronize)|"
