@@ -12,9 +12,9 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 VGPU = ROOT / "src/vgpu"
 
 ASKS = re.compile(
-    r"^cu(Init$|GetProcAddress|Launch|Graph(Launch|Upload|Add.*Node)|Mem(Alloc|Free|Create|"
-    r"Release|Map|Unmap|Retain|Import|Export|GetInfo|Pool)|Mipmapped|Array|DeviceTotalMem|Multicast|"
-    r"IpcOpen|IpcClose|IpcGetMem|DeviceGraphMemTrim|Module(Load|Unload)|Library(Load|Unload)|"
+    r"^cu(Init$|GetProcAddress|Launch|Graph(Launch|Upload|Add.*Node)|Mipmapped|Array|Multicast|"
+    r"Mem(Alloc|Free|Create|Release|Map|Unmap|Retain|Import|Export|GetInfo|Pool)|DeviceTotalMem|"
+    r"Ipc(Open|Close|GetMem)|DeviceGraphMemTrim|(Module|Library)(Load|Unload)|"
     r"GreenCtx(Create|Destroy)|Ctx(Create|Destroy|SetLimit|Detach|Synchronize)|"
     r"DevicePrimaryCtx(Ret|Rel|Reset)|StreamSynchronize|EventSynchronize|MemcpyDtoH_)")
 
