@@ -38,6 +38,18 @@ void add_reading(codec::GpuView& gpu, const ports::GpuReading& reading) {
     if (reading.power_watts >= 0) gpu.power_watts = reading.power_watts;
 }
 
+void add_uses(std::vector<codec::NodeView>& views, const std::vector<ports::ShareUse>& uses) {
+    std::map<std::string_view, codec::NodeView*> by_name;
+    if (!uses.empty())
+        for (codec::NodeView& view : views) by_name[view.name] = &view;
+    for (const ports::ShareUse& use : uses) {
+        const auto node = by_name.find(use.node);
+        if (node == by_name.end() || use.index >= node->second->gpus) continue;
+        node->second->devices[static_cast<std::size_t>(use.index)].shares.push_back(
+            {use.job, use.memory, use.memory_limit, use.compute});
+    }
+}
+
 std::vector<codec::NodeView> view_nodes(Site& site) {
     const lifecycle::State& state = site.controller.state();
     const auto measured = readings(site);
@@ -69,6 +81,7 @@ std::vector<codec::NodeView> view_nodes(Site& site) {
             }
         }
     }
+    add_uses(views, site.share_uses());
     for (codec::NodeView& view : views) {
         const model::Bytes all = model::memory_left_by_driver(view);
         for (codec::GpuView& gpu : view.devices) {

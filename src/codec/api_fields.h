@@ -5,6 +5,7 @@
 
 #include "codec/described.h"
 #include "codec/json_api.h"
+#include "codec/node_view_fields.h"
 #include "codec/profile_fields.h"
 
 namespace berth::codec {
@@ -172,28 +173,6 @@ struct Fields<ProjectView> {
     static void visit(auto&& field) {
         Fields<model::Project>::visit(field);
         field("use", &ProjectView::use);
-    }
-};
-
-template <>
-struct Fields<GpuView> {
-    static void visit(auto&& field) {
-        using G = GpuView;
-        field("index", &G::index), field("uuid", &G::uuid), field("healthy", &G::healthy);
-        field("used", &G::used), field("jobs", &G::jobs);
-        field("compute_held", &G::compute_held), field("memory_held", &G::memory_held);
-        field("utilization_percent", &G::utilization_percent);
-        field("memory_used", &G::memory_used), field("power_watts", &G::power_watts);
-    }
-};
-
-template <>
-struct Fields<NodeView> {
-    static void visit(auto&& field) {
-        Fields<model::Node>::visit(field);
-        field("pool", &NodeView::pool), field("joins", &NodeView::joins);
-        field("shares_kept_by", &NodeView::shares_kept_by);
-        field("devices", &NodeView::devices);
     }
 };
 

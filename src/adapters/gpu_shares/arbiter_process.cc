@@ -129,6 +129,11 @@ std::string ArbiterProcess::status(const std::string& prefix) const {
     return text;
 }
 
+std::string ArbiterProcess::status_of_all() const {
+    if (tenants_.empty()) return {};
+    return vgpu::arbiter::send_order(directory_, "status").value_or("");
+}
+
 std::string ArbiterProcess::status_of_lanes() {
     drop_leaving();
     if (!nodes_of_dependents().empty()) (void)ask("status");

@@ -24,6 +24,7 @@ class ArbiterProcess {
     base::Status add(const Tenant& tenant);
     // What the arbiter knows of all tenants whose names begin so; empty when it is not there.
     std::string status(const std::string& prefix) const;
+    std::string status_of_all() const;
     // Of all tenants that are in one and stay. Starts it when it has died: who waits for memory in
     // a lane waits for it, as who borrows does to come back, and who is owed what was borrowed.
     std::string status_of_lanes();

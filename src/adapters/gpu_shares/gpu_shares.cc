@@ -75,6 +75,20 @@ std::string GpuShares::kept_by(const std::string& node) const {
     return (is_interposer ? "interposer: " : "driver: ") + choice_.reason;
 }
 
+std::vector<ports::ShareUse> GpuShares::uses() const {
+    std::vector<ports::ShareUse> uses;
+    std::map<std::string, base::JobId> jobs;
+    for (const AttemptId attempt : live_) jobs[name_of(attempt)] = attempt.job;
+    for (const TenantUse& use : keeper_->uses()) {
+        const auto job = jobs.find(use.tenant.substr(0, use.tenant.rfind('.')));
+        const auto gpu = std::ranges::find(gpus_, use.gpu, &Gpu::uuid);
+        if (job == jobs.end() || gpu == gpus_.end()) continue;
+        uses.push_back(
+            {job->second, gpu->node, gpu->index, use.memory, use.memory_limit, use.compute});
+    }
+    return uses;
+}
+
 GpuShares::~GpuShares() {
     *alive_ = false;
     if (keeper_ != nullptr && !keeper_->end_if_idle()) return;
@@ -209,6 +223,7 @@ void GpuShares::start_freezer(const std::string& node) {
 void GpuShares::start_freezer(AttemptId attempt) {
     const auto known = ways_.find(attempt);
     if (known != ways_.end()) return start_freezer(known->second.node);
+    if (keeper_ == nullptr) return;  // taken up again before the GPUs are known
     if (const std::string node = keeper_->node_of(name_of(attempt)); !node.empty())
         return start_freezer(node);
     std::set<std::string> nodes;

@@ -24,6 +24,7 @@
 #include "adapters/gpu_shares/share_keeper.h"
 #include "adapters/gpu_shares/tenants.h"
 #include "ports/launcher.h"
+#include "ports/share_use.h"
 
 namespace berth::gpu_shares {
 
@@ -50,6 +51,9 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     base::Status set_gpus(std::vector<Gpu> gpus, const std::string& driver);
     // By what shares of that node's GPUs are kept, and why: "interposer: driver 580 is older ...".
     std::string kept_by(const std::string& node) const;
+
+    // What jobs use of the GPUs that they share.
+    std::vector<ports::ShareUse> uses() const;
 
     void set_listener(ports::LauncherListener* listener) override;
     // An attempt whose shares cannot be kept ends with 126 and says why.

@@ -29,6 +29,7 @@ class InterposedShares final : public ShareKeeper {
         return profile_in(arbiter_.status(prefix));
     }
     std::vector<LaneSight> lanes() override { return lanes_in(arbiter_.status_of_lanes()); }
+    std::vector<TenantUse> uses() const override { return uses_in(arbiter_.status_of_all()); }
     bool has_turns() const override { return true; }
     void drop(const std::string& prefix) override { arbiter_.drop(prefix); }
     bool has_tenants() const override { return arbiter_.has_tenants(); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "adapters/gpu_shares/pairs.h"
+#include "adapters/gpu_shares/profiles.h"
 #include "adapters/gpu_shares/tenants.h"
 #include "model/gpu_profile.h"
 
@@ -25,6 +26,8 @@ class ShareKeeper {
     virtual std::optional<model::GpuProfile> taken(const std::string& prefix) const = 0;
     // Those that take turns on a GPU, and stay. Sees to it that they have their turns.
     virtual std::vector<LaneSight> lanes() = 0;
+    // What its tenants use of their GPUs now, where that is known.
+    virtual std::vector<TenantUse> uses() const { return {}; }
     // All tenants whose names begin so, once their processes have ended.
     virtual void drop(const std::string& prefix) = 0;
     // Whether it can let jobs take turns, and measures them.

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which members do nodes have as the API shows them, and their GPUs?
+#pragma once
+
+#include "codec/described.h"
+#include "codec/json_api.h"
+#include "codec/node_fields.h"
+
+namespace berth::codec {
+
+template <>
+struct Fields<ShareView> {
+    static void visit(auto&& field) {
+        using S = ShareView;
+        field("job", &S::job), field("memory_used", &S::memory_used);
+        field("memory_limit", &S::memory_limit), field("compute_used", &S::compute_used);
+    }
+};
+
+template <>
+struct Fields<GpuView> {
+    static void visit(auto&& field) {
+        using G = GpuView;
+        field("index", &G::index), field("uuid", &G::uuid), field("healthy", &G::healthy);
+        field("used", &G::used), field("jobs", &G::jobs), field("shares", &G::shares);
+        field("compute_held", &G::compute_held), field("memory_held", &G::memory_held);
+        field("utilization_percent", &G::utilization_percent);
+        field("memory_used", &G::memory_used), field("power_watts", &G::power_watts);
+    }
+};
+
+template <>
+struct Fields<NodeView> {
+    static void visit(auto&& field) {
+        Fields<model::Node>::visit(field);
+        field("pool", &NodeView::pool), field("joins", &NodeView::joins);
+        field("shares_kept_by", &NodeView::shares_kept_by);
+        field("devices", &NodeView::devices);
+    }
+};
+
+}  // namespace berth::codec
