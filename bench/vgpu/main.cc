@@ -4,9 +4,6 @@
 //   berth-bench-vgpu launch|steps|noise|large|small ROUNDS
 // and prints nanoseconds for each launch, or for an allocation and its free. The best of seven.
 // Launches are of one kernel, of steps of 2,000 different ones, or of no order at all.
-#include <dlfcn.h>
-#include <time.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,35 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "vgpu/abi/cuda.h"
+#include "driver.h"
+
+using namespace berth::bench;
 
 namespace {
-
-void* library = nullptr;
-
-template <class Function>
-Function* look_up(const char* name, Function*) {
-    auto* const get =
-        reinterpret_cast<decltype(&cuGetProcAddress_v2)>(::dlsym(library, "cuGetProcAddress_v2"));
-    void* function = nullptr;
-    if (get == nullptr || get(name, &function, 12000, 0, nullptr) != CUDA_SUCCESS) {
-        std::fprintf(stderr, "berth-bench-vgpu: the driver has no %s\n", name);
-        std::exit(1);
-    }
-    return reinterpret_cast<Function*>(function);
-}
-
-double now_ns() {
-    timespec time{};
-    ::clock_gettime(CLOCK_MONOTONIC, &time);
-    return 1e9 * static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec);
-}
-
-void must(CUresult result, const char* what) {
-    if (result == CUDA_SUCCESS) return;
-    std::fprintf(stderr, "berth-bench-vgpu: %s: error %u\n", what, result);
-    std::exit(1);
-}
 
 std::vector<CUfunction> some_functions(std::size_t count) {
     std::mt19937_64 dice(1);
@@ -80,12 +53,7 @@ int main(int count, char** words) {
     if (count != 3) return std::fprintf(stderr, "usage: berth-bench-vgpu WHAT ROUNDS\n"), 2;
     const std::string what = words[1];
     const long rounds = std::atol(words[2]);
-    library = ::dlopen("libcuda.so.1", RTLD_NOW);
-    if (library == nullptr) return std::fprintf(stderr, "%s\n", ::dlerror()), 1;
-    CUcontext context = nullptr;
-    must(look_up("cuInit", &cuInit)(0), "init");
-    must(look_up("cuDevicePrimaryCtxRetain", &cuDevicePrimaryCtxRetain)(&context, 0), "context");
-    must(look_up("cuCtxSetCurrent", &cuCtxSetCurrent)(context), "context");
+    use_first_gpu();
     const std::vector<CUfunction> one(1);
     const std::vector<CUfunction> step = some_functions(2000);
     const std::vector<CUfunction> noise = some_functions(1'000'000);

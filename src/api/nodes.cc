@@ -3,6 +3,7 @@
 // Which nodes are there, what do they hold, and changing what people say of one.
 #include <algorithm>
 #include <map>
+#include <string_view>
 
 #include "api/changes.h"
 #include "api/job_views.h"
@@ -33,6 +34,18 @@ void add_reading(codec::GpuView& gpu, const ports::GpuReading& reading) {
     if (reading.utilization_percent >= 0) gpu.utilization_percent = reading.utilization_percent;
     if (reading.memory_used.value >= 0) gpu.memory_used = reading.memory_used;
     if (reading.power_watts >= 0) gpu.power_watts = reading.power_watts;
+}
+
+void add_uses(std::vector<codec::NodeView>& views, const std::vector<ports::ShareUse>& uses) {
+    std::map<std::string_view, codec::NodeView*> by_name;
+    if (!uses.empty())
+        for (codec::NodeView& view : views) by_name[view.name] = &view;
+    for (const ports::ShareUse& use : uses) {
+        const auto node = by_name.find(use.node);
+        if (node == by_name.end() || use.index >= node->second->gpus) continue;
+        node->second->devices[static_cast<std::size_t>(use.index)].shares.push_back(
+            {use.job, use.memory, use.memory_limit, use.compute});
+    }
 }
 
 std::vector<codec::NodeView> view_nodes(Site& site) {
@@ -67,6 +80,7 @@ std::vector<codec::NodeView> view_nodes(Site& site) {
             }
         }
     }
+    add_uses(views, site.share_uses());
     for (codec::NodeView& view : views) {
         const model::Bytes all = model::memory_left_by_driver(view);
         for (codec::GpuView& gpu : view.devices) {

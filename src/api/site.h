@@ -14,6 +14,7 @@
 #include "control/controller.h"
 #include "ports/clock.h"
 #include "ports/gpu_inventory.h"
+#include "ports/share_use.h"
 #include "ports/store.h"
 
 namespace berth::api {
@@ -42,6 +43,7 @@ struct Site {
     std::function<std::string(ports::AttemptId, int task)> log_path;
     // By what shares of a node's GPUs are kept, and why, for people; empty = not known.
     std::function<std::string(const std::string& node)> shares_kept_by;
+    std::function<std::vector<ports::ShareUse>()> share_uses;
     // Where a client attaches to it; empty = it cannot be attached to.
     std::function<std::string(ports::AttemptId)> attach_address;
     std::function<void(JobsAtShutdown)> shut_down;

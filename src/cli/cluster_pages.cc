@@ -33,9 +33,20 @@ std::string used_memory(const codec::NodeView& node, const codec::GpuView& gpu) 
     return gpu.memory_used ? base::format(*gpu.memory_used) + "/" + all : all;
 }
 
+// " (3.1G of 8G, 45%)": memory, and of the time. Empty where that is not known.
+std::string use_of(const codec::GpuView& gpu, model::JobId job) {
+    const auto use = std::ranges::find(gpu.shares, job, &codec::ShareView::job);
+    if (use == gpu.shares.end()) return {};
+    std::string text = " (" + base::format(use->memory_used);
+    if (use->memory_limit) text += " of " + base::format(*use->memory_limit);
+    if (use->compute_used) text += ", " + std::to_string(use->compute_used->value / 10) + "%";
+    return text + ")";
+}
+
 std::string holders_of(const codec::GpuView& gpu, const codec::NameTable& names) {
     std::string text;
-    for (const model::JobId job : gpu.jobs) text += (text.empty() ? "" : ", ") + named(job, names);
+    for (const model::JobId job : gpu.jobs)
+        text += (text.empty() ? "" : ", ") + named(job, names) + use_of(gpu, job);
     return text;
 }
 
@@ -99,7 +110,7 @@ Cell lending_cell(const Sums& sums, model::QuotaKind kind) {
 struct NodeSums {
     std::vector<GpuLook> looks;
     model::MilliGpu held{0};
-    std::vector<model::JobId> jobs;  // each once
+    std::vector<std::pair<model::JobId, std::string>> jobs;  // each once, and its use of a share
     int utilization = 0;
     int measured = 0;                // GPUs whose utilization is known
     std::optional<model::Bytes> memory_used;
@@ -135,9 +146,9 @@ NodeSums sums_of(const codec::NodeView& node) {
         }
         if (gpu.power_watts) sums.power_watts = sums.power_watts.value_or(0) + *gpu.power_watts;
         for (const model::JobId job : gpu.jobs) {
-            if (std::find(sums.jobs.begin(), sums.jobs.end(), job) == sums.jobs.end()) {
-                sums.jobs.push_back(job);
-            }
+            const auto is_it = [job](const auto& known) { return known.first == job; };
+            if (std::ranges::none_of(sums.jobs, is_it))
+                sums.jobs.emplace_back(job, use_of(gpu, job));
         }
     }
     return sums;
@@ -254,8 +265,8 @@ std::string node_bars(std::span<const codec::NodeView> nodes, const codec::NameT
         line.append(static_cast<std::size_t>(bar_width) - sums.looks.size() + 2, ' ');
         const std::string numbers = numbers_of(node, sums);
         std::string who;
-        for (const model::JobId job : sums.jobs)
-            who += (who.empty() ? "" : ", ") + named(job, names);
+        for (const auto& [job, use] : sums.jobs)
+            who += (who.empty() ? "" : ", ") + named(job, names) + use;
         const int room = style.width - name_width - bar_width - display_width(numbers) - 6;
         line += numbers;
         if (!who.empty()) {

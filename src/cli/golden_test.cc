@@ -185,6 +185,8 @@ void add_cluster(Sample& sample) {
     sample.nodes[0].devices[2].utilization_percent = 71;
     sample.nodes[0].devices[2].memory_used = *base::parse_bytes("61G");
     sample.nodes[0].devices[2].power_watts = 640;
+    sample.nodes[1].devices[0].shares = {
+        {{1044}, *base::parse_bytes("3.1G"), *base::parse_bytes("40G"), base::MilliGpu{450}}};
     sample.nodes[2].devices[7].healthy = false;
     const auto add = [&](const char* name, const char* parent, int quota, int used) {
         codec::ProjectView& project = sample.projects.emplace_back();

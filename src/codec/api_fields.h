@@ -5,6 +5,7 @@
 
 #include "codec/described.h"
 #include "codec/json_api.h"
+#include "codec/node_view_fields.h"
 #include "codec/profile_fields.h"
 
 namespace berth::codec {

@@ -87,6 +87,13 @@ struct ProjectView : model::Project {
     std::vector<ProjectUse> use;
 };
 
+// What a job that shares a GPU really uses of it.
+struct ShareView {
+    model::JobId job;
+    model::Bytes memory_used{0};
+    std::optional<model::Bytes> memory_limit = {};
+    std::optional<model::MilliGpu> compute_used = {};  // as its iterations were measured
+};
 struct GpuView {
     int index = 0;
     std::string uuid;
@@ -95,6 +102,7 @@ struct GpuView {
     model::MilliGpu compute_held{0};
     model::Bytes memory_held{0};  // of a GPU that is shared; by one task alone: all of it
     std::vector<model::JobId> jobs;
+    std::vector<ShareView> shares = {};  // of those of them that are known
     std::optional<int> utilization_percent;
     std::optional<model::Bytes> memory_used;
     std::optional<int> power_watts;

@@ -116,14 +116,23 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
             [](const std::string& text, NameTable& names) {
                 return codec::parse_plan(text, names);
             });
-        const codec::Page<codec::NodeView> nodes{
-            {{dice.node(),
-              "h100",
-              "default",
-              "cells",
-              "interposer: no other way here",
-              {{3, "uuid", false, {500}, {500}, {9}, {{7}}, 30, {}, {}}}}},
-            ""};
+        const codec::Page<codec::NodeView> nodes{{{dice.node(),
+                                                   "h100",
+                                                   "default",
+                                                   "cells",
+                                                   "interposer: no other way here",
+                                                   {{3,
+                                                     "uuid",
+                                                     false,
+                                                     {500},
+                                                     {500},
+                                                     {9},
+                                                     {{7}},
+                                                     {{{7}, {4}, {}, {{450}}}},
+                                                     30,
+                                                     {},
+                                                     {}}}}},
+                                                 ""};
         check_round_trip(
             [&](const codec::NameSource& names, const codec::Page<codec::NodeView>& read = {}) {
                 return codec::node_list_json(read.items.empty() ? nodes : read, names);

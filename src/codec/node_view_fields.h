@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The members of nodes and pools as the API shows them (api_fields.h has the other views).
+// Which members do nodes, their GPUs and pools have as the API shows them?
 #pragma once
 
 #include "codec/described.h"
@@ -10,11 +10,20 @@
 namespace berth::codec {
 
 template <>
+struct Fields<ShareView> {
+    static void visit(auto&& field) {
+        using S = ShareView;
+        field("job", &S::job), field("memory_used", &S::memory_used);
+        field("memory_limit", &S::memory_limit), field("compute_used", &S::compute_used);
+    }
+};
+
+template <>
 struct Fields<GpuView> {
     static void visit(auto&& field) {
         using G = GpuView;
         field("index", &G::index), field("uuid", &G::uuid), field("healthy", &G::healthy);
-        field("used", &G::used), field("jobs", &G::jobs);
+        field("used", &G::used), field("jobs", &G::jobs), field("shares", &G::shares);
         field("compute_held", &G::compute_held), field("memory_held", &G::memory_held);
         field("utilization_percent", &G::utilization_percent);
         field("memory_used", &G::memory_used), field("power_watts", &G::power_watts);

@@ -71,12 +71,7 @@ TEST_CASE("a server that dies finds the frozen job again, from its log and from 
     for (const bool has_snapshot : {false, true}) {
         World world;
         const JobId job = run_and_freeze(world);
-        const std::string before = world.dump();
-        if (has_snapshot) REQUIRE(world.controller->write_snapshot());
-        world.restart();
-        CHECK(world.dump() == before);
-        CHECK(world.launcher->recovered == std::vector{berth::ports::AttemptId{job, 1}});
-        world.frozen(job, kFrozen);  // its supervisor says so again
+        world.restart_frozen(job, kFrozen, has_snapshot);
         CHECK(world.state(job) == JobState::Paused);
         CHECK(world.count("job_paused") == 1);
         REQUIRE(world.resume(job));

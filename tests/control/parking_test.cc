@@ -100,12 +100,7 @@ TEST_CASE(
     for (const bool has_snapshot : {false, true}) {
         World world;
         const JobId job = park(world);
-        const std::string before = world.dump();
-        if (has_snapshot) REQUIRE(world.controller->write_snapshot());
-        world.restart();
-        CHECK(world.dump() == before);
-        CHECK(world.launcher->recovered == std::vector{berth::ports::AttemptId{job, 1}});
-        world.frozen(job, kFrozen);  // its supervisor says so again
+        world.restart_frozen(job, kFrozen, has_snapshot);
         CHECK(world.count("job_parked") == 1);
         CHECK(world.job(job).parked_since.has_value());
         wake(world, job);

@@ -34,6 +34,15 @@ void World::restart() {
     start();
 }
 
+void World::restart_frozen(model::JobId job, const model::Frozen& memory, bool has_snapshot) {
+    const std::string before = dump();
+    if (has_snapshot) REQUIRE(controller->write_snapshot());
+    restart();
+    CHECK(dump() == before);
+    CHECK(launcher->recovered == std::vector{attempt(job)});
+    frozen(job, memory);
+}
+
 model::Submission World::job_of(const std::string& project, int gpus) {
     model::Submission submission;
     submission.spec.project = project;

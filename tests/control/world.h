@@ -22,6 +22,10 @@ class World {
     // The controller dies as in a crash, and the next one recovers from what is on the disk.
     void restart();
 
+    // The same to a job that is off its GPUs, from the log or from a snapshot: the next one has the
+    // same state, takes its attempt up and hears from its supervisor where it is.
+    void restart_frozen(model::JobId job, const model::Frozen& memory, bool has_snapshot);
+
     // Queues a job of whole GPUs; the answer comes with the next step.
     struct Answer {
         bool is_told = false;

@@ -47,7 +47,8 @@ class Freezing(ServerCase):
         self.assertEqual((ended["attempts"], ended["pauses"]), (1, pauses))
         self.assertTrue(lines[0].startswith("attempt 1 "))
         # Every number once, by one process.
-        self.assertEqual(lines[1:], [f"at {count}" for count in range(1, until + 1)])
+        counts = [line for line in lines[1:] if not line.startswith("berth: ")]
+        self.assertEqual(counts, [f"at {count}" for count in range(1, until + 1)])
         return ended
 
     def pause(self, job):
@@ -100,6 +101,9 @@ class Freezing(ServerCase):
         self.assertEqual(self.server.get(f"jobs/{other}")["tasks"][0]["gpus"], before)
         after = self.resume(job)["tasks"][0]["gpus"]
         self.assertNotEqual(before, after)
+        # Nobody can change what its environment names, so it is told.
+        self.assertIn(f"berth: task 0 is on GPU {after[0]} now, no more on {before[0]}: "
+                      "CUDA_VISIBLE_DEVICES of programs", self.log(job))
         self.counts(job, 100)
         self.pause(job)
         self.server.request("POST", f"jobs/{other}/cancel", {"grace": 0})

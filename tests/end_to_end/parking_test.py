@@ -132,6 +132,24 @@ class Parking(ParkingCase):
         self.assertEqual(self.state(job), "running")
         self.assertEqual(self.server.get(f"jobs/{job}")["pauses"], 0)
 
+    def test_work_that_nobody_waits_for_keeps_it_on_its_gpu_and_holds_no_call_up(self):
+        program = cuda_program.OPEN + cuda_program.START + cuda_program.KERNELS + """
+spin, ns = kernel(), ctypes.c_uint64(4_000_000_000)
+slots = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.pointer(ns), ctypes.c_void_p))
+call("cuLaunchKernel", spin, 1, 1, 1, 1, 1, 1, 0, None, slots, None)
+time.sleep(0.6)  # silent for long enough: it is to be parked now
+free, total, began = ctypes.c_size_t(), ctypes.c_size_t(), time.monotonic()
+call("cuMemGetInfo_v2", ctypes.byref(free), ctypes.byref(total))
+print("waited", time.monotonic() - began, flush=True)
+call("cuCtxSynchronize")
+time.sleep(100)
+"""
+        job = self.session(sys.executable, "-c", program)
+        waited = float(eventually(lambda: re.search("waited (.*)", self.log(job)))[1])
+        self.assertLess(waited, 1.5)
+        self.assertIn("not parked: ", self.log(job))
+        self.is_parked(job)  # once it is done
+
     def test_a_server_that_is_killed_while_it_is_parked_loses_nothing(self):
         job = self.session()
         self.is_parked(job)
@@ -207,6 +225,32 @@ class Parking(ParkingCase):
         job = self.session()
         self.server.wait_for_state(job, "running")
         self.assertRegex(self.server.berth("show", job).stdout, "parks +after 0s without a call")
+
+
+class ParkingOnOneOfMany(ParkingCase):
+    FLAGS = ("--gpus", "sim:8x2x16G", "--min-run", "0")
+
+    def freezers(self):
+        cluster = (self.server.data / "cluster").read_text().strip()
+        socket = f"berth-{cluster}-freezer-".encode()
+        found = 0
+        for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                found += b"--socket\0" + socket in entry.read_bytes()
+            except OSError:
+                pass  # it has ended
+        return found
+
+    def test_only_the_freezer_of_its_node_runs(self):
+        job = self.session()
+        self.is_parked(job)
+        self.assertEqual(self.freezers(), 1)
+        self.server.kill()
+        self.server.up()
+        self.call(0)
+        self.found(job, 0, 0)
+        self.is_parked(job)
+        self.assertEqual(self.freezers(), 1)
 
 
 class ParkingByDefault(ParkingCase):

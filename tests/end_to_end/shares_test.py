@@ -99,6 +99,16 @@ class Shares(ServerCase):
             self.go_on(job, 1)
             self.assertEqual(self.server.wait(job)["state"], "succeeded", self.log(job))
 
+    def test_what_each_share_really_uses_is_shown(self):
+        job = self.program(3, 1, request={"share": 0.5})
+        self.has(job, 3)
+        gpu = self.server.get("nodes")["items"][0]["devices"][0]
+        used, limit = gpu["shares"][0]["memory_used"], gpu["shares"][0]["memory_limit"]
+        self.assertEqual((gpu["shares"][0]["job"], used), (job, (3 << 30) + (400 << 20)))
+        self.assertLess(used, limit)
+        for words in (("top", "--once"), ("gpus",)):
+            self.assertRegex(self.server.berth(*words).stdout, rf"{job} .*\([34]\S*G of [78].*G\)")
+
     def test_the_limit_stays_when_server_and_arbiter_die(self):
         job = self.program(4, 3, 2, request={"share": 0.5})
         self.has(job, 4)

@@ -100,7 +100,8 @@ void ArbiterProcess::fit_lanes(const std::map<std::string, TenantTerms>& tenants
 
 base::Status ArbiterProcess::add(const Tenant& tenant) {
     drop_leaving();
-    TenantTerms terms{tenant.order, tenant.lane, tenant.lane_memory};
+    const TenantTerms terms{tenant.order, tenant.lane, tenant.lane_memory, tenant.node,
+                            tenant.may_leave};
     BERTH_TRY_VOID(ask("status"));  // it is there, with its lanes
     auto others = tenants_;
     others[tenant.name] = terms;
@@ -128,9 +129,14 @@ std::string ArbiterProcess::status(const std::string& prefix) const {
     return text;
 }
 
+std::string ArbiterProcess::status_of_all() const {
+    if (tenants_.empty()) return {};
+    return vgpu::arbiter::send_order(directory_, "status").value_or("");
+}
+
 std::string ArbiterProcess::status_of_lanes() {
     drop_leaving();
-    if (has_dependents()) (void)ask("status");
+    if (!nodes_of_dependents().empty()) (void)ask("status");
     std::string text;
     for (const auto& [name, terms] : tenants_) {
         const bool leaves = std::ranges::find(leaving_, name) != leaving_.end();
@@ -162,11 +168,17 @@ void ArbiterProcess::drop_leaving() {
     fit_lanes(tenants_);
 }
 
-bool ArbiterProcess::has_dependents() const {
-    return std::ranges::any_of(tenants_, [](const auto& tenant) {
-        const std::string& order = tenant.second.order;
-        return order.find("..") != std::string::npos || order.find(" park=") != std::string::npos;
-    });
+std::set<std::string> ArbiterProcess::nodes_of_dependents() const {
+    std::set<std::string> nodes;
+    for (const auto& [name, terms] : tenants_)
+        if (terms.may_leave) nodes.insert(terms.node);
+    return nodes;
+}
+
+std::string ArbiterProcess::node_of(const std::string& prefix) const {
+    const auto found = tenants_.lower_bound(prefix + ".");
+    const bool is_one = found != tenants_.end() && found->first.starts_with(prefix + ".");
+    return is_one ? found->second.node : "";
 }
 
 bool ArbiterProcess::stop_if_idle() {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,13 +24,16 @@ class ArbiterProcess {
     base::Status add(const Tenant& tenant);
     // What the arbiter knows of all tenants whose names begin so; empty when it is not there.
     std::string status(const std::string& prefix) const;
+    std::string status_of_all() const;
     // Of all tenants that are in one and stay. Starts it when it has died: who waits for memory in
     // a lane waits for it, as who borrows does to come back, and who is owed what was borrowed.
     std::string status_of_lanes();
     // All tenants whose names begin so. Who is still there is tried again by later calls.
     void drop(const std::string& prefix);
     bool has_tenants() const { return !tenants_.empty(); }
-    bool has_dependents() const;
+    // ShareKeeper.
+    std::set<std::string> nodes_of_dependents() const;
+    std::string node_of(const std::string& prefix) const;
     // When it has no tenants any more; whether that is so.
     bool stop_if_idle();
 

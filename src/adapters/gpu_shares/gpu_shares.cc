@@ -75,6 +75,20 @@ std::string GpuShares::kept_by(const std::string& node) const {
     return (is_interposer ? "interposer: " : "driver: ") + choice_.reason;
 }
 
+std::vector<ports::ShareUse> GpuShares::uses() const {
+    std::vector<ports::ShareUse> uses;
+    std::map<std::string, base::JobId> jobs;
+    for (const AttemptId attempt : live_) jobs[name_of(attempt)] = attempt.job;
+    for (const TenantUse& use : keeper_->uses()) {
+        const auto job = jobs.find(use.tenant.substr(0, use.tenant.rfind('.')));
+        const auto gpu = std::ranges::find(gpus_, use.gpu, &Gpu::uuid);
+        if (job == jobs.end() || gpu == gpus_.end()) continue;
+        uses.push_back(
+            {job->second, gpu->node, gpu->index, use.memory, use.memory_limit, use.compute});
+    }
+    return uses;
+}
+
 GpuShares::~GpuShares() {
     *alive_ = false;
     if (keeper_ != nullptr && !keeper_->end_if_idle()) return;
@@ -116,8 +130,9 @@ void GpuShares::start(const ports::LaunchOrder& order) {
 // Attempts are tenants by name: "7.2.0" is of attempt 2 of job 7.
 void GpuShares::look_at_sharing() {
     const std::vector<LaneSight> lanes = keeper_->lanes();
-    if (keeper_->has_dependents()) start_all_freezers();
-    is_looking_ = !lanes.empty() || keeper_->has_dependents();
+    const std::set<std::string> nodes = keeper_->nodes_of_dependents();
+    for (const std::string& node : nodes) start_freezer(node);
+    is_looking_ = !lanes.empty() || !nodes.empty();
     if (!is_looking_) return;
     timer_.expires_after(kLook);
     timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
@@ -204,8 +219,13 @@ void GpuShares::start_freezer(const std::string& node) {
     }
 }
 
-// For an attempt that a server before this one started, nobody knows where.
-void GpuShares::start_all_freezers() {
+// Of its node. Where a server before this one started it on whole GPUs nobody knows which that is.
+void GpuShares::start_freezer(AttemptId attempt) {
+    const auto known = ways_.find(attempt);
+    if (known != ways_.end()) return start_freezer(known->second.node);
+    if (keeper_ == nullptr) return;  // taken up again before the GPUs are known
+    if (const std::string node = keeper_->node_of(name_of(attempt)); !node.empty())
+        return start_freezer(node);
     std::set<std::string> nodes;
     for (const Gpu& gpu : gpus_) nodes.insert(gpu.node);
     for (const std::string& node : nodes) start_freezer(node);
@@ -219,13 +239,9 @@ base::Status GpuShares::add_shares(ports::LaunchOrder& order) {
 
 void GpuShares::stop(AttemptId attempt, ports::StopReason reason, base::Duration grace) {
     const auto known = ways_.find(attempt);
-    if (reason == ports::StopReason::Pause) {
-        if (known == ways_.end()) {
-            start_all_freezers();
-        } else if (known->second.way.rung == model::PauseRung::Checkpoint) {
-            start_freezer(known->second.node);
-        }
-    }
+    const bool may_freeze =
+        known == ways_.end() || known->second.way.rung == model::PauseRung::Checkpoint;
+    if (reason == ports::StopReason::Pause && may_freeze) start_freezer(attempt);
     processes_->stop(attempt, reason, grace);
 }
 
@@ -240,7 +256,7 @@ void GpuShares::resume(const ports::LaunchOrder& order) {
 }
 
 void GpuShares::park(AttemptId attempt) {
-    start_all_freezers();
+    start_freezer(attempt);
     processes_->park(attempt);
 }
 

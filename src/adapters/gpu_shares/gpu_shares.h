@@ -24,6 +24,7 @@
 #include "adapters/gpu_shares/share_keeper.h"
 #include "adapters/gpu_shares/tenants.h"
 #include "ports/launcher.h"
+#include "ports/share_use.h"
 
 namespace berth::gpu_shares {
 
@@ -50,6 +51,9 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     base::Status set_gpus(std::vector<Gpu> gpus, const std::string& driver);
     // By what shares of that node's GPUs are kept, and why: "interposer: driver 580 is older ...".
     std::string kept_by(const std::string& node) const;
+
+    // What jobs use of the GPUs that they share.
+    std::vector<ports::ShareUse> uses() const;
 
     void set_listener(ports::LauncherListener* listener) override;
     // An attempt whose shares cannot be kept ends with 126 and says why.
@@ -78,7 +82,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void choose_pause_way(ports::LaunchOrder& order);
     NodeAbility ability(const std::string& node);
     void start_freezer(const std::string& node);
-    void start_all_freezers();
+    void start_freezer(ports::AttemptId attempt);
     const std::string& description_of(const std::string& node);
 
     boost::asio::io_context& loop_;

@@ -29,10 +29,16 @@ class InterposedShares final : public ShareKeeper {
         return profile_in(arbiter_.status(prefix));
     }
     std::vector<LaneSight> lanes() override { return lanes_in(arbiter_.status_of_lanes()); }
+    std::vector<TenantUse> uses() const override { return uses_in(arbiter_.status_of_all()); }
     bool has_turns() const override { return true; }
     void drop(const std::string& prefix) override { arbiter_.drop(prefix); }
     bool has_tenants() const override { return arbiter_.has_tenants(); }
-    bool has_dependents() const override { return arbiter_.has_dependents(); }
+    std::set<std::string> nodes_of_dependents() const override {
+        return arbiter_.nodes_of_dependents();
+    }
+    std::string node_of(const std::string& prefix) const override {
+        return arbiter_.node_of(prefix);
+    }
     bool end_if_idle() override { return arbiter_.stop_if_idle(); }
 
   private:

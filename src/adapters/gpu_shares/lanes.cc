@@ -54,7 +54,10 @@ std::vector<std::string> lane_orders(const std::map<std::string, TenantTerms>& t
 
 std::string written(const TenantTerms& terms) {
     std::string text = terms.order + "\n";
-    if (!terms.lane.empty()) text += terms.lane + " " + std::to_string(terms.memory.value) + "\n";
+    if (!terms.node.empty()) text += "node " + terms.node + "\n";
+    if (terms.may_leave) text += "may_leave\n";
+    if (!terms.lane.empty())
+        text += "lane " + terms.lane + " " + std::to_string(terms.memory.value) + "\n";
     return text;
 }
 
@@ -62,7 +65,11 @@ TenantTerms read_terms(const std::string& text) {
     TenantTerms terms;
     std::istringstream lines(text);
     std::getline(lines, terms.order);
-    lines >> terms.lane >> terms.memory.value;
+    for (std::string word; lines >> word;) {
+        if (word == "node") lines >> terms.node;
+        if (word == "may_leave") terms.may_leave = true;
+        if (word == "lane") lines >> terms.lane >> terms.memory.value;
+    }
     return terms;
 }
 

@@ -18,6 +18,8 @@ struct TenantTerms {
     std::string order;  // "tenant NAME gpus=..."
     std::string lane;  // the UUID of its GPU; empty: it is in none
     base::Bytes memory{0};  // of that GPU
+    std::string node = {};
+    bool may_leave = false;  // Tenant
 
     bool operator==(const TenantTerms&) const = default;
 };
@@ -28,7 +30,7 @@ struct TenantTerms {
 std::vector<std::string> lane_orders(const std::map<std::string, TenantTerms>& tenants,
                                      std::map<std::string, base::Bytes>& before);
 
-// One or two lines of a file, and back.
+// The text of a file, and back.
 std::string written(const TenantTerms& terms);
 TenantTerms read_terms(const std::string& text);
 

@@ -39,7 +39,8 @@ TEST_CASE("limits of others on the GPU are not the lane's, as long as they are t
 
 TEST_CASE("terms are written down and read back") {
     for (const TenantTerms& terms :
-         {packed("1.1.0"), TenantTerms{"tenant 2.1.0 gpus=GPU-b", "", {}}})
+         {packed("1.1.0"), TenantTerms{"tenant 2.1.0 gpus=GPU-b", "", {}},
+          TenantTerms{"tenant 3.1.0 gpus=GPU-b:1M..2M/8M", "", {}, "node-1", true}})
         CHECK(read_terms(written(terms)) == terms);
     CHECK(read_terms("").order.empty());
 }

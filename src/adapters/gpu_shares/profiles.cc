@@ -66,6 +66,25 @@ std::vector<LaneSight> lanes_in(std::string_view status) {
     return sights;
 }
 
+std::vector<TenantUse> uses_in(std::string_view status) {
+    std::vector<TenantUse> uses;
+    while (!status.empty()) {
+        const std::size_t end = std::min(status.find('\n'), status.size());
+        const std::string_view line = status.substr(0, end);
+        if (value_of(line, "where") == "here") {
+            TenantUse use{std::string(value_of(line, "tenant")),
+                          std::string(value_of(line, "gpu")),
+                          {number_of(line, "charged")},
+                          {},
+                          profile_of(line).compute};
+            if (value_of(line, "limit") != "none") use.memory_limit = {number_of(line, "limit")};
+            uses.push_back(std::move(use));
+        }
+        status.remove_prefix(std::min(end + 1, status.size()));
+    }
+    return uses;
+}
+
 std::optional<model::GpuProfile> profile_in(std::string_view status) {
     model::GpuProfile found;
     while (!status.empty()) {

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "adapters/gpu_shares/pairs.h"
 #include "model/gpu_profile.h"
@@ -17,6 +19,17 @@ std::optional<model::GpuProfile> profile_in(std::string_view status);
 
 // The tenants in lanes.
 std::vector<LaneSight> lanes_in(std::string_view status);
+
+// What tenants that are on their GPUs use of them.
+struct TenantUse {
+    std::string tenant;
+    std::string gpu;  // its UUID
+    base::Bytes memory{0};
+    std::optional<base::Bytes> memory_limit;
+    std::optional<base::MilliGpu> compute;
+    bool operator==(const TenantUse&) const = default;
+};
+std::vector<TenantUse> uses_in(std::string_view status);
 
 // Of both the larger, and the iterations of the one that made more.
 model::GpuProfile larger(const model::GpuProfile& one, const model::GpuProfile& other);

@@ -33,6 +33,17 @@ TEST_CASE("what was not measured is not made up, and a job that used no GPU has 
     CHECK_FALSE(gpu_shares::profile_in("ok\ntenant=a highest=-5 device_share=-1"));
 }
 
+TEST_CASE("who is on its GPUs is told with what it uses of each") {
+    CHECK(gpu_shares::uses_in(
+              "\ntenant=7.1.0 gpu=GPU-1 limit=100 charged=5 where=here device_share=0.45"
+              "\ntenant=8.1.0 gpu=GPU-1 limit=none charged=9 where=here device_share=none"
+              "\ntenant=9.1.0 gpu=GPU-1 limit=100 charged=50 where=away device_share=none") ==
+          std::vector<gpu_shares::TenantUse>{
+              {"7.1.0", "GPU-1", {5}, base::Bytes{100}, base::MilliGpu{450}},
+              {"8.1.0", "GPU-1", {9}, {}, {}}});
+    CHECK(gpu_shares::uses_in("").empty());
+}
+
 TEST_CASE("tenants in lanes are told with what they made, others are not") {
     const auto lanes = gpu_shares::lanes_in(
         "ok\ntenant=1.1.0 gpu=A lane=A gate=closed waiting=yes iterations=7 iteration_us=42\n"

@@ -4,10 +4,12 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "adapters/gpu_shares/pairs.h"
+#include "adapters/gpu_shares/profiles.h"
 #include "adapters/gpu_shares/tenants.h"
 #include "model/gpu_profile.h"
 
@@ -24,15 +26,19 @@ class ShareKeeper {
     virtual std::optional<model::GpuProfile> taken(const std::string& prefix) const = 0;
     // Those that take turns on a GPU, and stay. Sees to it that they have their turns.
     virtual std::vector<LaneSight> lanes() = 0;
+    // What its tenants use of their GPUs now, where that is known.
+    virtual std::vector<TenantUse> uses() const { return {}; }
     // All tenants whose names begin so, once their processes have ended.
     virtual void drop(const std::string& prefix) = 0;
     // Whether it can let jobs take turns, and measures them.
     virtual bool has_turns() const = 0;
     // Also tenants of servers before this one.
     virtual bool has_tenants() const = 0;
-    // Whether any of them depends on it at all times: it may have more memory than it was promised,
-    // or be parked.
-    virtual bool has_dependents() const { return false; }
+    // Nodes of those that may be off their GPUs at any time (Tenant::may_leave): they depend on it,
+    // and on who takes them off.
+    virtual std::set<std::string> nodes_of_dependents() const { return {}; }
+    // Of the tenants whose names begin so; empty where there are none.
+    virtual std::string node_of(const std::string&) const { return {}; }
     // Ends what runs for tenants when there are none any more; whether that is so.
     virtual bool end_if_idle() = 0;
 };

@@ -133,6 +133,10 @@ base::Result<std::vector<Tenant>> tenants_of(const ports::LaunchOrder& order,
     for (const auto& [node, parts] : nodes) {
         const std::string name = name_of(order.attempt) + "." + std::to_string(tenants.size());
         Tenant tenant{name, node, "tenant " + name + terms(parts, order.kind)};
+        tenant.may_leave =
+            order.park_after || std::ranges::any_of(parts, [](const auto& part) {
+                return part.second.memory >= 0 && part.second.most > part.second.memory;
+            });
         if (order.park_after)
             tenant.order += " park=" + std::to_string(order.park_after->count()) + "ms";
         for (const auto& [gpu, part] : parts)

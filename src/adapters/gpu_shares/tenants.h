@@ -38,6 +38,7 @@ struct Tenant {
     std::string gpus = {};  // their UUIDs, "GPU-1,GPU-2"
     std::vector<MemoryLimit> limits = {};
     base::MilliGpu share{0};  // of the time of each of its GPUs, at most
+    bool may_leave = false;  // it borrows memory or may be parked: off its GPUs at any time
     // Of one that may share its GPU in turns: the GPU's UUID and memory; empty = it is in no lane.
     std::string lane = {};
     base::Bytes lane_memory{0};

@@ -53,11 +53,13 @@ TEST_CASE("who may be parked is a tenant whose calls are noted, with whole GPUs 
     CHECK(tenants->front().gpus == "GPU-n0-0,GPU-n0-1");
     CHECK(tenants->front().order ==
           "tenant 7.2.0 gpus=GPU-n0-0,GPU-n0-1 context=512M share=1 priority=0 park=1800000ms");
+    CHECK(tenants->front().may_leave);
 }
 
 TEST_CASE("half a GPU is half of its time and of its memory") {
     const auto tenants = tenants_of(order_of({task(0, "n0", {1}, 500)}), two_nodes());
     REQUIRE(tenants->size() == 1);
+    CHECK_FALSE(tenants->front().may_leave);
     CHECK((*tenants)[0].name == "7.2.0");
     CHECK((*tenants)[0].order ==
           "tenant 7.2.0 gpus=GPU-n0-1:40960M context=512M share=0.5 priority=0");
@@ -82,6 +84,7 @@ TEST_CASE("who may borrow memory is told to, up to what the GPU has") {
         return text.substr(text.find("GPU-n0-0"), text.find(" context") - text.find("GPU-n0-0"));
     };
     CHECK(memory() == "GPU-n0-0:12288M..20480M/81920M");
+    CHECK((*tenants_of(order, two_nodes()))[0].may_leave);
     order.tasks[0].gpu_memory_max = base::Bytes{90 * kGibibyte};
     CHECK(memory() == "GPU-n0-0:12288M..81920M/81920M");
 }

@@ -179,6 +179,7 @@ base::Status Server::Parts::open() {
                   .default_project = kDefaultProject,
                   .log_path = launcher.log_path,
                   .shares_kept_by = launcher.shares_kept_by,
+                  .share_uses = launcher.share_uses,
                   .attach_address = launcher.attach_address,
                   .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
                   .waiting = {},

@@ -124,6 +124,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
         chosen.attach_address = [](ports::AttemptId) { return std::string(); };
         chosen.learn_gpus = [](ports::GpuInventory&) { return base::Status{}; };
         chosen.shares_kept_by = [](const std::string&) { return std::string(); };
+        chosen.share_uses = [] { return std::vector<ports::ShareUse>(); };
         return chosen;
     }
     if (options.launcher != "process") {
@@ -149,6 +150,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     chosen.shares_kept_by = [&shares = *shares](const std::string& node) {
         return shares.kept_by(node);
     };
+    chosen.share_uses = [&shares = *shares] { return shares.uses(); };
     chosen.launcher = std::move(shares);
     chosen.description = "processes";
     chosen.attach_address = [cluster_id](ports::AttemptId attempt) {

@@ -12,6 +12,7 @@
 #include "model/policy.h"
 #include "ports/gpu_inventory.h"
 #include "ports/launcher.h"
+#include "ports/share_use.h"
 
 namespace berth::app {
 
@@ -33,6 +34,7 @@ struct ChosenLauncher {
     std::function<base::Status(ports::GpuInventory&)> learn_gpus;
     // By what shares of a node's GPUs are kept, and why; empty = by nothing.
     std::function<std::string(const std::string& node)> shares_kept_by;
+    std::function<std::vector<ports::ShareUse>()> share_uses;
 };
 
 // Errors: Invalid; Unavailable when the supervisor program is not beside this one.

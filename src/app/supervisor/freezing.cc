@@ -27,6 +27,8 @@ constexpr std::int64_t kReachLentMs = 30'000;
 // Work that is queued may take so long, and no more than half of the grace: the other half is for
 // saving, should it not end.
 constexpr std::int64_t kQueuedWorkMs = 10'000;
+// Who is to be parked should have none; meanwhile its other calls wait, and nobody waits for it.
+constexpr std::int64_t kQueuedWorkIdleMs = 250;
 
 std::vector<int> indices(const std::string& list) {
     std::vector<int> all;
@@ -96,8 +98,9 @@ void Supervisor::send_to_freezer() {
     Connection& freezer = peers_.emplace_back(std::move(*socket), Role::Freezer);
     const std::int64_t left = std::max<std::int64_t>(1, *freezer_deadline_ - monotonic_ms());
     if (hold_ == Hold::Freezing) {
-        freezer.send(FrameType::Freeze, pack(supervision::FreezeRequest{
-                                            std::min(left / 2, kQueuedWorkMs), is_parked_}));
+        const std::int64_t queued = is_parked_ ? kQueuedWorkIdleMs : kQueuedWorkMs;
+        freezer.send(FrameType::Freeze,
+                     pack(supervision::FreezeRequest{std::min(left / 2, queued), is_parked_}));
     } else {
         // With time left to hear why not.
         freezer.send(FrameType::Thaw,
@@ -180,12 +183,28 @@ void Supervisor::take_answer(const FreezerAnswer& answer) {
         if (is_parked_) note("on its GPUs again");
         is_lent_ = wants_back_ = is_parked_ = is_waking_ = false;
         report_stay();
+        note_other_gpus();
         for (std::size_t task = 0; task < std::min(place_.size(), order_.tasks.size()); ++task)
             order_.tasks[task].gpu_indices = place_[task];
         write_status("running again\n");
         tell(Role::Server, FrameType::Running, {});
     }
     if (next) stop(*next);
+}
+
+// The driver shows the processes that came back the GPUs that they had. One that is started now
+// reads CUDA_VISIBLE_DEVICES, which nobody can change from outside but for the interposer's
+// tenants.
+void Supervisor::note_other_gpus() {
+    if (!order_.arbiter.empty()) return;
+    for (std::size_t task = 0; task < std::min(place_.size(), order_.tasks.size()); ++task) {
+        const std::string& before = order_.tasks[task].gpu_indices;
+        if (before == place_[task]) continue;
+        note("task " + std::to_string(task) + " is on GPU " + place_[task] + " now, no more on " +
+             before + ": CUDA_VISIBLE_DEVICES of programs that it starts from now on still names " +
+             "the old ones; let it set " + place_[task] +
+             ", or submit such jobs with BERTH_PROFILE=1 in their environment");
+    }
 }
 
 // It can neither go on nor save: its next attempt begins where it saved last.

@@ -77,6 +77,7 @@ class Supervisor {
     void ask_freezer(Hold hold, std::int64_t time_ms);
     void send_to_freezer();
     std::vector<supervision::GpuMove> moves_to(const supervision::GpuLists& place) const;
+    void note_other_gpus();
     void lose(const std::string& why);
 
     // staying.cc: how it gives back borrowed GPU memory

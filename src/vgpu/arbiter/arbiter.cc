@@ -238,6 +238,7 @@ std::int64_t Arbiter::look() {
     next = std::min(next, loans_.look(tenants_, gates_, now));
     for (Tenant* tenant : settled) tenant->settle(false);
     next = std::min(next, look_for_silence(tenants_, now));
+    next = std::min(next, residue_.look(tenants_, memory_, now));
     return std::min(next, gates_.look(now));
 }
 

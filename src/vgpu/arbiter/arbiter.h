@@ -19,6 +19,7 @@
 #include "vgpu/arbiter/gates.h"
 #include "vgpu/arbiter/gpu_memory.h"
 #include "vgpu/arbiter/loans.h"
+#include "vgpu/arbiter/residue.h"
 #include "vgpu/arbiter/silence.h"
 #include "vgpu/arbiter/tenant.h"
 
@@ -78,6 +79,7 @@ class Arbiter {
     EventLoop loop_;
     Gates gates_;
     Loans loans_;
+    Residue residue_;
     Descriptor lock_;
     Descriptor control_;
     struct Owner {

@@ -30,6 +30,25 @@ GpuMemory::~GpuMemory() {
 }
 
 std::optional<bool> GpuMemory::is_held(const std::string& uuid, pid_t pid) const {
+    const auto infos = processes(uuid);
+    if (!infos) return std::nullopt;
+    return std::ranges::any_of(
+        *infos, [pid](const auto& info) { return info.pid == static_cast<unsigned int>(pid); });
+}
+
+std::optional<GpuMemory::Holders> GpuMemory::holders(const std::string& uuid) const {
+    const auto infos = processes(uuid);
+    if (!infos) return std::nullopt;
+    Holders holders;
+    for (const auto& info : *infos) {
+        if (info.usedGpuMemory == NVML_VALUE_NOT_AVAILABLE) return std::nullopt;
+        holders[static_cast<pid_t>(info.pid)] += info.usedGpuMemory;
+    }
+    return holders;
+}
+
+std::optional<std::vector<nvmlProcessInfo_v2_t>> GpuMemory::processes(
+    const std::string& uuid) const {
     const auto by_uuid = function<decltype(nvmlDeviceGetHandleByUUID)>("nvmlDeviceGetHandleByUUID");
     const auto list = function<decltype(nvmlDeviceGetComputeRunningProcesses_v3)>(
         "nvmlDeviceGetComputeRunningProcesses_v3");
@@ -40,11 +59,11 @@ std::optional<bool> GpuMemory::is_held(const std::string& uuid, pid_t pid) const
     for (int tries = 0; tries < 4; ++tries) {
         auto count = static_cast<unsigned int>(infos.size());
         const nvmlReturn_t result = list(device, &count, infos.data());
-        if (result == NVML_SUCCESS)
-            return std::any_of(infos.begin(), infos.begin() + count, [pid](const auto& info) {
-                return info.pid == static_cast<unsigned int>(pid);
-            });
-        if (result != NVML_ERROR_INSUFFICIENT_SIZE) return std::nullopt;
+        if (result != NVML_SUCCESS && result != NVML_ERROR_INSUFFICIENT_SIZE) return std::nullopt;
+        if (result == NVML_SUCCESS) {
+            infos.resize(count);
+            return infos;
+        }
         infos.resize(count + 64);
     }
     return std::nullopt;

@@ -74,6 +74,7 @@ void Arbiter::admit(Tenant& tenant, Member& member) {
     }
     member.slot = welcome.slot;
     member.state = Member::State::here;
+    residue_.stir(EventLoop::now());
     if (tenant.takes_turns()) gates_.enter(tenant, EventLoop::now());
     gates_.look(EventLoop::now());
     send_welcome(member.peer.socket.get(), welcome, tenant.account_fd(), tenant.terms_fd());
@@ -109,6 +110,7 @@ void Arbiter::on_supervisor(Tenant& tenant) {
     switch (static_cast<ledger::Stay>(report.stay)) {
         case ledger::Stay::here:
             if (whereabouts.where != Where::here) tenant.calls.last = now;
+            residue_.stir(now);
             whereabouts.move_to(Where::here, now);
             break;
         case ledger::Stay::off: whereabouts.move_to(Where::off, now); break;
@@ -166,6 +168,9 @@ void Arbiter::remove(Tenant& tenant, std::uint64_t id) {
     for (const EventLoop::Id event : member.events) loop_.forget(event);
     if (member.state != Member::State::guest) tenant.free_slot(member.slot);
     tenant.members.erase(id);
+    residue_.stir(EventLoop::now());
+    if (!tenant.members.empty()) return;
+    for (std::uint32_t gpu = 0; gpu < tenant.gpus().size(); ++gpu) tenant.set_uncounted(gpu, 0);
 }
 
 }  // namespace berth::vgpu::arbiter

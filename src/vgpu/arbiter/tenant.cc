@@ -371,6 +371,17 @@ std::int64_t Tenant::let_in_lane(std::uint32_t gpu, const windows::Turn& turn, s
     return windows::Windows::kNever;
 }
 
+std::uint64_t Tenant::counted(std::uint32_t gpu) const {
+    const std::uint64_t all = ledger::charged(place(gpu));
+    return all - std::min<std::uint64_t>(all, terms_->gpus[gpu].uncounted_bytes);
+}
+
+bool Tenant::set_uncounted(std::uint32_t gpu, std::uint64_t bytes) {
+    ledger::GpuTerms& terms = terms_->gpus[gpu];
+    const std::uint64_t wanted = terms.managed != 0 ? 0 : std::min(bytes, ledger::kNoLimit);
+    return terms.uncounted_bytes.exchange(wanted) != wanted;
+}
+
 bool Tenant::has_charge(std::uint32_t slot, std::uint32_t gpu) const {
     return account_->lines[gpu].slots[slot].charged != 0;
 }
@@ -398,6 +409,7 @@ std::string Tenant::describe() {
         text += "\ntenant=" + name_ + " gpu=" + gpus_[gpu];
         text += " limit=" + text_of_limit(limit(gpu));
         text += " charged=" + std::to_string(ledger::charged(place(gpu)));
+        text += " uncounted=" + std::to_string(terms.uncounted_bytes);
         text += " processes=" + std::to_string(members_here());
         if (whereabouts.is_parked) text += " parked=yes";
         text += " lingering=" + std::to_string(lingering);

@@ -110,6 +110,10 @@ class Tenant {
     // Whoever comes to it waits while it is off its GPUs.
     void set_off(bool is_off);
 
+    // Bytes that its processes are charged, and what they hold beside that.
+    std::uint64_t counted(std::uint32_t gpu) const;
+    // Whether it is another number than before.
+    bool set_uncounted(std::uint32_t gpu, std::uint64_t bytes);
     bool has_charge(std::uint32_t slot, std::uint32_t gpu) const;
     std::size_t members_here() const;
     // A line for each GPU, as words of key=value.

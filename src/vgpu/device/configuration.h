@@ -20,13 +20,14 @@
 //   sms = 132                streaming multiprocessors                                      (132)
 //   driver = 12.8            CUDA version that the driver speaks: 12.2, 12.8, 13.0, 13.4   (12.8)
 //   cgroups = /sys/fs/cgroup   tree of control groups whose dmem.max it keeps: control_group.h
-//   (none) release_delay_ms = 0     how long a dead process's memory stays taken (0) slice_us =
-//   2000          time slice between processes                                  (2000) sharing =
-//   slices         between processes: slices of time, or `concurrent` as under MPS copy_gib_per_s =
-//   50      each way                                                        (50) kernel_us = 10 how
-//   long a kernel of unknown name runs                          (10) time = real              or
-//   `virtual`: passes only while somebody waits; for one process checkpoint = works       or
-//   `fails`, `unsupported`, `out_of_memory`: what a checkpoint does
+//                                                                                          (none)
+//   release_delay_ms = 0     how long a dead process's memory stays taken                     (0)
+//   slice_us = 2000          time slice between processes                                  (2000)
+//   sharing = slices         between processes: slices of time, or `concurrent` as under MPS
+//   copy_gib_per_s = 50      each way                                                        (50)
+//   kernel_us = 10           how long a kernel of unknown name runs                          (10)
+//   time = real              or `virtual`: passes only while somebody waits; for one process
+//   checkpoint = works       or `fails`, `unsupported`, `out_of_memory`: what a checkpoint does
 #pragma once
 
 #include <cstdint>

@@ -27,6 +27,8 @@ TEST_CASE("an answer of unknown address is known by name, version and flags") {
     CHECK(hook_for("cuGetProcAddress", kAnswer, 12000, false) == address(&cuGetProcAddress_v2));
     CHECK(hook_for("cuCtxCreate", kAnswer, 11030, false) == address(&cuCtxCreate_v2));
     CHECK(hook_for("cuCtxCreate", kAnswer, 12080, false) == address(&cuCtxCreate_v4));
+    CHECK(hook_for("cuGraphAddNode", kAnswer, 12020, false) == address(&cuGraphAddNode));
+    CHECK(hook_for("cuGraphAddNode", kAnswer, 12080, false) == address(&cuGraphAddNode_v2));
     CHECK(hook_for("cuLaunchKernel", kAnswer, 12000, false) == address(&cuLaunchKernel));
     CHECK(hook_for("cuLaunchKernel", kAnswer, 12000, true) == address(&cuLaunchKernel_ptsz));
 }

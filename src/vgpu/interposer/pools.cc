@@ -276,3 +276,37 @@ CUresult cuGraphAddMemAllocNode(CUgraphNode* node, CUgraph graph, const CUgraphN
     expect_graph_memory();
     return real.cuGraphAddMemAllocNode(node, graph, dependencies, count, params);
 }
+
+// It may be one that allocates.
+CUresult cuGraphAddNode(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                        std::size_t count, void* params) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphAddNode == nullptr) return missing();
+    expect_graph_memory();
+    return real.cuGraphAddNode(node, graph, dependencies, count, params);
+}
+
+CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                           const void* edges, std::size_t count, void* params) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphAddNode_v2 == nullptr) return missing();
+    expect_graph_memory();
+    return real.cuGraphAddNode_v2(node, graph, dependencies, edges, count, params);
+}
+
+// What a graph allocates is taken at its first launch, or already here.
+CUresult cuGraphUpload(CUgraphExec graph, CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphUpload == nullptr) return missing();
+    const CUresult result = real.cuGraphUpload(graph, stream);
+    if (is_tenant()) settle_graph_memory(here().gpu);
+    return result;
+}
+
+CUresult cuGraphUpload_ptsz(CUgraphExec graph, CUstream stream) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphUpload_ptsz == nullptr) return missing();
+    const CUresult result = real.cuGraphUpload_ptsz(graph, stream);
+    if (is_tenant()) settle_graph_memory(here().gpu);
+    return result;
+}

@@ -20,6 +20,7 @@ decltype(cuLaunchKernel) cuLaunchKernel_ptsz;
 decltype(cuLaunchKernelEx) cuLaunchKernelEx_ptsz;
 decltype(cuLaunchCooperativeKernel) cuLaunchCooperativeKernel_ptsz;
 decltype(cuGraphLaunch) cuGraphLaunch_ptsz;
+decltype(cuGraphUpload) cuGraphUpload_ptsz;
 decltype(cuStreamSynchronize) cuStreamSynchronize_ptsz;
 decltype(cuMemcpyDtoH_v2) cuMemcpyDtoH_v2_ptds;
 decltype(cuDevicePrimaryCtxRelease_v2) cuDevicePrimaryCtxRelease;
@@ -116,6 +117,11 @@ namespace berth::vgpu::interposer {
     X(cuThreadExchangeStreamCaptureMode)    \
     X(cuEventCreate)                        \
     X(cuEventRecord)                        \
+    X(cuEventQuery)                         \
+    X(cuGraphAddNode)                       \
+    X(cuGraphAddNode_v2)                    \
+    X(cuGraphUpload)                        \
+    X(cuGraphUpload_ptsz)                   \
     X(cuEventSynchronize)                   \
     X(cuEventDestroy_v2)
 

@@ -86,6 +86,23 @@ void account_unmarked(Work& work, Gpu gpu, std::int64_t now) {
     if (slot != nullptr && took > 0) slot->busy_ns.fetch_add(static_cast<std::uint64_t>(took));
 }
 
+// The oldest mark, and those behind it that were passed by now: where this thread is late, they
+// took the time together. What it says is when the first was made, and the launches of all.
+Mark take_passed(Work& work, const RealDriver& real) {
+    Mark passed = work.marks[work.first];
+    std::uint32_t launches = 0;
+    do {
+        const Mark mark = work.marks[work.first];
+        launches += mark.launches;
+        work.first = (work.first + 1) % kMarksMax;
+        --work.count;
+        if (work.spares < kMarksMax) work.spare[work.spares++] = mark;
+    } while (work.count > 0 && work.marks[work.first].context == passed.context &&
+             real.cuEventQuery(work.marks[work.first].event) == CUDA_SUCCESS);
+    passed.launches = launches;
+    return passed;
+}
+
 // Takes marks in order and waits for each, for the life of the process.
 void* keep_account(void* argument) {
     const auto gpu = static_cast<Gpu>(reinterpret_cast<std::intptr_t>(argument));
@@ -107,10 +124,7 @@ void* keep_account(void* argument) {
         real.cuEventSynchronize(mark.event);
         const std::int64_t now = now_ns();
         ::pthread_mutex_lock(&work.lock);
-        work.first = (work.first + 1) % kMarksMax;
-        --work.count;
-        account(work, gpu, mark, now);
-        if (work.spares < kMarksMax) work.spare[work.spares++] = mark;
+        account(work, gpu, take_passed(work, real), now);
         const bool is_idle = work.count == 0;
         ::pthread_cond_broadcast(&work.changed);
         ::pthread_mutex_unlock(&work.lock);

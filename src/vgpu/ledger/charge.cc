@@ -98,7 +98,7 @@ void give_back(const Place& place, std::uint64_t bytes) {
 
 std::uint64_t charged(const Place& place) {
     const std::uint32_t end = std::min(place.terms->slots_end.load(), kSlotsMax);
-    std::uint64_t sum = 0;
+    std::uint64_t sum = std::min(place.terms->uncounted_bytes.load(), kNoLimit);
     for (std::uint32_t slot = 0; slot < end; ++slot) sum += place.line->slots[slot].charged.load();
     return sum;
 }

@@ -38,7 +38,8 @@ void raise(std::atomic<std::uint64_t>& word, std::uint64_t value);
 
 void give_back(const Place& place, std::uint64_t bytes);
 
-// What all processes of the tenant are charged now. Never less than what they were granted.
+// What all processes of the tenant are charged now, and what they hold uncounted. Never less than
+// what they were granted.
 std::uint64_t charged(const Place& place);
 
 // Makes a line usable. Once, before anybody else sees it; false with errno set when it cannot be.

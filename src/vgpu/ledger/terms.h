@@ -34,6 +34,8 @@ struct alignas(64) GpuTerms {
     std::atomic<std::uint64_t> request_bytes;  // what it was promised: up to here an asker waits
     std::atomic<std::uint32_t> answers;  // counts looks at what was asked, each of which decided
     std::atomic<std::uint32_t> in_lane;  // 1: past the limit wait for a turn, to shown_bytes
+    // Held by its processes and in no slot: code, what the driver takes; as the GPU itself says.
+    std::atomic<std::uint64_t> uncounted_bytes;
     std::atomic<std::uint64_t> context_bytes;  // what a process pays for its context
     std::atomic<std::uint32_t> slots_end;  // no slot from here on was ever handed out
     std::atomic<std::uint32_t> settling;  // 1: processes are still coming back, do not grow
@@ -41,7 +43,7 @@ struct alignas(64) GpuTerms {
     alignas(64) std::atomic<std::uint32_t> gate;
 };
 
-inline constexpr std::uint64_t kTermsMark = 0x334d524554545242;
+inline constexpr std::uint64_t kTermsMark = 0x344d524554545242;
 
 struct Terms {
     std::uint64_t mark;

@@ -72,8 +72,13 @@ class Lending {
                 waiting.push_back(i);
         std::ranges::sort(waiting, {},
                           [this](std::size_t i) { return std::pair(tenants_[i].since, i); });
-        for (const std::size_t i : waiting)
-            if (target(tenants_[i]) <= std::max<Amount>(free_, 0) + unused()) serve(i);
+        bool is_first = true;
+        for (const std::size_t i : waiting) {
+            if (target(tenants_[i]) <= std::max<Amount>(free_, 0) + unused())
+                serve(i);
+            else if (std::exchange(is_first, false))
+                end_turns_for(i, now);
+        }
     }
 
     void serve_borrowers() {
@@ -155,12 +160,35 @@ class Lending {
         return rest - take_unused(rest);
     }
 
+    bool borrows(std::size_t i) const {
+        const Tenant& tenant = tenants_[i];
+        return decisions_.of[i].where == Where::here && tenant.can_leave &&
+               tenant.charged > tenant.request;
+    }
+
+    // Those who borrowed for long leave to who waits for as long, where that is enough.
+    void end_turns_for(std::size_t waiting, std::int64_t now) {
+        const auto is_due = [now](const Tenant& tenant) { return now - tenant.since >= kTurn; };
+        const Amount room = std::max<Amount>(free_, 0) + unused();
+        const Amount missing = target(tenants_[waiting]) - room;
+        Amount there = coming_;
+        for (std::size_t i = 0; i < tenants_.size(); ++i)
+            if (borrows(i) && is_due(tenants_[i])) there += amount(tenants_[i].charged);
+        if (is_due(tenants_[waiting]) && there >= missing)
+            order_off(missing, [&](std::size_t i) { return is_due(tenants_[i]); });
+    }
+
     void order_off(Amount missing) {
+        order_off(missing, [](std::size_t) { return true; });
+    }
+
+    template <class May>
+    void order_off(Amount missing, May may) {
         const Amount expected = std::min(coming_, missing);
         coming_ -= expected;
         missing -= expected;
         while (missing > 0) {
-            const std::size_t chosen = borrower_for(missing);
+            const std::size_t chosen = borrower_for(missing, may);
             if (chosen == tenants_.size()) return;
             Decision& decision = decisions_.of[chosen];
             decision.where = Where::leaving;
@@ -172,13 +200,12 @@ class Lending {
     }
 
     // The one with the least that suffices, else the one with most; all of them: there is none.
-    std::size_t borrower_for(Amount missing) const {
+    template <class May>
+    std::size_t borrower_for(Amount missing, May may) const {
         std::size_t chosen = tenants_.size();
         for (std::size_t i = 0; i < tenants_.size(); ++i) {
+            if (!borrows(i) || !may(i)) continue;
             const Tenant& tenant = tenants_[i];
-            if (decisions_.of[i].where != Where::here || !tenant.can_leave ||
-                tenant.charged <= tenant.request)
-                continue;
             const bool is_first = chosen == tenants_.size();
             const Amount leaves = amount(tenant.charged);
             const Amount best = is_first ? 0 : amount(tenants_[chosen].charged);

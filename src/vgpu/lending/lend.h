@@ -14,9 +14,10 @@
 //
 // In this order: owners; those who are off, by who left first; borrowers, and they only while
 // nobody is off. A tenant that is off comes back with all it held. Off within its request, it is an
-// owner; beyond, it waits until others leave it the room, for ever if they do not. Who is ordered
-// off is the borrower with the least memory that suffices, else the one with most. Pure; a look
-// costs the square of the tenants of a GPU.
+// owner; beyond, it waits until owners leave it the room, for ever if they do not. Other borrowers
+// leave it theirs: who borrowed for a turn is ordered off for who has been off as long, by who left
+// first. Who is ordered off is the borrower with the least memory that suffices, else the one with
+// most. Pure; a look costs the square of the tenants of a GPU.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +61,8 @@ struct Decisions {
 // again: who grows step by step must not chase it at each of them.
 inline constexpr std::int64_t kRest = 1'000'000'000;
 inline constexpr std::int64_t kRestMax = 64'000'000'000;
+// Of a borrower, while others wait for what it has. Long against a copy there and back.
+inline constexpr std::int64_t kTurn = 60'000'000'000;
 
 // `memory`: bytes that these tenants have together.
 Decisions lend(std::uint64_t memory, const std::vector<Tenant>& tenants, std::int64_t now);

@@ -219,6 +219,46 @@ TEST_CASE(
     CHECK(node.tenants[0].where == Where::away);
 }
 
+TEST_CASE("of those who borrow what only one can have, each has its turn of a minute") {
+    Node node{24, {tenant(4, 20, 18), off(tenant(4, 20, 17), 0), off(tenant(4, 20, 16), kSecond)}};
+    const auto here = [&] {
+        return std::ranges::find(node.tenants, Where::here, &Tenant::where) - node.tenants.begin();
+    };
+    std::vector<std::ptrdiff_t> turns;
+    while (node.now < 600 * kSecond) {
+        node.look();
+        node.move();
+        REQUIRE(node.on_gpu() <= node.memory);
+        if (here() < 3 && (turns.empty() || turns.back() != here())) turns.push_back(here());
+        node.now += kSecond / 2;
+    }
+    REQUIRE(turns.size() >= 8);
+    for (std::size_t turn = 0; turn < turns.size(); ++turn)
+        CHECK(turns[turn] == static_cast<std::ptrdiff_t>(turn % 3));
+}
+
+TEST_CASE(
+    "a turn ends for nobody whom it would not help, before its minute, or whom it was promised") {
+    const auto leaves = [](const Tenant& holder, const Tenant& waiting, std::int64_t now) {
+        Node node{24, {holder, waiting}};
+        node.now = now;
+        node.look();
+        return node.tenants[0].where == Where::leaving;
+    };
+    const Tenant holder = tenant(4, 20, 18);
+    CHECK(leaves(holder, off(tenant(4, 20, 17), 0), 61 * kSecond));
+    CHECK_FALSE(leaves(holder, off(tenant(4, 20, 17), 0), 59 * kSecond));
+    CHECK_FALSE(leaves(holder, off(tenant(4, 20, 17), 30 * kSecond), 61 * kSecond));
+    CHECK_FALSE(leaves(holder, off(tenant(4, 30, 25), 0), 61 * kSecond));
+    CHECK_FALSE(leaves(tenant(18, 20, 18), off(tenant(4, 20, 17), 0), 61 * kSecond));
+    Tenant rooted = holder;
+    rooted.can_leave = false;
+    CHECK_FALSE(leaves(rooted, off(tenant(4, 20, 17), 0), 61 * kSecond));
+    Tenant newcomer = holder;
+    newcomer.since = 30 * kSecond;
+    CHECK_FALSE(leaves(newcomer, off(tenant(4, 20, 17), 0), 61 * kSecond));
+}
+
 TEST_CASE("who is charged past the memory, as after a restart, leaves others what is there") {
     Node node{24, {tenant(8, 20, 20), tenant(12, 12, 0)}};
     CHECK(node.look().again);

@@ -73,6 +73,21 @@ nvmlReturn_t own_processes(const char* name, nvmlDevice_t device, unsigned int* 
     return NVML_SUCCESS;
 }
 
+// Of samples of who used the GPU's time, those of the tenant; a count without them is of all.
+template <class Sample>
+nvmlReturn_t own_samples(nvmlDevice_t device, unsigned int& count, Sample* samples) {
+    Uuid uuid;
+    Share share;
+    if (samples == nullptr || !read_uuid(device, uuid) || !share_of(uuid.text, share))
+        return NVML_SUCCESS;
+    Sample* const end = std::remove_if(samples, samples + count, [&](const Sample& sample) {
+        std::uint64_t bytes = 0;
+        return !is_member(uuid.text, sample.pid, bytes);
+    });
+    count = static_cast<unsigned int>(end - samples);
+    return count == 0 ? NVML_ERROR_NOT_FOUND : NVML_SUCCESS;
+}
+
 template <class Info>
 nvmlReturn_t guarded(const char* name, nvmlDevice_t device, unsigned int* count, Info* infos) {
     try {
@@ -116,6 +131,26 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* me
     const nvmlReturn_t result = ask(device, memory);
     if (result == NVML_SUCCESS) narrow(device, *memory);
     return result;
+}
+
+nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device,
+                                             nvmlProcessUtilizationSample_t* samples,
+                                             unsigned int* count, unsigned long long last_seen) {
+    const auto ask =
+        real<decltype(nvmlDeviceGetProcessUtilization)>("nvmlDeviceGetProcessUtilization");
+    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    const nvmlReturn_t result = ask(device, samples, count, last_seen);
+    return result == NVML_SUCCESS ? own_samples(device, *count, samples) : result;
+}
+
+nvmlReturn_t nvmlDeviceGetProcessesUtilizationInfo(nvmlDevice_t device,
+                                                   nvmlProcessesUtilizationInfo_v1_t* info) {
+    const auto ask = real<decltype(nvmlDeviceGetProcessesUtilizationInfo)>(
+        "nvmlDeviceGetProcessesUtilizationInfo");
+    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    const nvmlReturn_t result = ask(device, info);
+    if (result != NVML_SUCCESS) return result;
+    return own_samples(device, info->processSamplesCount, info->procUtilArray);
 }
 
 nvmlReturn_t nvmlDeviceGetComputeRunningProcesses(nvmlDevice_t device, unsigned int* count,

@@ -105,18 +105,28 @@ void Windows::account(std::int64_t now) {
     for (std::size_t index = 0; index < working.size() && whole > 0; ++index) {
         Tenant& tenant = *working[index];
         tenant.credit += used * parts[index] / whole * kWhole;
-        if (!is_at_work(tenant)) tenant.credit = std::min(tenant.credit, pace_.window * kWhole);
+        if (!is_at_work(tenant)) tenant.credit = std::min(tenant.credit, savings(tenant));
     }
 }
 
-// Debt is paid by waiting as well: what an idle tenant could have used is taken from it.
+// What a tenant that idles keeps at most, of its share unused.
+std::int64_t Windows::savings(const Tenant& tenant) const {
+    const bool goes_first = std::ranges::any_of(tenants_, [&](const Tenant& other) {
+        return other.claim.priority < tenant.claim.priority;
+    });
+    return (goes_first ? pace_.saved : pace_.window) * kWhole;
+}
+
+// Debt is paid by waiting as well: what an idle tenant could have used is taken from it. Who goes
+// before others saves what it could have used, for a request that comes.
 void Windows::forgive(Tenant& tenant, std::int64_t elapsed) {
-    if (tenant.credit >= 0) return;
+    const std::int64_t most = savings(tenant) > pace_.window * kWhole ? savings(tenant) : 0;
+    if (tenant.credit >= most) return;
     std::vector<Claim> claims;
     for (const Tenant& each : tenants_) claims.push_back(each.claim);
     const auto index = static_cast<std::size_t>(&tenant - tenants_.data());
     const std::int64_t part = entitlements(claims)[index];
-    tenant.credit = std::min<std::int64_t>(0, tenant.credit + part * std::min(elapsed, kUsedMax));
+    tenant.credit = std::min(most, tenant.credit + part * std::min(elapsed, kUsedMax));
 }
 
 bool Windows::must_end(const Tenant& holder, std::int64_t now) const {

@@ -11,7 +11,8 @@
 // holder has ended. A tenant that is alone is not gated at all, unless it has a cap.
 //
 // Shares hold over any time that is long against the windows of all tenants and twice the longest
-// single work item; a cap as well. A share unused is lost, but for a window's worth of credit.
+// single work item; a cap as well. A share unused is lost, but for a window's worth of credit, and
+// `saved` of it for who goes before others: its requests may be longer than a window.
 // It trusts its caller that now never goes back. A turn costs a look at each tenant.
 #pragma once
 
@@ -25,6 +26,7 @@ namespace berth::vgpu::windows {
 // All in ns.
 struct Pace {
     std::int64_t window = 10'000'000;
+    std::int64_t saved = 100'000'000;
     std::int64_t idle_release = 1'000'000;  // a holder without work keeps its window so long
     std::int64_t drain = 500'000'000;       // a former holder's last work is waited for so long
     std::int64_t alone_after = 200'000'000;  // others idle so long leave the GPU to one
@@ -80,6 +82,7 @@ class Windows {
         return tenant.sight.waiting || tenant.sight.in_flight || tenant.sight.used_ns > 0;
     }
     void account(std::int64_t now);
+    std::int64_t savings(const Tenant& tenant) const;
     void forgive(Tenant& tenant, std::int64_t elapsed);
     bool must_end(const Tenant& holder, std::int64_t now) const;
     bool goes_before(const Tenant& one, const Tenant& other) const;

@@ -262,6 +262,27 @@ TEST_CASE("a higher priority waits only for what is in flight") {
     CHECK(of(gpu.busy(), 4 * kSecond) >= 0.97);
 }
 
+TEST_CASE(
+    "a request longer than a window is served in one piece to who goes first and saved for it") {
+    Gpu gpu(
+        Habits{{{600, 1000, 1, 1}, kMs, kMs, 20 * kMs, 40 * kMs}, {share(400), 500 * kUs, kMs}});
+    gpu.run(kSecond);
+    gpu.forget();
+    gpu.run(4 * kSecond);
+    CHECK(gpu.worst_wait(0) <= kInFlight + kMs + 2 * kRingLatency);
+    CHECK(of(gpu.busy(), 4 * kSecond) >= 0.97);
+}
+
+TEST_CASE("who goes first saves up to a tenth of a second, and others wait no longer for that") {
+    // It idles for a second and then never stops.
+    Gpu gpu(Habits{{{500, 1000, 1, 1}, kMs, kMs, 4 * kSecond, kSecond}, {share(500)}});
+    gpu.run(100 * kMs);
+    gpu.forget();
+    gpu.run(4 * kSecond);
+    CHECK(gpu.worst_wait(1) <=
+          250 * kMs);  // twice what was saved, at a half of the GPU, and a window
+}
+
 TEST_CASE("a higher priority takes what is left, and never another's share") {
     Gpu gpu(Habits{{{100, 1000, 1, 10}}, {share(400)}});
     gpu.run(kSecond);

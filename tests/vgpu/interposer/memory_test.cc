@@ -220,6 +220,34 @@ TEST_CASE("a context that does not fit is refused") {
     CHECK(code == 0);
 }
 
+TEST_CASE("what the driver takes beyond what is charged counts against the limit once it is seen") {
+    const GpuNode node("memory=1G", {"--nvml", ::getenv("BERTH_VGPU_NVML")});
+    // As if contexts cost 16 MiB: the other 48 are held and not counted.
+    node.order("tenant small gpus=" + GpuNode::uuid(0) + ":300M context=16M");
+    node.be("small");
+    const pid_t process = start([&] {
+        const Cuda cuda;
+        cuda.use_device();
+        MUST(eventually([&] { return node.charged("small") == kContext; }));
+        MUST(node.status("small", "uncounted") == std::to_string(48 * kMiB));
+        std::size_t free = 0;
+        CUdeviceptr pointer = 0;
+        MUST(CUDA(cuMemGetInfo_v2)(&free, nullptr) == CUDA_SUCCESS);
+        MUST(free == 236 * kMiB);
+        MUST(CUDA(cuMemAlloc_v2)(&pointer, 238 * kMiB) == CUDA_ERROR_OUT_OF_MEMORY);
+        MUST(CUDA(cuMemAlloc_v2)(&pointer, 236 * kMiB) == CUDA_SUCCESS);
+        // Churn is not taken for something uncounted.
+        MUST(CUDA(cuMemFree_v2)(pointer) == CUDA_SUCCESS);
+        for (const std::int64_t end = now_ns() + 1'000'000'000; now_ns() < end;) {
+            MUST(CUDA(cuMemAlloc_v2)(&pointer, 236 * kMiB) == CUDA_SUCCESS);
+            MUST(CUDA(cuMemFree_v2)(pointer) == CUDA_SUCCESS);
+        }
+        return 0;
+    });
+    succeeds(end_of(process));
+    CHECK(eventually([&] { return node.charged("small") == 0; }));
+}
+
 TEST_CASE("memory of a GPU that the tenant has no share of is refused") {
     const GpuNode node("memory=1G");
     CaughtErrors errors;

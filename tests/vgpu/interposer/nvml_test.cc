@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "vgpu/interposer/job.h"
+#include "vgpu/interposer/kernels.h"
 
 using namespace vgpu;
 
@@ -103,6 +103,61 @@ TEST_CASE("inside a job only its own processes are shown") {
         unsigned int count = 8;
         MUST(NVML(nvmlDeviceGetComputeRunningProcesses_v3)(device, &count, infos) == NVML_SUCCESS);
         MUST(count == 2);
+        return 0;
+    })));
+    end(user);
+    end(other);
+}
+
+TEST_CASE("inside a job only its own processes' use of the GPU's time is shown") {
+    const GpuNode node("memory=1G");
+    node.tenant("other", "memory=1G");
+    const auto start_busy = [&](const std::string& tenant) {
+        node.be(tenant);
+        return start([] {
+            const Cuda cuda;
+            cuda.use_device();
+            const CUfunction spin = load_spin(cuda);
+            std::uint64_t ns = 5'000'000;
+            void* parameters[] = {&ns};
+            while (true) {
+                MUST(CUDA(cuLaunchKernel)(spin, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters,
+                                          nullptr) == CUDA_SUCCESS);
+                MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+            }
+            return 0;
+        });
+    };
+    const pid_t other = start_busy("other");
+    const pid_t user = start_busy("job");
+    succeeds(end_of(start([user] {
+        const nvmlDevice_t device = first_gpu();
+        const auto own = static_cast<unsigned int>(user);
+        nvmlProcessUtilizationSample_t samples[16];
+        nvmlProcessUtilizationInfo_v1_t infos[16];
+        const auto is_alone = [&] {
+            unsigned int count = 16;
+            const auto list = NVML(nvmlDeviceGetProcessUtilization);
+            const nvmlReturn_t result = list(device, samples, &count, 0);
+            if (result != NVML_SUCCESS) return MUST(result == NVML_ERROR_NOT_FOUND), false;
+            MUST(count == 1 && samples[0].pid == own);
+            nvmlProcessesUtilizationInfo_v1_t all{};
+            all.version = nvml_version<nvmlProcessesUtilizationInfo_v1_t>(1);
+            all.processSamplesCount = 16;
+            all.procUtilArray = infos;
+            const auto list_all = NVML(nvmlDeviceGetProcessesUtilizationInfo);
+            if (list_all(device, &all) != NVML_SUCCESS) return false;
+            MUST(all.processSamplesCount == 1 && infos[0].pid == own);
+            return true;
+        };
+        for (int look = 0; look < 20; ++look) {
+            MUST(eventually(is_alone));
+            pause_ms(10);
+        }
+        unsigned int count = 0;
+        const auto list = NVML(nvmlDeviceGetProcessUtilization);
+        MUST(list(device, nullptr, &count, 0) == NVML_ERROR_INSUFFICIENT_SIZE);
+        MUST(count >= 1);
         return 0;
     })));
     end(user);

@@ -1,0 +1,421 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""What does GPU sharing cost and give on this machine's GPU? All of it, by one script.
+
+usage: bench/vgpu/gpu.py [--software] [--seconds 5] [--no-build] [--to FILE] [PART...]
+
+Builds, runs the driver tests on this machine's driver, and measures each PART (all without one):
+  calls      what the interposer adds to a launch and to an allocation
+  step       ... to a training step: PyTorch where it is installed, else the driver API alone
+  sharing    tenants that are half idle, busy, four at once
+  priority   what a batch tenant costs the requests of one that goes before it
+  memory     what is charged, against what the management library says
+  pause      a pause that frees the GPU and the return from it, 1 to 64 GiB, by a server
+Each figure is a line of JSON with its goal and whether it is met; they go to FILE with the machine,
+its GPU and its driver. Uses the first GPU, which nobody else may use meanwhile. With --software it
+is a software GPU with 80 GiB: then times are a model's, and the script is what is tried.
+"""
+import argparse
+import ctypes
+import datetime
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+BUILD = ROOT / "build/release"
+PROGRAM = BUILD / "bench/vgpu/berth-bench-tenant"
+ARBITER = BUILD / "bin/berth-arbiter"
+SOFTWARE = BUILD / "software_gpu"
+STATE = "/dev/shm/berth-bench-gpu"
+PARTS = ("calls", "step", "sharing", "priority", "memory", "pause")
+MIB = 1 << 20
+TIMEOUT_S = 300
+
+
+class Gpu:
+    """The first GPU, as the management library shows it."""
+
+    def __init__(self, software):
+        self.is_software = software
+        if software:
+            pathlib.Path(STATE).unlink(missing_ok=True)
+            os.environ["BERTH_SOFTWARE_GPU"] = f"state={STATE};memory=80GiB;driver=13.0"
+            os.environ["LD_LIBRARY_PATH"] = str(SOFTWARE)
+        path = str(SOFTWARE / "libnvidia-ml.so.1") if software else "libnvidia-ml.so.1"
+        try:
+            self.nvml = ctypes.CDLL(path)
+        except OSError as error:
+            sys.exit(f"gpu.py: {error}; without a GPU: --software")
+        self.ask("nvmlInit_v2")
+        self.device = ctypes.c_void_p()
+        self.ask("nvmlDeviceGetHandleByIndex_v2", 0, ctypes.byref(self.device))
+        self.uuid = self.text("nvmlDeviceGetUUID", self.device)
+        self.name = self.text("nvmlDeviceGetName", self.device)
+        self.driver = self.text("nvmlSystemGetDriverVersion")
+
+    def ask(self, name, *arguments):
+        code = getattr(self.nvml, name)(*arguments)
+        if code:
+            sys.exit(f"gpu.py: {name}: NVML error {code}")
+
+    def text(self, name, *arguments):
+        text = ctypes.create_string_buffer(96)
+        self.ask(name, *arguments, text, 96)
+        return text.value.decode()
+
+    def used(self):
+        memory = (ctypes.c_ulonglong * 3)()
+        self.ask("nvmlDeviceGetMemoryInfo", self.device, memory)
+        return memory[2]
+
+
+class Node:
+    """An arbiter, and programs as its tenants."""
+
+    def __init__(self, gpu):
+        self.gpu = gpu
+        self.folder = tempfile.TemporaryDirectory(prefix="berth-gpu-")
+        self.names = 0
+
+    def __enter__(self):
+        self.arbiter = subprocess.Popen([ARBITER, "--dir", self.folder.name], text=True,
+                                        stdout=subprocess.PIPE)
+        if not self.arbiter.stdout.readline().startswith("ready"):
+            sys.exit("gpu.py: berth-arbiter does not start")
+        return self
+
+    def __exit__(self, *_):
+        self.arbiter.terminate()
+        self.arbiter.wait()
+        self.folder.cleanup()
+
+    def order(self, *words):
+        return output([ARBITER, "--dir", self.folder.name, "order", *words], os.environ)
+
+    def tenant(self, terms="", memory="60G"):
+        """Its environment and its name."""
+        self.names += 1
+        name = f"tenant-{self.names}"
+        self.order("tenant", name, f"gpus={self.gpu.uuid}:{memory}", *terms.split())
+        lib = BUILD / "lib"
+        preload = ":".join(str(lib / f"libberth-{part}.so") for part in
+                           ("cuda", "cuda-alias", "nvml"))
+        env = dict(os.environ, LD_PRELOAD=preload,
+                   BERTH_VGPU_SOCKET=f"{self.folder.name}/tenants/{name}")
+        if self.gpu.is_software:
+            env["BERTH_VGPU_DRIVER"] = str(SOFTWARE / "libcuda.so.1")
+            env["BERTH_VGPU_NVML"] = str(SOFTWARE / "libnvidia-ml.so.1")
+        return env, name
+
+    def charged(self, name):
+        words = dict(word.split("=", 1) for word in self.order("status", name).split()
+                     if "=" in word)
+        return int(words["charged"])
+
+
+def output(words, env):
+    done = subprocess.run([str(word) for word in words], env=env, capture_output=True, text=True,
+                          timeout=TIMEOUT_S)
+    if done.returncode != 0:
+        sys.exit(f"gpu.py: {' '.join(map(str, words))}: exit {done.returncode}: {done.stderr}"
+                 f"{done.stdout[-2000:]}")
+    return done.stdout
+
+
+def together(programs):
+    """Runs (words, environment) side by side: what each found. They begin when all are ready."""
+    running = [subprocess.Popen([PROGRAM, *map(str, words)], env=env, text=True,
+                                stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+               for words, env in programs]
+    for one in running:
+        if one.stdout.readline() != "ready\n":
+            sys.exit(f"gpu.py: {one.args}: exit {one.wait()}")
+    for one in running:
+        one.stdin.write("go\n")
+        one.stdin.flush()
+    return [json.loads(one.communicate(timeout=TIMEOUT_S)[0]) for one in running]
+
+
+class Report:
+    def __init__(self, gpu, to):
+        self.stamp = {"date": datetime.date.today().isoformat(), "gpu": gpu.name,
+                      "driver": gpu.driver, "kernel": os.uname().release.split("-")[0]}
+        self.to = to
+        self.missed = []
+
+    def add(self, figure, value, sign="", goal=None, **more):
+        line = {"bench": "gpu", "figure": figure, "value": round(value, 4)}
+        if goal is not None:
+            met = value <= goal if sign == "<=" else value >= goal
+            line.update(goal=f"{sign} {goal}", met=met)
+            if not met:
+                self.missed.append(figure)
+        line.update(more)
+        print(json.dumps(line), flush=True)
+        if self.to:
+            self.to.parent.mkdir(exist_ok=True)
+            with self.to.open("a") as file:
+                file.write(json.dumps({**line, **self.stamp}) + "\n")
+
+
+def check(gpu):
+    """The tests of the driver, on this driver."""
+    env = dict(os.environ)
+    env.pop("BERTH_SOFTWARE_GPU", None)
+    done = subprocess.run([BUILD / "tests/vgpu/vgpu_test"], env=env, capture_output=True,
+                          text=True, timeout=TIMEOUT_S)
+    summary = [line for line in done.stdout.splitlines() if line.startswith("[doctest]")]
+    print("\n".join(summary[-3:]), flush=True)
+    if done.returncode != 0:
+        print(done.stdout[-8000:], file=sys.stderr)
+    return done.returncode == 0 or not gpu.is_software
+
+
+# ---- calls ------------------------------------------------------------------------------------
+
+
+def calls(gpu, seconds, report):
+    with Node(gpu) as node:
+        env, _ = node.tenant()
+        found = {"bare": [], "tenant": []}
+        for _ in range(5):  # in turn: what else the machine does meets both
+            for side, how in (("bare", os.environ), ("tenant", env)):
+                found[side].append(json.loads(output([PROGRAM, "calls", 20_000], how)))
+    for call, goal in (("launch", 25), ("large", 150), ("small", 150)):
+        bare, tenant = (min(one[f"{call}_ns"] for one in found[side])
+                        for side in ("bare", "tenant"))
+        report.add(f"{call}_added_ns", tenant - bare, "<=", goal, bare_ns=bare)
+
+
+# ---- step -------------------------------------------------------------------------------------
+
+
+TORCH = """
+import json, sys, time, torch
+torch.manual_seed(0)
+model = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(
+    1024, 16, 4096, batch_first=True, dropout=0.0), 8).cuda().bfloat16()
+optimizer = torch.optim.AdamW(model.parameters(), 1e-4, foreach=True)
+batch = torch.randn(8, 512, 1024, device="cuda", dtype=torch.bfloat16)
+def step():
+    optimizer.zero_grad(set_to_none=True)
+    loss = model(batch).float().square().mean()
+    loss.backward()
+    optimizer.step()
+    return loss.item()
+for _ in range(20): step()
+took = []
+for _ in range(80):
+    began = time.perf_counter(); last = step(); took.append(time.perf_counter() - began)
+took.sort()
+print(json.dumps({"step_ms": took[len(took) // 2] * 1000, "loss": last}))
+"""
+ALLOCATORS = ("", "expandable_segments:True", "backend:cudaMallocAsync")
+
+
+def has_torch():
+    ask = "import torch, sys; sys.exit(0 if torch.cuda.is_available() else 1)"
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True)
+    return done.returncode == 0
+
+
+def torch_step(node, report):
+    for allocator in ALLOCATORS:
+        env, _ = node.tenant()
+        more = {"PYTORCH_CUDA_ALLOC_CONF": allocator} if allocator else {}
+        found = {"bare": [], "tenant": []}
+        for _ in range(3):
+            for side, how in (("bare", os.environ), ("tenant", env)):
+                found[side].append(json.loads(output([sys.executable, "-c", TORCH],
+                                                     dict(how, **more)).splitlines()[-1]))
+        bare, tenant = (min(one["step_ms"] for one in found[side]) for side in ("bare", "tenant"))
+        report.add("step_loss_percent", 100 * (tenant / bare - 1), "<=", 0.5, by="pytorch",
+                   allocator=allocator or "default", bare_ms=bare,
+                   same_loss=len({one["loss"] for side in found.values() for one in side}) == 1)
+
+
+def step(gpu, seconds, report):
+    with Node(gpu) as node:
+        if not gpu.is_software and has_torch():
+            return torch_step(node, report)
+        work = ("train", seconds, 400, 50, 0, 16)
+        env, _ = node.tenant()
+        ratios = []
+        for _ in range(5):
+            (bare,), (tenant,) = together([(work, os.environ)]), together([(work, env)])
+            ratios.append(bare["steps_per_s"] / tenant["steps_per_s"])
+        report.add("step_loss_percent", 100 * (statistics.median(ratios) - 1), "<=", 0.5,
+                   by="driver API, 400 kernels of 50 us")
+
+
+# ---- sharing ----------------------------------------------------------------------------------
+
+
+def sharing(gpu, seconds, report):
+    with Node(gpu) as node:
+        half = ("train", seconds, 40, 250, 10_000, 256)
+        node.order("lane", "half", "memory=20G", "policy=pack")
+        lane = "lane=half persistent=1G peak=2G"
+        (alone,) = together([(half, node.tenant(lane, "8G")[0])])
+        pair = together([(half, node.tenant(lane, "8G")[0]) for _ in range(2)])
+        rate = sum(one["steps_per_s"] for one in pair)
+        report.add("two_half_idle_over_serial", rate / alone["steps_per_s"], ">=", 1.6)
+
+        busy = ("train", seconds, 40, 250, 0, 0)
+        (alone,) = together([(busy, node.tenant("share=0.5")[0])])
+        pair = together([(busy, node.tenant("share=0.5", "30G")[0]) for _ in range(2)])
+        rate = sum(one["steps_per_s"] for one in pair)
+        report.add("two_busy_over_serial", rate / alone["steps_per_s"], ">=", 0.97)
+
+        lengths = ((400, 25), (50, 200), (10, 1000), (4, 5000))
+        parts = [one["device_part"] for one in together(
+            [(("train", 2 * seconds, kernels, us, 0, 0), node.tenant("share=0.25", "15G")[0])
+             for kernels, us in lengths])]
+        jain = sum(parts) ** 2 / (len(parts) * sum(part * part for part in parts))
+        report.add("four_tenants_jain", jain, ">=", 0.99,
+                   device_parts=[round(part, 4) for part in parts],
+                   kernels_us=[us for _, us in lengths])
+
+
+# ---- priority ---------------------------------------------------------------------------------
+
+
+def priority(gpu, seconds, report):
+    asks = ("requests", 4 * seconds, 20, 1000, 60_000)
+    batch = ("train", 4 * seconds + 1, 40, 250, 0, 0)
+    with Node(gpu) as node:
+        first = "share=0.6 priority=1"
+        (alone,) = together([(asks, node.tenant(first)[0])])
+        beside, _ = together([(asks, node.tenant(first, "30G")[0]),
+                              (batch, node.tenant("share=0.4", "30G")[0])])
+        # As the driver does it by itself.
+        free, _ = together([(asks, os.environ), (batch, os.environ)])
+    report.add("first_p99_over_alone", beside["p99_ms"] / alone["p99_ms"], "<=", 1.1,
+               alone_ms=alone["p99_ms"], without_berth_ms=free["p99_ms"],
+               p50_ms=beside["p50_ms"], requests=beside["requests"])
+
+
+# ---- memory -----------------------------------------------------------------------------------
+
+
+def memory(gpu, seconds, report):
+    with Node(gpu) as node:
+        def start(terms):
+            env, name = node.tenant(terms)
+            program = subprocess.Popen([PROGRAM, "families"], env=env, text=True,
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            program.stdout.readline()
+            return program, name
+
+        before = gpu.used()
+        program, _ = start("")
+        context = gpu.used() - before
+        program.kill()
+        program.wait()
+        while gpu.used() > before:
+            time.sleep(0.05)
+        program, name = start(f"context={context}")
+        program.stdin.write("go\n")
+        program.stdin.flush()
+        program.stdout.readline()
+        used, charged = gpu.used() - before, node.charged(name)
+        program.kill()
+        program.wait()
+    report.add("memory_error_percent", 100 * abs(charged - used) / used, "<=", 1,
+               charged_mib=charged / MIB, used_mib=used / MIB, context_mib=context / MIB)
+
+
+# ---- pause ------------------------------------------------------------------------------------
+
+
+def pause(gpu, seconds, report):
+    sys.path.insert(0, str(ROOT / "tests/support"))
+    from berth_server import Server
+    flags = ("--gpus", "sim:1x80G") if gpu.is_software else ()
+    before = gpu.used()
+    with Server(*flags) as server:
+        for gib in (1, 2, 4, 8, 16, 32, 64):
+            job = server.submit([str(PROGRAM), "hold", str(1024 * gib)])["id"]
+            log = server.data / "jobs" / "0" / f"{job}.1.task-0.log"
+
+            def last():
+                lines = log.read_text().split("\n")[:-1] if log.exists() else []
+                return lines[-1].split() if lines else ["", "0", "0"]
+
+            def seen_after(round_, job=job, last=last):
+                while int(last()[1]) <= round_:
+                    if server.get(f"jobs/{job}")["state"] in ("failed", "cancelled", "paused"):
+                        sys.exit(f"gpu.py: {server.berth('show', job).stdout}{log.read_text()}")
+                    time.sleep(0.002)
+
+            seen_after(3)
+            zeros = int(log.read_text().split()[1])
+            if zeros > 0 and not gpu.is_software:
+                sys.exit(f"gpu.py: {zeros} pieces of {gib} GiB were not filled")
+            server.request("POST", f"jobs/{job}/pause")
+            began = time.monotonic()
+            paused = server.wait_for_state(job, "paused", seconds=120)
+            pause_ms = 1000 * (time.monotonic() - began)
+            frozen = paused["last_pause"].get("frozen")
+            if frozen is None:
+                why = server.berth("show", job).stdout
+                sys.exit(f"gpu.py: the job was not taken off the GPU by checkpoint: {why}")
+            left = 0 if gpu.is_software else max(0, gpu.used() - before)
+            at = int(last()[1])
+            server.request("POST", f"jobs/{job}/resume")
+            began = time.monotonic()
+            server.wait_for_state(job, "running", seconds=120)
+            seen_after(at)
+            resume_ms = 1000 * (time.monotonic() - began)
+            seen_after(at + 3)
+            attempts = server.get(f"jobs/{job}")["attempts"]
+            report.add("pause_ms", pause_ms, gib=gib, resume_ms=round(resume_ms, 1),
+                       off_gpu_gib=round(frozen["gpu_memory"] / (1024 * MIB), 2),
+                       left_on_gpu_mib=left / MIB, kept_its_processes=attempts == 1)
+            server.request("POST", f"jobs/{job}/cancel", {"grace": 0})
+            server.wait(job)
+
+
+def build():
+    for words in (["cmake", "--preset", "release"], ["cmake", "--build", "build/release"]):
+        print("+", " ".join(words), flush=True)
+        subprocess.run(words, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:])
+    parser.add_argument("parts", nargs="*", metavar="PART")
+    parser.add_argument("--software", action="store_true")
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--no-build", action="store_true")
+    parser.add_argument("--to", type=pathlib.Path)
+    arguments = parser.parse_args()
+    unknown = set(arguments.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no part {' '.join(sorted(unknown))}; there are {' '.join(PARTS)}")
+    if not arguments.no_build:
+        build()
+    gpu = Gpu(arguments.software)
+    report = Report(gpu, arguments.to)
+    print(json.dumps(report.stamp), flush=True)
+    try:
+        passed = check(gpu) if not arguments.parts else True
+        for part in arguments.parts or PARTS:
+            globals()[part](gpu, arguments.seconds, report)
+    finally:
+        if gpu.is_software:
+            pathlib.Path(STATE).unlink(missing_ok=True)
+    if report.missed:
+        print(f"missed: {' '.join(report.missed)}", flush=True)
+    sys.exit(0 if passed else 1)
+
+
+if __name__ == "__main__":
+    main()

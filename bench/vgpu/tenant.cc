@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A tenant of a GPU, by the driver API alone: the same program on a software driver and a real one.
+//   calls ROUNDS                               launches of an empty kernel, allocations with a free
+//   train SECONDS KERNELS KERNEL_US THINK_US EPHEMERAL_MIB    steps of kernels, then something else
+//   requests SECONDS KERNELS KERNEL_US EVERY_US               as long as kernels are far between
+//   hold MIB                                   memory that is filled, and looked at again and again
+//   families                                   memory of every kind, between lines on standard
+//   input
+// `train` and `requests` begin at a line on standard input, when all are ready; what they found is
+// a line of JSON.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "driver.h"
+
+using namespace berth::bench;
+
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20U;
+constexpr double kWarmNs = 3e9;
+
+constexpr const char* kSpin = R"(.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry berth_spin_ns(.param .u64 ns)
+{
+    .reg .pred %more;
+    .reg .b64 %now, %end, %ns;
+    ld.param.u64 %ns, [ns];
+    mov.u64 %now, %globaltimer;
+    add.u64 %end, %now, %ns;
+again:
+    mov.u64 %now, %globaltimer;
+    setp.lt.u64 %more, %now, %end;
+    @%more bra again;
+    ret;
+}
+)";
+
+// Each a function of its own, so that a step has an order.
+CUfunction load_spin() {
+    CUmodule module = nullptr;
+    CUfunction function = nullptr;
+    must(look_up("cuModuleLoadData", &cuModuleLoadData)(&module, kSpin), "module");
+    must(look_up("cuModuleGetFunction", &cuModuleGetFunction)(&function, module, "berth_spin_ns"),
+         "function");
+    return function;
+}
+
+void launch(CUfunction function, double us) {
+    static auto* const call = look_up("cuLaunchKernel", &cuLaunchKernel);
+    auto ns = static_cast<unsigned long long>(us * 1000);
+    void* parameters[] = {&ns};
+    must(call(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), "launch");
+}
+
+void wait_for_gpu() {
+    static auto* const call = look_up("cuCtxSynchronize", &cuCtxSynchronize);
+    must(call(), "synchronize");
+}
+
+CUdeviceptr allocate(std::size_t bytes) {
+    static auto* const call = look_up("cuMemAlloc", &cuMemAlloc_v2);
+    CUdeviceptr pointer = 0;
+    must(call(&pointer, bytes), "allocation");
+    return pointer;
+}
+
+void release(CUdeviceptr pointer) {
+    static auto* const call = look_up("cuMemFree", &cuMemFree_v2);
+    must(call(pointer), "free");
+}
+
+void await_line() {
+    char line[16];
+    std::puts("ready");
+    std::fflush(stdout);
+    if (std::fgets(line, sizeof line, stdin) == nullptr) std::exit(1);
+}
+
+void calls(long rounds) {
+    constexpr long kAhead = 512;  // no more than the driver's queue takes without waiting
+    const CUfunction function = load_spin();
+    double best_launch = 1e18;
+    double best_large = 1e18;
+    double best_small = 1e18;
+    const auto per_allocation = [&](std::size_t bytes) {
+        const CUdeviceptr kept = allocate(bytes);
+        const double before = now_ns();
+        for (long round = 0; round < kAhead; ++round) release(allocate(bytes));
+        const double each = (now_ns() - before) / (2 * kAhead);
+        release(kept);
+        return each;
+    };
+    for (long done = 0; done < rounds; done += kAhead) {
+        const double before = now_ns();
+        for (long index = 0; index < kAhead; ++index) launch(function, 0);
+        best_launch = std::min(best_launch, (now_ns() - before) / kAhead);
+        wait_for_gpu();
+        best_large = std::min(best_large, per_allocation(3 * kMiB));
+        best_small = std::min(best_small, per_allocation(4096));
+    }
+    std::printf("{\"launch_ns\": %.1f, \"large_ns\": %.1f, \"small_ns\": %.1f}\n", best_launch,
+                best_large, best_small);
+}
+
+struct Work {
+    double seconds = 0;
+    int kernels = 0;
+    double kernel_us = 0;
+    double pause_us = 0;
+};
+
+void train(const Work& work, std::size_t ephemeral) {
+    const CUfunction one = load_spin();
+    const CUfunction other = load_spin();
+    allocate(64 * kMiB);
+    launch(one, 1);
+    wait_for_gpu();
+    await_line();
+    const auto step = [&] {
+        const CUdeviceptr activations = ephemeral > 0 ? allocate(ephemeral * kMiB) : 0;
+        for (int index = 0; index + 1 < work.kernels; ++index)
+            launch(index % 7 == 0 ? other : one, work.kernel_us);
+        if (activations != 0) release(activations);
+        launch(other, work.kernel_us);
+        wait_for_gpu();
+        if (work.pause_us > 0) ::usleep(static_cast<useconds_t>(work.pause_us));
+    };
+    // At first the arbiter measures what it does, gated.
+    const double warm = now_ns() + kWarmNs;
+    while (now_ns() < warm) step();
+    const double began = now_ns();
+    const double end = began + work.seconds * 1e9;
+    long steps = 0;
+    for (; now_ns() < end; ++steps) step();
+    const double seconds = (now_ns() - began) / 1e9;
+    std::printf("{\"steps_per_s\": %.4f, \"device_part\": %.5f}\n",
+                static_cast<double>(steps) / seconds,
+                static_cast<double>(steps) * work.kernels * work.kernel_us / 1e6 / seconds);
+}
+
+void requests(const Work& work) {
+    const CUfunction spin = load_spin();
+    launch(spin, 1);
+    wait_for_gpu();
+    await_line();
+    std::vector<double> took;
+    const double warm = now_ns() + kWarmNs;
+    const double end = warm + work.seconds * 1e9;
+    while (now_ns() < end) {
+        const double before = now_ns();
+        for (int index = 0; index < work.kernels; ++index) launch(spin, work.kernel_us);
+        wait_for_gpu();
+        const double ms = (now_ns() - before) / 1e6;
+        if (before >= warm) took.push_back(ms);
+        const double rest = work.pause_us - ms * 1000;
+        if (rest > 0) ::usleep(static_cast<useconds_t>(rest));
+    }
+    std::ranges::sort(took);
+    std::printf("{\"requests\": %zu, \"p50_ms\": %.4f, \"p99_ms\": %.4f}\n", took.size(),
+                took[took.size() / 2], took[took.size() * 99 / 100]);
+}
+
+// Ends with 3 when a word is not what it was. A job that is paused says nothing meanwhile.
+void hold(std::size_t mib) {
+    constexpr std::size_t kChunk = 64;  // MiB; the first word of each is looked at
+    static auto* const fill = look_up("cuMemsetD32", &cuMemsetD32_v2);
+    static auto* const copy = look_up("cuMemcpyDtoH", &cuMemcpyDtoH_v2);
+    std::vector<CUdeviceptr> chunks;
+    for (std::size_t at = 0; at < mib; at += kChunk) {
+        const std::size_t bytes = std::min(kChunk, mib - at) * kMiB;
+        chunks.push_back(allocate(bytes));
+        must(fill(chunks.back(), static_cast<unsigned int>(at + 1), bytes / 4), "fill");
+    }
+    // Memory of a software GPU past what has contents reads as zeros.
+    std::vector<unsigned int> wanted(chunks.size());
+    std::size_t zeros = 0;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+        must(copy(&wanted[i], chunks[i], 4), "copy");
+        zeros += wanted[i] == 0 ? 1 : 0;
+        if (wanted[i] != 0 && wanted[i] != i * kChunk + 1) std::exit(3);
+    }
+    std::printf("zeros %zu\n", zeros);
+    for (long round = 1;; ++round) {
+        for (std::size_t i = 0; i < chunks.size(); ++i) {
+            unsigned int word = 0;
+            must(copy(&word, chunks[i], 4), "copy");
+            if (word != wanted[i]) std::exit(3);
+        }
+        std::printf("seen %ld %.0f\n", round, now_ns() / 1e6);
+        std::fflush(stdout);
+        ::usleep(5000);
+    }
+}
+
+void families() {
+    await_line();
+    for (int index = 0; index < 1000; ++index) allocate(4096);
+    for (int index = 0; index < 200; ++index) allocate(3 * kMiB);
+    allocate(2048 * kMiB);
+    CUdeviceptr pointer = 0;
+    std::size_t pitch = 0;
+    must(look_up("cuMemAllocPitch", &cuMemAllocPitch_v2)(&pointer, &pitch, 1000, 20'000, 4),
+         "pitched");
+    must(look_up("cuMemAllocAsync", &cuMemAllocAsync)(&pointer, 512 * kMiB, nullptr), "pool");
+    wait_for_gpu();
+    CUmemAllocationProp place{};
+    place.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    place.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    CUmemGenericAllocationHandle handle = 0;
+    must(look_up("cuMemCreate", &cuMemCreate)(&handle, 1024 * kMiB, &place, 0), "handle");
+    CUDA_ARRAY3D_DESCRIPTOR shape{};
+    shape.Width = shape.Height = 4096;
+    shape.Format = CU_AD_FORMAT_FLOAT;
+    shape.NumChannels = 1;
+    CUarray array = nullptr;
+    must(look_up("cuArray3DCreate", &cuArray3DCreate_v2)(&array, &shape), "array");
+    for (int index = 0; index < 32; ++index) load_spin();
+    await_line();
+}
+
+double number(char** words, int at) { return std::atof(words[at]); }
+
+}  // namespace
+
+int main(int count, char** words) {
+    const std::string what = count > 1 ? words[1] : "";
+    const auto is = [&](const char* name, int arguments) {
+        return what == name && count == 2 + arguments;
+    };
+    const bool is_known =
+        is("calls", 1) || is("train", 5) || is("requests", 4) || is("hold", 1) || is("families", 0);
+    if (!is_known) return std::fputs("usage: see bench/vgpu/tenant.cc\n", stderr), 2;
+    use_first_gpu();
+    if (what == "calls") calls(std::atol(words[2]));
+    if (what == "hold") hold(static_cast<std::size_t>(std::atol(words[2])));
+    if (what == "families") families();
+    if (what != "train" && what != "requests") return 0;
+    const Work work{number(words, 2), std::atoi(words[3]), number(words, 4), number(words, 5)};
+    if (what == "requests") requests(work);
+    if (what == "train") train(work, static_cast<std::size_t>(std::atol(words[6])));
+    return 0;
+}

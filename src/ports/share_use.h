@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does a job really use of a GPU that it shares?
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/ids.h"
+#include "base/quantity.h"
+
+namespace berth::ports {
+
+struct ShareUse {
+    base::JobId job;
+    std::string node;
+    int index = 0;  // of the GPU on its node
+    base::Bytes memory{0};  // contexts included
+    std::optional<base::Bytes> memory_limit;
+    // Of the GPU's time that it would use alone, as its iterations were measured.
+    std::optional<base::MilliGpu> compute;
+};
+
+}  // namespace berth::ports
