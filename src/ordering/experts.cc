@@ -90,8 +90,9 @@ Experts::Opinions Experts::opinions(Ticket job) const {
         if (!sibling->has_ended && sibling->step == 0) continue;
         for (std::size_t reach = 0; reach < kReaches; ++reach) {
             if (apart <= kFar[reach]) opinions.nearness = std::min(opinions.nearness, reach);
-            const std::int64_t weight =
-                kSiblingWeight * kFar[reach].count() / (kFar[reach] + apart).count();
+            const std::int64_t weight = apart == Duration{} ? kSiblingWeight
+                                                            : kSiblingWeight * kFar[reach].count() /
+                                                                  (kFar[reach] + apart).count();
             if (!sibling->has_ended) {
                 ends[reach].reached(sibling->step, weight);
                 continue;

@@ -35,6 +35,7 @@ class Experts {
     // Whether all of them have learned by it.
     bool finished(const Standing& job);
 
+    const Ends& all_ends() const { return all_.ends; }
     Hazards opinion(Ticket job) const;
     // Those of whom another opinion is held by what `job` did last: its kin that have not ended,
     // have passed the first step, and are not further than it.

@@ -6,9 +6,13 @@
 namespace berth::ordering {
 namespace {
 
+__extension__ using Wide = __int128;
+
 constexpr std::int64_t kBehindFirstLevel = 2;  // a key, on level 0
 constexpr Duration kCreditMin = std::chrono::minutes(10);
+constexpr Duration kFairCreditMin = std::chrono::minutes(1);
 constexpr Duration kRunMin = std::chrono::hours(1);
+constexpr Duration kFairRunMin = std::chrono::minutes(2);
 constexpr std::int64_t kRunDivisor = 20;
 
 }  // namespace
@@ -20,8 +24,38 @@ Rank Guarded::rank(const Standing& job) const {
     return inner_->rank(job);
 }
 
+void Guarded::go_to(TimePoint now) {
+    asked_ += demand_ * (now - now_).count();
+    now_ = now;
+}
+
+// When to look whether it is due. As the demand may fall, at the latest when it is twice as old.
 TimePoint Guarded::due_at(const Standing& job) const {
-    return job.now - job.in_state + std::max(job.held, kCreditMin) * terms_.patience;
+    if (!is_by_fair_end()) {
+        return job.now - job.in_state + std::max(job.held, kCreditMin) * terms_.patience;
+    }
+    const Duration age = job.now - job.submitted;
+    const TimePoint due = std::max(job.submitted + fair_age(job), job.now + kFairCreditMin);
+    return std::min(due, job.now + std::max(age, kFairCreditMin));
+}
+
+// From when on it is due, if it has got no further and demand has been as it was during its life.
+Duration Guarded::fair_age(const Standing& job) const {
+    const std::int64_t age = std::max<std::int64_t>((job.now - job.submitted).count(), 1);
+    const GpuMs asked = asked_ + demand_ * (job.now - now_).count() - watch(job.job).asked_before;
+    const Duration alone = std::max(job.held, kFairCreditMin) * terms_.patience;
+    const Wide crowded = Wide{alone.count()} * std::max(asked, demand_) / age / terms_.gpus;
+    return std::max(alone, Duration{static_cast<Duration::rep>(crowded)});
+}
+
+bool Guarded::is_due(const Standing& job) const {
+    if (is_by_fair_end()) return job.now - job.submitted >= fair_age(job);
+    return job.now >= due_at(job);
+}
+
+Duration Guarded::run(const Standing& job) const {
+    const Duration least = is_by_fair_end() ? std::clamp(job.held, kFairRunMin, kRunMin) : kRunMin;
+    return std::max(job.held / kRunDivisor, least);
 }
 
 TimePoint Guarded::next_change(const Standing& job) const {
@@ -35,16 +69,20 @@ TimePoint Guarded::next_change(const Standing& job) const {
 }
 
 void Guarded::notice(Happening happening, const Standing& job) {
+    go_to(job.now);
     if (happening == Happening::Submitted) {
         watches_.resize(std::max(watches_.size(), static_cast<std::size_t>(job.job) + 1));
         watch(job.job).gpus = job.gpus;
+        watch(job.job).asked_before = asked_;
+        demand_ += job.gpus;
+    } else if (happening == Happening::Finished) {
+        demand_ -= job.gpus;
     }
     inner_->notice(happening, job);
     Watch& own = watch(job.job);
-    if (own.claim == Claim::None && !job.runs && happening == Happening::Changed &&
-        job.now >= due_at(job)) {
+    if (own.claim == Claim::None && !job.runs && happening == Happening::Changed && is_due(job)) {
         own.claim = Claim::Due;
-        own.held_until = job.held + std::max(job.held / kRunDivisor, kRunMin);
+        own.held_until = job.held + run(job);
         due_.push_back(job.job);
         grant();
     } else if (own.claim == Claim::Granted &&

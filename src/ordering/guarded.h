@@ -7,6 +7,12 @@
 // guard slows the order down by that share and no more. A job wider than the share gets its run
 // when no other has one.
 //
+// ByFairEnd it is due when it is as old as `patience` times the end that would be fair if it were
+// done now: what it ever ran (a minute at least) times the mean demand during its life, in parts of
+// all GPUs (Mahajan et al., Themis, NSDI'20). Its run is then as long as what it ever ran, two
+// minutes at least and an hour at most, or a twentieth if that is more. It keeps the worst
+// finish-time fairness near `patience`, but promises no end of a wait while demand only grows.
+//
 // Without the bound on the share overload makes everybody due, and the order is lost; without the
 // exception a job of seconds waits for a due one's hour (docs/simulation.md).
 #pragma once
@@ -20,9 +26,12 @@ namespace berth::ordering {
 
 class Guarded final : public Order {
   public:
+    enum class Due : std::uint8_t { ByWait, ByFairEnd };
     struct Terms {
+        Due due = Due::ByWait;
         std::int64_t patience = 5;
         std::int32_t gpus_at_once = 0;
+        std::int32_t gpus = 1;  // of the cluster; ByFairEnd
     };
 
     // `inner` gives no negative levels, and on level 0 keys 0 and 1 to those who have hardly run.
@@ -40,6 +49,7 @@ class Guarded final : public Order {
     struct Watch {
         Claim claim = Claim::None;
         std::int32_t gpus = 0;
+        GpuMs asked_before = 0;  // asked_ at submission
         Duration held_until{};  // its run is over when it has held GPUs for so long
         std::int64_t number = 0;  // in order of grants
     };
@@ -47,12 +57,20 @@ class Guarded final : public Order {
     const Watch& watch(Ticket job) const { return watches_[static_cast<std::size_t>(job)]; }
     Watch& watch(Ticket job) { return watches_[static_cast<std::size_t>(job)]; }
     TimePoint due_at(const Standing& job) const;
+    bool is_by_fair_end() const { return terms_.due == Due::ByFairEnd; }
+    Duration fair_age(const Standing& job) const;
+    bool is_due(const Standing& job) const;
+    Duration run(const Standing& job) const;
+    void go_to(TimePoint now);
     void give_up(Ticket job);
     void grant();
 
     std::unique_ptr<Order> inner_;
     Terms terms_;
     std::vector<Watch> watches_;
+    TimePoint now_;
+    std::int64_t demand_ = 0;  // GPUs asked by all that have not ended
+    GpuMs asked_ = 0;  // the same, summed over time
     std::deque<Ticket> due_;  // oldest first; some may not be due any more
     std::int32_t granted_gpus_ = 0;
     std::int64_t grants_ = 0;

@@ -35,6 +35,9 @@ class Ends {
     // It got to `step` and is not known to have ended.
     void reached(std::size_t step, std::int64_t weight) { reached_[step] += weight; }
 
+    // What a job had used at the step beyond which no more than so many percent of all GPU time
+    // was used.
+    GpuMs last_percent_begin(std::int64_t percent) const;
     // `general` counts like so much weight of jobs.
     Hazards hazards(const Hazards& general, std::int64_t weight) const;
 

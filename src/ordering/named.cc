@@ -111,15 +111,26 @@ Made published_tiresias(Settings&, const Surroundings&) {
                                     Inside::FirstStart);
 }
 
-// A guard against starvation around `order` when one is asked for: guard=10:share=10.
+// Guards against starvation around `order` when asked for: guard=10:share=10, by waits, and
+// fair=8:fair-share=15, by fair ends.
 Made guarded(Made order, Settings& settings, const Surroundings& surroundings,
              std::int64_t usual_patience) {
     const auto patience = settings.number("guard", usual_patience, 0, 1'000'000);
     const auto share = settings.number("share", 10, 1, 100);
-    if (patience == 0) return order;
-    const auto gpus = static_cast<std::int32_t>(surroundings.gpus * share / 100);
-    return std::make_unique<Guarded>(std::move(order),
-                                     Guarded::Terms{.patience = patience, .gpus_at_once = gpus});
+    const auto fair_patience = settings.number("fair", 0, 0, 1'000'000);
+    const auto fair_share = settings.number("fair-share", 15, 1, 100);
+    const auto guard = [&](std::int64_t times, std::int64_t percent, Guarded::Due due) {
+        if (times == 0) return;
+        order = std::make_unique<Guarded>(std::move(order),
+                                          Guarded::Terms{.due = due,
+                                                         .patience = times,
+                                                         .gpus_at_once = static_cast<std::int32_t>(
+                                                             surroundings.gpus * percent / 100),
+                                                         .gpus = std::max(surroundings.gpus, 1)});
+    };
+    guard(patience, share, Guarded::Due::ByWait);
+    guard(fair_patience, fair_share, Guarded::Due::ByFairEnd);
+    return order;
 }
 
 struct LevelsUsual {
@@ -152,7 +163,8 @@ Made gittins(Settings& settings, const Surroundings& surroundings) {
 }
 
 Made predicted(Settings& settings, const Surroundings& surroundings) {
-    return guarded(std::make_unique<Predicted>(), settings, surroundings, 0);
+    const auto oldest = settings.number("oldest", 0, 0, 99);
+    return guarded(std::make_unique<Predicted>(oldest), settings, surroundings, 0);
 }
 
 Made finish_fair(Settings& settings, const Surroundings& surroundings) {

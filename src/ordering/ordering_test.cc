@@ -184,6 +184,55 @@ TEST_CASE("a job wider than the guard's share gets its run when no other has one
     CHECK(order.moved().jobs == std::vector<Ticket>{0});
 }
 
+TEST_CASE("the guard by fair ends: who is there too long for what it ran and who else asked runs") {
+    Guarded order(std::make_unique<Levels>(std::vector<GpuMs>{60'000}, Inside::Narrowest),
+                  {.due = Guarded::Due::ByFairEnd, .patience = 8, .gpus_at_once = 4, .gpus = 4});
+    // Twelve GPUs are asked, of four: a fair end is three times later than alone.
+    for (const Ticket job : {0, 1, 2, 3}) {
+        Standing came = waiting(job, 3);
+        came.submitted = came.now;
+        order.notice(Happening::Submitted, came);
+    }
+    const auto after = [](Ticket job, Duration age, Duration held) {
+        Standing standing = waiting(job, 3, held);
+        standing.submitted = kNow;
+        standing.now = kNow + age;
+        return standing;
+    };
+    const Standing early = after(0, hours(71), hours(3));
+    CHECK(order.next_change(early) == kNow + hours(72));  // 8 x 3 x 3 h
+    order.notice(Happening::Changed, early);
+    CHECK(order.moved().jobs.empty());
+    const Standing due = after(0, hours(72), hours(3));
+    order.notice(Happening::Changed, due);
+    CHECK(order.moved().jobs == std::vector<Ticket>{0});
+    CHECK(order.rank(due) < order.rank(after(1, hours(72), hours(3))));
+
+    // It runs for an hour; who ran for ten minutes would then get ten.
+    Standing granted = after(0, hours(72), hours(3));
+    granted.runs = true;
+    CHECK(order.next_change(granted) == granted.now + hours(1));
+    const Standing small = after(1, hours(72), minutes(10));
+    order.notice(Happening::Changed, small);
+    granted.held += hours(1);
+    order.notice(Happening::Changed, granted);
+    CHECK(order.moved().jobs == std::vector<Ticket>{1});
+    Standing runs = small;
+    runs.runs = true;
+    CHECK(order.next_change(runs) == small.now + minutes(10));
+}
+
+TEST_CASE("what was used by jobs beyond a step is a part of all GPU time") {
+    Ends ends;
+    ends.ended(10, 3 * Ends::kJob);
+    ends.reached(40, Ends::kJob);  // a thousand times as much
+    CHECK(ends.last_percent_begin(0) == size_step_begin(40));
+    const auto half = static_cast<double>(ends.last_percent_begin(50));
+    CHECK(half == doctest::Approx(0.5 * static_cast<double>(size_step_begin(40))).epsilon(0.26));
+    CHECK(ends.last_percent_begin(99) < size_step_begin(20));
+    CHECK(Ends{}.last_percent_begin(33) == size_step_begin(1));
+}
+
 TEST_CASE("hazards: of those who got to a step, the part that ended in it") {
     constexpr std::size_t kFar = 20;
     Hazards nobody;
@@ -326,6 +375,24 @@ TEST_CASE("predicted: after its first minute a job goes by what its kin took") {
     CHECK(order.next_change(running(next, 1, seconds(10))) == kNow + seconds(50));
 }
 
+TEST_CASE("predicted, oldest=33: what takes the last third of all GPU time goes by age") {
+    Predicted by_age(33);
+    Predicted by_cost;
+    const auto sizes = [](Ticket job) { return job % 2 == 0 ? hours(job + 1) : minutes(5); };
+    const Ticket next = teach(by_age, 40, sizes);
+    teach(by_cost, 40, sizes);
+    // Two strangers, the older one far ahead of what others took.
+    Standing older = handed_in(next, minutes(41), 2, hours(2000));
+    Standing younger = handed_in(next + 1, minutes(42), 3, hours(100));
+    older.gpus = 2;
+    for (Predicted* order : {&by_age, &by_cost}) {
+        for (const Standing& job : {older, younger}) order->notice(Happening::Submitted, job);
+    }
+    CHECK(by_cost.rank(younger) < by_cost.rank(older));
+    CHECK(by_age.rank(younger) == by_age.rank(older));  // a tie: the one submitted earlier
+    CHECK(by_age.rank(handed_in(next + 1, minutes(42), 3, minutes(2))) < by_age.rank(older));
+}
+
 TEST_CASE("predicted: where nothing is known, who has used less is first") {
     Predicted order;
     for (const Ticket job : {0, 1}) order.notice(Happening::Submitted, handed_in(job, {}, job));
@@ -409,6 +476,7 @@ TEST_CASE("every name makes an order, settings are checked") {
     }
     CHECK(order_named("geo8:levels=3:inside=oldest:guard=10:share=25", surroundings));
     CHECK(order_named("predicted:guard=5", surroundings));
+    CHECK(order_named("predicted:oldest=33:guard=20:fair=8:fair-share=20", surroundings));
     const auto error_of = [&](std::string_view text) {
         return order_named(text, surroundings).error().message;
     };

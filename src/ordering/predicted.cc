@@ -13,11 +13,16 @@ constexpr std::size_t kStages = 28;
 }  // namespace
 
 // The root of two more each.
-Predicted::Predicted() {
+Predicted::Predicted(std::int64_t oldest_percent) : oldest_percent_(oldest_percent) {
     for (GpuMs one = kFirstStage, other = one * 1414 / 1000; stages_.size() < kStages;
          one *= 2, other *= 2) {
         stages_.insert(stages_.end(), {one, other});
     }
+    last_ = static_cast<std::int64_t>(kStages);
+}
+
+std::int64_t Predicted::stage_of(GpuMs cost) const {
+    return std::ranges::upper_bound(stages_, cost) - stages_.begin();
 }
 
 std::int64_t Predicted::stage(Ticket job, std::size_t step) const {
@@ -28,16 +33,16 @@ std::int64_t Predicted::stage(Ticket job, std::size_t step) const {
     }
     std::int8_t& known = belief->stages[step];
     if (known < 0) {
-        const GpuMs cost = completion_cost(belief->hazards, step);
-        known = static_cast<std::int8_t>(std::ranges::upper_bound(stages_, cost) - stages_.begin());
+        known = static_cast<std::int8_t>(stage_of(completion_cost(belief->hazards, step)));
     }
-    return known;
+    return std::min<std::int64_t>(known, last_);
 }
 
 Rank Predicted::rank(const Standing& job) const {
     const std::size_t step = size_step(job.attained());
-    return {
-        .level = step == 0 ? 0 : stage(job.job, step), .key = job.runs ? 0 : 1, .tie = job.gpus};
+    const std::int64_t level = step == 0 ? 0 : stage(job.job, step);
+    const bool by_age = oldest_percent_ > 0 && level == last_;
+    return {.level = level, .key = job.runs ? 0 : 1, .tie = by_age ? 0 : job.gpus};
 }
 
 TimePoint Predicted::next_change(const Standing& job) const {
@@ -65,6 +70,9 @@ void Predicted::notice(Happening happening, const Standing& job) {
         forget(job.job);
         if (have_learned) {
             moved_.all = true;
+            if (oldest_percent_ > 0) {
+                last_ = stage_of(experts_.all_ends().last_percent_begin(oldest_percent_));
+            }
             for (auto& belief : beliefs_) belief.reset();
         }
     }

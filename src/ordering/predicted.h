@@ -9,6 +9,11 @@
 // jobs are first, then those that ask fewer GPUs. Whoever has not passed the first step, a
 // GPU-minute, is on the first stage, whatever is thought of it.
 //
+// The long job pays for that: it has to let all pass of whom less is thought. Where
+// `oldest_percent` asks for it, those stages are one, on which the oldest are first, that begin
+// where no more than so much of all GPU time so far was used by jobs beyond
+// (Ends::last_percent_begin).
+//
 // Cost: O(kin x experts + steps x experts) for each job that a step of another concerns, once
 // asked.
 #pragma once
@@ -22,7 +27,7 @@ namespace berth::ordering {
 
 class Predicted final : public Order {
   public:
-    Predicted();
+    explicit Predicted(std::int64_t oldest_percent = 0);
 
     Rank rank(const Standing& job) const override;
     TimePoint next_change(const Standing& job) const override;
@@ -36,10 +41,14 @@ class Predicted final : public Order {
         std::array<std::int8_t, kSizeSteps> stages;  // by step; negative = not asked yet
     };
 
+    std::int64_t stage_of(GpuMs cost) const;
+    // Of its cost; whatever is behind the last stage is on it.
     std::int64_t stage(Ticket job, std::size_t step) const;
     void forget(Ticket job) { beliefs_[static_cast<std::size_t>(job)].reset(); }
 
     std::vector<GpuMs> stages_;  // where they begin, but the first
+    const std::int64_t oldest_percent_;
+    std::int64_t last_;
     Experts experts_;
     mutable std::vector<std::unique_ptr<Belief>> beliefs_;
     Moved moved_;
