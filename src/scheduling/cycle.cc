@@ -136,7 +136,7 @@ class Attempt {
         Plan plan = draft_.take_plan();
         for (const PoolView& view : views_) {
             std::ranges::copy(view.shares.overcommitted, std::back_inserter(plan.overcommitted));
-            bookings_of(view).add_still_waiting(plan.bookings);
+            plan.bookings = bookings_of(view).still_waiting(std::move(plan.bookings));
         }
         return plan;
     }
