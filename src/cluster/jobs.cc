@@ -357,6 +357,7 @@ TaskPlacement with_memory(const Cluster& cluster, TaskPlacement task) {
 void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks) {
     const PoolId pool_before = job(id).pool;
     const std::uint64_t stamp_before = work_log(job(id).project).stamp();
+    const std::uint64_t mark_before = work_log(job(id).project).mark();
     change(id, [&](Job& job) {
         job.pool = pool;
         job.fresh_tasks += static_cast<int>(tasks.size());
@@ -373,13 +374,15 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
         job.active += static_cast<int>(tasks.size());
         add_allocated(job, cluster::counted(*this, tasks), +1);
     });
-    record({Undo::What::Place, id, pool_before, stamp_before, 0, tasks.size(), View::Idle});
+    record({Undo::What::Place, id, pool_before, stamp_before, mark_before, 0, tasks.size(),
+            View::Idle});
 }
 
 void Cluster::release(JobId id, std::span<const int> ranks) {
     const RankSet leaving(ranks);
     const std::size_t first = undo_.ranks.size();
     const std::uint64_t stamp_before = work_log(job(id).project).stamp();
+    const std::uint64_t mark_before = work_log(job(id).project).mark();
     change(id, [&](Job& job) {
         for (PlacedTask& task : job.placed) {
             if (task.is_releasing || !leaving.contains(task.place.task)) continue;
@@ -387,8 +390,8 @@ void Cluster::release(JobId id, std::span<const int> ranks) {
             if (open_trials_ > 0) undo_.ranks.push_back(task.place.task);
         }
     });
-    record({Undo::What::Release, id, job(id).pool, stamp_before, first, undo_.ranks.size() - first,
-            View::Idle});
+    record({Undo::What::Release, id, job(id).pool, stamp_before, mark_before, first,
+            undo_.ranks.size() - first, View::Idle});
 }
 
 void Cluster::undo_release(Job& job, const Undo& entry) {
@@ -415,6 +418,7 @@ void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, 
                    model::Rule rule) {
     const PoolId pool_before = job(id).pool;
     const std::uint64_t stamp_before = work_log(job(id).project).stamp();
+    const std::uint64_t mark_before = work_log(job(id).project).mark();
     change(id, [&](Job& job) {
         job.pool = pool;
         Hold& hold = job.hold.emplace(Hold{{}, deadline, rule});
@@ -429,12 +433,13 @@ void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, 
         }
         add_allocated(job, cluster::counted(*this, hold.tasks), +1);
     });
-    record({Undo::What::Hold, id, pool_before, stamp_before, 0, 0, View::Idle});
+    record({Undo::What::Hold, id, pool_before, stamp_before, mark_before, 0, 0, View::Idle});
 }
 
 void Cluster::drop_hold(JobId id) {
     const PoolId pool_before = job(id).pool;
     const std::uint64_t stamp_before = work_log(job(id).project).stamp();
+    const std::uint64_t mark_before = work_log(job(id).project).mark();
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Use::Held, -1);
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
@@ -442,7 +447,7 @@ void Cluster::drop_hold(JobId id) {
                          : undo_.spare.push_back(std::move(job.hold->tasks));
         job.hold.reset();
     });
-    record({Undo::What::DropHold, id, pool_before, stamp_before, 0, 0, View::Idle});
+    record({Undo::What::DropHold, id, pool_before, stamp_before, mark_before, 0, 0, View::Idle});
 }
 
 void Cluster::undo(const Undo& entry) {
@@ -488,7 +493,9 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::GiveBack: break;
         }
     });
-    work_logs_[job(entry.job).project.index()].set_stamp(entry.stamp);
+    WorkLog& log = work_logs_[job(entry.job).project.index()];
+    log.set_stamp(entry.stamp);
+    log.take_back_to(entry.mark);
 }
 
 }  // namespace berth::cluster

@@ -17,6 +17,7 @@ struct Undo {
     JobId job;
     PoolId pool;              // the job's pool before
     std::uint64_t stamp = 0;  // of its project's work before
+    std::uint64_t mark = 0;   // in the log of that work before
     std::size_t first = 0;    // among the ranks or tasks to be undone
     std::size_t count = 0;
     View view = View::Idle;

@@ -40,6 +40,8 @@ class WorkLog {
 
     // base/change_log.h: the key of every change.
     std::uint64_t mark() const { return keys_.mark(); }
+    std::uint64_t read() const { return keys_.read(); }
+    void take_back_to(std::uint64_t mark) { keys_.take_back_to(mark); }
     bool reaches_back_to(std::uint64_t mark) const { return keys_.reaches_back_to(mark); }
     template <typename Visit>
     void visit_since(std::uint64_t mark, Visit&& visit) const {

@@ -14,7 +14,7 @@ namespace {
 using cluster::Job;
 using model::TaskPlacement;
 
-using Holders = base::SmallVector<const Job*, 64>;
+using Holders = base::SmallVector<const Job*, 256>;
 
 // Those whose promise may be lost at all, the first to lose first.
 Holders holders_in_order(const PoolView& view) {

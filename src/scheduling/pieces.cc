@@ -295,7 +295,7 @@ PieceTable::Cut& PieceTable::cut(ProjectId project) {
         cut_again(cut, project);
     }
     cut.stamp = log.stamp();
-    cut.mark = log.mark();
+    cut.mark = log.read();
     begin(cut);
     return cut;
 }

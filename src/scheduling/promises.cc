@@ -80,7 +80,7 @@ bool is_due(const Cluster& cluster, const Job& job) {
 
 void honour_promises(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass) {
     const Cluster& cluster = draft.cluster();
-    base::SmallVector<JobId, 64> holders;  // as they stand: each may drop out
+    base::SmallVector<JobId, 256> holders;  // as they stand: each may drop out
     for (const JobId id : cluster.holders()) holders.push_back(id);
     for (const JobId id : holders) {
         const Job& job = cluster.job(id);
