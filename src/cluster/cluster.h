@@ -28,8 +28,6 @@
 
 namespace berth::cluster {
 
-using Holders = base::SortedRuns<JobId>;  // jobs with a hold
-
 class Cluster {
   public:
     Cluster();
@@ -63,7 +61,7 @@ class Cluster {
     GpuPart whole_gpu(NodeId node) const;
     // Those with tasks on a node, running or being released, once for each task.
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
-    const Holders& holders() const { return holders_; }
+    const base::SortedRuns<JobId>& holders() const { return holders_; }  // jobs with a hold
     const History& history() const { return history_; }
     const TierBook& tiers() const { return tiers_; }
     bool allows(ShapeId shape, std::uint16_t node_kind) const;  // by model and labels
@@ -191,7 +189,7 @@ class Cluster {
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     Jobs jobs_;
     std::vector<std::vector<JobId>> jobs_on_;  // by node
-    Holders holders_;
+    base::SortedRuns<JobId> holders_;
     SpareLanes spare_lanes_;
     History history_;
     TierBook tiers_;

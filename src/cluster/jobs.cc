@@ -231,6 +231,7 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
     Shape other = shape(job(id).shape);
     other.request = request;
     const ShapeId shape = intern(std::move(other));
+    end_turn(*this, id);  // it takes turns with others now
     change(id, [&](Job& job) {
         job.shape = shape;
         for (PlacedTask& task : job.placed) {

@@ -219,6 +219,14 @@ void leave_tiers(Cluster& cluster, JobId job) {
     if (cluster.tiers().rules.count > 1) Keeper(cluster).leave(job);
 }
 
+void end_turn(Cluster& cluster, JobId job) {
+    leave_tiers(cluster, job);
+    Attained attained = cluster.job(job).attained;
+    attained.turn_gpu_ms = 0;
+    attained.change = kNever;
+    cluster.set_attained(job, attained, cluster.job(job).tier);
+}
+
 std::optional<TimePoint> next_tier_change(const Cluster& cluster) {
     const auto& changes = cluster.tiers().changes;
     if (changes.empty()) return {};

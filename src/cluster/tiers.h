@@ -77,6 +77,7 @@ void note_attained(Cluster& cluster, base::JobId job, std::int64_t gpu_ms, base:
 void count_attained(Cluster& cluster, base::JobId job);
 void settle_tier(Cluster& cluster, base::JobId job);
 void leave_tiers(Cluster& cluster, base::JobId job);
+void end_turn(Cluster& cluster, base::JobId job);  // of those that asked what it has asked
 
 // When the tier of any job may change, as things are.
 std::optional<base::TimePoint> next_tier_change(const Cluster& cluster);

@@ -171,15 +171,16 @@ void Bookings::keep(Booked& booked) const {
     }
 }
 
-void Bookings::add_still_waiting(std::vector<model::Booking>& waiting) const {
-    waiting.reserve(waiting.size() + count_);
+std::vector<model::Booking> Bookings::still_waiting(std::vector<model::Booking> before) const {
+    before.reserve(before.size() + count_);
     for (const Booked& booked : booked()) {
         if (is_served(view_->cluster.job(booked.booking.job))) continue;
         // One that could have started now, and whose GPUs others with more right have taken.
         if (booked.booking.start <= view_->now && booked.kept.empty()) continue;
-        waiting.push_back(booked.booking);
-        waiting.back().kept = booked.kept;
+        before.push_back(booked.booking);
+        before.back().kept = booked.kept;
     }
+    return before;
 }
 
 MilliGpu Bookings::kept() const {

@@ -52,8 +52,8 @@ class Bookings {
     // When time alone may book otherwise, or let others use what is kept: a gang has waited long
     // enough, a job has run longer than declared, one that waits ends before the booking begins.
     std::optional<TimePoint> next_change() const { return next_change_; }
-    // Adds those of jobs that go on waiting for somebody's end.
-    void add_still_waiting(std::vector<model::Booking>& waiting) const;
+    // `before`, and those of jobs that go on waiting for somebody's end.
+    std::vector<model::Booking> still_waiting(std::vector<model::Booking> before = {}) const;
     // Whether the job would use up the share that a booked one of its own project needs.
     bool keep_share_from(const cluster::Job& job) const;
     // How many GPUs are kept idle now.

@@ -136,7 +136,7 @@ class Attempt {
         Plan plan = draft_.take_plan();
         for (const PoolView& view : views_) {
             std::ranges::copy(view.shares.overcommitted, std::back_inserter(plan.overcommitted));
-            bookings_of(view).add_still_waiting(plan.bookings);
+            plan.bookings = bookings_of(view).still_waiting(std::move(plan.bookings));
         }
         return plan;
     }
@@ -239,10 +239,11 @@ class Attempt {
     // Stage 3: jobs move together for one that can be paused too, where GPUs enough idle apart.
     void consolidate(PoolView& view) {
         if (view.policy.moves_max == 0) return;
-        Rearrangements search(view, [&](const Job& mover) {
+        const auto may_move = [&](const Job& mover) {
             spares_winners_ |= draft_.is_winner(mover.id);
             return !draft_.is_winner(mover.id);
-        });
+        };
+        Rearrangements search(view, may_move, memory_.nodes());
         const auto test = [&](ProjectId, const cluster::LaneKey& lane) {
             return lane.preemptible && lane.stage == 0 && has_enough_apart(view, lane);
         };

@@ -311,9 +311,7 @@ class Explainer {
         if (!bookings.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle))
             return with(Reason::NotYetEvaluated);
         verdict_.bound = bookings.kept();
-        std::vector<model::Booking> waiting;
-        bookings.add_still_waiting(waiting);
-        for (const model::Booking& booking : waiting) add_blocker(booking.job);
+        for (const model::Booking& booking : bookings.still_waiting()) add_blocker(booking.job);
         return with(Reason::Reserved, "booking");
     }
 
@@ -327,7 +325,7 @@ class Explainer {
     bool promised_to_others() {
         if (view_.cluster.holders().empty()) return false;
         const cluster::Trial trial(view_.cluster);
-        const cluster::Holders holders = view_.cluster.holders();
+        const auto holders = view_.cluster.holders();
         for (const JobId holder : holders) view_.cluster.drop_hold(holder);
         if (!place(view_, job_, job_.ask(), View::Idle)) return false;
         for (const JobId holder : holders) add_blocker(holder);

@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory_resource>
 #include <optional>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "base/small_vector.h"
 #include "model/plan.h"
 #include "scheduling/pool_view.h"
 
@@ -31,8 +33,9 @@ struct Mover {
 class Movers {
   public:
     // `may_move` tells who this decision may still move at all.
-    Movers(const PoolView& view, std::function<bool(const cluster::Job&)> may_move)
-        : view_(view), may_move_(std::move(may_move)) {}
+    Movers(const PoolView& view, std::function<bool(const cluster::Job&)> may_move,
+           std::pmr::memory_resource* memory)
+        : view_(view), may_move_(std::move(may_move)), on_node_(memory), movers_(memory) {}
 
     // Those on the node, by id: whose tasks came first to it does not count. Valid until the next
     // question.
@@ -50,9 +53,9 @@ class Movers {
 
     const PoolView& view_;
     std::function<bool(const cluster::Job&)> may_move_;
-    std::unordered_map<NodeId, Range> on_node_;  // where its movers are
-    std::vector<Mover> movers_;
-    std::vector<JobId> here_;
+    std::pmr::unordered_map<NodeId, Range> on_node_;  // where its movers are
+    std::pmr::vector<Mover> movers_;
+    base::SmallVector<JobId, 16> here_;
 };
 
 }  // namespace berth::scheduling

@@ -21,8 +21,10 @@ using cluster::Job;
 using model::Move;
 using model::TaskPlacement;
 
+using Bills = decltype(Rearrangements::Refusal::too_dear);
 // Positions among the movers, ascending.
-using Set = std::vector<std::size_t>;
+using Set = base::SmallVector<std::size_t, 16>;
+using Nodes = base::SmallVector<NodeId, kNodesTried>;
 
 constexpr std::size_t kSetsTried = 64;
 
@@ -31,7 +33,9 @@ struct Clearing {
     std::int64_t price = 0;
     Set movers;
 
-    auto operator<=>(const Clearing&) const = default;
+    bool operator<(const Clearing& other) const {
+        return price != other.price ? price < other.price : movers < other.movers;
+    }
 };
 
 bool is_at_same_places(const Job& job, const Places& places) {
@@ -88,11 +92,11 @@ class Search {
 
   private:
     // Nodes where room could be made, those with the most idle GPUs first.
-    std::vector<NodeId> nodes_to_try() const {
+    Nodes nodes_to_try() const {
         const auto& pool = view_.cluster.pool(view_.pool);
         const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
         const model::TaskRequest& request = view_.cluster.shape(job_.shape).request;
-        std::vector<NodeId> nodes;
+        Nodes nodes;
         const auto add = [&](NodeId node) {
             const auto& state = view_.cluster.nodes()[node.index()];
             const bool is_new =
@@ -159,13 +163,15 @@ class Search {
 
     // Of what is not tried for its price, only what may be worth it first is kept.
     void refuse(const Bill& bill) {
-        std::vector<Bill>& known = refusal_.too_dear;
+        Bills& known = refusal_.too_dear;
         const auto is_worse = [](const Bill& one, const Bill& other) {
             return one.price >= other.price && one.gpus >= other.gpus;
         };
         if (std::ranges::any_of(known, [&](const Bill& other) { return is_worse(bill, other); }))
             return;
-        std::erase_if(known, [&](const Bill& other) { return is_worse(other, bill); });
+        const auto worse =
+            std::ranges::remove_if(known, [&](const Bill& other) { return is_worse(other, bill); });
+        known.erase(worse.begin(), worse.end());
         known.push_back(bill);
     }
 
@@ -182,8 +188,8 @@ class Search {
     }
 
     void try_all_sets() {
-        const std::vector<Host> hosts = hosts_of_movers();
-        std::vector<std::tuple<std::int64_t, int, unsigned>> sets;
+        const Hosts hosts = hosts_of_movers();
+        base::SmallVector<std::tuple<std::int64_t, int, unsigned>, 64> sets;
         for (unsigned bits = 1; bits < 1U << movers_.size(); ++bits) {
             if (!could_do(hosts, bits)) continue;
             sets.emplace_back(price(set_of(bits)), std::popcount(bits), bits);
@@ -208,8 +214,9 @@ class Search {
         unsigned movers = 0;
         std::array<bool, 1U << kExactMovers> fits;  // by who leaves
     };
-    std::vector<Host> hosts_of_movers() const {
-        std::vector<Host> hosts;
+    using Hosts = base::SmallVector<Host, 8>;
+    Hosts hosts_of_movers() const {
+        Hosts hosts;
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             unsigned here = 0;
             for (const std::size_t mover : on_node(i)) here |= 1U << mover;
@@ -224,7 +231,7 @@ class Search {
 
     // Whoever moves makes room for a task on a node where he stands, together with the others
     // there: on one and the same node if there is one task only.
-    bool could_do(const std::vector<Host>& hosts, unsigned bits) const {
+    bool could_do(const Hosts& hosts, unsigned bits) const {
         unsigned useful = 0;
         for (const Host& host : hosts) {
             const unsigned here = bits & host.movers;
@@ -241,7 +248,7 @@ class Search {
 
     // At most so many slots come from as many jobs as may move: each frees the nodes it stands on.
     std::int64_t most_slots() const {
-        std::vector<std::int64_t> tasks;
+        base::SmallVector<std::int64_t, 64> tasks;
         for (const Mover& mover : movers_) tasks.push_back(std::ssize(mover.job->placed));
         const auto count = std::min<std::ptrdiff_t>(view_.policy.moves_max, std::ssize(tasks));
         std::ranges::partial_sort(tasks, tasks.begin() + count, std::greater{});
@@ -270,11 +277,11 @@ class Search {
         const auto fitting = place_fitting(view_, job_, job_.ask(), View::Coming);
         const std::size_t missing = static_cast<std::size_t>(job_.ask()) - fitting.size();
         if (missing == 0 || std::cmp_greater(missing, most_slots())) return;
-        std::vector<Clearing> clearings;
+        base::SmallVector<Clearing, 16> clearings;
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             if (auto clearing = clear(i)) clearings.push_back(std::move(*clearing));
         }
-        std::ranges::sort(clearings);
+        std::sort(clearings.begin(), clearings.end());
         for (std::size_t first = 0; first < kSetsTried && first + missing <= clearings.size();
              ++first) {
             Set set;
@@ -371,7 +378,7 @@ class Search {
         });
         for (const std::size_t mover : dearest_first) {
             Set fewer = set;
-            std::erase(fewer, mover);
+            fewer.erase(std::ranges::find(fewer, mover));
             if (fits_without(fewer)) set = std::move(fewer);
         }
         return set;
@@ -453,11 +460,13 @@ class Search {
     const PoolView& view_;
     const Job& job_;
     Movers& known_;
-    std::vector<HasRoom> has_room_;
-    std::vector<NodeId> nodes_;
-    Set on_nodes_;  // the movers on each of these nodes, one node after the other
-    std::vector<std::size_t> first_on_node_;  // where those of a node begin; one more at the end
-    std::vector<Mover> movers_;
+    base::SmallVector<HasRoom, 16> has_room_;
+    Nodes nodes_;
+    base::SmallVector<std::size_t, 128>
+        on_nodes_;  // the movers on each of these nodes, one node after the other
+    // Where those of a node begin; one more at the end.
+    base::SmallVector<std::size_t, kNodesTried + 1> first_on_node_;
+    base::SmallVector<Mover, 64> movers_;
     Refusal refusal_;
     Rearrangement result_;
 };

@@ -21,6 +21,7 @@
 
 #include <functional>
 #include <map>
+#include <memory_resource>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -47,8 +48,9 @@ struct Rearrangement {
 class Rearrangements {
   public:
     // `may_move` tells who this decision may still move at all.
-    Rearrangements(const PoolView& view, std::function<bool(const cluster::Job&)> may_move)
-        : view_(view), movers_(view, std::move(may_move)) {}
+    Rearrangements(const PoolView& view, std::function<bool(const cluster::Job&)> may_move,
+                   std::pmr::memory_resource* memory)
+        : view_(view), known_(memory), movers_(view, std::move(may_move), memory) {}
 
     Rearrangement find(const cluster::Job& job);
     // Says that what anybody holds, or what is free, has changed.
@@ -64,7 +66,8 @@ class Rearrangements {
     };
     // Why nobody moves.
     struct Refusal {
-        std::vector<Bill> too_dear;  // what was not tried for its price, none worse than another
+        base::SmallVector<Bill, 4>
+            too_dear;  // what was not tried for its price, none worse than another
         std::optional<TimePoint> protected_until;  // when more jobs may be moved
     };
 
@@ -73,7 +76,7 @@ class Rearrangements {
     using Question = std::tuple<ShapeId, int, model::JobKind, bool>;
 
     const PoolView& view_;
-    std::map<Question, Refusal> known_;
+    std::pmr::map<Question, Refusal> known_;
     Movers movers_;
 };
 

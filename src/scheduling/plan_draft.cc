@@ -10,12 +10,23 @@ namespace berth::scheduling {
 using model::Rule;
 using model::TaskPlacement;
 
+namespace {
+
+// Most plans have few of each.
+template <typename Line>
+void add(std::vector<Line>& lines, Line line) {
+    if (lines.empty()) lines.reserve(4);
+    lines.push_back(std::move(line));
+}
+
+}  // namespace
+
 void PlanDraft::start(JobId job, PoolId pool, Rule rule, std::span<const TaskPlacement> tasks) {
     cluster_.place(job, pool, tasks);
     winners_.insert(job);
     const auto [position, is_new] = start_of_.try_emplace({job, rule}, plan_.starts.size());
     if (is_new) {
-        plan_.starts.push_back({job, rule, {tasks.begin(), tasks.end()}});
+        add(plan_.starts, {job, rule, {tasks.begin(), tasks.end()}});
         return;
     }
     std::vector<TaskPlacement>& known = plan_.starts[position->second].tasks;
@@ -35,7 +46,7 @@ void PlanDraft::reserve(JobId job, PoolId pool, Rule rule, std::span<const TaskP
     const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
     winners_.insert(job);
     cluster_.hold(job, pool, tasks, deadline, rule);
-    plan_.reservations.push_back({job, rule, {tasks.begin(), tasks.end()}});
+    add(plan_.reservations, {job, rule, {tasks.begin(), tasks.end()}});
     wake_at(deadline);
 }
 
@@ -57,13 +68,13 @@ void PlanDraft::pause(const Piece& piece, Rule rule, JobId beneficiary, bool is_
     const model::PauseCost cost = piece.cost_at(now_);
     if (plan_.pauses.empty() || plan_.pauses.back().job != piece.job ||
         plan_.pauses.back().beneficiary != beneficiary) {
-        plan_.pauses.push_back({piece.job,
-                                {ranks.begin(), ranks.end()},
-                                piece.takes_whole_job,
-                                rule,
-                                beneficiary,
-                                cost,
-                                is_wasteful});
+        add(plan_.pauses, {piece.job,
+                           {ranks.begin(), ranks.end()},
+                           piece.takes_whole_job,
+                           rule,
+                           beneficiary,
+                           cost,
+                           is_wasteful});
         return;
     }
     model::Pause& known = plan_.pauses.back();

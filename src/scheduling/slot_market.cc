@@ -242,7 +242,7 @@ bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node,
     base::SmallVector<NodeId, 16> touched{node};
     for (const std::size_t position : slot.pieces) {
         const Piece& piece = hunt.pieces[position];
-        if (position >= is_chosen_.size()) is_chosen_.resize(position + 1);
+        if (position >= is_chosen_.size()) is_chosen_.resize(position + position / 2 + 1);
         is_chosen_[position] = true;
         choice_.push_back(position);
         if (hunt.asks_ledger()) ledger.take(piece.project, piece.gpus);

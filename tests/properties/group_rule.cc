@@ -132,6 +132,8 @@ std::vector<std::string> broken_groups(const cluster::Cluster& cluster, const cl
     const auto groups = groups_of(cluster, job);
     std::vector<int> sizes(groups.size());
     std::vector<std::set<NodeId>> nodes(groups.size());
+    std::vector<bool> grows(groups.size());  // nodes may have come apart below those that do not
+    for (const model::TaskPlacement& task : more) grows[group_of(groups, task.task)] = true;
     const auto add = [&](const model::TaskPlacement& task) {
         ++sizes[group_of(groups, task.task)];
         nodes[group_of(groups, task.task)].insert(task.node);
@@ -146,7 +148,7 @@ std::vector<std::string> broken_groups(const cluster::Cluster& cluster, const cl
             found.push_back("I2: group " + groups[i].name + " has " + std::to_string(sizes[i]) +
                             " tasks");
         }
-        if (!are_together(groups[i].level, nodes[i])) {
+        if (grows[i] && !are_together(groups[i].level, nodes[i])) {
             found.push_back("R13: group " + groups[i].name + " does not stand in one " +
                             groups[i].level);
         }
