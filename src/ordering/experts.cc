@@ -125,21 +125,21 @@ void Experts::weigh(const Opinions& opinions, std::size_t step) {
     }
 }
 
-// Of those who get to a step, each expert's weight is how likely it held that.
-Hazards Experts::opinion(Ticket job) const {
+Opinion Experts::opinion(Ticket job) const {
     const Opinions all = opinions(job);
-    Weights weights = weights_[all.nearness];
-    Hazards mixed;
-    for (std::size_t step = 0; step < kSizeSteps; ++step) {
-        std::int64_t ends = 0;
-        for (std::size_t at = 0; at < kExperts; ++at) ends += part(weights[at], all.of[at][step]);
-        mixed[step] = static_cast<std::int32_t>(ends);
-        const std::int64_t scale = kSure * kSure / (kSure - ends);
-        for (std::size_t at = 0; at < kExperts; ++at) {
-            weights[at] = part(part(weights[at], kSure - all.of[at][step]), scale);
-        }
+    return {all.of, weights_[all.nearness]};
+}
+
+// Of those who get to a step, each expert's weight is how likely it held that.
+void Opinion::mix() {
+    const std::size_t step = known_++;
+    std::int64_t ends = 0;
+    for (std::size_t at = 0; at < kExperts; ++at) ends += part(weights_[at], of_[at][step]);
+    mixed_[step] = static_cast<std::int32_t>(ends);
+    const std::int64_t scale = kSure * kSure / (kSure - ends);
+    for (std::size_t at = 0; at < kExperts; ++at) {
+        weights_[at] = part(part(weights_[at], kSure - of_[at][step]), scale);
     }
-    return mixed;
 }
 
 std::vector<Ticket> Experts::concerned(Ticket job) const {

@@ -22,6 +22,31 @@
 
 namespace berth::ordering {
 
+// How many there are: kin's, and those two in general.
+inline constexpr std::size_t kReaches = 4;
+inline constexpr std::size_t kExperts = 2 + kReaches;
+using Weights = std::array<std::int64_t, kExperts>;  // their sum is kSure, or a little less
+
+// What all experts together hold of a job, worked out step by step, as far as it is asked.
+class Opinion {
+  public:
+    Opinion(const std::array<Hazards, kExperts>& of, const Weights& weights)
+        : of_(of), weights_(weights) {}
+
+    std::int32_t hazard(std::size_t step) {
+        while (known_ <= step) mix();
+        return mixed_[step];
+    }
+
+  private:
+    void mix();
+
+    std::array<Hazards, kExperts> of_;
+    Weights weights_;  // at the first step not known
+    Hazards mixed_;
+    std::size_t known_ = 0;
+};
+
 class Experts {
   public:
     // After so many steps of its size a job's kin are to hear of it.
@@ -36,15 +61,12 @@ class Experts {
     bool finished(const Standing& job);
 
     const Ends& all_ends() const { return all_.ends; }
-    Hazards opinion(Ticket job) const;
+    Opinion opinion(Ticket job) const;
     // Those of whom another opinion is held by what `job` did last: its kin that have not ended,
     // have passed the first step, and are not further than it.
     std::vector<Ticket> concerned(Ticket job) const;
 
   private:
-    static constexpr std::size_t kReaches = 4;
-    static constexpr std::size_t kExperts = 2 + kReaches;
-    using Weights = std::array<std::int64_t, kExperts>;  // their sum is kSure, or a little less
     struct Opinions {
         std::array<Hazards, kExperts> of;
         std::size_t nearness = 0;  // which weights

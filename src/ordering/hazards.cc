@@ -9,7 +9,6 @@ namespace {
 __extension__ using Wide = __int128;
 
 constexpr GpuMs kFirst = 60'000;
-constexpr std::int64_t kHardlyAny = kSure / 1024;  // so few go on that they change no cost
 
 constexpr auto kBegins = [] {
     std::array<GpuMs, kSizeSteps + 1> begins{};
@@ -54,24 +53,6 @@ GpuMs Ends::last_percent_begin(std::int64_t percent) const {
         if (beyond * 100 > all * percent) return kBegins[step];
     }
     return kFirst;
-}
-
-// The least of (spent up to the end of a step) / (ended by then), over all steps from here.
-GpuMs completion_cost(const Hazards& hazards, std::size_t step) {
-    const GpuMs used = kBegins[step];
-    std::int64_t alive = kSure, ended = 0;
-    Wide spent = 0;  // by those that ended
-    Wide least = kBegins[kSizeSteps];
-    std::int64_t per = 1;
-    for (; step < kSizeSteps && alive > kHardlyAny; ++step) {
-        const std::int64_t ends = std::max<std::int64_t>(part(alive, hazards[step]), 1);
-        ended += ends;
-        alive -= ends;
-        spent += Wide{ends} * ((kBegins[step] + kBegins[step + 1]) / 2 - used);
-        const Wide all = spent + Wide{alive} * (kBegins[step + 1] - used);
-        if (all * per < least * ended) least = all, per = ended;
-    }
-    return static_cast<GpuMs>(least / per);
 }
 
 }  // namespace berth::ordering

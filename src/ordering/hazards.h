@@ -7,7 +7,9 @@
 // hazards of something more general fill in, as if so many jobs had been seen to follow them.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstdint>
 
 #include "ordering/order.h"
@@ -47,7 +49,35 @@ class Ends {
 };
 
 // GPU time to spend for the completion of a job that has got to the beginning of a step: the
-// Gittins index turned upside down, as in gittins_index.h. Cost: O(steps).
-GpuMs completion_cost(const Hazards& hazards, std::size_t step);
+// Gittins index turned upside down, as in gittins_index.h. `hazard` is asked for the steps from
+// there, in order, as far as they matter. Cost: O(steps).
+template <typename Hazard>
+    requires std::invocable<Hazard&, std::size_t>
+GpuMs completion_cost(Hazard&& hazard, std::size_t step) {
+    __extension__ using Wide = __int128;
+    constexpr std::int64_t kHardlyAny = kSure / 1024;  // so few go on that they change no cost
+    // The least of (spent up to the end of a step) / (ended by then), over all steps from here.
+    const GpuMs used = size_step_begin(step);
+    std::int64_t alive = kSure, ended = 0;
+    Wide spent = 0;  // by those that ended
+    Wide least = size_step_begin(kSizeSteps);
+    std::int64_t per = 1;
+    for (; step < kSizeSteps && alive > kHardlyAny; ++step) {
+        const GpuMs begin = size_step_begin(step), end = size_step_begin(step + 1);
+        const std::int64_t ends = std::max<std::int64_t>(part(alive, hazard(step)), 1);
+        ended += ends;
+        alive -= ends;
+        spent += Wide{ends} * ((begin + end) / 2 - used);
+        const Wide all = spent + Wide{alive} * (end - used);
+        if (all * per < least * ended) least = all, per = ended;
+        // What is spent only grows, and no more than all can end by it.
+        if (all * per >= least * kSure) break;
+    }
+    return static_cast<GpuMs>(least / per);
+}
+
+inline GpuMs completion_cost(const Hazards& hazards, std::size_t step) {
+    return completion_cost([&](std::size_t at) { return hazards[at]; }, step);
+}
 
 }  // namespace berth::ordering

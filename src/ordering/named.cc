@@ -114,10 +114,10 @@ Made published_tiresias(Settings&, const Surroundings&) {
 // Guards against starvation around `order` when asked for: guard=10:share=10, by waits, and
 // fair=8:fair-share=15, by fair ends.
 Made guarded(Made order, Settings& settings, const Surroundings& surroundings,
-             std::int64_t usual_patience) {
+             std::int64_t usual_patience, std::int64_t usual_fair_patience = 0) {
     const auto patience = settings.number("guard", usual_patience, 0, 1'000'000);
     const auto share = settings.number("share", 10, 1, 100);
-    const auto fair_patience = settings.number("fair", 0, 0, 1'000'000);
+    const auto fair_patience = settings.number("fair", usual_fair_patience, 0, 1'000'000);
     const auto fair_share = settings.number("fair-share", 15, 1, 100);
     const auto guard = [&](std::int64_t times, std::int64_t percent, Guarded::Due due) {
         if (times == 0) return;
@@ -162,9 +162,16 @@ Made gittins(Settings& settings, const Surroundings& surroundings) {
                    settings, surroundings, 0);
 }
 
+struct PredictedUsual {
+    std::int64_t oldest = 0;
+    std::int64_t patience = 0, fair_patience = 0;
+};
+
+template <PredictedUsual kUsual>
 Made predicted(Settings& settings, const Surroundings& surroundings) {
-    const auto oldest = settings.number("oldest", 0, 0, 99);
-    return guarded(std::make_unique<Predicted>(oldest), settings, surroundings, 0);
+    const auto oldest = settings.number("oldest", kUsual.oldest, 0, 99);
+    return guarded(std::make_unique<Predicted>(oldest), settings, surroundings, kUsual.patience,
+                   kUsual.fair_patience);
 }
 
 Made finish_fair(Settings& settings, const Surroundings& surroundings) {
@@ -207,13 +214,14 @@ constexpr Maker kMakers[] = {
      [](Settings&, const Surroundings&) -> Made { return std::make_unique<TiresiasReleased>(); }},
     {{"geo8", "geometric levels of GPU time used: 10m, then x8, five of them"},
      geometric<LevelsUsual{.levels = 5, .patience = 0, .inside = Inside::Narrowest}>},
-    {{"berth", "the default: four such levels, and nobody waits for ever"},
-     geometric<LevelsUsual{.levels = 4, .patience = 10, .inside = Inside::OldestOnLast}>},
+    {{"berth", "the default: as predicted, but long jobs by age; nobody waits for ever"},
+     predicted<PredictedUsual{.oldest = 33, .patience = 20, .fair_patience = 7}>},
     {{"gittins", "the cheapest next completion first; knows how sizes are distributed"},
      gittins<Gittins::Learning::Off>},
     {{"gittins-learned", "the same, the sizes learned from finished jobs"},
      gittins<Gittins::Learning::FromFinished>},
-    {{"predicted", "the cheapest next completion first, by what jobs like it took"}, predicted},
+    {{"predicted", "the cheapest next completion first, by what jobs like it took"},
+     predicted<PredictedUsual{}>},
 };
 
 constexpr auto kNames = [] {

@@ -333,7 +333,7 @@ TEST_CASE("experts: who has proved right counts; kin that are alike are believed
         Experts experts;
         const Ticket next = teach(experts, 40, size);
         experts.submitted(handed_in(next, minutes(41), 0));
-        return experts.opinion(next)[size_step(held.count())];
+        return experts.opinion(next).hazard(size_step(held.count()));
     };
     const auto by_kin = [](Ticket job) { return job % 2 == 0 ? hours(5) : minutes(5); };
     // Five of ten jobs take five minutes, but none of this one's kin.

@@ -33,7 +33,8 @@ std::int64_t Predicted::stage(Ticket job, std::size_t step) const {
     }
     std::int8_t& known = belief->stages[step];
     if (known < 0) {
-        known = static_cast<std::int8_t>(stage_of(completion_cost(belief->hazards, step)));
+        known = static_cast<std::int8_t>(stage_of(
+            completion_cost([&](std::size_t at) { return belief->opinion.hazard(at); }, step)));
     }
     return std::min<std::int64_t>(known, last_);
 }

@@ -37,7 +37,7 @@ class Predicted final : public Order {
   private:
     // What is thought of a job, worked out when asked for.
     struct Belief {
-        Hazards hazards;
+        Opinion opinion;
         std::array<std::int8_t, kSizeSteps> stages;  // by step; negative = not asked yet
     };
 

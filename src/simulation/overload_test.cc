@@ -122,23 +122,26 @@ Replay replay_under(std::string_view policy, const Trace& trace) {
 }  // namespace
 
 TEST_CASE("under twice the load every job ends, and no wait is longer than the guard promises") {
-    for (const std::uint64_t seed : {1U, 2U}) {
-        INFO("seed " << seed);
-        const Trace trace = twice_too_much(seed);
-        const Replay guarded = replay_under("berth", trace);
-        const Replay unguarded = replay_under("berth:guard=0", trace);
-        const Waits with_guard(trace, guarded);
-        const Waits without(trace, unguarded);
-        CHECK(with_guard.most_beyond_promise(10) <= Duration{});
-        CHECK(without.most_beyond_promise(10) > hours(24) * 7);
-        CHECK(with_guard.longest() < without.longest());
+    struct {
+        std::string_view policy, unguarded;
+        int times;
+    } constexpr kOrders[] = {
+        {"berth", "berth:guard=0:fair=0", 20},
+        {"geo8:levels=4:inside=oldest-on-last:guard=10", "geo8:levels=4:inside=oldest-on-last", 10},
+    };
+    for (const auto& [policy, unguarded, times] : kOrders) {
+        for (const std::uint64_t seed : {1U, 2U}) {
+            INFO(policy << ", seed " << seed);
+            const Trace trace = twice_too_much(seed);
+            const Replay guarded = replay_under(policy, trace);
+            const Replay alone = replay_under(unguarded, trace);
+            const Waits with_guard(trace, guarded);
+            const Waits without(trace, alone);
+            CHECK(with_guard.most_beyond_promise(times) <= Duration{});
+            CHECK(without.most_beyond_promise(times) > hours(24) * 7);
+            CHECK(with_guard.longest() < without.longest());
+        }
     }
-}
-
-TEST_CASE("the guard keeps its promise beside one by fair ends, around a learned order") {
-    const Trace trace = twice_too_much(1);
-    const Replay guarded = replay_under("predicted:oldest=33:guard=20:fair=8", trace);
-    CHECK(Waits(trace, guarded).most_beyond_promise(20) <= Duration{});
 }
 
 }  // namespace berth::simulation
