@@ -48,7 +48,7 @@ class Cluster {
     PoolId find_pool(std::string_view name) const;
     const Job* find_job(JobId job) const { return jobs_.get(job); }
     const Job& job(JobId job) const;
-    // Which jobs of it changed, those inside a Trial and what it takes back included.
+    // Which jobs of it changed, inside a Trial as well; taken back too where it was read meanwhile.
     const WorkLog& work_log(ProjectId project) const { return work_logs_[project.index()]; }
     const Jobs& jobs() const { return jobs_; }  // all that have not ended, by id
     const Membership& membership() const { return membership_; }

@@ -88,8 +88,10 @@ bool Reach::is_enough(const Hunt& hunt) {
 
 const Reach::Count& Reach::up_to_date(const Hunt& hunt) {
     const Terms& terms = hunt.terms;
-    Count& count = terms.from_own ? of_preemptor({terms.project, terms.precedence}) : nearest(hunt);
-    cost_to_follow(hunt, count) < cost_to_begin(hunt) ? follow(hunt, count) : begin(hunt, count);
+    const std::int64_t anew = cost_to_begin(hunt);
+    Count& count =
+        terms.from_own ? of_preemptor({terms.project, terms.precedence}) : nearest(hunt, anew);
+    cost_to_follow(hunt, count) < anew ? follow(hunt, count) : begin(hunt, count);
     count.projects = hunt.projects;
     count.mark = hunt.pieces.changed_nodes().mark();
     count.used = ++questions_;
@@ -105,10 +107,10 @@ Reach::Count& Reach::of_preemptor(const Preemptor& who) {
 }
 
 // The one that is brought up to date at the least cost.
-Reach::Count& Reach::nearest(const Hunt& hunt) {
+Reach::Count& Reach::nearest(const Hunt& hunt, std::int64_t cost_anew) {
     const auto cost = [&](const Count& count) { return cost_to_follow(hunt, count); };
     const auto best = std::ranges::min_element(lent_, {}, cost);
-    const bool is_near = best != lent_.end() && 2 * cost(*best) < cost_to_begin(hunt);
+    const bool is_near = best != lent_.end() && 2 * cost(*best) < cost_anew;
     if (is_near) return *best;
     if (lent_.size() < kLentMax) return lent_.emplace_back();
     return *std::ranges::min_element(lent_, {}, &Count::used);

@@ -39,7 +39,7 @@ class Reach {
 
     const Count& up_to_date(const Hunt& hunt);
     Count& of_preemptor(const Preemptor& who);
-    Count& nearest(const Hunt& hunt);
+    Count& nearest(const Hunt& hunt, std::int64_t cost_anew);
     static std::int64_t cost_to_follow(const Hunt& hunt, const Count& count);
     static void begin(const Hunt& hunt, Count& count);
     static void follow(const Hunt& hunt, Count& count);
