@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "decision_check.h"
+#include "idle_check.h"
 #include "lifecycle/invariants.h"
 #include "random_script.h"
 #include "rule_shares.h"
