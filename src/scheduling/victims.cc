@@ -113,6 +113,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
               beneficiary,
               terms_of(*view_, beneficiary),
               pieces_,
+              scratch_,
               beneficiary.rule == model::Rule::Reclaim
                   ? ReclaimLedger(*view_, beneficiary.job.project, beneficiary.amount)
                   : ReclaimLedger(),
