@@ -66,7 +66,7 @@ constexpr std::string_view kNever = "never";
 constexpr Duration kNeverStale{-1};
 
 constexpr Form stale_grace() {
-    return {"time or never",
+    return {"time|never",
             [](Policy& policy, std::string_view text) -> Status {
                 BERTH_TRY(read,
                           text == kNever ? kNeverStale : read_time(text, Duration{0}, kTimeMax));
@@ -80,7 +80,7 @@ constexpr Form stale_grace() {
 }
 
 constexpr Form park_after() {
-    return {"time or never",
+    return {"time|never",
             [](Policy& policy, std::string_view text) -> Status {
                 if (text == kNever) return policy.park_after.reset(), Status{};
                 BERTH_TRY(read, read_time(text, Duration{1}, kTimeMax));
@@ -133,7 +133,7 @@ constexpr Form part(std::string_view takes) {
 }
 
 constexpr Form waste_budget() {
-    return {"0 to 1 or none",
+    return {"0-1|none",
             [](Policy& policy, std::string_view text) -> Status {
                 if (text == "none") return policy.waste_budget.reset(), Status{};
                 BERTH_TRY(read, read_part(text, 1000));
@@ -169,11 +169,11 @@ constexpr Form word(std::string_view takes) {
 
 template <auto Member>
 constexpr Form yes_no() {
-    return word<Member, kNoYes>("yes or no");
+    return word<Member, kNoYes>("yes|no");
 }
 template <auto Member>
 constexpr Form spreading() {
-    return word<Member, kSpreading>("binpack or spread");
+    return word<Member, kSpreading>("binpack|spread");
 }
 
 constexpr PolicySetting setting(std::string_view name, Form form, std::string_view meaning) {
@@ -183,47 +183,42 @@ constexpr PolicySetting setting(std::string_view name, Form form, std::string_vi
 using P = Policy;
 
 constexpr PolicySetting kSettings[] = {
-    setting("tiers", number<&Tiers::count, 1, kTiersMax>("1 to 16"),
-            "steps of GPU time had: on a lower one a job goes first; 1 = by age alone"),
-    setting("first_tier", time<&Tiers::first, 1>(), "GPU time with which the first tier ends"),
-    setting("tier_factor", number<&Tiers::factor, 2, 1000>("2 to 1000"),
-            "each further tier ends with so many times as much"),
-    setting("tier_patience", number<&Tiers::patience, 0, 1'000'000>("0 to 1000000"),
-            "a job that waited so many times what it ran gets a turn; 0 = no turns"),
+    setting("tiers", number<&Tiers::count, 1, kTiersMax>("1-16"),
+            "steps of GPU time had; 1 = by age alone"),
+    setting("first_tier", time<&Tiers::first, 1>(), "GPU time that ends the first step"),
+    setting("tier_factor", number<&Tiers::factor, 2, 1000>("2-1000"),
+            "each next one ends at so many times that"),
+    setting("tier_patience", number<&Tiers::patience, 0, 1'000'000>("0-1000000"),
+            "a wait so many runs long earns a turn"),
     setting("min_run", time<&P::min_run>(), "a started job is left alone so long"),
-    setting("min_run_restarts", number<&P::min_run_restarts, 0, 1000>("0 to 1000"),
-            "and at least so many times its restart cost"),
+    setting("min_run_restarts", number<&P::min_run_restarts, 0, 1000>("0-1000"),
+            "at least so many of its restart costs"),
     setting("min_run_binds_all", yes_no<&P::min_run_binds_all>(),
-            "owners of a quota and interactive work wait for that as well"),
+            "owners and sessions wait for it as well"),
     setting("grace", time<&P::pause_grace, 0, kPauseGraceMax.count()>(),
             "a paused job may take so long to save"),
-    setting("hold", time<&P::hold>(), "freed GPUs are kept so long beyond the last grace"),
-    setting("sticky_plans", yes_no<&P::sticky_plans>(),
-            "freed GPUs are kept for the job that they were freed for"),
-    setting("cheapest_victims", yes_no<&P::cheapest_victims>(),
-            "who loses least work is paused, not the first in order"),
-    setting("waste_budget", waste_budget(),
-            "unsaved work that pauses may destroy a day, of the pool's GPU time"),
-    setting("park_after", park_after(), "a new session without GPU calls so long is parked"),
-    setting("stale_grace", stale_grace(), "a gang may run below its minimum so long"),
+    setting("hold", time<&P::hold>(), "freed GPUs are kept so long after grace"),
+    setting("sticky_plans", yes_no<&P::sticky_plans>(), "what is freed for a job is kept for it"),
+    setting("cheapest_victims", yes_no<&P::cheapest_victims>(), "who loses least work is paused"),
+    setting("waste_budget", waste_budget(), "unsaved GPU time a day that may be lost"),
+    setting("park_after", park_after(), "new sessions idle so long are parked"),
+    setting("stale_grace", stale_grace(), "a gang may run so long below its minimum"),
     setting("scale_overcommitted", yes_no<&P::scale_overcommitted>(),
-            "quotas that promise more than there is are scaled down"),
-    setting("gang_reclaim", yes_no<&P::gang_reclaim>(),
-            "a gang may cross its project's fair share by less than itself"),
-    setting("usage_weight", part<&P::usage_weight, 1'000'000>("0 to 1000"),
-            "how far past use leans the division of what idles"),
+            "quotas above what is there are scaled"),
+    setting("gang_reclaim", yes_no<&P::gang_reclaim>(), "a gang may cross its fair share in part"),
+    setting("usage_weight", part<&P::usage_weight, 1'000'000>("0-1000"),
+            "how much past use counts for what idles"),
     setting("measured_usage", yes_no<&P::measured_usage>(), "past use is what projects really had"),
-    setting("usage_half_life", time<&P::usage_half_life, 1>(), "what lies so far back counts half"),
-    setting("moves", number<&P::moves_max, 0, 1000>("0 to 1000"),
-            "most running jobs that move so that one fits; 0 = none"),
-    setting("priced_moves", yes_no<&P::priced_moves>(),
-            "they move only for what the waiting job has lost by waiting"),
-    setting("bookings", number<&P::bookings_max, 0, 1000>("0 to 1000"),
-            "most gangs that idle GPUs are kept for until they start; 0 = none"),
-    setting("booking_after", time<&P::booking_after>(), "each after it has waited so long"),
-    setting("consolidate_above", part<&P::consolidate_above_ppm, 1000, 1000>("0 to 1"),
-            "gangs with a larger tensor, as part of the model, go onto the fewest nodes"),
-    setting("train", spreading<&P::train>(), "train jobs fill nodes, or spread over them"),
+    setting("usage_half_life", time<&P::usage_half_life, 1>(), "use so long ago counts half"),
+    setting("moves", number<&P::moves_max, 0, 1000>("0-1000"),
+            "most jobs that move so that one fits"),
+    setting("priced_moves", yes_no<&P::priced_moves>(), "moves cost no more than the wait has"),
+    setting("bookings", number<&P::bookings_max, 0, 1000>("0-1000"),
+            "most gangs that idle GPUs are kept for"),
+    setting("booking_after", time<&P::booking_after>(), "each once it has waited so long"),
+    setting("consolidate_above", part<&P::consolidate_above_ppm, 1000, 1000>("0-1"),
+            "tensor part that keeps a gang together"),
+    setting("train", spreading<&P::train>(), "train jobs fill nodes, or spread"),
     setting("build", spreading<&P::build>(), "the same of build and inference jobs"),
 };
 

@@ -21,8 +21,8 @@ namespace berth::model {
 
 struct PolicySetting {
     std::string_view name;     // "min_run"
-    std::string_view takes;    // what its text is, for people: "time", "1 to 16", "yes or no"
-    std::string_view meaning;  // one line
+    std::string_view takes;    // what its text is, for people: "time", "1-16", "yes|no"
+    std::string_view meaning;  // at most 40 characters
     // Errors: Invalid, with what was wanted and what was found.
     base::Status (*read)(Policy& policy, std::string_view text);
     std::string (*write)(const Policy& policy);

@@ -41,7 +41,7 @@ TEST_CASE("each setting has a name of its own, a form and a meaning that fit in 
         CHECK(names.insert(setting.name).second);
         CHECK(find_policy_setting(setting.name) == &setting);
         CHECK_FALSE(setting.takes.empty());
-        CHECK(setting.meaning.size() <= 80);
+        CHECK(setting.meaning.size() <= 40);
         CHECK_FALSE(setting.meaning.ends_with('.'));
     }
     CHECK(find_policy_setting("min-run") == nullptr);
