@@ -11,9 +11,6 @@
 namespace berth::cluster {
 namespace {
 
-// Whose memory is kept for others: of jobs with few tasks.
-constexpr std::size_t kSpareTasks = 4;
-
 MilliGpu counted(const Cluster& cluster, std::span<const TaskPlacement> tasks) {
     MilliGpu total{0};
     for (const TaskPlacement& task : tasks) total += cluster.counted(task);
@@ -178,7 +175,10 @@ void Cluster::change(JobId id, Change&& change) {
     change(job);
     job.lacking = lacking(shape(job.shape), job);
     if (job.placed.empty() && !job.hold) job.pool = {};
-    if (job.placed.empty()) job.fresh_tasks = 0;
+    if (job.placed.empty()) {
+        job.fresh_tasks = 0;
+        undo_.take_memory_of(job.placed);
+    }
     if (had_hold && !job.hold) holders_.erase(id);
     if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
@@ -262,10 +262,7 @@ void Cluster::remove_job(JobId id) {
     }
     if (job.stay.node.is_valid()) nodes_[job.stay.node.index()].memory.used -= job.stay.memory();
     history_.stale.erase(id);
-    if (job.placed.capacity() > 0 && job.placed.capacity() <= kSpareTasks) {
-        undo_.spare_placed.push_back(std::move(mutable_job(id).placed));
-        undo_.spare_placed.back().clear();
-    }
+    undo_.take_memory_of(mutable_job(id).placed);
     jobs_.erase(id);
 }
 

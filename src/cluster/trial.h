@@ -30,9 +30,16 @@ struct UndoList {
     std::vector<TaskPlacement> tasks;
     std::vector<Hold> holds;
 
-    // Memory of holds and jobs that are gone, for the next ones.
+    // Memory of holds that are gone and of jobs without tasks, for the next ones.
     std::vector<std::vector<TaskPlacement>> spare;
     std::vector<std::vector<PlacedTask>> spare_placed;
+
+    void take_memory_of(std::vector<PlacedTask>& placed) {
+        constexpr std::size_t kTasksMax = 4;  // of wide gangs there are few
+        if (placed.capacity() == 0 || placed.capacity() > kTasksMax) return;
+        placed.clear();
+        spare_placed.push_back(std::move(placed));
+    }
 
     void clear() {  // keeps the memory
         entries.clear();

@@ -172,13 +172,14 @@ void Bookings::keep(Booked& booked) const {
 }
 
 std::vector<model::Booking> Bookings::still_waiting(std::vector<model::Booking> before) const {
-    before.reserve(before.size() + count_);
+    const std::size_t most = before.size() + count_;
     for (const Booked& booked : booked()) {
         if (is_served(view_->cluster.job(booked.booking.job))) continue;
         // One that could have started now, and whose GPUs others with more right have taken.
         if (booked.booking.start <= view_->now && booked.kept.empty()) continue;
-        before.push_back(booked.booking);
-        before.back().kept = booked.kept;
+        before.reserve(most);  // at once, where there is one
+        const model::Booking& of = booked.booking;
+        before.push_back({of.job, of.start, of.unknown, of.tasks, booked.kept});
     }
     return before;
 }

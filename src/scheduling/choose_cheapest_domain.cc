@@ -30,8 +30,8 @@ std::optional<Chosen> choose_cheapest_domain(const Hunt& hunt, SlotMarket& marke
     for (const Region& region : required_regions(hunt.view, hunt.beneficiary.job)) {
         Beneficiary here = hunt.beneficiary;
         here.within = region;
-        Hunt inside{hunt.view,   here,          hunt.terms, hunt.pieces,
-                    hunt.ledger, hunt.projects, hunt.count};
+        Hunt inside{hunt.view,    here,        hunt.terms,    hunt.pieces,
+                    hunt.scratch, hunt.ledger, hunt.projects, hunt.count};
         market.close();
         market.reopen(inside, {});
         auto chosen = choose_cheapest(inside, market);

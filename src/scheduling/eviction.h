@@ -13,12 +13,15 @@
 
 namespace berth::scheduling {
 
+struct SlotScratch;
+
 // What one search for victims is about.
 struct Hunt {
     const PoolView& view;
     const Beneficiary& beneficiary;
     Terms terms;
     PieceTable& pieces;
+    SlotScratch& scratch;  // of the prices of slots
     ReclaimLedger ledger;  // nothing taken yet
     base::SmallVector<ProjectId, 128> projects;  // whose work may be taken at all
     std::int64_t count = 0;           // of the pieces that may be taken

@@ -75,8 +75,8 @@ std::optional<TimePoint> worth_at(const PoolView& view, const Job& job, const Re
 
 class Search {
   public:
-    Search(const PoolView& view, const Job& job, Movers& known)
-        : view_(view), job_(job), known_(known) {}
+    Search(const PoolView& view, const Job& job, Movers& known, std::pmr::memory_resource* memory)
+        : view_(view), job_(job), known_(known), on_nodes_(memory), movers_(memory) {}
 
     void run() {
         find_movers();
@@ -248,7 +248,7 @@ class Search {
 
     // At most so many slots come from as many jobs as may move: each frees the nodes it stands on.
     std::int64_t most_slots() const {
-        base::SmallVector<std::int64_t, 64> tasks;
+        std::pmr::vector<std::int64_t> tasks(movers_.get_allocator());
         for (const Mover& mover : movers_) tasks.push_back(std::ssize(mover.job->placed));
         const auto count = std::min<std::ptrdiff_t>(view_.policy.moves_max, std::ssize(tasks));
         std::ranges::partial_sort(tasks, tasks.begin() + count, std::greater{});
@@ -277,7 +277,7 @@ class Search {
         const auto fitting = place_fitting(view_, job_, job_.ask(), View::Coming);
         const std::size_t missing = static_cast<std::size_t>(job_.ask()) - fitting.size();
         if (missing == 0 || std::cmp_greater(missing, most_slots())) return;
-        base::SmallVector<Clearing, 16> clearings;
+        std::pmr::vector<Clearing> clearings(movers_.get_allocator());
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             if (auto clearing = clear(i)) clearings.push_back(std::move(*clearing));
         }
@@ -462,11 +462,10 @@ class Search {
     Movers& known_;
     base::SmallVector<HasRoom, 16> has_room_;
     Nodes nodes_;
-    base::SmallVector<std::size_t, 128>
-        on_nodes_;  // the movers on each of these nodes, one node after the other
+    std::pmr::vector<std::size_t> on_nodes_;  // the movers on each of them, one after the other
     // Where those of a node begin; one more at the end.
     base::SmallVector<std::size_t, kNodesTried + 1> first_on_node_;
-    base::SmallVector<Mover, 64> movers_;
+    std::pmr::vector<Mover> movers_;
     Refusal refusal_;
     Rearrangement result_;
 };
@@ -485,7 +484,7 @@ Rearrangement Rearrangements::find(const Job& job) {
             return {{}, {}, worth_at(view_, job, refusal)};
         }
     }
-    Search search(view_, job, movers_);
+    Search search(view_, job, movers_, known_.get_allocator().resource());
     search.run();
     Rearrangement result = search.take_result();
     if (!result.moves.empty()) return result;

@@ -27,11 +27,14 @@ MilliGpu gpus_of(std::span<const model::TaskPlacement> tasks) {
     return total;
 }
 
+// For how many a list has room from the start.
+constexpr std::size_t kFewPieces = 16;
 // Empty ones among them: their memory is used again.
 constexpr std::size_t kGroupsKept = 16;
 
 template <typename Order>
 void put_in(std::vector<std::size_t>& sorted, std::size_t position, Order order) {
+    if (sorted.capacity() == 0) sorted.reserve(kFewPieces);
     sorted.insert(std::ranges::upper_bound(sorted, position, order), position);
 }
 
@@ -395,8 +398,9 @@ void PieceTable::add(Cut& cut, const cluster::Job& job) {
     const cluster::VictimKey key = cluster::victim_key(job);
     auto alike = std::ranges::lower_bound(cut.classes, key.precedence, {}, &Class::precedence);
     if (alike == cut.classes.end() || alike->precedence != key.precedence) {
-        alike = cut.classes.insert(alike, std::move(spare_));
-        spare_ = {};
+        if (spare_.empty()) spare_.emplace_back();
+        alike = cut.classes.insert(alike, std::move(spare_.back()));
+        spare_.pop_back();
         alike->precedence = key.precedence;
         alike->next = 0;
         alike->largest = {};
@@ -450,7 +454,7 @@ std::size_t PieceTable::cut_into_pieces(const cluster::Job& job) {
     const cluster::Shape& shape = view_->cluster.shape(job.shape);
     const std::size_t spare = cluster::spare_first(shape, job.tasks_min, running_);
     const std::size_t count = spare + (spare < running_.size() ? 1 : 0);
-    const std::size_t first = positions_for(count);
+    const std::size_t first = positions_for(count, running_.size());
     Tasks& tasks = tasks_[first];
     tasks.pieces = count;
     tasks.tasks.assign(running_.begin(), running_.end());
@@ -490,16 +494,17 @@ Piece PieceTable::piece_of(const cluster::Job& job, const Tasks& of, std::size_t
     return piece;
 }
 
-std::size_t PieceTable::positions_for(std::size_t count) {
-    if (count < free_.size() && !free_[count].empty()) {
-        const std::size_t first = free_[count].back();
-        free_[count].pop_back();
+std::size_t PieceTable::positions_for(std::size_t pieces, std::size_t tasks) {
+    std::vector<std::size_t>& free = free_[{pieces, tasks}];
+    if (!free.empty()) {
+        const std::size_t first = free.back();
+        free.pop_back();
         return first;
     }
     const std::size_t first = pieces_.size();
-    pieces_.resize(first + count);
-    is_gone_.resize(first + count);
-    tasks_.resize(first + count);
+    pieces_.resize(first + pieces);
+    is_gone_.resize(first + pieces);
+    tasks_.resize(first + pieces);
     return first;
 }
 
@@ -516,7 +521,7 @@ void PieceTable::drop(Cut& cut, const cluster::VictimKey& key) {
     for (std::size_t i = 0; i < count; ++i) drop(*alike, first + i, cut.now);
     order.erase(at, at + static_cast<std::ptrdiff_t>(count));
     if (order.empty()) {
-        spare_ = std::move(*alike);
+        spare_.push_back(std::move(*alike));
         cut.classes.erase(alike);
     }
     clear(first);
@@ -543,8 +548,7 @@ void PieceTable::clear(std::size_t first) {
         leave_nodes(first + i);
         pieces_[first + i] = {};
     }
-    free_.resize(std::max(free_.size(), count + 1));
-    free_[count].push_back(first);
+    free_[{count, tasks_[first].tasks.size()}].push_back(first);
 }
 
 void PieceTable::note_nodes(const Piece& piece) {

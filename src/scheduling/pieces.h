@@ -15,11 +15,14 @@
 #pragma once
 
 #include <array>
+#include <deque>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
 
 #include "base/change_log.h"
+#include "base/small_vector.h"
 #include "scheduling/piece.h"
 
 namespace berth::scheduling {
@@ -72,6 +75,7 @@ class PieceTable {
     // All pieces that the terms allow from these projects, in order of project and victim order.
     Choice allowed(const Terms& terms, std::span<const ProjectId> projects);
 
+    std::size_t size() const { return pieces_.size(); }  // of all positions ever in use
     const Piece& operator[](std::size_t piece) const { return pieces_[piece]; }
     bool allows(const Terms& terms, std::size_t piece) const;
     bool is_gone(std::size_t piece) const { return is_gone_[piece]; }  // taken by this decision
@@ -130,8 +134,8 @@ class PieceTable {
     // The running tasks of a job, at the position of its first piece.
     struct Tasks {
         std::size_t pieces = 0;  // into which they are cut
-        std::vector<model::TaskPlacement> tasks;
-        std::vector<int> ranks;
+        base::SmallVector<model::TaskPlacement, 1> tasks;
+        base::SmallVector<int, 4> ranks;
     };
 
     Cut& cut(ProjectId project);
@@ -147,7 +151,7 @@ class PieceTable {
     void drop(Cut& cut, const cluster::VictimKey& key);
     void drop(Class& alike, std::size_t piece, TimePoint now);
     void clear(std::size_t first);
-    std::size_t positions_for(std::size_t count);
+    std::size_t positions_for(std::size_t pieces, std::size_t tasks);
     std::vector<std::size_t>::iterator place_in(std::vector<std::size_t>& order,
                                                 const cluster::VictimKey& key) const;
     Group& group_of(Class& alike, const Piece& piece) const;
@@ -168,11 +172,12 @@ class PieceTable {
     const PoolView* view_ = nullptr;
     std::optional<model::Policy> policy_;  // of the last decision
     bool asks_who_ = false;  // projects say minimum runs: who asks decides what is protected
-    Class spare_;  // an empty one, for its memory
+    std::vector<Class> spare_;  // empty ones, for their memory
     std::vector<Piece> pieces_;
     std::vector<bool> is_gone_;
-    std::vector<Tasks> tasks_;  // by position
-    std::vector<std::vector<std::size_t>> free_;  // by count: where so many neighbours are unused
+    std::deque<Tasks> tasks_;  // by position; pieces point into it
+    // By pieces and tasks of a job: where so many neighbours, with memory for so many, are unused.
+    std::map<std::array<std::size_t, 2>, std::vector<std::size_t>> free_;
     std::vector<Cut> cuts_;  // by project
     std::vector<cluster::VictimKey> changed_;  // in the project that is cut again
     std::vector<model::TaskPlacement> running_;  // of the job that is cut

@@ -11,17 +11,16 @@ using Room = SlotScratch::Room;
 
 class SlotSearch {
   public:
-    SlotSearch(const Hunt& hunt, ReclaimLedger& ledger, const std::vector<bool>& is_chosen,
-               NodeId node, SlotScratch& scratch)
+    SlotSearch(const Hunt& hunt, ReclaimLedger& ledger, NodeId node)
         : hunt_(hunt),
           pieces_(hunt.pieces),
-          is_chosen_(is_chosen),
+          is_chosen_(hunt.scratch.is_chosen),
           node_(node),
           ledger_(ledger),
-          candidates_(scratch.candidates),
-          reachable_(scratch.reachable),
-          taken_(scratch.taken),
-          best_(scratch.best) {
+          candidates_(hunt.scratch.candidates),
+          reachable_(hunt.scratch.reachable),
+          taken_(hunt.scratch.taken),
+          best_(hunt.scratch.best) {
         const PoolView& view = hunt.view;
         const cluster::NodeState& state = view.cluster.nodes()[node.index()];
         const ShapeId shape = hunt.beneficiary.job.shape;
@@ -251,11 +250,9 @@ class SlotSearch {
 
 }  // namespace
 
-const SlotCost& cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger,
-                              const std::vector<bool>& is_chosen, NodeId node,
-                              SlotScratch& scratch) {
-    SlotSearch(hunt, ledger, is_chosen, node, scratch).run();
-    return scratch.best;
+const SlotCost& cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger, NodeId node) {
+    SlotSearch(hunt, ledger, node).run();
+    return hunt.scratch.best;
 }
 
 }  // namespace berth::scheduling

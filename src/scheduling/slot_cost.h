@@ -44,12 +44,11 @@ struct SlotScratch {
     std::vector<Room> reachable;
     std::vector<Taken> taken;
     SlotCost best;
+    std::vector<bool> is_chosen;  // by piece; those beyond its end are not
 };
 
 // Pieces that are chosen are gone. The ledger knows of them, and is as before after the call. The
-// answer stays in the scratch.
-const SlotCost& cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger,
-                              const std::vector<bool>& is_chosen, NodeId node,
-                              SlotScratch& scratch);
+// answer stays in the hunt's scratch.
+const SlotCost& cheapest_slot(const Hunt& hunt, ReclaimLedger& ledger, NodeId node);
 
 }  // namespace berth::scheduling

@@ -208,6 +208,7 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
     const PoolView& view = hunt.view;
     const cluster::Trial trial(view.cluster);
     ReclaimLedger ledger = hunt.ledger;
+    Choice choice;
     int missing = hunt.beneficiary.tasks;
     for (const auto& task : place_fitting(view, hunt.beneficiary.job, missing, View::Coming,
                                           hunt.beneficiary.within)) {
@@ -217,17 +218,16 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
     while (missing > 0) {
         const std::optional<Offer> top = pop(hunt);
         if (!top) break;
-        const SlotCost& now = cheapest_slot(hunt, ledger, is_chosen_, top->node, scratch_);
+        const SlotCost& now = cheapest_slot(hunt, ledger, top->node);
         if (!now.is_possible) {
             to_offer_.push_back(top->node);
         } else if (std::tie(now.cost, now.jobs) != std::tie(top->cost, top->jobs)) {
             push({now.cost, now.jobs, top->node, top->version});
-        } else if (accept(hunt, ledger, top->node, now)) {
+        } else if (accept(hunt, ledger, top->node, now, choice)) {
             --missing;
         }
     }
-    Choice choice = std::exchange(choice_, {});
-    for (const std::size_t piece : choice) is_chosen_[piece] = false;
+    for (const std::size_t piece : choice) hunt.scratch.is_chosen[piece] = false;
     if (missing > 0) {
         is_open_ = false;  // what it learnt was true with the ledger it had come to
         return {};
@@ -236,15 +236,16 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
     return choice;
 }
 
-bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node,
-                        const SlotCost& slot) {
+bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, const SlotCost& slot,
+                        Choice& choice) {
     cluster::Cluster& cluster = hunt.view.cluster;
     base::SmallVector<NodeId, 16> touched{node};
+    std::vector<bool>& is_chosen = hunt.scratch.is_chosen;
+    is_chosen.resize(std::max(is_chosen.size(), hunt.pieces.size()));
     for (const std::size_t position : slot.pieces) {
         const Piece& piece = hunt.pieces[position];
-        if (position >= is_chosen_.size()) is_chosen_.resize(position + position / 2 + 1);
-        is_chosen_[position] = true;
-        choice_.push_back(position);
+        is_chosen[position] = true;
+        choice.push_back(position);
         if (hunt.asks_ledger()) ledger.take(piece.project, piece.gpus);
         cluster.release(piece.job, piece.ranks);
         for (const model::TaskPlacement& task : piece.tasks) touched.push_back(task.node);

@@ -71,7 +71,8 @@ class SlotMarket {
     std::optional<Offer> pop(const Hunt& hunt);
     // Puts a node up at the least its slot may cost; what was said of it before is void.
     void offer(const Hunt& hunt, NodeId node);
-    bool accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, const SlotCost& slot);
+    bool accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, const SlotCost& slot,
+                Choice& choice);
 
     bool is_open_ = false;
     ReclaimLedger::Headrooms headrooms_;  // of the hunt it was last used in
@@ -82,9 +83,6 @@ class SlotMarket {
     std::vector<Offer> heap_;
     std::vector<std::uint32_t> versions_;  // by node: of the offer that counts, 0 = none yet
     std::vector<std::uint64_t> in_reach_;  // by node: its GPUs on which pieces were looked at
-    std::vector<bool> is_chosen_;  // by piece
-    Choice choice_;
-    SlotScratch scratch_;
 };
 
 }  // namespace berth::scheduling

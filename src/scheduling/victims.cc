@@ -10,7 +10,7 @@ namespace berth::scheduling {
 namespace {
 
 // Markets that are kept from one decision to the next: each is as large as the pool has nodes.
-constexpr std::size_t kMarketsKept = 16;
+constexpr std::size_t kMarketsKept = 64;
 
 void find_projects_to_take_from(Hunt& hunt) {
     const PoolView& view = hunt.view;
@@ -113,6 +113,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
               beneficiary,
               terms_of(*view_, beneficiary),
               pieces_,
+              scratch_,
               beneficiary.rule == model::Rule::Reclaim
                   ? ReclaimLedger(*view_, beneficiary.job.project, beneficiary.amount)
                   : ReclaimLedger(),

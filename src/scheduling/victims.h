@@ -65,6 +65,7 @@ class VictimSearch {
     std::deque<Market> markets_;  // those in use, then those whose memory is kept
     std::size_t markets_used_ = 0;
     SlotMarket own_;  // for who is bound to a node
+    SlotScratch scratch_;
 };
 
 }  // namespace berth::scheduling

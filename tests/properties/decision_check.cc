@@ -25,22 +25,16 @@ using model::Rule;
 // Sets of victims are tried exhaustively up to so many pieces, by samples beyond.
 constexpr std::size_t kPiecesAll = 10;
 constexpr int kSamples = 40;
+constexpr int kOrders = 1000;  // of starts and promises
+
+// A plan says in which order jobs start and in which order they are promised GPUs, but not how
+// many had started when a promise was made; limits and what may be taken depend on it.
+enum class Step { Start, Reserve };
+using Order = std::vector<Step>;
 
 std::string name(JobId job) { return "job " + std::to_string(job.value); }
 
-// What this job finds when GPUs are kept for others.
-Room without_kept(Room room, const Plan& plan, JobId job) {
-    for (const model::Booking& booking : plan.bookings) {
-        if (booking.job == job) continue;
-        for (const auto& task : booking.kept) {
-            auto& gpus = room.nodes[task.node.index()].gpus;
-            for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
-                if ((task.gpu_mask >> gpu & 1) != 0) gpus[gpu] = {};
-            }
-        }
-    }
-    return room;
-}
+bool is_from_idle(const model::Start& start) { return start.rule != Rule::Hold; }
 
 class Replay {
   public:
@@ -50,8 +44,7 @@ class Replay {
         cluster::keep_tiers(cluster_, policy.tiers, now);
     }
 
-    // A plan does not say whether a start came before or after the pauses that made room for it.
-    std::vector<std::string> run(bool starts_last) {
+    std::vector<std::string> run(const Order& order) {
         ++stats_.decisions;
         stats_.starts += std::ssize(plan_.starts);
         start_from_holds();
@@ -61,15 +54,7 @@ class Replay {
             check_shares(pool);
             before_.push_back(judge(pool).room(View::Coming));
         }
-        if (!starts_last) start_from_idle();
-        for (const auto& reservation : plan_.reservations) reserve(reservation);
-        for (const auto& move : plan_.moves) {
-            if (move.rule != Rule::Consolidate) arrive(move);
-            if (paused_.contains({move.beneficiary, move.job})) continue;
-            report("I6: " + name(move.job) + " moves for " + name(move.beneficiary) +
-                   ", which is promised nothing");
-        }
-        if (starts_last) start_from_idle();
+        follow(order);
         for (const auto& pause : plan_.pauses) {
             if (pause.rule == Rule::Stale) {
                 cluster_.release(pause.job, pause.tasks);
@@ -139,17 +124,38 @@ class Replay {
         }
     }
 
-    void start_from_idle() {
-        for (const auto& start : plan_.starts) {
-            if (start.rule == Rule::Hold) continue;
-            const Job& job = cluster_.job(start.job);
-            if (!job.may_run) report(name(job.id) + " starts although it may not run");
-            check_places(job, start.tasks);
-            (job.active == 0 ? fresh_ : grown_).insert(start.job);
-            cluster_.place(start.job, pool_of(start.tasks), start.tasks);
-            winners_.insert(start.job);
-            gained_.insert(job.project);
+    void follow(const Order& order) {
+        auto start = plan_.starts.begin();
+        auto reservation = plan_.reservations.begin();
+        if (reservation == plan_.reservations.end()) check_moves_are_promised();
+        for (const Step step : order) {
+            if (step == Step::Start) {
+                start = std::find_if(start, plan_.starts.end(), is_from_idle);
+                start_from_idle(*start++);
+                continue;
+            }
+            reserve(*reservation++);
+            if (reservation == plan_.reservations.end()) check_moves_are_promised();
         }
+    }
+
+    void check_moves_are_promised() {
+        for (const auto& move : plan_.moves) {
+            if (move.rule != Rule::Consolidate) arrive(move);
+            if (paused_.contains({move.beneficiary, move.job})) continue;
+            report("I6: " + name(move.job) + " moves for " + name(move.beneficiary) +
+                   ", which is promised nothing");
+        }
+    }
+
+    void start_from_idle(const model::Start& start) {
+        const Job& job = cluster_.job(start.job);
+        if (!job.may_run) report(name(job.id) + " starts although it may not run");
+        check_places(job, start.tasks);
+        (job.active == 0 ? fresh_ : grown_).insert(start.job);
+        cluster_.place(start.job, pool_of(start.tasks), start.tasks);
+        winners_.insert(start.job);
+        gained_.insert(job.project);
     }
 
     void check_places(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
@@ -547,6 +553,23 @@ class Replay {
     bool is_sequence_known_ = true;
 };
 
+// Nothing where some order explains the plan, otherwise what is wrong when all starts come first.
+std::vector<std::string> check_orders(const lifecycle::State& before, const model::Policy& policy,
+                                      model::TimePoint now, const Plan& plan,
+                                      DecisionStats& stats) {
+    Order order(static_cast<std::size_t>(std::ranges::count_if(plan.starts, is_from_idle)),
+                Step::Start);
+    order.resize(order.size() + plan.reservations.size(), Step::Reserve);
+    const auto found = Replay(before, policy, now, plan, stats).run(order);
+    std::ranges::reverse(order);  // what explains most of the others: all starts come last
+    for (int tried = 0; !found.empty() && tried < kOrders; ++tried) {
+        DecisionStats again;
+        if (Replay(before, policy, now, plan, again).run(order).empty()) return {};
+        if (!std::ranges::prev_permutation(order).found) break;
+    }
+    return found;
+}
+
 }  // namespace
 
 std::vector<std::string> check_decision(const lifecycle::State& before, const model::Policy& policy,
@@ -554,45 +577,15 @@ std::vector<std::string> check_decision(const lifecycle::State& before, const mo
                                         const lifecycle::State& after, DecisionStats& stats) {
     stats.node_moves += std::ssize(plan.node_moves);
     std::vector<std::string> found = check_node_moves(before.cluster, plan, now);
-    if (plan.node_moves.empty()) found = Replay(before, policy, now, plan, stats).run(false);
-    if (!found.empty() && !plan.reservations.empty() && !plan.starts.empty()) {
-        DecisionStats again;
-        if (Replay(before, policy, now, plan, again).run(true).empty()) found.clear();
+    if (plan.node_moves.empty()) {
+        for (std::string& finding : check_orders(before, policy, now, plan, stats))
+            found.push_back(std::move(finding));
     }
     for (std::string& finding : check_state(after)) found.push_back(std::move(finding));
     for (const auto& [id, record] : before.jobs) {
         const model::JobRecord* later = after.jobs.get(id);
         if (later != nullptr && later->attained_gpu_ms < record.attained_gpu_ms)
             found.push_back("I12: " + name(id) + " lost service");
-    }
-    return found;
-}
-
-std::vector<std::string> check_idle(const lifecycle::State& state, const model::Policy& policy,
-                                    model::TimePoint now, const model::Plan& plan) {
-    std::vector<std::string> found;
-    for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) {
-        const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
-        const std::set<JobId> none;
-        const RuleShares shares = rule_shares(state.cluster, pool, policy, now);
-        const Judge judge(state.cluster, policy, now, pool, shares, none, none);
-        const Room idle = judge.room(View::Idle);
-        const Room coming = judge.room(View::Coming);
-        for (const auto& [id, job] : state.cluster.jobs()) {
-            const auto pools = state.cluster.pools_wanted(job);
-            if (!job.is_waiting() || std::ranges::find(pools, pool) == pools.end()) continue;
-            // A booked gang's own project leaves it its share.
-            const bool leaves_share = std::ranges::any_of(plan.bookings, [&](const auto& booking) {
-                return state.cluster.job(booking.job).project == job.project;
-            });
-            if (leaves_share) continue;
-            if (job.grows_by_restart() && judge.is_young(job, Rule::Preempt, job.project)) continue;
-            const Want want = judge.want(job, Rule::Allocate);
-            if (judge.passes_gates(without_kept(coming, plan, id), want) &&
-                judge.fits(without_kept(idle, plan, id), want)) {
-                found.push_back("I10: " + name(id) + " waits although it fits and may run");
-            }
-        }
     }
     return found;
 }

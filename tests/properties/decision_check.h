@@ -37,9 +37,4 @@ std::vector<std::string> check_decision(const lifecycle::State& before, const mo
                                         model::TimePoint now, const model::Plan& plan,
                                         const lifecycle::State& after, DecisionStats& stats);
 
-// I10: after settling, jobs that could start at once although nothing more is decided. `plan` says
-// which GPUs are kept for whom.
-std::vector<std::string> check_idle(const lifecycle::State& state, const model::Policy& policy,
-                                    model::TimePoint now, const model::Plan& plan);
-
 }  // namespace berth::proof

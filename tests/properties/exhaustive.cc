@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "decision_check.h"
+#include "idle_check.h"
 #include "judge.h"
 #include "lifecycle/carry_out.h"
 #include "lifecycle/describe.h"

@@ -549,4 +549,17 @@ std::optional<Price> Judge::cheapest(const Room& before, const Want& want,
     return best;
 }
 
+Room without_kept(Room room, const model::Plan& plan, JobId job) {
+    for (const model::Booking& booking : plan.bookings) {
+        if (booking.job == job) continue;
+        for (const auto& task : booking.kept) {
+            auto& gpus = room.nodes[task.node.index()].gpus;
+            for (std::size_t gpu = 0; gpu < gpus.size(); ++gpu) {
+                if ((task.gpu_mask >> gpu & 1) != 0) gpus[gpu] = {};
+            }
+        }
+    }
+    return room;
+}
+
 }  // namespace berth::proof

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cluster/cluster.h"
+#include "model/plan.h"
 #include "model/policy.h"
 #include "rule_shares.h"
 
@@ -165,5 +166,8 @@ bool any_set(const std::vector<JudgedPiece>& pieces, Visit&& visit) {
     }
     return false;
 }
+
+// What this job finds when the plan keeps GPUs for others.
+Room without_kept(Room room, const model::Plan& plan, JobId job);
 
 }  // namespace berth::proof

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "decision_check.h"
+#include "idle_check.h"
 #include "lifecycle/invariants.h"
 #include "random_script.h"
 #include "rule_shares.h"
@@ -188,7 +189,9 @@ class Life {
             const cluster::Job& job = cluster.job(held.job);
             const base::PoolId pool = cluster.nodes()[held.tasks.front().node.index()].pool;
             const auto shares = proof::rule_shares(cluster, pool, stage_.policy(), stage_.now());
-            const base::MilliGpu amount = cluster.most(job.shape, pool) * job.ask();
+            // It may have started in this plan, and be promised more tasks than it started with.
+            const base::MilliGpu amount =
+                cluster.most(job.shape, pool) * static_cast<int>(held.tasks.size());
             const auto gained = cluster.claim(pool, job.project).usage.allocated + amount;
             const bool crosses = gained.value > shares.fair[job.project.index()];
             if (held.rule != model::Rule::Reclaim || !crosses) continue;
