@@ -10,8 +10,8 @@ import time
 
 from server_case import BIN, ServerCase, main
 
-LOOKS = re.compile(
-    r"berth (ls|why|show|logs|top|gpus|events|status|project ls|policy show|pool ls|pool show|node ls)")
+LOOKS = re.compile(r"berth (ls|why|show|logs|top|gpus|events|status|project ls|policy show|pool ls|"
+                   r"pool show|node ls)")
 USER = pwd.getpwuid(os.geteuid()).pw_name
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/reference/cli.md"
 
