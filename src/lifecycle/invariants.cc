@@ -288,7 +288,8 @@ std::string dump(const Cluster& cluster) {
             }
         }
         if (job.stay.node.is_valid())
-            text << " stay " << job.stay.node.value << ' ' << job.stay.memory();
+            text << " stay " << job.stay.node.value << ' ' << job.stay.tasks << ' '
+                 << job.stay.memory();
         text << '\n';
     }
     for (const auto& pool : cluster.pools()) {

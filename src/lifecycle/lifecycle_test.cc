@@ -113,6 +113,19 @@ TEST_CASE("a frozen job holds no GPU but host memory of its node, and goes on wi
     CHECK(used() == 0);
 }
 
+TEST_CASE("a frozen job starts with as many tasks as it has processes of") {
+    Life life;
+    life.start(1);
+    const model::TaskPlacement place = life.state.jobs.at(kJob).tasks.front();
+    life.pause();
+    life.happen(
+        model::JobPaused{.job = kJob, .saved = true, .detail = {}, .frozen = model::Frozen{}});
+    const auto two = model::JobStarting{kJob, 1, {}, {place, {1, {0}, 2, base::kWholeGpu, {}, {}}}};
+    CHECK(lifecycle::check(life.state, two).error().message.find("the processes of 1 task") !=
+          std::string::npos);
+    CHECK(lifecycle::check(life.state, model::JobStarting{kJob, 1, {}, {place}}).has_value());
+}
+
 TEST_CASE("a parked job holds no GPU and asks for none until it wakes, also after a restart") {
     Life life;
     life.start(1);
