@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "driver.h"
+#include "vgpu/spin_kernel.h"
 
 using namespace berth::bench;
 
@@ -30,29 +31,12 @@ constexpr double kWarmNs = 3e9;
 constexpr double kTurnNs = 2e9;  // of `alternate`, by the clock that all programs have in common
 constexpr double kSettleNs = 0.3e9;  // after such a change
 
-constexpr const char* kSpin = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry berth_spin_ns(.param .u64 ns)
-{
-    .reg .pred %more;
-    .reg .b64 %now, %end, %ns;
-    ld.param.u64 %ns, [ns];
-    mov.u64 %now, %globaltimer;
-    add.u64 %end, %now, %ns;
-again:
-    mov.u64 %now, %globaltimer;
-    setp.lt.u64 %more, %now, %end;
-    @%more bra again;
-    ret;
-}
-)";
-
 // Each a function of its own, so that a step has an order.
 CUfunction load_spin() {
     CUmodule module = nullptr;
     CUfunction function = nullptr;
-    must(look_up("cuModuleLoadData", &cuModuleLoadData)(&module, kSpin), "module");
+    must(look_up("cuModuleLoadData", &cuModuleLoadData)(&module, berth::test_vgpu::kSpinKernel),
+         "module");
     must(look_up("cuModuleGetFunction", &cuModuleGetFunction)(&function, module, "berth_spin_ns"),
          "function");
     return function;
