@@ -43,6 +43,13 @@ class Fold {
     }
     void operator()(const model::ProjectSet& set) { state_.cluster.set_project(set.project); }
 
+    void operator()(const model::PolicySet& set) {
+        for (const auto& [name, text] : set.settings) {
+            text ? void(state_.policy.insert_or_assign(name, text))
+                 : void(state_.policy.erase(name));
+        }
+    }
+
     void operator()(const model::JobSubmitted& submitted) {
         model::JobSpec spec = submitted.spec;
         spec.packed.reset();  // its profile says

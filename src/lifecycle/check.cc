@@ -165,6 +165,13 @@ class Check {
         return {};
     }
 
+    Status operator()(const model::PolicySet& set) const {
+        if (auto changed = model::changed_policy({}, set.settings); !changed) {
+            return tl::unexpected(std::move(changed.error()));
+        }
+        return {};
+    }
+
     Status operator()(const model::JobSubmitted& submitted) const {
         if (submitted.job <= state_.last_job) {
             return fail(ErrorCode::Exists,

@@ -12,6 +12,7 @@
 #include "model/job.h"
 #include "model/pause_way.h"
 #include "model/plan.h"
+#include "model/policy_settings.h"
 #include "model/project.h"
 
 namespace berth::model {
@@ -112,6 +113,7 @@ struct Snapshot {
     std::vector<WasteLedger> waste;  // of pools where anything was wasted
     std::vector<UseLedger> use;  // of projects that ever ran anything
     std::vector<ProfileLedger> profiles;
+    PolicyChanges policy;  // what people have set
 };
 
 }  // namespace berth::model
