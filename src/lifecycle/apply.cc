@@ -86,6 +86,7 @@ class Fold {
     void operator()(const model::JobResized& resized) {
         JobRecord& record = settle(resized.job);
         free_releasing(record, resized.saved);
+        record.frozen.clear();
         record.lost_gpu_ms += resized.lost_gpu_ms;
         record.attempts = resized.attempt;
         record.state = JobState::Starting;
@@ -433,7 +434,8 @@ void stay_where_frozen(State& state, const JobRecord& record) {
     if (record.last_pause && record.last_pause->frozen)
         memory += std::max(record.last_pause->frozen->gpu_memory, base::Bytes{0});
     state.cluster.set_stay(
-        record.id, {record.frozen.front().node, static_cast<std::uint32_t>(memory.value >> 20)});
+        record.id, {record.frozen.front().node, static_cast<std::uint32_t>(memory.value >> 20),
+                    static_cast<int>(record.frozen.size())});
 }
 
 std::int64_t day_of(model::TimePoint time) {
