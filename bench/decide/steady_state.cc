@@ -22,7 +22,8 @@ constexpr int kProjects = 50;
 constexpr int kDepartments = 10;
 constexpr int kEvents = 2000;
 // Until then wide jobs gather in the line: few of them find a node that nobody keeps.
-constexpr int kWarmUp = 20000;
+constexpr int kWarmUpOfNode = 20;
+constexpr int kWarmUpMin = 20000;
 constexpr std::int64_t kBetweenEventsMs = 200;
 
 struct JobShape {
@@ -125,9 +126,10 @@ class Busy {
             world_.has_run_before(id);
         }
         while (!leaving_.empty()) step();
-        for (int i = 0; i < kWarmUp; ++i) step();
+        const int events = std::max(kWarmUpMin, kWarmUpOfNode * run_.nodes);
+        for (int i = 0; i < events; ++i) step();
         starts_ = pauses_ = 0;
-        asked_ = copied_ = 0;
+        asked_ = asking_ = copied_ = 0;
     }
 
     // Whether a decision is to ask for no memory but its plan's, in a pool of some size: in a small
@@ -143,7 +145,9 @@ class Busy {
         run_.print_number("allocations of an event", "allocations", made / events);
         run_.print_number("allocations of 1000 decisions, their plans left aside", "allocations",
                           asked_ * 1000 / events);
-        if (expects_none && run_.nodes >= 1000 && events >= kWarmUp / 20) {
+        run_.print_number("decisions of 1000 that ask for memory but their plans'", "decisions",
+                          asking_ * 1000 / events);
+        if (expects_none && run_.nodes >= 1000 && events >= kWarmUpMin / 20) {
             run_.expect(asked_ < events, "decisions at rest that ask for no memory");
         }
         run_.print_number("jobs", "jobs", std::ssize(world_.state.jobs));
@@ -191,6 +195,7 @@ class Busy {
         const std::int64_t copied = allocations() - after;
         copied_ += copied;
         asked_ += after - before - copied;
+        asking_ += after - before > copied;
         plans_.add(plan);
         world_.carry_out(plan, run_.policy, now);
         for (const model::Start& start : plan.starts) running_.push_back(start.job);
@@ -242,6 +247,7 @@ class Busy {
     bool turn_ = false;
     std::vector<model::JobId> running_;
     std::vector<model::JobId> leaving_;
+    std::int64_t asking_ = 0;  // decisions that asked for more than their plans hold
     std::int64_t asked_ = 0;  // allocations of the decisions beyond what their plans hold
     std::int64_t copied_ = 0;  // what their plans hold
     std::int64_t starts_ = 0;

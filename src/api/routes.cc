@@ -30,6 +30,7 @@ constexpr Route kRoutes[] = {
     {"DELETE", "pools/*", delete_pool}, {"GET", "projects", get_projects},
     {"PUT", "projects/*", put_project}, {"GET", "state", get_state},
     {"POST", "what-if", post_what_if},  {"GET", "projects/*/fair-share", get_fair_share},
+    {"GET", "policy", get_policy},      {"PUT", "policy", put_policy},
 };
 
 // Whether the path is the route's; the open words go to `words`.

@@ -33,6 +33,9 @@ void delete_pool(Site& site, Call call);
 // projects.cc
 void get_projects(Site& site, Call call);
 void put_project(Site& site, Call call);
+// policy.cc
+void get_policy(Site& site, Call call);
+void put_policy(Site& site, Call call);
 // what_if.cc
 void get_fair_share(Site& site, Call call);
 void post_what_if(Site& site, Call call);

@@ -279,6 +279,14 @@ Outcome<codec::PoolView> Client::pool(const std::string& name) {
                   "berth pool ls");
 }
 
+Outcome<codec::PolicyView> Client::policy() {
+    const auto body = get("policy");
+    if (!body) return tl::unexpected(body.error());
+    auto policy = codec::parse_policy(*body);
+    if (!policy) return unreadable(policy);
+    return std::move(*policy);
+}
+
 Success Client::remove_pool(const std::string& name) {
     auto response =
         send({.method = "DELETE", .target = target_of("pools/" + percent_encoded(name))});
@@ -288,8 +296,9 @@ Success Client::remove_pool(const std::string& name) {
 
 Outcome<std::vector<std::string>> Client::change(std::string_view kind, const std::string& name,
                                                  const std::string& body) {
-    const std::string target = target_of(std::string(kind) + "/" + percent_encoded(name));
-    auto response = send({.method = "PUT", .target = target, .body = body});
+    const std::string path = name.empty() ? "" : "/" + percent_encoded(name);
+    auto response =
+        send({.method = "PUT", .target = target_of(std::string(kind) + path), .body = body});
     if (!response) return tl::unexpected(response.error());
     std::vector<std::string> warnings;
     const auto tree = codec::parse_json(response->body, "answer");

@@ -14,6 +14,7 @@
 #include "cli/http_connection.h"
 #include "cli/server_status.h"
 #include "codec/json_api.h"
+#include "codec/policy_view.h"
 
 namespace berth::cli {
 
@@ -108,8 +109,9 @@ class Client {
     Outcome<ShareAnswer> fair_share(const std::string& project, const std::string& pool);
     // What would be different, as JSON: nothing is changed.
     Outcome<std::string> what_if(const std::vector<model::Hypothesis>& suppose);
-    // Changes "projects", "pools" or "nodes" of that name. Answers with what is to be considered:
-    // one sentence each.
+    Outcome<codec::PolicyView> policy();
+    // Changes "projects", "pools" or "nodes" of that name, or "policy", which has none. Answers
+    // with what is to be considered: one sentence each.
     Outcome<std::vector<std::string>> change(std::string_view kind, const std::string& name,
                                              const std::string& body);
     Success remove_pool(const std::string& name);

@@ -2,8 +2,9 @@
 //
 // How do shells complete berth's words? Three small scripts that ask `berth __complete`, hidden,
 // with the words typed so far; it answers one candidate a line, "word<TAB>explanation". What can
-// stand where is read from the verbs' own descriptions; jobs, projects, pools and nodes from the
-// server, which gets 300 ms: no answer means no candidates, never an error in the middle of typing.
+// stand where is read from the verbs' own descriptions; jobs, projects, pools, nodes and settings
+// from the server, which gets 300 ms: no answer means no candidates, never an error in the middle
+// of typing.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -103,6 +104,12 @@ void add_from_server(const Context& context, Completes kind, Candidates& candida
         const auto list = client.nodes();
         if (!list) return;
         for (const codec::NodeView& node : list->nodes) candidates.emplace_back(node.name, "");
+    } else if (kind == Completes::Settings) {
+        const auto policy = client.policy();
+        if (!policy) return;
+        for (const auto& setting : policy->settings) {
+            candidates.emplace_back(setting.name, setting.value + ": " + setting.meaning);
+        }
     }
 }
 
@@ -124,6 +131,7 @@ void add_what(const Context& context, Completes kind, std::string_view choices,
         case Completes::Jobs:
         case Completes::Projects:
         case Completes::Pools:
+        case Completes::Settings:
         case Completes::Nodes: add_from_server(context, kind, candidates); break;
     }
 }

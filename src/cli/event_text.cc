@@ -59,6 +59,14 @@ struct Phrase {
         }
         return text;
     }
+    std::string operator()(const model::PolicySet& event) const {
+        std::string text = "policy:";
+        for (const auto& [name, value] : event.settings) {
+            text += (text.ends_with(':') ? " " : ", ") + name;
+            text += value ? "=" + *value : " as the server was started";
+        }
+        return text;
+    }
     std::string operator()(const model::JobSubmitted& event) const {
         return "submitted to " + event.spec.project + ", asks " + codec::gpu_summary(event.spec);
     }

@@ -18,6 +18,7 @@
 #include "cli/help.h"
 #include "cli/job_pages.h"
 #include "cli/job_table.h"
+#include "cli/policy_page.h"
 #include "cli/pool_pages.h"
 #include "cli/verbs.h"
 
@@ -390,6 +391,12 @@ TEST_CASE("pages look as reviewed") {
     check_page("node_ls", [&](const Style& style) {
         return node_table(pooled.nodes, pooled.names).render(style);
     });
+    model::Policy policy;
+    policy.moves_max = 0, policy.min_run = base::Duration{90 * kMinute};
+    const auto in_force = codec::view_policy(
+        "berth", {{}, policy, {{"moves", "0"}, {"min_run", "1h30m"}, {"hold", "30s"}}});
+    check_page("policy_show",
+               [&](const Style& style) { return setting_table(in_force.settings).render(style); });
     const codec::JobView packed = packed_job();
     check_page("why_packed",
                [&](const Style& style) { return why_page(packed, s.names, kNow, style); });

@@ -14,7 +14,7 @@ class Arguments;
 struct Context;
 
 // What the shell should offer for a word.
-enum class Completes { Nothing, Jobs, Projects, Pools, Nodes, Files, Choices, Verbs };
+enum class Completes { Nothing, Jobs, Projects, Pools, Nodes, Settings, Files, Choices, Verbs };
 
 struct Flag {
     char letter = 0;                // 'g' for -g; 0 = only the long name

@@ -17,6 +17,7 @@ extern const Verb what_if_verb, fair_share_verb;
 extern const Verb project_list_verb, project_create_verb, project_set_verb, project_use_verb;
 extern const Verb pool_list_verb, pool_show_verb, pool_create_verb, pool_set_verb, pool_remove_verb;
 extern const Verb node_list_verb, node_set_verb, node_drain_verb, node_ready_verb;
+extern const Verb policy_show_verb, policy_set_verb, policy_reset_verb;
 extern const Verb completion_verb, complete_verb, help_verb, version_verb;
 
 std::vector<const Verb*> all_verbs(std::span<const Verb> system_verbs) {
@@ -28,6 +29,7 @@ std::vector<const Verb*> all_verbs(std::span<const Verb> system_verbs) {
                                    &plan_verb,        &scenario_verb,     &what_if_verb,
                                    &simulate_verb,    &project_list_verb, &project_create_verb,
                                    &project_set_verb, &project_use_verb,  &fair_share_verb,
+                                   &policy_show_verb, &policy_set_verb,   &policy_reset_verb,
                                    &pool_list_verb,   &pool_show_verb,    &pool_create_verb,
                                    &pool_set_verb,    &pool_remove_verb,  &node_list_verb,
                                    &node_set_verb,    &node_drain_verb,   &node_ready_verb};

@@ -30,10 +30,12 @@ struct HostUse {
     std::int64_t free(View view) const;
 };
 
-// Where the processes of a frozen job are, and the host memory that they take there.
+// Where the processes of a frozen job are, of how many tasks, and the host memory that they take
+// there.
 struct Stay {
     base::NodeId node;  // not valid: there are none
     std::uint32_t mebibytes = 0;  // whole ones: a job is small
+    int tasks = 0;
 
     std::int64_t memory() const { return std::int64_t{mebibytes} << 20; }
 };

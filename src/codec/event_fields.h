@@ -21,11 +21,16 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "job_starting", "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
     "job_paused",   "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
     "job_finished", "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
-    "node_moved",   "job_parked",   "job_woken",    "pool_removed"};
+    "node_moved",   "job_parked",   "job_woken",    "pool_removed",        "policy_set"};
 
 template <>
 struct Fields<model::ProjectSet> {
     static void visit(auto&& field) { field("project", &model::ProjectSet::project); }
+};
+
+template <>
+struct Fields<model::PolicySet> {
+    static void visit(auto&& field) { field("settings", &model::PolicySet::settings); }
 };
 
 template <>
@@ -143,7 +148,7 @@ struct Fields<model::Snapshot> {
         field("projects", &model::Snapshot::projects);
         field("jobs", &model::Snapshot::jobs);
         field("waste", &model::Snapshot::waste), field("use", &model::Snapshot::use);
-        field("profiles", &model::Snapshot::profiles);
+        field("profiles", &model::Snapshot::profiles), field("policy", &model::Snapshot::policy);
     }
 };
 

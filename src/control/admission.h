@@ -25,7 +25,7 @@ class Admission {
     std::optional<model::Verdict> refusal(cluster::Cluster& cluster, const model::Policy& policy,
                                           model::TimePoint now, model::JobId id,
                                           const model::JobSpec& spec);
-    // Nodes, pools or projects have changed.
+    // Nodes, pools, projects or the policy have changed.
     void forget() { accepted_.clear(); }
 
   private:

@@ -27,7 +27,7 @@ void Controller::decide(Transaction& transaction) {
     if (next_wakeup_ && *next_wakeup_ <= now) needs_decision_ = true;
     if (!needs_decision_ || now < decide_from_) return;
     const model::TimePoint began = ports_.clock.now();
-    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now, memory_);
+    const model::Plan plan = scheduling::decide(state_.cluster, policy_, now, memory_);
     const auto given_up = scheduling::given_up(state_.cluster, now);
     decide_from_ = now + (ports_.clock.now() - began);
     needs_decision_ = false;
@@ -45,7 +45,7 @@ void Controller::decide(Transaction& transaction) {
 }
 
 void Controller::carry_out(Transaction& transaction, const model::Plan& plan) {
-    auto events = lifecycle::events_of(state_, plan, settings_.policy, transaction.now());
+    auto events = lifecycle::events_of(state_, plan, policy_, transaction.now());
     const auto moves = [&](model::JobId job) {
         return std::ranges::find(plan.moves, job, &model::Move::job) != plan.moves.end();
     };
@@ -90,20 +90,23 @@ base::Duration Controller::grace_of(const model::LaunchSpec& launch) const {
     if (launch.pause.signal == "none") return base::Duration{0};
     // A job that says nothing has the usual grace, which the server's owner may have changed.
     const bool is_usual = launch.pause.grace == model::PauseManner{}.grace;
-    return std::clamp(is_usual ? settings_.policy.pause_grace : launch.pause.grace,
-                      base::Duration{0}, kGraceMax);
+    return std::clamp(is_usual ? policy_.pause_grace : launch.pause.grace, base::Duration{0},
+                      model::kPauseGraceMax);
 }
 
 base::Duration Controller::grace_for(const Transaction& transaction, model::JobId job,
                                      std::optional<base::Duration> wanted) {
-    if (wanted) return std::clamp(*wanted, base::Duration{0}, kGraceMax);
+    if (wanted) return std::clamp(*wanted, base::Duration{0}, model::kPauseGraceMax);
     if (const model::LaunchSpec* launch = transaction.launch_of(job)) return grace_of(*launch);
     const auto stored = ports_.store.launch_of(job);
-    return stored ? grace_of(*stored) : settings_.policy.pause_grace;
+    return stored ? grace_of(*stored) : policy_.pause_grace;
 }
 
+// Processes that were not told of all tasks, or keep only some of them, cannot go on as they are.
 void Controller::request_stop(Transaction& transaction, const model::JobRecord& job,
                               ports::StopReason reason, base::Duration grace) {
+    if (reason == ports::StopReason::Pause && !job.is_of_one_piece())
+        reason = ports::StopReason::Restart;
     const StopOrder order{{job.id, job.attempts}, reason, grace};
     stopping_[job.id] = {order, transaction.now() + grace};
     transaction.stop(order);

@@ -116,6 +116,30 @@ void Controller::set_levels(model::Levels levels, Done done) {
     });
 }
 
+void Controller::set_policy(model::PolicyChanges changes, std::string actor, Done done) {
+    queue([this, changes = std::move(changes), actor = std::move(actor),
+           done = std::move(done)](Transaction& transaction) {
+        answer(transaction, done, take_policy(transaction, changes, actor));
+    });
+}
+
+// Kept as the setting itself writes it, so that what is the same is the same text.
+base::Status Controller::take_policy(Transaction& transaction, const model::PolicyChanges& changes,
+                                     const std::string& actor) {
+    BERTH_TRY(next, model::changed_policy(settings_.policy, changes));
+    model::PolicySet set;
+    for (const auto& [name, text] : changes) {
+        std::optional<std::string> wanted;
+        if (text) wanted = model::find_policy_setting(name)->write(next);
+        const auto known = state_.policy.find(name);
+        const bool is_same = known == state_.policy.end() ? !wanted : known->second == wanted;
+        if (!is_same) set.settings.emplace(name, std::move(wanted));
+    }
+    if (set.settings.empty()) return {};
+    BERTH_TRY_VOID(transaction.record(std::move(set), actor));
+    return follow_policy(transaction.now());
+}
+
 void Controller::answer(Transaction& transaction, Done done, base::Status status) {
     transaction.acknowledge(
         [done = std::move(done), status = std::move(status)](const base::Error* failure) {
@@ -166,14 +190,14 @@ void Controller::take_submission(Transaction& transaction, model::Submission& su
         }
     }
     const model::JobId id{state_.last_job.value + 1};
-    lifecycle::fill_in(submission.spec, settings_.policy);
+    lifecycle::fill_in(submission.spec, policy_);
     model::JobSubmitted submitted{id, std::move(submission.spec), submission.launch.user,
                                   command_text(submission.launch.command)};
     if (const auto possible = lifecycle::check(state_, submitted); !possible) {
         return tell(tl::unexpected(Refusal{possible.error(), {}}));
     }
-    if (auto never = admission_.refusal(state_.cluster, settings_.policy, transaction.now(), id,
-                                        submitted.spec)) {
+    if (auto never =
+            admission_.refusal(state_.cluster, policy_, transaction.now(), id, submitted.spec)) {
         return tell(tl::unexpected(
             Refusal{{ErrorCode::Invalid, "this job can never run here"}, std::move(never)}));
     }

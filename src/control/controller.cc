@@ -23,7 +23,7 @@ template <typename T>
 constexpr bool kChangesRoom =
     std::is_same_v<T, model::NodeSet> || std::is_same_v<T, model::NodeMoved> ||
     std::is_same_v<T, model::PoolSet> || std::is_same_v<T, model::ProjectSet> ||
-    std::is_same_v<T, model::LevelsSet>;
+    std::is_same_v<T, model::LevelsSet> || std::is_same_v<T, model::PolicySet>;
 
 std::optional<model::TimePoint> earlier(std::optional<model::TimePoint> a,
                                         std::optional<model::TimePoint> b) {
@@ -34,7 +34,7 @@ std::optional<model::TimePoint> earlier(std::optional<model::TimePoint> a,
 }  // namespace
 
 Controller::Controller(Settings settings, Ports ports)
-    : settings_(std::move(settings)), ports_(ports) {}
+    : settings_(std::move(settings)), ports_(ports), policy_(settings_.policy) {}
 
 void Controller::queue(Turn turn, base::Duration within) {
     queue_.push_back(std::move(turn));
@@ -99,7 +99,7 @@ base::Status Controller::write_snapshot() {
 }
 
 std::optional<model::Verdict> Controller::why(model::JobId job) {
-    return verdicts_.why(state_, settings_.policy, std::max(ports_.clock.now(), state_.time), job);
+    return verdicts_.why(state_, policy_, std::max(ports_.clock.now(), state_.time), job);
 }
 
 Outlook Controller::outlook(const model::Submission& submission) {
@@ -107,14 +107,14 @@ Outlook Controller::outlook(const model::Submission& submission) {
     const model::JobId id{state_.last_job.value + 1};
     Outlook outlook;
     if (const auto refused =
-            admission_.refusal(state_.cluster, settings_.policy, now, id, submission.spec)) {
+            admission_.refusal(state_.cluster, policy_, now, id, submission.spec)) {
         outlook.verdict = *refused;
         outlook.can_run = false;
         return outlook;
     }
     state_.cluster.add_job(id, submission.spec, now);
-    const model::Plan plan = scheduling::decide(state_.cluster, settings_.policy, now, memory_);
-    outlook.verdict = scheduling::explain(state_.cluster, settings_.policy, plan, now, id);
+    const model::Plan plan = scheduling::decide(state_.cluster, policy_, now, memory_);
+    outlook.verdict = scheduling::explain(state_.cluster, policy_, plan, now, id);
     state_.cluster.remove_job(id);
     outlook.starts_now = outlook.verdict.reason == model::Reason::Starting;
     std::ranges::copy_if(plan.pauses, std::back_inserter(outlook.pauses),

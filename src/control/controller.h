@@ -35,7 +35,6 @@
 
 namespace berth::control {
 
-inline constexpr base::Duration kGraceMax{600 * 1000};
 // A job whose attempts were lost this often beyond its pauses is given up.
 inline constexpr int kLostAttemptsMax = 5;
 // An attempt that should have been killed by now is asked again after this. One that is visibly
@@ -46,7 +45,7 @@ inline constexpr base::Duration kStopPatience{30 * 1000};
 inline constexpr base::Duration kNewsLinger{20};
 
 struct Settings {
-    model::Policy policy;
+    model::Policy policy;  // but for what people set
     // A snapshot is written after so many events, or a few for each live job.
     std::int64_t snapshot_events = 20'000;
     // Something was queued: step() should be called within so long.
@@ -59,15 +58,6 @@ struct Ports {
     const ports::Clock& clock;
     ports::Store& store;
     ports::Launcher& launcher;
-};
-
-// What would become of a submission.
-struct Outlook {
-    model::Verdict verdict;
-    bool starts_now = false;
-    bool can_run = true;  // false: never, and the verdict says why
-    std::vector<model::Pause> pauses;  // for its sake
-    std::vector<model::Move> moves;
 };
 
 class Controller final : public ports::LauncherListener {
@@ -91,6 +81,8 @@ class Controller final : public ports::LauncherListener {
     void set_pool(model::Pool pool, std::string actor, Done done);
     void remove_pool(std::string pool, std::string actor, Done done);
     void set_levels(model::Levels levels, Done done);
+    // All of them or none, from the next decision on.
+    void set_policy(model::PolicyChanges changes, std::string actor, Done done);
 
     // --- facts
     void on_running(ports::AttemptId attempt) override;
@@ -114,7 +106,9 @@ class Controller final : public ports::LauncherListener {
 
     // --- questions
     const lifecycle::State& state() const { return state_; }
-    const model::Policy& policy() const { return settings_.policy; }
+    const model::Policy& policy() const { return policy_; }
+    // Without what people have set since.
+    const model::Policy& started_policy() const { return settings_.policy; }
     // Why a job waits; none when it waits for nothing.
     std::optional<model::Verdict> why(model::JobId job);
     Outlook outlook(const model::Submission& submission);
@@ -136,6 +130,8 @@ class Controller final : public ports::LauncherListener {
     base::Status take_resume(Transaction& transaction, model::JobId job, const std::string& actor);
     base::Status take_cancel(Transaction& transaction, model::JobId job, const std::string& actor,
                              std::optional<base::Duration> grace);
+    base::Status take_policy(Transaction& transaction, const model::PolicyChanges& changes,
+                             const std::string& actor);
     void answer(Transaction& transaction, Done done, base::Status status);
     base::Result<model::JobRecord> ended_job(const Transaction& transaction, model::JobId job);
     base::Error no_such_job(const Transaction& transaction, model::JobId job);
@@ -172,6 +168,8 @@ class Controller final : public ports::LauncherListener {
 
     // recovery.cc
     base::Status replay();
+    // What the state says of the policy holds. Errors: it cannot be read.
+    base::Status follow_policy(model::TimePoint now);
     void take_up_attempts();
 
     void note_change(const model::EventBody& body);
@@ -179,6 +177,7 @@ class Controller final : public ports::LauncherListener {
 
     Settings settings_;
     Ports ports_;
+    model::Policy policy_;  // that decides
     lifecycle::State state_;
     scheduling::Memory memory_;  // of decisions about the state
     Admission admission_;

@@ -27,8 +27,7 @@ bool may_have_processes(const model::JobRecord& job) {
 base::Status Controller::recover() {
     BERTH_TRY(snapshot, ports_.store.latest_snapshot());
     if (snapshot) state_ = lifecycle::restore(*snapshot);
-    cluster::keep_tiers(state_.cluster, settings_.policy.tiers, state_.time);
-    memory_.forget();
+    BERTH_TRY_VOID(follow_policy(state_.time));
     BERTH_TRY_VOID(replay());
     needs_decision_ = true;
     ports_.launcher.set_listener(this);
@@ -52,6 +51,8 @@ base::Status Controller::replay() {
             }
             if (auto done = lifecycle::try_apply(state_, event); !done) {
                 wrong = tl::unexpected(std::move(done.error()));
+            } else if (std::holds_alternative<model::PolicySet>(event.body)) {
+                wrong = follow_policy(event.time);
             }
         };
         BERTH_TRY_VOID(ports_.store.read_events(state_.sequence, kEventsAtOnce, fold));
@@ -63,6 +64,14 @@ base::Status Controller::replay() {
         events_since_snapshot_ += count;
         is_done = count < kEventsAtOnce;
     }
+    return {};
+}
+
+base::Status Controller::follow_policy(model::TimePoint now) {
+    BERTH_TRY(policy, model::changed_policy(settings_.policy, state_.policy));
+    policy_ = policy;
+    cluster::keep_tiers(state_.cluster, policy_.tiers, now);
+    memory_.forget();
     return {};
 }
 
@@ -78,11 +87,11 @@ void Controller::take_up_attempts() {
         if (!pauses && job.state != model::JobState::Cancelling) continue;
         const model::TimePoint deadline = !job.releasing.empty() && pauses && job.last_pause
                                               ? job.last_pause->deadline
-                                              : now + settings_.policy.pause_grace;
+                                              : now + policy_.pause_grace;
         const base::Duration grace = std::max(deadline - now, base::Duration{0});
         // One that is promised another place moves there.
-        const auto pause = job.is_resizing() || !job.hold.empty() ? ports::StopReason::Restart
-                                                                  : ports::StopReason::Pause;
+        const bool restarts = job.is_resizing() || !job.is_of_one_piece() || !job.hold.empty();
+        const auto pause = restarts ? ports::StopReason::Restart : ports::StopReason::Pause;
         const StopOrder order{
             {id, job.attempts}, pauses ? pause : ports::StopReason::Cancel, grace};
         stopping_[id] = {order, now + grace};

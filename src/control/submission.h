@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does somebody who hands in a job, or asks for a change, get back?
+// What does somebody who hands in a job, asks what would become of it or asks for a change, get
+// back?
 #pragma once
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "base/result.h"
+#include "model/plan.h"
 #include "model/submission.h"
 #include "model/verdict.h"
 
@@ -16,6 +19,15 @@ namespace berth::control {
 struct Refusal {
     base::Error error;
     std::optional<model::Verdict> verdict;
+};
+
+// What would become of a submission.
+struct Outlook {
+    model::Verdict verdict;
+    bool starts_now = false;
+    bool can_run = true;  // false: never, and the verdict says why
+    std::vector<model::Pause> pauses;  // for its sake
+    std::vector<model::Move> moves;
 };
 
 // Called exactly once, from step(), when the answer is durable.

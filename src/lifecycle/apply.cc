@@ -43,6 +43,13 @@ class Fold {
     }
     void operator()(const model::ProjectSet& set) { state_.cluster.set_project(set.project); }
 
+    void operator()(const model::PolicySet& set) {
+        for (const auto& [name, text] : set.settings) {
+            text ? void(state_.policy.insert_or_assign(name, text))
+                 : void(state_.policy.erase(name));
+        }
+    }
+
     void operator()(const model::JobSubmitted& submitted) {
         model::JobSpec spec = submitted.spec;
         spec.packed.reset();  // its profile says
@@ -79,6 +86,7 @@ class Fold {
     void operator()(const model::JobResized& resized) {
         JobRecord& record = settle(resized.job);
         free_releasing(record, resized.saved);
+        record.frozen.clear();
         record.lost_gpu_ms += resized.lost_gpu_ms;
         record.attempts = resized.attempt;
         record.state = JobState::Starting;
@@ -426,7 +434,8 @@ void stay_where_frozen(State& state, const JobRecord& record) {
     if (record.last_pause && record.last_pause->frozen)
         memory += std::max(record.last_pause->frozen->gpu_memory, base::Bytes{0});
     state.cluster.set_stay(
-        record.id, {record.frozen.front().node, static_cast<std::uint32_t>(memory.value >> 20)});
+        record.id, {record.frozen.front().node, static_cast<std::uint32_t>(memory.value >> 20),
+                    static_cast<int>(record.frozen.size())});
 }
 
 std::int64_t day_of(model::TimePoint time) {

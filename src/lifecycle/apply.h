@@ -43,6 +43,7 @@ struct State {
     std::array<std::int64_t, model::kJobStateNames.size()> counts{};  // of jobs, by state
     Profiles profiles;
     std::set<model::JobId> sharing;  // those of `jobs` that may share a GPU
+    model::PolicyChanges policy;  // what people have set; of those that decide
 
     std::int64_t& count(model::JobState of) { return counts[static_cast<std::size_t>(of)]; }
 };

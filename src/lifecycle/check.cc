@@ -165,6 +165,13 @@ class Check {
         return {};
     }
 
+    Status operator()(const model::PolicySet& set) const {
+        if (auto changed = model::changed_policy({}, set.settings); !changed) {
+            return tl::unexpected(std::move(changed.error()));
+        }
+        return {};
+    }
+
     Status operator()(const model::JobSubmitted& submitted) const {
         if (submitted.job <= state_.last_job) {
             return fail(ErrorCode::Exists,
@@ -177,6 +184,11 @@ class Check {
         if (starting.tasks.empty()) return base::invalid("a start needs tasks");
         const model::JobRecord* job = find(starting.job);
         if (job != nullptr && job->parked_since) return conflict(*job, "is parked; wake it first");
+        const bool is_frozen =
+            job != nullptr && job->state == JobState::Paused && !job->frozen.empty();
+        if (is_frozen && starting.tasks.size() != job->frozen.size())
+            return conflict(*job, "goes on with the processes of " +
+                                      std::to_string(job->frozen.size()) + " tasks");
         return expect(starting.job, kMayGain);
     }
     Status operator()(const model::JobRunning& running) const {

@@ -74,6 +74,7 @@ model::Snapshot snapshot(const State& state) {
     }
     for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) add_history(snapshot, state, i);
     snapshot.profiles = state.profiles.ledgers();
+    snapshot.policy = state.policy;
     return snapshot;
 }
 
@@ -133,6 +134,7 @@ State restore(const model::Snapshot& snapshot) {
     for (const model::JobRecord& record : snapshot.jobs) restore_job(state, record);
     restore_history(state, snapshot);
     state.profiles.restore(snapshot.profiles);
+    state.policy = snapshot.policy;
     // Promises last: the GPUs may still be in use by jobs that are leaving.
     for (const model::JobRecord& record : snapshot.jobs) restore_hold(state, record);
     return state;

@@ -14,6 +14,7 @@
 #include "model/node.h"
 #include "model/pause_way.h"
 #include "model/plan.h"
+#include "model/policy_settings.h"
 #include "model/project.h"
 
 namespace berth::model {
@@ -41,6 +42,11 @@ struct NodeMoved {
 struct ProjectSet {
     Project project;
 };    // added, or changed by name
+
+// From the next decision on. A setting without a text is again as the server was started.
+struct PolicySet {
+    PolicyChanges settings;
+};
 
 struct JobSubmitted {
     JobId job;
@@ -145,7 +151,7 @@ using EventBody =
     std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning,
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
-                 JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved>;
+                 JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved, PolicySet>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

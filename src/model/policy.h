@@ -36,6 +36,10 @@ struct Tiers {
     bool operator==(const Tiers&) const = default;
 };
 
+// No pause may take longer.
+inline constexpr Duration kPauseGraceMax{10 * 60 * 1000};
+
+// Each field that people may change has its name in model/policy_settings.h.
 struct Policy {
     // Which node a task goes to, for train jobs and for the others.
     Spreading train = Spreading::BinPack;

@@ -12,6 +12,7 @@
 #include "model/job.h"
 #include "model/pause_way.h"
 #include "model/plan.h"
+#include "model/policy_settings.h"
 #include "model/project.h"
 
 namespace berth::model {
@@ -92,6 +93,11 @@ struct JobRecord {
         return runs && spec.elastic == Elastic::Restart && started_tasks > 0 &&
                (has_more || !releasing.empty());
     }
+    // Whether its processes are those of all its tasks, and all of them leave or none.
+    bool is_of_one_piece() const {
+        return static_cast<int>(tasks.size()) == started_tasks &&
+               (releasing.empty() || releasing.size() == tasks.size());
+    }
 };
 
 struct Snapshot {
@@ -107,6 +113,7 @@ struct Snapshot {
     std::vector<WasteLedger> waste;  // of pools where anything was wasted
     std::vector<UseLedger> use;  // of projects that ever ran anything
     std::vector<ProfileLedger> profiles;
+    PolicyChanges policy;  // what people have set
 };
 
 }  // namespace berth::model

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <functional>
 
+#include "model/policy_settings.h"
 #include "model/task_groups.h"
 
 namespace berth::scenario {
@@ -94,17 +95,6 @@ auto into_optional(std::optional<T>& target, Result<T> (*parse)(std::string_view
 Result<model::Duration> parse_or_never(std::string_view text) {
     if (text == "never") return model::Duration{-1};
     return base::parse_duration(text);
-}
-
-// A part such as 0.05, or "none" for no bound.
-auto into_bound(std::optional<std::int64_t>& target) {
-    return [&target](const std::string& text) -> Status {
-        target.reset();
-        if (text == "none") return {};
-        BERTH_TRY(value, base::parse_thousandths(text));
-        target = value;
-        return {};
-    };
 }
 
 Result<model::MilliCpu> parse_cpu(std::string_view text) {
@@ -358,58 +348,18 @@ Result<JobLine> read_job(const Command& command) {
     return job;
 }
 
-Result<int> parse_tiers(std::string_view text) {
-    BERTH_TRY(count, parse_int(text));
-    if (count >= 1 && count <= model::kTiersMax) return count;
-    return base::invalid("wanted 1 to " + std::to_string(model::kTiersMax) + " tiers");
-}
-
-Result<int> parse_factor(std::string_view text) {
-    BERTH_TRY(factor, parse_int(text));
-    return factor >= 2 ? Result<int>(factor) : base::invalid("wanted a factor of 2 or more");
-}
-
 Result<model::Policy> read_policy(const Command& command, model::Policy policy) {
     std::string profile;
-    using model::Spreading;
-    const std::map<std::string, Spreading> spreading{{"binpack", Spreading::BinPack},
-                                                     {"spread", Spreading::Spread}};
-    const std::map<std::string, bool> yes_no{{"yes", true}, {"no", false}};
     if (const auto named = command.values.find("profile"); named != command.values.end()) {
         BERTH_TRY(found, model::policy_named(named->second));
         policy = found;
     }
-    const Readers readers{{"profile", into_text(profile)},
-                          {"train", one_of(policy.train, spreading)},
-                          {"build", one_of(policy.build, spreading)},
-                          {"cheapest_victims", one_of(policy.cheapest_victims, yes_no)},
-                          {"sticky_plans", one_of(policy.sticky_plans, yes_no)},
-                          {"scale_overcommitted", one_of(policy.scale_overcommitted, yes_no)},
-                          {"gang_reclaim", one_of(policy.gang_reclaim, yes_no)},
-                          {"min_run", into(policy.min_run, base::parse_duration)},
-                          {"min_run_restarts", into(policy.min_run_restarts, parse_int)},
-                          {"min_run_binds_all", one_of(policy.min_run_binds_all, yes_no)},
-                          {"stale_grace", into(policy.stale_grace, parse_or_never)},
-                          {"waste_budget", into_bound(policy.waste_budget)},
-                          {"hold", into(policy.hold, base::parse_duration)},
-                          {"grace", into(policy.pause_grace, base::parse_duration)},
-                          {"moves", into(policy.moves_max, parse_int)},
-                          {"priced_moves", one_of(policy.priced_moves, yes_no)},
-                          {"tiers", into(policy.tiers.count, parse_tiers)},
-                          {"first_tier", into(policy.tiers.first, base::parse_duration)},
-                          {"tier_factor", into(policy.tiers.factor, parse_factor)},
-                          {"tier_patience", into(policy.tiers.patience, parse_int)},
-                          {"bookings", into(policy.bookings_max, parse_int)},
-                          {"booking_after", into(policy.booking_after, base::parse_duration)},
-                          {"consolidate_above",
-                           [&policy](const std::string& text) -> Status {
-                               BERTH_TRY(part, base::parse_thousandths(text));
-                               policy.consolidate_above_ppm = part * 1000;
-                               return {};
-                           }},
-                          {"usage_weight", into(policy.usage_weight, base::parse_thousandths)},
-                          {"measured_usage", one_of(policy.measured_usage, yes_no)},
-                          {"usage_half_life", into(policy.usage_half_life, base::parse_duration)}};
+    Readers readers{{"profile", into_text(profile)}};
+    for (const model::PolicySetting& setting : model::policy_settings()) {
+        readers[std::string(setting.name)] = [&](const std::string& text) {
+            return setting.read(policy, text);
+        };
+    }
     BERTH_TRY_VOID(read_values(command, readers, nullptr));
     return policy;
 }

@@ -75,6 +75,7 @@ Status Stage::set_up(const Command& command) {
     if (command.verb == "policy") {
         BERTH_TRY(policy, read_policy(command, policy_));
         policy_ = policy;
+        memory_.forget();
         return {};
     }
     if (command.verb == "levels" && is_built_) return happen(model::LevelsSet{command.names});

@@ -14,6 +14,7 @@ namespace {
 using cluster::Job;
 using model::TaskPlacement;
 
+using Nodes = base::SmallVector<NodeId, 64>;
 using Holders = base::SmallVector<const Job*, 256>;
 
 // Those whose promise may be lost at all, the first to lose first.
@@ -56,11 +57,12 @@ class Contest {
     // Where the owner's job can start without these promises, with victims or without; empty =
     // nowhere.
     Places places_without(std::span<const Job* const> promises) {
-        Places places, void_now;
+        Places places;
+        Nodes void_now;
         {
             const cluster::Trial trial(view_.cluster);
             for (const Job* job : promises) {
-                void_now.insert(void_now.end(), job->hold->tasks.begin(), job->hold->tasks.end());
+                for (const TaskPlacement& task : job->hold->tasks) void_now.push_back(task.node);
                 view_.cluster.drop_hold(job->id);
             }
             tell_search(void_now);
@@ -72,8 +74,8 @@ class Contest {
     }
 
   private:
-    void tell_search(const Places& tasks) {
-        for (const TaskPlacement& task : tasks) search_.freed(task.node);
+    void tell_search(const Nodes& nodes) {
+        for (const NodeId node : nodes) search_.freed(node);
     }
 
     const PoolView& view_;
@@ -89,8 +91,9 @@ bool share_a_node(const std::vector<TaskPlacement>& some, const Places& others) 
 
 }  // namespace
 
-std::vector<JobId> promises_in_the_way(const PoolView& view, const Beneficiary& beneficiary,
-                                       VictimSearch& search) {
+base::SmallVector<JobId, 16> promises_in_the_way(const PoolView& view,
+                                                 const Beneficiary& beneficiary,
+                                                 VictimSearch& search) {
     if (!view.policy.sticky_plans) return {};
     if (!is_within_quota(view, beneficiary.job.project, beneficiary.amount)) return {};
     Holders taken = losers(view, beneficiary, holders_in_order(view));
@@ -106,7 +109,7 @@ std::vector<JobId> promises_in_the_way(const PoolView& view, const Beneficiary& 
         there, [&](const Job* job) { return !share_a_node(job->hold->tasks, places); });
     there.erase(elsewhere.begin(), elsewhere.end());
     if (there.size() < taken.size() && !contest.places_without(there).empty()) taken = there;
-    std::vector<JobId> jobs;
+    base::SmallVector<JobId, 16> jobs;
     for (const Job* job : taken) jobs.push_back(job->id);
     return jobs;
 }

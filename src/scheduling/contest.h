@@ -13,14 +13,14 @@
 // taken.
 #pragma once
 
-#include <vector>
-
+#include "base/small_vector.h"
 #include "scheduling/victims.h"
 
 namespace berth::scheduling {
 
 // Empty when it does not help. The cluster is as before after the call.
-std::vector<JobId> promises_in_the_way(const PoolView& view, const Beneficiary& beneficiary,
-                                       VictimSearch& search);
+base::SmallVector<JobId, 16> promises_in_the_way(const PoolView& view,
+                                                 const Beneficiary& beneficiary,
+                                                 VictimSearch& search);
 
 }  // namespace berth::scheduling

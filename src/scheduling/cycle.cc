@@ -455,7 +455,7 @@ class Attempt {
     bool drop_promises(PoolView& view, const Beneficiary& beneficiary, QueueOrder& order) {
         if (!may_have(view, beneficiary.job)) return false;
         VictimSearch& search = search_in(view);
-        const std::vector<JobId> promises = promises_in_the_way(view, beneficiary, search);
+        const auto promises = promises_in_the_way(view, beneficiary, search);
         bool is_made_now = false;
         for (const JobId id : promises) {
             if (!draft_.is_winner(id)) continue;

@@ -52,7 +52,7 @@ void PlanDraft::reserve(JobId job, PoolId pool, Rule rule, std::span<const TaskP
 
 void PlanDraft::drop_hold(JobId job) {
     cluster_.drop_hold(job);
-    plan_.dropped.push_back(job);
+    add(plan_.dropped, job);
 }
 
 void PlanDraft::pause(const model::Pause& pause) {

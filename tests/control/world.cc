@@ -101,6 +101,10 @@ base::Status World::set_project(const std::string& name, int quota) {
     return after_step([&](auto done) { controller->set_project(project, "admin", done); });
 }
 
+base::Status World::set_policy(const model::PolicyChanges& changes) {
+    return after_step([&](auto done) { controller->set_policy(changes, "admin", done); });
+}
+
 void World::running(model::JobId id) {
     launcher->listener().on_running(attempt(id));
     step();

@@ -21,6 +21,8 @@ class World {
 
     // The controller dies as in a crash, and the next one recovers from what is on the disk.
     void restart();
+    // The same with another policy than before.
+    void restart(model::Policy policy) { policy_ = policy, restart(); }
 
     // The same to a job that is off its GPUs, from the log or from a snapshot: the next one has the
     // same state, takes its attempt up and hears from its supervisor where it is.
@@ -42,6 +44,7 @@ class World {
     base::Status resume(model::JobId job);
     base::Status cancel(model::JobId job, std::optional<base::Duration> grace = {});
     base::Status set_project(const std::string& name, int quota);
+    base::Status set_policy(const model::PolicyChanges& changes);
 
     // Reports of the launcher about the job's newest attempt, and a step.
     void running(model::JobId job);

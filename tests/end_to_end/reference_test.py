@@ -10,8 +10,8 @@ import time
 
 from server_case import BIN, ServerCase, main
 
-LOOKS = re.compile(
-    r"berth (ls|why|show|logs|top|gpus|events|status|project ls|pool ls|pool show|node ls)")
+LOOKS = re.compile(r"berth (ls|why|show|logs|top|gpus|events|status|project ls|policy show|pool ls|"
+                   r"pool show|node ls)")
 USER = pwd.getpwuid(os.geteuid()).pw_name
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/reference/cli.md"
 
@@ -64,7 +64,7 @@ class Reference(ServerCase):
     def test_every_verb_is_on_the_page(self):
         page = PAGE.read_text()
         for line in self.server.berth("help").stdout.splitlines():
-            verb = re.match(r"^\S* +((?:(?:project|pool|node) )?[a-z]+)  ", line)
+            verb = re.match(r"^\S* +((?:(?:project|pool|node|policy) )?[a-z]+)  ", line)
             if verb:
                 self.assertRegex(page, rf"(?m)^###.*\b{verb[1]}\b", verb[1])
 

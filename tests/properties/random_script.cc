@@ -336,6 +336,7 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
     add("decide", 14);
     add("advance " + pick(rng, {"10s", "1m", "3m", "20m"}), 5);
     add(quota_line(rng, setting, state), 2);
+    add(policy_line(rng), 1);
     if (setting.pools > 1) {
         const int pool = static_cast<int>(rng.between(0, setting.pools - 1));
         add(pool_line(rng, setting, pool, false), 1);

@@ -89,6 +89,15 @@ std::string kept_shares(const cluster::Cluster& cluster, const ChosenLauncher& l
     return text;
 }
 
+// What people have set, whatever the flags say.
+std::string set_policy(const model::PolicyChanges& settings) {
+    std::string text;
+    for (const auto& [name, value] : settings) {
+        text += (text.empty() ? "" : ", ") + name + "=" + value.value_or("");
+    }
+    return text.empty() ? "" : "  Policy    " + text + ", as set since (berth policy show)\n";
+}
+
 }  // namespace
 
 struct Server::Parts {
@@ -389,6 +398,7 @@ std::string Server::banner() const {
     text += "  Jobs      " + live + " live, run as " + parts.launcher.description + "\n";
     text += kept_shares(cluster, parts.launcher);
     text += "  Projects  " + projects + "\n";
+    text += set_policy(parts.controller->state().policy);
     text += "  API       " + parts.options.data_dir +
             "/berth.sock, http://127.0.0.1:" + std::to_string(parts.site->facts.port) +
             " with the token in " + parts.options.data_dir + "/token\n";

@@ -12,6 +12,7 @@
 #include "base/quantity.h"
 #include "base/result.h"
 #include "model/node.h"
+#include "model/policy_settings.h"
 
 namespace berth::app {
 
@@ -28,13 +29,7 @@ struct ServerOptions {
     std::string launcher = "process";  // process | simulated:TIME
     std::string program;  // path of this executable: its siblings are found by it
     std::optional<int> port;  // none = kDefaultPort, or any when that is taken
-    std::optional<base::Duration> min_run;
-    std::optional<base::Duration> grace;
-    std::optional<int> tiers;  // model::Tiers
-    std::optional<base::Duration> first_tier;
-    std::optional<base::Duration> park_after;  // of build jobs that say nothing
-    std::string waste_budget;          // 0.05, or none; empty = the profile's
-    bool measured_usage = false;
+    model::PolicyChanges policy;  // of what the profile says
     std::optional<std::int64_t> snapshot_events;  // a snapshot after so many events
     std::optional<model::Levels> levels;  // none = those of before, or the default ones
     model::Labels topology;  // where this machine stands, by level

@@ -161,19 +161,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
 
 base::Result<model::Policy> choose_policy(const ServerOptions& options) {
     BERTH_TRY(policy, model::policy_named(options.profile));
-    if (options.min_run) policy.min_run = *options.min_run;
-    policy.park_after = options.park_after;
-    if (options.grace) policy.pause_grace = *options.grace;
-    if (options.tiers) policy.tiers.count = *options.tiers;
-    if (options.first_tier) policy.tiers.first = *options.first_tier;
-    policy.measured_usage |= options.measured_usage;
-    if (options.waste_budget == "none") {
-        policy.waste_budget.reset();
-    } else if (!options.waste_budget.empty()) {
-        BERTH_TRY(budget, base::parse_thousandths(options.waste_budget));
-        policy.waste_budget = budget;
-    }
-    return policy;
+    return model::changed_policy(policy, options.policy);
 }
 
 base::Result<std::string> obtain_cluster_id(const std::string& data_dir) {

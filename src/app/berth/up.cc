@@ -13,11 +13,12 @@
 
 #include <filesystem>
 #include <sstream>
+#include <utility>
 
 #include "app/berth/server.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
-#include "model/policy.h"
+#include "model/policy_settings.h"
 
 namespace berth::app {
 namespace {
@@ -68,6 +69,17 @@ constexpr cli::Flag kFlags[] = {
     {.name = "log-limit", .value = "BYTES", .help = "of each task's log on disk: 1G; 0 = none"},
     {.name = "demo", .help = "with three projects and some jobs to look at"},
     {.name = "foreground", .help = "stay here until Ctrl-C"},
+};
+
+// The flag, and the setting of the policy that it is.
+constexpr std::pair<std::string_view, std::string_view> kPolicyFlags[] = {
+    {"min-run", "min_run"},
+    {"grace", "grace"},
+    {"tiers", "tiers"},
+    {"first-tier", "first_tier"},
+    {"park-after", "park_after"},
+    {"waste-budget", "waste_budget"},
+    {"measured-usage", "measured_usage"},
 };
 
 Failure failure_of(const base::Error& error) {
@@ -134,24 +146,14 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
         if (!bytes) return cli::bad_usage("--log-limit: " + bytes.error().message);
         options.log_limit = *bytes;
     }
-    if (arguments.has("tiers")) {
-        const auto tiers = arguments.number("tiers", 0);
-        if (!tiers) return tl::unexpected(tiers.error());
-        if (*tiers < 1 || *tiers > model::kTiersMax) {
-            return cli::bad_usage("--tiers: wanted 1 to " + std::to_string(model::kTiersMax));
-        }
-        options.tiers = static_cast<int>(*tiers);
-    }
-    options.measured_usage = arguments.has("measured-usage");
-    options.waste_budget = arguments.text("waste-budget");
-    for (const auto& [flag, place] :
-         {std::pair{"min-run", &options.min_run}, std::pair{"grace", &options.grace},
-          std::pair{"first-tier", &options.first_tier},
-          std::pair{"park-after", &options.park_after}}) {
+    for (const auto& [flag, setting] : kPolicyFlags) {
         if (!arguments.has(flag)) continue;
-        const auto time = arguments.duration(flag, base::Duration{0});
-        if (!time) return tl::unexpected(time.error());
-        *place = *time;
+        std::string text = arguments.text(flag);
+        if (text.empty()) text = "yes";  // a switch
+        model::Policy unused;
+        const auto read = model::find_policy_setting(setting)->read(unused, text);
+        if (!read) return cli::bad_usage("--" + std::string(flag) + ": " + read.error().message);
+        options.policy[std::string(setting)] = std::move(text);
     }
     return options;
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/policy_settings.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+namespace berth::model {
+namespace {
+
+std::string refusal(std::string_view name, std::string_view text) {
+    Policy policy = berth_policy();
+    const base::Status read = find_policy_setting(name)->read(policy, text);
+    CHECK(policy == berth_policy());
+    return read ? "accepted" : read.error().message;
+}
+
+std::string written(std::string_view name, std::string_view text) {
+    Policy policy;
+    const base::Status read = find_policy_setting(name)->read(policy, text);
+    REQUIRE_MESSAGE(read.has_value(), name << "=" << text);
+    return find_policy_setting(name)->write(policy);
+}
+
+TEST_CASE("what a setting writes it reads back, in every profile") {
+    for (const Policy& profile : {berth_policy(), classic_policy()}) {
+        Policy copy = profile == berth_policy() ? classic_policy() : berth_policy();
+        for (const PolicySetting& setting : policy_settings()) {
+            INFO(setting.name);
+            CHECK(setting.read(copy, setting.write(profile)).has_value());
+            CHECK(setting.write(copy) == setting.write(profile));
+        }
+        CHECK(copy == profile);  // each field in which they differ has a setting
+    }
+}
+
+TEST_CASE("each setting has a name of its own, a form and a meaning that fit in a table") {
+    std::set<std::string_view> names;
+    for (const PolicySetting& setting : policy_settings()) {
+        INFO(setting.name);
+        CHECK(names.insert(setting.name).second);
+        CHECK(find_policy_setting(setting.name) == &setting);
+        CHECK_FALSE(setting.takes.empty());
+        CHECK(setting.meaning.size() <= 40);
+        CHECK_FALSE(setting.meaning.ends_with('.'));
+    }
+    CHECK(find_policy_setting("min-run") == nullptr);
+}
+
+TEST_CASE("a time is written without loss") {
+    CHECK(written("min_run", "90m") == "1h30m");
+    CHECK(written("min_run", "1h30m15s") == "5415s");
+    CHECK(written("min_run", "1s5ms") == "1005ms");
+    CHECK(written("min_run", "0") == "0s");
+    CHECK(written("stale_grace", "never") == "never");
+    CHECK(written("park_after", "never") == "never");
+    CHECK(written("waste_budget", "none") == "none");
+    CHECK(written("waste_budget", "0.050") == "0.05");
+    CHECK(written("consolidate_above", "0.6") == "0.6");
+    CHECK(written("moves", "007") == "7");
+    CHECK(written("train", "spread") == "spread");
+}
+
+TEST_CASE("what is out of range is refused and says the range") {
+    CHECK(refusal("tiers", "17") == "wanted a whole number from 1 to 16, found \"17\"");
+    CHECK(refusal("tiers", "0") == "wanted a whole number from 1 to 16, found \"0\"");
+    CHECK(refusal("tiers", "two") == "wanted a whole number from 1 to 16, found \"two\"");
+    CHECK(refusal("tiers", "4 ") == "wanted a whole number from 1 to 16, found \"4 \"");
+    CHECK(refusal("moves", "-1") == "wanted a whole number from 0 to 1000, found \"-1\"");
+    CHECK(refusal("tier_factor", "1") == "wanted a whole number from 2 to 1000, found \"1\"");
+    CHECK(refusal("grace", "11m") == "wanted a time from 0s to 10m, found \"11m\"");
+    CHECK(refusal("min_run", "400d") == "wanted a time from 0s to 365d, found \"400d\"");
+    CHECK(refusal("usage_half_life", "0") == "wanted a time from 1ms to 365d, found \"0\"");
+    CHECK(refusal("hold", "30") == "wanted a time such as 90s, 5m, 2h or 1h30m, found \"30\"");
+    CHECK(refusal("waste_budget", "1.5") ==
+          "wanted a number from 0 to 1 with at most three decimals, found \"1.5\"");
+    CHECK(refusal("measured_usage", "true") == "wanted yes or no, found \"true\"");
+    CHECK(refusal("train", "pack") == "wanted spread or binpack, found \"pack\"");
+}
+
+TEST_CASE("changes hold together, and a name that is not known lists those that are") {
+    const auto changed =
+        changed_policy(berth_policy(), {{"moves", "0"}, {"min_run", "10m"}, {"hold", {}}});
+    REQUIRE(changed.has_value());
+    Policy wanted = berth_policy();
+    wanted.moves_max = 0;
+    wanted.min_run = Duration{600'000};
+    CHECK(*changed == wanted);
+    const auto unknown = changed_policy(berth_policy(), {{"min-run", "10m"}});
+    REQUIRE_FALSE(unknown.has_value());
+    CHECK(unknown.error().code == base::ErrorCode::NotFound);
+    CHECK(unknown.error().message.starts_with("unknown setting \"min-run\"; known are tiers "));
+    CHECK(changed_policy(berth_policy(), {{"moves", "many"}}).error().message ==
+          "moves: wanted a whole number from 0 to 1000, found \"many\"");
+}
+
+}  // namespace
+}  // namespace berth::model
