@@ -19,6 +19,7 @@ import os
 import pathlib
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BERTH = ROOT / "build/release/bin/berth"
@@ -59,24 +60,26 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-def compare(traces, policies, against, rules, each):
+def compare(traces, policies, rules, against=BASELINE, each=False):
     """Lines of figures, one for each policy, in the order given."""
-    runs = {name: simulate(trace, [BASELINE, against, *policies], rules)
-            for name, trace in traces.items()}
-    for at, policy in enumerate(policies, 2):
-        def parts(figure, of=0):
-            return {name: run[at][figure] / run[of][figure] for name, run in runs.items()}
+    orders = list(dict.fromkeys([BASELINE, against, *policies]))
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        found = pool.map(lambda trace: simulate(trace, orders, rules), traces.values())
+        runs = {name: dict(zip(orders, run)) for name, run in zip(traces, found)}
+    for policy in policies:
+        def parts(figure, of=BASELINE):
+            return {name: run[policy][figure] / run[of][figure] for name, run in runs.items()}
         average = parts("avg_jct_s")
         worst = max(average, key=average.get)
-        ratio = parts("avg_jct_s", of=1)
+        ratio = parts("avg_jct_s", of=against)
         worst_ratio = max(ratio, key=ratio.get)
         yield {"policy": policy, "avg": geometric_mean(average.values()),
                "p99": geometric_mean(parts("p99_jct_s").values()),
                "max": geometric_mean(parts("max_jct_s").values()),
                "worst": average[worst], "worst_trace": worst,
                "ratio": ratio[worst_ratio], "ratio_trace": worst_ratio,
-               "rho": max(run[at]["rho_max"] for run in runs.values()),
-               "preemptions": sum(run[at]["preemptions"] for run in runs.values()),
+               "rho": max(run[policy]["rho_max"] for run in runs.values()),
+               "preemptions": sum(run[policy]["preemptions"] for run in runs.values()),
                "each": " ".join(f"{name}:{part:.2f}" for name, part in average.items())
                if each else ""}
 
@@ -97,7 +100,7 @@ def main():
           "| preemptions |")
     print("|---|---|---|---|---|---|---|---|")
     above = []
-    for line in compare(HALVES[options.half], options.policies, options.against, rules,
+    for line in compare(HALVES[options.half], options.policies, rules, options.against,
                         options.each):
         print("| {policy} | x{avg:.3f} | {p99:.3f} | {max:.3f} | {worst:.2f} {worst_trace} | "
               "{ratio:.3f} {ratio_trace} | {rho:.1f} | {preemptions} | {each}".format(**line))
