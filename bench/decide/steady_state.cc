@@ -127,7 +127,7 @@ class Busy {
         while (!leaving_.empty()) step();
         for (int i = 0; i < kWarmUp; ++i) step();
         starts_ = pauses_ = 0;
-        asked_ = copied_ = 0;
+        asked_ = asking_ = copied_ = 0;
     }
 
     // Whether a decision is to ask for no memory but its plan's, in a pool of some size: in a small
@@ -143,6 +143,8 @@ class Busy {
         run_.print_number("allocations of an event", "allocations", made / events);
         run_.print_number("allocations of 1000 decisions, their plans left aside", "allocations",
                           asked_ * 1000 / events);
+        run_.print_number("decisions of 1000 that ask for memory but their plans'", "decisions",
+                          asking_ * 1000 / events);
         if (expects_none && run_.nodes >= 1000 && events >= kWarmUp / 20) {
             run_.expect(asked_ < events, "decisions at rest that ask for no memory");
         }
@@ -191,6 +193,7 @@ class Busy {
         const std::int64_t copied = allocations() - after;
         copied_ += copied;
         asked_ += after - before - copied;
+        asking_ += after - before > copied;
         plans_.add(plan);
         world_.carry_out(plan, run_.policy, now);
         for (const model::Start& start : plan.starts) running_.push_back(start.job);
@@ -242,6 +245,7 @@ class Busy {
     bool turn_ = false;
     std::vector<model::JobId> running_;
     std::vector<model::JobId> leaving_;
+    std::int64_t asking_ = 0;  // decisions that asked for more than their plans hold
     std::int64_t asked_ = 0;  // allocations of the decisions beyond what their plans hold
     std::int64_t copied_ = 0;  // what their plans hold
     std::int64_t starts_ = 0;

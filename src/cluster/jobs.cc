@@ -34,7 +34,7 @@ class RankSet {
   private:
     static constexpr std::size_t kFew = 8;
     std::span<const int> ranks_;
-    std::vector<bool> has_;
+    base::SmallVector<bool, 256> has_;
 };
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace berth::cluster {
 
 // Of tasks of one job, ascending.
-using Ranks = base::SmallVector<int, 16>;
+using Ranks = base::SmallVector<int, 32>;
 
 // Tasks of a gang that stand together: those of the ranks from `first` on, `tasks_max` of them.
 struct Group {

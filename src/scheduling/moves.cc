@@ -23,7 +23,7 @@ using model::TaskPlacement;
 
 using Bills = decltype(Rearrangements::Refusal::too_dear);
 // Positions among the movers, ascending.
-using Set = base::SmallVector<std::size_t, 16>;
+using Set = base::SmallVector<std::size_t, 32>;
 using Nodes = base::SmallVector<NodeId, kNodesTried>;
 
 constexpr std::size_t kSetsTried = 64;
@@ -140,15 +140,46 @@ class Search {
         first_on_node_.push_back(on_nodes_.size());
     }
 
-    // Whether it could move at all for one single task. Nobody moves who is not in the way, so what
-    // that task leaves over of a node is too little for any of those who left it: a mover of one
-    // task needs room that is there already.
+    // Whether it could move at all. Nobody moves who is not in the way, so what a single task of
+    // the job leaves over of a node is too little for any of those who left it: a mover of one task
+    // needs room that is there already.
     bool can_go(const Job& mover) {
-        if (job_.ask() > 1 || mover.placed.size() > 1) return true;
-        const auto known = std::ranges::find(has_room_, mover.shape, &HasRoom::shape);
-        if (known != has_room_.end()) return known->has_room;
-        has_room_.push_back({mover.shape, has_room_for_one(mover.shape)});
-        return has_room_.back().has_room;
+        auto known = std::ranges::find(shapes_, mover.shape, &Known::shape);
+        if (known == shapes_.end()) {
+            shapes_.push_back(
+                {mover.shape, is_stand_in_for(mover.shape), has_room_for_one(mover.shape)});
+            known = shapes_.end() - 1;
+        }
+        if (known->is_replaced) return false;
+        return job_.ask() > 1 || mover.placed.size() > 1 || known->has_room;
+    }
+
+    // Whether tasks of the job fill the place of one of the shape's, wherever that may be: they
+    // could go where it would have to go, as many as would stand where it is.
+    bool is_stand_in_for(ShapeId shape) const {
+        const cluster::Cluster& cluster = view_.cluster;
+        const cluster::Shape& own = cluster.shape(job_.shape);
+        const model::TaskRequest& mine = own.request;
+        const model::TaskRequest& theirs = cluster.shape(shape).request;
+        const bool is_free = own.required < 0 && own.groups.empty();
+        if (!is_free || !mine.is_whole() || !theirs.is_whole() || mine.gpus == 0) return false;
+        const int count = theirs.gpus / mine.gpus;
+        const auto is_as_much = [&](const auto& one, const auto& other) {
+            return one.has_value() == other.has_value() &&
+                   (!one || one->value * count == other->value);
+        };
+        return theirs.gpus > 0 && theirs.gpus % mine.gpus == 0 &&
+               is_as_much(mine.cpu, theirs.cpu) && is_as_much(mine.memory, theirs.memory) &&
+               may_stand_wherever(shape);
+    }
+
+    bool may_stand_wherever(ShapeId shape) const {
+        const auto& nodes = view_.cluster.pool(view_.pool).nodes_of_kind;
+        for (std::uint16_t kind = 0; kind < nodes.size(); ++kind) {
+            if (nodes[kind] == 0 || view_.cluster.allows(job_.shape, kind)) continue;
+            if (view_.cluster.allows(shape, kind)) return false;
+        }
+        return true;
     }
 
     std::size_t position_of(const Mover& mover) {
@@ -370,8 +401,10 @@ class Search {
         return place(view_, job_, job_.ask(), View::Coming).has_value();
     }
 
-    // Nobody moves who is not in the way.
+    // Nobody moves who is not in the way. Nobody at all where one who is would find no room.
     Set drop_needless(Set set) const {
+        const Set stuck = without_room(set);
+        if (stuck.size() == set.size()) return {};
         Set dearest_first = set;
         std::ranges::sort(dearest_first, std::greater{}, [&](std::size_t mover) {
             return std::pair(movers_[mover].price(), mover);
@@ -379,9 +412,39 @@ class Search {
         for (const std::size_t mover : dearest_first) {
             Set fewer = set;
             fewer.erase(std::ranges::find(fewer, mover));
-            if (fits_without(fewer)) set = std::move(fewer);
+            if (fits_without(fewer)) {
+                set = std::move(fewer);
+            } else if (std::ranges::find(stuck, mover) != stuck.end()) {
+                return {};
+            }
         }
         return set;
+    }
+
+    // Those who find no room when all of them have left and the job stands somewhere, as far as
+    // free counts tell; none of them does when fewer leave.
+    Set without_room(const Set& set) const {
+        const cluster::Trial trial(view_.cluster);
+        release(set);
+        Set stuck;
+        for (const std::size_t mover : set) {
+            if (!has_room_beside_job(*movers_[mover].job)) stuck.push_back(mover);
+        }
+        return stuck;
+    }
+
+    // Each task of the job takes at least as many slots as it could hold.
+    bool has_room_beside_job(const Job& mover) const {
+        const auto& pool = view_.cluster.pool(view_.pool);
+        const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
+        const model::TaskRequest& mine = view_.cluster.shape(job_.shape).request;
+        const model::TaskRequest& theirs = view_.cluster.shape(mover.shape).request;
+        if (!mine.is_whole() || theirs.gpus == 0) return true;
+        if (!theirs.is_whole() && has_part_left(view_, mover.shape, View::Coming)) return true;
+        const int gpus = theirs.is_whole() ? theirs.gpus : 1;
+        const std::int64_t taken = std::int64_t{job_.ask()} * (mine.gpus / gpus);
+        const std::int64_t wanted = theirs.is_whole() ? std::ssize(mover.placed) : 1;
+        return free.slots(gpus, pool.gpus_per_node_max) - taken >= wanted;
     }
 
     // Whether a single task could stand anywhere, as far as free counts tell.
@@ -452,15 +515,16 @@ class Search {
         return true;
     }
 
-    struct HasRoom {
+    struct Known {
         ShapeId shape;
+        bool is_replaced;  // by tasks of the job, wherever it could go
         bool has_room;  // for one task
     };
 
     const PoolView& view_;
     const Job& job_;
     Movers& known_;
-    base::SmallVector<HasRoom, 16> has_room_;
+    base::SmallVector<Known, 16> shapes_;  // of movers
     Nodes nodes_;
     std::pmr::vector<std::size_t> on_nodes_;  // the movers on each of them, one after the other
     // Where those of a node begin; one more at the end.

@@ -5,6 +5,8 @@
 //
 //   who moves   preemptible jobs of any project and any priority, as a whole, at most moves_max;
 //               in profile berth not within their minimum run
+//               (left out, for nothing would come of it: a job whose every other place tasks of the
+//               waiting job could fill themselves, and one for which no slot is left beside it)
 //   accepted    only if every one of them has a place in the same plan, and none of them could
 //               stay without being in the way
 //   price       (policy.priced_moves) what the moved jobs lose, unsaved work and restart, is at

@@ -383,15 +383,18 @@ bool is_enough_apart(const PoolView& view, ShapeId shape, int tasks, View capaci
     return request.gpus > 0 && (each * request.gpus * tasks).fits_in(room);
 }
 
+bool has_part_left(const PoolView& view, ShapeId shape, View capacity) {
+    const FreeIndex& free = view.cluster.pool(view.pool).free[index(capacity)];
+    const model::TaskRequest& request = view.cluster.shape(shape).request;
+    return !free.partial().empty() && free.partial().back().left >= least_left(request);
+}
+
 bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity) {
     const auto& pool = view.cluster.pool(view.pool);
     const model::TaskRequest& request = view.cluster.shape(shape).request;
-    const FreeIndex& free = pool.free[index(capacity)];
     const bool is_part = request.gpus > 0 && !request.is_whole();
-    if (!is_part) return false;
-    const bool may_have_part =
-        !free.partial().empty() && free.partial().back().left >= least_left(request);
-    return !may_have_part && free.slots(1, pool.gpus_per_node_max) == 0;
+    return is_part && !has_part_left(view, shape, capacity) &&
+           pool.free[index(capacity)].slots(1, pool.gpus_per_node_max) == 0;
 }
 
 std::optional<Places> place(const PoolView& view, const cluster::Job& job, int tasks, View capacity,

@@ -39,6 +39,8 @@ bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capaci
 // together: compute and memory each for itself. Cost: O(GPUs of one node).
 bool is_enough_apart(const PoolView& view, ShapeId shape, int tasks, View capacity,
                      MilliGpu kept = {});
+// Whether a GPU in part use can have room for the part of a task that takes one. O(1).
+bool has_part_left(const PoolView& view, ShapeId shape, View capacity);
 // Whether no GPU can have a part free that is large enough for one task that takes a part. O(1).
 bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity);
 
