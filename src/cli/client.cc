@@ -291,6 +291,9 @@ Success Client::remove(std::string_view kind, const std::string& name) {
 
 Outcome<std::vector<std::string>> Client::change(std::string_view kind, const std::string& name,
                                                  const std::string& body) {
+    if (kind != "nodes" && name.find('/') != std::string::npos) {
+        return bad_usage("a name here has no slash, found \"" + name + "\"");
+    }
     const std::string path = name.empty() ? "" : "/" + percent_encoded(name);
     auto response =
         send({.method = "PUT", .target = target_of(std::string(kind) + path), .body = body});

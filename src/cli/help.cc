@@ -103,8 +103,10 @@ std::string verb_help(const Verb& verb, std::span<const Verb* const> verbs, cons
     text += "\n\n  " + std::string(verb.summary) + "\n";
     if (!verb.aliases.empty()) {
         text += "  also:";
+        std::string_view between = " ";
         for (const std::string_view alias : split_words(verb.aliases, ' ')) {
-            text += " berth " + std::string(alias);
+            text += std::string(between) + "berth " + std::string(alias);
+            between = ", ";
         }
         text += "\n";
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // berth project ls, create, set, rm, use: who is entitled to what, and which project are you in?
+#include <algorithm>
 #include <utility>
 
 #include "base/quantity.h"
@@ -120,7 +121,7 @@ Outcome<std::vector<std::string>> project_names(Client& client) {
 Success expect_project(Client& client, const std::string& name) {
     const auto names = project_names(client);
     if (!names) return tl::unexpected(names.error());
-    return expect_known("project", name, *names, "berth project create " + name + " --quota 2");
+    return expect_known("project", name, *names, "berth project ls");
 }
 
 Outcome<Listing> read_projects(const Context& context, Client& client, const Arguments& arguments) {
@@ -135,7 +136,9 @@ Outcome<Listing> read_projects(const Context& context, Client& client, const Arg
     for (const codec::ProjectView& project : *projects) listing.names.push_back(project.name);
     const std::string mine = default_project();
     if (context.out.is_terminal && !mine.empty()) {
-        listing.below = "yours, unless you say -p: " + mine;
+        const bool is_there = std::ranges::find(listing.names, mine) != listing.names.end();
+        listing.below = "yours, unless you say -p: " + mine +
+                        (is_there ? "" : ", which is not there; berth project use PROJECT");
     }
     return listing;
 }
@@ -189,6 +192,11 @@ int remove_project(Context& context, const Arguments& arguments) {
     }
     print("project " + printable(name) + " removed; its finished jobs: berth ls -a -p " +
           printable(name) + "\n");
+    if (default_project() == name) {
+        print_notes(
+            {"your jobs went there unless you said -p; choose another: berth project use "
+             "PROJECT"});
+    }
     return kDone;
 }
 

@@ -365,10 +365,7 @@ class Check {
     Status check_spec(const model::JobSpec& spec) const {
         const auto project = state_.cluster.find_project(spec.project);
         if (!project.is_valid()) {
-            return fail(ErrorCode::NotFound, "project \"" + spec.project +
-                                                 "\" does not exist; create it with: berth project "
-                                                 "create " +
-                                                 spec.project);
+            return fail(ErrorCode::NotFound, "project \"" + spec.project + "\" does not exist");
         }
         if (!state_.cluster.is_leaf(project)) {
             return base::invalid("\"" + spec.project +

@@ -49,6 +49,14 @@ class Projects(ServerCase):
                 (1, "default", "takes the jobs that name none"),
                 (127, "visoin", 'did you mean "vision"?')):
             self.assertIn(why, self.berth("project", "rm", name, code=code))
+        for code, words, why in (
+                (127, "fairshare visoin", 'does not exist, did you mean "vision"?'),
+                (127, "run -p visoin -- true", 'does not exist, did you mean "vision"?'),
+                (127, "run -p other -- true", "berth project create other"),
+                (127, "project use visoin", 'did you mean "vision"?'),
+                (124, "project create lab/x", 'no slash, found "lab/x"'),
+                (124, "project delete vision", "project has ls, create, set, rm or use")):
+            self.assertIn(why, self.berth(*words.split(), code=code))
         self.assertEqual(self.names(), before)
         self.berth("cancel", str(job), "--wait")
         self.berth("project", "rm", "vision")
