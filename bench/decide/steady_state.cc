@@ -22,7 +22,8 @@ constexpr int kProjects = 50;
 constexpr int kDepartments = 10;
 constexpr int kEvents = 2000;
 // Until then wide jobs gather in the line: few of them find a node that nobody keeps.
-constexpr int kWarmUp = 20000;
+constexpr int kWarmUpOfNode = 20;
+constexpr int kWarmUpMin = 20000;
 constexpr std::int64_t kBetweenEventsMs = 200;
 
 struct JobShape {
@@ -125,7 +126,8 @@ class Busy {
             world_.has_run_before(id);
         }
         while (!leaving_.empty()) step();
-        for (int i = 0; i < kWarmUp; ++i) step();
+        const int events = std::max(kWarmUpMin, kWarmUpOfNode * run_.nodes);
+        for (int i = 0; i < events; ++i) step();
         starts_ = pauses_ = 0;
         asked_ = asking_ = copied_ = 0;
     }
@@ -145,7 +147,7 @@ class Busy {
                           asked_ * 1000 / events);
         run_.print_number("decisions of 1000 that ask for memory but their plans'", "decisions",
                           asking_ * 1000 / events);
-        if (expects_none && run_.nodes >= 1000 && events >= kWarmUp / 20) {
+        if (expects_none && run_.nodes >= 1000 && events >= kWarmUpMin / 20) {
             run_.expect(asked_ < events, "decisions at rest that ask for no memory");
         }
         run_.print_number("jobs", "jobs", std::ssize(world_.state.jobs));

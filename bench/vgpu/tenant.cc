@@ -3,12 +3,14 @@
 // A tenant of a GPU, by the driver API alone: the same program on a software driver and a real one.
 //   calls ROUNDS                               launches of an empty kernel, allocations with a free
 //   train SECONDS KERNELS KERNEL_US THINK_US EPHEMERAL_MIB    steps of kernels, then something else
-//   requests SECONDS KERNELS KERNEL_US EVERY_US               as long as kernels are far between
+//   alternate SECONDS KERNELS KERNEL_US        the same, every other two seconds; meanwhile on the
+//                                              second GPU, where there is one
+//   requests SECONDS KERNELS KERNEL_US EVERY_US               in those seconds and in the others
 //   hold MIB                                   memory that is filled, and looked at again and again
 //   families                                   memory of every kind, between lines on standard
 //   input
-// `train` and `requests` begin at a line on standard input, when all are ready; what they found is
-// a line of JSON.
+// `train`, `alternate` and `requests` begin at a line on standard input, when all are ready; what
+// they found is a line of JSON.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "driver.h"
+#include "vgpu/spin_kernel.h"
 
 using namespace berth::bench;
 
@@ -25,30 +28,15 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20U;
 constexpr double kWarmNs = 3e9;
-
-constexpr const char* kSpin = R"(.version 8.0
-.target sm_75
-.address_size 64
-.visible .entry berth_spin_ns(.param .u64 ns)
-{
-    .reg .pred %more;
-    .reg .b64 %now, %end, %ns;
-    ld.param.u64 %ns, [ns];
-    mov.u64 %now, %globaltimer;
-    add.u64 %end, %now, %ns;
-again:
-    mov.u64 %now, %globaltimer;
-    setp.lt.u64 %more, %now, %end;
-    @%more bra again;
-    ret;
-}
-)";
+constexpr double kTurnNs = 2e9;  // of `alternate`, by the clock that all programs have in common
+constexpr double kSettleNs = 0.3e9;  // after such a change
 
 // Each a function of its own, so that a step has an order.
 CUfunction load_spin() {
     CUmodule module = nullptr;
     CUfunction function = nullptr;
-    must(look_up("cuModuleLoadData", &cuModuleLoadData)(&module, kSpin), "module");
+    must(look_up("cuModuleLoadData", &cuModuleLoadData)(&module, berth::test_vgpu::kSpinKernel),
+         "module");
     must(look_up("cuModuleGetFunction", &cuModuleGetFunction)(&function, module, "berth_spin_ns"),
          "function");
     return function;
@@ -147,12 +135,62 @@ void train(const Work& work, std::size_t ephemeral) {
                 static_cast<double>(steps) * work.kernels * work.kernel_us / 1e6 / seconds);
 }
 
+// Whether `alternate` is on the first GPU, and how long it has been as it is.
+struct Turn {
+    bool is_beside = false;
+    double since_ns = 0;
+};
+
+Turn turn_at(double ns) {
+    const auto turns = static_cast<long long>(ns / kTurnNs);
+    return {turns % 2 == 1, ns - static_cast<double>(turns) * kTurnNs};
+}
+
+void alternate(const Work& work) {
+    static auto* const set_current = look_up("cuCtxSetCurrent", &cuCtxSetCurrent);
+    int gpus = 0;
+    must(look_up("cuDeviceGetCount", &cuDeviceGetCount)(&gpus), "count");
+    CUcontext contexts[2] = {};
+    CUfunction spins[2] = {};
+    gpus = std::min(gpus, 2);
+    for (int gpu = gpus - 1; gpu >= 0; --gpu) {
+        must(look_up("cuDevicePrimaryCtxRetain", &cuDevicePrimaryCtxRetain)(&contexts[gpu], gpu),
+             "context");
+        must(set_current(contexts[gpu]), "context");
+        spins[gpu] = load_spin();
+        launch(spins[gpu], 1);
+        wait_for_gpu();
+    }
+    await_line();
+    const double end = now_ns() + kWarmNs + work.seconds * 1e9;
+    while (now_ns() < end) {
+        const int gpu = turn_at(now_ns()).is_beside ? 0 : 1;
+        if (gpu >= gpus) {
+            ::usleep(1000);
+            continue;
+        }
+        must(set_current(contexts[gpu]), "context");
+        for (int index = 0; index < work.kernels; ++index) launch(spins[gpu], work.kernel_us);
+        wait_for_gpu();
+    }
+    std::puts("{}");
+}
+
+struct Times {
+    std::vector<double> ms;
+    double percentile(std::size_t part) {
+        std::ranges::sort(ms);
+        return ms.empty() ? 0 : ms[ms.size() * part / 100];
+    }
+};
+
 void requests(const Work& work) {
     const CUfunction spin = load_spin();
     launch(spin, 1);
     wait_for_gpu();
     await_line();
-    std::vector<double> took;
+    Times alone;
+    Times beside;
     const double warm = now_ns() + kWarmNs;
     const double end = warm + work.seconds * 1e9;
     while (now_ns() < end) {
@@ -160,13 +198,17 @@ void requests(const Work& work) {
         for (int index = 0; index < work.kernels; ++index) launch(spin, work.kernel_us);
         wait_for_gpu();
         const double ms = (now_ns() - before) / 1e6;
-        if (before >= warm) took.push_back(ms);
+        const Turn turn = turn_at(before);
+        const bool is_within = turn.since_ns >= kSettleNs && turn.since_ns + ms * 1e6 < kTurnNs;
+        if (before >= warm && is_within) (turn.is_beside ? beside : alone).ms.push_back(ms);
         const double rest = work.pause_us - ms * 1000;
         if (rest > 0) ::usleep(static_cast<useconds_t>(rest));
     }
-    std::ranges::sort(took);
-    std::printf("{\"requests\": %zu, \"p50_ms\": %.4f, \"p99_ms\": %.4f}\n", took.size(),
-                took[took.size() / 2], took[took.size() * 99 / 100]);
+    std::printf(
+        "{\"requests\": %zu, \"alone_p50_ms\": %.4f, \"alone_p99_ms\": %.4f, "
+        "\"p50_ms\": %.4f, \"p99_ms\": %.4f}\n",
+        std::min(alone.ms.size(), beside.ms.size()), alone.percentile(50), alone.percentile(99),
+        beside.percentile(50), beside.percentile(99));
 }
 
 // Ends with 3 when a word is not what it was. A job that is paused says nothing meanwhile.
@@ -236,15 +278,17 @@ int main(int count, char** words) {
     const auto is = [&](const char* name, int arguments) {
         return what == name && count == 2 + arguments;
     };
-    const bool is_known =
-        is("calls", 1) || is("train", 5) || is("requests", 4) || is("hold", 1) || is("families", 0);
+    const bool is_known = is("calls", 1) || is("train", 5) || is("alternate", 3) ||
+                          is("requests", 4) || is("hold", 1) || is("families", 0);
     if (!is_known) return std::fputs("usage: see bench/vgpu/tenant.cc\n", stderr), 2;
     use_first_gpu();
     if (what == "calls") calls(std::atol(words[2]));
     if (what == "hold") hold(static_cast<std::size_t>(std::atol(words[2])));
     if (what == "families") families();
-    if (what != "train" && what != "requests") return 0;
-    const Work work{number(words, 2), std::atoi(words[3]), number(words, 4), number(words, 5)};
+    if (what != "train" && what != "requests" && what != "alternate") return 0;
+    const Work work{number(words, 2), std::atoi(words[3]), number(words, 4),
+                    what == "alternate" ? 0 : number(words, 5)};
+    if (what == "alternate") alternate(work);
     if (what == "requests") requests(work);
     if (what == "train") train(work, static_cast<std::size_t>(std::atol(words[6])));
     return 0;

@@ -16,7 +16,7 @@ namespace berth::cluster {
 int lacking_in_groups(const Shape& shape, const Job& job);
 inline int lacking(const Shape& shape, const Job& job) {
     if (!shape.groups.empty()) return lacking_in_groups(shape, job);
-    return std::max(job.tasks_min - job.active, 0);
+    return std::max(job.least_tasks() - job.active, 0);
 }
 
 // The ranks of its next `tasks`, the lowest without a place, of every group as many as it lacks. Of

@@ -125,7 +125,7 @@ std::span<const PoolId> Cluster::pools_wanted(const Job& job) const {
 void Cluster::count_pending(const Job& job, std::int64_t sign) {
     if (!job.may_run) return;
     const int held = job.hold ? static_cast<int>(job.hold->tasks.size()) : 0;
-    const int missing = job.tasks_max - job.active - held;
+    const int missing = job.most_tasks() - job.active - held;
     if (missing <= 0) return;
     for (const PoolId pool : pools_wanted(job)) {
         add_usage(pool, job.project, {{}, {}, demand(job.shape, pool) * missing}, sign);

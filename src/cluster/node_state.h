@@ -3,6 +3,7 @@
 // What is known of a node, and of a part of a pool? Plain records; cluster.h keeps them consistent.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -30,11 +31,21 @@ struct HostUse {
     std::int64_t free(View view) const;
 };
 
-// Where the processes of a frozen job are, and the host memory that they take there.
+// Where the processes of a frozen job are, of how many tasks, and the host memory that they take
+// there, in whole MiB. In few bits, for a job is small: what is more than 4 TiB counts as that.
 struct Stay {
     base::NodeId node;  // not valid: there are none
-    std::uint32_t mebibytes = 0;  // whole ones: a job is small
+    std::uint32_t mebibytes : 22 = 0;
+    std::uint32_t tasks : 10 = 0;
 
+    static Stay on(base::NodeId node, base::Bytes memory, std::size_t tasks) {
+        Stay stay{node};
+        stay.mebibytes =
+            static_cast<std::uint32_t>(std::min(memory.value >> 20, std::int64_t{0x3fffff})) &
+            0x3fffffU;
+        stay.tasks = static_cast<std::uint32_t>(tasks) & 0x3ffU;
+        return stay;
+    }
     std::int64_t memory() const { return std::int64_t{mebibytes} << 20; }
 };
 

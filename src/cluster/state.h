@@ -94,8 +94,11 @@ struct Job {
     Precedence precedence() const { return {priority, tier}; }
     // A job that runs whole and wants more goes after all that lack something, of any tier.
     Precedence precedence_in_line() const { return {priority, stage() > 0 ? kLastTier : tier}; }
+    // Frozen, it comes back with the tasks that it has, no more and no less.
+    int least_tasks() const { return stay.node.is_valid() ? stay.tasks : tasks_min; }
+    int most_tasks() const { return stay.node.is_valid() ? stay.tasks : tasks_max; }
     // In line for an allocation.
-    bool is_waiting() const { return may_run && !hold && !is_releasing() && active < tasks_max; }
+    bool is_waiting() const { return may_run && !hold && !is_releasing() && active < most_tasks(); }
     bool is_victim() const { return preemptible && active > 0; }
     // Declared minutes of one run, so that lanes stay few: up to the next minute below an hour, the
     // next quarter of an hour below a day, then the next hour. 0 = not declared.

@@ -90,8 +90,8 @@ void Controller::take_up_attempts() {
                                               : now + policy_.pause_grace;
         const base::Duration grace = std::max(deadline - now, base::Duration{0});
         // One that is promised another place moves there.
-        const auto pause = job.is_resizing() || !job.hold.empty() ? ports::StopReason::Restart
-                                                                  : ports::StopReason::Pause;
+        const bool restarts = job.is_resizing() || !job.is_of_one_piece() || !job.hold.empty();
+        const auto pause = restarts ? ports::StopReason::Restart : ports::StopReason::Pause;
         const StopOrder order{
             {id, job.attempts}, pauses ? pause : ports::StopReason::Cancel, grace};
         stopping_[id] = {order, now + grace};

@@ -16,7 +16,8 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
     if (job->hold) return scheduling::explain(state.cluster, policy, {}, now, id);
     const Likeness likeness{job->project,   job->shape,     job->precedence(),
                             job->tasks_min, job->tasks_max, job->preemptible,
-                            job->may_run,   job->is_parked, job->last_start != model::TimePoint{}};
+                            job->may_run,   job->is_parked, job->last_start != model::TimePoint{},
+                            job->stay.node, job->lacking};
     const auto found = known_.find(likeness);
     model::Verdict verdict = found != known_.end()
                                  ? found->second

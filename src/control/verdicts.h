@@ -35,6 +35,8 @@ class Verdicts {
         bool may_run = true;
         bool is_parked = false;
         bool ran_before = false;
+        base::NodeId kept_on = {};  // where its processes are
+        int lacking = 1;
 
         auto operator<=>(const Likeness&) const = default;
     };

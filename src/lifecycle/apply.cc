@@ -89,6 +89,7 @@ class Fold {
     void operator()(const model::JobResized& resized) {
         JobRecord& record = settle(resized.job);
         free_releasing(record, resized.saved);
+        record.frozen.clear();
         record.lost_gpu_ms += resized.lost_gpu_ms;
         record.attempts = resized.attempt;
         record.state = JobState::Starting;
@@ -435,8 +436,8 @@ void stay_where_frozen(State& state, const JobRecord& record) {
     for (const TaskPlacement& task : record.frozen) memory += task.memory;
     if (record.last_pause && record.last_pause->frozen)
         memory += std::max(record.last_pause->frozen->gpu_memory, base::Bytes{0});
-    state.cluster.set_stay(
-        record.id, {record.frozen.front().node, static_cast<std::uint32_t>(memory.value >> 20)});
+    const auto& tasks = record.frozen;
+    state.cluster.set_stay(record.id, cluster::Stay::on(tasks.front().node, memory, tasks.size()));
 }
 
 std::int64_t day_of(model::TimePoint time) {

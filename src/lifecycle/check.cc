@@ -208,6 +208,11 @@ class Check {
         if (starting.tasks.empty()) return base::invalid("a start needs tasks");
         const model::JobRecord* job = find(starting.job);
         if (job != nullptr && job->parked_since) return conflict(*job, "is parked; wake it first");
+        const bool is_frozen =
+            job != nullptr && job->state == JobState::Paused && !job->frozen.empty();
+        if (is_frozen && starting.tasks.size() != job->frozen.size())
+            return conflict(*job, "goes on with the processes of " +
+                                      std::to_string(job->frozen.size()) + " tasks");
         return expect(starting.job, kMayGain);
     }
     Status operator()(const model::JobRunning& running) const {

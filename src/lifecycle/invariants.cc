@@ -102,7 +102,7 @@ class Audit {
         if (allocated > MilliGpu{0}) {
             credit(job, job.pool, {allocated, job.preemptible ? MilliGpu{0} : allocated, {}});
         }
-        const int missing = job.tasks_max - active - held;
+        const int missing = job.most_tasks() - active - held;
         if (!job.may_run || missing <= 0) return;
         for (const base::PoolId pool : cluster_.pools_wanted(job)) {
             credit(job, pool, {{}, {}, cluster_.demand(job.shape, pool) * missing});
@@ -290,7 +290,8 @@ std::string dump(const Cluster& cluster) {
             }
         }
         if (job.stay.node.is_valid())
-            text << " stay " << job.stay.node.value << ' ' << job.stay.memory();
+            text << " stay " << job.stay.node.value << ' ' << job.stay.tasks << ' '
+                 << job.stay.memory();
         text << '\n';
     }
     for (const auto& pool : cluster.pools()) {

@@ -113,6 +113,50 @@ TEST_CASE("a frozen job holds no GPU but host memory of its node, and goes on wi
     CHECK(used() == 0);
 }
 
+TEST_CASE("a frozen job starts with as many tasks as it has processes of") {
+    Life life;
+    life.start(1);
+    const model::TaskPlacement place = life.state.jobs.at(kJob).tasks.front();
+    life.pause();
+    life.happen(
+        model::JobPaused{.job = kJob, .saved = true, .detail = {}, .frozen = model::Frozen{}});
+    const auto two = model::JobStarting{kJob, 1, {}, {place, {1, {0}, 2, base::kWholeGpu, {}, {}}}};
+    CHECK(lifecycle::check(life.state, two).error().message.find("the processes of 1 task") !=
+          std::string::npos);
+    CHECK(lifecycle::check(life.state, model::JobStarting{kJob, 1, {}, {place}}).has_value());
+}
+
+TEST_CASE(
+    "a frozen elastic job asks for the tasks that it has, between its minimum and its maximum") {
+    Life life;
+    model::Node node;
+    node.name = "n1";
+    node.gpus = 4;
+    life.happen(model::NodeSet{node});
+    const model::JobId job{2};
+    model::JobSpec spec;
+    spec.project = "a";
+    spec.tasks_max = 4;
+    spec.elastic = model::Elastic::Restart;
+    life.happen(model::JobSubmitted{job, spec, "ann", "train"});
+    life.happen(model::JobStarting{
+        job, 1, {}, {{0, {1}, 1, base::kWholeGpu, {}, {}}, {1, {1}, 2, base::kWholeGpu, {}, {}}}});
+    life.happen(model::JobRunning{job});
+    model::PauseRequested request;
+    request.job = job;
+    life.happen(request);
+    life.happen(
+        model::JobPaused{.job = job, .saved = true, .detail = {}, .frozen = model::Frozen{}});
+    const cluster::Job& frozen = life.state.cluster.job(job);
+    CHECK(frozen.ask() == 2);
+    CHECK(frozen.most_tasks() == 2);
+    const State restored = lifecycle::restore(lifecycle::snapshot(life.state));
+    CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
+    life.happen(model::AttemptLost{job, "the machine was restarted"});
+    CHECK(frozen.ask() == 1);
+    CHECK(frozen.most_tasks() == 4);
+}
+
 TEST_CASE("a parked job holds no GPU and asks for none until it wakes, also after a restart") {
     Life life;
     life.start(1);

@@ -93,6 +93,11 @@ struct JobRecord {
         return runs && spec.elastic == Elastic::Restart && started_tasks > 0 &&
                (has_more || !releasing.empty());
     }
+    // Whether its processes are those of all its tasks, and all of them leave or none.
+    bool is_of_one_piece() const {
+        return static_cast<int>(tasks.size()) == started_tasks &&
+               (releasing.empty() || releasing.size() == tasks.size());
+    }
 };
 
 struct Snapshot {

@@ -21,6 +21,14 @@ berth::model::Submission elastic(const std::string& project, int least, int most
     return submission;
 }
 
+// With all that is idle.
+JobId run_elastic(World& world) {
+    const auto answer = world.submit(elastic("b", 1, 8));
+    world.step();
+    world.running(answer->job);
+    return answer->job;
+}
+
 // Two tasks of at most eight run; six GPUs are taken.
 struct Squeezed {
     World world;
@@ -109,6 +117,7 @@ TEST_CASE("it shrinks for an owner by starting again with fewer tasks") {
     CHECK(world.state(answer->job) == JobState::Running);
     REQUIRE(world.launcher->stops.size() == 1);
     CHECK(world.launcher->stops[0].attempt == berth::ports::AttemptId{answer->job, 1});
+    CHECK(world.launcher->stops[0].reason == StopReason::Restart);  // not to be frozen
     world.exits(answer->job, saved_and_left());
     REQUIRE(world.launcher->starts.size() == 3);
     CHECK(world.job(answer->job).tasks.size() == 6);
@@ -120,11 +129,65 @@ TEST_CASE("it shrinks for an owner by starting again with fewer tasks") {
     }
 }
 
+TEST_CASE("frozen, it comes back with the tasks that it has: not with fewer, which would fit") {
+    World world;
+    world.run("a", 4);
+    const JobId job = run_elastic(world);
+    REQUIRE(world.job(job).tasks.size() == 4);
+    REQUIRE(world.pause(job));
+    CHECK(world.launcher->stops.back().reason == StopReason::Pause);
+    world.frozen(job, {});
+    CHECK(world.job(job).frozen.size() == 4);
+    const JobId other = world.run("b", 2);
+    REQUIRE(world.resume(job));
+    CHECK(world.state(job) == JobState::Paused);
+    world.restart();
+    world.frozen(job, {});
+    world.step();
+    CHECK(world.state(job) == JobState::Paused);
+    world.exits(other, {});
+    REQUIRE(world.launcher->resumes.size() == 1);
+    CHECK(world.launcher->resumes[0].tasks.size() == 4);
+    CHECK(world.launcher->starts.empty());
+}
+
+TEST_CASE("... nor with more; it grows when it runs") {
+    Squeezed it;
+    REQUIRE(it.world.pause(it.job));
+    it.world.frozen(it.job, {});
+    it.second_ends_after(10min);
+    REQUIRE(it.world.resume(it.job));
+    REQUIRE(it.world.launcher->resumes.size() == 1);
+    CHECK(it.world.launcher->resumes[0].tasks.size() == 2);
+    it.world.running(it.job);
+    it.world.clock.advance(10min);
+    it.world.step();
+    CHECK(it.world.launcher->stops.back().reason == StopReason::Restart);
+    it.world.exits(it.job, saved_and_left());
+    CHECK(it.world.launcher->resumes.size() == 1);
+    CHECK(it.world.launcher->starts.back().attempt == berth::ports::AttemptId{it.job, 2});
+    CHECK(it.world.launcher->starts.back().tasks.size() == 4);
+}
+
+TEST_CASE("... unless its processes are lost: then with as many as there is room for") {
+    World world;
+    world.run("a", 4);
+    const JobId job = run_elastic(world);
+    REQUIRE(world.pause(job));
+    world.frozen(job, {});
+    world.run("b", 2);
+    world.exits(job, {.exit_code = 137, .signal = 9, .detail = "task 0 was ended by KILL"});
+    REQUIRE(world.resume(job));
+    CHECK(world.launcher->starts.back().attempt == berth::ports::AttemptId{job, 2});
+    CHECK(world.launcher->starts.back().tasks.size() == 2);
+}
+
 TEST_CASE("a user's pause in the midst of growing pauses all of it") {
     Squeezed it;
     it.second_ends_after(10min);
     REQUIRE(it.world.pause(it.job));
     CHECK(it.world.state(it.job) == JobState::Pausing);
+    CHECK(it.world.launcher->stops.back().reason == StopReason::Restart);
     it.world.exits(it.job, saved_and_left());
     CHECK(it.world.state(it.job) == JobState::Paused);
     CHECK(it.world.launcher->starts.size() == 3);

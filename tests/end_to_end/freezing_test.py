@@ -2,11 +2,11 @@
 """A pause by checkpoint: the processes stay, the GPU is free, and nothing is computed twice."""
 import os
 import pathlib
-import subprocess
 import sys
+import time
 
 import cuda_program
-from server_case import BIN, ServerCase, eventually, main
+from server_case import ServerCase, eventually, main
 
 # Counts in its own memory and in that of its GPU, and writes nothing down. Ends at the number it
 # is given, with 3 when the two differ. "managed" takes memory that no driver checkpoints.
@@ -40,22 +40,23 @@ class Freezing(ServerCase):
     def counts(self, job, at_least=1):
         return eventually(lambda: f"at {at_least}\n" in self.log(job))
 
-    def check_counted_on(self, job, until, pauses=1):
+    def check_counted_on(self, job, until, pauses=1, tasks=1):
         ended = self.server.wait(job)
-        lines = self.log(job).splitlines()
-        self.assertEqual(ended["state"], "succeeded", lines[-3:])
+        self.assertEqual(ended["state"], "succeeded", self.log(job)[-200:])
         self.assertEqual((ended["attempts"], ended["pauses"]), (1, pauses))
-        self.assertTrue(lines[0].startswith("attempt 1 "))
-        # Every number once, by one process.
-        counts = [line for line in lines[1:] if not line.startswith("berth: ")]
-        self.assertEqual(counts, [f"at {count}" for count in range(1, until + 1)])
+        for task in range(tasks):
+            lines = self.server.get(f"jobs/{job}/log?task={task}").decode().splitlines()
+            self.assertTrue(lines[0].startswith("attempt 1 "))
+            # Every number once, by one process.
+            counts = [line for line in lines[1:] if not line.startswith("berth: ")]
+            self.assertEqual(counts, [f"at {count}" for count in range(1, until + 1)])
         return ended
 
-    def pause(self, job):
+    def pause(self, job, tasks=1):
         self.server.request("POST", f"jobs/{job}/pause")
         paused = self.server.wait_for_state(job, "paused")
-        self.assertEqual(paused["last_pause"]["frozen"]["gpu_memory"], (2048 + CONTEXT) << 20,
-                         paused["last_pause"])
+        self.assertEqual(paused["last_pause"]["frozen"]["gpu_memory"],
+                         tasks * (2048 + CONTEXT) << 20, paused["last_pause"])
         return paused
 
     def resume(self, job):
@@ -111,13 +112,23 @@ class Freezing(ServerCase):
         self.resume(job)
         self.check_counted_on(job, 300, pauses=2)
 
-    def arbiter(self, job):
-        """What the arbiter says of the job's only tenant."""
-        cluster = (self.server.data / "cluster").read_text().strip()
-        ask = [str(BIN / "berth-arbiter"), "--dir", f"/tmp/berth-vgpu-{cluster}", "order",
-               "status", f"{job}.1.0"]
-        text = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
-        return dict(word.split("=", 1) for word in text.split() if "=" in word)
+    def test_an_elastic_job_comes_back_with_the_tasks_that_it_was_frozen_with(self):
+        job = self.counter(300, tasks_min=1, tasks_max=2, elastic="restart")
+        self.counts(job, 10)
+        self.assertEqual(len(self.server.get(f"jobs/{job}")["tasks"]), 2)
+        self.assertRegex(self.server.berth("show", job).stdout, "pauses by +checkpoint")
+        self.pause(job, tasks=2)
+        other = self.counter(100_000)
+        self.counts(other)
+        at_pause = self.log(job)
+        self.server.request("POST", f"jobs/{job}/resume")
+        # One GPU is idle, and one task of it would do for a start; its processes are two.
+        time.sleep(0.5)
+        self.assertEqual((self.state(job), self.log(job)), ("paused", at_pause))
+        self.server.request("POST", f"jobs/{other}/cancel", {"grace": 0})
+        self.server.wait(other)
+        self.server.wait_for_state(job, "running", "succeeded")
+        self.check_counted_on(job, 300, tasks=2)
 
     def test_a_share_of_a_gpu_leaves_it_and_comes_back_on_another_one_with_its_limits(self):
         job = self.counter(300, request={"gpu_memory": 6 << 30})

@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import cuda_program
-from server_case import BIN, ServerCase, eventually, main
+from server_case import ServerCase, eventually, main
 
 # Takes so many GiB in all, one at a time, says how long the last one took, and counts in its GPU's
 # memory up to a number. "managed" takes memory that no driver checkpoints.
@@ -53,21 +53,14 @@ class Lending(ServerCase):
     def says(self, job, line):
         return eventually(lambda: f"{line}\n" in self.log(job))
 
-    def status(self, job, attempt=1):
-        cluster = (self.server.data / "cluster").read_text().strip()
-        ask = [str(BIN / "berth-arbiter"), "--dir", f"/tmp/berth-vgpu-{cluster}", "order",
-               "status", f"{job}.{attempt}.0"]
-        text = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
-        return dict(word.split("=", 1) for word in text.split() if "=" in word)
-
     def is_at(self, job, where):
-        return eventually(lambda: self.status(job)["where"] == where)
+        return eventually(lambda: self.arbiter(job)["where"] == where)
 
     # Of an arbiter that has died and comes back.
     def is_at_again(self, job, where):
         def look():
             try:
-                return self.status(job).get("where") == where
+                return self.arbiter(job).get("where") == where
             except subprocess.CalledProcessError:
                 return False
         return eventually(look)
@@ -83,10 +76,10 @@ class Lending(ServerCase):
     def test_an_owner_gets_its_memory_back_and_the_borrower_counts_on_afterwards(self):
         borrower = self.program(18, 300, promised=6, most=20)
         self.says(borrower, "at 10")
-        before = self.status(borrower)
+        before = self.arbiter(borrower)
         owner = self.program(10, 100, promised=12)
         self.says(owner, "has 10")
-        self.assertEqual(self.status(borrower)["where"], "off")
+        self.assertEqual(self.arbiter(borrower)["where"], "off")
         self.assertEqual(self.state(borrower), "running")
         at_leaving = self.log(borrower)
         self.assertIn("berth: off its GPU: others need the memory that it borrowed\n", at_leaving)
@@ -94,7 +87,7 @@ class Lending(ServerCase):
         self.assertEqual(self.log(borrower), at_leaving)
         self.assertEqual(self.server.wait(owner)["state"], "succeeded", self.log(owner))
         self.is_at(borrower, "here")
-        self.assertEqual(self.status(borrower)["charged"], before["charged"])
+        self.assertEqual(self.arbiter(borrower)["charged"], before["charged"])
         ended = self.check_counted_once(borrower, 300)
         self.assertEqual((ended["pauses"], ended["lost_gpu_ms"]), (0, 0))
 
@@ -112,7 +105,7 @@ class Lending(ServerCase):
         self.says(quiet, "at 1")
         owner = self.program(16, 1, promised=17)
         self.assertEqual(self.server.wait(owner)["state"], "succeeded", self.log(owner))
-        self.assertEqual(self.status(quiet)["where"], "here")
+        self.assertEqual(self.arbiter(quiet)["where"], "here")
 
     def test_who_cannot_be_frozen_saves_and_ends_and_starts_again(self):
         borrower = self.program(18, 100, "managed", promised=6, most=20)
@@ -133,7 +126,7 @@ class Lending(ServerCase):
         self.server.request("POST", f"jobs/{borrower}/pause")
         paused = self.server.wait_for_state(borrower, "paused")
         self.assertIsNotNone(paused["last_pause"]["frozen"])
-        self.assertEqual(self.status(borrower)["where"], "away")
+        self.assertEqual(self.arbiter(borrower)["where"], "away")
         self.server.request("POST", f"jobs/{borrower}/resume")
         self.is_at(borrower, "off")
         self.server.request("POST", f"jobs/{owner}/cancel", {"grace": 0})
@@ -154,7 +147,7 @@ class Lending(ServerCase):
         self.server.kill()
         self.server.up()
         self.assertEqual(self.state(borrower), "running")
-        self.assertEqual(self.status(borrower)["where"], "off")
+        self.assertEqual(self.arbiter(borrower)["where"], "off")
         self.assertEqual(self.server.wait(owner)["state"], "succeeded")
         self.check_counted_once(borrower, 300)
 
@@ -170,7 +163,7 @@ class Lending(ServerCase):
         self.is_at_again(borrower, "here")
         owner = self.program(10, 100, promised=12)
         self.says(owner, "has 10")
-        self.assertEqual(self.status(borrower)["where"], "off")
+        self.assertEqual(self.arbiter(borrower)["where"], "off")
         self.check_counted_once(borrower, 1000)
 
     def test_what_it_may_borrow_is_said_behind_g(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every end-to-end test begins with: a server of its own."""
 import pathlib
+import subprocess
 import sys
 import time
 import unittest
@@ -31,6 +32,14 @@ class ServerCase(unittest.TestCase):
     def log(self, job, attempt=0):
         wanted = f"?attempt={attempt}" if attempt else ""
         return self.server.get(f"jobs/{job}/log{wanted}").decode()
+
+    def arbiter(self, job, attempt=1):
+        """What the node's arbiter says of the only tenant of a job."""
+        cluster = (self.server.data / "cluster").read_text().strip()
+        ask = [str(BIN / "berth-arbiter"), "--dir", f"/tmp/berth-vgpu-{cluster}", "order",
+               "status", f"{job}.{attempt}.0"]
+        text = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
+        return dict(word.split("=", 1) for word in text.split() if "=" in word)
 
 
 def eventually(question, seconds=20):

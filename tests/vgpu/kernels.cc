@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+
 #include "vgpu/api.h"
+#include "vgpu/spin_kernel.h"
 
 namespace berth::test_vgpu {
 namespace {
 
-constexpr const char* kPtx = R"(
-.version 8.0
-.target sm_75
-.address_size 64
-
-.visible .entry berth_spin_ns(.param .u64 ns)
-{
-    .reg .pred %p;
-    .reg .u64 %begin, %now, %passed, %wanted;
-    ld.param.u64 %wanted, [ns];
-    mov.u64 %begin, %globaltimer;
-again:
-    mov.u64 %now, %globaltimer;
-    sub.u64 %passed, %now, %begin;
-    setp.lt.u64 %p, %passed, %wanted;
-    @%p bra again;
-    ret;
-}
-
+constexpr const char* kOthers = R"(
 .visible .entry berth_add1(.param .u64 pointer, .param .u32 count)
 {
     .reg .pred %p;
@@ -96,6 +81,9 @@ done:
 
 }  // namespace
 
-const char* kernels() { return kPtx; }
+const char* kernels() {
+    static const std::string all = std::string(kSpinKernel) + kOthers;
+    return all.c_str();
+}
 
 }  // namespace berth::test_vgpu

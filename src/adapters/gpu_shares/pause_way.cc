@@ -21,7 +21,9 @@ std::string why_not(const ports::LaunchOrder& order, const NodeAbility& node) {
     if (gpus.empty()) return "it has no GPU";
     if (signal != "auto") return "the job asks for " + signal;
     if (nodes.size() > 1) return "it runs on " + std::to_string(nodes.size()) + " nodes";
-    if (order.is_elastic) return "it is elastic and may come back with another number of tasks";
+    const bool has_groups = std::ranges::any_of(
+        order.tasks, [](const ports::TaskLaunch& task) { return !task.group.empty(); });
+    if (order.is_elastic && has_groups) return "it is elastic, by groups";
     if (!node.why_not.empty()) return node.why_not;
     if (order.may_share) return "it may share its GPU, in turns that are kept for that GPU alone";
     if (shares(order) && order.tasks.size() > 1) return "several of its tasks share GPUs";

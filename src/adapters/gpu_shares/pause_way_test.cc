@@ -44,7 +44,10 @@ TEST_CASE("the reason is told when there is no checkpoint") {
     CHECK(pause_way(order, {"GPUs are divided into slices (MIG)", "", "", true, 8}) ==
           signal("GPUs are divided into slices (MIG)"));
     order.is_elastic = true;
-    CHECK(pause_way(order, kAble).why_not.starts_with("it is elastic"));
+    CHECK(pause_way(order, kAble).rung == model::PauseRung::Checkpoint);
+    order.tasks[0].group = "workers";
+    CHECK(pause_way(order, kAble) == signal("it is elastic, by groups"));
+    order.tasks[0].group.clear();
     order.is_elastic = false;
     const NodeAbility limits{"", "its share is kept by MPS", "", true, 8};
     CHECK(pause_way(order, limits).rung == model::PauseRung::Checkpoint);

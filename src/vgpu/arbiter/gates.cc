@@ -77,6 +77,7 @@ std::int64_t Gates::look(Gpu& gpu, std::int64_t now) {
     const auto let = [&](Tenant& tenant, const Guest& guest) {
         if (guest.lane != nullptr)
             return tenant.let_in_lane(guest.gpu, guest.lane->turn_of(guest.id), now);
+        tenant.set_ahead(guest.gpu, gpu.windows.ahead(guest.id));
         return tenant.let(guest.gpu, gpu.windows.right(guest.id), now);
     };
     const auto is_closed = [&](const Guest& guest) {

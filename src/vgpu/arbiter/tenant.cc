@@ -98,6 +98,7 @@ base::Result<std::unique_ptr<Tenant>> Tenant::make(const Order& order) {
         tenant->terms_->gpus[gpu].in_lane = order.lane.empty() ? 0 : 1;
         tenant->set_memory(gpu, ledger::kNoLimit, ledger::kNoLimit);
         tenant->seen_.emplace_back();
+        tenant->set_ahead(gpu, windows::Pace{}.ahead);
     }
     tenant->terms_->gpu_count = static_cast<std::uint32_t>(order.gpus.size());
     tenant->terms_->mark = ledger::kTermsMark;
@@ -321,6 +322,10 @@ windows::Sight Tenant::look(std::uint32_t gpu, std::int64_t now) {
 
 void Tenant::set_gate(std::uint32_t gpu, windows::Right right) {
     put_gate(gpu, gate_for(right), true);
+}
+
+void Tenant::set_ahead(std::uint32_t gpu, std::int64_t ns) {
+    terms_->gpus[gpu].ahead_us = static_cast<std::uint32_t>(ns / 1000);
 }
 
 void Tenant::put_gate(std::uint32_t gpu, ledger::Gate wanted, bool is_new_turn) {

@@ -84,6 +84,8 @@ class Tenant {
     // What its processes want and did on one GPU since the last look.
     windows::Sight look(std::uint32_t gpu, std::int64_t now);
     void set_gate(std::uint32_t gpu, windows::Right right);
+    // Work in ns that each of its processes may launch ahead.
+    void set_ahead(std::uint32_t gpu, std::int64_t ns);
     // Of a tenant in a lane.
     windows::LaneSight look_in_lane(std::uint32_t gpu, std::int64_t now);
     // The same, but who is alone may be measured for a while. Returns when that may change.

@@ -326,6 +326,12 @@ ledger::Gate pass_gate(Gpu gpu, iterations::Passage passage) {
     return ledger::Gate::open;
 }
 
+std::int64_t ahead_ns(Gpu gpu) {
+    const Seat* here = seat.load();
+    if (here == nullptr || gpu < 0) return 0;
+    return std::int64_t{here->place(static_cast<std::uint32_t>(gpu)).terms->ahead_us} * 1000;
+}
+
 ledger::Slot* work_slot(Gpu gpu) {
     const Seat* here = seat.load();
     if (here == nullptr || gpu < 0) return nullptr;

@@ -69,6 +69,8 @@ class InCall {
 // Waits while the gate of a GPU is closed to this launch. Open where there is no arbiter to ask:
 // then nobody is held back.
 ledger::Gate pass_gate(Gpu gpu, iterations::Passage passage);
+// How much work this process may have launched ahead of a GPU that is gated, in ns.
+std::int64_t ahead_ns(Gpu gpu);
 // What the arbiter schedules by.
 ledger::Slot* work_slot(Gpu gpu);
 void ring_arbiter(Gpu gpu);

@@ -14,7 +14,8 @@ namespace berth::vgpu::interposer {
 namespace {
 
 constexpr std::int64_t kBetweenMarks = 500'000;  // ns of work
-constexpr std::int64_t kUnderWay = 2'000'000;    // ns of work, launched ahead
+constexpr std::int64_t kFollows = 500'000;  // before one ends the next must be launched
+constexpr std::int64_t kBlockedMax = 1'000'000'000;
 constexpr std::uint32_t kLaunchesMax = 64;       // between marks
 constexpr std::uint32_t kMarksMax = 64;
 constexpr std::uint32_t kMarksUnmeasured = 4;  // while nothing is known about the work
@@ -133,24 +134,42 @@ void* keep_account(void* argument) {
     }
 }
 
-std::int64_t under_way(const Work& work) {
+// What is left of what was launched, by what launches took lately. What is on the GPU now may take
+// longer than that, and counts for nothing then; so the next one is launched before it ends.
+std::int64_t under_way(const Work& work, std::int64_t now) {
+    const Mark& oldest = work.marks[work.first];
+    const std::int64_t began = std::max(oldest.made_at, work.busy_until);
+    const std::int64_t left = oldest.launches * work.launch_ns - (now - began);
     std::int64_t launches = work.unmarked;
-    for (std::uint32_t index = 0; index < work.count; ++index)
+    for (std::uint32_t index = 1; index < work.count; ++index)
         launches += work.marks[(work.first + index) % kMarksMax].launches;
-    return launches * work.launch_ns;
+    return launches * work.launch_ns + std::max<std::int64_t>(left, 0);
 }
 
-void wait_for_room(Work& work) {
-    const auto is_full = [&] {
-        if (work.count == 0) return false;
-        if (work.launch_ns == 0) return work.count >= kMarksUnmeasured;
-        return work.count == kMarksMax || under_way(work) >= kUnderWay;
-    };
-    timespec end{};
-    ::clock_gettime(CLOCK_REALTIME, &end);
-    ++end.tv_sec;  // no longer: what is under way may wait for what is to be launched
-    while (is_full())
-        if (::pthread_cond_timedwait(&work.changed, &work.lock, &end) != 0) return;
+// When there is room for one more launch, if no mark is passed before that; `now` or before: there
+// is. INT64_MAX: once a mark is passed.
+std::int64_t room_at(const Work& work, std::int64_t ahead, std::int64_t now) {
+    if (work.count == 0) return now;
+    if (work.launch_ns == 0) return work.count >= kMarksUnmeasured ? INT64_MAX : now;
+    if (work.count == kMarksMax) return INT64_MAX;
+    const std::int64_t left = under_way(work, now);
+    if (left <= std::max(ahead - work.launch_ns, kFollows)) return now;
+    // For several at once, where they are short: to wake for each costs more than they take.
+    return now + left - std::max(ahead - kBetweenMarks, kFollows);
+}
+
+void wait_for_room(Work& work, Gpu gpu) {
+    const std::int64_t ahead = ahead_ns(gpu);
+    std::int64_t now = now_ns();
+    // No longer: what is under way may wait for what is to be launched.
+    const std::int64_t end = now + kBlockedMax;
+    for (std::int64_t at = room_at(work, ahead, now); at > now && now < end;
+         at = room_at(work, ahead, now)) {
+        const std::int64_t until = std::min(at, end);
+        const timespec time{until / 1'000'000'000, until % 1'000'000'000};
+        ::pthread_cond_clockwait(&work.changed, &work.lock, CLOCK_MONOTONIC, &time);
+        now = now_ns();
+    }
 }
 
 bool start_accounting(Work& work, Gpu gpu) {
@@ -188,7 +207,7 @@ GatedLaunch::GatedLaunch(CUstream stream, iterations::Passage passage)
     Work& work = works[here_.gpu];
     {
         const Held held(work.lock);
-        if (start_accounting(work, here_.gpu)) wait_for_room(work);
+        if (start_accounting(work, here_.gpu)) wait_for_room(work, here_.gpu);
         counts_ = work.has_thread;
     }
     if (pass_gate(here_.gpu, passage) == ledger::Gate::open) counts_ = false;

@@ -6,10 +6,11 @@
 // timing) is recorded in the same stream, and behind the last of an iteration always; a thread
 // waits for the marks in the order they were made. From the first unfinished launch to the mark
 // behind it the GPU is this process's, and that time is what it is charged. Marks are set so that
-// about half a millisecond of work lies between two of them, and launches wait when more than two
-// milliseconds are under way: so much is how late a window may end, unless one piece of work is
-// longer. Nobody waits for that longer than a second: work under way may itself wait for what is to
-// be launched.
+// about half a millisecond of work lies between two of them, and launches wait while more is under
+// way than the arbiter's terms allow (ledger/terms.h, ahead_us): so much is how late a window may
+// end, unless one piece of work is longer. A piece follows another without a gap however long they
+// are. Nobody waits for that longer than a second: work under way may itself wait for what is to be
+// launched.
 //
 // Nothing is waited for and nothing recorded in a stream that is capturing: a graph is charged
 // where it is launched.

@@ -41,9 +41,10 @@ struct alignas(64) GpuTerms {
     std::atomic<std::uint32_t> settling;  // 1: processes are still coming back, do not grow
     std::atomic<std::uint32_t> managed;  // 1: managed memory may pass the limit, uncharged
     alignas(64) std::atomic<std::uint32_t> gate;
+    std::atomic<std::uint32_t> ahead_us;  // work that may be launched ahead while it is gated
 };
 
-inline constexpr std::uint64_t kTermsMark = 0x344d524554545242;
+inline constexpr std::uint64_t kTermsMark = 0x354d524554545242;
 
 struct Terms {
     std::uint64_t mark;

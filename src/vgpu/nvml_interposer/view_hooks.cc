@@ -2,7 +2,10 @@
 //
 // What of a GPU is shown to a job that shares it: its limit for the memory, its use for what is
 // used, its own processes for those that run.
+#include <time.h>
+
 #include <algorithm>
+#include <map>
 #include <new>
 #include <vector>
 
@@ -88,6 +91,41 @@ nvmlReturn_t own_samples(nvmlDevice_t device, unsigned int& count, Sample* sampl
     return count == 0 ? NVML_ERROR_NOT_FOUND : NVML_SUCCESS;
 }
 
+std::uint64_t realtime_us() {
+    timespec time{};
+    ::clock_gettime(CLOCK_REALTIME, &time);
+    return static_cast<std::uint64_t>(time.tv_sec * 1'000'000 + time.tv_nsec / 1000);
+}
+
+// The newest samples of the tenant's processes in the last second, together, and no more than the
+// GPU's own figures. Those stay where the driver samples no processes.
+void narrow(nvmlDevice_t device, nvmlUtilization_t& use) {
+    constexpr std::uint64_t kLookedBackUs = 1'000'000;
+    const auto ask =
+        real<decltype(nvmlDeviceGetProcessUtilization)>("nvmlDeviceGetProcessUtilization");
+    Uuid uuid;
+    Share share;
+    if (ask == nullptr || !read_uuid(device, uuid) || !share_of(uuid.text, share)) return;
+    std::vector<nvmlProcessUtilizationSample_t> samples(kProcessesMax);
+    unsigned int count = kProcessesMax;
+    const nvmlReturn_t result = ask(device, samples.data(), &count, realtime_us() - kLookedBackUs);
+    if (result == NVML_ERROR_NOT_FOUND) count = 0;
+    if (result != NVML_SUCCESS && result != NVML_ERROR_NOT_FOUND) return;
+    std::map<unsigned int, nvmlProcessUtilizationSample_t> newest;
+    for (unsigned int index = 0; index < std::min(count, kProcessesMax); ++index) {
+        const auto [known, is_new] = newest.try_emplace(samples[index].pid, samples[index]);
+        if (samples[index].timeStamp > known->second.timeStamp) known->second = samples[index];
+    }
+    nvmlUtilization_t own{};
+    for (const auto& [pid, sample] : newest) {
+        std::uint64_t bytes = 0;
+        if (!is_member(uuid.text, pid, bytes)) continue;
+        own.gpu += sample.smUtil;
+        own.memory += sample.memUtil;
+    }
+    use = {std::min(use.gpu, own.gpu), std::min(use.memory, own.memory)};
+}
+
 template <class Info>
 nvmlReturn_t guarded(const char* name, nvmlDevice_t device, unsigned int* count, Info* infos) {
     try {
@@ -131,6 +169,19 @@ nvmlReturn_t nvmlDeviceGetMemoryInfo_v2(nvmlDevice_t device, nvmlMemory_v2_t* me
     const nvmlReturn_t result = ask(device, memory);
     if (result == NVML_SUCCESS) narrow(device, *memory);
     return result;
+}
+
+nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t device, nvmlUtilization_t* use) {
+    const auto ask = real<decltype(nvmlDeviceGetUtilizationRates)>("nvmlDeviceGetUtilizationRates");
+    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    const nvmlReturn_t result = ask(device, use);
+    if (result != NVML_SUCCESS) return result;
+    try {
+        narrow(device, *use);
+    } catch (const std::bad_alloc&) {
+        return NVML_ERROR_UNKNOWN;
+    }
+    return NVML_SUCCESS;
 }
 
 nvmlReturn_t nvmlDeviceGetProcessUtilization(nvmlDevice_t device,

@@ -48,6 +48,15 @@ Right Windows::right(Id id) const {
     return Right::closed;
 }
 
+std::int64_t Windows::ahead(Id id) const {
+    for (const Tenant& tenant : tenants_) {
+        if (tenant.id != id) continue;
+        if (goes_behind_some(tenant)) return pace_.ahead_behind;
+        if (goes_before_some(tenant)) return pace_.ahead_first;
+    }
+    return pace_.ahead;
+}
+
 Windows::Tenant* Windows::find(Id id) {
     for (Tenant& tenant : tenants_)
         if (tenant.id == id) return &tenant;
@@ -66,7 +75,7 @@ std::int64_t Windows::turn(std::int64_t now) {
         }
         holder_ = 0;
     }
-    if (holder_ == 0 && draining_ == 0) hand_over(now);
+    if (holder_ == 0) hand_over(now);
     const Tenant* only = alone(now);
     for (Tenant& tenant : tenants_) {
         tenant.right = Right::closed;
@@ -109,12 +118,21 @@ void Windows::account(std::int64_t now) {
     }
 }
 
-// What a tenant that idles keeps at most, of its share unused.
-std::int64_t Windows::savings(const Tenant& tenant) const {
-    const bool goes_first = std::ranges::any_of(tenants_, [&](const Tenant& other) {
+bool Windows::goes_before_some(const Tenant& tenant) const {
+    return std::ranges::any_of(tenants_, [&](const Tenant& other) {
         return other.claim.priority < tenant.claim.priority;
     });
-    return (goes_first ? pace_.saved : pace_.window) * kWhole;
+}
+
+bool Windows::goes_behind_some(const Tenant& tenant) const {
+    return std::ranges::any_of(tenants_, [&](const Tenant& other) {
+        return other.claim.priority > tenant.claim.priority;
+    });
+}
+
+// What a tenant that idles keeps at most, of its share unused.
+std::int64_t Windows::savings(const Tenant& tenant) const {
+    return (goes_before_some(tenant) ? pace_.saved : pace_.window) * kWhole;
 }
 
 // Debt is paid by waiting as well: what an idle tenant could have used is taken from it. Who goes
@@ -132,9 +150,11 @@ void Windows::forgive(Tenant& tenant, std::int64_t elapsed) {
 bool Windows::must_end(const Tenant& holder, std::int64_t now) const {
     if (!can_run(holder)) return true;
     bool wanted = false;
+    bool is_next_another = false;
     for (const Tenant& other : tenants_) {
         if (other.id == holder.id || !other.sight.waiting || !can_run(other)) continue;
         wanted = true;
+        is_next_another = is_next_another || goes_before(other, holder);
         const bool owed = other.credit > 0;
         if (owed && other.claim.priority > holder.claim.priority) return true;
         if (other.credit - holder.credit >= 2 * pace_.window * kWhole &&
@@ -143,7 +163,8 @@ bool Windows::must_end(const Tenant& holder, std::int64_t now) const {
     }
     if (!wanted) return false;
     const bool idle = !holder.sight.waiting && !holder.sight.in_flight;
-    return now >= until_ || (idle && now - holder.active_at >= pace_.idle_release);
+    return (is_next_another && now >= until_) ||
+           (idle && now - holder.active_at >= pace_.idle_release);
 }
 
 bool Windows::goes_before(const Tenant& one, const Tenant& other) const {
@@ -165,6 +186,11 @@ Windows::Tenant* Windows::next() {
 void Windows::hand_over(std::int64_t now) {
     Tenant* tenant = next();
     if (tenant == nullptr) return;
+    // The GPU divides its time between the two for as long as the last work takes; to hear of its
+    // end and to wake somebody then takes longer.
+    const Tenant* old = find(draining_);
+    if (old != nullptr && tenant->claim.priority <= old->claim.priority) return;
+    draining_ = 0;
     holder_ = tenant->id;
     tenant->active_at = now;
     until_ = now + pace_.window;
@@ -177,8 +203,9 @@ Windows::Tenant* Windows::alone(std::int64_t now) {
         only = find(holder_);
         for (const Tenant& other : tenants_) {
             if (only == nullptr || other.id == only->id) continue;
-            if (other.sight.waiting || other.sight.in_flight ||
-                now - other.active_at < pace_.alone_after)
+            const bool goes_first = other.claim.priority > only->claim.priority;
+            const std::int64_t gone_after = goes_first ? pace_.expected_back : pace_.alone_after;
+            if (other.sight.waiting || other.sight.in_flight || now - other.active_at < gone_after)
                 only = nullptr;
         }
     }
@@ -191,15 +218,20 @@ Windows::Tenant* Windows::alone(std::int64_t now) {
 
 std::int64_t Windows::look_again(std::int64_t now) const {
     bool waiting = false;
+    bool is_watched = false;
     std::int64_t room_at = kNever;
     for (const Tenant& tenant : tenants_) {
         if (tenant.right == Right::open) return kNever;
+        is_watched = is_watched || tenant.sight.waiting || is_capped(tenant);
         waiting = waiting || tenant.sight.waiting;
         if (tenant.sight.waiting && is_capped(tenant) && tenant.cap_room <= 0)
             room_at = std::min(room_at, now + 1 + -tenant.cap_room / tenant.claim.cap);
     }
     if (draining_ != 0) return std::min(now + pace_.look, drain_until_);
-    if (holder_ != 0) return std::min(now + pace_.look, until_ > now ? until_ : now + pace_.look);
+    if (holder_ != 0) {
+        const std::int64_t look_at = now + (is_watched ? pace_.look : pace_.window);
+        return until_ > now ? std::min(look_at, until_) : look_at;
+    }
     return waiting ? std::max(room_at, now + 1) : kNever;
 }
 

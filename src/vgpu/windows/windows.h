@@ -5,10 +5,14 @@
 // entitlement (entitlement.h); so a kernel or graph longer than a window is let run and paid back.
 //
 // Next is who has work and is within its cap: those with credit first, among them the highest
-// priority, among those the most credit, then who joined first. A window ends early when its
-// holder has nothing to run, when a higher priority with credit wants the GPU, or when somebody
-// is owed two windows more than the holder. The next one begins when the last work of the old
-// holder has ended. A tenant that is alone is not gated at all, unless it has a cap.
+// priority, among those the most credit, then who joined first. A window goes on past its end as
+// long as its holder would be the next one, and ends early when it has nothing to run, when a
+// higher priority with credit wants the GPU, or when somebody is owed two windows more than it. The
+// next one begins when the last work of the old holder has ended, and that of a higher priority at
+// once. A tenant that is alone is not gated at all, unless it has a cap.
+//
+// What is launched ahead is what others wait for, and what keeps the GPU at work: little of it from
+// tenants that somebody goes before, much from who goes before others.
 //
 // Shares hold over any time that is long against the windows of all tenants and twice the longest
 // single work item; a cap as well. A share unused is lost, but for a window's worth of credit, and
@@ -28,22 +32,29 @@ struct Pace {
     std::int64_t window = 10'000'000;
     std::int64_t saved = 100'000'000;
     std::int64_t idle_release = 1'000'000;  // a holder without work keeps its window so long
-    std::int64_t drain = 500'000'000;       // a former holder's last work is waited for so long
+    std::int64_t drain = 500'000'000;  // a former holder's last work is waited for so long
     std::int64_t alone_after = 200'000'000;  // others idle so long leave the GPU to one
-    std::int64_t look = 1'000'000;          // while somebody holds a window, look again so often
+    std::int64_t look = 1'000'000;  // while somebody waits or has a cap, look again so often
+    // Who goes before others was there lately: those others are gated that long, for its next work.
+    std::int64_t expected_back = 10'000'000'000;
+    // Work launched ahead: by who has nobody before or behind it, by who goes behind somebody, and
+    // by who goes first.
+    std::int64_t ahead = 2'000'000;
+    std::int64_t ahead_behind = 1'000'000;
+    std::int64_t ahead_first = 8'000'000;
 };
 
 // What was seen of a tenant since the turn before.
 struct Sight {
-    bool waiting = false;      // it has work and is not let
-    bool in_flight = false;    // launched work has not ended
+    bool waiting = false;  // it has work and is not let
+    bool in_flight = false;  // launched work has not ended
     std::int64_t used_ns = 0;  // device time
 };
 
 enum class Right {
-    open,     // nobody else is there
+    open,  // nobody else is there
     granted,  // until it is closed
-    turn,     // for one iteration, or what is left of it (lane.h)
+    turn,  // for one iteration, or what is left of it (lane.h)
     closed,
 };
 
@@ -61,6 +72,9 @@ class Windows {
     // Decides. Returns when to look again at the latest; never when nobody waits or works gated.
     std::int64_t turn(std::int64_t now);
     Right right(Id id) const;
+    // How much work it may have launched that has not ended, ns; one piece more where it is
+    // shorter.
+    std::int64_t ahead(Id id) const;
 
     static constexpr std::int64_t kNever = INT64_MAX;
 
@@ -82,6 +96,8 @@ class Windows {
         return tenant.sight.waiting || tenant.sight.in_flight || tenant.sight.used_ns > 0;
     }
     void account(std::int64_t now);
+    bool goes_before_some(const Tenant& tenant) const;
+    bool goes_behind_some(const Tenant& tenant) const;
     std::int64_t savings(const Tenant& tenant) const;
     void forgive(Tenant& tenant, std::int64_t elapsed);
     bool must_end(const Tenant& holder, std::int64_t now) const;

@@ -154,12 +154,35 @@ TEST_CASE("inside a job only its own processes' use of the GPU's time is shown")
             MUST(eventually(is_alone));
             pause_ms(10);
         }
+        // Two are at work all the time; half of that is its own.
+        const auto is_half = [&] {
+            nvmlUtilization_t use{};
+            MUST(NVML(nvmlDeviceGetUtilizationRates)(device, &use) == NVML_SUCCESS);
+            return use.gpu >= 25 && use.gpu <= 75;
+        };
+        MUST(eventually(is_half));
         unsigned int count = 0;
         const auto list = NVML(nvmlDeviceGetProcessUtilization);
         MUST(list(device, nullptr, &count, 0) == NVML_ERROR_INSUFFICIENT_SIZE);
         MUST(count >= 1);
         return 0;
     })));
+    const auto sees_use = [](bool wanted) {
+        succeeds(end_of(start([wanted] {
+            const nvmlDevice_t device = first_gpu();
+            for (int look = 0; look < 5; ++look) {
+                nvmlUtilization_t use{};
+                MUST(NVML(nvmlDeviceGetUtilizationRates)(device, &use) == NVML_SUCCESS);
+                MUST((use.gpu > 0) == wanted);
+            }
+            return 0;
+        })));
+    };
+    node.tenant("idle", "memory=1G");
+    node.be("idle");
+    sees_use(false);
+    GpuNode::be_nobody();
+    sees_use(true);
     end(user);
     end(other);
 }
