@@ -16,15 +16,11 @@ namespace {
 
 constexpr std::size_t kKeyBytesMax = 200;
 
-// ", did you mean ..." for a project that does not exist, else nothing.
-std::string project_hint(Site& site, const std::string& project) {
-    const auto& cluster = site.controller.state().cluster;
-    if (cluster.find_project(project).is_valid()) return {};
-    std::vector<std::string_view> known;
-    for (const auto& other : cluster.projects()) {
-        if (!other.project.name.empty()) known.push_back(other.project.name);
-    }
-    return codec::did_you_mean(project, known);
+Response refusal_of(const Site& site, const std::string& project, base::Error error) {
+    const std::string meant = nearest_project(site.controller.state().cluster, project);
+    const bool is_unknown = !site.controller.state().cluster.find_project(project).is_valid();
+    error.message += meant;
+    return problem(error, is_unknown ? "berth project create " + project : "");
 }
 
 base::Result<model::Submission> read_submission(Site& site, const Call& call) {
@@ -56,8 +52,7 @@ Response dry_run(Site& site, const model::Submission& submission) {
     const model::JobSubmitted trial{
         {site.controller.state().last_job.value + 1}, submission.spec, {}, {}};
     if (const auto possible = lifecycle::check(site.controller.state(), trial); !possible) {
-        return problem({possible.error().code,
-                        possible.error().message + project_hint(site, submission.spec.project)});
+        return refusal_of(site, submission.spec.project, possible.error());
     }
     const control::Outlook outlook = site.controller.outlook(submission);
     if (!outlook.can_run) return never_runs(site, outlook.verdict);
@@ -78,8 +73,7 @@ void answer_submission(Site& site, const Respond& respond, const std::string& pr
     if (!outcome) {
         const control::Refusal& refusal = outcome.error();
         if (refusal.verdict) return respond(never_runs(site, *refusal.verdict));
-        const std::string hint = project_hint(site, project);
-        return respond(problem({refusal.error.code, refusal.error.message + hint}));
+        return respond(refusal_of(site, project, refusal.error));
     }
     const auto record = record_of(site, *outcome);
     if (!record) return respond(problem(record.error()));

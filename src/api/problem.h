@@ -9,6 +9,7 @@
 
 #include "api/http.h"
 #include "base/result.h"
+#include "cluster/cluster.h"
 
 namespace berth::api {
 
@@ -16,5 +17,8 @@ int status_of(base::ErrorCode code);
 
 Response problem(const base::Error& error, std::string_view hint = "");
 Response problem(int status, std::string detail, std::string_view hint = "");
+
+// ", did you mean ..." for a project that does not exist, else nothing.
+std::string nearest_project(const cluster::Cluster& cluster, const std::string& project);
 
 }  // namespace berth::api

@@ -32,6 +32,8 @@ std::vector<codec::ProjectView> view_projects(Site& site) {
                                         claim.usage.not_preemptible, claim.usage.pending});
         }
     }
+    std::erase_if(views,
+                  [](const codec::ProjectView& view) { return view.name.empty(); });  // removed
     return views;
 }
 
@@ -138,6 +140,19 @@ void put_project(Site& site, Call call) {
          is_new = !known.is_valid()](const base::Status& status) {
             if (!status) return respond(problem(status.error()));
             respond(json_response(notes_json(notes_on(site, name)), is_new ? 201 : 200));
+        });
+}
+
+void delete_project(Site& site, Call call) {
+    const std::string& name = call.words.front();
+    if (name == site.default_project) {
+        return call.respond(
+            problem(409, "project \"" + name + "\" takes the jobs that name none and stays"));
+    }
+    site.controller.remove_project(
+        name, call.request.user, [name, respond = call.respond](const base::Status& status) {
+            if (!status) return respond(problem(status.error(), "berth ls -p " + name));
+            respond(json_response("{}"));
         });
 }
 

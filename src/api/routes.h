@@ -33,6 +33,7 @@ void delete_pool(Site& site, Call call);
 // projects.cc
 void get_projects(Site& site, Call call);
 void put_project(Site& site, Call call);
+void delete_project(Site& site, Call call);
 // policy.cc
 void get_policy(Site& site, Call call);
 void put_policy(Site& site, Call call);

@@ -33,7 +33,10 @@ void get_fair_share(Site& site, Call call) {
     const cluster::Cluster& cluster = site.controller.state().cluster;
     const auto project = cluster.find_project(call.words.front());
     if (!project.is_valid() || call.words.front().empty()) {
-        return call.respond(problem(404, "project \"" + call.words.front() + "\" does not exist"));
+        return call.respond(problem(404,
+                                    "project \"" + call.words.front() + "\" does not exist" +
+                                        nearest_project(cluster, call.words.front()),
+                                    "berth project ls"));
     }
     const std::string* name = call.request.find("pool");
     const auto pool = cluster.find_pool(name == nullptr ? model::kDefaultPool : *name);

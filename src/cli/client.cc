@@ -241,31 +241,34 @@ Outcome<EventList> Client::events(model::JobId job) {
     return list;
 }
 
-Outcome<NodeList> Client::nodes() {
-    const auto body = get("nodes");
+template <typename Parse>
+auto Client::get_as(const std::string& target, Parse parse)
+    -> Outcome<typename decltype(parse(std::string_view()))::value_type> {
+    const auto body = get(target);
     if (!body) return tl::unexpected(body.error());
+    auto answer = parse(*body);
+    if (!answer) return unreadable(answer);
+    return std::move(*answer);
+}
+
+Outcome<NodeList> Client::nodes() {
     NodeList list;
-    auto page = codec::parse_node_list(*body, list.names);
-    if (!page) return unreadable(page);
+    auto page =
+        get_as("nodes", [&](auto text) { return codec::parse_node_list(text, list.names); });
+    if (!page) return tl::unexpected(page.error());
     list.nodes = std::move(page->items);
     return list;
 }
 
 Outcome<std::vector<codec::ProjectView>> Client::projects() {
-    const auto body = get("projects");
-    if (!body) return tl::unexpected(body.error());
-    auto page = codec::parse_project_list(*body);
-    if (!page) return unreadable(page);
-    return std::move(page->items);
+    return get_as("projects", codec::parse_project_list).map([](auto page) { return page.items; });
 }
 
 Outcome<std::vector<codec::PoolView>> Client::pools() {
-    const auto body = get("pools");
-    if (!body) return tl::unexpected(body.error());
-    auto page = codec::parse_pool_list(*body);
-    if (!page) return unreadable(page);
-    return std::move(page->items);
+    return get_as("pools", codec::parse_pool_list).map([](auto page) { return page.items; });
 }
+
+Outcome<codec::PolicyView> Client::policy() { return get_as("policy", codec::parse_policy); }
 
 Outcome<codec::PoolView> Client::pool(const std::string& name) {
     const auto known = pools();
@@ -279,23 +282,18 @@ Outcome<codec::PoolView> Client::pool(const std::string& name) {
                   "berth pool ls");
 }
 
-Outcome<codec::PolicyView> Client::policy() {
-    const auto body = get("policy");
-    if (!body) return tl::unexpected(body.error());
-    auto policy = codec::parse_policy(*body);
-    if (!policy) return unreadable(policy);
-    return std::move(*policy);
-}
-
-Success Client::remove_pool(const std::string& name) {
-    auto response =
-        send({.method = "DELETE", .target = target_of("pools/" + percent_encoded(name))});
+Success Client::remove(std::string_view kind, const std::string& name) {
+    auto response = send(
+        {.method = "DELETE", .target = target_of(std::string(kind) + "/" + percent_encoded(name))});
     if (!response) return tl::unexpected(response.error());
     return {};
 }
 
 Outcome<std::vector<std::string>> Client::change(std::string_view kind, const std::string& name,
                                                  const std::string& body) {
+    if (kind != "nodes" && name.find('/') != std::string::npos) {
+        return bad_usage("a name here has no slash, found \"" + name + "\"");
+    }
     const std::string path = name.empty() ? "" : "/" + percent_encoded(name);
     auto response =
         send({.method = "PUT", .target = target_of(std::string(kind) + path), .body = body});

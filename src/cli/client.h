@@ -114,7 +114,8 @@ class Client {
     // with what is to be considered: one sentence each.
     Outcome<std::vector<std::string>> change(std::string_view kind, const std::string& name,
                                              const std::string& body);
-    Success remove_pool(const std::string& name);
+    // Takes away one of "projects" or "pools".
+    Success remove(std::string_view kind, const std::string& name);
     Outcome<ServerStatus> status();
     // "keep" or "cancel": what becomes of the jobs.
     Success shut_down(const std::string& jobs);
@@ -125,6 +126,9 @@ class Client {
   private:
     Outcome<HttpResponse> send(const HttpRequest& request, base::Duration extra = {});
     Outcome<std::string> body_of(const HttpRequest& request, base::Duration extra = {});
+    template <typename Parse>
+    auto get_as(const std::string& target, Parse parse)
+        -> Outcome<typename decltype(parse(std::string_view()))::value_type>;
     Outcome<codec::Value> get_tree(const std::string& target);
     Outcome<JobAnswer> read_job(Outcome<std::string> body) const;
     Failure no_answer(const base::Error& error) const;

@@ -59,6 +59,9 @@ struct Phrase {
         }
         return text;
     }
+    std::string operator()(const model::ProjectRemoved& event) const {
+        return "project " + event.project + " removed";
+    }
     std::string operator()(const model::PolicySet& event) const {
         std::string text = "policy:";
         for (const auto& [name, value] : event.settings) {

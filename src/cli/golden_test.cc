@@ -411,11 +411,13 @@ TEST_CASE("pages look as reviewed") {
     });
     check_page("help", [&](const Style& style) { return overview(all_verbs({}), style); });
     check_page("exit_codes", [](const Style&) { return exit_code_help(); });
-    for (const Verb* verb : all_verbs({})) {
+    const auto verbs = all_verbs({});
+    for (const Verb* verb : verbs) {
         std::string name(verb->name);
         std::replace(name.begin(), name.end(), ' ', '_');
         if (verb->intent == Intent::Hidden) continue;
-        check_page("help_" + name, [&](const Style& style) { return verb_help(*verb, style); });
+        check_page("help_" + name,
+                   [&](const Style& style) { return verb_help(*verb, verbs, style); });
     }
 }
 

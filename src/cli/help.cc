@@ -59,7 +59,7 @@ int show_help(Context& context, const Arguments& arguments) {
         return kDone;
     }
     if (const Verb* verb = find_verb(context, topic)) {
-        print(verb_help(*verb, context.out));
+        print(verb_help(*verb, context.verbs, context.out));
         return kDone;
     }
     std::vector<std::string_view> known{"exit-codes"};
@@ -97,20 +97,31 @@ std::string overview(std::span<const Verb* const> verbs, const Style& style) {
     return text;
 }
 
-std::string verb_help(const Verb& verb, const Style& style) {
+std::string verb_help(const Verb& verb, std::span<const Verb* const> verbs, const Style& style) {
     std::string text = style.paint(Tone::Strong, "berth " + std::string(verb.name));
     if (!verb.synopsis.empty()) text += " " + std::string(verb.synopsis);
     text += "\n\n  " + std::string(verb.summary) + "\n";
     if (!verb.aliases.empty()) {
         text += "  also:";
+        std::string_view between = " ";
         for (const std::string_view alias : split_words(verb.aliases, ' ')) {
-            text += " berth " + std::string(alias);
+            text += std::string(between) + "berth " + std::string(alias);
+            between = ", ";
         }
         text += "\n";
     }
     if (!verb.flags.empty()) text += "\n" + flag_lines(verb.flags, style);
     text += "\n" + flag_lines(common_flags(), style);
     if (!verb.more.empty()) text += "\n" + std::string(verb.more);
+    const auto siblings = verbs_below(verbs, verb.name.substr(0, verb.name.find(' ')));
+    if (siblings.size() < 2) return text;
+    text += "\n";
+    for (const Verb* sibling : siblings) {
+        if (sibling->name == verb.name) continue;
+        text += "  " +
+                style.paint(Tone::Strong, padded("berth " + std::string(sibling->name), 22)) +
+                std::string(sibling->summary) + "\n";
+    }
     return text;
 }
 

@@ -14,8 +14,8 @@ namespace berth::cli {
 // All verbs on one screen, grouped by what one wants to do.
 std::string overview(std::span<const Verb* const> verbs, const Style& style);
 
-// One verb: usage, flags, examples.
-std::string verb_help(const Verb& verb, const Style& style);
+// One of the verbs: usage, flags, examples, and those that begin with the same word.
+std::string verb_help(const Verb& verb, std::span<const Verb* const> verbs, const Style& style);
 
 // "berth 0.1.0\n"
 std::string version_text();

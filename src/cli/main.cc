@@ -28,7 +28,17 @@ Outcome<Chosen> choose_verb(const Context& context, const std::vector<std::strin
         if (const Verb* verb = find_verb(context, typed[0] + " " + typed[1]))
             return Chosen{verb, 2};
     }
-    if (const Verb* verb = find_verb(context, typed[0])) return Chosen{verb, 1};
+    if (const Verb* verb = find_verb(context, typed[0])) {
+        // "project delete": a second word that would be none of the verb "project ls".
+        const auto below = verbs_below(context.verbs, typed[0]);
+        const bool has_word = typed.size() > 1 && !typed[1].starts_with("-");
+        if (below.empty() || !has_word || verb->words_max != 0) return Chosen{verb, 1};
+        std::vector<std::string_view> names;
+        for (const Verb* known : below) names.push_back(known->name.substr(typed[0].size() + 1));
+        return bad_usage("no verb \"" + typed[0] + " " + typed[1] + "\"; " + typed[0] + " has " +
+                             codec::listed(names),
+                         "berth help " + typed[0]);
+    }
     std::vector<std::string_view> known;
     for (const Verb* verb : context.verbs) {
         if (verb->intent == Intent::Hidden) continue;
@@ -52,7 +62,7 @@ int run_verb(Context& context, const Arguments& leading, const Chosen& chosen) {
     context.err = style_of(2, wishes);
     if (!arguments) return report(context, arguments.error());
     if (arguments->has("help")) {
-        print(verb_help(*chosen.verb, context.out));
+        print(verb_help(*chosen.verb, context.verbs, context.out));
         return kDone;
     }
     const Success found = find_server(context, arguments->text("data", leading.text("data")));

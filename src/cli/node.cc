@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // berth node ls, set, drain, ready: which nodes are there, where do they stand, may they take work?
-#include <algorithm>
-
 #include "cli/arguments.h"
 #include "cli/changes.h"
 #include "cli/client.h"
 #include "cli/context.h"
+#include "cli/listing.h"
 #include "cli/output.h"
 #include "cli/pool_pages.h"
 #include "codec/json_writer.h"
-#include "codec/words.h"
 
 namespace berth::cli {
 namespace {
@@ -21,42 +19,29 @@ constexpr Flag kSetFlags[] = {
     {0, "topology", "LEVEL=DOMAIN", "what it stands in: zone=z1,rack=r7"},
 };
 
-int list_nodes(Context& context, const Arguments& arguments) {
-    Client client(context);
-    const Form form = form_wanted(arguments, true);
-    if (form == Form::Document) {
-        const auto body = client.get("nodes");
-        if (!body) return report(context, body.error());
-        print_document(arguments, *body);
-        return kDone;
-    }
-    const auto list = client.nodes();
-    if (!list) return report(context, list.error());
-    std::vector<std::string> names;
-    for (const codec::NodeView& node : list->nodes) names.push_back(node.name);
-    print_table(context, node_table(list->nodes, list->names), form, names);
-    return kDone;
-}
-
-// Nothing is changed when one of them is not known.
-Success expect_known(Client& client, const std::vector<std::string>& wanted) {
+Outcome<Listing> read_nodes(const Context&, Client& client, const Arguments&) {
     const auto list = client.nodes();
     if (!list) return tl::unexpected(list.error());
-    std::vector<std::string_view> names;
-    for (const codec::NodeView& node : list->nodes) names.push_back(node.name);
-    for (const std::string& name : wanted) {
-        if (std::find(names.begin(), names.end(), name) != names.end()) continue;
-        return refuse(kNoSuchThing, "no node \"" + name + "\"" + codec::did_you_mean(name, names),
-                      "berth node ls");
-    }
-    return {};
+    Listing listing{node_table(list->nodes, list->names), {}};
+    for (const codec::NodeView& node : list->nodes) listing.names.push_back(node.name);
+    return listing;
+}
+
+int list_nodes(Context& context, const Arguments& arguments) {
+    return show_listing(context, arguments, "nodes", read_nodes);
 }
 
 int change_nodes(Context& context, const Arguments& arguments, const std::string& body,
                  std::string_view what) {
     Client client(context);
-    if (const auto known = expect_known(client, arguments.words); !known) {
-        return report(context, known.error());
+    // Nothing is changed when one of them is not known.
+    const auto list = client.nodes();
+    if (!list) return report(context, list.error());
+    std::vector<std::string> names;
+    for (const codec::NodeView& node : list->nodes) names.push_back(node.name);
+    for (const std::string& name : arguments.words) {
+        const auto known = expect_known("node", name, names, "berth node ls");
+        if (!known) return report(context, known.error());
     }
     for (const std::string& name : arguments.words) {
         const auto notes = client.change("nodes", name, body);

@@ -7,10 +7,10 @@
 #include "cli/changes.h"
 #include "cli/client.h"
 #include "cli/context.h"
+#include "cli/listing.h"
 #include "cli/output.h"
 #include "cli/policy_page.h"
 #include "codec/json_writer.h"
-#include "codec/words.h"
 
 namespace berth::cli {
 namespace {
@@ -22,44 +22,39 @@ const codec::SettingView* find(const codec::PolicyView& policy, std::string_view
     return found == policy.settings.end() ? nullptr : &*found;
 }
 
-Success expect_known(const codec::PolicyView& policy, const std::vector<std::string>& names) {
-    std::vector<std::string_view> known;
-    for (const codec::SettingView& setting : policy.settings) known.push_back(setting.name);
-    for (const std::string& name : names) {
-        if (find(policy, name) != nullptr) continue;
-        return refuse(kNoSuchThing,
-                      "no setting \"" + name + "\"" + codec::did_you_mean(name, known),
-                      "berth policy show");
+Success expect_settings(const codec::PolicyView& policy, const std::vector<std::string>& wanted) {
+    std::vector<std::string> names;
+    for (const codec::SettingView& setting : policy.settings) names.push_back(setting.name);
+    for (const std::string& name : wanted) {
+        const auto known = expect_known("setting", name, names, "berth policy show");
+        if (!known) return tl::unexpected(known.error());
     }
     return {};
 }
 
-int show_policy(Context& context, const Arguments& arguments) {
-    Client client(context);
-    const Form form = form_wanted(arguments, true);
+Outcome<Listing> read_settings(const Context& context, Client& client, const Arguments& arguments) {
     auto policy = client.policy();
-    if (!policy) return report(context, policy.error());
-    if (const auto known = expect_known(*policy, arguments.words); !known) {
-        return report(context, known.error());
+    if (!policy) return tl::unexpected(policy.error());
+    if (const auto known = expect_settings(*policy, arguments.words); !known) {
+        return tl::unexpected(known.error());
     }
-    if (!arguments.words.empty()) {
-        std::erase_if(policy->settings, [&](const codec::SettingView& setting) {
-            return std::ranges::find(arguments.words, setting.name) == arguments.words.end();
-        });
+    std::erase_if(policy->settings, [&](const codec::SettingView& setting) {
+        const bool is_wanted =
+            std::ranges::find(arguments.words, setting.name) != arguments.words.end();
+        return !arguments.words.empty() && !is_wanted;
+    });
+    Listing listing{setting_table(policy->settings), {}};
+    for (const codec::SettingView& setting : policy->settings)
+        listing.names.push_back(setting.name);
+    if (context.out.is_terminal) {
+        listing.below = "DEFAULT is what the server was started with: profile " + policy->profile +
+                        " and the flags of berth up";
     }
-    if (form == Form::Document) {
-        print_document(arguments, codec::policy_json(*policy));
-        return kDone;
-    }
-    std::vector<std::string> names;
-    for (const codec::SettingView& setting : policy->settings) names.push_back(setting.name);
-    print_table(context, setting_table(policy->settings), form, names);
-    if (form == Form::Table && context.out.is_terminal) {
-        print(context.out.paint(Tone::Faint,
-                                "DEFAULT is what the server was started with: profile " +
-                                    printable(policy->profile) + " and the flags of berth up\n"));
-    }
-    return kDone;
+    return listing;
+}
+
+int show_policy(Context& context, const Arguments& arguments) {
+    return show_listing(context, arguments, "policy", read_settings);
 }
 
 // Changes them and says what each was and is.
@@ -68,7 +63,7 @@ int change_policy(Context& context, const std::vector<std::string>& names,
     Client client(context);
     const auto before = client.policy();
     if (!before) return report(context, before.error());
-    if (const auto known = expect_known(*before, names); !known) {
+    if (const auto known = expect_settings(*before, names); !known) {
         return report(context, known.error());
     }
     const auto notes = client.change("policy", "", body);

@@ -5,6 +5,7 @@
 #include "cli/changes.h"
 #include "cli/client.h"
 #include "cli/context.h"
+#include "cli/listing.h"
 #include "cli/output.h"
 #include "cli/pool_pages.h"
 #include "codec/json.h"
@@ -21,21 +22,16 @@ constexpr Flag kChangeFlags[] = {
     {0, "exchange", "MODEL=N", "what one GPU of a model counts as: H100=1,A100=0.5"},
 };
 
-int list_pools(Context& context, const Arguments& arguments) {
-    Client client(context);
-    const Form form = form_wanted(arguments, true);
-    if (form == Form::Document) {
-        const auto body = client.get("pools");
-        if (!body) return report(context, body.error());
-        print_document(arguments, *body);
-        return kDone;
-    }
+Outcome<Listing> read_pools(const Context&, Client& client, const Arguments&) {
     const auto pools = client.pools();
-    if (!pools) return report(context, pools.error());
-    std::vector<std::string> names;
-    for (const codec::PoolView& pool : *pools) names.push_back(pool.name);
-    print_table(context, pool_table(*pools), form, names);
-    return kDone;
+    if (!pools) return tl::unexpected(pools.error());
+    Listing listing{pool_table(*pools), {}};
+    for (const codec::PoolView& pool : *pools) listing.names.push_back(pool.name);
+    return listing;
+}
+
+int list_pools(Context& context, const Arguments& arguments) {
+    return show_listing(context, arguments, "pools", read_pools);
 }
 
 int show_pool(Context& context, const Arguments& arguments) {
@@ -107,7 +103,7 @@ int remove_pool(Context& context, const Arguments& arguments) {
     const std::string& name = arguments.words[0];
     Client client(context);
     if (const auto known = client.pool(name); !known) return report(context, known.error());
-    if (const auto removed = client.remove_pool(name); !removed) {
+    if (const auto removed = client.remove("pools", name); !removed) {
         return report(context, removed.error());
     }
     print("pool " + printable(name) + " removed\n");

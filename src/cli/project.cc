@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// berth project ls, create, set, use: who is entitled to what, and which project are you in?
+// berth project ls, create, set, rm, use: who is entitled to what, and which project are you in?
 #include <algorithm>
 #include <utility>
 
@@ -10,11 +10,10 @@
 #include "cli/client.h"
 #include "cli/cluster_pages.h"
 #include "cli/context.h"
-#include "cli/output.h"
+#include "cli/listing.h"
 #include "cli/pool_pages.h"
 #include "cli/settings.h"
 #include "codec/json_writer.h"
-#include "codec/words.h"
 
 namespace berth::cli {
 namespace {
@@ -111,44 +110,41 @@ Outcome<std::string> body_of(const Arguments& arguments) {
     return body;
 }
 
-Outcome<bool> is_known(Client& client, const std::string& name, std::vector<std::string>& names) {
+Outcome<std::vector<std::string>> project_names(Client& client) {
     const auto projects = client.projects();
     if (!projects) return tl::unexpected(projects.error());
+    std::vector<std::string> names;
     for (const codec::ProjectView& project : *projects) names.push_back(project.name);
-    return std::find(names.begin(), names.end(), name) != names.end();
+    return names;
 }
 
-Failure no_such_project(const std::string& name, const std::vector<std::string>& names) {
-    const std::vector<std::string_view> known(names.begin(), names.end());
-    return {kNoSuchThing, "no project \"" + name + "\"" + codec::did_you_mean(name, known),
-            "berth project create " + name + " --quota 2"};
+Success expect_project(Client& client, const std::string& name) {
+    const auto names = project_names(client);
+    if (!names) return tl::unexpected(names.error());
+    return expect_known("project", name, *names, "berth project ls");
+}
+
+Outcome<Listing> read_projects(const Context& context, Client& client, const Arguments& arguments) {
+    auto projects = client.projects();
+    if (!projects) return tl::unexpected(projects.error());
+    if (arguments.has("pool")) {
+        const auto pool = client.pool(arguments.text("pool"));
+        if (!pool) return tl::unexpected(pool.error());
+        projects = in_pool(std::move(*projects), pool->name);
+    }
+    Listing listing{project_table(*projects), {}};
+    for (const codec::ProjectView& project : *projects) listing.names.push_back(project.name);
+    const std::string mine = default_project();
+    if (context.out.is_terminal && !mine.empty()) {
+        const bool is_there = std::ranges::find(listing.names, mine) != listing.names.end();
+        listing.below = "yours, unless you say -p: " + mine +
+                        (is_there ? "" : ", which is not there; berth project use PROJECT");
+    }
+    return listing;
 }
 
 int list_projects(Context& context, const Arguments& arguments) {
-    Client client(context);
-    const Form form = form_wanted(arguments, true);
-    if (form == Form::Document) {
-        const auto body = client.get("projects");
-        if (!body) return report(context, body.error());
-        print_document(arguments, *body);
-        return kDone;
-    }
-    auto projects = client.projects();
-    if (!projects) return report(context, projects.error());
-    if (arguments.has("pool")) {
-        const auto pool = client.pool(arguments.text("pool"));
-        if (!pool) return report(context, pool.error());
-        projects = in_pool(std::move(*projects), pool->name);
-    }
-    std::vector<std::string> names;
-    for (const codec::ProjectView& project : *projects) names.push_back(project.name);
-    print_table(context, project_table(*projects), form, names);
-    const std::string mine = default_project();
-    if (form == Form::Table && context.out.is_terminal && !mine.empty()) {
-        print(
-            context.out.paint(Tone::Faint, "yours, unless you say -p: " + printable(mine) + "\n"));
-    }
-    return kDone;
+    return show_listing(context, arguments, "projects", read_projects);
 }
 
 int change_project(Context& context, const Arguments& arguments, bool creates) {
@@ -163,14 +159,13 @@ int change_project(Context& context, const Arguments& arguments, bool creates) {
                                     name + ")"});
     }
     Client client(context);
-    std::vector<std::string> names;
-    const auto known = is_known(client, name, names);
-    if (!known) return report(context, known.error());
-    if (creates && *known) {
+    const auto known = expect_project(client, name);
+    if (!known && known.error().exit_code != kNoSuchThing) return report(context, known.error());
+    if (creates && known) {
         return report(context, {kFailed, "project \"" + name + "\" exists",
                                 "berth project set " + name + " --quota 4"});
     }
-    if (!creates && !*known) return report(context, no_such_project(name, names));
+    if (!creates && !known) return report(context, known.error());
     const auto notes = client.change("projects", name, *body);
     if (!notes) return report(context, notes.error());
     print("project " + printable(name) + (creates ? " created\n" : " changed\n"));
@@ -186,13 +181,31 @@ int set_project(Context& context, const Arguments& arguments) {
     return change_project(context, arguments, false);
 }
 
+int remove_project(Context& context, const Arguments& arguments) {
+    const std::string& name = arguments.words[0];
+    Client client(context);
+    if (const auto known = expect_project(client, name); !known) {
+        return report(context, known.error());
+    }
+    if (const auto removed = client.remove("projects", name); !removed) {
+        return report(context, removed.error());
+    }
+    print("project " + printable(name) + " removed; its finished jobs: berth ls -a -p " +
+          printable(name) + "\n");
+    if (default_project() == name) {
+        print_notes(
+            {"your jobs went there unless you said -p; choose another: berth project use "
+             "PROJECT"});
+    }
+    return kDone;
+}
+
 int use_project(Context& context, const Arguments& arguments) {
     const std::string& name = arguments.words[0];
     Client client(context);
-    std::vector<std::string> names;
-    const auto known = is_known(client, name, names);
-    if (!known) return report(context, known.error());
-    if (!*known) return report(context, no_such_project(name, names));
+    if (const auto known = expect_project(client, name); !known) {
+        return report(context, known.error());
+    }
     if (const base::Status saved = save_default_project(name); !saved) {
         return report(context, Failure::from(saved.error()));
     }
@@ -202,7 +215,8 @@ int use_project(Context& context, const Arguments& arguments) {
 
 }  // namespace
 
-extern const Verb project_list_verb, project_create_verb, project_set_verb, project_use_verb;
+extern const Verb project_list_verb, project_create_verb, project_set_verb, project_use_verb,
+    project_remove_verb;
 
 const Verb project_list_verb{.intent = Intent::Share,
                              .name = "project ls",
@@ -243,5 +257,14 @@ const Verb project_use_verb{.intent = Intent::Share,
                             .words_max = 1,
                             .completes = Completes::Projects,
                             .run = use_project};
+
+const Verb project_remove_verb{.intent = Intent::Share,
+                               .name = "project rm",
+                               .synopsis = "NAME",
+                               .summary = "take away a project that has no job and no children",
+                               .words_min = 1,
+                               .words_max = 1,
+                               .completes = Completes::Projects,
+                               .run = remove_project};
 
 }  // namespace berth::cli

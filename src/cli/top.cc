@@ -5,6 +5,7 @@
 #include "cli/client.h"
 #include "cli/cluster_pages.h"
 #include "cli/context.h"
+#include "cli/listing.h"
 #include "cli/live_screen.h"
 #include "cli/output.h"
 
@@ -58,35 +59,30 @@ int show_top(Context& context, const Arguments& arguments) {
     return kDone;
 }
 
-int show_gpus(Context& context, const Arguments& arguments) {
-    Client client(context);
-    const Form form = form_wanted(arguments, true);
-    if (form == Form::Document) {
-        const auto body = client.get("nodes");
-        if (!body) return report(context, body.error());
-        print_document(arguments, *body);
-        return kDone;
-    }
+Outcome<Listing> read_gpus(const Context&, Client& client, const Arguments& arguments) {
     auto list = client.nodes();
-    if (!list) return report(context, list.error());
-    if (const std::string node = arguments.text("node"); !node.empty()) {
-        std::erase_if(list->nodes, [&](const auto& known) { return known.name != node; });
-        if (list->nodes.empty()) {
-            return report(context, {kNoSuchThing, "no node \"" + node + "\"", "berth gpus"});
-        }
+    if (!list) return tl::unexpected(list.error());
+    if (const std::string wanted = arguments.text("node"); !wanted.empty()) {
+        std::vector<std::string> nodes;
+        for (const codec::NodeView& node : list->nodes) nodes.push_back(node.name);
+        const auto known = expect_known("node", wanted, nodes, "berth gpus");
+        if (!known) return tl::unexpected(known.error());
+        std::erase_if(list->nodes, [&](const auto& node) { return node.name != wanted; });
     }
-    std::vector<std::string> names;
+    Listing listing{gpu_table(list->nodes, list->names), {}};
     for (const codec::NodeView& node : list->nodes) {
         for (const codec::GpuView& gpu : node.devices) {
-            names.push_back(node.name + ":" + std::to_string(gpu.index));
+            listing.names.push_back(node.name + ":" + std::to_string(gpu.index));
         }
     }
-    print_table(context, gpu_table(list->nodes, list->names), form, names);
-    const std::string& kept_by = list->nodes.front().shares_kept_by;
-    if (form == Form::Table && arguments.has("node") && !kept_by.empty()) {
-        print(context.out.paint(Tone::Faint, "shares are kept by " + printable(kept_by)) + "\n");
+    if (arguments.has("node") && !list->nodes.front().shares_kept_by.empty()) {
+        listing.below = "shares are kept by " + list->nodes.front().shares_kept_by;
     }
-    return kDone;
+    return listing;
+}
+
+int show_gpus(Context& context, const Arguments& arguments) {
+    return show_listing(context, arguments, "nodes", read_gpus);
 }
 
 }  // namespace

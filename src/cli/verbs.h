@@ -19,4 +19,7 @@ std::vector<const Verb*> all_verbs(std::span<const Verb> system_verbs);
 // By name or alias; null when there is none.
 const Verb* find_verb(const Context& context, std::string_view name);
 
+// Those of two words that begin with this one: "project" has project ls, project create ...
+std::vector<const Verb*> verbs_below(std::span<const Verb* const> verbs, std::string_view word);
+
 }  // namespace berth::cli

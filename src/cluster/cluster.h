@@ -107,6 +107,8 @@ class Cluster {
     void set_node(const model::Node& node);
     void move_node(NodeId node, PoolId pool, bool is_bound);  // an empty one
     void set_project(const model::Project& project);
+    // Without children and jobs; its past use is its department's, its id is never used again.
+    void remove_project(ProjectId project);
     History& history() { return history_; }
     TierBook& tiers() { return tiers_; }  // for tiers.h
     // --- jobs; lifecycle/ only
@@ -147,8 +149,7 @@ class Cluster {
     void add_allocated(const Job& job, MilliGpu amount, std::int64_t sign);
     void set_releasing(Job& job, PlacedTask& task, bool releasing);
     void undo_release(Job& job, const Undo& entry);
-    void leave_node(JobId id, NodeId node);
-    void vacate(const Job& job, const PlacedTask& task);
+    void leave_node(JobId id, NodeId node), vacate(const Job& job, const PlacedTask& task);
     void change_capacity(const TaskPlacement& task, Use use, std::int64_t sign);
     void reindex(NodeState& node, PartialGpu gpu, View view, GpuPart before, GpuPart now);
     void change_shared(NodeState& node, PartialGpu gpu, Use use, const GpuPart& amount);
@@ -162,10 +163,9 @@ class Cluster {
     void resolve_levels(Shape& shape) const;
     LaneKey lane_of(const Job& job, PoolId pool) const;
     void change_domains(const std::function<void()>& change);
-    void resolve_claims();
     void recount();  // what projects hold and want, after GPUs came to count differently
     std::pair<std::int64_t, std::int64_t> exchange_range(ShapeId shape, PoolId pool) const;
-    void resolve_quota(PoolState& pool, ProjectId project);
+    void resolve_quota(PoolState& pool, ProjectId project), resolve_claims();
     PoolId pool_of(const model::Node& node) const;
     ShapeId intern(Shape shape);
     std::uint16_t kind_of(const model::Node& node);

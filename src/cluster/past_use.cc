@@ -105,6 +105,17 @@ void PastUse::change(TimePoint time, MilliGpu amount) {
     held += amount;
 }
 
+void PastUse::absorb(const PastUse& other) {
+    if (other == PastUse{}) return;
+    change(other.settled, MilliGpu{0});
+    began = std::min(began, other.began);
+    for (std::size_t i = 0; i < other.milli_gpu_ms.size(); ++i) {
+        const TimePoint period = start_of(other.first_period + static_cast<std::int64_t>(i));
+        // One millisecond in which all of it is had: only the period counts.
+        add(period, period + Duration{1}, MilliGpu{other.milli_gpu_ms[i]});
+    }
+}
+
 std::int64_t PastUse::decayed(TimePoint now, Duration half_life) const {
     PastUse counted = *this;
     counted.add(settled, std::max(now, settled), held);

@@ -24,6 +24,8 @@ struct PastUse {
 
     // So much more (or less) is held from `time` on. Changes may be told out of order.
     void change(base::TimePoint time, base::MilliGpu amount);
+    // What another has had counts as had here, too; that holds nothing any more.
+    void absorb(const PastUse& other);
     // GPU time up to now, in milliseconds, what lies `half_life` back counting half and so on.
     std::int64_t decayed(base::TimePoint now, base::Duration half_life) const;
 

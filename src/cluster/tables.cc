@@ -337,6 +337,22 @@ void Cluster::set_project(const model::Project& project) {
     stamp_all_work();  // what a project says of minimum runs holds for all below it
 }
 
+void Cluster::remove_project(ProjectId id) {
+    BERTH_CHECK(open_trials_ == 0, "projects do not change inside a trial");
+    ProjectState& gone = projects_[id.index()];
+    BERTH_CHECK(gone.children.empty(), "children go before their department");
+    for (PoolHistory& history : history_.pools) {
+        const PastUse had = std::exchange(history.use_of(id), {});
+        if (gone.parent != kRoot) history.use_of(gone.parent).absorb(had);
+    }
+    for (PoolState& pool : pools_) pool.claims[id.index()] = {};
+    std::erase(projects_[gone.parent.index()].children, id);
+    project_names_.erase(gone.project.name);
+    gone = {};
+    resolve_claims();
+    stamp_all_work();
+}
+
 void Cluster::resolve_claims() {
     for (PoolState& pool : pools_) {
         resolve_quota(pool, kRoot);

@@ -70,7 +70,6 @@ class RandomModel {
         }
         return all;
     }
-
     // Any bytes but NUL.
     std::string text() {
         std::string text;
@@ -175,6 +174,7 @@ class RandomModel {
     void fill(model::LevelsSet& e) { e.levels = texts(); }
     void fill(model::PoolSet& e) { e.pool = {text(), labels(), {{text(), large()}}, text()}; }
     void fill(model::PoolRemoved& e) { e.pool = text(); }
+    void fill(model::ProjectRemoved& e) { e.project = text(); }
     void fill(model::PolicySet& e) { e.settings[text()] = maybe(text()); }
     void fill(model::NodeMoved& e) { e = {text(), text(), text()}; }
     void fill(model::NodeSet& e) { e.node = node(); }

@@ -33,6 +33,8 @@ base::Status check_supported(const model::JobSpec& spec) {
                          " tasks; live is not supported yet");
 }
 
+std::int64_t order_of(const cluster::ProjectState& state) { return state.project.order; }
+
 bool holds_gpus(const model::JobRecord& job) {
     return job.state == JobState::Starting || job.state == JobState::Running;
 }
@@ -73,11 +75,18 @@ void Controller::set_project(model::Project project, std::string actor, Done don
         const auto known = state_.cluster.find_project(project.name);
         model::Project next = project;
         next.order = known.is_valid() ? projects[known.index()].project.order
-                                      : static_cast<std::int64_t>(projects.size());
+                                      : std::ranges::max(projects, {}, order_of).project.order + 1;
         const bool is_same = known.is_valid() && projects[known.index()].project == next;
         answer(transaction, done,
                is_same ? base::Status{}
                        : transaction.record(model::ProjectSet{std::move(next)}, actor));
+    });
+}
+
+void Controller::remove_project(std::string project, std::string actor, Done done) {
+    queue([this, project = std::move(project), actor = std::move(actor),
+           done = std::move(done)](Transaction& transaction) {
+        answer(transaction, done, transaction.record(model::ProjectRemoved{project}, actor));
     });
 }
 

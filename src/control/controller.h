@@ -76,6 +76,7 @@ class Controller final : public ports::LauncherListener {
                 Done done);
     // What does not change anything is answered without an event.
     void set_project(model::Project project, std::string actor, Done done);
+    void remove_project(std::string project, std::string actor, Done done);
     void set_node(model::Node node, std::string actor, Done done);
     // A pool as it is to be, with its labels, its exchange and its spares.
     void set_pool(model::Pool pool, std::string actor, Done done);

@@ -43,6 +43,9 @@ class Fold {
     }
     void operator()(const model::ProjectSet& set) { state_.cluster.set_project(set.project); }
 
+    void operator()(const model::ProjectRemoved& removed) {
+        state_.cluster.remove_project(state_.cluster.find_project(removed.project));
+    }
     void operator()(const model::PolicySet& set) {
         for (const auto& [name, text] : set.settings) {
             text ? void(state_.policy.insert_or_assign(name, text))

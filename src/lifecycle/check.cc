@@ -165,6 +165,30 @@ class Check {
         return {};
     }
 
+    Status operator()(const model::ProjectRemoved& removed) const {
+        const base::ProjectId id = state_.cluster.find_project(removed.project);
+        const std::string who = "project \"" + removed.project + "\" ";
+        if (!id.is_valid()) return fail(ErrorCode::NotFound, who + "does not exist");
+        const auto& children = state_.cluster.projects()[id.index()].children;
+        if (!children.empty()) {
+            const auto& child = state_.cluster.projects()[children.front().index()].project;
+            return fail(ErrorCode::Conflict, who + "has projects below it such as \"" + child.name +
+                                                 "\"; remove them first");
+        }
+        std::int64_t live = 0;
+        model::JobId first;
+        for (const auto& [job, entry] : state_.cluster.jobs()) {
+            if (entry.project != id) continue;
+            if (live++ == 0) first = job;
+        }
+        if (live == 0) return {};
+        const std::string jobs =
+            live == 1 ? "1 job that has not ended, job "
+                      : std::to_string(live) + " jobs that have not ended, the first is job ";
+        return fail(ErrorCode::Conflict, who + "has " + jobs + std::to_string(first.value) +
+                                             "; cancel what is left, or wait until it has ended");
+    }
+
     Status operator()(const model::PolicySet& set) const {
         if (auto changed = model::changed_policy({}, set.settings); !changed) {
             return tl::unexpected(std::move(changed.error()));
@@ -346,10 +370,7 @@ class Check {
     Status check_spec(const model::JobSpec& spec) const {
         const auto project = state_.cluster.find_project(spec.project);
         if (!project.is_valid()) {
-            return fail(ErrorCode::NotFound, "project \"" + spec.project +
-                                                 "\" does not exist; create it with: berth project "
-                                                 "create " +
-                                                 spec.project);
+            return fail(ErrorCode::NotFound, "project \"" + spec.project + "\" does not exist");
         }
         if (!state_.cluster.is_leaf(project)) {
             return base::invalid("\"" + spec.project +

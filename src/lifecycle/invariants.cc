@@ -253,7 +253,8 @@ std::vector<std::string> violations(const Cluster& cluster) { return Audit(clust
 
 namespace {
 
-void dump(const cluster::History& history, std::ostream& text) {
+void dump_history(const Cluster& cluster, std::ostream& text) {
+    const cluster::History& history = cluster.history();
     for (const auto& [id, stale] : history.stale) {
         text << "stale " << id.value << ' ' << base::to_ms(stale.since) << '\n';
     }
@@ -262,7 +263,8 @@ void dump(const cluster::History& history, std::ostream& text) {
         for (std::size_t i = 0; i < pool.past_use.size(); ++i) {
             const PastUse& use = pool.past_use[i];
             if (use == PastUse{}) continue;
-            text << "use " << i << ' ' << use.held.value << ' ' << base::to_ms(use.settled);
+            text << "use " << cluster.projects()[i].project.name << ' ' << use.held.value << ' '
+                 << base::to_ms(use.settled);
             for (const std::int64_t amount : use.milli_gpu_ms) text << ' ' << amount;
             text << '\n';
         }
@@ -300,7 +302,9 @@ std::string dump(const Cluster& cluster) {
                 text << ' ' << gpu.left << '@' << gpu.node.value << ':' << gpu.gpu;
             }
         }
-        for (const cluster::Claim& claim : pool.claims) {
+        for (std::size_t i = 0; i < pool.claims.size(); ++i) {
+            const cluster::Claim& claim = pool.claims[i];
+            if (i > 0 && cluster.projects()[i].project.name.empty()) continue;  // removed
             text << " | " << claim.usage.allocated.value << ' ' << claim.usage.not_preemptible.value
                  << ' ' << claim.usage.pending.value << ' ' << claim.lanes.size() << ' '
                  << claim.victims.size();
@@ -310,7 +314,7 @@ std::string dump(const Cluster& cluster) {
     for (const model::NodePlace& place : cluster::places(cluster)) {
         text << place.node << " in " << place.pool << ' ' << place.is_bound << '\n';
     }
-    dump(cluster.history(), text);
+    dump_history(cluster, text);
     for (const auto& node : cluster.nodes()) {
         text << node.whole[0] << ' ' << node.whole[1] << ' '
              << cluster.pool(node.pool).domains[node.domain].path << ' '

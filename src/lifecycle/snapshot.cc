@@ -65,7 +65,8 @@ model::Snapshot snapshot(const State& state) {
     }
     snapshot.places = cluster::places(state.cluster);
     for (std::size_t i = 1; i < state.cluster.projects().size(); ++i) {
-        snapshot.projects.push_back(state.cluster.projects()[i].project);
+        const model::Project& project = state.cluster.projects()[i].project;
+        if (!project.name.empty()) snapshot.projects.push_back(project);
     }
     snapshot.jobs.reserve(state.jobs.size());
     for (const auto& [id, record] : state.jobs) {

@@ -78,7 +78,8 @@ model::Description written_down(const State& state, model::TimePoint now) {
     }
     description.places = cluster::places(state.cluster);
     for (std::size_t i = 1; i < state.cluster.projects().size(); ++i) {
-        description.projects.push_back(state.cluster.projects()[i].project);
+        const model::Project& project = state.cluster.projects()[i].project;
+        if (!project.name.empty()) description.projects.push_back(project);
     }
     std::set<std::pair<std::string, std::string>> names;
     for (const auto& [id, record] : state.jobs) {

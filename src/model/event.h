@@ -42,6 +42,10 @@ struct NodeMoved {
 struct ProjectSet {
     Project project;
 };    // added, or changed by name
+// It has no children and no job that lives; those that have ended stay in the history.
+struct ProjectRemoved {
+    std::string project;
+};
 
 // From the next decision on. A setting without a text is again as the server was started.
 struct PolicySet {
@@ -151,7 +155,8 @@ using EventBody =
     std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning,
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
-                 JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved, PolicySet>;
+                 JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved, PolicySet,
+                 ProjectRemoved>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

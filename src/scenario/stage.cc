@@ -202,6 +202,10 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
         BERTH_TRY_VOID(happen(model::ProjectSet{project}));
         return Lines{};
     }
+    if (verb == "remove") {
+        BERTH_TRY_VOID(happen(model::ProjectRemoved{name}));
+        return Lines{};
+    }
     if (verb == "ready" || verb == "drain" || verb == "fail") {
         const auto id = state_.cluster.find_node(name);
         if (!id.is_valid()) return base::invalid("there is no node \"" + name + "\"");
@@ -381,6 +385,7 @@ std::vector<std::string> Stage::shares() {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
         const auto fair = scheduling::fair_shares(state_.cluster, pool, policy_, now_);
         for (std::size_t j = 1; j < state_.cluster.projects().size(); ++j) {
+            if (state_.cluster.projects()[j].project.name.empty()) continue;  // removed
             const auto& claim = state_.cluster.claim(pool, {static_cast<base::ProjectId::Rep>(j)});
             lines.push_back((i > 0 ? state_.cluster.pools()[i].name + " " : "") +
                             state_.cluster.projects()[j].project.name + " fair " +

@@ -94,9 +94,14 @@ base::Status World::resume(model::JobId id) {
 base::Status World::cancel(model::JobId id, std::optional<base::Duration> grace) {
     return after_step([&](auto done) { controller->cancel(id, "susan", grace, done); });
 }
-base::Status World::set_project(const std::string& name, int quota) {
+base::Status World::remove_project(const std::string& name) {
+    return after_step([&](auto done) { controller->remove_project(name, "admin", done); });
+}
+
+base::Status World::set_project(const std::string& name, int quota, const std::string& parent) {
     model::Project project;
     project.name = name;
+    project.parent = parent;
     project.rights.quota = base::gpus(quota);
     return after_step([&](auto done) { controller->set_project(project, "admin", done); });
 }

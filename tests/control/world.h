@@ -43,7 +43,8 @@ class World {
     base::Status pause(model::JobId job);
     base::Status resume(model::JobId job);
     base::Status cancel(model::JobId job, std::optional<base::Duration> grace = {});
-    base::Status set_project(const std::string& name, int quota);
+    base::Status set_project(const std::string& name, int quota, const std::string& parent = "");
+    base::Status remove_project(const std::string& name);
     base::Status set_policy(const model::PolicyChanges& changes);
 
     // Reports of the launcher about the job's newest attempt, and a step.

@@ -37,7 +37,7 @@ class Completion(ServerCase):
         self.assertIn("submit", self.offered(""))
         self.assertNotIn("__complete", self.offered(""))
         self.assertEqual(self.offered("ev"), ["events"])
-        self.assertEqual(sorted(self.offered("project", "")), ["create", "ls", "set", "use"])
+        self.assertEqual(sorted(self.offered("project", "")), ["create", "ls", "rm", "set", "use"])
         self.assertIn("--gpus", self.offered("run", "--"))
         self.assertEqual(self.offered("ls", "-o", "j"), ["json"])
         self.assertEqual(self.offered("ls", "--output=w"), ["--output=wide"])

@@ -385,6 +385,7 @@ std::string Server::banner() const {
     std::string projects;
     for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
         const model::Project& project = cluster.projects()[i].project;
+        if (project.name.empty()) continue;  // removed
         const auto quota = project.rights.quota.value_or(model::MilliGpu{0});
         projects += projects.empty() ? "" : ", ";
         projects += project.name + (quota == model::MilliGpu{0}

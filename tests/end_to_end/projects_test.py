@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Projects of a running server: made, changed, removed; what is refused changes nothing."""
+from server_case import Refused, ServerCase, main
+
+
+class Projects(ServerCase):
+    def berth(self, *words, code=0):
+        result = self.server.berth(*words, check=False)
+        self.assertEqual(result.returncode, code, result.stdout + result.stderr)
+        return result.stdout + result.stderr
+
+    def names(self):
+        return [project["name"] for project in self.server.get("projects")["items"]]
+
+    def test_a_removed_project_is_gone_and_its_finished_jobs_are_not(self):
+        self.berth("project", "create", "vision", "--quota", "4")
+        self.berth("project", "create", "nlp", "--quota", "4")
+        ended = self.shell("echo done", project="vision")
+        self.server.wait(ended)
+        self.assertIn("berth ls -a -p vision", self.berth("project", "rm", "vision"))
+        self.server.kill()
+        self.server.up()
+        self.assertEqual(self.names(), ["default", "nlp"])
+        self.assertEqual(self.server.get(f"jobs/{ended}")["state"], "succeeded")
+        self.assertEqual(self.log(ended), "done\n")
+        self.assertEqual(self.berth("ls", "-a", "-p", "vision", "-q").split(), [str(ended)])
+        self.assertNotIn("vision", self.berth("status") + self.berth("fairshare", "nlp"))
+        self.assertIn("project vision removed", self.berth("events"))
+        with self.assertRaises(Refused) as refused:
+            self.shell("true", project="vision")
+        self.assertEqual(refused.exception.status, 404)
+        # The same name again is a new project, behind the others.
+        self.berth("project", "create", "vision", "--quota", "1")
+        self.assertEqual(self.names(), ["default", "nlp", "vision"])
+        self.berth("down")
+        self.server.up()
+        self.assertEqual(self.names(), ["default", "nlp", "vision"])
+        self.server.wait(self.shell("true", project="vision"))
+
+    def test_what_is_in_use_stays_and_the_answer_says_why(self):
+        self.berth("project", "create", "research")
+        self.berth("project", "create", "vision", "--quota", "4", "--parent", "research")
+        job = self.shell("sleep 600", project="vision")
+        self.server.wait_for_state(job, "running")
+        before = self.names()
+        for code, name, why in (
+                (1, "research", 'has projects below it such as "vision"; remove them first'),
+                (1, "vision", f"has 1 job that has not ended, job {job};"),
+                (1, "default", "takes the jobs that name none"),
+                (127, "visoin", 'did you mean "vision"?')):
+            self.assertIn(why, self.berth("project", "rm", name, code=code))
+        for code, words, why in (
+                (127, "fairshare visoin", 'does not exist, did you mean "vision"?'),
+                (127, "run -p visoin -- true", 'does not exist, did you mean "vision"?'),
+                (127, "run -p other -- true", "berth project create other"),
+                (127, "project use visoin", 'did you mean "vision"?'),
+                (124, "project create lab/x", 'no slash, found "lab/x"'),
+                (124, "project delete vision", "project has ls, create, set, rm or use")):
+            self.assertIn(why, self.berth(*words.split(), code=code))
+        self.assertEqual(self.names(), before)
+        self.berth("cancel", str(job), "--wait")
+        self.berth("project", "rm", "vision")
+        self.berth("project", "rm", "research")
+        self.assertEqual(self.names(), ["default"])
+        with self.assertRaises(Refused) as refused:
+            self.server.request("DELETE", "projects/vision")
+        self.assertEqual(refused.exception.status, 404)
+
+
+if __name__ == "__main__":
+    main()
