@@ -89,8 +89,7 @@ struct Job {
     int growth() const;
     // 0 below its minimum, 1 at it, 2 above (rule R3).
     int stage() const { return lacking > 0 ? 0 : active == tasks_min ? 1 : 2; }
-    // Whether it runs and cannot work (rule R10).
-    bool is_short() const { return active > 0 && lacking > 0; }
+    bool is_short() const { return active > 0 && lacking > 0; }  // it cannot work (rule R10)
     Precedence precedence() const { return {priority, tier}; }
     // A job that runs whole and wants more goes after all that lack something, of any tier.
     Precedence precedence_in_line() const { return {priority, stage() > 0 ? kLastTier : tier}; }
@@ -103,10 +102,8 @@ struct Job {
     // Declared minutes of one run, so that lanes stay few: up to the next minute below an hour, the
     // next quarter of an hour below a day, then the next hour. 0 = not declared.
     int declared_minutes() const;
-    // Ranks of its placed tasks.
-    Ranks ranks() const;
-    // Ranks without a place, lowest first, at most `count`.
-    Ranks free_ranks(int count) const;
+    Ranks ranks() const;  // of its placed tasks
+    Ranks free_ranks(int count) const;  // without a place, lowest first, at most so many
 };
 
 using Jobs = base::PagedMap<JobId, Job>;

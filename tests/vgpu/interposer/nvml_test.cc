@@ -51,6 +51,24 @@ void end(pid_t user) {
     CHECK(end_of(user) == 128 + SIGKILL);
 }
 
+// A process of the tenant that keeps the GPU busy until it is ended.
+pid_t start_busy(const GpuNode& node, const std::string& tenant) {
+    node.be(tenant);
+    return start([] {
+        const Cuda cuda;
+        cuda.use_device();
+        const CUfunction spin = load_spin(cuda);
+        std::uint64_t ns = 5'000'000;
+        void* parameters[] = {&ns};
+        while (true) {
+            MUST(CUDA(cuLaunchKernel)(spin, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr) ==
+                 CUDA_SUCCESS);
+            MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+        }
+        return 0;
+    });
+}
+
 }  // namespace
 
 TEST_CASE("inside a job the GPU's memory is the job's limit, and what is used the job's use") {
@@ -112,24 +130,8 @@ TEST_CASE("inside a job only its own processes are shown") {
 TEST_CASE("inside a job only its own processes' use of the GPU's time is shown") {
     const GpuNode node("memory=1G");
     node.tenant("other", "memory=1G");
-    const auto start_busy = [&](const std::string& tenant) {
-        node.be(tenant);
-        return start([] {
-            const Cuda cuda;
-            cuda.use_device();
-            const CUfunction spin = load_spin(cuda);
-            std::uint64_t ns = 5'000'000;
-            void* parameters[] = {&ns};
-            while (true) {
-                MUST(CUDA(cuLaunchKernel)(spin, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters,
-                                          nullptr) == CUDA_SUCCESS);
-                MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
-            }
-            return 0;
-        });
-    };
-    const pid_t other = start_busy("other");
-    const pid_t user = start_busy("job");
+    const pid_t other = start_busy(node, "other");
+    const pid_t user = start_busy(node, "job");
     succeeds(end_of(start([user] {
         const nvmlDevice_t device = first_gpu();
         const auto own = static_cast<unsigned int>(user);
@@ -167,6 +169,13 @@ TEST_CASE("inside a job only its own processes' use of the GPU's time is shown")
         MUST(count >= 1);
         return 0;
     })));
+    end(user);
+    end(other);
+}
+
+TEST_CASE("who idles sees no use of the GPU that others keep busy") {
+    const GpuNode node("memory=1G");
+    const pid_t user = start_busy(node, "job");
     const auto sees_use = [](bool wanted) {
         succeeds(end_of(start([wanted] {
             const nvmlDevice_t device = first_gpu();
@@ -184,7 +193,6 @@ TEST_CASE("inside a job only its own processes' use of the GPU's time is shown")
     GpuNode::be_nobody();
     sees_use(true);
     end(user);
-    end(other);
 }
 
 TEST_CASE("what is not narrowed reaches the real library, a name it lacks says so") {
