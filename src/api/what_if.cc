@@ -51,7 +51,12 @@ void get_fair_share(Site& site, Call call) {
 void get_state(Site& site, Call call) {
     const lifecycle::State& state = site.controller.state();
     const model::TimePoint now = std::max(site.clock.now(), state.time);
-    call.respond(json_response(codec::state_json(lifecycle::written_down(state, now))));
+    model::Description description = lifecycle::written_down(state, now);
+    description.profile = site.facts.profile;
+    if (const auto profile = model::policy_named(site.facts.profile)) {
+        description.policy = model::changes_between(*profile, site.controller.policy());
+    }
+    call.respond(json_response(codec::state_json(description)));
 }
 
 void post_what_if(Site& site, Call call) {

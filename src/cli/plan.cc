@@ -18,7 +18,7 @@ namespace {
 
 constexpr Flag kFlags[] = {
     {0, "state", "FILE", "the cluster, YAML or JSON; \"-\" is standard input", Completes::Files},
-    {0, "profile", "NAME", "berth, or classic as on Kubernetes; berth unless said",
+    {0, "profile", "NAME", "berth, or classic as on Kubernetes; or as the file says",
      Completes::Choices, "berth|classic"},
     {0, "export", "", "write the state of the server to FILE, or print it"},
     kPageOutputFlag,
@@ -62,7 +62,9 @@ int show_plan(Context& context, const Arguments& arguments) {
     if (!description) return refuse_input(description.error().message);
     auto state = lifecycle::from_description(*description);
     if (!state) return refuse_input(file + ": " + state.error().message);
-    const auto policy = model::policy_named(arguments.text("profile", "berth"));
+    const auto profile = arguments.text("profile", description->profile);
+    auto policy = model::policy_named(profile.empty() ? "berth" : profile);
+    if (policy) policy = model::changed_policy(*policy, description->policy);
     if (!policy) return report(context, Failure::from(policy.error()));
 
     const model::TimePoint now = description->now;

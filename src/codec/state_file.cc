@@ -40,6 +40,7 @@ class StateReader {
 
   private:
     void read_levels(FieldReader& fields);
+    void read_policy(FieldReader& fields);
     void read_place(const Value& value, const std::string& path);
     void read_pool(const Value& value, const std::string& path);
     std::map<std::string, std::int64_t> read_exchange(FieldReader& fields);
@@ -72,6 +73,7 @@ base::Result<Description> StateReader::read(const Value& file) {
     state_.now = fields.time("now").value_or(base::TimePoint{});
     state_.as_listed = fields.flag("as_listed", false);
     read_levels(fields);
+    read_policy(fields);
     fields.each("pools", [&](const Value& v, const std::string& path) { read_pool(v, path); });
     share_exchange(read_exchange(fields));
     fields.each("nodes", [&](const Value& v, const std::string& path) { read_node(v, path); });
@@ -101,6 +103,15 @@ void StateReader::read_levels(FieldReader& fields) {
     if (state_.levels.size() > model::kLevelsMax) {
         fields.report("levels", "wanted at most " + std::to_string(model::kLevelsMax));
     }
+}
+
+void StateReader::read_policy(FieldReader& fields) {
+    state_.profile = fields.text("profile");
+    for (auto& [name, text] : fields.labels("policy")) state_.policy.emplace(name, text);
+    const auto profile = model::policy_named(state_.profile.empty() ? "berth" : state_.profile);
+    if (!profile) return fields.refuse("profile", "\"berth\" or \"classic\"");
+    const auto policy = model::changed_policy(*profile, state_.policy);
+    if (!policy) fields.report("policy", policy.error().message);
 }
 
 void StateReader::read_pool(const Value& value, const std::string& path) {

@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "codec/example_blocks.h"
+#include "codec/state_writer.h"
 
 using namespace berth;
 using codec::parse_state;
@@ -119,6 +120,20 @@ TEST_CASE("levels are those of the file, or zone, block and rack") {
     CHECK(state.nodes[0].topology.at("row") == "w1");
     CHECK(state.jobs[0].spec.topology == model::TopologyRequest{"row", "node"});
     CHECK(state.jobs[1].spec.topology == model::TopologyRequest{"row", ""});
+}
+
+TEST_CASE("a state says which policy decides") {
+    CHECK(good("now: 0").policy.empty());
+    const auto state =
+        good("profile: classic\npolicy: {min_run: 90m, moves: 3, sticky_plans: yes}");
+    CHECK(state.profile == "classic");
+    CHECK(state.policy ==
+          model::PolicyChanges{{"min_run", "90m"}, {"moves", "3"}, {"sticky_plans", "yes"}});
+    CHECK(good(codec::state_json(state)).policy == state.policy);
+    CHECK(error_of("policy: {moves: many}") ==
+          "state.yaml:1: policy: moves: wanted a whole number from 0 to 1000, found \"many\"");
+    CHECK(error_of("profile: best") ==
+          "state.yaml:1: profile: wanted \"berth\" or \"classic\", found \"best\"");
 }
 
 TEST_CASE("tasks give the gang its size unless min and max do") {

@@ -26,6 +26,14 @@ class StateWriter {
         time("now", state.now);
         if (state.as_listed) json_.key("as_listed"), json_.boolean(true);
         if (state.levels != model::default_levels()) texts("levels", state.levels);
+        text("profile", state.profile);
+        if (!state.policy.empty()) {
+            json_.key("policy"), json_.begin_object();
+            for (const auto& [name, set] : state.policy) {
+                if (set) json_.text_key(name), json_.string(*set);
+            }
+            json_.end_object();
+        }
         list("pools", state.pools, [&](const model::Pool& pool) {
             text("name", pool.name);
             labels("labels", pool.labels);

@@ -12,6 +12,7 @@
 #include "model/gpu_profile.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/policy_settings.h"
 #include "model/project.h"
 
 namespace berth::model {
@@ -48,6 +49,8 @@ std::size_t left_before_move(const JobDescription& job);
 struct Description {
     TimePoint now;
     bool as_listed = false;  // nodes and jobs keep the order of the lists
+    std::string profile;  // that decides; empty = not said
+    PolicyChanges policy;  // what is set otherwise than the profile says
     Levels levels = default_levels();
     std::vector<Pool> pools;
     std::vector<Node> nodes;

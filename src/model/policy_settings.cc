@@ -250,4 +250,13 @@ Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes) {
     return policy;
 }
 
+PolicyChanges changes_between(const Policy& from, const Policy& to) {
+    PolicyChanges changes;
+    for (const PolicySetting& one : kSettings) {
+        std::string text = one.write(to);
+        if (text != one.write(from)) changes.emplace(one.name, std::move(text));
+    }
+    return changes;
+}
+
 }  // namespace berth::model

@@ -37,5 +37,7 @@ const PolicySetting* find_policy_setting(std::string_view name);
 using PolicyChanges = std::map<std::string, std::optional<std::string>>;
 // Errors: NotFound, listing the settings; Invalid.
 base::Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes);
+// What makes the second of the first.
+PolicyChanges changes_between(const Policy& from, const Policy& to);
 
 }  // namespace berth::model

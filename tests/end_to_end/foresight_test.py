@@ -160,6 +160,15 @@ class Foresight(ServerCase):
         self.assertEqual(found, reasons)
         self.assertIn('"as_listed": true', self.out("plan", "--export"))
 
+    def test_an_exported_state_says_how_the_policy_is_set(self):
+        self.out("policy", "set", "min_run=90m", "moves=0")
+        exported = json.loads(self.out("plan", "--export"))
+        self.assertEqual(exported["profile"], "berth")
+        self.assertEqual(exported["policy"]["min_run"], "1h30m")
+        self.assertEqual(exported["policy"]["moves"], "0")
+        self.out("policy", "reset", "min_run", "moves")
+        self.assertNotIn("min_run", json.loads(self.out("plan", "--export")).get("policy", {}))
+
 
 if __name__ == "__main__":
     main()
