@@ -32,6 +32,9 @@ constexpr int kOrders = 1000;  // of starts and promises
 enum class Step { Start, Reserve };
 using Order = std::vector<Step>;
 
+// Nor whether who is paused lost a promise by being paused, or had lost it before.
+enum class Drops { First, WithPause };
+
 std::string name(JobId job) { return "job " + std::to_string(job.value); }
 
 bool is_from_idle(const model::Start& start) { return start.rule != Rule::Hold; }
@@ -44,10 +47,10 @@ class Replay {
         cluster::keep_tiers(cluster_, policy.tiers, now);
     }
 
-    std::vector<std::string> run(const Order& order) {
+    std::vector<std::string> run(const Order& order, Drops drops) {
         ++stats_.decisions;
         stats_.starts += std::ssize(plan_.starts);
-        start_from_holds();
+        start_from_holds(drops);
         for (std::size_t i = 0; i < cluster_.pools().size(); ++i) {
             const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
             shares_.push_back(rule_shares(cluster_, pool, policy_, now_));
@@ -57,7 +60,7 @@ class Replay {
         follow(order);
         for (const auto& pause : plan_.pauses) {
             if (pause.rule == Rule::Stale) {
-                cluster_.release(pause.job, pause.tasks);
+                release(pause);
             } else if (!paused_.contains({pause.beneficiary, pause.job})) {
                 report("I6: " + name(pause.job) + " is paused for " + name(pause.beneficiary) +
                        ", which is promised nothing");
@@ -90,7 +93,7 @@ class Replay {
     }
 
     // Promises that ran out are void, ripe ones are kept: all before shares are looked at.
-    void start_from_holds() {
+    void start_from_holds(Drops drops) {
         // Whoever is paused loses an older promise at that very moment or before anything else;
         // the plan does not say which, so how few are paused is not asked then.
         for (const auto& pause : plan_.pauses) {
@@ -104,6 +107,7 @@ class Replay {
                    cluster_.shape(job.shape).request.gpus * job.ask() > 1;
         });
         for (const JobId job : plan_.dropped) {
+            if (drops == Drops::WithPause && is_paused(job)) continue;
             if (!cluster_.job(job).hold) {
                 report("a hold is dropped that " + name(job) + " does not have");
             } else {
@@ -122,6 +126,16 @@ class Replay {
             cluster_.place(start.job, pool_of(start.tasks), start.tasks);
             winners_.insert(start.job);
         }
+    }
+
+    bool is_paused(JobId job) const {
+        return std::ranges::find(plan_.pauses, job, &model::Pause::job) != plan_.pauses.end() ||
+               std::ranges::find(plan_.moves, job, &model::Move::job) != plan_.moves.end();
+    }
+
+    void release(const model::Pause& pause) {
+        if (cluster_.job(pause.job).hold) cluster_.drop_hold(pause.job);
+        cluster_.release(pause.job, pause.tasks);
     }
 
     void follow(const Order& order) {
@@ -177,17 +191,6 @@ class Replay {
         }
     }
 
-    std::string preferred_by(const Job& job) const {
-        const cluster::Shape& shape = cluster_.shape(job.shape);
-        if (shape.placement == model::Placement::Any) return "";
-        if (!shape.topology.preferred.empty() || job.tasks_max == 1) {
-            return shape.topology.preferred;
-        }
-        const bool is_skewed = shape.tensor_skew_ppm > policy_.consolidate_above_ppm;
-        const bool is_asked = shape.placement == model::Placement::Consolidate;
-        return is_asked || is_skewed ? "node" : "";
-    }
-
     // R13: what is required is kept, what is preferred is left only where there is no room.
     void check_together(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
         const model::TopologyRequest& topology = cluster_.shape(job.shape).topology;
@@ -209,7 +212,7 @@ class Replay {
         }
         // A start that also grows says more places than were looked for at once.
         const bool is_one_step = job.active == 0 && std::ssize(tasks) == job.tasks_min;
-        const std::string level = preferred_by(job);
+        const std::string level = judge.preferred_by(job);
         if (!is_one_step || !is_sequence_known_ || judge.are_together(level, nodes)) return;
         const Want want = judge.want(job, Rule::Allocate);
         if (judge.fits_at(level, judge.room(View::Idle), want)) {
@@ -233,7 +236,7 @@ class Replay {
             if (winners_.contains(pause.job)) {
                 report(name(pause.job) + " gains and loses in one plan");
             }
-            cluster_.release(pause.job, pause.tasks);
+            release(pause);
         }
         winners_.insert(job.id);
         gained_.insert(job.project);
@@ -560,11 +563,13 @@ std::vector<std::string> check_orders(const lifecycle::State& before, const mode
     Order order(static_cast<std::size_t>(std::ranges::count_if(plan.starts, is_from_idle)),
                 Step::Start);
     order.resize(order.size() + plan.reservations.size(), Step::Reserve);
-    const auto found = Replay(before, policy, now, plan, stats).run(order);
+    const auto found = Replay(before, policy, now, plan, stats).run(order, Drops::First);
     std::ranges::reverse(order);  // what explains most of the others: all starts come last
     for (int tried = 0; !found.empty() && tried < kOrders; ++tried) {
-        DecisionStats again;
-        if (Replay(before, policy, now, plan, again).run(order).empty()) return {};
+        for (const Drops drops : {Drops::First, Drops::WithPause}) {
+            DecisionStats again;
+            if (Replay(before, policy, now, plan, again).run(order, drops).empty()) return {};
+        }
         if (!std::ranges::prev_permutation(order).found) break;
     }
     return found;

@@ -302,6 +302,17 @@ std::optional<std::string> Judge::domain_of(base::NodeId node, const std::string
     return {};
 }
 
+std::string Judge::preferred_by(const cluster::Job& job) const {
+    const cluster::Shape& shape = cluster_.shape(job.shape);
+    if (shape.placement == model::Placement::Any) return "";
+    if (!shape.topology.preferred.empty() || job.tasks_max == 1) {
+        return shape.topology.preferred;
+    }
+    const bool is_skewed = shape.tensor_skew_ppm > policy_.consolidate_above_ppm;
+    const bool is_asked = shape.placement == model::Placement::Consolidate;
+    return is_asked || is_skewed ? "node" : "";
+}
+
 bool Judge::are_together(const std::string& level, const std::set<base::NodeId>& nodes) const {
     std::set<std::optional<std::string>> domains;
     for (const base::NodeId node : nodes) domains.insert(domain_of(node, level));

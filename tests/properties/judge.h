@@ -95,6 +95,8 @@ class Judge {
     bool fits(const Room& room, const Want& want) const;
     // The same in one domain of any level; "" = anywhere.
     bool fits_at(const std::string& level, const Room& room, const Want& want) const;
+    // The level at which the job's tasks are kept together where there is room; "" = none.
+    std::string preferred_by(const cluster::Job& job) const;
     // Whether all these nodes lie in one domain of the level (R13).
     bool are_together(const std::string& level, const std::set<base::NodeId>& nodes) const;
     // Within the quota on every level.
