@@ -62,8 +62,7 @@ int show_plan(Context& context, const Arguments& arguments) {
     if (!description) return refuse_input(description.error().message);
     auto state = lifecycle::from_description(*description);
     if (!state) return refuse_input(file + ": " + state.error().message);
-    const auto profile = arguments.text("profile", description->profile);
-    auto policy = model::policy_named(profile.empty() ? "berth" : profile);
+    auto policy = model::policy_named(arguments.text("profile", description->profile));
     if (policy) policy = model::changed_policy(*policy, description->policy);
     if (!policy) return report(context, Failure::from(policy.error()));
 

@@ -106,9 +106,9 @@ void StateReader::read_levels(FieldReader& fields) {
 }
 
 void StateReader::read_policy(FieldReader& fields) {
-    state_.profile = fields.text("profile");
+    state_.profile = fields.text("profile", state_.profile);
     for (auto& [name, text] : fields.labels("policy")) state_.policy.emplace(name, text);
-    const auto profile = model::policy_named(state_.profile.empty() ? "berth" : state_.profile);
+    const auto profile = model::policy_named(state_.profile);
     if (!profile) return fields.refuse("profile", "\"berth\" or \"classic\"");
     const auto policy = model::changed_policy(*profile, state_.policy);
     if (!policy) fields.report("policy", policy.error().message);

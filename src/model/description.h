@@ -49,7 +49,7 @@ std::size_t left_before_move(const JobDescription& job);
 struct Description {
     TimePoint now;
     bool as_listed = false;  // nodes and jobs keep the order of the lists
-    std::string profile;  // that decides; empty = not said
+    std::string profile = "berth";  // that decides
     PolicyChanges policy;  // what is set otherwise than the profile says
     Levels levels = default_levels();
     std::vector<Pool> pools;
