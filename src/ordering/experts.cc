@@ -13,24 +13,29 @@ constexpr std::int32_t kUnknown = kSure / 10;
 // Jobs that what is more general counts for.
 constexpr std::int64_t kUnknownWeight = 2 * Ends::kJob;
 constexpr std::int64_t kAllWeight = 10 * Ends::kJob;
-constexpr std::int64_t kWidthWeight = Ends::kJob;
 // What a sibling counts for that was submitted at the same time.
 constexpr std::int64_t kSiblingWeight = 8 * Ends::kJob;
 constexpr Duration kFar[] = {std::chrono::minutes(2), std::chrono::hours(1), std::chrono::hours(24),
                              std::chrono::hours(24) * 365 * 100};
 constexpr std::int64_t kShareDivisor = 100;  // of the weights, dealt out anew at each step
 
-// The part of kSure that ends in `step`.
-std::int64_t chance(const Hazards& hazards, std::size_t step) {
-    std::int64_t alive = kSure * kSure;
-    for (std::size_t before = 0; before < step; ++before) alive -= alive / kSure * hazards[before];
-    return alive / kSure * hazards[step];
+template <std::size_t kCount>
+void add(std::array<std::int32_t, kCount>& sums, const std::array<std::int32_t, kCount>& more) {
+    for (std::size_t at = 0; at < kCount; ++at) sums[at] += more[at];
+}
+
+template <std::size_t kCount>
+std::array<std::int32_t, kCount> divided(std::array<std::int32_t, kCount> weights,
+                                         std::int32_t divisor) {
+    for (std::int32_t& weight : weights) weight /= divisor;
+    return weights;
 }
 
 }  // namespace
 
 Experts::Experts() {
-    for (Weights& one : weights_) one.fill(kSure / static_cast<std::int64_t>(kExperts));
+    for (Weights& one : weights_)
+        one.fill(static_cast<std::int32_t>(kSure) / static_cast<std::int32_t>(kExperts));
     learn();
 }
 
@@ -47,7 +52,7 @@ void Experts::submitted(const Standing& job) {
 }
 
 bool Experts::used(const Standing& job) {
-    Kin::Sibling& own = kin_.of(job.job);
+    Kin::Course& own = kin_.of(job.job);
     const std::size_t step = size_step(job.attained());
     if (step == own.step) return false;
     const bool is_told = step / kStepsTold != own.step / kStepsTold;
@@ -55,20 +60,21 @@ bool Experts::used(const Standing& job) {
         ends->reached(own.step, -Ends::kJob);
         ends->reached(step, Ends::kJob);
     }
-    own.step = step;
+    own.step = static_cast<std::uint8_t>(step);
     return is_told;
 }
 
 bool Experts::finished(const Standing& job) {
     const std::size_t step = size_step(job.attained());
-    weigh(opinions(job.job), step);
-    Kin::Sibling& own = kin_.of(job.job);
+    Views views(views_of(job.job));
+    views.learn(near(job.job), evidence(job.job).kin);
+    weigh(views, step);
+    Kin::Course& own = kin_.of(job.job);
     for (Ends* ends : {&all_.ends, &width(job.gpus).ends}) {
         ends->reached(own.step, -Ends::kJob);
         ends->ended(step, Ends::kJob);
     }
-    own.step = step;
-    own.has_ended = true;
+    own = {.step = static_cast<std::uint8_t>(step), .has_ended = true};
     if (++finished_ < next_learning_) return false;
     next_learning_ = finished_ + std::max<std::int64_t>(finished_ / 10, 10);
     learn();
@@ -82,72 +88,118 @@ void Experts::learn() {
     for (auto& [gpus, seen] : widths_) seen.hazards = seen.ends.hazards(all_.hazards, kAllWeight);
 }
 
-Experts::Opinions Experts::opinions(Ticket job) const {
-    const Hazards& general = widths_.at(widths_of_[static_cast<std::size_t>(job)]).hazards;
-    Opinions opinions{.of = {all_.hazards, general}, .nearness = kReaches};
-    std::array<Ends, kReaches> ends;
-    for (const auto& [sibling, apart] : kin_.near(job)) {
-        if (!sibling->has_ended && sibling->step == 0) continue;
-        for (std::size_t reach = 0; reach < kReaches; ++reach) {
-            if (apart <= kFar[reach]) opinions.nearness = std::min(opinions.nearness, reach);
-            const std::int64_t weight = apart == Duration{} ? kSiblingWeight
-                                                            : kSiblingWeight * kFar[reach].count() /
-                                                                  (kFar[reach] + apart).count();
-            if (!sibling->has_ended) {
-                ends[reach].reached(sibling->step, weight);
-                continue;
-            }
-            // Nobody's size is met exactly.
-            const std::size_t step = sibling->step;
-            ends[reach].ended(step, weight / 2);
-            ends[reach].ended(step > 0 ? step - 1 : 0, weight / 4);
-            ends[reach].ended(std::min(step + 1, kSizeSteps - 1), weight / 4);
-        }
+Evidence Experts::evidence(Ticket job) const {
+    Evidence evidence{.weights = weights_};
+    std::ranges::copy(kin_.near(job).courses, evidence.kin.begin());
+    return evidence;
+}
+
+Views Experts::views_of(Ticket job) const {
+    return {all_.hazards, widths_.at(widths_of_[static_cast<std::size_t>(job)]).hazards};
+}
+
+void Views::learn(const Kin::Near& near, const Kin::Courses& kin) {
+    for (std::size_t other = 0; other < near.siblings.size(); ++other) {
+        if (kin[other] == known_[other] || other == near.self) continue;
+        const Duration apart = near.apart(other);
+        const auto reach = std::ranges::lower_bound(kFar, apart);
+        nearness_ = std::min(nearness_, static_cast<std::size_t>(reach - std::begin(kFar)));
+        const ByReach weight = weights(apart);
+        count(known_[other], divided(weight, -1));
+        count(kin[other], weight);
+        known_[other] = kin[other];
     }
+    ByReach seen;
+    seen.fill(kWidthWeight);
+    for (std::size_t step = kSizeSteps; step-- > 0; add(seen, reached_[step])) {
+        add(seen, ended_[step]);
+        seen_[step] = seen;
+    }
+}
+
+Views::ByReach Views::weights(Duration apart) const {
+    ByReach weights;
     for (std::size_t reach = 0; reach < kReaches; ++reach) {
-        opinions.of[2 + reach] = ends[reach].hazards(general, kWidthWeight);
+        const std::int64_t far = kFar[reach].count();
+        weights[reach] = static_cast<std::int32_t>(kSiblingWeight * far / (far + apart.count()));
     }
-    return opinions;
+    return weights;
+}
+
+void Views::count(Kin::Course course, const ByReach& weights) {
+    const std::size_t step = course.step;
+    if (!course.has_ended) return add(reached_[step], weights);
+    // Nobody's size is met exactly.
+    const ByReach quarter = divided(weights, 4);
+    add(ended_[step], divided(weights, 2));
+    add(ended_[step > 0 ? step - 1 : 0], quarter);
+    add(ended_[std::min(step + 1, kSizeSteps - 1)], quarter);
+}
+
+void Opinion::learn(const Kin::Near& near, const Evidence& evidence) {
+    views_.learn(near, evidence.kin);
+    weights_ = evidence.weights[views_.nearness()];
+    known_ = 0;
+}
+
+std::array<std::int32_t, kExperts> Views::hazards(std::size_t step) const {
+    std::array<std::int32_t, kExperts> hazards{(*all_)[step], (*width_)[step]};
+    for (std::size_t reach = 0; reach < kReaches; ++reach) {
+        const std::int64_t ends =
+            ended_[step][reach] * kSure + std::int64_t{kWidthWeight} * (*width_)[step];
+        hazards[2 + reach] = static_cast<std::int32_t>(ends / seen_[step][reach]);
+    }
+    return hazards;
 }
 
 // Bayes' rule, and the fixed share.
-void Experts::weigh(const Opinions& opinions, std::size_t step) {
-    Weights& weights = weights_[opinions.nearness];
+void Experts::weigh(const Views& views, std::size_t step) {
+    // The part of kSure that ends in `step`.
+    std::array<std::int64_t, kExperts> chance;
+    chance.fill(kSure * kSure);
+    for (std::size_t before = 0; before < step; ++before) {
+        const auto hazards = views.hazards(before);
+        for (std::size_t at = 0; at < kExperts; ++at) {
+            chance[at] -= chance[at] / kSure * hazards[at];
+        }
+    }
+    const auto hazards = views.hazards(step);
+    Weights& weights = weights_[views.nearness()];
     std::array<Wide, kExperts> right;
     Wide sum = 1;
     for (std::size_t at = 0; at < kExperts; ++at) {
-        sum += right[at] = Wide{weights[at]} * chance(opinions.of[at], step);
+        chance[at] = chance[at] / kSure * hazards[at];
+        sum += right[at] = Wide{weights[at]} * chance[at];
     }
     const std::int64_t share = kSure / kShareDivisor;
     for (std::size_t at = 0; at < kExperts; ++at) {
-        weights[at] = static_cast<std::int64_t>(right[at] * (kSure - share) / sum) +
-                      share / static_cast<std::int64_t>(kExperts);
+        weights[at] = static_cast<std::int32_t>(right[at] * (kSure - share) / sum) +
+                      static_cast<std::int32_t>(share / static_cast<std::int64_t>(kExperts));
     }
-}
-
-Opinion Experts::opinion(Ticket job) const {
-    const Opinions all = opinions(job);
-    return {all.of, weights_[all.nearness]};
 }
 
 // Of those who get to a step, each expert's weight is how likely it held that.
 void Opinion::mix() {
     const std::size_t step = known_++;
+    const auto hazards = views_.hazards(step);
     std::int64_t ends = 0;
-    for (std::size_t at = 0; at < kExperts; ++at) ends += part(weights_[at], of_[at][step]);
+    for (std::size_t at = 0; at < kExperts; ++at) ends += part(weights_[at], hazards[at]);
     mixed_[step] = static_cast<std::int32_t>(ends);
     const std::int64_t scale = kSure * kSure / (kSure - ends);
     for (std::size_t at = 0; at < kExperts; ++at) {
-        weights_[at] = part(part(weights_[at], kSure - of_[at][step]), scale);
+        weights_[at] =
+            static_cast<std::int32_t>(part(part(weights_[at], kSure - hazards[at]), scale));
     }
 }
 
 std::vector<Ticket> Experts::concerned(Ticket job) const {
-    const std::size_t step = kin_.of(job).step;
+    const Kin::Near near = kin_.near(job);
+    const std::size_t step = near.courses[near.self].step;
     std::vector<Ticket> all;
-    for (const auto& [sibling, apart] : kin_.near(job)) {
-        if (!sibling->has_ended && sibling->step > 0 && sibling->step <= step + 1)
-            all.push_back(sibling->job);
+    for (std::size_t other = 0; other < near.courses.size(); ++other) {
+        const Kin::Course course = near.courses[other];
+        if (other == near.self || course.has_ended) continue;
+        if (course.step > 0 && course.step <= step + 1) all.push_back(near.siblings[other].job);
     }
     return all;
 }

@@ -17,6 +17,8 @@
 // it has proved right, and only on what was not known when it said so.
 #pragma once
 
+#include <utility>
+
 #include "ordering/hazards.h"
 #include "ordering/kin.h"
 
@@ -25,13 +27,48 @@ namespace berth::ordering {
 // How many there are: kin's, and those two in general.
 inline constexpr std::size_t kReaches = 4;
 inline constexpr std::size_t kExperts = 2 + kReaches;
-using Weights = std::array<std::int64_t, kExperts>;  // their sum is kSure, or a little less
+using Weights = std::array<std::int32_t, kExperts>;  // their sum is kSure, or a little less
+
+// What was known of a job's kin and of whom to believe, at one moment.
+struct Evidence {
+    Kin::Courses kin{};
+    std::array<Weights, kReaches + 1> weights{};
+};
+
+// What each expert says of a job. What kin tell is kept as counts by step, from which only what is
+// new of them is worked out. `all` and `width` are looked at when asked.
+class Views {
+  public:
+    Views(const Hazards& all, const Hazards& width) : all_(&all), width_(&width) {
+        seen_.back().fill(kWidthWeight);
+    }
+
+    void learn(const Kin::Near& near, const Kin::Courses& kin);
+
+    std::array<std::int32_t, kExperts> hazards(std::size_t step) const;
+    std::size_t nearness() const { return nearness_; }  // which weights
+
+  private:
+    using ByReach = std::array<std::int32_t, kReaches>;  // weights of jobs
+    static constexpr std::int32_t kWidthWeight = Ends::kJob;  // what `width` counts for
+
+    ByReach weights(Duration apart) const;
+    void count(Kin::Course course, const ByReach& weights);
+
+    const Hazards* all_;
+    const Hazards* width_;
+    Kin::Courses known_{};
+    // Of each step: who ended in it, who got to it and no further, who ended in it or got further.
+    std::array<ByReach, kSizeSteps> ended_{}, reached_{}, seen_{};
+    std::size_t nearness_ = kReaches;
+};
 
 // What all experts together hold of a job, worked out step by step, as far as it is asked.
 class Opinion {
   public:
-    Opinion(const std::array<Hazards, kExperts>& of, const Weights& weights)
-        : of_(of), weights_(weights) {}
+    explicit Opinion(Views views) : views_(std::move(views)) {}
+
+    void learn(const Kin::Near& near, const Evidence& evidence);
 
     std::int32_t hazard(std::size_t step) {
         while (known_ <= step) mix();
@@ -41,9 +78,9 @@ class Opinion {
   private:
     void mix();
 
-    std::array<Hazards, kExperts> of_;
-    Weights weights_;  // at the first step not known
-    Hazards mixed_;
+    Views views_;
+    Weights weights_{};  // at the first step not known
+    Hazards mixed_{};
     std::size_t known_ = 0;
 };
 
@@ -61,24 +98,23 @@ class Experts {
     bool finished(const Standing& job);
 
     const Ends& all_ends() const { return all_.ends; }
-    Opinion opinion(Ticket job) const;
+    Evidence evidence(Ticket job) const;
+    Kin::Near near(Ticket job) const { return kin_.near(job); }
+    // Of one of whom nothing is known yet.
+    Opinion opinion(Ticket job) const { return Opinion(views_of(job)); }
     // Those of whom another opinion is held by what `job` did last: its kin that have not ended,
     // have passed the first step, and are not further than it.
     std::vector<Ticket> concerned(Ticket job) const;
 
   private:
-    struct Opinions {
-        std::array<Hazards, kExperts> of;
-        std::size_t nearness = 0;  // which weights
-    };
     struct Seen {
         Ends ends;
         Hazards hazards;  // as last learned
     };
 
-    Opinions opinions(Ticket job) const;
+    Views views_of(Ticket job) const;
     Seen& width(std::int32_t gpus);
-    void weigh(const Opinions& opinions, std::size_t step);
+    void weigh(const Views& views, std::size_t step);
     void learn();
 
     Kin kin_;
