@@ -117,6 +117,10 @@ void SlotMarket::open(const Hunt& hunt) {
                                       [&](NodeId node) { offer(hunt, node); });
         return;
     }
+    if (hunt.nodes) {
+        for (const NodeId node : *hunt.nodes) offer(hunt, node);
+        return;
+    }
     for (const ProjectId project : hunt.projects) {
         for (PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
             for (const PieceTable::Group& group : hunt.pieces.groups(alike)) {
