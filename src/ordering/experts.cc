@@ -13,29 +13,12 @@ constexpr std::int32_t kUnknown = kSure / 10;
 // Jobs that what is more general counts for.
 constexpr std::int64_t kUnknownWeight = 2 * Ends::kJob;
 constexpr std::int64_t kAllWeight = 10 * Ends::kJob;
-// What a sibling counts for that was submitted at the same time.
-constexpr std::int64_t kSiblingWeight = 8 * Ends::kJob;
-constexpr Duration kFar[] = {std::chrono::minutes(2), std::chrono::hours(1), std::chrono::hours(24),
-                             std::chrono::hours(24) * 365 * 100};
 constexpr std::int64_t kShareDivisor = 100;  // of the weights, dealt out anew at each step
-
-template <std::size_t kCount>
-void add(std::array<std::int32_t, kCount>& sums, const std::array<std::int32_t, kCount>& more) {
-    for (std::size_t at = 0; at < kCount; ++at) sums[at] += more[at];
-}
-
-template <std::size_t kCount>
-std::array<std::int32_t, kCount> divided(std::array<std::int32_t, kCount> weights,
-                                         std::int32_t divisor) {
-    for (std::int32_t& weight : weights) weight /= divisor;
-    return weights;
-}
 
 }  // namespace
 
 Experts::Experts() {
-    for (Weights& one : weights_)
-        one.fill(static_cast<std::int32_t>(kSure) / static_cast<std::int32_t>(kExperts));
+    for (Weights& one : weights_) one.fill(static_cast<std::int32_t>(kSure / kExperts));
     learn();
 }
 
@@ -66,8 +49,8 @@ bool Experts::used(const Standing& job) {
 
 bool Experts::finished(const Standing& job) {
     const std::size_t step = size_step(job.attained());
-    Views views(views_of(job.job));
-    views.learn(near(job.job), evidence(job.job).kin);
+    Views views = views_of(job.job);
+    views.learn(kin_.near(job.job), kin_.near(job.job).courses);
     weigh(views, step);
     Kin::Course& own = kin_.of(job.job);
     for (Ends* ends : {&all_.ends, &width(job.gpus).ends}) {
@@ -90,66 +73,12 @@ void Experts::learn() {
 
 Evidence Experts::evidence(Ticket job) const {
     Evidence evidence{.weights = weights_};
-    std::ranges::copy(kin_.near(job).courses, evidence.kin.begin());
+    std::ranges::copy(kin_.near(job).courses, evidence.courses.begin());
     return evidence;
 }
 
 Views Experts::views_of(Ticket job) const {
     return {all_.hazards, widths_.at(widths_of_[static_cast<std::size_t>(job)]).hazards};
-}
-
-void Views::learn(const Kin::Near& near, const Kin::Courses& kin) {
-    for (std::size_t other = 0; other < near.siblings.size(); ++other) {
-        if (kin[other] == known_[other] || other == near.self) continue;
-        const Duration apart = near.apart(other);
-        const auto reach = std::ranges::lower_bound(kFar, apart);
-        nearness_ = std::min(nearness_, static_cast<std::size_t>(reach - std::begin(kFar)));
-        const ByReach weight = weights(apart);
-        count(known_[other], divided(weight, -1));
-        count(kin[other], weight);
-        known_[other] = kin[other];
-    }
-    ByReach seen;
-    seen.fill(kWidthWeight);
-    for (std::size_t step = kSizeSteps; step-- > 0; add(seen, reached_[step])) {
-        add(seen, ended_[step]);
-        seen_[step] = seen;
-    }
-}
-
-Views::ByReach Views::weights(Duration apart) const {
-    ByReach weights;
-    for (std::size_t reach = 0; reach < kReaches; ++reach) {
-        const std::int64_t far = kFar[reach].count();
-        weights[reach] = static_cast<std::int32_t>(kSiblingWeight * far / (far + apart.count()));
-    }
-    return weights;
-}
-
-void Views::count(Kin::Course course, const ByReach& weights) {
-    const std::size_t step = course.step;
-    if (!course.has_ended) return add(reached_[step], weights);
-    // Nobody's size is met exactly.
-    const ByReach quarter = divided(weights, 4);
-    add(ended_[step], divided(weights, 2));
-    add(ended_[step > 0 ? step - 1 : 0], quarter);
-    add(ended_[std::min(step + 1, kSizeSteps - 1)], quarter);
-}
-
-void Opinion::learn(const Kin::Near& near, const Evidence& evidence) {
-    views_.learn(near, evidence.kin);
-    weights_ = evidence.weights[views_.nearness()];
-    known_ = 0;
-}
-
-std::array<std::int32_t, kExperts> Views::hazards(std::size_t step) const {
-    std::array<std::int32_t, kExperts> hazards{(*all_)[step], (*width_)[step]};
-    for (std::size_t reach = 0; reach < kReaches; ++reach) {
-        const std::int64_t ends =
-            ended_[step][reach] * kSure + std::int64_t{kWidthWeight} * (*width_)[step];
-        hazards[2 + reach] = static_cast<std::int32_t>(ends / seen_[step][reach]);
-    }
-    return hazards;
 }
 
 // Bayes' rule, and the fixed share.
@@ -176,6 +105,12 @@ void Experts::weigh(const Views& views, std::size_t step) {
         weights[at] = static_cast<std::int32_t>(right[at] * (kSure - share) / sum) +
                       static_cast<std::int32_t>(share / static_cast<std::int64_t>(kExperts));
     }
+}
+
+void Opinion::learn(const Kin::Near& near, const Evidence& evidence) {
+    views_.learn(near, evidence.courses);
+    weights_ = evidence.weights[views_.nearness()];
+    known_ = 0;
 }
 
 // Of those who get to a step, each expert's weight is how likely it held that.

@@ -96,8 +96,8 @@ class Order {
     virtual Rank rank(const Standing& job) const = 0;
     // When `job`, if it goes on running or waiting as it does, changes its rank against others.
     virtual TimePoint next_change(const Standing& job) const { return (void)job, kNever; }
-    // Of a running job, where it is much cheaper than the two above; else nothing. They hold as
-    // long as the rank stays, and when moved() names it too, but not when it names all.
+    // Of a running job, where it is much cheaper than the two above; else nothing. Who has them may
+    // put off those two until the change may come: the answers are those of now.
     virtual std::optional<Bounds> bounds(const Standing& job) const {
         return (void)job, std::nullopt;
     }

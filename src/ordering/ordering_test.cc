@@ -377,22 +377,17 @@ TEST_CASE("experts: a view that learned bit by bit is that which learned all at 
         }
         const auto self = static_cast<Ticket>(rng.between(0, 79));
         const Kin::Near near = kin.near(self);
-        const auto courses = [&] {
-            Kin::Courses copy{};
-            std::ranges::copy(near.courses, copy.begin());
-            return copy;
-        };
         Views bit_by_bit(all, width);
         for (int round = 0; round < 100; ++round) {
             Kin::Course& course = kin.of(static_cast<Ticket>(rng.between(0, 79)));
             if (course.has_ended) continue;
             course.step = static_cast<std::uint8_t>(rng.between(course.step, kSizeSteps - 1));
             course.has_ended = rng.chance(1, 3);
-            if (rng.chance(1, 2)) bit_by_bit.learn(near, courses());
+            if (rng.chance(1, 2)) bit_by_bit.learn(near, near.courses);
         }
-        bit_by_bit.learn(near, courses());
+        bit_by_bit.learn(near, near.courses);
         Views at_once(all, width);
-        at_once.learn(near, courses());
+        at_once.learn(near, near.courses);
         CHECK(bit_by_bit.nearness() == at_once.nearness());
         for (std::size_t step = 0; step < kSizeSteps; ++step) {
             CHECK(bit_by_bit.hazards(step) == at_once.hazards(step));

@@ -14,8 +14,8 @@
 // where no more than so much of all GPU time so far was used by jobs beyond
 // (Ends::last_percent_begin).
 //
-// Cost: O(kin x experts + steps x experts) for each job that a step of another concerns, once
-// asked.
+// Cost, for each job that a step of another concerns: O(kin + experts) to keep what was known then;
+// O(steps x experts) to work out what to think of it, once somebody asks for more than bounds.
 #pragma once
 
 #include <memory>

@@ -492,7 +492,10 @@ void Player::remember() {
             common_change_ = std::min(common_change_, order_.next_change(standing(ticket)));
         }
     }
-    result_.timeline.push_back({now_, experiment_.machines.gpus() - free_.count(), waiting_});
+    const Sample sample{now_, experiment_.machines.gpus() - free_.count(), waiting_};
+    if (result_.timeline.empty() || !result_.timeline.back().is_like(sample)) {
+        result_.timeline.push_back(sample);
+    }
 }
 
 }  // namespace
