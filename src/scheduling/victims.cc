@@ -10,7 +10,7 @@ namespace berth::scheduling {
 namespace {
 
 // Markets that are kept from one decision to the next: each is as large as the pool has nodes.
-constexpr std::size_t kMarketsKept = 64;
+constexpr std::size_t kMarketsKept = 256;
 
 void find_projects_to_take_from(Hunt& hunt) {
     const PoolView& view = hunt.view;
