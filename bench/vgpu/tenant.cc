@@ -4,6 +4,7 @@
 //   calls ROUNDS                               launches of an empty kernel, allocations with a
 //   free,
 //                                              each past the interposer and through it
+//   steps SECONDS KERNELS KERNEL_US EPHEMERAL_MIB      the same of steps of a training
 //   train SECONDS KERNELS KERNEL_US THINK_US EPHEMERAL_MIB    steps of kernels, then something else
 //   alternate SECONDS KERNELS KERNEL_US        the same, every other two seconds; meanwhile on the
 //                                              second GPU, where there is one
@@ -166,6 +167,53 @@ void calls(long rounds) {
     launch.print("launch", ", ");
     large.print("large", ", ");
     small.print("small", "}\n");
+}
+
+// Steps past the interposer and through it in turn: by how much is one longer? `ephemeral` is
+// allocated and freed in each, as by a framework that does not cache.
+void steps(double seconds, int kernels, double kernel_us, std::size_t ephemeral) {
+    struct Driver {
+        decltype(&cuLaunchKernel) launch;
+        decltype(&cuMemAlloc_v2) take;
+        decltype(&cuMemFree_v2) give;
+        decltype(&cuCtxSynchronize) wait;
+    };
+    const Driver direct{past_the_interposer("cuLaunchKernel", &cuLaunchKernel),
+                        past_the_interposer("cuMemAlloc_v2", &cuMemAlloc_v2),
+                        past_the_interposer("cuMemFree_v2", &cuMemFree_v2),
+                        past_the_interposer("cuCtxSynchronize", &cuCtxSynchronize)};
+    const Driver hooked{look_up("cuLaunchKernel", &cuLaunchKernel),
+                        look_up("cuMemAlloc", &cuMemAlloc_v2), look_up("cuMemFree", &cuMemFree_v2),
+                        look_up("cuCtxSynchronize", &cuCtxSynchronize)};
+    const CUfunction functions[] = {load_spin(), load_spin(), load_spin()};
+    const auto step = [&](const Driver& driver) {
+        auto ns = static_cast<unsigned long long>(kernel_us * 1000);
+        void* parameters[] = {&ns};
+        CUdeviceptr pointer = 0;
+        must(driver.take(&pointer, ephemeral * kMiB), "allocation");
+        for (int index = 0; index < kernels; ++index)
+            must(driver.launch(functions[index % 7 % 3], 1, 1, 1, 1, 1, 1, 0, nullptr, parameters,
+                               nullptr),
+                 "launch");
+        must(driver.wait(), "synchronize");
+        must(driver.give(pointer), "free");
+    };
+    const auto took = [&](const Driver& driver) {
+        const double before = now_ns();
+        step(driver);
+        return now_ns() - before;
+    };
+    std::vector<double> losses;
+    std::vector<double> direct_ns;
+    const double end = now_ns() + seconds * 1e9;
+    for (bool directly_first = true; now_ns() < end; directly_first = !directly_first) {
+        const double first = took(directly_first ? direct : hooked);
+        const double second = took(directly_first ? hooked : direct);
+        direct_ns.push_back(directly_first ? first : second);
+        losses.push_back(directly_first ? second / first - 1 : first / second - 1);
+    }
+    std::printf("{\"step_ms\": %.3f, \"loss_percent\": %.4f, \"steps\": %zu}\n",
+                median(direct_ns) / 1e6, 100 * median(losses), losses.size());
 }
 
 struct Work {
@@ -347,11 +395,15 @@ int main(int count, char** words) {
     const auto is = [&](const char* name, int arguments) {
         return what == name && count == 2 + arguments;
     };
-    const bool is_known = is("calls", 1) || is("train", 5) || is("alternate", 3) ||
-                          is("requests", 4) || is("hold", 1) || is("families", 0);
+    const bool is_known = is("calls", 1) || is("steps", 4) || is("train", 5) ||
+                          is("alternate", 3) || is("requests", 4) || is("hold", 1) ||
+                          is("families", 0);
     if (!is_known) return std::fputs("usage: see bench/vgpu/tenant.cc\n", stderr), 2;
     use_first_gpu();
     if (what == "calls") calls(std::atol(words[2]));
+    if (what == "steps")
+        steps(number(words, 2), std::atoi(words[3]), number(words, 4),
+              static_cast<std::size_t>(std::atol(words[5])));
     if (what == "hold") hold(static_cast<std::size_t>(std::atol(words[2])));
     if (what == "families") families();
     if (what != "train" && what != "requests" && what != "alternate") return 0;
