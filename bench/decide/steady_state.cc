@@ -200,6 +200,7 @@ class Busy {
         world_.carry_out(plan, run_.policy, now);
         for (const model::Start& start : plan.starts) running_.push_back(start.job);
         for (const model::Pause& pause : plan.pauses) leaving_.push_back(pause.job);
+        for (const model::Move& move : plan.moves) leaving_.push_back(move.job);
         starts_ += std::ssize(plan.starts);
         pauses_ += std::ssize(plan.pauses);
     }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "scheduling/pieces.h"
@@ -25,6 +26,8 @@ struct Hunt {
     ReclaimLedger ledger;  // nothing taken yet
     base::SmallVector<ProjectId, 128> projects;  // whose work may be taken at all
     std::int64_t count = 0;           // of the pieces that may be taken
+    // On which alone a slot may be had, if that is known (reach.h).
+    std::optional<std::span<const NodeId>> nodes = {};
 
     bool asks_ledger() const { return beneficiary.rule == model::Rule::Reclaim; }
     // Whether the piece may be taken on top of what the ledger says.

@@ -76,7 +76,12 @@ std::optional<TimePoint> worth_at(const PoolView& view, const Job& job, const Re
 class Search {
   public:
     Search(const PoolView& view, const Job& job, Movers& known, std::pmr::memory_resource* memory)
-        : view_(view), job_(job), known_(known), on_nodes_(memory), movers_(memory) {}
+        : view_(view),
+          job_(job),
+          known_(known),
+          on_nodes_(memory),
+          movers_(memory),
+          new_places_(memory) {}
 
     void run() {
         find_movers();
@@ -467,9 +472,9 @@ class Search {
             refuse(cost);
             return false;
         }
-        if (try_moves(set) && drop_needless(set).size() == set.size()) return true;
-        result_.moves.clear();
-        return false;
+        if (!try_moves(set) || drop_needless(set).size() != set.size()) return false;
+        write_down();
+        return true;
     }
 
     // Nobody comes to hold more of his share or limit by having to move; nor less, where GPUs are
@@ -483,36 +488,40 @@ class Search {
         return more > MilliGpu{0} || (more < MilliGpu{0} && is_set_aside(view_, job.project));
     }
 
+    // Whether the job and everyone in the set find a place.
     bool try_moves(const Set& set) {
         const cluster::Trial trial(view_.cluster);
-        result_.moves.clear();
         release(set);
         auto places = place(view_, job_, job_.ask(), View::Coming);
         if (!places) return false;
         for (const TaskPlacement& task : *places) view_.cluster.take(View::Coming, task);
-        Set largest_first = set;
-        std::ranges::sort(largest_first, {}, [&](std::size_t mover) {
+        largest_first_ = set;
+        std::ranges::sort(largest_first_, {}, [&](std::size_t mover) {
             const Job& job = *movers_[mover].job;
             return std::tuple(-view_.cluster.shape(job.shape).request.gpus, -job.active, job.id);
         });
-        std::vector<Move> moves;
-        for (const std::size_t at : largest_first) {
-            const Mover& mover = movers_[at];
-            auto to = place_anew(view_, *mover.job, View::Coming);
-            if (!to || is_at_same_places(*mover.job, *to)) return false;
-            if (counts_otherwise(*mover.job, *to)) return false;
+        new_places_.clear();
+        for (const std::size_t at : largest_first_) {
+            const Job& mover = *movers_[at].job;
+            const auto to = place_anew(view_, mover, View::Coming);
+            if (!to || is_at_same_places(mover, *to) || counts_otherwise(mover, *to)) return false;
             for (const TaskPlacement& task : *to) view_.cluster.take(View::Coming, task);
-            moves.push_back({mover.job->id,
-                             {to->begin(), to->end()},
-                             model::Rule::Consolidate,
-                             job_.id,
-                             mover.cost,
-                             true});
+            new_places_.insert(new_places_.end(), to->begin(), to->end());
         }
-        std::ranges::sort(moves, {}, &Move::job);
-        result_.moves = std::move(moves);
         result_.places = std::move(*places);
         return true;
+    }
+
+    void write_down() {
+        auto to = new_places_.begin();
+        for (const std::size_t at : largest_first_) {
+            const Mover& mover = movers_[at];
+            const auto end = to + std::ssize(mover.job->placed);
+            result_.moves.push_back(
+                {mover.job->id, {to, end}, model::Rule::Consolidate, job_.id, mover.cost, true});
+            to = end;
+        }
+        std::ranges::sort(result_.moves, {}, &Move::job);
     }
 
     struct Known {
@@ -530,6 +539,8 @@ class Search {
     // Where those of a node begin; one more at the end.
     base::SmallVector<std::size_t, kNodesTried + 1> first_on_node_;
     std::pmr::vector<Mover> movers_;
+    Set largest_first_;  // of those tried last
+    std::pmr::vector<TaskPlacement> new_places_;  // theirs, one after the other
     Refusal refusal_;
     Rearrangement result_;
 };

@@ -225,9 +225,12 @@ std::optional<std::int64_t> PieceTable::cheapest_in(Class& from, const Terms& te
         std::size_t here = 0;
         std::size_t& at = asks_who_ ? here : group.left[which];
         for (; at < group.cheapest_first[which].size(); ++at) {
-            const std::size_t piece = group.cheapest_first[which][at];
-            if (is_gone_[piece] || (asks_who_ && is_protected(terms, pieces_[piece]))) continue;
-            const std::int64_t cost = own_cost(pieces_[piece]);
+            const std::size_t position = group.cheapest_first[which][at];
+            const Piece& piece = pieces_[position];
+            const bool is_kept = terms.minimum_run &&
+                                 (is_honoured(piece) || (asks_who_ && is_protected(terms, piece)));
+            if (is_gone_[position] || is_kept) continue;
+            const std::int64_t cost = own_cost(piece);
             least = std::min(least.value_or(cost), cost);
             break;
         }

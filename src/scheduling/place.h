@@ -25,7 +25,7 @@
 namespace berth::scheduling {
 
 // Of tasks of one job, by rank.
-using Places = base::SmallVector<model::TaskPlacement, 4>;
+using Places = base::SmallVector<model::TaskPlacement, 16>;
 
 // Where the job may stand at all: on the node where its processes are kept when it is frozen, else
 // anywhere in the pool.

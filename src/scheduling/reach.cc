@@ -11,9 +11,10 @@ namespace berth::scheduling {
 namespace {
 
 constexpr std::size_t kOwnMax = 512;  // counts that are kept
-constexpr std::size_t kLentMax = 8;
+constexpr std::size_t kLentMax = 16;
 constexpr std::int64_t kNodeCost = 8;  // to count one again, in pieces looked at
 constexpr int kIdleNodes = 256;  // looked at; where more have idle GPUs, a search has to tell
+constexpr int kNamedNodes = 256;  // where they are more, most searches are short
 
 bool has(std::span<const ProjectId> projects, ProjectId project) {
     return std::ranges::binary_search(projects, project);
@@ -46,8 +47,10 @@ std::span<const PieceTable::Class> reached(const Hunt& hunt, ProjectId project) 
 std::int64_t cost_of_difference(const Hunt& hunt, std::span<const ProjectId> some,
                                 std::span<const ProjectId> others) {
     std::int64_t pieces = 0;
+    auto other = others.begin();
     for (const ProjectId project : some) {
-        if (has(others, project)) continue;
+        while (other != others.end() && *other < project) ++other;
+        if (other != others.end() && *other == project) continue;
         for (const auto& alike : reached(hunt, project)) pieces += std::ssize(alike.order);
     }
     return pieces;
@@ -59,31 +62,40 @@ std::int64_t cost_to_begin(const Hunt& hunt) {
 
 }  // namespace
 
-bool Reach::is_enough(const Hunt& hunt) {
+Reach::Extent Reach::extent(const Hunt& hunt) {
     const PoolView& view = hunt.view;
     const model::TaskRequest& request = view.cluster.shape(hunt.beneficiary.job.shape).request;
-    const bool is_asked_here = request.is_whole() && request.gpus > 1;
-    if (!is_asked_here || !hunt.beneficiary.within.is_whole_pool()) return true;
+    const bool is_counted = request.is_whole() && request.gpus > 1;
+    if (!is_counted || !hunt.beneficiary.within.is_whole_pool()) return {true, {}};
     const Count& count = up_to_date(hunt);
-    int tasks = hunt.beneficiary.tasks;
+    std::int64_t slots = 0;
+    std::int64_t nodes = 0;
     for (std::size_t gpus = static_cast<std::size_t>(request.gpus); gpus < count.nodes_with.size();
          ++gpus) {
-        tasks -= static_cast<int>(gpus) / request.gpus * count.nodes_with[gpus];
+        slots += static_cast<int>(gpus) / request.gpus * count.nodes_with[gpus];
+        nodes += count.nodes_with[gpus];
     }
-    if (tasks <= 0) return true;
+    named_.clear();
     const auto& pool = view.cluster.pool(view.pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
     int looked_at = 0;
     for (int idle = pool.gpus_per_node_max; idle > 0; --idle) {
-        const cluster::NodeSet& nodes = free.nodes_with(idle);
-        for (NodeId node = nodes.next({0}); node.is_valid(); node = nodes.next({node.value + 1})) {
-            if (++looked_at > kIdleNodes) return true;
+        const cluster::NodeSet& with_idle = free.nodes_with(idle);
+        for (NodeId node = with_idle.next({0}); node.is_valid();
+             node = with_idle.next({node.value + 1})) {
+            if (++looked_at > kIdleNodes) return {true, {}};
             const int others = count.gpus[node.index()];
-            tasks -= (others + idle) / request.gpus - others / request.gpus;
-            if (tasks <= 0) return true;
+            const int more = (others + idle) / request.gpus - others / request.gpus;
+            slots += more;
+            if (more > 0 && others < request.gpus) named_.push_back(node);
         }
     }
-    return false;
+    if (slots < hunt.beneficiary.tasks) return {false, {}};
+    if (nodes > kNamedNodes) return {true, {}};
+    for (std::size_t at = 0; at < count.gpus.size(); ++at) {
+        if (count.gpus[at] >= request.gpus) named_.push_back({static_cast<NodeId::Rep>(at)});
+    }
+    return {true, named_};
 }
 
 const Reach::Count& Reach::up_to_date(const Hunt& hunt) {
@@ -106,14 +118,24 @@ Reach::Count& Reach::of_preemptor(const Preemptor& who) {
     return own_[who];
 }
 
-// The one that is brought up to date at the least cost.
+// That of these projects; or a copy of the one that is brought up to date at the least cost, in the
+// place of the one not asked for longest: the sets of two beneficiaries in turn often differ by
+// their own projects alone.
 Reach::Count& Reach::nearest(const Hunt& hunt, std::int64_t cost_anew) {
+    const auto same = std::ranges::find_if(lent_, [&](const Count& count) {
+        return std::ranges::equal(count.projects, hunt.projects);
+    });
+    if (same != lent_.end()) return *same;
     const auto cost = [&](const Count& count) { return cost_to_follow(hunt, count); };
     const auto best = std::ranges::min_element(lent_, {}, cost);
     const bool is_near = best != lent_.end() && 2 * cost(*best) < cost_anew;
-    if (is_near) return *best;
-    if (lent_.size() < kLentMax) return lent_.emplace_back();
-    return *std::ranges::min_element(lent_, {}, &Count::used);
+    if (lent_.size() < kLentMax) {
+        lent_.push_back(is_near ? Count(*best) : Count());
+        return lent_.back();
+    }
+    Count& oldest = *std::ranges::min_element(lent_, {}, &Count::used);
+    if (is_near) oldest = *best;
+    return oldest;
 }
 
 std::int64_t Reach::cost_to_follow(const Hunt& hunt, const Count& count) {

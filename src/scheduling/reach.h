@@ -3,16 +3,19 @@
 // Could enough of what a search may take stand together? Most searches for several GPUs of a node
 // are in vain: on every node somebody stands who keeps his place. How many GPUs of each node could
 // be taken is counted once and kept: the next search that may take about the same looks only at
-// the nodes on which something changed, and at the projects that make the difference.
+// the nodes on which something changed, and at the projects that make the difference. Where a slot
+// may be had on few nodes only, the search is told which.
 //
-// Guarantees: no means that no search can find room; what is protected, promised, dear or too much
-// for the ledger is counted as if it could be taken.
+// Guarantees: no means that no search can find room, and who is not named has none; what is
+// protected, promised, dear or too much for the ledger is counted as if it could be taken.
 // Trusts: what the hunt may take is cut (pieces.h). Cost: O(what changed since a like question),
-// and the nodes with idle GPUs.
+// the nodes with idle GPUs, and a glance at each node when they are named.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -22,8 +25,14 @@ namespace berth::scheduling {
 
 class Reach {
   public:
-    // Whether the beneficiary's tasks may fit when all that the hunt may take has left.
-    bool is_enough(const Hunt& hunt);
+    // What there is when all that the hunt may take has left.
+    struct Extent {
+        bool is_enough;  // for all the beneficiary's tasks, perhaps
+        // On which alone one of them may fit, each once; nothing where they are many, or not known.
+        // It stands until the next question.
+        std::optional<std::span<const NodeId>> nodes;
+    };
+    Extent extent(const Hunt& hunt);
 
   private:
     using Projects = base::SmallVector<ProjectId, 128>;  // ascending
@@ -49,6 +58,7 @@ class Reach {
     std::map<Preemptor, Count> own_;
     std::vector<Count> lent_;  // for those who reclaim, by the projects that may lose
     std::uint64_t questions_ = 0;
+    std::vector<NodeId> named_;
 };
 
 }  // namespace berth::scheduling

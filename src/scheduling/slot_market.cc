@@ -109,7 +109,6 @@ void SlotMarket::reopen(const Hunt& hunt, std::span<const NodeId> freed) {
 void SlotMarket::open(const Hunt& hunt) {
     is_open_ = true;
     versions_.assign(hunt.view.cluster.nodes().size(), 0);
-    in_reach_.assign(hunt.view.cluster.nodes().size(), 0);
     heap_.clear();
     sources_.clear();
     if (const Region& within = hunt.beneficiary.within; !within.is_whole_pool()) {
@@ -117,6 +116,11 @@ void SlotMarket::open(const Hunt& hunt) {
                                       [&](NodeId node) { offer(hunt, node); });
         return;
     }
+    if (hunt.nodes) {
+        for (const NodeId node : *hunt.nodes) offer(hunt, node);
+        return;
+    }
+    in_reach_.assign(hunt.view.cluster.nodes().size(), 0);
     for (const ProjectId project : hunt.projects) {
         for (PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
             for (const PieceTable::Group& group : hunt.pieces.groups(alike)) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // On which node is the next slot for a task made cheapest? Nodes stand in a heap by the least that
-// a slot there may cost, and the price of the one on top is looked up when it gets there. Pieces
-// are looked at cheapest first, and a node comes to stand there when those on it that were looked
-// at could be enough, so that a search looks at little more than it takes. Of nodes that cost the
-// same the one that was reached first is taken. A slot that is bought frees its node for more and
-// makes every other slot dearer or leaves it alone (the ledger only tightens), so a heap once made
-// serves the next search on the same terms as well: only nodes where GPUs were freed since are
-// offered again.
+// a slot there may cost, and the price of the one on top is looked up when it gets there. Where the
+// hunt knows the few nodes that can do, they stand there from the beginning. Else pieces are looked
+// at cheapest first, and a node comes to stand there when those on it that were looked at could be
+// enough, so that a search looks at little more than it takes. Of nodes in the heap that cost the
+// same the first is taken. A slot that is bought frees its node for more and makes every other slot
+// dearer or leaves it alone (the ledger only tightens), so a heap once made serves the next search
+// on the same terms as well: only nodes where GPUs were freed since are offered again.
 //
-// Trusts: one market is used with one shape and one set of Terms. Cost: O(groups of pieces) when it
-// opens, then O(log nodes) and the price of a node (slot_cost.h) for each slot.
+// Trusts: one market is used with one shape and one set of Terms. Cost: O(groups of pieces), or a
+// glance at each node that is known to do, when it opens; then O(log nodes) and the price of a node
+// (slot_cost.h) for each slot.
 #pragma once
 
 #include <span>

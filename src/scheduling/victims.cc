@@ -10,7 +10,7 @@ namespace berth::scheduling {
 namespace {
 
 // Markets that are kept from one decision to the next: each is as large as the pool has nodes.
-constexpr std::size_t kMarketsKept = 64;
+constexpr std::size_t kMarketsKept = 256;
 
 void find_projects_to_take_from(Hunt& hunt) {
     const PoolView& view = hunt.view;
@@ -122,7 +122,10 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     find_projects_to_take_from(hunt);
     Eviction eviction;
     eviction.protected_until = first_unprotected(hunt);
-    if (is_hopeless(hunt, sum_up(hunt)) || !reach_.is_enough(hunt)) return eviction;
+    if (is_hopeless(hunt, sum_up(hunt))) return eviction;
+    const Reach::Extent extent = reach_.extent(hunt);
+    if (!extent.is_enough) return eviction;
+    hunt.nodes = extent.nodes;
     std::optional<Chosen> chosen;
     if (!view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) {

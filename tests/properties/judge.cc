@@ -386,10 +386,13 @@ bool Judge::may_ask(const Room& room, const Want& want) const {
 
 bool Judge::is_protected(const Want& want, const cluster::Job& victim) const {
     if (fresh_.contains(victim.id)) return false;
+    return is_bound(want) && is_young(victim, want.rule, want.job->project);
+}
+
+bool Judge::is_bound(const Want& want) const {
+    if (policy_.min_run_binds_all) return true;
     const bool preempts = want.rule == model::Rule::Preempt;
-    const bool binds = policy_.min_run_binds_all ||
-                       (preempts ? want.job->preemptible : !is_owner(room(View::Coming), want));
-    return binds && is_young(victim, want.rule, want.job->project);
+    return preempts ? want.job->preemptible : !is_owner(room(View::Coming), want);
 }
 
 bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by) const {
@@ -427,6 +430,8 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
         const bool preempts = want.rule == model::Rule::Preempt;
         if (preempts ? !is_own || job.precedence() >= precedence_of(*want.job) : is_own) continue;
         const bool keeps_core = is_protected(want, job);
+        const bool is_kept = honoured_.contains(id) && is_bound(want) &&
+                             is_young(job, model::Rule::Preempt, job.project);
         std::map<int, model::TaskPlacement> running;
         for (const auto& task : job.placed) {
             if (!task.is_releasing) running.emplace(task.place.task, task.place);
@@ -462,6 +467,7 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
             if (stops_all) stopped = std::exchange(all, 0);
             piece.cost = stopped * unsaved / 1000 + stopped * job.restart_cost.count() / 1000;
             if (fresh_.contains(id)) piece.cost = 0;
+            piece.is_kept = is_kept && (is_core || stops_all);
             pieces.push_back(std::move(piece));
         }
     }
@@ -535,7 +541,7 @@ Price Judge::price(const std::vector<JudgedPiece>& taken,
         std::optional<std::int64_t> below;
         for (const JudgedPiece& other : all) {
             if (other.project != piece.project || other.precedence >= piece.precedence) continue;
-            if (fresh_.contains(other.job)) continue;
+            if (fresh_.contains(other.job) || other.is_kept) continue;
             below = std::min(below.value_or(other.cost), other.cost);
         }
         price.cost += below.value_or(0);

@@ -56,6 +56,7 @@ struct JudgedPiece {
     std::int64_t gpus = 0;  // milli
     std::int64_t cost = 0;  // lost work, milliseconds of one GPU
     bool is_core = false;
+    bool is_kept = false;  // its own project may not pause it now: it starts as promised
 };
 
 struct Price {
@@ -136,6 +137,8 @@ class Judge {
     std::int64_t set_aside_below(const Room& room, ProjectId roof) const;
     std::int64_t fitting_on(const Room::Node& node, const Want& want, base::NodeId id) const;
     bool is_protected(const Want& want, const cluster::Job& victim) const;
+    // Whether minimum runs bind who wants this.
+    bool is_bound(const Want& want) const;
     std::int64_t gpus_of(const model::TaskPlacement& task) const;
     // As GPUs count in quotas and shares.
     std::int64_t counted(const model::TaskPlacement& task) const;
