@@ -282,6 +282,9 @@ def step(gpu, seconds, report):
 # ---- sharing ----------------------------------------------------------------------------------
 
 
+BUSY_US = ((40, 250), (400, 25), (1000, 10), (2000, 5))  # kernels of a step, and their length
+
+
 def sharing(gpu, seconds, report):
     with Node(gpu) as node:
         half = ("train", seconds, 40, 250, 10_000, 256)
@@ -292,13 +295,15 @@ def sharing(gpu, seconds, report):
         rate = sum(one["steps_per_s"] for one in pair)
         report.add("two_half_idle_over_serial", rate / alone["steps_per_s"], ">=", 1.6)
 
-        for kernels, us in ((40, 250), (400, 25), (1000, 10), (2000, 5)):
+        for kernels, us in BUSY_US:
             busy = ("train", seconds, kernels, us, 0, 0)
-            (alone,) = together([(busy, node.tenant("share=0.5")[0])])
-            pair = together([(busy, node.tenant("share=0.5", "30G")[0]) for _ in range(2)])
-            rate = sum(one["steps_per_s"] for one in pair)
-            report.add("two_busy_over_serial", rate / alone["steps_per_s"], ">=", 0.97,
-                       kernels_us=us)
+            rates = []
+            for _ in range(3):  # in turn: what else the machine does meets both
+                (alone,) = together([(busy, node.tenant("share=0.5")[0])])
+                pair = together([(busy, node.tenant("share=0.5", "30G")[0]) for _ in range(2)])
+                rates.append(sum(one["steps_per_s"] for one in pair) / alone["steps_per_s"])
+            report.add("two_busy_over_serial", sorted(rates)[1], ">=", 0.97, kernels_us=us,
+                       all=[round(rate, 3) for rate in rates])
 
         lengths = ((400, 25), (50, 200), (10, 1000), (4, 5000))
         parts = [one["device_part"] for one in together(
