@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What is free, who holds what, who waits? The indexed state that decisions read (state.h says
-// what it is made of).
+// What is free, who holds what, who waits? The indexed state that decisions read, made of
+// nodes (node_state.h), jobs (job_state.h), and pools with what projects claim (pool_state.h).
 //
 // Changes marked [trial] are recorded while a Trial is open and can be taken back; the others are
 // for lifecycle/ alone. Ids are positions: nodes, projects, pools and shapes are never removed.
@@ -21,8 +21,8 @@
 #include "cluster/history.h"
 #include "cluster/membership.h"
 #include "cluster/name_index.h"
+#include "cluster/pool_state.h"
 #include "cluster/spare_lanes.h"
-#include "cluster/state.h"
 #include "cluster/trial.h"
 #include "cluster/work_log.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is taken of every GPU, and what is left? Compute and memory are counted apart, in each of
-// the three ways in which something can be taken (state.h). GPUs that are one task's own take no
-// memory here: few GPUs are shared, and only those pay for a second count.
+// the three ways in which something can be taken (node_state.h). GPUs that are one task's own take
+// no memory here: few GPUs are shared, and only those pay for a second count.
 #pragma once
 
 #include <algorithm>

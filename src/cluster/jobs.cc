@@ -349,12 +349,18 @@ TaskPlacement with_memory(const Cluster& cluster, TaskPlacement task) {
     return task;
 }
 
+// What takes back the change of the job that is about to be made.
+Undo undo_of(const Cluster& cluster, JobId id, Undo::What what) {
+    const Job& job = cluster.job(id);
+    const WorkLog& log = cluster.work_log(job.project);
+    return {what, id, job.pool, log.stamp(), log.mark()};
+}
+
 }  // namespace
 
 void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks) {
-    const PoolId pool_before = job(id).pool;
-    const std::uint64_t stamp_before = work_log(job(id).project).stamp();
-    const std::uint64_t mark_before = work_log(job(id).project).mark();
+    Undo undo = undo_of(*this, id, Undo::What::Place);
+    undo.count = tasks.size();
     change(id, [&](Job& job) {
         job.pool = pool;
         job.fresh_tasks += static_cast<int>(tasks.size());
@@ -371,15 +377,13 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
         job.active += static_cast<int>(tasks.size());
         add_allocated(job, cluster::counted(*this, tasks), +1);
     });
-    record({Undo::What::Place, id, pool_before, stamp_before, mark_before, 0, tasks.size(),
-            View::Idle});
+    record(undo);
 }
 
 void Cluster::release(JobId id, std::span<const int> ranks) {
     const RankSet leaving(ranks);
-    const std::size_t first = undo_.ranks.size();
-    const std::uint64_t stamp_before = work_log(job(id).project).stamp();
-    const std::uint64_t mark_before = work_log(job(id).project).mark();
+    Undo undo = undo_of(*this, id, Undo::What::Release);
+    undo.first = undo_.ranks.size();
     change(id, [&](Job& job) {
         for (PlacedTask& task : job.placed) {
             if (task.is_releasing || !leaving.contains(task.place.task)) continue;
@@ -387,8 +391,8 @@ void Cluster::release(JobId id, std::span<const int> ranks) {
             if (open_trials_ > 0) undo_.ranks.push_back(task.place.task);
         }
     });
-    record({Undo::What::Release, id, job(id).pool, stamp_before, mark_before, first,
-            undo_.ranks.size() - first, View::Idle});
+    undo.count = undo_.ranks.size() - undo.first;
+    record(undo);
 }
 
 void Cluster::undo_release(Job& job, const Undo& entry) {
@@ -413,9 +417,7 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
 
 void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, TimePoint deadline,
                    model::Rule rule) {
-    const PoolId pool_before = job(id).pool;
-    const std::uint64_t stamp_before = work_log(job(id).project).stamp();
-    const std::uint64_t mark_before = work_log(job(id).project).mark();
+    const Undo undo = undo_of(*this, id, Undo::What::Hold);
     change(id, [&](Job& job) {
         job.pool = pool;
         Hold& hold = job.hold.emplace(Hold{{}, deadline, rule});
@@ -430,13 +432,11 @@ void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, 
         }
         add_allocated(job, cluster::counted(*this, hold.tasks), +1);
     });
-    record({Undo::What::Hold, id, pool_before, stamp_before, mark_before, 0, 0, View::Idle});
+    record(undo);
 }
 
 void Cluster::drop_hold(JobId id) {
-    const PoolId pool_before = job(id).pool;
-    const std::uint64_t stamp_before = work_log(job(id).project).stamp();
-    const std::uint64_t mark_before = work_log(job(id).project).mark();
+    const Undo undo = undo_of(*this, id, Undo::What::DropHold);
     change(id, [&](Job& job) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Use::Held, -1);
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
@@ -444,7 +444,7 @@ void Cluster::drop_hold(JobId id) {
                          : undo_.spare.push_back(std::move(job.hold->tasks));
         job.hold.reset();
     });
-    record({Undo::What::DropHold, id, pool_before, stamp_before, mark_before, 0, 0, View::Idle});
+    record(undo);
 }
 
 void Cluster::undo(const Undo& entry) {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is known of a node, and of a part of a pool? Plain records; cluster.h keeps them consistent.
+//
+// Two views of every GPU: `Idle` is what could be used this moment, `Coming` what will be free
+// once pausing jobs have left. A hold promises capacity of the Coming view to one job.
+//     idle = 1000 - used - max(releasing, held)        coming = 1000 - used - held
 #pragma once
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "cluster/state.h"
+#include "cluster/line.h"
 
 namespace berth::cluster {
 

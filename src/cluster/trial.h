@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "cluster/state.h"
+#include "cluster/job_state.h"
 
 namespace berth::cluster {
 

@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include "base/change_log.h"
-#include "cluster/state.h"
+#include "cluster/line.h"
 
 namespace berth::cluster {
 

@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What will a job take, by what its cluster has seen? A mixture of experts, each of whom says how
-// sizes are distributed (hazards.h), the more special one going by the more general one where it
-// has seen little:
-//
-//   all            all jobs
-//   width          those that ask as many GPUs
-//   kin            those of the same project and user of that width, near in time (kin.h): the
-//                  further apart in submission, the less they weigh. There are four, for whom two
-//                  minutes, an hour or a day is far, or nothing.
+// sizes are distributed (views.h).
 //
 // Each job that ends tells how likely each expert had held its size, and is a step of Bayes' rule
 // for their weights; a fixed share of the weight is dealt out anew each time, so that an expert
@@ -17,21 +10,27 @@
 // it has proved right, and only on what was not known when it said so.
 #pragma once
 
-#include "ordering/hazards.h"
-#include "ordering/kin.h"
+#include <utility>
+
+#include "ordering/views.h"
 
 namespace berth::ordering {
 
-// How many there are: kin's, and those two in general.
-inline constexpr std::size_t kReaches = 4;
-inline constexpr std::size_t kExperts = 2 + kReaches;
-using Weights = std::array<std::int64_t, kExperts>;  // their sum is kSure, or a little less
+using Weights = std::array<std::int32_t, kExperts>;  // their sum is kSure, or a little less
+
+// What was known of a job's kin and of whom to believe, at one moment.
+struct Evidence {
+    Kin::Courses courses{};
+    std::array<Weights, kReaches + 1> weights{};  // by Views::nearness
+};
 
 // What all experts together hold of a job, worked out step by step, as far as it is asked.
 class Opinion {
   public:
-    Opinion(const std::array<Hazards, kExperts>& of, const Weights& weights)
-        : of_(of), weights_(weights) {}
+    explicit Opinion(Views views) : views_(std::move(views)) {}
+
+    // Later than what was learned before.
+    void learn(const Kin::Near& near, const Evidence& evidence);
 
     std::int32_t hazard(std::size_t step) {
         while (known_ <= step) mix();
@@ -41,9 +40,9 @@ class Opinion {
   private:
     void mix();
 
-    std::array<Hazards, kExperts> of_;
-    Weights weights_;  // at the first step not known
-    Hazards mixed_;
+    Views views_;
+    Weights weights_{};  // at the first step not known
+    Hazards mixed_{};
     std::size_t known_ = 0;
 };
 
@@ -61,24 +60,24 @@ class Experts {
     bool finished(const Standing& job);
 
     const Ends& all_ends() const { return all_.ends; }
-    Opinion opinion(Ticket job) const;
+    // An opinion learns of near() by evidence(), which may be from earlier, but not from before all
+    // have learned.
+    Opinion opinion(Ticket job) const { return Opinion(views_of(job)); }
+    Kin::Near near(Ticket job) const { return kin_.near(job); }
+    Evidence evidence(Ticket job) const;
     // Those of whom another opinion is held by what `job` did last: its kin that have not ended,
     // have passed the first step, and are not further than it.
     std::vector<Ticket> concerned(Ticket job) const;
 
   private:
-    struct Opinions {
-        std::array<Hazards, kExperts> of;
-        std::size_t nearness = 0;  // which weights
-    };
     struct Seen {
         Ends ends;
         Hazards hazards;  // as last learned
     };
 
-    Opinions opinions(Ticket job) const;
+    Views views_of(Ticket job) const;
     Seen& width(std::int32_t gpus);
-    void weigh(const Opinions& opinions, std::size_t step);
+    void weigh(const Views& views, std::size_t step);
     void learn();
 
     Kin kin_;

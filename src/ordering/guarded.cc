@@ -68,6 +68,11 @@ TimePoint Guarded::next_change(const Standing& job) const {
     return inner;
 }
 
+std::optional<Bounds> Guarded::bounds(const Standing& job) const {
+    if (watch(job.job).claim == Claim::Granted) return std::nullopt;
+    return inner_->bounds(job);
+}
+
 void Guarded::notice(Happening happening, const Standing& job) {
     go_to(job.now);
     if (happening == Happening::Submitted) {

@@ -40,6 +40,7 @@ class Guarded final : public Order {
     Habits habits() const override { return inner_->habits(); }
     Rank rank(const Standing& job) const override;
     TimePoint next_change(const Standing& job) const override;
+    std::optional<Bounds> bounds(const Standing& job) const override;
     void notice(Happening happening, const Standing& job) override;
     void settle(std::span<const Ticket> started, std::span<const Ticket> paused) override;
     Moved moved() override;

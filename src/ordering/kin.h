@@ -6,7 +6,9 @@
 // two minutes apart, correlate with 0.6 to 0.98 (docs/simulation.md).
 #pragma once
 
+#include <array>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "ordering/order.h"
@@ -18,29 +20,46 @@ class Kin {
     // At most so many before a job, and behind it, in order of submission.
     static constexpr std::size_t kNear = 32;
 
+    // How far a job has come: the step of its size, or of what it is known to have used.
+    struct Course {
+        std::uint8_t step = 0;
+        bool has_ended = false;
+
+        bool operator==(const Course&) const = default;
+    };
     struct Sibling {
         Ticket job = 0;
         TimePoint submitted;
-        std::size_t step = 0;  // of its size, or of what it is known to have used
-        bool has_ended = false;
     };
+    using Courses = std::array<Course, 2 * kNear + 1>;  // of those near a job
+    // Those near a job, in order of submission, itself among them; until the next is submitted.
     struct Near {
-        const Sibling* sibling;
-        Duration apart;  // in submission
+        std::span<const Sibling> siblings;
+        std::span<const Course> courses;  // of each
+        std::size_t self = 0;
+
+        Duration apart(std::size_t other) const {
+            const Duration later = siblings[other].submitted - siblings[self].submitted;
+            return std::max(later, -later);
+        }
     };
 
     void submitted(const Standing& job);
-    Sibling& of(Ticket job);
-    const Sibling& of(Ticket job) const;
-    // Not the job itself.
-    std::vector<Near> near(Ticket job) const;
+    Course& of(Ticket job);
+    Course of(Ticket job) const;
+    Near near(Ticket job) const;
 
   private:
-    using Family = std::vector<Sibling>;  // in order of submission
+    struct Family {  // in order of submission
+        std::vector<Sibling> siblings;
+        std::vector<Course> courses;
+    };
     struct Place {
         Family* family = nullptr;
         std::size_t at = 0;
     };
+
+    const Place& place(Ticket job) const { return places_[static_cast<std::size_t>(job)]; }
 
     std::map<std::pair<std::int32_t, std::int32_t>, Family> families_;  // by kin and GPUs
     std::vector<Place> places_;

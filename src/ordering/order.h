@@ -65,6 +65,12 @@ struct Rank {
     auto operator<=>(const Rank&) const = default;
 };
 
+// What is known of a rank without working it out.
+struct Bounds {
+    Rank last;  // it is that or before
+    TimePoint change;  // it comes then or later
+};
+
 enum class Happening { Submitted, Changed, Finished };
 
 // What moved() answers.
@@ -90,6 +96,11 @@ class Order {
     virtual Rank rank(const Standing& job) const = 0;
     // When `job`, if it goes on running or waiting as it does, changes its rank against others.
     virtual TimePoint next_change(const Standing& job) const { return (void)job, kNever; }
+    // Of a running job, where it is much cheaper than the two above; else nothing. Who has them may
+    // put off those two until the change may come: the answers are those of now.
+    virtual std::optional<Bounds> bounds(const Standing& job) const {
+        return (void)job, std::nullopt;
+    }
     // For orders with a memory; before anybody's rank is asked.
     virtual void notice(Happening happening, const Standing& job) { (void)happening, (void)job; }
     // GPUs have been handed out: who started and who was paused, each in order of rank.

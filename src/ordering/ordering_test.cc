@@ -3,6 +3,9 @@
 // Does each order say who is first, and when that changes, as its header promises?
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
+#include "base/rng.h"
 #include "ordering/arrival.h"
 #include "ordering/experts.h"
 #include "ordering/finish_fair.h"
@@ -292,14 +295,15 @@ TEST_CASE("kin: those of the same project, user and width, and how far apart the
     kin.submitted(wider);
     kin.of(0).step = 7;
     const auto near = kin.near(1);
-    REQUIRE(near.size() == 2);
-    CHECK(near[0].sibling->job == 0);
-    CHECK(near[0].sibling->step == 7);
-    CHECK(near[0].apart == minutes(1));
-    CHECK(near[1].sibling->job == 2);
-    CHECK(near[1].apart == minutes(3));
-    CHECK(kin.near(3).empty());
-    CHECK(kin.near(4).empty());
+    REQUIRE(near.siblings.size() == 3);
+    CHECK(near.self == 1);
+    CHECK(near.siblings[0].job == 0);
+    CHECK(near.courses[0] == Kin::Course{.step = 7});
+    CHECK(near.apart(0) == minutes(1));
+    CHECK(near.siblings[2].job == 2);
+    CHECK(near.apart(2) == minutes(3));
+    CHECK(kin.near(3).siblings.size() == 1);
+    CHECK(kin.near(4).siblings.size() == 1);
 }
 
 // Jobs handed in by turns by two, a minute apart, all finished: `size` of each by its number.
@@ -333,7 +337,9 @@ TEST_CASE("experts: who has proved right counts; kin that are alike are believed
         Experts experts;
         const Ticket next = teach(experts, 40, size);
         experts.submitted(handed_in(next, minutes(41), 0));
-        return experts.opinion(next).hazard(size_step(held.count()));
+        Opinion opinion = experts.opinion(next);
+        opinion.learn(experts.near(next), experts.evidence(next));
+        return opinion.hazard(size_step(held.count()));
     };
     const auto by_kin = [](Ticket job) { return job % 2 == 0 ? hours(5) : minutes(5); };
     // Five of ten jobs take five minutes, but none of this one's kin.
@@ -356,6 +362,53 @@ TEST_CASE("experts: a job that ends concerns its kin that have run and not ended
     experts.finished(handed_in(1, minutes(1), 0, minutes(20)));
     CHECK(experts.concerned(1) == std::vector<Ticket>{0});
     CHECK(experts.concerned(0).empty());
+}
+
+TEST_CASE("experts: a view that learned bit by bit is that which learned all at once") {
+    Hazards all, width;
+    all.fill(kSure / 10);
+    width.fill(kSure / 20);
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        INFO(seed);
+        base::Rng rng(seed);
+        Kin kin;
+        for (Ticket job = 0; job < 80; ++job) {
+            kin.submitted(handed_in(job, seconds(rng.between(0, 10) * rng.between(0, 10'000)), 0));
+        }
+        const auto self = static_cast<Ticket>(rng.between(0, 79));
+        const Kin::Near near = kin.near(self);
+        Views bit_by_bit(all, width);
+        for (int round = 0; round < 100; ++round) {
+            Kin::Course& course = kin.of(static_cast<Ticket>(rng.between(0, 79)));
+            if (course.has_ended) continue;
+            course.step = static_cast<std::uint8_t>(rng.between(course.step, kSizeSteps - 1));
+            course.has_ended = rng.chance(1, 3);
+            if (rng.chance(1, 2)) bit_by_bit.learn(near, near.courses);
+        }
+        bit_by_bit.learn(near, near.courses);
+        Views at_once(all, width);
+        at_once.learn(near, near.courses);
+        CHECK(bit_by_bit.nearness() == at_once.nearness());
+        for (std::size_t step = 0; step < kSizeSteps; ++step) {
+            CHECK(bit_by_bit.hazards(step) == at_once.hazards(step));
+        }
+    }
+}
+
+TEST_CASE("experts: an opinion goes by its evidence, whatever happened since") {
+    Experts experts;
+    for (const Ticket job : {0, 1}) experts.submitted(handed_in(job, minutes(job), 0));
+    CHECK(experts.used(handed_in(1, minutes(1), 0, minutes(5))));
+    const auto hazard = [&](const Evidence& evidence) {
+        Opinion opinion = experts.opinion(0);
+        opinion.learn(experts.near(0), evidence);
+        return opinion.hazard(size_step(600'000));
+    };
+    const Evidence early = experts.evidence(0);
+    const std::int32_t then = hazard(early);
+    CHECK(experts.used(handed_in(1, minutes(1), 0, hours(10))));
+    CHECK(hazard(early) == then);
+    CHECK(hazard(experts.evidence(0)) < then);
 }
 
 TEST_CASE("predicted: after its first minute a job goes by what its kin took") {
@@ -416,6 +469,27 @@ TEST_CASE("predicted: the first of a batch is a pilot for the rest") {
     // Who has not passed its first minute is first anyway.
     CHECK(order.moved().jobs == std::vector<Ticket>{1});
     CHECK(order.rank(stranger) < order.rank(sibling));
+}
+
+TEST_CASE("predicted: bounds of a running job are cheap to know, and hold") {
+    Predicted order;
+    for (const Ticket job : {0, 1}) order.notice(Happening::Submitted, handed_in(job, {}, 0));
+    const auto after = [](Duration held) {
+        Standing job = handed_in(0, {}, 0, held);
+        job.runs = true;
+        return job;
+    };
+    CHECK_FALSE(order.bounds(after(seconds(59))));  // nothing is thought of it yet
+    for (Duration held = minutes(1); held < hours(1000); held += held / 7) {
+        const Standing job = after(held);
+        order.notice(Happening::Changed, job);
+        const auto bounds = order.bounds(job);
+        REQUIRE(bounds);
+        const std::size_t step = size_step(job.attained());
+        CHECK(bounds->change == job.when_attained(size_step_begin(step + 1)));
+        CHECK(order.next_change(job) >= bounds->change);
+        CHECK(order.rank(job) <= bounds->last);
+    }
 }
 
 TEST_CASE("finish-fair: before its fair end is missed, and before its worst, a job is first") {

@@ -25,16 +25,33 @@ std::int64_t Predicted::stage_of(GpuMs cost) const {
     return std::ranges::upper_bound(stages_, cost) - stages_.begin();
 }
 
-std::int64_t Predicted::stage(Ticket job, std::size_t step) const {
+void Predicted::forget(Ticket job) {
     auto& belief = beliefs_[static_cast<std::size_t>(job)];
-    if (!belief) {
-        belief = std::make_unique<Belief>(Belief{experts_.opinion(job), {}});
-        belief->stages.fill(-1);
+    if (belief) belief->is_held = false;
+}
+
+Predicted::Belief& Predicted::hold(Ticket job) const {
+    auto& belief = beliefs_[static_cast<std::size_t>(job)];
+    if (!belief) belief = std::make_unique<Belief>(experts_.opinion(job));
+    if (!belief->is_held) {
+        belief->is_held = true;
+        belief->is_worked_out = false;
+        belief->evidence = experts_.evidence(job);
     }
-    std::int8_t& known = belief->stages[step];
+    return *belief;
+}
+
+std::int64_t Predicted::stage(Ticket job, std::size_t step) const {
+    Belief& belief = hold(job);
+    if (!belief.is_worked_out) {
+        belief.is_worked_out = true;
+        belief.opinion.learn(experts_.near(job), belief.evidence);
+        belief.stages.fill(-1);
+    }
+    std::int8_t& known = belief.stages[step];
     if (known < 0) {
         known = static_cast<std::int8_t>(stage_of(
-            completion_cost([&](std::size_t at) { return belief->opinion.hazard(at); }, step)));
+            completion_cost([&](std::size_t at) { return belief.opinion.hazard(at); }, step)));
     }
     return std::min<std::int64_t>(known, last_);
 }
@@ -58,6 +75,14 @@ TimePoint Predicted::next_change(const Standing& job) const {
     return next < kSizeSteps ? job.when_attained(size_step_begin(next)) : kNever;
 }
 
+std::optional<Bounds> Predicted::bounds(const Standing& job) const {
+    const std::size_t next = size_step(job.attained()) + 1;
+    if (next == 1 || next == kSizeSteps) return std::nullopt;
+    hold(job.job);
+    return Bounds{.last = {.level = last_, .key = 0, .tie = oldest_percent_ > 0 ? 0 : job.gpus},
+                  .change = job.when_attained(size_step_begin(next))};
+}
+
 void Predicted::notice(Happening happening, const Standing& job) {
     if (happening == Happening::Submitted) {
         beliefs_.resize(std::max(beliefs_.size(), static_cast<std::size_t>(job.job) + 1));
@@ -67,14 +92,15 @@ void Predicted::notice(Happening happening, const Standing& job) {
     if (happening == Happening::Changed) {
         if (!job.runs || !experts_.used(job)) return;
     } else {
-        const bool have_learned = experts_.finished(job);
-        forget(job.job);
-        if (have_learned) {
+        beliefs_[static_cast<std::size_t>(job.job)].reset();
+        if (experts_.finished(job)) {
             moved_.all = true;
             if (oldest_percent_ > 0) {
                 last_ = stage_of(experts_.all_ends().last_percent_begin(oldest_percent_));
             }
-            for (auto& belief : beliefs_) belief.reset();
+            for (auto& belief : beliefs_) {
+                if (belief) belief->is_held = false;
+            }
         }
     }
     for (const Ticket other : experts_.concerned(job.job)) {

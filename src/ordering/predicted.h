@@ -14,8 +14,8 @@
 // where no more than so much of all GPU time so far was used by jobs beyond
 // (Ends::last_percent_begin).
 //
-// Cost: O(kin x experts + steps x experts) for each job that a step of another concerns, once
-// asked.
+// Cost, for each job that a step of another concerns: O(kin + experts) to keep what was known then;
+// O(steps x experts) to work out what to think of it, once somebody asks for more than bounds.
 #pragma once
 
 #include <memory>
@@ -32,11 +32,18 @@ class Predicted final : public Order {
     Rank rank(const Standing& job) const override;
     TimePoint next_change(const Standing& job) const override;
     void notice(Happening happening, const Standing& job) override;
+    std::optional<Bounds> bounds(const Standing& job) const override;
     Moved moved() override;
 
   private:
-    // What is thought of a job, worked out when asked for.
+    // What is thought of a job by what was known when it was asked for; worked out where it
+    // matters.
     struct Belief {
+        explicit Belief(Opinion its_opinion) : opinion(std::move(its_opinion)) {}
+
+        bool is_held = false;
+        bool is_worked_out = false;
+        Evidence evidence;
         Opinion opinion;
         std::array<std::int8_t, kSizeSteps> stages;  // by step; negative = not asked yet
     };
@@ -44,7 +51,8 @@ class Predicted final : public Order {
     std::int64_t stage_of(GpuMs cost) const;
     // Of its cost; whatever is behind the last stage is on it.
     std::int64_t stage(Ticket job, std::size_t step) const;
-    void forget(Ticket job) { beliefs_[static_cast<std::size_t>(job)].reset(); }
+    void forget(Ticket job);
+    Belief& hold(Ticket job) const;
 
     std::vector<GpuMs> stages_;  // where they begin, but the first
     const std::int64_t oldest_percent_;

@@ -13,7 +13,7 @@
 #include <span>
 #include <vector>
 
-#include "cluster/state.h"
+#include "cluster/pool_state.h"
 
 namespace berth::scheduling {
 

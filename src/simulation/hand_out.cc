@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/hand_out.h"
 
+#include <algorithm>
+
 #include "simulation/heads.h"
 #include "simulation/pass.h"
 
@@ -21,7 +23,8 @@ HandOut hand_out(const Queues& queues, const std::function<FromLast()>& running,
         if (habits.first_blocks) break;
         if (habits.pauses) {
             if (!from_last) from_last = running();
-            const std::int32_t missing = ask.gpus - free.count();
+            // Where enough idle, but apart, somebody has to move.
+            const std::int32_t missing = std::max(ask.gpus - free.count(), 1);
             if (held_behind(heads.first(), missing, *from_last) >= missing) {
                 for (const Start& start : result.started) free.give_back(start.gpus);
                 return free.placement() == Placement::Count

@@ -53,18 +53,19 @@ struct Holder {
 // Running jobs from the last in rank to the first, looked up when they are asked for.
 class FromLast {
   public:
-    using Next = std::function<std::optional<Holder>()>;
+    // The next one, if it is behind that.
+    using Next = std::function<std::optional<Holder>(const Ranked&)>;
 
     explicit FromLast(Next next) : next_(std::move(next)) {}
 
-    // Null when there are no more; until the next question.
-    const Holder* at(std::size_t place) {
+    // Null when no more are behind `first`; until the next question.
+    const Holder* behind(const Ranked& first, std::size_t place) {
         while (place >= seen_.size()) {
-            const std::optional<Holder> one = next_();
+            const std::optional<Holder> one = next_(first);
             if (!one) return nullptr;
             seen_.push_back(*one);
         }
-        return &seen_[place];
+        return seen_[place].who > first ? &seen_[place] : nullptr;
     }
 
   private:

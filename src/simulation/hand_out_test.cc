@@ -58,15 +58,16 @@ struct Scene {
         return hand_out(
             queues,
             [&] {
-                return FromLast([next = jobs.rbegin(), end = jobs.rend()]() mutable {
-                    while (next != end && next->gpus.empty()) ++next;
-                    std::optional<Holder> one;
-                    if (next != end) {
-                        one = Holder{next->who, &next->ask, &next->gpus, 0};
-                        ++next;
-                    }
-                    return one;
-                });
+                return FromLast(
+                    [next = jobs.rbegin(), end = jobs.rend()](const Ranked& first) mutable {
+                        while (next != end && next->gpus.empty()) ++next;
+                        std::optional<Holder> one;
+                        if (next != end && next->who > first) {
+                            one = Holder{next->who, &next->ask, &next->gpus, 0};
+                            ++next;
+                        }
+                        return one;
+                    });
             },
             {}, left);
     }

@@ -122,14 +122,14 @@ Metrics measure(const Experiment& experiment, const Replay& replay) {
 
     const double capacity = metrics.makespan_s * experiment.machines.gpus();
     metrics.utilization = work / capacity;
-    double idle = 0;
+    std::int64_t idle = 0;  // GPU-milliseconds
     for (std::size_t at = 0; at + 1 < replay.timeline.size(); ++at) {
         const Sample& sample = replay.timeline[at];
         if (sample.jobs_waiting == 0) continue;
-        idle += seconds(replay.timeline[at + 1].at - sample.at) *
+        idle += (replay.timeline[at + 1].at - sample.at).count() *
                 (experiment.machines.gpus() - sample.gpus_used);
     }
-    metrics.fragmentation = idle / capacity;
+    metrics.fragmentation = seconds(Duration{idle}) / capacity;
 
     const Rhos rhos = fairness(experiment, replay);
     metrics.rho_mean = mean(rhos.by_demand);

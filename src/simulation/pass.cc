@@ -2,6 +2,7 @@
 #include "simulation/pass.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "simulation/heads.h"
 #include "simulation/room.h"
@@ -10,6 +11,8 @@ namespace berth::simulation {
 namespace {
 
 using ordering::Ticket;
+
+constexpr Ranked kBeforeAll{{.level = std::numeric_limits<std::int64_t>::min()}, 0};
 
 // Who starts is in debt to those behind it for the GPUs that do not idle. A running job stays while
 // those behind it hold enough to pay all of the debt.
@@ -44,12 +47,12 @@ class PassByCount {
         std::size_t at = 0;
         std::size_t behind_next = 0;
         for (; held < debt_; ++at) {
-            const Holder& holder = *running_.at(at);
+            const Holder& holder = *running_.behind(kBeforeAll, at);
             if (next && holder.who > *next) behind_next = at + 1;
             held += holder.ask->gpus;
         }
         while (at > behind_next) {
-            const Holder& holder = *running_.at(--at);
+            const Holder& holder = *running_.behind(kBeforeAll, --at);
             held -= holder.ask->gpus;
             if (held >= debt_) continue;
             free_.give_back(*holder.gpus);
@@ -94,14 +97,14 @@ class PassByNodes {
   private:
     bool try_start(const Ranked& who, const Ask& ask) {
         GpuList place = room_.take(ask.gpus, ask.stand, [&](std::size_t at) {
-            const Holder* holder = behind(who, at);
+            const Holder* holder = running_.behind(who, at);
             return holder ? holder->gpus : nullptr;
         });
         if (place.empty()) return false;
         std::ptrdiff_t held =
             std::ranges::count_if(place, [&](std::int32_t gpu) { return !free_.is_free(gpu); });
         for (std::size_t at = 0; held > 0; ++at) {
-            const Holder* holder = behind(who, at);
+            const Holder* holder = running_.behind(who, at);
             const auto lost = std::ranges::count_if(*holder->gpus, [&](std::int32_t gpu) {
                 return std::ranges::find(place, gpu) != place.end();
             });
@@ -110,11 +113,6 @@ class PassByNodes {
         }
         result_.started.push_back({who.job, ask, std::move(place)});
         return true;
-    }
-
-    const Holder* behind(const Ranked& who, std::size_t at) {
-        const Holder* holder = running_.at(at);
-        return holder && holder->who > who ? holder : nullptr;
     }
 
     Heads heads_;
@@ -130,8 +128,8 @@ class PassByNodes {
 std::int32_t held_behind(const Ranked& first, std::int32_t enough, FromLast& running) {
     std::int32_t gpus = 0;
     for (std::size_t at = 0; gpus < enough; ++at) {
-        const Holder* holder = running.at(at);
-        if (!holder || holder->who < first) break;
+        const Holder* holder = running.behind(first, at);
+        if (!holder) break;
         gpus += holder->ask->gpus;
     }
     return gpus;

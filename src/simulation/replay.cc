@@ -35,8 +35,10 @@ struct Live {
     bool starts = false;  // at `counted`
     TimePoint end_at = kNever;  // the one end and the one change that are awaited:
     TimePoint change_at = kNever;  // other wake-ups are void
+    bool is_change_bound = false;  // it comes then or later
     // In its queue, while it waits, or among those that run.
     ordering::Rank rank;
+    bool is_rank_bound = false;  // it is that or before
     bool is_ranked = false;  // among those that run
     std::size_t group = 0;  // while it runs
 };
@@ -107,7 +109,7 @@ class Player {
     const Ask& ask(Ticket ticket) const { return asks_[index(ticket)]; }
     Holder holder(ordering::Rank rank, Ticket ticket) const;
     std::vector<Holder> holders() const;
-    FromLast from_last() const;
+    FromLast from_last();
     HandOut decide();
 
     bool go_to_next_moment();
@@ -115,7 +117,9 @@ class Player {
         const Live& one = live(wake_up.job);
         return wake_up.at != (wake_up.is_end ? one.end_at : one.change_at);
     }
+    std::optional<WakeUp> next_wake_up();
     void await_change(Ticket ticket);
+    void await_change(Ticket ticket, TimePoint at);
 
     void take_in();
     void arrive(Ticket ticket);
@@ -132,9 +136,9 @@ class Player {
     bool can_ever_run(Ticket ticket) const;
     void enqueue(Ticket ticket);
     void dequeue(Ticket ticket);
-    void rank_among_running(Ticket ticket);
+    void rank_among_running(Ticket ticket, ordering::Rank rank);
     void unrank(Ticket ticket);
-    void rank_anew(Ticket ticket);
+    void ask_anew(Ticket ticket);
     void remember();
 
     const Trace& trace_;
@@ -146,6 +150,7 @@ class Player {
     TimePoint now_;
     std::size_t next_arrival_ = 0;
     std::priority_queue<WakeUp, std::vector<WakeUp>, std::greater<>> wake_ups_;
+    std::vector<Ticket> ending_, changing_;  // now
     TimePoint common_change_ = kNever;  // of an order that looks at every event
 
     Mixes mixes_;
@@ -202,19 +207,26 @@ std::vector<Holder> Player::holders() const {
     return all;
 }
 
-FromLast Player::from_last() const {
+FromLast Player::from_last() {
     if (ranks_stay_) {
-        return FromLast([this, next = running_by_rank_.rbegin()]() mutable {
+        return FromLast([this, seen = running_by_rank_.end()](const Ranked& first) mutable {
             std::optional<Holder> one;
-            if (next != running_by_rank_.rend()) one = holder(next->rank, next->job), ++next;
+            while (!one && seen != running_by_rank_.begin() && *std::prev(seen) > first) {
+                const Ticket ticket = std::prev(seen)->job;
+                if (live(ticket).is_rank_bound) {
+                    rank_among_running(ticket, order_.rank(standing(ticket)));
+                } else {
+                    one = holder((--seen)->rank, ticket);
+                }
+            }
             return one;
         });
     }
     std::vector<Holder> heap = holders();
     std::ranges::make_heap(heap, {}, &Holder::who);
-    return FromLast([heap = std::move(heap)]() mutable {
+    return FromLast([heap = std::move(heap)](const Ranked& first) mutable {
         std::optional<Holder> one;
-        if (heap.empty()) return one;
+        if (heap.empty() || heap.front().who < first) return one;
         std::ranges::pop_heap(heap, {}, &Holder::who);
         one = heap.back();
         heap.pop_back();
@@ -232,43 +244,53 @@ HandOut Player::decide() {
     return share(queues_, holders(), habits_, mixes_, free_);
 }
 
+std::optional<WakeUp> Player::next_wake_up() {
+    for (; !wake_ups_.empty(); wake_ups_.pop()) {
+        const WakeUp next = wake_ups_.top();
+        if (is_void(next)) continue;
+        if (next.is_end || !live(next.job).is_change_bound) return next;
+        await_change(next.job);
+        if (!is_void(next)) return next;
+    }
+    return std::nullopt;
+}
+
 // False when nothing will happen any more.
 bool Player::go_to_next_moment() {
-    while (!wake_ups_.empty() && is_void(wake_ups_.top())) wake_ups_.pop();
     TimePoint next = common_change_;
-    if (!wake_ups_.empty()) next = std::min(next, wake_ups_.top().at);
     if (next_arrival_ < trace_.size()) next = std::min(next, trace_[next_arrival_].submitted);
+    if (const auto first = next_wake_up()) next = std::min(next, first->at);
+    // As long as it is not yet then: bounds are asked about before what they bound.
+    for (auto due = next_wake_up(); due && due->at <= next; due = next_wake_up()) {
+        wake_ups_.pop();
+        (due->is_end ? live(due->job).end_at : live(due->job).change_at) = kNever;
+        (due->is_end ? ending_ : changing_).push_back(due->job);
+    }
     now_ = next;
     return next != kNever;
 }
 
-void Player::await_change(Ticket ticket) {
-    if (habits_.looks_at_every_event) return;
-    const TimePoint at = order_.next_change(standing(ticket));
+void Player::await_change(Ticket ticket, TimePoint at) {
     if (at == live(ticket).change_at) return;
     live(ticket).change_at = at;
     if (at != kNever) wake_ups_.push({at, ticket, false});
 }
 
+void Player::await_change(Ticket ticket) {
+    if (habits_.looks_at_every_event) return;
+    live(ticket).is_change_bound = false;
+    await_change(ticket, order_.next_change(standing(ticket)));
+}
+
 // All that happens now: ends, submissions, changes of rank.
 void Player::take_in() {
-    std::vector<Ticket> changed;
-    while (!wake_ups_.empty() && wake_ups_.top().at <= now_) {
-        const WakeUp due = wake_ups_.top();
-        wake_ups_.pop();
-        if (is_void(due)) continue;
-        if (due.is_end) {
-            end(due.job);
-        } else {
-            changed.push_back(due.job);
-        }
-    }
+    for (const Ticket ticket : std::exchange(ending_, {})) end(ticket);
     for (; next_arrival_ < trace_.size() && trace_[next_arrival_].submitted <= now_;
          ++next_arrival_) {
         arrive(static_cast<Ticket>(next_arrival_));
     }
-    if (habits_.looks_at_every_event) changed = running_;
-    for (const Ticket ticket : changed) change(ticket);
+    if (habits_.looks_at_every_event) changing_ = running_;
+    for (const Ticket ticket : std::exchange(changing_, {})) change(ticket);
     move_in_queues();
 }
 
@@ -282,10 +304,8 @@ void Player::arrive(Ticket ticket) {
 
 void Player::change(Ticket ticket) {
     if (record(ticket).end) return;
-    live(ticket).change_at = kNever;
     order_.notice(Happening::Changed, standing(ticket));
-    rank_anew(ticket);
-    await_change(ticket);
+    ask_anew(ticket);
 }
 
 void Player::end(Ticket ticket) {
@@ -307,8 +327,7 @@ void Player::move_in_queues() {
         }
     }
     for (const Ticket ticket : moved.jobs) {
-        rank_anew(ticket);
-        if (live(ticket).waits || live(ticket).runs) await_change(ticket);
+        if (live(ticket).waits || live(ticket).runs) ask_anew(ticket);
     }
 }
 
@@ -328,7 +347,7 @@ void Player::carry_out(HandOut result) {
         await_change(ticket);
     }
     for (const Ticket ticket : started) {
-        rank_among_running(ticket);
+        rank_among_running(ticket, order_.rank(standing(ticket)));
         await_change(ticket);
     }
 }
@@ -376,6 +395,7 @@ void Player::leave(Ticket ticket) {
     one.since = now_;
     one.end_at = kNever;
     one.change_at = kNever;
+    one.is_change_bound = false;
     std::erase(groups_[one.group].members, ticket);
     changed_groups_.push_back(one.group);
     if (groups_[one.group].members.empty()) closed_groups_.push_back(one.group);
@@ -432,11 +452,14 @@ void Player::dequeue(Ticket ticket) {
     --waiting_;
 }
 
-void Player::rank_among_running(Ticket ticket) {
+void Player::rank_among_running(Ticket ticket, ordering::Rank rank) {
     if (!ranks_stay_ || !habits_.pauses) return;
     Live& one = live(ticket);
-    one.rank = order_.rank(standing(ticket));
-    one.is_ranked = running_by_rank_.insert({one.rank, ticket}).second;
+    one.is_rank_bound = false;
+    if (one.is_ranked && one.rank == rank) return;
+    unrank(ticket);
+    one.rank = rank;
+    one.is_ranked = running_by_rank_.insert({rank, ticket}).second;
 }
 
 void Player::unrank(Ticket ticket) {
@@ -444,14 +467,22 @@ void Player::unrank(Ticket ticket) {
     live(ticket).is_ranked = false;
 }
 
-void Player::rank_anew(Ticket ticket) {
-    if (live(ticket).waits) {
+// Its rank and change may be others than they were. Of a running job bounds will do as long as
+// nobody waits for what it holds, and its change is not near.
+void Player::ask_anew(Ticket ticket) {
+    Live& one = live(ticket);
+    const Standing as_is = standing(ticket);
+    const auto bounds = one.runs ? order_.bounds(as_is) : std::nullopt;
+    if (one.waits) {
         dequeue(ticket);
         enqueue(ticket);
-    } else if (live(ticket).is_ranked) {
-        unrank(ticket);
-        rank_among_running(ticket);
+    } else if (one.runs) {
+        rank_among_running(ticket, bounds ? bounds->last : order_.rank(as_is));
+        one.is_rank_bound = bounds.has_value();
     }
+    if (!bounds) return await_change(ticket);
+    await_change(ticket, bounds->change);
+    one.is_change_bound = true;
 }
 
 void Player::remember() {
@@ -461,7 +492,10 @@ void Player::remember() {
             common_change_ = std::min(common_change_, order_.next_change(standing(ticket)));
         }
     }
-    result_.timeline.push_back({now_, experiment_.machines.gpus() - free_.count(), waiting_});
+    const Sample sample{now_, experiment_.machines.gpus() - free_.count(), waiting_};
+    if (result_.timeline.empty() || !result_.timeline.back().is_like(sample)) {
+        result_.timeline.push_back(sample);
+    }
 }
 
 }  // namespace

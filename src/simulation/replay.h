@@ -13,8 +13,10 @@
 // partner that comes or goes.)
 //
 // Cost of an event: what it changes. While jobs wait, one look at the first waiting job of each GPU
-// count; who has to be paused is looked for among the last in rank (hand_out.h). Where the order's
-// ranks are in flow, all running jobs are looked at as well.
+// count; who has to be paused is looked for among the last in rank (hand_out.h). Of running jobs
+// that moved bounds will do, where the order has them, until they matter: when a bound is among the
+// last in rank, or a change may come. Where the order's ranks are in flow, all running jobs are
+// looked at as well.
 #pragma once
 
 #include <functional>
@@ -56,11 +58,15 @@ struct JobRecord {
     int pauses = 0;
 };
 
-// From `at` on.
+// From `at` on, until the next.
 struct Sample {
     TimePoint at;
     std::int32_t gpus_used = 0;
     std::int32_t jobs_waiting = 0;
+
+    bool is_like(const Sample& other) const {
+        return gpus_used == other.gpus_used && jobs_waiting == other.jobs_waiting;
+    }
 };
 
 struct Replay {

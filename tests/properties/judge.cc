@@ -192,6 +192,8 @@ Room Judge::room(cluster::View view) const {
         }
     };
     for (const auto& [id, job] : cluster_.jobs()) {
+        const cluster::Stay& stay = job.stay;
+        if (stay.node.is_valid()) room.nodes[stay.node.index()].memory -= stay.memory();
         for (const auto& task : job.placed) {
             leave(task.is_releasing ? leaving : room, task.place, task.is_releasing ? +1 : -1);
             if (!task.is_releasing) credit(job, task.place);
@@ -272,6 +274,9 @@ std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::N
     const auto& state = cluster_.nodes()[id.index()];
     if (state.pool != pool_ || !state.is_ready) return 0;
     if (!cluster_.allows(want.job->shape, state.kind)) return 0;
+    // Who is frozen goes on where its processes are, and their memory is its own.
+    const cluster::Stay& stay = want.job->stay;
+    if (stay.node.is_valid() && stay.node != id) return 0;
     const int each = cluster_.shape(want.job->shape).request.gpus;
     const model::TaskRequest& request = cluster_.shape(want.job->shape).request;
     const auto part = rule_part(request, cluster_.description(id));
@@ -281,7 +286,8 @@ std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::N
     for (std::int64_t k = 1; k <= want.tasks; ++k) {
         std::int64_t parts = 0;
         for (const Part& free : node.gpus) parts += std::min(how_many(free, *part), k);
-        if (parts < k * each || cpu * k > node.cpu || memory * k > node.memory) break;
+        const std::int64_t host_memory = node.memory + stay.memory();
+        if (parts < k * each || cpu * k > node.cpu || memory * k > host_memory) break;
         count = k;
     }
     return count;

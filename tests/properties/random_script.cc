@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <iterator>
+#include <span>
 
 #include "scenario/render.h"
 
@@ -213,9 +215,9 @@ std::string measured(Rng& rng) {
 }
 
 // A job that may share its GPU: it asks for a whole one and may be paused.
-std::string sharing_line(Rng& rng, const Setting& setting, int& jobs_made) {
-    std::string line = "submit " + setting.projects[rng.index(setting.projects.size())] + "/j" +
-                       std::to_string(++jobs_made) + " may_share=yes" +
+std::string sharing_line(Rng& rng, const Setting& setting, const std::string& project,
+                         int& jobs_made) {
+    std::string line = "submit " + project + "/j" + std::to_string(++jobs_made) + " may_share=yes" +
                        maybe(rng, "priority", {"", "", "", "40", "60", "90"}) +
                        maybe(rng, "model", {"", "", "", "", "", "", "", "A"}) +
                        maybe(rng, "cpu", {"", "", "", "", "2"}) +
@@ -226,12 +228,15 @@ std::string sharing_line(Rng& rng, const Setting& setting, int& jobs_made) {
     return line;
 }
 
-std::string job_line(Rng& rng, const Setting& setting, int& jobs_made) {
-    if (rng.chance(setting.is_for_sharing ? 4 : 1, 6)) return sharing_line(rng, setting, jobs_made);
+std::string job_line(Rng& rng, const Setting& setting, std::span<const std::string> projects,
+                     int& jobs_made) {
+    const bool may_share = rng.chance(setting.is_for_sharing ? 4 : 1, 6);
+    const std::string& project = projects[rng.index(projects.size())];
+    if (may_share) return sharing_line(rng, setting, project, jobs_made);
     const std::string in_groups = groups(rng);
     std::string line =
-        "submit " + setting.projects[rng.index(setting.projects.size())] + "/j" +
-        std::to_string(++jobs_made) + size(rng) + (in_groups.empty() ? tasks(rng) : in_groups) +
+        "submit " + project + "/j" + std::to_string(++jobs_made) + size(rng) +
+        (in_groups.empty() ? tasks(rng) : in_groups) +
         maybe(rng, "kind", {"", "", "", "", "build", "inference"}) +
         maybe(rng, "priority", {"", "", "", "40", "60", "90"}) +
         maybe(rng, "preemptible", {"", "", "", "", "", "", "yes", "no"}) +
@@ -276,10 +281,29 @@ model::JobId beside(const lifecycle::State& state, const model::JobRecord& recor
     return {};
 }
 
+// Of those that can have jobs.
+std::vector<std::string> projects_left(const Setting& setting, const lifecycle::State& state) {
+    std::vector<std::string> left;
+    std::ranges::copy_if(setting.projects, std::back_inserter(left), [&](const auto& name) {
+        return state.cluster.find_project(name).is_valid();
+    });
+    return left;
+}
+
+bool is_in_use(const lifecycle::State& state, const std::string& project) {
+    const base::ProjectId id = state.cluster.find_project(project);
+    return !state.cluster.is_leaf(id) ||
+           std::ranges::any_of(state.cluster.jobs(),
+                               [&](const auto& one) { return one.second.project == id; });
+}
+
 std::string quota_line(Rng& rng, const Setting& setting, const lifecycle::State& state) {
-    const std::size_t project = 1 + rng.index(state.cluster.projects().size() - 1);
-    return "quota " + state.cluster.projects()[project].project.name +
-           (setting.pools > 1 ? maybe(rng, "pool", {"", "second"}) : "") +
+    std::string name;
+    do {
+        const std::size_t project = 1 + rng.index(state.cluster.projects().size() - 1);
+        name = state.cluster.projects()[project].project.name;
+    } while (name.empty());
+    return "quota " + name + (setting.pools > 1 ? maybe(rng, "pool", {"", "second"}) : "") +
            maybe(rng, "quota", {"0", "1", "2", "4", "1.5"}) + maybe(rng, "limit", {"", "", "2"}) +
            maybe(rng, "weight", {"", "", "0", "1"}) +
            maybe(rng, "kind", {"", "", "fixed", "guaranteed"});
@@ -316,7 +340,7 @@ Setting random_setting(Rng& rng) {
     int made = 0;
     for (int i = 0; i < jobs; ++i) {
         const std::string age = " age=" + std::to_string(3600 + 10 * rng.between(0, 20)) + "s";
-        setting.shuffled.push_back(job_line(rng, setting, made) + age);
+        setting.shuffled.push_back(job_line(rng, setting, setting.projects, made) + age);
         const std::string& line = setting.shuffled.back();
         if (line.find("may_share") == std::string::npos || !rng.chance(2, 3)) continue;
         const auto name = line.find(' ') + 1;
@@ -332,10 +356,13 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
     const auto add = [&](const std::string& line, int weight) {
         possible.insert(possible.end(), static_cast<std::size_t>(weight), line);
     };
-    for (int i = 0; i < 3; ++i) add(job_line(rng, setting, jobs_made), 4);
+    const std::vector<std::string> projects = projects_left(setting, state);
+    for (int i = 0; i < 3; ++i) add(job_line(rng, setting, projects, jobs_made), 4);
     add("decide", 14);
     add("advance " + pick(rng, {"10s", "1m", "3m", "20m"}), 5);
     add(quota_line(rng, setting, state), 2);
+    const std::string& project = projects[rng.index(projects.size())];
+    if (projects.size() > 1 && !is_in_use(state, project)) add("remove " + project, 2);
     add(policy_line(rng), 1);
     if (setting.pools > 1) {
         const int pool = static_cast<int>(rng.between(0, setting.pools - 1));
@@ -358,6 +385,9 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
         if (!record.held && rng.chance(1, 4)) add("pause " + job, 1);
         if (!record.held && rng.chance(1, 8)) add("hold " + job, 1);
         if (rng.chance(1, 6)) add("cancel " + job, 1);
+        const bool may_park = runs && !leaves && !record.is_resizing() && record.tasks.size() == 1;
+        if (may_park && rng.chance(1, 4)) add("park " + job, 1);
+        if (record.parked_since) add("wake " + job, 2);
         if (runs && record.spec.may_share) add("measured " + job + measured(rng), 2);
         const model::JobId other = runs ? beside(state, record) : model::JobId{};
         if (other.is_valid())

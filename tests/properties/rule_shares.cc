@@ -77,8 +77,10 @@ class Division {
         const bool may_come = tasks == 0 && std::ranges::find(pools, pool_) != pools.end();
         if (is_here) request_[job.project.index()] += held;
         if (job.may_run && (is_here || may_come)) {
+            // Who is frozen comes back as it was.
+            const int most = job.stay.node.is_valid() ? int(job.stay.tasks) : job.tasks_max;
             request_[job.project.index()] +=
-                cluster_.demand(job.shape, pool_).value * (job.tasks_max - tasks);
+                cluster_.demand(job.shape, pool_).value * (most - tasks);
         }
     }
 

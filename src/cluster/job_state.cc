@@ -1,30 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cluster/state.h"
+#include "cluster/job_state.h"
 
 #include <algorithm>
-#include <limits>
-#include <tuple>
 
 namespace berth::cluster {
-
-std::int64_t HostUse::free(View view) const {
-    if (capacity == kUnaccounted) return std::numeric_limits<std::int64_t>::max();
-    const std::int64_t promised = view == View::Idle ? std::max(releasing, held) : held;
-    return capacity - used - promised;
-}
-
-bool LaneKey::operator<(const LaneKey& other) const {
-    return std::tie(other.precedence, stage, shape, ask, preemptible, preference, preemption_delay,
-                    home, alone, minutes) < std::tie(precedence, other.stage, other.shape,
-                                                     other.ask, other.preemptible, other.preference,
-                                                     other.preemption_delay, other.home,
-                                                     other.alone, other.minutes);
-}
-
-bool VictimKey::operator<(const VictimKey& other) const {
-    return std::tie(precedence, other.stage, other.created, other.job) <
-           std::tie(other.precedence, stage, created, job);
-}
 
 int Job::declared_minutes() const {
     if (expected_runtime == model::Duration{0}) return 0;

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of a job: what it asks, what it has, and since when.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/paged_map.h"
+#include "cluster/node_state.h"
+#include "cluster/shape.h"
+#include "cluster/tiers.h"
+#include "model/job.h"
+#include "model/plan.h"
+
+namespace berth::cluster {
+
+using base::JobId;
+using base::ProjectId;
+using base::ShapeId;
+using model::TaskPlacement;
+using model::TimePoint;
+
+struct PlacedTask {
+    TaskPlacement place;
+    bool is_releasing = false;
+};
+
+struct Hold {
+    std::vector<TaskPlacement> tasks;
+    TimePoint deadline;
+    model::Rule rule = model::Rule::Reclaim;
+};
+
+inline constexpr model::Duration kOfProject{-1};  // its project says
+
+struct Job {
+    JobId id;
+    TimePoint created;
+    ProjectId project;
+    ShapeId shape;
+    int priority = 0;
+    int tier = 0;
+    int tasks_min = 1;
+    int tasks_max = 1;
+    int active = 0;                   // running tasks, not counting those being released
+    int lacking = 1;                  // of them, to the minimum of every group (cluster/gang.h)
+    bool preemptible = true;
+    bool may_run = true;              // not paused by a user, not parked, not ending
+    bool is_parked = false;           // why it may not run: it is parked, and not paused as well
+    model::Elastic elastic = model::Elastic::Live;
+    int fresh_tasks = 0;  // placed since its last start
+    model::JobKind kind = model::JobKind::Train;
+    PoolId pool;  // where it runs or is promised to; else not valid
+    Stay stay;  // valid while it is frozen
+    std::vector<PlacedTask> placed;  // running or being released, by rank
+    std::optional<Hold> hold;
+    TimePoint waiting_since;          // last put in line: submitted, paused, lost or resumed
+    TimePoint last_start;
+    TimePoint last_saved;  // start or last checkpoint: work after it is unsaved
+    model::Duration restart_cost{0};
+    model::Duration expected_runtime{0};  // 0 = not declared
+    model::Duration min_run = kOfProject;
+    Attained attained;
+    TimePoint last_pause;             // when it was last asked to leave
+    model::Duration preemption_delay = kOfProject;
+
+    bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
+    // Whether it runs and has to be stopped and started again for more tasks.
+    bool grows_by_restart() const;
+    // Tasks it needs to make its next step: the gang, or more.
+    int ask() const { return lacking > 0 ? lacking : growth(); }
+    // One more; a restart is worth a quarter more at least, or what is missing to the maximum.
+    int growth() const;
+    // 0 below its minimum, 1 at it, 2 above (rule R3).
+    int stage() const { return lacking > 0 ? 0 : active == tasks_min ? 1 : 2; }
+    bool is_short() const { return active > 0 && lacking > 0; }  // it cannot work (rule R10)
+    Precedence precedence() const { return {priority, tier}; }
+    // A job that runs whole and wants more goes after all that lack something, of any tier.
+    Precedence precedence_in_line() const { return {priority, stage() > 0 ? kLastTier : tier}; }
+    // Frozen, it comes back with the tasks that it has, no more and no less.
+    int least_tasks() const { return stay.node.is_valid() ? stay.tasks : tasks_min; }
+    int most_tasks() const { return stay.node.is_valid() ? stay.tasks : tasks_max; }
+    // In line for an allocation.
+    bool is_waiting() const { return may_run && !hold && !is_releasing() && active < most_tasks(); }
+    bool is_victim() const { return preemptible && active > 0; }
+    // Declared minutes of one run, so that lanes stay few: up to the next minute below an hour, the
+    // next quarter of an hour below a day, then the next hour. 0 = not declared.
+    int declared_minutes() const;
+    Ranks ranks() const;  // of its placed tasks
+    Ranks free_ranks(int count) const;  // without a place, lowest first, at most so many
+};
+
+using Jobs = base::PagedMap<JobId, Job>;
+
+}  // namespace berth::cluster

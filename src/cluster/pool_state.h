@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is known of pools and projects: what is free, what each project holds and wants, and its
+// right to it. Plain records, as nodes and jobs are; cluster.h keeps them consistent.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cluster/free_index.h"
+#include "cluster/line.h"
+#include "model/project.h"
+
+namespace berth::cluster {
+
+inline constexpr ProjectId kRoot{0};
+
+// What a tree node holds and wants in one pool, its subtree included, as GPUs count there.
+struct Usage {
+    MilliGpu allocated{0};  // running or promised
+    MilliGpu not_preemptible{0};  // the part of it that cannot be paused
+    MilliGpu pending{0};  // wanted on top, by jobs that may run
+
+    bool operator==(const Usage&) const = default;
+};
+
+// One project in one pool.
+struct Claim {
+    model::Entitlement rights;
+    MilliGpu quota{0};  // rights.quota, or the sum of the children's
+    MilliGpu limit{0};  // rights.limit; of a fixed quota: at most the quota
+    Usage usage;
+    Lanes lanes;
+    std::uint64_t lanes_stamp = 0;  // another whenever a lane changes
+    base::SortedRuns<VictimKey> victims;
+};
+
+struct PoolState {
+    std::string name;
+    model::Labels labels;
+    std::string spares;  // the pool that has them; empty = none
+    std::array<FreeIndex, 2> free;  // by View
+    std::array<MilliGpu, 2> free_total{};  // by View, shared GPUs included
+    DomainTree domains;
+    MilliGpu capacity{0};  // of ready nodes
+    // By GPU model, in thousandths: what one counts as in quotas, limits and fair shares.
+    std::map<std::string, std::int64_t> exchange;
+    std::vector<std::int32_t> weights;  // the same by node kind; empty where models count alike
+    MilliGpu counted_capacity{0};  // of ready nodes, as GPUs count
+    std::vector<std::int32_t> nodes_of_kind;  // how many, ready or not; shorter = none
+    int gpus_per_node_max = 0;
+    model::Node smallest_gpu;  // the least memory and the largest context of any; 0 = none said
+    std::vector<Claim> claims;  // by project
+    bool has_fixed_quota = false;  // anybody's
+
+    model::Pool description() const { return {name, labels, exchange, spares}; }
+    bool has_kind(std::size_t kind) const {
+        return kind < nodes_of_kind.size() && nodes_of_kind[kind] > 0;
+    }
+    // What one GPU of the node counts as, in thousandths.
+    std::int64_t weight_of(const NodeState& node) const {
+        return weights.empty() ? 1000 : weights[node.kind];
+    }
+};
+
+struct ProjectState {
+    model::Project project;
+    ProjectId parent;
+    std::vector<ProjectId> children;  // oldest first
+};
+
+}  // namespace berth::cluster

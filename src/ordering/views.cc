@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordering/views.h"
+
+#include <algorithm>
+
+namespace berth::ordering {
+namespace {
+
+// What a sibling counts for that was submitted at the same time.
+constexpr std::int64_t kSiblingWeight = 8 * Ends::kJob;
+constexpr Duration kFar[] = {std::chrono::minutes(2), std::chrono::hours(1), std::chrono::hours(24),
+                             std::chrono::hours(24) * 365 * 100};
+static_assert(std::size(kFar) == kReaches);
+
+template <std::size_t kCount>
+void add(std::array<std::int32_t, kCount>& sums, const std::array<std::int32_t, kCount>& more) {
+    for (std::size_t at = 0; at < kCount; ++at) sums[at] += more[at];
+}
+
+template <std::size_t kCount>
+std::array<std::int32_t, kCount> divided(std::array<std::int32_t, kCount> weights,
+                                         std::int32_t divisor) {
+    for (std::int32_t& weight : weights) weight /= divisor;
+    return weights;
+}
+
+}  // namespace
+
+void Views::learn(const Kin::Near& near, std::span<const Kin::Course> courses) {
+    for (std::size_t other = 0; other < near.siblings.size(); ++other) {
+        if (courses[other] == known_[other] || other == near.self) continue;
+        const Duration apart = near.apart(other);
+        const auto reach = std::ranges::lower_bound(kFar, apart);
+        nearness_ = std::min(nearness_, static_cast<std::size_t>(reach - std::begin(kFar)));
+        const ByReach its = weights(apart);
+        count(known_[other], divided(its, -1));
+        count(courses[other], its);
+        known_[other] = courses[other];
+    }
+    ByReach seen;
+    seen.fill(kWidthWeight);
+    for (std::size_t step = kSizeSteps; step-- > 0; add(seen, reached_[step])) {
+        add(seen, ended_[step]);
+        seen_[step] = seen;
+    }
+}
+
+Views::ByReach Views::weights(Duration apart) {
+    ByReach weights;
+    for (std::size_t reach = 0; reach < kReaches; ++reach) {
+        const std::int64_t far = kFar[reach].count();
+        weights[reach] = static_cast<std::int32_t>(kSiblingWeight * far / (far + apart.count()));
+    }
+    return weights;
+}
+
+void Views::count(Kin::Course course, const ByReach& weights) {
+    const std::size_t step = course.step;
+    if (!course.has_ended) return add(reached_[step], weights);
+    // Nobody's size is met exactly.
+    const ByReach quarter = divided(weights, 4);
+    add(ended_[step], divided(weights, 2));
+    add(ended_[step > 0 ? step - 1 : 0], quarter);
+    add(ended_[std::min(step + 1, kSizeSteps - 1)], quarter);
+}
+
+std::array<std::int32_t, kExperts> Views::hazards(std::size_t step) const {
+    const std::int32_t general = (*width_)[step];
+    std::array<std::int32_t, kExperts> hazards{(*all_)[step], general};
+    for (std::size_t reach = 0; reach < kReaches; ++reach) {
+        const std::int64_t ends =
+            ended_[step][reach] * kSure + std::int64_t{kWidthWeight} * general;
+        hazards[2 + reach] = static_cast<std::int32_t>(ends / seen_[step][reach]);
+    }
+    return hazards;
+}
+
+}  // namespace berth::ordering
