@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A tenant of a GPU, by the driver API alone: the same program on a software driver and a real one.
-//   calls ROUNDS                               launches of an empty kernel, allocations with a free
+//   calls ROUNDS                               launches of an empty kernel, allocations with a
+//   free,
+//                                              each past the interposer and through it
+//   steps SECONDS KERNELS KERNEL_US EPHEMERAL_MIB      the same of steps of a training
 //   train SECONDS KERNELS KERNEL_US THINK_US EPHEMERAL_MIB    steps of kernels, then something else
 //   alternate SECONDS KERNELS KERNEL_US        the same, every other two seconds; meanwhile on the
 //                                              second GPU, where there is one
@@ -16,6 +19,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -73,30 +78,142 @@ void await_line() {
     if (std::fgets(line, sizeof line, stdin) == nullptr) std::exit(1);
 }
 
-void calls(long rounds) {
-    constexpr long kAhead = 512;  // no more than the driver's queue takes without waiting
-    const CUfunction function = load_spin();
-    double best_launch = 1e18;
-    double best_large = 1e18;
-    double best_small = 1e18;
-    const auto per_allocation = [&](std::size_t bytes) {
-        const CUdeviceptr kept = allocate(bytes);
-        const double before = now_ns();
-        for (long round = 0; round < kAhead; ++round) release(allocate(bytes));
-        const double each = (now_ns() - before) / (2 * kAhead);
-        release(kept);
-        return each;
-    };
-    for (long done = 0; done < rounds; done += kAhead) {
-        const double before = now_ns();
-        for (long index = 0; index < kAhead; ++index) launch(function, 0);
-        best_launch = std::min(best_launch, (now_ns() - before) / kAhead);
-        wait_for_gpu();
-        best_large = std::min(best_large, per_allocation(3 * kMiB));
-        best_small = std::min(best_small, per_allocation(4096));
+// What the driver exports itself, past whatever stands in front of it.
+template <class Function>
+Function* past_the_interposer(const char* exported, Function* /*like*/) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        const std::size_t path = line.find('/');
+        if (path == std::string::npos || line.find("/libcuda.so") == std::string::npos) continue;
+        void* driver = ::dlopen(line.c_str() + path, RTLD_NOW | RTLD_NOLOAD);
+        void* function = driver == nullptr ? nullptr : ::dlsym(driver, exported);
+        if (function != nullptr) return reinterpret_cast<Function*>(function);
     }
-    std::printf("{\"launch_ns\": %.1f, \"large_ns\": %.1f, \"small_ns\": %.1f}\n", best_launch,
-                best_large, best_small);
+    std::fprintf(stderr, "berth-bench: the driver exports no %s\n", exported);
+    std::exit(1);
+}
+
+double median(std::vector<double> values) {
+    std::ranges::nth_element(values,
+                             values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+    return values[values.size() / 2];
+}
+
+// One way and the other take turns within one process, a short piece each: what else happens on the
+// machine meets both, and the median of their differences is left.
+struct Compared {
+    std::vector<double> direct = {};  // ns of a call
+    std::vector<double> added = {};
+
+    template <class Way>
+    void measure(long calls, const Way& directly, const Way& hooked, bool directly_first) {
+        const auto each = [&](const Way& way) {
+            const double before = now_ns();
+            for (long call = 0; call < calls; ++call) way();
+            return (now_ns() - before) / static_cast<double>(calls);
+        };
+        const double first = each(directly_first ? directly : hooked);
+        const double second = each(directly_first ? hooked : directly);
+        direct.push_back(directly_first ? first : second);
+        added.push_back(directly_first ? second - first : first - second);
+    }
+    void print(const char* name, const char* end) const {
+        std::printf("\"%s_ns\": %.1f, \"%s_added_ns\": %.1f%s", name, median(direct), name,
+                    median(added), end);
+    }
+};
+
+void calls(long rounds) {
+    constexpr long kPiece = 128;  // twice that is less than the driver queues without waiting
+    const CUfunction function = load_spin();
+    unsigned long long ns = 0;
+    void* parameters[] = {&ns};
+    const auto launches = [&](decltype(&cuLaunchKernel) call) {
+        return std::function([=, &parameters] {
+            must(call(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), "launch");
+        });
+    };
+    const auto pairs = [](decltype(&cuMemAlloc_v2) take, decltype(&cuMemFree_v2) give,
+                          std::size_t bytes) {
+        return std::function([=] {
+            CUdeviceptr pointer = 0;
+            must(take(&pointer, bytes), "allocation");
+            must(give(pointer), "free");
+        });
+    };
+    auto* const take = past_the_interposer("cuMemAlloc_v2", &cuMemAlloc_v2);
+    auto* const give = past_the_interposer("cuMemFree_v2", &cuMemFree_v2);
+    auto* const hooked_take = look_up("cuMemAlloc", &cuMemAlloc_v2);
+    auto* const hooked_give = look_up("cuMemFree", &cuMemFree_v2);
+    const auto direct = launches(past_the_interposer("cuLaunchKernel", &cuLaunchKernel));
+    const auto hooked = launches(look_up("cuLaunchKernel", &cuLaunchKernel));
+    Compared launch;
+    Compared large;
+    Compared small;
+    allocate(3 * kMiB);  // as a program has: the last piece of a page is a rare one
+    allocate(4096);
+    for (long round = 0; round < rounds; ++round) {
+        const bool directly_first = round % 2 == 0;
+        launch.measure(kPiece, direct, hooked, directly_first);
+        wait_for_gpu();
+        const auto both = [&](Compared& compared, long count, std::size_t bytes) {
+            compared.measure(count, pairs(take, give, bytes),
+                             pairs(hooked_take, hooked_give, bytes), directly_first);
+        };
+        both(large, kPiece / 8, 3 * kMiB);
+        both(small, kPiece, 4096);
+    }
+    std::printf("{");
+    launch.print("launch", ", ");
+    large.print("large", ", ");
+    small.print("small", "}\n");
+}
+
+// Steps past the interposer and through it in turn: by how much is one longer? `ephemeral` is
+// allocated and freed in each, as by a framework that does not cache.
+void steps(double seconds, int kernels, double kernel_us, std::size_t ephemeral) {
+    struct Driver {
+        decltype(&cuLaunchKernel) launch;
+        decltype(&cuMemAlloc_v2) take;
+        decltype(&cuMemFree_v2) give;
+        decltype(&cuCtxSynchronize) wait;
+    };
+    const Driver direct{past_the_interposer("cuLaunchKernel", &cuLaunchKernel),
+                        past_the_interposer("cuMemAlloc_v2", &cuMemAlloc_v2),
+                        past_the_interposer("cuMemFree_v2", &cuMemFree_v2),
+                        past_the_interposer("cuCtxSynchronize", &cuCtxSynchronize)};
+    const Driver hooked{look_up("cuLaunchKernel", &cuLaunchKernel),
+                        look_up("cuMemAlloc", &cuMemAlloc_v2), look_up("cuMemFree", &cuMemFree_v2),
+                        look_up("cuCtxSynchronize", &cuCtxSynchronize)};
+    const CUfunction functions[] = {load_spin(), load_spin(), load_spin()};
+    const auto step = [&](const Driver& driver) {
+        auto ns = static_cast<unsigned long long>(kernel_us * 1000);
+        void* parameters[] = {&ns};
+        CUdeviceptr pointer = 0;
+        must(driver.take(&pointer, ephemeral * kMiB), "allocation");
+        for (int index = 0; index < kernels; ++index)
+            must(driver.launch(functions[index % 7 % 3], 1, 1, 1, 1, 1, 1, 0, nullptr, parameters,
+                               nullptr),
+                 "launch");
+        must(driver.wait(), "synchronize");
+        must(driver.give(pointer), "free");
+    };
+    const auto took = [&](const Driver& driver) {
+        const double before = now_ns();
+        step(driver);
+        return now_ns() - before;
+    };
+    std::vector<double> losses;
+    std::vector<double> direct_ns;
+    const double end = now_ns() + seconds * 1e9;
+    for (bool directly_first = true; now_ns() < end; directly_first = !directly_first) {
+        const double first = took(directly_first ? direct : hooked);
+        const double second = took(directly_first ? hooked : direct);
+        direct_ns.push_back(directly_first ? first : second);
+        losses.push_back(directly_first ? second / first - 1 : first / second - 1);
+    }
+    std::printf("{\"step_ms\": %.3f, \"loss_percent\": %.4f, \"steps\": %zu}\n",
+                median(direct_ns) / 1e6, 100 * median(losses), losses.size());
 }
 
 struct Work {
@@ -278,11 +395,15 @@ int main(int count, char** words) {
     const auto is = [&](const char* name, int arguments) {
         return what == name && count == 2 + arguments;
     };
-    const bool is_known = is("calls", 1) || is("train", 5) || is("alternate", 3) ||
-                          is("requests", 4) || is("hold", 1) || is("families", 0);
+    const bool is_known = is("calls", 1) || is("steps", 4) || is("train", 5) ||
+                          is("alternate", 3) || is("requests", 4) || is("hold", 1) ||
+                          is("families", 0);
     if (!is_known) return std::fputs("usage: see bench/vgpu/tenant.cc\n", stderr), 2;
     use_first_gpu();
     if (what == "calls") calls(std::atol(words[2]));
+    if (what == "steps")
+        steps(number(words, 2), std::atoi(words[3]), number(words, 4),
+              static_cast<std::size_t>(std::atol(words[5])));
     if (what == "hold") hold(static_cast<std::size_t>(std::atol(words[2])));
     if (what == "families") families();
     if (what != "train" && what != "requests" && what != "alternate") return 0;

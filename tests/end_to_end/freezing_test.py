@@ -115,6 +115,7 @@ class Freezing(ServerCase):
     def test_an_elastic_job_comes_back_with_the_tasks_that_it_was_frozen_with(self):
         job = self.counter(300, tasks_min=1, tasks_max=2, elastic="restart")
         self.counts(job, 10)
+        eventually(lambda: b"at 10\n" in self.server.get(f"jobs/{job}/log?task=1"))
         self.assertEqual(len(self.server.get(f"jobs/{job}")["tasks"]), 2)
         self.assertRegex(self.server.berth("show", job).stdout, "pauses by +checkpoint")
         self.pause(job, tasks=2)

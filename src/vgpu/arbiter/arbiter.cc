@@ -39,6 +39,7 @@ Status Arbiter::open() {
     BERTH_TRY_VOID(make_directory(options_.directory, 0711));
     BERTH_TRY_VOID(make_directory(options_.directory + "/tenants", 0711));
     const std::string lock = options_.directory + "/lock";
+    spare_ = spare_file();
     lock_.reset(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
     if (!lock_.is_open())
         return fail(ErrorCode::Unavailable, "cannot open \"" + lock + "\": " + ::strerror(errno));
@@ -65,9 +66,8 @@ void Arbiter::run(int stop) {
 }
 
 void Arbiter::on_control() {
-    Peer peer = accept_peer(control_.get());
-    if (!peer.socket.is_open() || owners_.size() >= kOwnersMax) return;
-    if (peer.uid != 0 && peer.uid != ::geteuid()) return;
+    Peer peer = accept_peer(control_.get(), spare_);
+    if (!peer.socket.is_open() || owners_.size() >= kOwnersMax || !is_owner(peer)) return;
     const std::uint64_t id = next_id_++;
     Owner& owner = owners_[id];
     owner.socket = std::move(peer.socket);
@@ -207,6 +207,10 @@ Status Arbiter::fit_into_lane(const Tenant& tenant, const Order& order) const {
 
 Status Arbiter::drop_tenant(const std::string& name) {
     Tenant& tenant = *tenants_.at(name);
+    std::vector<std::uint64_t> silent;
+    for (const auto& [id, member] : tenant.members)
+        if (member.state == Member::State::guest) silent.push_back(id);
+    for (const std::uint64_t id : silent) remove(tenant, id);
     if (!tenant.members.empty())
         return fail(ErrorCode::Conflict,
                     "tenant \"" + name + "\" has " + std::to_string(tenant.members.size()) +

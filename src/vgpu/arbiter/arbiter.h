@@ -28,6 +28,7 @@ namespace berth::vgpu::arbiter {
 inline constexpr std::size_t kTenantsMax = 512;
 inline constexpr std::size_t kLanesMax = 1024;
 inline constexpr std::size_t kGuestsMax = 1024;  // of a tenant: connections and the not yet freed
+inline constexpr std::size_t kStrangersMax = 16;  // of those, other users', to be told so
 
 struct Options {
     std::string directory;
@@ -81,6 +82,7 @@ class Arbiter {
     Loans loans_;
     Residue residue_;
     Descriptor lock_;
+    Descriptor spare_;
     Descriptor control_;
     struct Owner {
         Descriptor socket;

@@ -12,12 +12,20 @@
 #include "vgpu/ledger/admission.h"
 
 namespace berth::vgpu::arbiter {
+namespace {
+
+// Who connects without end must not keep the arbiter from everybody else: the rest wakes it again.
+constexpr int kGuestsAtOnce = 64;
+
+}  // namespace
 
 void Arbiter::on_guest(Tenant& tenant) {
-    while (true) {
-        Peer peer = accept_peer(tenant.listener.get());
-        if (!peer.socket.is_open()) return;  // the rest, if any, wakes us again
+    for (int count = 0; count < kGuestsAtOnce; ++count) {
+        Peer peer = accept_peer(tenant.listener.get(), spare_);
+        if (!peer.socket.is_open()) return;
+        const bool is_stranger = !tenant.is_of_user(peer.uid);
         if (tenant.members.size() >= kGuestsMax) continue;
+        if (is_stranger && tenant.strangers() >= kStrangersMax) continue;
         const std::uint64_t id = next_id_++;
         Member& member = tenant.members[id];
         member.peer = std::move(peer);
@@ -42,12 +50,13 @@ void Arbiter::on_message(Tenant& tenant, std::uint64_t id) {
             return refuse(tenant, id,
                           "the arbiter speaks version 2 of the admission; "
                           "use the interposer that came with it");
-        if (member.peer.uid != tenant.uid() && member.peer.uid != 0)
+        if (!tenant.is_of_user(member.peer.uid))
             return refuse(tenant, id,
                           "tenant \"" + tenant.name() + "\" belongs to user " +
                               std::to_string(tenant.uid()) + ", this process to " +
                               std::to_string(member.peer.uid) + "; its owner sets uid=");
-        if (hello.role == ledger::kRoleSupervisor) return attend(tenant, id);
+        if (hello.role == ledger::kRoleSupervisor)
+            return is_owner(member.peer) ? attend(tenant, id) : remove(tenant, id);
         return admit(tenant, member);
     }
     // A ring says only that it is time to look, whatever else is in it: run() looks after it.

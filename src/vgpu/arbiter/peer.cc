@@ -2,6 +2,7 @@
 #include "vgpu/arbiter/peer.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -38,10 +39,23 @@ base::Result<Descriptor> listen_at(const std::string& path, bool& was_left) {
     return socket;
 }
 
-Peer accept_peer(int listener) {
+Descriptor spare_file() { return Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
+
+Peer accept_peer(int listener, Descriptor& spare) {
+    const auto next = [listener] {
+        return Descriptor(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    };
     Peer peer;
-    peer.socket.reset(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!peer.socket.is_open()) return {};
+    peer.socket = next();
+    if (!peer.socket.is_open()) {
+        // It would stay in line for ever, and wake the arbiter all that time.
+        if (errno == EMFILE || errno == ENFILE) {
+            spare.reset();
+            next();
+            spare = spare_file();
+        }
+        return {};
+    }
     ucred identity{};
     socklen_t size = sizeof identity;
     if (::getsockopt(peer.socket.get(), SOL_SOCKET, SO_PEERCRED, &identity, &size) != 0) return {};
@@ -80,6 +94,8 @@ bool send_welcome(int socket, const ledger::Welcome& welcome, int account, int t
     }
     return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof welcome;
 }
+
+bool is_owner(const Peer& peer) { return peer.uid == 0 || peer.uid == ::geteuid(); }
 
 bool has_ended(const Descriptor& process) { return is_ready(process.get(), POLLIN); }
 

@@ -26,8 +26,15 @@ struct Peer {
     uid_t uid = 0;
 };
 
-// Takes the next one in line; without an open socket when there is none or it has gone again.
-Peer accept_peer(int listener);
+// A file to give up for a moment when there are no more.
+Descriptor spare_file();
+
+// Takes the next one in line; without an open socket when there is none or it has gone again, or
+// when there is no file left for it: then it is hung up on.
+Peer accept_peer(int listener, Descriptor& spare);
+
+// Whether it is of the arbiter's user, or root.
+bool is_owner(const Peer& peer);
 
 // One packet into `into`; returns its whole length even where it is longer, 0 when the peer has
 // gone, -1 when there is nothing to read.

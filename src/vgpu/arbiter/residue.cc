@@ -48,6 +48,7 @@ std::int64_t Residue::look(const Tenants& tenants, const GpuMemory& memory, std:
         for (const auto& [tenant, gpu] : guests) {
             const std::uint64_t counted = std::max(before[tenant], tenant->counted(gpu));
             const std::uint64_t held = held_by(*tenant, *holders);
+            tenant->set_seen_held(gpu, held);
             has_changed |= tenant->set_uncounted(gpu, held - std::min(held, counted));
         }
     }

@@ -189,7 +189,7 @@ lending::Tenant Tenant::look_at_loan(std::uint32_t gpu) const {
         return sight;
     }
     sight.can_leave = whereabouts.supervisor.is_open();
-    sight.charged = ledger::charged(place(gpu));
+    sight.charged = believed_charge(gpu);
     // Halted processes have not come back to an arbiter that was started anew.
     if (members.empty() && sight.where == lending::Where::off) sight.charged = whereabouts.bytes;
     for (std::uint32_t slot = 0; slot < terms.slots_end; ++slot)
@@ -351,7 +351,7 @@ windows::LaneSight Tenant::look_in_lane(std::uint32_t gpu, std::int64_t now) {
         sight.peak += std::min(words.peak.load(), ledger::kNoLimit);
     }
     if (iterates) sight.iterations = seen_[gpu].profiler.profile().iterations;
-    sight.charged = ledger::charged(place(gpu));
+    sight.charged = believed_charge(gpu);
     return sight;
 }
 
@@ -395,6 +395,21 @@ std::size_t Tenant::members_here() const {
     return static_cast<std::size_t>(
         std::count_if(members.begin(), members.end(),
                       [](const auto& entry) { return entry.second.state == Member::State::here; }));
+}
+
+std::size_t Tenant::strangers() const {
+    return static_cast<std::size_t>(
+        std::count_if(members.begin(), members.end(),
+                      [this](const auto& entry) { return !is_of_user(entry.second.peer.uid); }));
+}
+
+std::uint64_t Tenant::believed_charge(std::uint32_t gpu) const {
+    const ledger::GpuTerms& terms = terms_->gpus[gpu];
+    const auto processes = static_cast<std::uint64_t>(std::ranges::count(taken_, true));
+    const std::uint64_t most =
+        limit(gpu) + terms.uncounted_bytes +
+        processes * std::min<std::uint64_t>(terms.context_bytes, ledger::kNoLimit);
+    return std::min(ledger::charged(place(gpu)), std::max(most, seen_[gpu].held));
 }
 
 bool Tenant::is_waiting(std::uint32_t gpu) const {

@@ -118,6 +118,10 @@ class Tenant {
     bool set_uncounted(std::uint32_t gpu, std::uint64_t bytes);
     bool has_charge(std::uint32_t slot, std::uint32_t gpu) const;
     std::size_t members_here() const;
+    // What it is believed to hold. Its processes may pass its limit by their contexts; what they
+    // write beyond that, and the management library has not seen, must not take others' memory.
+    std::uint64_t believed_charge(std::uint32_t gpu) const;
+    void set_seen_held(std::uint32_t gpu, std::uint64_t bytes) { seen_[gpu].held = bytes; }
     // A line for each GPU, as words of key=value.
     std::string describe();
 
@@ -128,6 +132,8 @@ class Tenant {
     const windows::LaneClaim& lane_claim() const { return lane_claim_; }
     const std::vector<std::string>& gpus() const { return gpus_; }
     std::uint32_t uid() const { return uid_; }
+    bool is_of_user(std::uint32_t uid) const { return uid == uid_ || uid == 0; }
+    std::size_t strangers() const;  // connections of other users
     int account_fd() const { return account_fd_; }
     int terms_fd() const { return terms_fd_; }
 
@@ -164,6 +170,7 @@ class Tenant {
         std::int64_t at = 0;
         std::int64_t believable = 0;  // ns that may still be reported: no more than have passed
         std::uint32_t grant = 0;  // the last one in its lane
+        std::uint64_t held = 0;  // bytes, by the management library
         Profiler profiler;
         Profiler::Phase phase = Profiler::Phase::alone;  // since the last look
     };

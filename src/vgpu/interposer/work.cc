@@ -14,10 +14,15 @@ namespace berth::vgpu::interposer {
 namespace {
 
 constexpr std::int64_t kBetweenMarks = 500'000;  // ns of work
+// Work behind the last passed mark that may stay without one: a mark for each short kernel would
+// take longer than the kernel, and the GPU would wait for the next.
+constexpr std::int64_t kUnmarkedMax = 50'000;
 constexpr std::int64_t kFollows = 500'000;  // before one ends the next must be launched
 constexpr std::int64_t kBlockedMax = 1'000'000'000;
 constexpr std::uint32_t kLaunchesMax = 64;       // between marks
 constexpr std::uint32_t kMarksMax = 64;
+constexpr std::int64_t kLateMax = 250'000;  // of the thread that waits for marks
+constexpr std::int64_t kWeightMax = 16;
 constexpr std::uint32_t kMarksUnmeasured = 4;  // while nothing is known about the work
 
 struct Mark {
@@ -40,6 +45,8 @@ struct Work {
     std::int64_t launch_ns = 0;          // what one takes, lately; 0: not known
     std::int64_t busy_until = 0;         // seen so far
     std::int64_t first_unmarked_at = 0;  // when work began behind the last mark
+    std::int64_t marked_at = 0;
+    std::int64_t launched_at = 0;
     bool has_thread = false;
 };
 Work works[ledger::kGpusMax];
@@ -68,9 +75,12 @@ void account(Work& work, Gpu gpu, const Mark& mark, std::int64_t now) {
     const std::int64_t began = std::max(mark.made_at, work.busy_until);
     const std::int64_t took = std::max<std::int64_t>(now - began, 0);
     work.busy_until = now;
-    const std::int64_t each = took / std::max<std::uint32_t>(mark.launches, 1);
-    work.launch_ns =
-        work.launch_ns == 0 ? std::max<std::int64_t>(each, 1) : (work.launch_ns * 3 + each) / 4 + 1;
+    const std::int64_t launches = std::max<std::uint32_t>(mark.launches, 1);
+    const std::int64_t each = took / launches;
+    // What took little may say more about how late this thread is: it counts by its launches.
+    const std::int64_t weight = took >= kLateMax ? kWeightMax : std::min(launches, kWeightMax);
+    if (work.launch_ns == 0) work.launch_ns = each;
+    work.launch_ns += (each - work.launch_ns) * weight / (4 * kWeightMax) + 1;
     if (ledger::Slot* slot = work_slot(gpu)) {
         slot->busy_ns.fetch_add(static_cast<std::uint64_t>(took));
         slot->in_flight = work.count > 0 ? 1 : 0;
@@ -194,9 +204,10 @@ CUevent take_event(Work& work, CUcontext context) {
 }
 
 bool is_mark_due(const Work& work, std::int64_t now) {
-    return work.count == 0 || work.launch_ns == 0 || work.unmarked >= kLaunchesMax ||
-           work.unmarked * work.launch_ns >= kBetweenMarks ||
-           now - work.first_unmarked_at >= kBetweenMarks;
+    const std::int64_t between = work.count == 0 ? kUnmarkedMax : kBetweenMarks;
+    return work.launch_ns == 0 || work.unmarked >= kLaunchesMax ||
+           work.unmarked * work.launch_ns >= between || now - work.first_unmarked_at >= between ||
+           (work.count == 0 && now - work.marked_at >= between);
 }
 
 }  // namespace
@@ -221,7 +232,10 @@ void GatedLaunch::launched(CUresult result) const {
     const Held held(work.lock);
     if (result == CUDA_SUCCESS) {
         const std::int64_t now = now_ns();
-        if (work.count == 0 && work.unmarked > 0) account_unmarked(work, here_.gpu, now);
+        const bool follows = now - work.launched_at < kUnmarkedMax;
+        if (work.count == 0 && work.unmarked > 0 && !follows)
+            account_unmarked(work, here_.gpu, now);
+        work.launched_at = now;
         if (work.unmarked++ == 0) work.first_unmarked_at = now;
         const bool ends = (passage_ & iterations::kEnds) != 0;
         if ((ends || is_mark_due(work, now)) && work.count < kMarksMax) {
@@ -232,6 +246,7 @@ void GatedLaunch::launched(CUresult result) const {
                     event, here_.context, work.first_unmarked_at, work.unmarked};
                 ++work.count;
                 work.unmarked = 0;
+                work.marked_at = now;
                 ::pthread_cond_broadcast(&work.changed);
                 return;
             }

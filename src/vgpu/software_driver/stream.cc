@@ -297,7 +297,7 @@ CUresult enqueue(Driver& driver, Stream& stream, Operation operation) {
     if (driver.description().time == device::Time::Virtual || driver.work.active.empty())
         return CUDA_SUCCESS;
     if (!driver.work.has_thread) start_thread(driver);
-    if (wake_ns + kThreadStepNs < driver.work.thread_wakes_ns || wake_ns == kNever)
+    if (wake_ns + kThreadStepNs < driver.work.looked_at_ns() || wake_ns == kNever)
         driver.changed.notify_all();
     return CUDA_SUCCESS;
 }
@@ -345,10 +345,14 @@ CUresult wait_until(Driver& driver, Lock& lock, const std::function<bool()>& is_
         const std::uint64_t now_ns = device::steady_ns();
         if (wake_ns < now_ns + kSpinNs) {
             lock.unlock();
-            std::this_thread::yield();
+            do std::this_thread::yield();
+            while (device::steady_ns() < wake_ns);
             lock.lock();
         } else {
-            driver.changed.wait_until(lock, at(std::min(wake_ns - kSpinNs / 2, now_ns + kLookNs)));
+            const auto look =
+                driver.work.sleeping.insert(std::min(wake_ns - kSpinNs / 2, now_ns + kLookNs));
+            driver.changed.wait_until(lock, at(*look));
+            driver.work.sleeping.erase(look);
         }
     }
     --driver.work.waiting;

@@ -9,11 +9,13 @@
 // and everything happens, in the one that waits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "vgpu/abi/cuda.h"
@@ -87,8 +89,15 @@ struct Work {
     std::vector<Stream*> active;  // with operations in them
     bool has_thread = false;
     std::uint32_t waiting = 0;           // threads that pump while they wait
+    std::multiset<std::uint64_t> sleeping;  // those of them that look again then, ns
     std::uint64_t thread_wakes_ns = 0;   // when the background thread looks again
     unsigned long long next_id = 1;
+
+    // When somebody looks again, who is awake or not.
+    std::uint64_t looked_at_ns() const {
+        if (waiting > sleeping.size()) return 0;
+        return sleeping.empty() ? thread_wakes_ns : std::min(thread_wakes_ns, *sleeping.begin());
+    }
 };
 
 // Which default stream a NULL handle means: that of the function's own name or of its _ptsz form.

@@ -94,9 +94,14 @@ std::int64_t Lane::turn(std::int64_t now) {
 }
 
 void Lane::account(std::int64_t now) {
+    const std::int64_t elapsed = std::min(last_turn_ == 0 ? 0 : now - last_turn_, kUsedMax);
+    last_turn_ = now;
     std::int64_t least = INT64_MAX;
     for (Job& job : jobs_) {
-        const Sight& work = job.sight.work;
+        Sight& work = job.sight.work;
+        const bool is_there = job.id == holder_ || job.id == draining_;
+        const bool keeps = is_there && (work.in_flight || work.waiting) && is_wanted(job);
+        work.used_ns = job.usage.charge(work.used_ns, keeps ? elapsed : 0);
         const bool is_at_work =
             work.waiting || work.in_flight || job.sight.inside || work.used_ns > 0;
         if (!work.waiting)
@@ -106,7 +111,7 @@ void Lane::account(std::int64_t now) {
         if (is_at_work) job.active_at = now;
         job.used += work.used_ns;
         job.score += work.used_ns * kScoreUnit / std::max(job.claim.weight, 1);
-        job.sight.work.used_ns = 0;
+        work.used_ns = 0;
         if (now - job.active_at <= pace_.idle_after) least = std::min(least, job.score);
     }
     // Who did nothing for a while comes back as whoever had least: what it did not use is lost.

@@ -107,6 +107,7 @@ class Lane {
         bool is_admitted = false;
         std::int64_t waits_since = -1;
         std::int64_t active_at = 0;
+        Usage usage;
         std::int64_t used = 0;  // device time
         std::int64_t score = 0;  // of fair: device time by weight
         Turn turn;
@@ -140,6 +141,7 @@ class Lane {
     bool was_stopped_ = false;  // ... within an iteration
     std::int64_t drain_until_ = 0;
     std::int64_t granted_at_ = 0;
+    std::int64_t last_turn_ = 0;
     std::int64_t wanted_since_ = -1;  // others wait for the holder's turn to end
     std::uint64_t iterations_before_ = 0;  // the holder's, when its turn began
 };

@@ -455,3 +455,24 @@ TEST_CASE("of two jobs that each leave the GPU half idle one computes while the 
     CHECK(gain(1) >= 1.9);
     CHECK(gain(2) >= 1.3);
 }
+
+TEST_CASE("fair: a job that never reports its device time has twice its part at most") {
+    Lane lane({8 * kGiB, Policy::fair});
+    LaneClaim claim;
+    claim.limit = kGiB;
+    const auto liar = lane.join(claim, 1);
+    const auto other = lane.join(claim, 1);
+    std::int64_t served = 0;
+    for (std::int64_t now = kMs; now <= 60 * kSecond; now += kMs) {
+        const bool has_turn = lane.turn_of(other).right != Right::closed;
+        if (has_turn) served += kMs;
+        LaneSight lies;
+        lies.work = {true, true, 0};
+        lane.see(liar, lies);
+        LaneSight truth;
+        truth.work = {!has_turn, has_turn, has_turn ? kMs : 0};
+        lane.see(other, truth);
+        lane.turn(now);
+    }
+    CHECK(served >= 60 * kSecond * 3 / 10);
+}

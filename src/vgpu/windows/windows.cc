@@ -93,6 +93,8 @@ void Windows::account(std::int64_t now) {
     std::vector<Tenant*> working;
     std::vector<Claim> claims;
     for (Tenant& tenant : tenants_) {
+        tenant.sight.used_ns = tenant.usage.charge(
+            tenant.sight.used_ns, keeps_from_others(tenant) ? std::min(elapsed, kUsedMax) : 0);
         if (is_at_work(tenant)) tenant.active_at = now;
         // Between two pieces of work a tenant still counts as being at work.
         if (now - tenant.active_at <= pace_.window) {
@@ -116,6 +118,15 @@ void Windows::account(std::int64_t now) {
         tenant.credit += used * parts[index] / whole * kWhole;
         if (!is_at_work(tenant)) tenant.credit = std::min(tenant.credit, savings(tenant));
     }
+}
+
+// Whether it says that it has work on the GPU, and another one waits for that.
+bool Windows::keeps_from_others(const Tenant& tenant) const {
+    const bool is_there = tenant.id == holder_ || tenant.id == draining_;
+    return is_there && (tenant.sight.in_flight || tenant.sight.waiting) &&
+           std::ranges::any_of(tenants_, [&](const Tenant& other) {
+               return other.id != tenant.id && other.sight.waiting && can_run(other);
+           });
 }
 
 bool Windows::goes_before_some(const Tenant& tenant) const {

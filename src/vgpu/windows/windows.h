@@ -2,7 +2,8 @@
 //
 // Whose turn is it on a GPU, and until when? One tenant at a time holds a window. Device time that
 // was used is taken from its user's credit and credited to all tenants at work, to each its
-// entitlement (entitlement.h); so a kernel or graph longer than a window is let run and paid back.
+// entitlement (entitlement.h, usage.h); so a kernel or graph longer than a window is let run and
+// paid back.
 //
 // Next is who has work and is within its cap: those with credit first, among them the highest
 // priority, among those the most credit, then who joined first. A window goes on past its end as
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "vgpu/windows/entitlement.h"
+#include "vgpu/windows/usage.h"
 
 namespace berth::vgpu::windows {
 
@@ -84,6 +86,7 @@ class Windows {
         Claim claim;
         Sight sight;
         Right right = Right::closed;
+        Usage usage;
         std::int64_t credit = 0;  // ns * kWhole
         std::int64_t cap_room = 0;  // ns * 1000; below zero it may not run
         std::int64_t active_at = 0;  // when it last had work
@@ -96,6 +99,7 @@ class Windows {
         return tenant.sight.waiting || tenant.sight.in_flight || tenant.sight.used_ns > 0;
     }
     void account(std::int64_t now);
+    bool keeps_from_others(const Tenant& tenant) const;
     bool goes_before_some(const Tenant& tenant) const;
     bool goes_behind_some(const Tenant& tenant) const;
     std::int64_t savings(const Tenant& tenant) const;

@@ -382,3 +382,21 @@ TEST_CASE("a false report of device time costs its sender its turn, no more") {
     CHECK(windows.right(other) == Right::granted);
     CHECK(windows.right(liar) == Right::closed);
 }
+
+TEST_CASE("who never reports its device time has twice its part at most, where others want it") {
+    for (const bool is_in_flight : {true, false}) {
+        CAPTURE(is_in_flight);
+        Windows windows;
+        const auto liar = windows.join(share(500), 1);
+        const auto other = windows.join(share(500), 1);
+        std::int64_t served = 0;
+        for (std::int64_t now = kMs; now <= 60 * kSecond; now += kMs) {
+            const bool has_turn = windows.right(other) == Right::granted;
+            if (has_turn) served += kMs;
+            windows.see(liar, {true, is_in_flight, 0});
+            windows.see(other, {!has_turn, has_turn, has_turn ? kMs : 0});
+            windows.turn(now);
+        }
+        CHECK(of(served, 60 * kSecond) >= 0.3);
+    }
+}

@@ -15,10 +15,11 @@ namespace {
 std::string state_file() { return "/dev/shm/berth-gpus-" + std::to_string(::getpid()); }
 
 // Before the arbiter starts, which may look at the GPUs itself.
-std::vector<std::string> after_describing_gpus(std::vector<std::string> options) {
+std::vector<std::string> after_describing_gpus(std::vector<std::string> options,
+                                               const std::string& memory) {
     ::unlink(state_file().c_str());
-    const std::string gpus = "state=" + state_file() +
-                             ";gpus=2;memory=4GiB;reserved=0MiB;context=64MiB;contents=1GiB" +
+    const std::string gpus = "state=" + state_file() + ";gpus=2;memory=" + memory +
+                             ";reserved=0MiB;context=64MiB;contents=1GiB" +
                              ";uuids=" + GpuNode::uuid(0) + "," + GpuNode::uuid(1);
     ::setenv("BERTH_SOFTWARE_GPU", gpus.c_str(), 1);
     return options;
@@ -26,8 +27,9 @@ std::vector<std::string> after_describing_gpus(std::vector<std::string> options)
 
 }  // namespace
 
-GpuNode::GpuNode(const std::string& terms, std::vector<std::string> options)
-    : Node(after_describing_gpus(std::move(options))), state_(state_file()) {
+GpuNode::GpuNode(const std::string& terms, std::vector<std::string> options,
+                 const std::string& memory)
+    : Node(after_describing_gpus(std::move(options), memory)), state_(state_file()) {
     tenant("job", terms);
     be("job");
 }

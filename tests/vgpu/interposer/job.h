@@ -15,10 +15,11 @@ namespace vgpu {
 inline constexpr std::uint64_t kMiB = 1ULL << 20U;
 inline constexpr std::uint64_t kContext = 64 * kMiB;
 
-// Two GPUs of 4 GiB, and an arbiter with one tenant "job" on the first of them.
+// Two GPUs, and an arbiter with one tenant "job" on the first of them.
 class GpuNode : public Node {
   public:
-    explicit GpuNode(const std::string& terms, std::vector<std::string> options = {});
+    explicit GpuNode(const std::string& terms, std::vector<std::string> options = {},
+                     const std::string& memory = "4GiB");
     ~GpuNode();
 
     // Environment of the processes to come: members of this tenant; of none.
