@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A tenant of a GPU, by the driver API alone: the same program on a software driver and a real one.
-//   calls ROUNDS                               launches of an empty kernel, allocations with a
-//   free,
-//                                              each past the interposer and through it
+//   calls ROUNDS                               empty kernels, allocations with a free, each past
+//                                              the interposer and through it
 //   steps SECONDS KERNELS KERNEL_US EPHEMERAL_MIB      the same of steps of a training
 //   train SECONDS KERNELS KERNEL_US THINK_US EPHEMERAL_MIB    steps of kernels, then something else
 //   alternate SECONDS KERNELS KERNEL_US        the same, every other two seconds; meanwhile on the
 //                                              second GPU, where there is one
 //   requests SECONDS KERNELS KERNEL_US EVERY_US               in those seconds and in the others
 //   hold MIB                                   memory that is filled, and looked at again and again
-//   families                                   memory of every kind, between lines on standard
-//   input
+//   families                                   memory of every kind, between lines of input
 // `train`, `alternate` and `requests` begin at a line on standard input, when all are ready; what
 // they found is a line of JSON.
 #include <unistd.h>
