@@ -128,9 +128,28 @@ class Checker {
         }
         for (const std::string& pool : job.spec.pools) check_pool(pool, place, "pools");
         check_topology(job.spec.topology, place);
+        check_frozen(job, place);
         for (std::size_t i = 0; i < job.tasks.size(); ++i) {
             if (job.tasks[i].state == TaskState::Pending) continue;
             check_task(job.spec.request, job.tasks[i], places_.tasks[index][i]);
+        }
+    }
+
+    // The processes of a frozen job are all there, on one node.
+    void check_frozen(const JobDescription& job, const Place& place) {
+        const TaskDescription* frozen = nullptr;
+        for (const TaskDescription& task : job.tasks) {
+            if (task.state == TaskState::Frozen && frozen == nullptr) frozen = &task;
+        }
+        if (frozen == nullptr) return;
+        for (const TaskDescription& task : job.tasks) {
+            const bool runs =
+                task.state == TaskState::Running || task.state == TaskState::Releasing;
+            if (runs)
+                return report(place, "tasks", "wanted all frozen or none, found running ones too");
+            if (task.state != TaskState::Frozen || task.node == frozen->node) continue;
+            return report(place, "tasks",
+                          "wanted frozen ones on one node, found " + quoted(task.node) + " too");
         }
     }
 
@@ -182,8 +201,8 @@ class Checker {
         }
         const model::GpuPart whole{base::kWholeGpu, model::memory_left_by_driver(*node)};
         const model::GpuPart each = part.value_or(whole);
-        // Promised GPUs are still in use by those who leave them.
-        if (task.state == TaskState::Promised) return;
+        // Promised GPUs are still in use by those who leave them, those of frozen tasks by anybody.
+        if (task.state == TaskState::Promised || task.state == TaskState::Frozen) return;
         NodeUse& use = uses_[node];
         for (const int index : task.gpu_indices) {
             if (index >= node->gpus) {

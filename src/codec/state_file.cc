@@ -354,6 +354,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     job.turn_until = fields.duration("turn_until");
     job.held = fields.flag("held", false);
     job.parked_since = fields.time("parked_since");
+    job.frozen_gpu_memory = fields.bytes("frozen_gpu_memory").value_or(base::Bytes{0});
     job.promised_until = fields.time("promised_until");
     read_tasks(fields, job);
     read_counts(fields, job);
@@ -459,7 +460,7 @@ TaskDescription StateReader::read_task(const Value& value, const std::string& pa
 
 void StateReader::read_counts(FieldReader& fields, JobDescription& job) {
     JobSpec& spec = job.spec;
-    const std::size_t left = model::left_before_move(job);
+    const std::size_t left = model::places_before_promise(job);
     const auto listed_tasks = std::ssize(job.tasks) - static_cast<std::ptrdiff_t>(left);
     const bool is_range = spec.tasks_max > 1;  // given as gpus: 4..16
     const std::int64_t high =

@@ -40,6 +40,7 @@ bool is_equal(const model::Description& a, const model::Description& b) {
                x.turn_until == y.turn_until && x.held == y.held &&
                x.parked_since == y.parked_since && x.last_pause == y.last_pause &&
                x.waiting_since == y.waiting_since && x.stale_since == y.stale_since &&
+               x.frozen_gpu_memory == y.frozen_gpu_memory &&
                std::ranges::equal(x.tasks, y.tasks, is_same_task);
     };
     return a.now == b.now && a.pools == b.pools && a.nodes == b.nodes && a.projects == b.projects &&
@@ -148,6 +149,25 @@ TEST_CASE("tasks give the gang its size unless min and max do") {
     CHECK(counts("min: 3, tasks: [{node: n}]") == std::pair(3, 3));
     CHECK(counts("gpus: 2..4, tasks: [{node: n}]") == std::pair(2, 4));
     CHECK(counts("min: 2, max: 8") == std::pair(2, 8));
+}
+
+TEST_CASE("a frozen job is kept on its node, its GPUs free for others, and may be promised them") {
+    const model::Description state = good(
+        "nodes: [{name: n, gpus: 1}]\nprojects: [{name: p}]\njobs: "
+        "[{name: a, project: p, frozen_gpu_memory: 2G, tasks: [{state: frozen, node: n, gpus: [0]},"
+        " {state: promised, node: n, gpus: [0]}]}, {name: b, project: p, tasks: [{node: n}]}]");
+    CHECK(state.jobs[0].tasks[0].state == model::TaskState::Frozen);
+    CHECK(state.jobs[0].frozen_gpu_memory == base::Bytes{INT64_C(2) << 30});
+    CHECK(state.jobs[0].spec.tasks_max == 1);
+    CHECK(model::places_before_promise(state.jobs[0]) == 1);
+    CHECK(is_equal(good(codec::state_json(state)), state));
+    const std::string head =
+        "nodes: [{name: m, gpus: 1}, {name: n, gpus: 1}]\nprojects: [{name: p}]\n"
+        "jobs: [{name: j, project: p, tasks: [{state: frozen, node: m, gpus: [0]}, ";
+    CHECK(error_of(head + "{node: n, gpus: [0]}]}]") ==
+          "state.yaml:3: jobs[0].tasks: wanted all frozen or none, found running ones too");
+    CHECK(error_of(head + "{state: frozen, node: n, gpus: [0]}]}]") ==
+          "state.yaml:3: jobs[0].tasks: wanted frozen ones on one node, found \"n\" too");
 }
 
 TEST_CASE("bad input is one line naming file, line, field, what was wanted and what was found") {

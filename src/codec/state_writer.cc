@@ -228,6 +228,8 @@ class StateWriter {
         duration("turn_until", job.turn_until);
         if (job.held) json_.key("held"), json_.boolean(true);
         if (job.parked_since) time("parked_since", *job.parked_since);
+        if (job.frozen_gpu_memory.value > 0)
+            number("frozen_gpu_memory", job.frozen_gpu_memory.value);
         if (job.promised_until) time("promised_until", *job.promised_until);
         list("tasks", job.tasks, [&](const TaskDescription& task) {
             if (task.state != TaskState::Running) {

@@ -42,8 +42,8 @@ template <>
 inline constexpr std::array<Word, 4> kWords<model::PauseRung>{"unknown", "checkpoint", "signal",
                                                               "kill"};
 template <>
-inline constexpr std::array<Word, 4> kWords<model::TaskState>{"pending", "running", "releasing",
-                                                              "promised"};
+inline constexpr std::array<Word, 5> kWords<model::TaskState>{"pending", "running", "releasing",
+                                                              "promised", "frozen"};
 template <>
 inline constexpr std::array<Word, 2> kWords<model::QuotaKind>{"guaranteed", "fixed"};
 template <>

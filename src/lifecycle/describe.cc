@@ -211,6 +211,7 @@ class Describer {
             known.stale_since = job.stale_since;
             state_.cluster.history().stale[id] = {*job.stale_since, job.spec.stale_grace};
         }
+        BERTH_TRY_VOID(keep_frozen(id, job));
         if (job.parked_since && known.tasks.empty()) {
             known.parked_since = job.parked_since;
             leave_or_join_line(state_, known);
@@ -225,29 +226,50 @@ class Describer {
         return {};
     }
 
-    Status keep_promise(model::JobId id, const JobDescription& job) {
+    Status keep_frozen(model::JobId id, const JobDescription& job) {
+        model::JobRecord& known = state_.jobs.at(id);
+        for (std::size_t rank = 0; rank < job.tasks.size(); ++rank) {
+            if (job.tasks[rank].state != TaskState::Frozen) continue;
+            BERTH_TRY(place, stated_place(id, job, job.tasks[rank]));
+            place.task = static_cast<int>(rank);
+            known.frozen.push_back(place);
+        }
+        if (known.frozen.empty()) return {};
+        if (!known.last_pause) known.last_pause = model::PauseReceipt{};
+        known.last_pause->frozen = model::Frozen{.gpu_memory = job.frozen_gpu_memory};
+        stay_where_frozen(state_, known);
+        return {};
+    }
+
+    // Whoever may be there.
+    Result<TaskPlacement> stated_place(model::JobId id, const JobDescription& job,
+                                       const TaskDescription& task) const {
         const cluster::Cluster& cluster = state_.cluster;
-        const base::ShapeId shape = cluster.job(id).shape;
-        const std::size_t left = model::left_before_move(job);
+        const auto node = cluster.find_node(task.node);
+        const std::string where = "job \"" + job.spec.name + "\": node \"" + task.node + "\"";
+        if (!node.is_valid()) return base::invalid(where + " does not exist");
+        std::uint64_t mask = 0;
+        for (const int gpu : task.gpu_indices) {
+            if (gpu < 0 || gpu >= cluster.nodes()[node.index()].gpus) {
+                return base::invalid(where + ": GPU " + std::to_string(gpu) + " is not there");
+            }
+            mask |= std::uint64_t{1} << gpu;
+        }
+        if (std::popcount(mask) != job.spec.request.gpus) {
+            return base::invalid(where + ": a task that is promised or frozen names all its GPUs");
+        }
+        return cluster.task_on(cluster.job(id).shape, node, mask);
+    }
+
+    Status keep_promise(model::JobId id, const JobDescription& job) {
+        const std::size_t left = model::places_before_promise(job);
         std::vector<TaskPlacement> promised;
         for (std::size_t rank = left; rank < job.tasks.size(); ++rank) {
             const TaskDescription& task = job.tasks[rank];
             if (task.state != TaskState::Promised) continue;
-            const auto node = cluster.find_node(task.node);
-            const std::string where = "job \"" + job.spec.name + "\": node \"" + task.node + "\"";
-            if (!node.is_valid()) return base::invalid(where + " does not exist");
-            std::uint64_t mask = 0;
-            for (const int gpu : task.gpu_indices) {
-                if (gpu < 0 || gpu >= cluster.nodes()[node.index()].gpus) {
-                    return base::invalid(where + ": GPU " + std::to_string(gpu) + " is not there");
-                }
-                mask |= std::uint64_t{1} << gpu;
-            }
-            if (std::popcount(mask) != job.spec.request.gpus) {
-                return base::invalid(where + ": a promise names all GPUs of the task");
-            }
-            promised.push_back(cluster.task_on(shape, node, mask));
-            promised.back().task = static_cast<int>(rank - left);
+            BERTH_TRY(place, stated_place(id, job, task));
+            place.task = static_cast<int>(rank - left);
+            promised.push_back(place);
         }
         if (promised.empty()) return {};
         const model::TimePoint until = job.promised_until.value_or(description_.now);

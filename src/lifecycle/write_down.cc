@@ -50,8 +50,18 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
             std::ranges::find(record.releasing, place.task) != record.releasing.end();
         add_task(state, job, place, leaves ? TaskState::Releasing : TaskState::Running);
     }
+    const bool is_frozen = !record.frozen.empty() && record.tasks.empty();
+    if (is_frozen) {
+        for (const model::TaskPlacement& place : record.frozen) {
+            add_task(state, job, place, TaskState::Frozen);
+        }
+        if (record.last_pause && record.last_pause->frozen) {
+            job.frozen_gpu_memory =
+                std::max(record.last_pause->frozen->gpu_memory, model::Bytes{0});
+        }
+    }
     const bool moves = record.state == model::JobState::Pausing && !record.hold.empty();
-    const std::size_t first = moves ? job.tasks.size() : 0;
+    const std::size_t first = moves || is_frozen ? job.tasks.size() : 0;
     for (const model::TaskPlacement& place : record.hold) {
         add_task(state, job, place, TaskState::Promised, first);
     }

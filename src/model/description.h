@@ -17,34 +17,37 @@
 
 namespace berth::model {
 
-// Promised: it starts there when the present holders have left.
-enum class TaskState { Pending, Running, Releasing, Promised };
+// Promised: it starts there when the present holders have left. Frozen: off its GPUs, its processes
+// alive on that node, where alone it goes on.
+enum class TaskState { Pending, Running, Releasing, Promised, Frozen };
 
 struct TaskDescription {
     TaskState state = TaskState::Pending;
-    std::string node;              // where, unless pending
+    std::string node;  // where, unless pending
     std::vector<int> gpu_indices;  // on that node; empty = any, chosen when the cluster is built
 };
 
 struct JobDescription {
     JobSpec spec;
     TimePoint created;
-    std::optional<TimePoint> waiting_since;   // last put in line; none = when it was created
+    std::optional<TimePoint> waiting_since;  // last put in line; none = when it was created
     std::optional<TimePoint> last_start;
     std::optional<TimePoint> last_checkpoint;
     std::optional<TimePoint> last_pause;
-    std::optional<TimePoint> stale_since;     // below its minimum; none = since it started
+    std::optional<TimePoint> stale_since;  // below its minimum; none = since it started
     std::optional<Duration> attained;  // GPU time it has had; none = that of its present run
     std::optional<Duration> turn_until;  // on tier 0 until it has had so much (model::Tiers)
     bool held = false;  // a user paused it
     std::optional<TimePoint> parked_since;  // it asks for no GPU until it makes a call to one
+    Bytes frozen_gpu_memory{0};  // of frozen tasks, kept in host memory besides their own
     std::optional<TimePoint> promised_until;  // how long promised tasks are kept for it
     std::vector<TaskDescription> tasks;  // by rank; those not listed are pending
 };
 
 // A job that moves has left none of its places yet and is promised others: these stand behind those
-// in the list, from rank 0 again. Returns how many stand before them; 0 = it does not move.
-std::size_t left_before_move(const JobDescription& job);
+// in the list, from rank 0 again; likewise where it is frozen and promised its GPUs again. Returns
+// how many stand before what is promised; 0 = nothing does.
+std::size_t places_before_promise(const JobDescription& job);
 
 struct Description {
     TimePoint now;

@@ -331,6 +331,7 @@ class Proof {
             const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
             const auto shares = scheduling::fair_shares(cluster, pool, stage.policy(), stage.now());
             for (std::size_t p = 1; p < cluster.projects().size(); ++p) {
+                if (cluster.projects()[p].project.name.empty()) continue;  // removed
                 const auto account =
                     scheduling::account_of(cluster, stage.policy(), stage.now(), pool,
                                            {static_cast<base::ProjectId::Rep>(p)});

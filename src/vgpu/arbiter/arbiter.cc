@@ -81,10 +81,7 @@ void Arbiter::on_owner(std::uint64_t id) {
     if (size < 0) return;
     if (size > 0) {
         const std::size_t kept = std::min(static_cast<std::size_t>(size), line.size());
-        const std::string text = answer({line.data(), kept});
-        if (::send(owner.socket.get(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT) ==
-            static_cast<ssize_t>(text.size()))
-            return;
+        if (send_answer(owner.socket.get(), answer({line.data(), kept}))) return;
     }
     loop_.forget(owner.event);
     owners_.erase(id);

@@ -5,18 +5,43 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <array>
+#include <span>
+
 namespace berth::vgpu::arbiter {
 namespace {
+
+constexpr std::size_t kPacketMax = std::size_t{64} << 10;  // a socket takes at least that
 
 bool is_ready(int fd, short events) {
     pollfd question{fd, events, 0};
     return ::poll(&question, 1, 0) == 1;
+}
+
+// With up to two files; false when it could not be sent.
+bool send_packet(int socket, std::string_view data, std::span<const int> files) {
+    alignas(cmsghdr) char ancillary[CMSG_SPACE(2 * sizeof(int))] = {};
+    iovec part{const_cast<char*>(data.data()), data.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    if (!files.empty()) {
+        message.msg_control = ancillary;
+        message.msg_controllen = CMSG_SPACE(files.size_bytes());
+        cmsghdr* header = CMSG_FIRSTHDR(&message);
+        header->cmsg_level = SOL_SOCKET;
+        header->cmsg_type = SCM_RIGHTS;
+        header->cmsg_len = CMSG_LEN(files.size_bytes());
+        ::memcpy(CMSG_DATA(header), files.data(), files.size_bytes());
+    }
+    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == std::ssize(data);
 }
 
 }  // namespace
@@ -77,22 +102,22 @@ ssize_t receive(int socket, void* into, std::size_t size) {
 }
 
 bool send_welcome(int socket, const ledger::Welcome& welcome, int account, int terms) {
-    const int fds[2] = {account, terms};
-    alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof fds)] = {};
-    iovec part{const_cast<ledger::Welcome*>(&welcome), sizeof welcome};
-    msghdr message{};
-    message.msg_iov = &part;
-    message.msg_iovlen = 1;
-    if (welcome.refused == 0) {
-        message.msg_control = ancillary;
-        message.msg_controllen = sizeof ancillary;
-        cmsghdr* header = CMSG_FIRSTHDR(&message);
-        header->cmsg_level = SOL_SOCKET;
-        header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof fds);
-        ::memcpy(CMSG_DATA(header), fds, sizeof fds);
+    const std::array files{account, terms};
+    const std::span sent(files);
+    return send_packet(socket, {reinterpret_cast<const char*>(&welcome), sizeof welcome},
+                       welcome.refused == 0 ? sent : sent.first(0));
+}
+
+bool send_answer(int socket, std::string_view text) {
+    if (text.size() <= kPacketMax) return send_packet(socket, text, {});
+    const Descriptor file(::memfd_create("answer", MFD_CLOEXEC));
+    for (std::size_t done = 0; done < text.size();) {
+        const ssize_t wrote = ::write(file.get(), text.data() + done, text.size() - done);
+        if (wrote <= 0) return false;
+        done += static_cast<std::size_t>(wrote);
     }
-    return ::sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof welcome;
+    const std::array files{file.get()};
+    return send_packet(socket, "ok", files);
 }
 
 bool is_owner(const Peer& peer) { return peer.uid == 0 || peer.uid == ::geteuid(); }

@@ -10,6 +10,34 @@
 #include "vgpu/arbiter/descriptor.h"
 
 namespace berth::vgpu::arbiter {
+namespace {
+
+constexpr std::size_t kPacketMax = std::size_t{1} << 16;
+
+// One packet, or the whole of the file that came with it; nothing when neither could be read.
+std::string receive_answer(int socket) {
+    std::string answer(kPacketMax, '\0');
+    alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))] = {};
+    iovec part{answer.data(), answer.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = ancillary;
+    message.msg_controllen = sizeof ancillary;
+    const ssize_t size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    answer.resize(size > 0 ? static_cast<std::size_t>(size) : 0);
+    const cmsghdr* header = CMSG_FIRSTHDR(&message);
+    if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return answer;
+    int number = -1;
+    ::memcpy(&number, CMSG_DATA(header), sizeof number);
+    const Descriptor file(number);
+    answer.resize(static_cast<std::size_t>(::lseek(file.get(), 0, SEEK_END)));
+    const ssize_t read = ::pread(file.get(), answer.data(), answer.size(), 0);
+    answer.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
+    return answer;
+}
+
+}  // namespace
 
 base::Result<std::string> send_order(const std::string& directory, const std::string& order) {
     const std::string path = directory + "/control";
@@ -21,17 +49,16 @@ base::Result<std::string> send_order(const std::string& directory, const std::st
     const Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     const timeval timeout{10, 0};
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
-    std::string answer(std::size_t{1} << 20, '\0');
-    ssize_t size = -1;
+    std::string answer;
+    errno = 0;
     if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
         ::send(socket.get(), order.data(), order.size(), MSG_NOSIGNAL) >= 0)
-        size = ::recv(socket.get(), answer.data(), answer.size(), 0);
-    if (size <= 0)
+        answer = receive_answer(socket.get());
+    if (answer.empty())
         return base::fail(base::ErrorCode::Unavailable,
                           "no arbiter answers at \"" + path + "\"" +
-                              (size < 0 ? std::string(": ") + ::strerror(errno) : "") +
+                              (errno != 0 ? std::string(": ") + ::strerror(errno) : "") +
                               "; start it with berth-arbiter --dir");
-    answer.resize(static_cast<std::size_t>(size));
     return answer;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How does an owner give the arbiter of a directory an order? One packet there, one back.
+// How does an owner give the arbiter of a directory an order? One packet there, one back, a
+// long answer in a file that comes with it.
 #pragma once
 
 #include <string>
