@@ -75,6 +75,10 @@ QueueOrder::QueueOrder(const PoolView& view, QueueMemory& memory, LaneTest test)
     const std::size_t projects = view.cluster.projects().size();
     memory_.jobs.resize(projects);
     memory_.best.resize(projects);
+    // All of them: one that is removed, or has others below it now, keeps nothing from before.
+    for (std::size_t i = 0; i < projects; ++i) {
+        memory_.jobs[i].open(view.claim({static_cast<ProjectId::Rep>(i)}));
+    }
     read_below(cluster::kRoot);
 }
 
@@ -82,7 +86,6 @@ void QueueOrder::read_below(ProjectId project) {
     for (const ProjectId child : view_.cluster.projects()[project.index()].children) {
         read_below(child);
     }
-    if (view_.cluster.is_leaf(project)) memory_.jobs[project.index()].open(view_.claim(project));
     refresh(project);
 }
 
