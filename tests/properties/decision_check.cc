@@ -193,6 +193,8 @@ class Replay {
 
     // R13: what is required is kept, what is preferred is left only where there is no room.
     void check_together(const Job& job, const std::vector<model::TaskPlacement>& tasks) {
+        // Who is frozen goes on where its processes are, whatever its node says it stands in now.
+        if (job.stay.node.is_valid()) return;
         const model::TopologyRequest& topology = cluster_.shape(job.shape).topology;
         std::set<base::NodeId> nodes;
         for (const auto& task : tasks) nodes.insert(task.node);

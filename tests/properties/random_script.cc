@@ -385,7 +385,7 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
         if (!record.held && rng.chance(1, 4)) add("pause " + job, 1);
         if (!record.held && rng.chance(1, 8)) add("hold " + job, 1);
         if (rng.chance(1, 6)) add("cancel " + job, 1);
-        const bool may_park = runs && !leaves && !record.is_resizing() && record.tasks.size() == 1;
+        const bool may_park = runs && !leaves && record.spec.tasks_max == 1;
         if (may_park && rng.chance(1, 4)) add("park " + job, 1);
         if (record.parked_since) add("wake " + job, 2);
         if (runs && record.spec.may_share) add("measured " + job + measured(rng), 2);
