@@ -19,6 +19,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -103,17 +104,18 @@ struct Compared {
     std::vector<double> direct = {};  // ns of a call
     std::vector<double> added = {};
 
-    template <class Way>
-    void measure(long calls, const Way& directly, const Way& hooked, bool directly_first) {
-        const auto each = [&](const Way& way) {
+    template <class Way, class Other>
+    void measure(long calls, const Way& directly, const Other& hooked, bool directly_first) {
+        const auto each = [&](const auto& way) {
             const double before = now_ns();
             for (long call = 0; call < calls; ++call) way();
             return (now_ns() - before) / static_cast<double>(calls);
         };
-        const double first = each(directly_first ? directly : hooked);
-        const double second = each(directly_first ? hooked : directly);
-        direct.push_back(directly_first ? first : second);
-        added.push_back(directly_first ? second - first : first - second);
+        double direct_ns = directly_first ? each(directly) : 0;
+        const double hooked_ns = each(hooked);
+        if (!directly_first) direct_ns = each(directly);
+        direct.push_back(direct_ns);
+        added.push_back(hooked_ns - direct_ns);
     }
     void print(const char* name, const char* end) const {
         std::printf("\"%s_ns\": %.1f, \"%s_added_ns\": %.1f%s", name, median(direct), name,
@@ -196,22 +198,16 @@ void steps(double seconds, int kernels, double kernel_us, std::size_t ephemeral)
         must(driver.wait(), "synchronize");
         must(driver.give(pointer), "free");
     };
-    const auto took = [&](const Driver& driver) {
-        const double before = now_ns();
-        step(driver);
-        return now_ns() - before;
-    };
-    std::vector<double> losses;
-    std::vector<double> direct_ns;
+    Compared compared;
     const double end = now_ns() + seconds * 1e9;
     for (bool directly_first = true; now_ns() < end; directly_first = !directly_first) {
-        const double first = took(directly_first ? direct : hooked);
-        const double second = took(directly_first ? hooked : direct);
-        direct_ns.push_back(directly_first ? first : second);
-        losses.push_back(directly_first ? second / first - 1 : first / second - 1);
+        compared.measure(1, [&] { step(direct); }, [&] { step(hooked); }, directly_first);
     }
+    std::vector<double> losses;
+    std::ranges::transform(compared.added, compared.direct, std::back_inserter(losses),
+                           std::divides());
     std::printf("{\"step_ms\": %.3f, \"loss_percent\": %.4f, \"steps\": %zu}\n",
-                median(direct_ns) / 1e6, 100 * median(losses), losses.size());
+                median(compared.direct) / 1e6, 100 * median(losses), losses.size());
 }
 
 struct Work {

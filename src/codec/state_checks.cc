@@ -137,11 +137,9 @@ class Checker {
 
     // The processes of a frozen job are all there, on one node.
     void check_frozen(const JobDescription& job, const Place& place) {
-        const TaskDescription* frozen = nullptr;
-        for (const TaskDescription& task : job.tasks) {
-            if (task.state == TaskState::Frozen && frozen == nullptr) frozen = &task;
-        }
-        if (frozen == nullptr) return;
+        const auto frozen =
+            std::ranges::find(job.tasks, TaskState::Frozen, &TaskDescription::state);
+        if (frozen == job.tasks.end()) return;
         for (const TaskDescription& task : job.tasks) {
             const bool runs =
                 task.state == TaskState::Running || task.state == TaskState::Releasing;

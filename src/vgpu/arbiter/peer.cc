@@ -18,8 +18,6 @@
 namespace berth::vgpu::arbiter {
 namespace {
 
-constexpr std::size_t kPacketMax = std::size_t{64} << 10;  // a socket takes at least that
-
 bool is_ready(int fd, short events) {
     pollfd question{fd, events, 0};
     return ::poll(&question, 1, 0) == 1;
@@ -109,7 +107,7 @@ bool send_welcome(int socket, const ledger::Welcome& welcome, int account, int t
 }
 
 bool send_answer(int socket, std::string_view text) {
-    if (text.size() <= kPacketMax) return send_packet(socket, text, {});
+    if (text.size() <= kAnswerPacketMax) return send_packet(socket, text, {});
     const Descriptor file(::memfd_create("answer", MFD_CLOEXEC));
     for (std::size_t done = 0; done < text.size();) {
         const ssize_t wrote = ::write(file.get(), text.data() + done, text.size() - done);

@@ -44,7 +44,9 @@ ssize_t receive(int socket, void* into, std::size_t size);
 // False when it could not be sent; the peer is then of no use.
 bool send_welcome(int socket, const ledger::Welcome& welcome, int account, int terms);
 
-// To an order, likewise. A long one is a file that comes with the packet "ok" (send_order.h).
+inline constexpr std::size_t kAnswerPacketMax = std::size_t{64} << 10;  // a socket takes that
+
+// To an order, likewise. A longer one is a file that comes with the packet "ok" (send_order.h).
 bool send_answer(int socket, std::string_view text);
 
 bool has_ended(const Descriptor& process);

@@ -7,16 +7,16 @@
 #include <sys/time.h>
 #include <sys/un.h>
 
-#include "vgpu/arbiter/descriptor.h"
+#include <algorithm>
+
+#include "vgpu/arbiter/peer.h"
 
 namespace berth::vgpu::arbiter {
 namespace {
 
-constexpr std::size_t kPacketMax = std::size_t{1} << 16;
-
 // One packet, or the whole of the file that came with it; nothing when neither could be read.
 std::string receive_answer(int socket) {
-    std::string answer(kPacketMax, '\0');
+    std::string answer(kAnswerPacketMax, '\0');
     alignas(cmsghdr) char ancillary[CMSG_SPACE(sizeof(int))] = {};
     iovec part{answer.data(), answer.size()};
     msghdr message{};
@@ -31,7 +31,7 @@ std::string receive_answer(int socket) {
     int number = -1;
     ::memcpy(&number, CMSG_DATA(header), sizeof number);
     const Descriptor file(number);
-    answer.resize(static_cast<std::size_t>(::lseek(file.get(), 0, SEEK_END)));
+    answer.resize(static_cast<std::size_t>(std::max(::lseek(file.get(), 0, SEEK_END), off_t{0})));
     const ssize_t read = ::pread(file.get(), answer.data(), answer.size(), 0);
     answer.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
     return answer;
