@@ -140,7 +140,7 @@ class Cluster {
     void stamp_work(ProjectId at) { work_logs_[at.index()].set_stamp(++last_stamp_); }
     void stamp_all_work();
     void settle_requests_by_memory();
-    void leave_line(const Job& job);  // and the sums of its projects
+    void leave_line(const Job& job);  // and the sums of its projects and node
     void join_line(const Job& job);
     template <typename Change>
     void change(JobId id, Change&& change);

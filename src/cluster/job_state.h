@@ -82,6 +82,8 @@ struct Job {
     // Frozen, it comes back with the tasks that it has, no more and no less.
     int least_tasks() const { return stay.node.is_valid() ? stay.tasks : tasks_min; }
     int most_tasks() const { return stay.node.is_valid() ? stay.tasks : tasks_max; }
+    // Whose host memory is set aside for its processes: from its first task on that is its tasks'.
+    Stay kept() const { return placed.empty() ? stay : Stay{}; }
     // In line for an allocation.
     bool is_waiting() const { return may_run && !hold && !is_releasing() && active < most_tasks(); }
     bool is_victim() const { return preemptible && active > 0; }

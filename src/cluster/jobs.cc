@@ -37,6 +37,12 @@ class RankSet {
     base::SmallVector<bool, 256> has_;
 };
 
+// The host memory that the processes of a frozen job take.
+void count_kept(std::vector<NodeState>& nodes, const Job& job, std::int64_t sign) {
+    const Stay kept = job.kept();
+    if (kept.node.is_valid()) nodes[kept.node.index()].memory.used += kept.memory() * sign;
+}
+
 }  // namespace
 
 LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
@@ -133,6 +139,7 @@ void Cluster::count_pending(const Job& job, std::int64_t sign) {
 }
 
 void Cluster::leave_line(const Job& job) {
+    count_kept(nodes_, job, -1);
     count_pending(job, -1);
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
@@ -150,6 +157,7 @@ void Cluster::leave_line(const Job& job) {
 }
 
 void Cluster::join_line(const Job& job) {
+    count_kept(nodes_, job, +1);
     count_pending(job, +1);
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
@@ -260,7 +268,6 @@ void Cluster::remove_job(JobId id) {
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
         holders_.erase(id);
     }
-    if (job.stay.node.is_valid()) nodes_[job.stay.node.index()].memory.used -= job.stay.memory();
     history_.stale.erase(id);
     undo_.take_memory_of(mutable_job(id).placed);
     jobs_.erase(id);
@@ -304,10 +311,7 @@ void Cluster::set_waiting(JobId id, TimePoint since) {
 
 void Cluster::set_stay(JobId id, Stay stay) {
     BERTH_CHECK(open_trials_ == 0, "processes are not kept inside a trial");
-    const Stay before = job(id).stay;
-    if (!before.node.is_valid() && !stay.node.is_valid()) return;
-    if (before.node.is_valid()) nodes_[before.node.index()].memory.used -= before.memory();
-    if (stay.node.is_valid()) nodes_[stay.node.index()].memory.used += stay.memory();
+    if (!job(id).stay.node.is_valid() && !stay.node.is_valid()) return;
     change(id, [&](Job& job) { job.stay = stay; });
 }
 

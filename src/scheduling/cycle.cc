@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "scheduling/bookings.h"
+#include "scheduling/conflicts.h"
 #include "scheduling/contest.h"
 #include "scheduling/freeable.h"
 #include "scheduling/minimum_run.h"
@@ -34,25 +35,6 @@ using cluster::Job;
 using model::Plan;
 using model::Rule;
 using model::TaskPlacement;
-
-// Somebody whose right is stronger than that of a job before it in the order.
-struct Contender {
-    JobId job;
-    base::PoolId pool;
-    Rule rule = Rule::Reclaim;
-
-    bool operator==(const Contender&) const = default;
-};
-// By the job that is to let them pass: whoever was found first passes first.
-using Conflicts = std::pmr::map<JobId, std::pmr::vector<Contender>>;
-
-// Whether it was not known.
-bool add(Conflicts& known, JobId job, const Contender& contender) {
-    std::pmr::vector<Contender>& contenders = known[job];
-    const bool is_new = std::ranges::find(contenders, contender) == contenders.end();
-    if (is_new) contenders.push_back(contender);
-    return is_new;
-}
 
 // Whether anybody leaves GPUs that nobody is promised. Of a shared GPU he may leave what is no
 // share of both compute and memory.
@@ -152,6 +134,7 @@ class Attempt {
                    (is_turn_of_others(project, lane) || could_fit(view, lane));
         };
         QueueOrder order(view, memory_.pool(view.pool).queue, std::cref(test));
+        drop_for_contenders(view, order);
         while (const auto next = order.next()) {
             if (let_pass(view, next->job, order)) continue;
             const Job& job = cluster_.job(next->job);
@@ -162,6 +145,17 @@ class Attempt {
             } else {
                 order.close(*next);
             }
+        }
+    }
+
+    // What was promised goes to those for whom it is dropped, before anybody else can take it.
+    void drop_for_contenders(PoolView& view, QueueOrder& order) {
+        for (const auto& [id, contenders] : known_) {
+            const Job& job = cluster_.job(id);
+            if (!job.hold || draft_.is_winner(id) || job.pool != view.pool) continue;
+            draft_.drop_hold(id);
+            order.changed(job.project);
+            let_pass(view, id, order);
         }
     }
 
@@ -513,8 +507,13 @@ class Attempt {
                    !view.cluster.pool(view.pool).exchange.empty();
         };
         if (plan.is_empty()) return false;
+        // A frozen job gives up host memory that was kept for it, and then it may grow.
+        const auto thaws = [&](const model::Start& start) {
+            return cluster_.job(start.job).stay.node.is_valid();
+        };
         return draft_.frees_gpus() || !plan.dropped.empty() || !draft_.honoured().empty() ||
-               spares_winners_ || std::ranges::any_of(views_, is_unsettled);
+               spares_winners_ || std::ranges::any_of(views_, is_unsettled) ||
+               std::ranges::any_of(plan.starts, thaws);
     }
 
     void wake_at_tier_changes() {
@@ -570,23 +569,14 @@ Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory
         return plan;
     }
     Conflicts known(memory.nodes());
-    bool are_booked = false;
     bool is_last = false;
     for (int count = 1;; ++count) {
-        // The next try finds the cluster as the last one did, but for holds that are dropped.
-        const auto drops_hold = [&](const auto& one) {
-            return cluster.job(one.first).hold.has_value();
-        };
-        are_booked = are_booked && std::ranges::none_of(known, drops_hold);
         const cluster::Trial trial(cluster);
-        Attempt attempt(cluster, policy, now, memory, known, std::exchange(are_booked, true),
-                        is_last);
+        // The next try books as the last one did: it finds the same cluster.
+        Attempt attempt(cluster, policy, now, memory, known, count > 1, is_last);
         attempt.run();
         if (is_last || attempt.conflicts().empty()) return attempt.take_plan();
-        bool has_learnt = false;
-        for (const auto& [job, contenders] : attempt.conflicts()) {
-            for (const Contender& contender : contenders) has_learnt |= add(known, job, contender);
-        }
+        const bool has_learnt = add(known, attempt.conflicts());
         is_last = !has_learnt || count + 1 == kAttemptsMax;
     }
 }

@@ -280,7 +280,7 @@ Places fill(const PoolView& view, const cluster::Job& job, std::span<const Stand
         const auto reach = on_one_node ? cluster::Reach::OneNode : cluster::Reach::ManyNodes;
         const auto fill_part = [&](const Region& part) {
             Placer placer(view, job.shape, part, order_for(view, job), reach);
-            placer.stay = job.stay;
+            placer.stay = job.kept();
             while (next < ranks.size()) {
                 TaskPlacement task = idle_first ? placer.next(View::Idle) : TaskPlacement{};
                 if (!task.node.is_valid() && capacity == View::Coming) {

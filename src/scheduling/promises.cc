@@ -63,6 +63,10 @@ bool is_due(const Cluster& cluster, const Job& job) {
     if (job.is_releasing()) return false;  // it moves, and has not left its old place
     if (!has_been_left(cluster, job.hold->tasks)) return false;  // which settles it for most
     base::SmallVector<Asked, 16> asked;
+    // What its processes take already where they are kept.
+    if (const cluster::Stay kept = job.kept(); kept.node.is_valid()) {
+        asked.push_back({kept.node, kHost, {}, 0, -kept.memory()});
+    }
     for (const TaskPlacement& task : job.hold->tasks) {
         asked.push_back({task.node, kHost, {}, task.cpu.value, task.memory.value});
         for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
@@ -87,10 +91,8 @@ void honour_promises(PlanDraft& draft, const std::function<bool(JobId)>& must_le
         const bool is_broken = std::ranges::any_of(job.hold->tasks, [&](const auto& task) {
             return !cluster.nodes()[task.node.index()].is_ready;
         });
-        if (must_let_pass(id)) {
-            draft.drop_hold(id);
-        } else if (is_due(cluster, job)) {
-            draft.start_from_hold(id);
+        if (is_due(cluster, job)) {
+            if (!must_let_pass(id)) draft.start_from_hold(id);
         } else if (is_broken || job.hold->deadline <= draft.now()) {
             draft.drop_hold(id);
         } else {

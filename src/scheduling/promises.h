@@ -3,7 +3,8 @@
 // Which earlier promises are due, and which are void? Stage 1 of a decision.
 //   due   everything promised has been left by its holders, and the job itself has left where it
 //         was: it starts there
-//   void  the deadline has passed, a node is gone, or the job is to let somebody pass
+//   void  the deadline has passed, or a node is gone
+// Whoever is to let somebody pass keeps what is due until then.
 // Cost: O(tasks promised).
 #pragma once
 

@@ -192,7 +192,7 @@ Room Judge::room(cluster::View view) const {
         }
     };
     for (const auto& [id, job] : cluster_.jobs()) {
-        const cluster::Stay& stay = job.stay;
+        const cluster::Stay stay = job.kept();
         if (stay.node.is_valid()) room.nodes[stay.node.index()].memory -= stay.memory();
         for (const auto& task : job.placed) {
             leave(task.is_releasing ? leaving : room, task.place, task.is_releasing ? +1 : -1);
@@ -286,7 +286,7 @@ std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::N
     for (std::int64_t k = 1; k <= want.tasks; ++k) {
         std::int64_t parts = 0;
         for (const Part& free : node.gpus) parts += std::min(how_many(free, *part), k);
-        const std::int64_t host_memory = node.memory + stay.memory();
+        const std::int64_t host_memory = node.memory + want.job->kept().memory();
         if (parts < k * each || cpu * k > node.cpu || memory * k > host_memory) break;
         count = k;
     }
