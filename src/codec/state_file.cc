@@ -310,7 +310,8 @@ void StateReader::read_project(const Value& value, const std::string& path) {
         for (const auto& [pool, content] : pools->members) {
             FieldReader pool_fields(problems_, content, by_pool.path_of(pool));
             Entitlement pattern = project.rights;
-            if (pool != model::kDefaultPool) pattern.quota.reset();
+            // How much is its own there, and what it has had, is said of each pool.
+            if (pool != model::kDefaultPool) pattern.quota.reset(), pattern.usage_ppm = 0;
             project.pools.emplace(pool, read_rights(pool_fields, pattern));
             pool_fields.finish();
         }

@@ -284,16 +284,18 @@ TEST_CASE("the order of the lists does not matter") {
     }
 }
 
-TEST_CASE("rights in a pool follow the project's own, but for the quota") {
+TEST_CASE("rights in a pool follow the project's own, but for quota and usage") {
     const auto state = good(
         "pools: [{name: a}]\nprojects: [{name: p, quota: 4, limit: 6, "
-        "weight: 2.5, kind: fixed, pools: {a: {limit: none}, default: "
+        "weight: 2.5, kind: fixed, usage: 0.5, pools: {a: {limit: none}, default: "
         "{priority: 7}}}]");
     const model::Project& project = state.projects[0];
     CHECK_FALSE(project.pools.at("a").quota.has_value());
     CHECK(project.pools.at("a").limit == model::kUnlimited);
     CHECK(project.pools.at("a").weight == 2500);
     CHECK(project.pools.at("a").kind == model::QuotaKind::Fixed);
+    CHECK(project.pools.at("a").usage_ppm == 0);
+    CHECK(project.pools.at("default").usage_ppm == 500'000);
     CHECK(project.pools.at("default").quota == base::gpus(4));
     CHECK(project.pools.at("default").priority == 7);
 }
