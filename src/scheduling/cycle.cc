@@ -507,13 +507,16 @@ class Attempt {
                    !view.cluster.pool(view.pool).exchange.empty();
         };
         if (plan.is_empty()) return false;
-        // A frozen job gives up host memory that was kept for it, and then it may grow.
-        const auto thaws = [&](const model::Start& start) {
-            return cluster_.job(start.job).stay.node.is_valid();
+        // A frozen job gives up host memory that was kept for it, and then it may grow. A share may
+        // lessen what is set aside for its project's fixed quota by more than what the pool has.
+        const auto opens = [&](const model::Start& start) {
+            const Job& job = cluster_.job(start.job);
+            return job.stay.node.is_valid() || (cluster_.pool(job.pool).has_fixed_quota &&
+                                                start.tasks.front().share != base::kWholeGpu);
         };
         return draft_.frees_gpus() || !plan.dropped.empty() || !draft_.honoured().empty() ||
                spares_winners_ || std::ranges::any_of(views_, is_unsettled) ||
-               std::ranges::any_of(plan.starts, thaws);
+               std::ranges::any_of(plan.starts, opens);
     }
 
     void wake_at_tier_changes() {

@@ -51,8 +51,8 @@ ProjectId fixed_above(const PoolView& view, ProjectId project) {
 // the part of it that is in force, what the pool has.
 std::optional<Denial> set_aside_gate(const PoolView& view, ProjectId project, MilliGpu amount) {
     for (ProjectId at = project; at != cluster::kRoot; at = fixed_above(view, at)) {
-        // These are the ones set aside for it.
-        if (is_fixed(view, at) && view.allocated(at) + amount <= view.quota(at)) return {};
+        // These are the ones set aside for it, as far as its roof has them.
+        if (is_fixed(view, at) && view.allocated(at) + amount <= view.quota(at)) continue;
         const ProjectId roof = fixed_above(view, at);
         SetAside aside;
         sum_set_aside(view, roof, at, aside);

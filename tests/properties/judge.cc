@@ -256,7 +256,7 @@ bool Judge::passes_gates(const Room& room, const Want& want) const {
         if (cluster_.claim(pool_, asker).rights.kind == model::QuotaKind::Fixed) {
             own = std::max<std::int64_t>(
                 shares_.quota[asker.index()] - room.allocated[asker.index()], 0);
-            if (want.amount <= own) return true;
+            if (want.amount <= own) continue;
         }
         const std::int64_t aside = set_aside_below(room, roof) - own;
         const std::int64_t there =
