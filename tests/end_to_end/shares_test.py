@@ -44,6 +44,24 @@ for step in range(60):
 """
 
 
+# A job that wants more than its share: by the arbiter's own command, and as a process of another.
+INTRUDER = cuda_program.OPEN + """
+import pathlib, subprocess
+arbiter, directory = sys.argv[1:]
+tenants = sorted(path.name for path in pathlib.Path(directory, "tenants").iterdir())
+for name in tenants:
+    for order in (("set", name, "memory=1M"), ("drop", name), ("status", name)):
+        done = subprocess.run([arbiter, "--dir", directory, "order", *order],
+                              capture_output=True, text=True)
+        print("order", done.returncode, done.stdout + done.stderr, flush=True)
+foreign = [f"{directory}/tenants/{name}" for name in tenants
+           if f"{directory}/tenants/{name}" != os.environ["BERTH_VGPU_SOCKET"]]
+os.environ["BERTH_VGPU_SOCKET"] = foreign[0]
+start = "import ctypes, sys; sys.exit(ctypes.CDLL('libcuda.so.1').cuInit(0))"
+print("joined", subprocess.run([sys.executable, "-c", start]).returncode, flush=True)
+"""
+
+
 class Shares(ServerCase):
     FLAGS = ("--gpus", "sim:2x16G")
 
@@ -98,6 +116,20 @@ class Shares(ServerCase):
             self.has(job, 1)
             self.go_on(job, 1)
             self.assertEqual(self.server.wait(job)["state"], "succeeded", self.log(job))
+
+    def test_a_job_neither_orders_the_arbiter_nor_joins_the_share_of_another(self):
+        honest = self.program(6, 1, request={"share": 0.5})
+        self.has(honest, 6)
+        command = [sys.executable, "-c", INTRUDER, str(BIN / "berth-arbiter"), str(self.arbiter)]
+        intruder = self.server.submit(command, request={"share": 0.5})["id"]
+        self.assertEqual(self.server.wait(intruder)["state"], "succeeded", self.log(intruder))
+        self.assertEqual(self.log(intruder).count("a job gives no orders"), 6, self.log(intruder))
+        self.assertNotIn("order 0", self.log(intruder))
+        self.assertRegex(self.log(intruder), r"another job[^!]*joined [1-9]")
+        self.go_on(honest, 6)
+        self.has(honest, 1)
+        self.go_on(honest, 1)
+        self.assertEqual(self.server.wait(honest)["state"], "succeeded", self.log(honest))
 
     def test_what_each_share_really_uses_is_shown(self):
         job = self.program(3, 1, request={"share": 0.5})

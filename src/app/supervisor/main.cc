@@ -7,11 +7,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/supervisor/supervisor.h"
 #include "supervision/passing.h"
+#include "vgpu/ledger/stay.h"
 
 namespace {
 
@@ -55,6 +57,7 @@ void show_title(char* place, const supervision::Order& order) {
         ::_exit(0);
     }
     show_title(title_place, *order);
+    ::prctl(PR_SET_NAME, vgpu::ledger::kSupervisorName);
     supervisor::Supervisor(std::move(*order), std::move(status),
                            std::move(files[supervision::kPassedChannel]))
         .run();

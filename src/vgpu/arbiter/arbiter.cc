@@ -71,8 +71,11 @@ void Arbiter::on_control() {
     const std::uint64_t id = next_id_++;
     Owner& owner = owners_[id];
     owner.socket = std::move(peer.socket);
+    owner.is_of_a_job = is_of_a_job(peer);
     owner.event = loop_.watch(owner.socket.get(), [this, id] { on_owner(id); });
 }
+
+bool Arbiter::is_of_a_job(const Peer& peer) const { return supervisor_above(peer.pid) != above_; }
 
 void Arbiter::on_owner(std::uint64_t id) {
     Owner& owner = owners_[id];
@@ -81,7 +84,10 @@ void Arbiter::on_owner(std::uint64_t id) {
     if (size < 0) return;
     if (size > 0) {
         const std::size_t kept = std::min(static_cast<std::size_t>(size), line.size());
-        if (send_answer(owner.socket.get(), answer({line.data(), kept}))) return;
+        const std::string text = owner.is_of_a_job
+                                     ? "error: a job gives no orders to the arbiter of its node"
+                                     : answer({line.data(), kept});
+        if (send_answer(owner.socket.get(), text)) return;
     }
     loop_.forget(owner.event);
     owners_.erase(id);

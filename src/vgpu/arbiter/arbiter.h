@@ -9,12 +9,15 @@
 // what they hold; the owner gives the tenants once more.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
 
 #include "base/result.h"
+#include "vgpu/arbiter/descent.h"
 #include "vgpu/arbiter/event_loop.h"
 #include "vgpu/arbiter/gates.h"
 #include "vgpu/arbiter/gpu_memory.h"
@@ -57,6 +60,7 @@ class Arbiter {
     void rehome(Tenant& tenant, const Order& order);
     base::Status drop_tenant(const std::string& name);
     void on_control();
+    bool is_of_a_job(const Peer& peer) const;
     void on_owner(std::uint64_t id);
 
     void on_guest(Tenant& tenant);
@@ -76,6 +80,7 @@ class Arbiter {
     bool is_free(const Tenant& tenant, const Member& member, std::int64_t now) const;
 
     Options options_;
+    pid_t above_ = supervisor_above(::getpid());  // where the node itself is run by a job
     GpuMemory memory_;
     EventLoop loop_;
     Gates gates_;
@@ -87,6 +92,7 @@ class Arbiter {
     struct Owner {
         Descriptor socket;
         EventLoop::Id event = 0;
+        bool is_of_a_job = false;  // and so no owner
     };
     std::map<std::uint64_t, Owner> owners_;
     Tenants tenants_;

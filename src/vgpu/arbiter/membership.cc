@@ -55,8 +55,13 @@ void Arbiter::on_message(Tenant& tenant, std::uint64_t id) {
                           "tenant \"" + tenant.name() + "\" belongs to user " +
                               std::to_string(tenant.uid()) + ", this process to " +
                               std::to_string(member.peer.uid) + "; its owner sets uid=");
+        const pid_t above = supervisor_above(member.peer.pid);
+        const bool is_of_a_job = above != above_;
         if (hello.role == ledger::kRoleSupervisor)
-            return is_owner(member.peer) ? attend(tenant, id) : remove(tenant, id);
+            return is_owner(member.peer) && !is_of_a_job ? attend(tenant, id) : remove(tenant, id);
+        const pid_t own = tenant.whereabouts.supervisor_pid;
+        if (is_of_a_job && own != 0 && above != own)
+            return refuse(tenant, id, "tenant \"" + tenant.name() + "\" is another job");
         return admit(tenant, member);
     }
     // A ring says only that it is time to look, whatever else is in it: run() looks after it.
@@ -96,6 +101,7 @@ void Arbiter::attend(Tenant& tenant, std::uint64_t id) {
     Whereabouts& whereabouts = tenant.whereabouts;
     if (whereabouts.supervisor.is_open()) loop_.forget(whereabouts.event);
     whereabouts.supervisor = std::move(member.peer.socket);
+    whereabouts.supervisor_pid = member.peer.pid;
     tenant.members.erase(id);
     whereabouts.event =
         loop_.watch(whereabouts.supervisor.get(), [this, &tenant] { on_supervisor(tenant); });
@@ -111,6 +117,7 @@ void Arbiter::on_supervisor(Tenant& tenant) {
     if (size != sizeof report) {
         loop_.forget(whereabouts.event);
         whereabouts.supervisor.reset();
+        whereabouts.supervisor_pid = 0;
         if (whereabouts.where == Where::leaving) whereabouts.move_to(Where::here, now);
         return;
     }

@@ -44,6 +44,7 @@ struct Whereabouts {
     bool is_parked = false;    // away, and its processes run
     std::uint64_t bytes = 0;   // on each GPU when it is back, where no process is here to tell
     Descriptor supervisor;     // not open: nobody takes it off
+    pid_t supervisor_pid = 0;  // 0: none is there
     std::uint64_t event = 0;
 
     void move_to(lending::Where to, std::int64_t now) {

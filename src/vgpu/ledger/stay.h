@@ -12,6 +12,10 @@
 
 namespace berth::vgpu::ledger {
 
+// What a supervisor calls itself (PR_SET_NAME), by which the arbiter knows who is below one. Of the
+// server's user, as jobs may be too: what they cannot change is who is above them.
+inline constexpr char kSupervisorName[] = "berth-attempt";
+
 enum class Stay : std::uint32_t {
     here = 0,
     off = 1,  // no memory on its GPUs; it waits for come_back

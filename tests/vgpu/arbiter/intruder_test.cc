@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -171,6 +172,65 @@ TEST_CASE("a tenant's supervisor is of the arbiter's user: a process does not ta
     CHECK(node.status("job-7", "where") == "away");
     REQUIRE(report_stay(supervisor, {static_cast<std::uint32_t>(Stay::here), 0, 0}));
     CHECK(eventually([&] { return node.status("job-7", "where") == "here"; }));
+    ::close(supervisor);
+}
+
+// Runs `life` in a job's process, of the arbiter's own user, below a supervisor that attends that
+// tenant; what it returns.
+int below_supervisor(const Node& node, const std::string& tenant,
+                     const std::function<int()>& life) {
+    return vgpu::end_of(vgpu::start([&] {
+        ::prctl(PR_SET_NAME, kSupervisorName);
+        const int supervisor = connect_supervisor(node.socket_of(tenant));
+        report_stay(supervisor, {static_cast<std::uint32_t>(Stay::here), 0, 0});
+        return vgpu::end_of(vgpu::start([&] {
+            ::prctl(PR_SET_NAME, "program");
+            return vgpu::end_of(vgpu::start(life));
+        }));
+    }));
+}
+
+TEST_CASE("a job gives no orders, of the arbiter's own user or not") {
+    const Node node;
+    node.order(tenant("job-7", "1000"));
+    node.order(tenant("other", "1000"));
+    const int ended = below_supervisor(node, "job-7", [&] {
+        for (const char* order :
+             {"set other memory=1M", "set job-7 memory=80G", "status other", "drop other"}) {
+            const auto answer = berth::vgpu::arbiter::send_order(node.directory(), order);
+            if (!answer || !answer->starts_with("error: a job gives no orders")) return 1;
+        }
+        return 0;
+    });
+    CHECK(ended == 0);
+    CHECK(node.status("other", "limit") == "1000");
+    CHECK(node.status("job-7", "limit") == "1000");
+}
+
+TEST_CASE("a job joins its own tenant, and no other one that has a supervisor") {
+    const Node node;
+    node.order(tenant("job-7", "1000"));
+    node.order(tenant("other", "1000"));
+    const int supervisor = connect_supervisor(node.socket_of("other"));
+    REQUIRE(report_stay(supervisor, {static_cast<std::uint32_t>(Stay::here), 0, 0}));
+    vgpu::pause_ms(50);
+    const int ended = below_supervisor(node, "job-7", [&] {
+        Membership own;
+        Membership foreign;
+        std::string reason;
+        if (!join(node.socket_of("job-7"), 5000, own, reason)) return 1;
+        if (join(node.socket_of("other"), 5000, foreign, reason)) return 2;
+        if (reason.find("another job") == std::string::npos) return 3;
+        // Nor does it take the place of the one who takes the other off its GPUs.
+        const int usurper = connect_supervisor(node.socket_of("other"));
+        report_stay(usurper, {static_cast<std::uint32_t>(Stay::away), 0, 0});
+        vgpu::pause_ms(100);
+        leave(own);
+        return 0;
+    });
+    CHECK(ended == 0);
+    CHECK(node.status("other", "processes") == "0");
+    CHECK(node.status("other", "where") == "here");
     ::close(supervisor);
 }
 
