@@ -53,6 +53,7 @@ struct Terms {
     cluster::Precedence precedence;  // its own when it preempts
     bool minimum_run = false;  // protected pieces are left alone
 
+    model::Rule rule() const { return from_own ? model::Rule::Preempt : model::Rule::Reclaim; }
     auto operator<=>(const Terms&) const = default;
 };
 Terms terms_of(const PoolView& view, const Beneficiary& beneficiary);

@@ -151,17 +151,16 @@ bool PieceTable::allows(const Terms& terms, std::size_t position) const {
     const bool is_of_now = cuts_[piece.project.index()].is_ready;
     if (is_gone_[position] || !is_of_now || is_protected(terms, piece)) return false;
     if (has(view_->spared, piece.job)) return false;
-    if (terms.from_own && terms.minimum_run && is_honoured(piece)) return false;
+    if (terms.minimum_run && is_honoured(piece, terms.rule(), terms.project)) return false;
     return !terms.from_own ||
            (piece.project == terms.project && piece.precedence < terms.precedence);
 }
 
 // Others were paused for it, so its minimum run begins as soon as it starts.
-bool PieceTable::is_honoured(const Piece& piece) const {
+bool PieceTable::is_honoured(const Piece& piece, model::Rule rule, ProjectId asking) const {
     if (!piece.takes_core || !has(view_->honoured, piece.job)) return false;
     const cluster::Job& job = view_->cluster.job(piece.job);
-    return scheduling::protected_until(*view_, job, model::Rule::Preempt, job.project) >
-           job.last_start;
+    return scheduling::protected_until(*view_, job, rule, asking) > job.last_start;
 }
 
 std::int64_t PieceTable::own_cost(const Piece& piece) const {
@@ -192,8 +191,8 @@ std::int64_t PieceTable::cheapest_below(std::span<Class> classes, std::size_t at
 }
 
 TimePoint PieceTable::protected_until(const Terms& terms, const Piece& piece) const {
-    const auto rule = terms.from_own ? model::Rule::Preempt : model::Rule::Reclaim;
-    return scheduling::protected_until(*view_, view_->cluster.job(piece.job), rule, terms.project);
+    const cluster::Job& job = view_->cluster.job(piece.job);
+    return scheduling::protected_until(*view_, job, terms.rule(), terms.project);
 }
 
 bool PieceTable::is_protected(const Terms& terms, const Piece& piece) const {
@@ -228,7 +227,8 @@ std::optional<std::int64_t> PieceTable::cheapest_in(Class& from, const Terms& te
             const std::size_t position = group.cheapest_first[which][at];
             const Piece& piece = pieces_[position];
             const bool is_kept = terms.minimum_run &&
-                                 (is_honoured(piece) || (asks_who_ && is_protected(terms, piece)));
+                                 (is_honoured(piece, model::Rule::Preempt, piece.project) ||
+                                  (asks_who_ && is_protected(terms, piece)));
             if (is_gone_[position] || is_kept) continue;
             const std::int64_t cost = own_cost(piece);
             least = std::min(least.value_or(cost), cost);

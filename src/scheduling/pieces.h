@@ -167,7 +167,7 @@ class PieceTable {
     std::optional<std::int64_t> cheapest_in(Class& from, const Terms& terms);
     TimePoint protected_until(const Terms& terms, const Piece& piece) const;
     bool is_protected(const Terms& terms, const Piece& piece) const;
-    bool is_honoured(const Piece& piece) const;
+    bool is_honoured(const Piece& piece, model::Rule rule, ProjectId asking) const;
 
     const PoolView* view_ = nullptr;
     std::optional<model::Policy> policy_;  // of the last decision

@@ -414,8 +414,7 @@ bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by) co
         if (!preempts && std::ranges::find(asking, own[level]) == asking.end()) break;
     }
     if (job.min_run >= model::Duration{0}) minimum = job.min_run;
-    const bool is_kept = preempts && honoured_.contains(job.id);
-    return (is_kept ? now_ : job.last_start) + minimum > now_;
+    return (honoured_.contains(job.id) ? now_ : job.last_start) + minimum > now_;
 }
 
 namespace {

@@ -82,7 +82,7 @@ class Judge {
   public:
     // `cluster` is read whenever a question is asked. `fresh` are jobs that the decision in
     // question starts itself: they have nothing to lose. `honoured` it starts as was promised
-    // before: for their own project their minimum run begins.
+    // before: their minimum run begins.
     Judge(const cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now,
           base::PoolId pool, RuleShares shares, const std::set<JobId>& fresh,
           const std::set<JobId>& honoured);
