@@ -28,7 +28,6 @@ CUresult cuMemAlloc(CUdeviceptr_v1* pointer, unsigned int bytes) {
         [&] { return std::uint64_t{*pointer}; }, [&] { real.cuMemFree(*pointer); });
 }
 
-// Charged for what the driver makes of it, so after the call: it may pass the limit for that long.
 CUresult cuMemAllocPitch(CUdeviceptr_v1* pointer, unsigned int* pitch, unsigned int width,
                          unsigned int height, unsigned int element_bytes) {
     const RealDriver& real = load_real_driver();
@@ -36,18 +35,10 @@ CUresult cuMemAllocPitch(CUdeviceptr_v1* pointer, unsigned int* pitch, unsigned 
     const auto call = [&] {
         return real.cuMemAllocPitch(pointer, pitch, width, height, element_bytes);
     };
-    const Here where = here();
-    if (where.gpu == kUnlimited || pointer == nullptr || pitch == nullptr) return call();
-    const CUresult result = call();
-    if (result != CUDA_SUCCESS) return result;
-    const std::uint64_t bytes = std::uint64_t{*pitch} * height;
-    if (take_block(where.gpu, bytes)) {
-        if (remember({*pointer, where.context, bytes, nullptr, where.gpu, Kind::memory}))
-            return result;
-        give_block(where.gpu, bytes);
-    }
-    real.cuMemFree(*pointer);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    if (pointer == nullptr || pitch == nullptr) return call();
+    return charged_rows(
+        {width, height}, call, [&] { return Rows{*pointer, *pitch}; },
+        [&] { real.cuMemFree(*pointer); });
 }
 
 CUresult cuMemFree(CUdeviceptr_v1 pointer) {

@@ -2,12 +2,14 @@
 #include "vgpu/interposer/lookup.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <algorithm>
 #include <atomic>
 
 #include "vgpu/interposer/charged_call.h"
+#include "vgpu/interposer/complain.h"
 #include "vgpu/interposer/report.h"
 #include "vgpu/interposer/trampolines.h"
 
@@ -151,6 +153,19 @@ bool is_exported(const char* symbol) {
 std::atomic<std::uint64_t> unknown_symbols{0};
 std::atomic<std::uint64_t> unknown_answers{0};
 
+// One line for a process that has a share: what such functions take is nobody's until the arbiter
+// sees it.
+void say_unknown(const char* symbol, int version) {
+    static std::atomic<bool> is_said{false};
+    const char* socket = ::getenv("BERTH_VGPU_SOCKET");
+    if (socket == nullptr || socket[0] == 0 || is_said.exchange(true)) return;
+    complain(
+        "the driver has %s (CUDA %d.%d), which this library does not know: it is passed on, and "
+        "GPU "
+        "memory that it takes counts against this job's share only once it is seen to be held",
+        symbol, version / 1000, version % 1000 / 10);
+}
+
 bool is_per_thread(cuuint64_t flags) {
     return (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
 }
@@ -167,11 +182,14 @@ void* hook_for(const char* symbol, void* answer, int version, bool per_thread) {
     if (void* hook = by_answer(answer)) return hook;
     const Hook* hook = by_name(symbol, version, per_thread);
     if (hook == nullptr) {
-        if (symbol[0] != 0 && !is_exported(symbol)) ++unknown_symbols;
+        if (symbol[0] == 0 || is_exported(symbol)) return nullptr;
+        ++unknown_symbols;
+        say_unknown(symbol, version);
         return nullptr;
     }
     if (version > kKnownVersion) {
         ++unknown_answers;
+        say_unknown(symbol, version);
         return nullptr;
     }
     return hook->function;

@@ -2,7 +2,7 @@
 //
 // Which function does a program get that asks the driver for one by name, version and flags? The
 // driver is asked first and its answer kept; where it gave a function that has a hook, the program
-// gets the hook. What is not known here is passed on and counted.
+// gets the hook. What is not known here is passed on, counted, and said once.
 #pragma once
 
 #include <cstdint>

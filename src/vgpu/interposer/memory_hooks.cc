@@ -6,18 +6,6 @@
 
 using namespace berth::vgpu::interposer;
 
-namespace {
-
-// Rows begin at multiples of this on all GPUs so far; a driver that pads more is charged more.
-constexpr std::size_t kRowBytes = 512;
-
-std::uint64_t product(std::uint64_t one, std::uint64_t other) {
-    std::uint64_t result = 0;
-    return __builtin_mul_overflow(one, other, &result) ? UINT64_MAX : result;
-}
-
-}  // namespace
-
 CUresult cuMemAlloc_v2(CUdeviceptr* pointer, std::size_t bytes) {
     const RealDriver& real = load_real_driver();
     if (real.cuMemAlloc_v2 == nullptr) return missing();
@@ -34,23 +22,10 @@ CUresult cuMemAllocPitch_v2(CUdeviceptr* pointer, std::size_t* pitch, std::size_
     const auto call = [&] {
         return real.cuMemAllocPitch_v2(pointer, pitch, width, height, element_bytes);
     };
-    const Here where = here();
-    if (where.gpu == kUnlimited || pointer == nullptr || pitch == nullptr) return call();
-    const std::uint64_t guess = product((width / kRowBytes + 1) * kRowBytes, height);
-    if (!take_block(where.gpu, guess)) return CUDA_ERROR_OUT_OF_MEMORY;
-    const CUresult result = call();
-    const std::uint64_t bytes = product(*pitch, height);
-    if (result == CUDA_SUCCESS && take_block(where.gpu, bytes)) {
-        give_block(where.gpu, guess);
-        if (remember({*pointer, where.context, bytes, nullptr, where.gpu, Kind::memory}))
-            return result;
-        give_block(where.gpu, bytes);
-    } else {
-        give_block(where.gpu, guess);
-    }
-    if (result != CUDA_SUCCESS) return result;
-    real.cuMemFree_v2(*pointer);
-    return CUDA_ERROR_OUT_OF_MEMORY;
+    if (pointer == nullptr || pitch == nullptr) return call();
+    return charged_rows(
+        {width, height}, call, [&] { return Rows{*pointer, *pitch}; },
+        [&] { real.cuMemFree_v2(*pointer); });
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr* pointer, std::size_t bytes, unsigned int flags) {

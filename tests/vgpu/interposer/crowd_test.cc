@@ -69,7 +69,7 @@ bool kill_one(pid_t child) {
 }  // namespace
 
 TEST_CASE("64 processes, killed at any instant, never hold more of the GPU than their limit") {
-    const GpuNode node("memory=6G", {"--free-after", "20ms"}, "16GiB");
+    const GpuNode node("memory=6G", {"--free-after", "20ms"}, "memory=16GiB");
     Seen& seen = shared_seen();
     std::uint64_t seed = 0;
     const auto begin = [&] {

@@ -33,6 +33,10 @@ EXCEPTIONS = {
     "counts down what cuCtxAttach counted up": r"cuCtxDetach",
 }
 
+# Hooks that neither charge nor give back: nobody need die in them (kill_test.cc).
+CHARGE_NOTHING = (r"cu(Init|GetProcAddress\w*|DeviceTotalMem\w*|MemGetInfo\w*|Launch\w*|"
+                  r"\w+Synchronize\w*|MemcpyDtoH\w*)$")
+
 
 def exports():
     lines = (VGPU / "abi/driver_exports.txt").read_text().splitlines()
@@ -59,6 +63,14 @@ class Hooks(unittest.TestCase):
             names = {name for name in exports() if re.match(f"(?:{pattern})$", name)}
             self.assertTrue(names, reason)
             self.assertEqual(names & hooks(), set(), reason)
+
+    def test_a_process_is_killed_in_each_call_that_charges_or_gives_back(self):
+        text = (ROOT / "tests/vgpu/interposer/kill_test.cc").read_text()
+        killed = set(re.findall(r'"(cu\w+)"', text))
+        self.assertEqual(killed - exports(), set())
+        charging = {name for name in hooks() if not re.match(CHARGE_NOTHING, name)}
+        self.assertGreater(len(charging), 45)
+        self.assertEqual(charging - killed, set())
 
     def test_a_hook_for_one_default_stream_has_its_twin_for_the_other(self):
         for name in hooks():

@@ -3,10 +3,13 @@
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
+#include <sstream>
 
 namespace vgpu {
 
@@ -16,9 +19,9 @@ std::string state_file() { return "/dev/shm/berth-gpus-" + std::to_string(::getp
 
 // Before the arbiter starts, which may look at the GPUs itself.
 std::vector<std::string> after_describing_gpus(std::vector<std::string> options,
-                                               const std::string& memory) {
+                                               const std::string& gpus_are) {
     ::unlink(state_file().c_str());
-    const std::string gpus = "state=" + state_file() + ";gpus=2;memory=" + memory +
+    const std::string gpus = "state=" + state_file() + ";gpus=2;" + gpus_are +
                              ";reserved=0MiB;context=64MiB;contents=1GiB" +
                              ";uuids=" + GpuNode::uuid(0) + "," + GpuNode::uuid(1);
     ::setenv("BERTH_SOFTWARE_GPU", gpus.c_str(), 1);
@@ -28,8 +31,8 @@ std::vector<std::string> after_describing_gpus(std::vector<std::string> options,
 }  // namespace
 
 GpuNode::GpuNode(const std::string& terms, std::vector<std::string> options,
-                 const std::string& memory)
-    : Node(after_describing_gpus(std::move(options), memory)), state_(state_file()) {
+                 const std::string& gpus_are)
+    : Node(after_describing_gpus(std::move(options), gpus_are)), state_(state_file()) {
     tenant("job", terms);
     be("job");
 }
@@ -114,6 +117,23 @@ int run(const std::function<void(const Cuda&)>& life) {
         life(cuda);
         return 0;
     }));
+}
+
+CaughtErrors::CaughtErrors()
+    : path_("/tmp/berth-errors-" + std::to_string(::getpid())), before_(::dup(STDERR_FILENO)) {
+    const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    ::dup2(file, STDERR_FILENO);
+    ::close(file);
+}
+
+CaughtErrors::~CaughtErrors() { ::unlink(path_.c_str()); }
+
+std::string CaughtErrors::text() const {
+    ::dup2(before_, STDERR_FILENO);
+    ::close(before_);
+    std::stringstream all;
+    all << std::ifstream(path_).rdbuf();
+    return all.str();
 }
 
 }  // namespace vgpu

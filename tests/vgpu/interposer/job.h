@@ -15,11 +15,12 @@ namespace vgpu {
 inline constexpr std::uint64_t kMiB = 1ULL << 20U;
 inline constexpr std::uint64_t kContext = 64 * kMiB;
 
-// Two GPUs, and an arbiter with one tenant "job" on the first of them.
+// Two GPUs, as vgpu/device/configuration.h describes them, and an arbiter with one tenant "job" on
+// the first of them.
 class GpuNode : public Node {
   public:
     explicit GpuNode(const std::string& terms, std::vector<std::string> options = {},
-                     const std::string& memory = "4GiB");
+                     const std::string& gpus_are = "memory=4GiB");
     ~GpuNode();
 
     // Environment of the processes to come: members of this tenant; of none.
@@ -69,5 +70,20 @@ bool is_charged(const GpuNode& node, const Cuda& cuda, std::uint64_t bytes);
 int run(const std::function<void(const Cuda&)>& life);
 // Its standard error says what did not hold.
 void succeeds(int code);
+
+// Standard error of the children goes to a file meanwhile.
+class CaughtErrors {
+  public:
+    CaughtErrors();
+    ~CaughtErrors();
+    CaughtErrors(const CaughtErrors&) = delete;
+    CaughtErrors& operator=(const CaughtErrors&) = delete;
+    // Ends it.
+    std::string text() const;
+
+  private:
+    std::string path_;
+    int before_ = -1;
+};
 
 }  // namespace vgpu

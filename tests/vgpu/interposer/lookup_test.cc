@@ -73,6 +73,71 @@ TEST_CASE("what nobody knows is not found, with the driver's own reason") {
     })));
 }
 
+TEST_CASE("what only a newer driver has is given, works, is counted and said once") {
+    const GpuNode node("memory=300M");
+    const std::string driver = ::getenv("BERTH_VGPU_DRIVER");
+    ::setenv("BERTH_BEHIND", driver.c_str(), 1);
+    ::setenv("BERTH_VGPU_DRIVER", BERTH_FUTURE_DRIVER, 1);
+    const CaughtErrors errors;
+    const int code = run([&](const Cuda& cuda) {
+        auto* const report = reinterpret_cast<decltype(&berth_vgpu_report)>(
+            ::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "berth_vgpu_report"));
+        auto* const future = cuda.get<int(int)>("cuFromTheFuture");
+        auto* const newer =
+            cuda.get<CUresult(CUdeviceptr*, std::size_t, unsigned int)>("cuMemAlloc", 99000);
+        MUST(!is_ours(reinterpret_cast<void*>(future)));
+        MUST(!is_ours(reinterpret_cast<void*>(newer)));
+        MUST(future(21) == 42);
+        MUST(cuda.get<int(int)>("cuFromTheFuture") == future);
+        MUST(report().unknown_symbols == 2);
+        MUST(report().unknown_answers == 1);
+        // What is known goes on being counted to the byte, beside what is not.
+        cuda.use_device();
+        CUdeviceptr uncounted = 0;
+        CUdeviceptr counted = 0;
+        CUdeviceptr more = 0;
+        MUST(newer(&uncounted, 40 * kMiB, 3) == CUDA_SUCCESS);
+        MUST(node.charged() == kContext);
+        MUST(CUDA(cuMemAlloc_v2)(&counted, 100 * kMiB) == CUDA_SUCCESS);
+        MUST(node.charged() == kContext + 100 * kMiB);
+        MUST(cuda.really_used() == node.charged() + 40 * kMiB);
+        MUST(CUDA(cuMemFree_v2)(uncounted) == CUDA_SUCCESS);
+        MUST(is_charged(node, cuda, 100 * kMiB));
+        MUST(CUDA(cuMemAlloc_v2)(&more, 138 * kMiB) == CUDA_ERROR_OUT_OF_MEMORY);
+        MUST(CUDA(cuMemAlloc_v2)(&more, 136 * kMiB) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemFree_v2)(more) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemFree_v2)(counted) == CUDA_SUCCESS);
+        MUST(is_charged(node, cuda, 0));
+    });
+    const std::string said = errors.text();
+    ::setenv("BERTH_VGPU_DRIVER", driver.c_str(), 1);
+    CAPTURE(said);
+    CHECK(code == 0);
+    const std::size_t at = said.find("cuFromTheFuture");
+    REQUIRE(at != std::string::npos);
+    CHECK(said.find("does not know", at) != std::string::npos);
+    CHECK(said.find("does not know", said.find('\n', at)) == std::string::npos);
+}
+
+TEST_CASE("what a newer driver takes uncounted counts once the arbiter sees it") {
+    const GpuNode node("memory=300M", {"--nvml", ::getenv("BERTH_VGPU_NVML")});
+    const std::string driver = ::getenv("BERTH_VGPU_DRIVER");
+    ::setenv("BERTH_BEHIND", driver.c_str(), 1);
+    ::setenv("BERTH_VGPU_DRIVER", BERTH_FUTURE_DRIVER, 1);
+    const CaughtErrors errors;
+    const int code = run([&](const Cuda& cuda) {
+        cuda.use_device();
+        auto* const newer =
+            cuda.get<CUresult(CUdeviceptr*, std::size_t, unsigned int)>("cuMemAlloc", 99000);
+        CUdeviceptr uncounted = 0;
+        MUST(newer(&uncounted, 40 * kMiB, 3) == CUDA_SUCCESS);
+        MUST(eventually([&] { return is_charged(node, cuda, 40 * kMiB); }));
+    });
+    CAPTURE(errors.text());
+    ::setenv("BERTH_VGPU_DRIVER", driver.c_str(), 1);
+    CHECK(code == 0);
+}
+
 TEST_CASE("every name of the driver is there; what is not hooked reaches the driver unchanged") {
     const GpuNode node("memory=1G");
     succeeds(run([](const Cuda& cuda) {

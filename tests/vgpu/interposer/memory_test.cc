@@ -1,42 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "vgpu/interposer/job.h"
 
 using namespace vgpu;
-
-namespace {
-
-// Standard error of the children goes to a file meanwhile.
-class CaughtErrors {
-  public:
-    CaughtErrors() : before_(::dup(STDERR_FILENO)) {
-        const int file = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        ::dup2(file, STDERR_FILENO);
-        ::close(file);
-    }
-    ~CaughtErrors() { ::unlink(path_.c_str()); }
-    std::string text() {
-        ::dup2(before_, STDERR_FILENO);
-        ::close(before_);
-        std::stringstream all;
-        all << std::ifstream(path_).rdbuf();
-        return all.str();
-    }
-
-  private:
-    std::string path_ = "/tmp/berth-errors-" + std::to_string(::getpid());
-    int before_ = -1;
-};
-
-}  // namespace
 
 TEST_CASE("every allocation is charged what the GPU gives for it, and given back when freed") {
     const GpuNode node("memory=1G");
@@ -61,6 +32,19 @@ TEST_CASE("every allocation is charged what the GPU gives for it, and given back
         MUST(CUDA(cuMemFree_v2)(small) == CUDA_SUCCESS);
         MUST(same());
         MUST(node.charged() == kContext);
+    }));
+}
+
+TEST_CASE("rows that just fit are not refused") {
+    const GpuNode node("memory=300M");
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        CUdeviceptr rows = 0;
+        std::size_t pitch = 0;
+        MUST(CUDA(cuMemAllocPitch_v2)(&rows, &pitch, 1024, 236 * 1024, 4) == CUDA_SUCCESS);
+        MUST(is_charged(node, cuda, 236 * kMiB));
+        MUST(CUDA(cuMemFree_v2)(rows) == CUDA_SUCCESS);
+        MUST(is_charged(node, cuda, 0));
     }));
 }
 
