@@ -101,6 +101,8 @@ class Attempt {
             is_deferred_ = has_started_ = false;
             for (PoolView& view : views_) allocate(view);
         } while (is_deferred_ && has_started_);
+        // Who has started since a contender looked for victims is one as well.
+        if (!draft_.plan().starts.empty()) std::ranges::fill(has_searched_, false);
         for (PoolView& view : views_) consolidate(view);
         for (int preference = 0; preference <= last_preference_; ++preference) {
             for (PoolView& view : views_) {
