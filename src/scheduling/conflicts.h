@@ -42,4 +42,11 @@ inline bool add(Conflicts& known, const Conflicts& more) {
     return is_new;
 }
 
+// Whether anybody lets the job pass.
+inline bool contends(const Conflicts& known, base::JobId job) {
+    return std::ranges::any_of(known, [job](const auto& one) {
+        return std::ranges::find(one.second, job, &Contender::job) != one.second.end();
+    });
+}
+
 }  // namespace berth::scheduling

@@ -46,6 +46,7 @@ bool somebody_leaves(const cluster::PoolState& pool) {
 // Moves are searched for so many waiting jobs in one decision: those that come first in the order.
 constexpr int kMoveSearchesMax = 32;
 
+constexpr std::size_t kNotYet = SIZE_MAX;
 constexpr std::size_t kPools = 4;  // more of them need memory of their own
 
 // One try at a whole decision, made on the cluster inside the caller's Trial.
@@ -78,7 +79,7 @@ class Attempt {
                 }
             }
         }
-        has_searched_.resize(views_.size());
+        searched_at_.resize(views_.size(), kNotYet);
         for (const auto& [id, contenders] : known) {
             const Job& job = cluster.job(id);
             passing_.emplace_back(job.project, job.shape);
@@ -101,8 +102,6 @@ class Attempt {
             is_deferred_ = has_started_ = false;
             for (PoolView& view : views_) allocate(view);
         } while (is_deferred_ && has_started_);
-        // Who has started since a contender looked for victims is one as well.
-        if (!draft_.plan().starts.empty()) std::ranges::fill(has_searched_, false);
         for (PoolView& view : views_) consolidate(view);
         for (int preference = 0; preference <= last_preference_; ++preference) {
             for (PoolView& view : views_) {
@@ -287,7 +286,7 @@ class Attempt {
         }
         draft_.move(found.moves, view.pool);
         draft_.reserve(job.id, view.pool, Rule::Consolidate, found.places);
-        has_searched_[view.pool.index()] = false;  // pieces are cut from jobs that moved
+        searched_at_[view.pool.index()] = kNotYet;  // pieces are cut from jobs that moved
         order.changed(job.project);
         for (const model::Move& move : found.moves) {
             order.changed(cluster_.job(move.job).project);
@@ -397,7 +396,7 @@ class Attempt {
 
     // Room changed on these nodes.
     void tell_search(const PoolView& view, std::span<const NodeId> nodes) {
-        if (!has_searched_[view.pool.index()]) return;
+        if (searched_at_[view.pool.index()] == kNotYet) return;
         for (const NodeId node : nodes) memory_.pool(view.pool).victims.freed(node);
     }
 
@@ -424,7 +423,13 @@ class Attempt {
         const Job& job = beneficiary.job;
         const Rule rule = beneficiary.rule;
         VictimSearch& search = search_in(view);
-        const Eviction eviction = search.find(beneficiary);
+        Eviction eviction = search.find(beneficiary);
+        // Others let it pass, who may be victims now that they have started.
+        if (eviction.pieces.empty() && contends(known_, job.id) &&
+            searched_at_[view.pool.index()] != draft_.plan().starts.size()) {
+            open(search, view);
+            eviction = search.find(beneficiary);
+        }
         if (eviction.protected_until) draft_.wake_at(*eviction.protected_until);
         if (eviction.pieces.empty()) return false;
         note_conflicts(view, beneficiary, search, eviction);
@@ -482,8 +487,13 @@ class Attempt {
 
     VictimSearch& search_in(const PoolView& view) {
         VictimSearch& search = memory_.pool(view.pool).victims;
-        if (!std::exchange(has_searched_[view.pool.index()], true)) search.open(view);
+        if (searched_at_[view.pool.index()] == kNotYet) open(search, view);
         return search;
+    }
+
+    void open(VictimSearch& search, const PoolView& view) {
+        searched_at_[view.pool.index()] = draft_.plan().starts.size();
+        search.open(view);
     }
 
     // Nobody both gains and loses in one plan: who would lets the other pass in the next attempt.
@@ -509,16 +519,9 @@ class Attempt {
                    !view.cluster.pool(view.pool).exchange.empty();
         };
         if (plan.is_empty()) return false;
-        // A frozen job gives up host memory that was kept for it, and then it may grow. A share may
-        // lessen what is set aside for its project's fixed quota by more than what the pool has.
-        const auto opens = [&](const model::Start& start) {
-            const Job& job = cluster_.job(start.job);
-            return job.stay.node.is_valid() || (cluster_.pool(job.pool).has_fixed_quota &&
-                                                start.tasks.front().share != base::kWholeGpu);
-        };
         return draft_.frees_gpus() || !plan.dropped.empty() || !draft_.honoured().empty() ||
-               spares_winners_ || std::ranges::any_of(views_, is_unsettled) ||
-               std::ranges::any_of(plan.starts, opens);
+               spares_winners_ || draft_.has_opening_start() ||
+               std::ranges::any_of(views_, is_unsettled);
     }
 
     void wake_at_tier_changes() {
@@ -547,7 +550,8 @@ class Attempt {
     // Where the jobs of `known` may stand.
     base::SmallVector<std::pair<ProjectId, ShapeId>, 8> passing_;
     base::SmallVector<PoolView, kPools> views_;
-    base::SmallVector<bool, kPools> has_searched_;  // by pool
+    // By pool, of how many starts its search for victims knows.
+    base::SmallVector<std::size_t, kPools> searched_at_;
     JobSet fresh_;
     std::pmr::set<std::pair<JobId, base::PoolId>> has_let_pass_;
     Conflicts conflicts_;

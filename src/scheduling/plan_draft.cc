@@ -107,6 +107,14 @@ void PlanDraft::move_instead(JobId job, PoolId pool, std::span<const TaskPlaceme
     this->move(std::span(&move, 1), pool);
 }
 
+bool PlanDraft::has_opening_start() const {
+    return std::ranges::any_of(plan_.starts, [&](const model::Start& start) {
+        const cluster::Job& job = cluster_.job(start.job);
+        const bool is_share = start.tasks.front().share != base::kWholeGpu;
+        return job.stay.node.is_valid() || (is_share && cluster_.pool(job.pool).has_fixed_quota);
+    });
+}
+
 void PlanDraft::wake_at(TimePoint time) {
     plan_.next_wakeup = std::min(plan_.next_wakeup.value_or(time), time);
 }

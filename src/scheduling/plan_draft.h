@@ -55,6 +55,10 @@ class PlanDraft {
     const JobSet& winners() const { return winners_; }
     // Who starts as it was promised to.
     const JobSet& honoured() const { return honoured_; }
+    // Whether somebody starts whose start makes room. A frozen job gives up host memory that was
+    // kept for it, and then it may grow. A share may lessen what is set aside for the fixed quota
+    // of its project by more than what it takes of the pool.
+    bool has_opening_start() const;
     // Whether somebody is asked to leave, so that GPUs may be left over.
     bool frees_gpus() const { return !plan_.pauses.empty() || !plan_.moves.empty(); }
 
