@@ -89,6 +89,7 @@ namespace berth::test_vgpu {
     X(cuStreamQuery, cuStreamQuery)                                   \
     X(cuStreamSynchronize, cuStreamSynchronize)                       \
     X(cuStreamWaitEvent, cuStreamWaitEvent)                           \
+    X(cuStreamWriteValue32, cuStreamWriteValue32_v2)                  \
     X(cuStreamBeginCapture, cuStreamBeginCapture_v2)                  \
     X(cuStreamEndCapture, cuStreamEndCapture)                         \
     X(cuStreamIsCapturing, cuStreamIsCapturing)                       \

@@ -36,6 +36,9 @@ std::string with_driver(const std::string& version, const std::string& lookup) {
 
 TEST_CASE("a name means the newest function that the version asked for knows") {
     CHECK(named("cuMemAlloc", 12020) == "cuMemAlloc_v2");
+    CHECK(named("cuMemGetInfo", 12020) == "cuMemGetInfo_v2");
+    CHECK(named("cuDeviceTotalMem", 12020) == "cuDeviceTotalMem_v2");
+    CHECK(named("cuDeviceTotalMem", 3010) == "cuDeviceTotalMem");
     CHECK(named("cuCtxCreate", 11000) == "cuCtxCreate_v2");
     CHECK(named("cuCtxCreate", 12020) == "cuCtxCreate_v3");
     CHECK(named("cuGraphInstantiate", 11040) == "cuGraphInstantiate_v2");

@@ -3,6 +3,7 @@
 // Work runs in stream order, takes its time, and does what it says to memory.
 #include <doctest/doctest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <numeric>
@@ -86,6 +87,19 @@ TEST_CASE("what is copied to the GPU is there, and comes back as kernels left it
     void* fill[] = {&other, &value, &count};
     CHECK(launch(code.fill, 4, nullptr, fill) == CUDA_SUCCESS);
     CHECK(words_at(other, 1024)[1023] == 42);
+}
+
+TEST_CASE("a word is written when the stream comes to it") {
+    const PrimaryContext context;
+    CUdeviceptr pointer = 0;
+    REQUIRE(cuda().cuMemAlloc(&pointer, 8) == CUDA_SUCCESS);
+    REQUIRE(cuda().cuMemsetD32(pointer, 7, 2) == CUDA_SUCCESS);
+    CHECK(cuda().cuStreamWriteValue32(nullptr, pointer + 4, 42, 0) == CUDA_SUCCESS);
+    CHECK(cuda().cuStreamWriteValue32(nullptr, pointer + 2, 42, 0) == CUDA_ERROR_INVALID_VALUE);
+    std::array<std::uint32_t, 2> words{};
+    CHECK(cuda().cuMemcpyDtoH(words.data(), pointer, 8) == CUDA_SUCCESS);
+    CHECK(words == std::array<std::uint32_t, 2>{7, 42});
+    CHECK(cuda().cuMemFree(pointer) == CUDA_SUCCESS);
 }
 
 TEST_CASE("the calls of before CUDA 4 keep block and arguments with the function") {

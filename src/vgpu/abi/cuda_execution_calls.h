@@ -13,6 +13,8 @@ CUresult cuStreamDestroy_v2(CUstream stream);
 CUresult cuStreamQuery(CUstream stream);
 CUresult cuStreamSynchronize(CUstream stream);
 CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned int flags);
+CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr pointer, cuuint32_t value,
+                                 unsigned int flags);
 CUresult cuStreamGetPriority(CUstream stream, int* priority);
 CUresult cuStreamGetFlags(CUstream stream, unsigned int* flags);
 CUresult cuStreamGetId(CUstream stream, unsigned long long* id);

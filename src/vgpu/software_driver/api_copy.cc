@@ -172,3 +172,6 @@ BERTH_TWIN(cuMemsetD2D8Async, _ptsz, fill,
            (CUdeviceptr to, std::size_t pitch, unsigned char value, std::size_t width,
             std::size_t height, CUstream stream),
            to, pitch, Fill{value, 1}, width, height, stream, kLater)
+BERTH_TWIN(cuStreamWriteValue32_v2, _ptsz, fill,
+           (CUstream stream, CUdeviceptr to, cuuint32_t value, unsigned int), to, 0, Fill{value, 4},
+           1, 1, stream, kLater)

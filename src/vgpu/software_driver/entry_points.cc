@@ -3,7 +3,7 @@
 // Which function does a runtime get for (name, version, flags)?
 //
 // Each row: the name it asks for, the CUDA version from which that name means this function, and
-// the exported function. Where a name has several rows the last one that is not too new counts.
+// the exported function. Where a name has several rows the newest one that is not too new counts.
 // The versions are those of the public release notes and of the API's documentation.
 #include <array>
 #include <string_view>
@@ -43,6 +43,7 @@ using namespace berth::vgpu::software_driver;
     X(cuStreamQuery, 2000, cuStreamQuery, _ptsz)                         \
     X(cuStreamSynchronize, 2000, cuStreamSynchronize, _ptsz)             \
     X(cuStreamWaitEvent, 3020, cuStreamWaitEvent, _ptsz)                 \
+    X(cuStreamWriteValue32, 11070, cuStreamWriteValue32_v2, _ptsz)       \
     X(cuStreamGetPriority, 5050, cuStreamGetPriority, _ptsz)             \
     X(cuStreamGetFlags, 5050, cuStreamGetFlags, _ptsz)                   \
     X(cuStreamGetId, 12000, cuStreamGetId, _ptsz)                        \
@@ -279,6 +280,7 @@ struct Answer {
 // What the driver does not have yet is not there; what the caller is too old for is insufficient.
 Answer look_up(std::string_view name, int version, cuuint64_t flags) {
     Answer answer;
+    int newest = 0;
     for (const Row& row : kRows) {
         if (row.name != name || row.version > driver_version()) continue;
         const bool is_twin =
@@ -288,6 +290,8 @@ Answer look_up(std::string_view name, int version, cuuint64_t flags) {
                 answer.status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
             continue;
         }
+        if (row.version < newest) continue;
+        newest = row.version;
         answer = {is_twin ? row.per_thread : row.function, CU_GET_PROC_ADDRESS_SUCCESS};
     }
     return answer;
