@@ -36,7 +36,8 @@ TimePoint expected_to_last(TimePoint start, TimePoint until) {
 }
 
 // When one of those who wait, or run and wait for more, would be gone, as declared, before a job
-// that has not declared its end is expected to be: that expectation grows as it runs.
+// that has not declared its end is expected to be: that expectation grows as it runs. Whoever has
+// the CPU beside idle GPUs is always expected to have it for kShortestRun.
 // Whoever could use what is kept idle; where nothing is, those of its project, who leave it its
 // share.
 std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::Booking& booking,
@@ -55,7 +56,7 @@ std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::
             oldest = std::min(oldest.value_or(job.last_start), job.last_start);
         }
     }
-    if (!oldest) return {};
+    if (booking.unknown == 0) return {};
     std::optional<TimePoint> first;
     const auto consider = [&](TimePoint time) {
         if (time > view.now) first = std::min(first.value_or(time), time);
@@ -66,11 +67,12 @@ std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::
             const Duration run{std::int64_t{key.minutes} * 60'000};
             if (key.minutes == 0) continue;
             if (key.stage == 0) {
-                consider(*oldest + run);
+                if (oldest) consider(*oldest + run);
                 continue;
             }
             for (const auto& [created, job] : lane) {
-                consider(expected_to_last(*oldest, view.cluster.job(job).last_start + run));
+                const TimePoint end = view.cluster.job(job).last_start + run;
+                consider(oldest ? expected_to_last(*oldest, end) : end - kShortestRun);
             }
         }
     }
