@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "vgpu/interposer/locked.h"
+
 namespace berth::vgpu::interposer {
 namespace {
 
@@ -25,17 +27,6 @@ struct Small {
     std::uint64_t bytes = 0;
 };
 Small small[ledger::kGpusMax];
-
-class Held {
-  public:
-    explicit Held(pthread_mutex_t& lock) : lock_(lock) { ::pthread_mutex_lock(&lock_); }
-    ~Held() { ::pthread_mutex_unlock(&lock_); }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-
-  private:
-    pthread_mutex_t& lock_;
-};
 
 std::uint64_t mixed(std::uint64_t handle) {
     handle ^= handle >> 29U;
@@ -91,7 +82,7 @@ void give_charge(const Block& block) {
 
 bool remember(const Block& block) {
     Shard& shard = shard_of(block.handle);
-    const Held held(shard.lock);
+    const Locked locked(shard.lock);
     if ((shard.count + 1) * 2 > shard.room && !grow(shard)) return false;
     Block& place = find(shard, block.kind, block.handle);
     if (place.kind == Kind::none)
@@ -104,7 +95,7 @@ bool remember(const Block& block) {
 
 Block forget(Kind kind, std::uint64_t handle) {
     Shard& shard = shard_of(handle);
-    const Held held(shard.lock);
+    const Locked locked(shard.lock);
     if (shard.room == 0) return {};
     Block& place = find(shard, kind, handle);
     const Block block = place;
@@ -115,7 +106,7 @@ Block forget(Kind kind, std::uint64_t handle) {
 void forget_context(CUcontext context) {
     forget_context_device(context);
     for (Shard& shard : shards) {
-        const Held held(shard.lock);
+        const Locked locked(shard.lock);
         for (std::size_t index = 0; index < shard.room;) {
             const Block block = shard.blocks[index];
             if (block.kind == Kind::none || block.context != context) {
@@ -141,7 +132,7 @@ bool take_block(Gpu gpu, std::uint64_t bytes) {
     if (gpu == kNotGiven || bytes > kAbsurd) return take(gpu, bytes);  // never
     if (bytes > kSmallMax) return take(gpu, whole_pages(bytes));
     Small& pieces = small[gpu];
-    const Held held(pieces.lock);
+    const Locked locked(pieces.lock);
     const std::uint64_t after = pieces.bytes + (bytes + kSmallUnit - 1) / kSmallUnit * kSmallUnit;
     const std::uint64_t more = whole_pages(after) - whole_pages(pieces.bytes);
     if (more > 0 && !take(gpu, more)) return false;
@@ -153,7 +144,7 @@ void give_block(Gpu gpu, std::uint64_t bytes) {
     if (gpu < 0 || bytes == 0) return;
     if (bytes > kSmallMax) return give(gpu, whole_pages(bytes));
     Small& pieces = small[gpu];
-    const Held held(pieces.lock);
+    const Locked locked(pieces.lock);
     const std::uint64_t after = pieces.bytes - (bytes + kSmallUnit - 1) / kSmallUnit * kSmallUnit;
     give(gpu, whole_pages(pieces.bytes) - whole_pages(after));
     pieces.bytes = after;

@@ -8,6 +8,7 @@
 #include <new>
 
 #include "vgpu/interposer/charged_call.h"
+#include "vgpu/interposer/locked.h"
 #include "vgpu/interposer/work.h"
 
 using namespace berth::vgpu::interposer;
@@ -30,14 +31,6 @@ Primary primaries[kDevicesMax];
 Primary beyond;  // of a device that no machine has: the driver refuses it
 std::map<CUcontext, Cost> contexts;
 std::map<CUgreenCtx, CUdevice> green_contexts;
-
-class Locked {
-  public:
-    Locked() { ::pthread_mutex_lock(&lock); }
-    ~Locked() { ::pthread_mutex_unlock(&lock); }
-    Locked(const Locked&) = delete;
-    Locked& operator=(const Locked&) = delete;
-};
 
 Primary& primary_of(CUdevice device) {
     return device >= 0 && device < kDevicesMax ? primaries[device] : beyond;
@@ -62,14 +55,14 @@ CUresult create(CUcontext* context, CUdevice device, Call call) {
         give(cost.gpu, cost.bytes);
         return result;
     }
-    const Locked locked;
+    const Locked locked(lock);
     or_lose_track([&] { contexts[*context] = cost; });
     return result;
 }
 
 template <class Call>
 CUresult destroy(CUcontext context, Call call) {
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = call();
     const auto known = contexts.find(context);
     if (result != CUDA_SUCCESS || known == contexts.end()) return result;
@@ -107,7 +100,7 @@ void drop_primary(Primary& primary) {
 
 template <class Call>
 CUresult release(CUdevice device, Call call) {
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = call();
     Primary& primary = primary_of(device);
     if (result == CUDA_SUCCESS && primary.retained > 0 && --primary.retained == 0)
@@ -118,7 +111,7 @@ CUresult release(CUdevice device, Call call) {
 // Everything in it is gone, and those who retained it may go on with an empty one.
 template <class Call>
 CUresult reset(CUdevice device, Call call) {
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = call();
     Primary& primary = primary_of(device);
     if (result == CUDA_SUCCESS && primary.context != nullptr) forget_context(primary.context);
@@ -141,7 +134,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
     const RealDriver& real = load_real_driver();
     if (real.cuDevicePrimaryCtxRetain == nullptr) return missing();
     if (!is_tenant() || context == nullptr) return real.cuDevicePrimaryCtxRetain(context, device);
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result =
         retain(device, [&] { return real.cuDevicePrimaryCtxRetain(context, device); });
     if (result == CUDA_SUCCESS) primary_of(device).context = *context;
@@ -155,7 +148,7 @@ CUresult cuGreenCtxCreate(CUgreenCtx* green, CUdevResourceDesc desc, CUdevice de
     if (real.cuGreenCtxCreate == nullptr) return missing();
     const auto call = [&] { return real.cuGreenCtxCreate(green, desc, device, flags); };
     if (!is_tenant() || green == nullptr) return call();
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = retain(device, call);
     if (result == CUDA_SUCCESS) or_lose_track([&] { green_contexts[*green] = device; });
     return result;
@@ -167,13 +160,13 @@ CUresult cuGreenCtxDestroy(CUgreenCtx green) {
     const auto call = [&] { return real.cuGreenCtxDestroy(green); };
     CUdevice device = -1;
     {
-        const Locked locked;
+        const Locked locked(lock);
         const auto known = green_contexts.find(green);
         if (known != green_contexts.end()) device = known->second;
     }
     if (device < 0) return call();
     const CUresult result = release(device, call);
-    const Locked locked;
+    const Locked locked(lock);
     if (result == CUDA_SUCCESS) green_contexts.erase(green);
     return result;
 }

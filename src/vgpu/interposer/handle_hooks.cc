@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "vgpu/interposer/charged_call.h"
+#include "vgpu/interposer/locked.h"
 
 using namespace berth::vgpu::interposer;
 
@@ -43,14 +44,6 @@ struct Multicast {
 };
 std::map<CUmemGenericAllocationHandle, Multicast> multicasts;
 std::map<CUdeviceptr, CUmemGenericAllocationHandle> multicast_by_address;
-
-class Locked {
-  public:
-    Locked() { ::pthread_mutex_lock(&lock); }
-    ~Locked() { ::pthread_mutex_unlock(&lock); }
-    Locked(const Locked&) = delete;
-    Locked& operator=(const Locked&) = delete;
-};
 
 void drop_unused(Physical* physical) {
     if (physical->handles > 0 || physical->mappings > 0) return;
@@ -125,14 +118,14 @@ CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, std::size_t bytes,
     if (!is_tenant() || handle == nullptr || prop == nullptr ||
         prop->location.type != CU_MEM_LOCATION_TYPE_DEVICE)
         return real.cuMemCreate(handle, bytes, prop, flags);
-    const Locked locked;
+    const Locked locked(lock);
     return create(handle, bytes, prop, flags);
 }
 
 CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
     const RealDriver& real = load_real_driver();
     if (real.cuMemRelease == nullptr) return missing();
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = real.cuMemRelease(handle);
     const auto known = by_handle.find(handle);
     if (const auto object = multicasts.find(handle);
@@ -154,7 +147,7 @@ CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_t offset,
                   CUmemGenericAllocationHandle handle, unsigned long long flags) {
     const RealDriver& real = load_real_driver();
     if (real.cuMemMap == nullptr) return missing();
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = real.cuMemMap(pointer, bytes, offset, handle, flags);
     if (const auto object = multicasts.find(handle);
         result == CUDA_SUCCESS && object != multicasts.end()) {
@@ -172,7 +165,7 @@ CUresult cuMemMap(CUdeviceptr pointer, std::size_t bytes, std::size_t offset,
 CUresult cuMemUnmap(CUdeviceptr pointer, std::size_t bytes) {
     const RealDriver& real = load_real_driver();
     if (real.cuMemUnmap == nullptr) return missing();
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = real.cuMemUnmap(pointer, bytes);
     if (result != CUDA_SUCCESS) return result;
     unmap_multicasts(pointer, bytes);
@@ -190,7 +183,7 @@ CUresult cuMemUnmap(CUdeviceptr pointer, std::size_t bytes) {
 CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
     const RealDriver& real = load_real_driver();
     if (real.cuMemRetainAllocationHandle == nullptr) return missing();
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = real.cuMemRetainAllocationHandle(handle, address);
     if (result != CUDA_SUCCESS || handle == nullptr) return result;
     Physical* physical = mapped_at(reinterpret_cast<CUdeviceptr>(address));
@@ -202,7 +195,7 @@ CUresult cuMulticastCreate(CUmemGenericAllocationHandle* handle,
                            const CUmulticastObjectProp* prop) {
     const RealDriver& real = load_real_driver();
     if (real.cuMulticastCreate == nullptr) return missing();
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = real.cuMulticastCreate(handle, prop);
     if (result == CUDA_SUCCESS && handle != nullptr) or_lose_track([&] { multicasts[*handle]; });
     return result;
@@ -213,7 +206,7 @@ CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, std::size_t off
                             std::size_t bytes, unsigned long long flags) {
     const RealDriver& real = load_real_driver();
     if (real.cuMulticastBindMem == nullptr) return missing();
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result =
         real.cuMulticastBindMem(handle, offset, memory, memory_offset, bytes, flags);
     const auto known = by_handle.find(memory);
@@ -225,7 +218,7 @@ CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, std::size_t of
                              CUdeviceptr memory, std::size_t bytes, unsigned long long flags) {
     const RealDriver& real = load_real_driver();
     if (real.cuMulticastBindAddr == nullptr) return missing();
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = real.cuMulticastBindAddr(handle, offset, memory, bytes, flags);
     if (result == CUDA_SUCCESS) bind(handle, offset, mapped_at(memory));
     return result;
@@ -235,7 +228,7 @@ CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device,
                            std::size_t bytes) {
     const RealDriver& real = load_real_driver();
     if (real.cuMulticastUnbind == nullptr) return missing();
-    const Locked locked;
+    const Locked locked(lock);
     const CUresult result = real.cuMulticastUnbind(handle, device, offset, bytes);
     const auto object = multicasts.find(handle);
     if (result != CUDA_SUCCESS || object == multicasts.end()) return result;

@@ -10,6 +10,7 @@
 
 #include "vgpu/interposer/charged_call.h"
 #include "vgpu/interposer/complain.h"
+#include "vgpu/interposer/locked.h"
 
 namespace berth::vgpu::interposer {
 namespace {
@@ -27,14 +28,6 @@ pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 std::map<CUmemoryPool, Pool> pools;
 std::atomic<bool> graphs_allocate{false};
 std::uint64_t graph_charged[ledger::kGpusMax];
-
-class Locked {
-  public:
-    Locked() { ::pthread_mutex_lock(&lock); }
-    ~Locked() { ::pthread_mutex_unlock(&lock); }
-    Locked(const Locked&) = delete;
-    Locked& operator=(const Locked&) = delete;
-};
 
 std::uint64_t attribute(CUmemoryPool pool, CUmemPool_attribute which) {
     cuuint64_t value = 0;
@@ -83,7 +76,7 @@ CUresult pool_call(CUdeviceptr* pointer, std::uint64_t bytes, CUmemoryPool handl
                    Undo undo) {
     const Here where = here();
     if (where.gpu == kNotGiven && !take(where.gpu, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
-    const Locked locked;
+    const Locked locked(lock);
     Pool& pool = pools.try_emplace(handle, Pool{where.gpu, 0, false}).first->second;
     if (!make_room(handle, pool, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
     const CUresult result = call();
@@ -113,7 +106,7 @@ CUmemoryPool current_pool() {
 }  // namespace
 
 void settle_pool(const Block& block) {
-    const Locked locked;
+    const Locked locked(lock);
     const auto known = pools.find(block.pool);
     if (known == pools.end()) return;
     Pool& pool = known->second;
@@ -133,7 +126,7 @@ void settle_graph_memory(Gpu gpu) {
     const RealDriver& real = load_real_driver();
     CUdevice device = 0;
     cuuint64_t reserved = 0;
-    const Locked locked;
+    const Locked locked(lock);
     if (real.cuCtxGetDevice(&device) != CUDA_SUCCESS ||
         real.cuDeviceGetGraphMemAttribute(device, CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT,
                                           &reserved) != CUDA_SUCCESS)
@@ -246,7 +239,7 @@ CUresult cuMemPoolTrimTo(CUmemoryPool pool, std::size_t keep_bytes) {
 CUresult cuMemPoolDestroy(CUmemoryPool handle) {
     const RealDriver& real = load_real_driver();
     if (real.cuMemPoolDestroy == nullptr) return missing();
-    const Locked locked;
+    const Locked locked(lock);
     const auto known = pools.find(handle);
     if (known == pools.end()) return real.cuMemPoolDestroy(handle);
     const std::uint64_t used = attribute(handle, CU_MEMPOOL_ATTR_USED_MEM_CURRENT);

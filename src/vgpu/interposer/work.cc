@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "vgpu/interposer/locked.h"
 #include "vgpu/interposer/now.h"
 #include "vgpu/interposer/real_driver.h"
 #include "vgpu/interposer/seat.h"
@@ -50,17 +51,6 @@ struct Work {
     bool has_thread = false;
 };
 Work works[ledger::kGpusMax];
-
-class Held {
-  public:
-    explicit Held(pthread_mutex_t& lock) : lock_(lock) { ::pthread_mutex_lock(&lock_); }
-    ~Held() { ::pthread_mutex_unlock(&lock_); }
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-
-  private:
-    pthread_mutex_t& lock_;
-};
 
 bool is_capturing(CUstream stream) {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
@@ -217,7 +207,7 @@ GatedLaunch::GatedLaunch(CUstream stream, iterations::Passage passage)
     if (here_.gpu < 0 || is_capturing(stream)) return;
     Work& work = works[here_.gpu];
     {
-        const Held held(work.lock);
+        const Locked locked(work.lock);
         if (start_accounting(work, here_.gpu)) wait_for_room(work, here_.gpu);
         counts_ = work.has_thread;
     }
@@ -229,7 +219,7 @@ GatedLaunch::GatedLaunch(CUstream stream, iterations::Passage passage)
 void GatedLaunch::launched(CUresult result) const {
     if (!counts_) return;
     Work& work = works[here_.gpu];
-    const Held held(work.lock);
+    const Locked locked(work.lock);
     if (result == CUDA_SUCCESS) {
         const std::int64_t now = now_ns();
         const bool follows = now - work.launched_at < kUnmarkedMax;
@@ -258,7 +248,7 @@ void GatedLaunch::launched(CUresult result) const {
 
 void forget_marks(CUcontext context) {
     for (Work& work : works) {
-        const Held held(work.lock);
+        const Locked locked(work.lock);
         for (std::uint32_t index = 0; index < work.spares;) {
             if (work.spare[index].context == context)
                 work.spare[index] = work.spare[--work.spares];
