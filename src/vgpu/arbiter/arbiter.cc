@@ -164,7 +164,7 @@ Status Arbiter::make_tenant(const Order& order) {
     tenant->calls.last = EventLoop::now();
     Tenant& made = *tenant;
     tenants_[order.name] = std::move(tenant);
-    listening_[order.name] = loop_.watch(made.listener.get(), [this, &made] { on_guest(made); });
+    hear(made, kListener);
     return {};
 }
 
@@ -218,8 +218,7 @@ Status Arbiter::drop_tenant(const std::string& name) {
         return fail(ErrorCode::Conflict,
                     "tenant \"" + name + "\" has " + std::to_string(tenant.members.size()) +
                         " processes or their memory is not yet free; end them and try again");
-    loop_.forget(listening_.at(name));
-    listening_.erase(name);
+    loop_.forget(tenant.hearing.listening);
     ::unlink((options_.directory + "/tenants/" + name).c_str());
     if (tenant.whereabouts.supervisor.is_open()) loop_.forget(tenant.whereabouts.event);
     gates_.leave(tenant);
@@ -232,7 +231,7 @@ std::int64_t Arbiter::look() {
     std::int64_t next = windows::Windows::kNever;
     std::vector<Tenant*> settled;
     for (auto& [name, tenant] : tenants_) {
-        next = std::min(next, bury(*tenant, now));
+        next = std::min({next, hear_again(*tenant, now), bury(*tenant, now)});
         if (tenant->settles_at == 0) continue;
         if (now < tenant->settles_at) {
             next = std::min(next, tenant->settles_at);

@@ -63,6 +63,11 @@ class Arbiter {
     bool is_of_a_job(const Peer& peer) const;
     void on_owner(std::uint64_t id);
 
+    // Listens to who connects, or to this member.
+    void hear(Tenant& tenant, std::uint64_t id);
+    void rest(Tenant& tenant, std::uint64_t id);
+    // When somebody who rests is to be heard again.
+    std::int64_t hear_again(Tenant& tenant, std::int64_t now);
     void on_guest(Tenant& tenant);
     void on_message(Tenant& tenant, std::uint64_t id);
     void admit(Tenant& tenant, Member& member);
@@ -96,7 +101,6 @@ class Arbiter {
     };
     std::map<std::uint64_t, Owner> owners_;
     Tenants tenants_;
-    std::map<std::string, EventLoop::Id> listening_;
     std::uint64_t next_id_ = 1;
 };
 

@@ -16,11 +16,40 @@ namespace {
 
 // Who connects without end must not keep the arbiter from everybody else: the rest wakes it again.
 constexpr int kGuestsAtOnce = 64;
+constexpr std::int64_t kRest = 1'000'000;  // ns, of who is heard too often
 
 }  // namespace
 
+void Arbiter::hear(Tenant& tenant, std::uint64_t id) {
+    if (id == kListener) {
+        const int listener = tenant.listener.get();
+        tenant.hearing.listening = loop_.watch(listener, [this, &tenant] { on_guest(tenant); });
+        return;
+    }
+    const auto found = tenant.members.find(id);
+    if (found == tenant.members.end() || !found->second.peer.socket.is_open()) return;
+    const int socket = found->second.peer.socket.get();
+    found->second.heard = loop_.watch(socket, [this, &tenant, id] { on_message(tenant, id); });
+}
+
+void Arbiter::rest(Tenant& tenant, std::uint64_t id) {
+    const bool is_listener = id == kListener;
+    loop_.forget(is_listener ? tenant.hearing.listening : tenant.members.at(id).heard);
+    if (tenant.hearing.resting.empty()) tenant.hearing.until = EventLoop::now() + kRest;
+    tenant.hearing.resting.push_back(id);
+}
+
+std::int64_t Arbiter::hear_again(Tenant& tenant, std::int64_t now) {
+    if (tenant.hearing.resting.empty()) return windows::Windows::kNever;
+    if (now < tenant.hearing.until) return tenant.hearing.until;
+    for (const std::uint64_t id : std::exchange(tenant.hearing.resting, {})) hear(tenant, id);
+    return windows::Windows::kNever;
+}
+
 void Arbiter::on_guest(Tenant& tenant) {
+    const std::int64_t now = EventLoop::now();
     for (int count = 0; count < kGuestsAtOnce; ++count) {
+        if (!tenant.hearing.guests.take(now)) return rest(tenant, kListener);
         Peer peer = accept_peer(tenant.listener.get(), spare_);
         if (!peer.socket.is_open()) return;
         const bool is_stranger = !tenant.is_of_user(peer.uid);
@@ -29,10 +58,10 @@ void Arbiter::on_guest(Tenant& tenant) {
         const std::uint64_t id = next_id_++;
         Member& member = tenant.members[id];
         member.peer = std::move(peer);
-        member.since = EventLoop::now();
-        member.events = {
-            loop_.watch(member.peer.socket.get(), [this, &tenant, id] { on_message(tenant, id); }),
-            loop_.watch(member.peer.process.get(), [this, &tenant, id] { ended(tenant, id); })};
+        member.since = now;
+        hear(tenant, id);
+        member.life =
+            loop_.watch(member.peer.process.get(), [this, &tenant, id] { ended(tenant, id); });
     }
 }
 
@@ -65,6 +94,7 @@ void Arbiter::on_message(Tenant& tenant, std::uint64_t id) {
         return admit(tenant, member);
     }
     // A ring says only that it is time to look, whatever else is in it: run() looks after it.
+    if (!tenant.hearing.rings.take(EventLoop::now())) rest(tenant, id);
 }
 
 void Arbiter::admit(Tenant& tenant, Member& member) {
@@ -97,7 +127,8 @@ void Arbiter::admit(Tenant& tenant, Member& member) {
 // The newest is believed: one before it has lost its processes to it, or was somebody's mistake.
 void Arbiter::attend(Tenant& tenant, std::uint64_t id) {
     Member& member = tenant.members.at(id);
-    for (const EventLoop::Id event : member.events) loop_.forget(event);
+    loop_.forget(member.heard);
+    loop_.forget(member.life);
     Whereabouts& whereabouts = tenant.whereabouts;
     if (whereabouts.supervisor.is_open()) loop_.forget(whereabouts.event);
     whereabouts.supervisor = std::move(member.peer.socket);
@@ -156,7 +187,7 @@ void Arbiter::hung_up(Tenant& tenant, std::uint64_t id) {
     Member& member = tenant.members.at(id);
     if (member.state == Member::State::guest) return remove(tenant, id);
     if (has_ended(member.peer.process)) return ended(tenant, id);
-    loop_.forget(member.events.front());
+    loop_.forget(member.heard);
     member.peer.socket.reset();
     member.state = Member::State::hung_up;
     tenant.silence(member.slot);
@@ -166,7 +197,8 @@ void Arbiter::hung_up(Tenant& tenant, std::uint64_t id) {
 void Arbiter::ended(Tenant& tenant, std::uint64_t id) {
     Member& member = tenant.members.at(id);
     if (member.state == Member::State::guest) return remove(tenant, id);
-    for (const EventLoop::Id event : member.events) loop_.forget(event);
+    loop_.forget(member.heard);
+    loop_.forget(member.life);
     member.peer.socket.reset();
     member.peer.process.reset();
     if (member.state != Member::State::dead) member.since = EventLoop::now();
@@ -181,7 +213,8 @@ void Arbiter::after_leaving(Tenant& tenant) {
 
 void Arbiter::remove(Tenant& tenant, std::uint64_t id) {
     Member& member = tenant.members.at(id);
-    for (const EventLoop::Id event : member.events) loop_.forget(event);
+    loop_.forget(member.heard);
+    loop_.forget(member.life);
     if (member.state != Member::State::guest) tenant.free_slot(member.slot);
     tenant.members.erase(id);
     residue_.stir(EventLoop::now());

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "vgpu/arbiter/allowance.h"
 #include "vgpu/arbiter/order.h"
 #include "vgpu/arbiter/peer.h"
 #include "vgpu/arbiter/profile.h"
@@ -33,7 +34,8 @@ struct Member {
     Peer peer;
     std::uint32_t slot = 0;
     std::int64_t since = 0;             // when it came, or died
-    std::vector<std::uint64_t> events;  // what the loop watches for it
+    std::uint64_t heard = 0;  // what the loop watches for it, of its socket
+    std::uint64_t life = 0;   // and of its process
 };
 
 // Whether a tenant is on its GPUs, and who takes it off.
@@ -61,6 +63,16 @@ struct Calls {
     bool is_any_since = false;            // was seen since then
     bool is_wake_told = false;
 };
+
+// What the arbiter hears of a tenant, and whom it does not for a while because it heard too much.
+struct Hearing {
+    Allowance rings{100'000, 200};
+    Allowance guests{200'000, 512};
+    std::vector<std::uint64_t> resting;  // members; the listener: kListener
+    std::int64_t until = 0;
+    std::uint64_t listening = 0;  // what the loop watches for the listener
+};
+inline constexpr std::uint64_t kListener = 0;  // no member has that number
 
 class Tenant {
   public:
@@ -143,6 +155,7 @@ class Tenant {
     Whereabouts whereabouts;
     Calls calls;
     Descriptor listener;
+    Hearing hearing;
 
   private:
     Tenant() = default;

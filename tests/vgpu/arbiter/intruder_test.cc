@@ -17,6 +17,7 @@
 
 #include "vgpu/arbiter/node.h"
 #include "vgpu/arbiter/send_order.h"
+#include "vgpu/ledger/gate.h"
 #include "vgpu/ledger/stay.h"
 
 using namespace berth::vgpu::ledger;
@@ -107,6 +108,9 @@ TEST_CASE("who connects to a tenant without end holds up no other tenant, nor th
         }
     });
     vgpu::pause_ms(100);
+    const long used = used_ms(node.arbiter());
+    vgpu::pause_ms(1000);
+    CHECK(used_ms(node.arbiter()) - used < 300);
     for (int round = 0; round < 10; ++round) {
         const std::int64_t before = vgpu::now_ns();
         Membership other = node.join("other");
@@ -114,6 +118,26 @@ TEST_CASE("who connects to a tenant without end holds up no other tenant, nor th
         leave(other);
         CHECK(vgpu::now_ns() - before < 2'000'000'000);
     }
+}
+
+TEST_CASE("who rings without end takes little of the arbiter's time, and is heard again") {
+    const Node node;
+    node.order(tenant("job-7", "1000"));
+    node.order(tenant("other", "1000"));
+    Membership other = node.join("other");
+    const pid_t flooder = vgpu::start([&] {
+        const Membership mine = node.join("job-7");
+        const std::int64_t end = vgpu::now_ns() + 1'500'000'000;
+        while (vgpu::now_ns() < end) ring(mine, 0);
+        return wait_at_gate(mine, 0, 5000) != Gate::closed ? 0 : 1;
+    });
+    REQUIRE(eventually([&] { return node.status("job-7", "processes") == "1"; }));
+    CHECK(wait_at_gate(other, 0, 1000) != Gate::closed);
+    const long before = used_ms(node.arbiter());
+    vgpu::pause_ms(1000);
+    CHECK(used_ms(node.arbiter()) - before < 150);
+    CHECK(vgpu::end_of(flooder) == 0);
+    leave(other);
 }
 
 TEST_CASE("who has connected and says nothing does not keep a tenant from being dropped") {
