@@ -237,15 +237,3 @@ nvmlReturn_t nvmlDeviceGetNumGpuCores(nvmlDevice_t handle, unsigned int* cores) 
         return NVML_SUCCESS;
     });
 }
-
-// All GPUs hang on one host bridge.
-nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t one, nvmlDevice_t other,
-                                                 nvmlGpuTopologyLevel_t* level) {
-    unsigned int other_index = 0;
-    const nvmlReturn_t result = nvmlDeviceGetIndex(other, &other_index);
-    if (result != NVML_SUCCESS) return result;
-    return enter_gpu(one, level, [&](Library&, std::uint32_t gpu) {
-        *level = gpu == other_index ? NVML_TOPOLOGY_INTERNAL : NVML_TOPOLOGY_HOSTBRIDGE;
-        return NVML_SUCCESS;
-    });
-}
