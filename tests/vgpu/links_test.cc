@@ -24,19 +24,17 @@ TEST_CASE("software GPUs read and write each other's memory, and have no links o
     }
     CHECK(peer(device, other, NVML_P2P_CAPS_INDEX_NVLINK, &status) == NVML_SUCCESS);
     CHECK(status == NVML_P2P_STATUS_NOT_SUPPORTED);
-    CHECK(peer(device, nullptr, NVML_P2P_CAPS_INDEX_READ, &status) ==
-          NVML_ERROR_INVALID_ARGUMENT);
+    CHECK(peer(device, nullptr, NVML_P2P_CAPS_INDEX_READ, &status) == NVML_ERROR_INVALID_ARGUMENT);
 
-    const auto type = nvml<decltype(nvmlDeviceGetNvLinkRemoteDeviceType)>(
-        "nvmlDeviceGetNvLinkRemoteDeviceType");
+    const auto type =
+        nvml<decltype(nvmlDeviceGetNvLinkRemoteDeviceType)>("nvmlDeviceGetNvLinkRemoteDeviceType");
     nvmlIntNvLinkDeviceType_t kind{};
     CHECK(type(device, 0, &kind) == NVML_ERROR_NOT_SUPPORTED);
-    const auto remote = nvml<decltype(nvmlDeviceGetNvLinkRemotePciInfo_v2)>(
-        "nvmlDeviceGetNvLinkRemotePciInfo_v2");
+    const auto remote =
+        nvml<decltype(nvmlDeviceGetNvLinkRemotePciInfo_v2)>("nvmlDeviceGetNvLinkRemotePciInfo_v2");
     nvmlPciInfo_t info{};
     CHECK(remote(device, 0, &info) == NVML_ERROR_NOT_SUPPORTED);
     CHECK(remote(nullptr, 0, &info) == NVML_ERROR_INVALID_ARGUMENT);
-    const auto fabric =
-        nvml<decltype(nvmlDeviceGetGpuFabricInfoV)>("nvmlDeviceGetGpuFabricInfoV");
+    const auto fabric = nvml<decltype(nvmlDeviceGetGpuFabricInfoV)>("nvmlDeviceGetGpuFabricInfoV");
     CHECK(fabric(device, nullptr) == NVML_ERROR_INVALID_ARGUMENT);
 }

@@ -32,14 +32,17 @@ nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t one, nvmlDevice_t other,
 
 nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t handle, unsigned int,
                                                  nvmlIntNvLinkDeviceType_t* type) {
-    return enter_gpu(handle, type, [](Library&, std::uint32_t) { return NVML_ERROR_NOT_SUPPORTED; });
+    return enter_gpu(handle, type,
+                     [](Library&, std::uint32_t) { return NVML_ERROR_NOT_SUPPORTED; });
 }
 
 nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t handle, unsigned int,
                                                  nvmlPciInfo_t* info) {
-    return enter_gpu(handle, info, [](Library&, std::uint32_t) { return NVML_ERROR_NOT_SUPPORTED; });
+    return enter_gpu(handle, info,
+                     [](Library&, std::uint32_t) { return NVML_ERROR_NOT_SUPPORTED; });
 }
 
 nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t handle, nvmlGpuFabricInfoV_t* info) {
-    return enter_gpu(handle, info, [](Library&, std::uint32_t) { return NVML_ERROR_NOT_SUPPORTED; });
+    return enter_gpu(handle, info,
+                     [](Library&, std::uint32_t) { return NVML_ERROR_NOT_SUPPORTED; });
 }
