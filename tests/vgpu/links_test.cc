@@ -2,10 +2,38 @@
 //
 // How GPUs reach one another, as the management library says it.
 #include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
 
 #include "vgpu/api.h"
 
 using namespace berth::test_vgpu;
+
+namespace {
+
+unsigned int gpus_after_a_new_begin() {
+    CHECK(nvml<decltype(nvmlShutdown)>("nvmlShutdown")() == NVML_SUCCESS);
+    CHECK(nvml<decltype(nvmlInit_v2)>("nvmlInit_v2")() == NVML_SUCCESS);
+    unsigned int count = 0;
+    CHECK(nvml<decltype(nvmlDeviceGetCount_v2)>("nvmlDeviceGetCount_v2")(&count) == NVML_SUCCESS);
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("the management library that is begun anew finds the GPUs that there are then") {
+    if (!is_software()) return;
+    nvml_device();
+    const std::string before = std::getenv("BERTH_SOFTWARE_GPU");
+    const std::string path = "/dev/shm/berth_links_test." + std::to_string(::getpid());
+    ::setenv("BERTH_SOFTWARE_GPU", ("gpus=3; state=" + path).c_str(), 1);
+    CHECK(gpus_after_a_new_begin() == 3);
+    ::setenv("BERTH_SOFTWARE_GPU", before.c_str(), 1);
+    CHECK(gpus_after_a_new_begin() == 2);
+    ::unlink(path.c_str());
+}
 
 TEST_CASE("software GPUs read and write each other's memory, and have no links of their own") {
     if (!is_software()) return;

@@ -95,7 +95,9 @@ nvmlReturn_t nvmlInit_v2() { return nvmlInitWithFlags(0); }
 
 nvmlReturn_t nvmlShutdown() {
     return enter([](Library& open) {
-        --open.users;
+        if (--open.users != 0) return NVML_SUCCESS;
+        open.state.reset();
+        for (Sample& sample : open.samples) sample = {};
         return NVML_SUCCESS;
     });
 }
