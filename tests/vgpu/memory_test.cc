@@ -204,6 +204,45 @@ TEST_CASE("two mappings of one handle show the same bytes") {
     CHECK(cuda().cuMemAddressFree(pointer, 2 * unit) == CUDA_SUCCESS);
 }
 
+TEST_CASE("a copy, a fill and a kernel go on from one mapping to the next, and not past the last") {
+    const PrimaryContext context;
+    const CUmemAllocationProp prop = on_device(0);
+    const std::size_t unit = 2 * kMiB;
+    CUdeviceptr pointer = 0;
+    REQUIRE(cuda().cuMemAddressReserve(&pointer, 3 * unit, 0, 0, 0) == CUDA_SUCCESS);
+    const CUmemAccessDesc access = {prop.location, CU_MEM_ACCESS_FLAGS_PROT_READWRITE};
+    for (const CUdeviceptr at : {pointer, pointer + unit}) {
+        CUmemGenericAllocationHandle handle = 0;
+        REQUIRE(cuda().cuMemCreate(&handle, unit, &prop, 0) == CUDA_SUCCESS);
+        REQUIRE(cuda().cuMemMap(at, unit, 0, handle, 0) == CUDA_SUCCESS);
+        CHECK(cuda().cuMemRelease(handle) == CUDA_SUCCESS);
+    }
+    REQUIRE(cuda().cuMemSetAccess(pointer, 2 * unit, &access, 1) == CUDA_SUCCESS);
+    CHECK(cuda().cuMemsetD32(pointer, 5, 2 * unit / 4) == CUDA_SUCCESS);
+    const std::vector<std::uint32_t> sent = {1, 2, 3, 4};
+    std::vector<std::uint32_t> got(4);
+    CHECK(cuda().cuMemcpyHtoD(pointer + unit - 8, sent.data(), 16) == CUDA_SUCCESS);
+    CHECK(cuda().cuMemcpyDtoH(got.data(), pointer + unit - 8, 16) == CUDA_SUCCESS);
+    CHECK(got == sent);
+    CHECK(cuda().cuMemcpyDtoH(got.data(), pointer + 2 * unit - 16, 16) == CUDA_SUCCESS);
+    CHECK(got == std::vector<std::uint32_t>{5, 5, 5, 5});
+    CHECK(cuda().cuMemcpyDtoH(got.data(), pointer + 2 * unit - 8, 16) == CUDA_ERROR_INVALID_VALUE);
+
+    CUmodule module = nullptr;
+    CUfunction add1 = nullptr;
+    REQUIRE(cuda().cuModuleLoadData(&module, kernels()) == CUDA_SUCCESS);
+    REQUIRE(cuda().cuModuleGetFunction(&add1, module, "berth_add1") == CUDA_SUCCESS);
+    CUdeviceptr words = pointer + unit - 8;
+    std::uint32_t count = 4;
+    void* parameters[] = {&words, &count};
+    CHECK(cuda().cuLaunchKernel(add1, 1, 1, 1, 4, 1, 1, 0, nullptr, parameters, nullptr) ==
+          CUDA_SUCCESS);
+    CHECK(cuda().cuMemcpyDtoH(got.data(), words, 16) == CUDA_SUCCESS);
+    CHECK(got == std::vector<std::uint32_t>{2, 3, 4, 5});
+    CHECK(cuda().cuMemUnmap(pointer, 2 * unit) == CUDA_SUCCESS);
+    CHECK(cuda().cuMemAddressFree(pointer, 3 * unit) == CUDA_SUCCESS);
+}
+
 TEST_CASE("a pool keeps what is freed up to its release threshold") {
     const PrimaryContext context;
     CUmemoryPool pool = nullptr;

@@ -76,5 +76,12 @@ nvmlReturn_t nvmlDeviceGetAttributes_v2(nvmlDevice_t mig_device,
                                         nvmlDeviceAttributes_t* attributes);
 nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t one, nvmlDevice_t other,
                                                  nvmlGpuTopologyLevel_t* level);
+nvmlReturn_t nvmlDeviceGetP2PStatus(nvmlDevice_t one, nvmlDevice_t other,
+                                    nvmlGpuP2PCapsIndex_t what, nvmlGpuP2PStatus_t* status);
+nvmlReturn_t nvmlDeviceGetNvLinkRemoteDeviceType(nvmlDevice_t device, unsigned int link,
+                                                 nvmlIntNvLinkDeviceType_t* type);
+nvmlReturn_t nvmlDeviceGetNvLinkRemotePciInfo_v2(nvmlDevice_t device, unsigned int link,
+                                                 nvmlPciInfo_t* info);
+nvmlReturn_t nvmlDeviceGetGpuFabricInfoV(nvmlDevice_t device, nvmlGpuFabricInfoV_t* info);
 }
 #pragma GCC visibility pop

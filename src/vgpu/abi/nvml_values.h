@@ -137,3 +137,20 @@ enum nvmlGpuTopologyLevel_t : unsigned int {
     NVML_TOPOLOGY_NODE = 40,
     NVML_TOPOLOGY_SYSTEM = 50,
 };
+enum nvmlIntNvLinkDeviceType_t : unsigned int {
+    NVML_NVLINK_DEVICE_TYPE_GPU = 0,
+    NVML_NVLINK_DEVICE_TYPE_SWITCH = 2,
+    NVML_NVLINK_DEVICE_TYPE_UNKNOWN = 255,
+};
+// What of one another's memory two GPUs can do.
+enum nvmlGpuP2PCapsIndex_t : unsigned int {
+    NVML_P2P_CAPS_INDEX_READ = 0,
+    NVML_P2P_CAPS_INDEX_WRITE = 1,
+    NVML_P2P_CAPS_INDEX_NVLINK = 2,
+    NVML_P2P_CAPS_INDEX_ATOMICS = 3,
+};
+enum nvmlGpuP2PStatus_t : unsigned int {
+    NVML_P2P_STATUS_OK = 0,
+    NVML_P2P_STATUS_NOT_SUPPORTED = 5,
+};
+struct nvmlGpuFabricInfoV_t;

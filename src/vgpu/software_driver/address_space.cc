@@ -143,6 +143,18 @@ Allocation* AddressSpace::find(CUdeviceptr pointer, std::uint64_t bytes) {
     return from < allocation.bytes && bytes <= allocation.bytes - from ? &allocation : nullptr;
 }
 
+AddressSpace::Behind AddressSpace::behind(CUdeviceptr pointer, std::uint64_t bytes) {
+    Behind all = Behind::Contents;
+    for (CUdeviceptr at = pointer;;) {
+        const Allocation* part = find(at);
+        if (part == nullptr) return Behind::Nothing;
+        if (!part->has_contents) all = Behind::Number;
+        if (bytes - (at - pointer) <= part->begin + part->bytes - at) return all;
+        if (part->origin != Origin::Mapped) return Behind::Nothing;
+        at = part->begin + part->bytes;
+    }
+}
+
 Arena::~Arena() { trim(0); }
 
 Arena::Piece Arena::cut(CUdeviceptr begin, Chunk& chunk, std::uint64_t bytes) {

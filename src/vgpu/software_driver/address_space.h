@@ -88,6 +88,10 @@ class AddressSpace {
     void remove(CUdeviceptr begin) { allocations_.erase(begin); }
     // The allocation that holds all of these bytes; null when there is none.
     Allocation* find(CUdeviceptr pointer, std::uint64_t bytes = 1);
+    // What is behind all of these bytes, of one allocation or of mappings without a gap. Contents
+    // only where every part has them.
+    enum class Behind { Nothing, Number, Contents };
+    Behind behind(CUdeviceptr pointer, std::uint64_t bytes);
     const std::map<CUdeviceptr, Allocation>& allocations() const { return allocations_; }
 
     std::map<CUdeviceptr, std::uint64_t> reservations;  // by cuMemAddressReserve: begin to bytes

@@ -88,9 +88,8 @@ void deallocate(Driver& driver, const Allocation& of) {
 }
 
 void* contents_at(Driver& driver, CUdeviceptr pointer, std::size_t bytes) {
-    const Allocation* allocation = driver.memory.find(pointer, bytes);
-    if (allocation == nullptr || !allocation->has_contents) return nullptr;
-    return reinterpret_cast<void*>(pointer);
+    const bool is_real = driver.memory.behind(pointer, bytes) == AddressSpace::Behind::Contents;
+    return is_real ? reinterpret_cast<void*>(pointer) : nullptr;
 }
 
 }  // namespace berth::vgpu::software_driver

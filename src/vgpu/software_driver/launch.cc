@@ -63,7 +63,7 @@ template <class Body>
 void touch(Driver& driver, const Context* context, CUdeviceptr pointer, std::uint64_t count,
            Body body) {
     if (count == 0) return;
-    if (driver.memory.find(pointer, count * 4) == nullptr) {
+    if (driver.memory.behind(pointer, count * 4) == AddressSpace::Behind::Nothing) {
         if (Context* failed = driver.contexts.find(context); failed != nullptr)
             failed->error = CUDA_ERROR_ILLEGAL_ADDRESS;
         return;

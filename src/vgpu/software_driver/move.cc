@@ -88,7 +88,7 @@ Place any_place(Driver& driver, CUdeviceptr pointer) {
 bool is_inside(Driver& driver, const Place& place, const Box& box) {
     if (!place.is_device || box.bytes() == 0) return true;
     const std::size_t extent = row_offset(place, box.rows - 1, box.layers - 1) + box.width;
-    return driver.memory.find(place.address, extent) != nullptr;
+    return driver.memory.behind(place.address, extent) != AddressSpace::Behind::Nothing;
 }
 
 bool is_pageable(Driver& driver, const Place& place) {

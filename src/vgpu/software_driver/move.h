@@ -36,7 +36,8 @@ Place host_place(const void* pointer, std::size_t pitch = 0, std::size_t layer_r
 // Whichever of the two the address is.
 Place any_place(Driver& driver, CUdeviceptr pointer);
 
-// True when all of the box lies in one allocation; always for host memory.
+// True when all of the box lies in one allocation, or in mappings that follow one another; always
+// for host memory.
 bool is_inside(Driver& driver, const Place& place, const Box& box);
 
 // When a copy from pageable host memory reads it: a graph does so at each launch.

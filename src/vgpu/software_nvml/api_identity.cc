@@ -95,7 +95,9 @@ nvmlReturn_t nvmlInit_v2() { return nvmlInitWithFlags(0); }
 
 nvmlReturn_t nvmlShutdown() {
     return enter([](Library& open) {
-        --open.users;
+        if (--open.users != 0) return NVML_SUCCESS;
+        open.state.reset();
+        for (Sample& sample : open.samples) sample = {};
         return NVML_SUCCESS;
     });
 }
@@ -234,18 +236,6 @@ nvmlReturn_t nvmlDeviceGetCudaComputeCapability(nvmlDevice_t handle, int* major,
 nvmlReturn_t nvmlDeviceGetNumGpuCores(nvmlDevice_t handle, unsigned int* cores) {
     return enter_gpu(handle, cores, [&](Library& open, std::uint32_t) {
         *cores = (*open.state)->description.sms * 128;
-        return NVML_SUCCESS;
-    });
-}
-
-// All GPUs hang on one host bridge.
-nvmlReturn_t nvmlDeviceGetTopologyCommonAncestor(nvmlDevice_t one, nvmlDevice_t other,
-                                                 nvmlGpuTopologyLevel_t* level) {
-    unsigned int other_index = 0;
-    const nvmlReturn_t result = nvmlDeviceGetIndex(other, &other_index);
-    if (result != NVML_SUCCESS) return result;
-    return enter_gpu(one, level, [&](Library&, std::uint32_t gpu) {
-        *level = gpu == other_index ? NVML_TOPOLOGY_INTERNAL : NVML_TOPOLOGY_HOSTBRIDGE;
         return NVML_SUCCESS;
     });
 }
