@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Are our declarations of the driver and of NVML laid out as NVIDIA's own headers say?
 
-Ours are written from public documentation. Where the vendor's headers are installed
-(BERTH_CUDA_INCLUDE and BERTH_NVML_INCLUDE, a toolkit in /usr/local/cuda, or the packages
-nvidia-cuda-runtime-* and nvidia-nvml-dev-* of Python), sizes, offsets and values are compared with
-them; else it is skipped.
+Ours are written from public documentation. Sizes, offsets and values are compared with the vendor's
+headers of each version that is here: BERTH_VENDOR_HEADERS, what tools/fetch-vendor-headers has
+fetched, a toolkit in /usr/local/cuda. Without any it is skipped.
 """
 import os
 import pathlib
 import re
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import unittest
 
@@ -23,11 +21,10 @@ NESTED = re.compile(r"(?:union|struct)\s*\w*\s*\{[^{}]*\}")
 ENUM = re.compile(r"enum \w+ : [\w ]+\{(.*?)\}", re.S)
 
 
-def found(header, variable):
-    packages = pathlib.Path(sysconfig.get_paths()["purelib"]) / "nvidia"
-    places = [os.environ.get(variable), "/usr/local/cuda/include", *packages.glob("*/include")]
-    return next((place for place in places if place and (pathlib.Path(place) / header).is_file()),
-                None)
+def found(header):
+    places = [os.environ.get("BERTH_VENDOR_HEADERS"), "/usr/local/cuda/include",
+              *sorted(ROOT.glob("build/vendor-headers/*"))]
+    return [place for place in places if place and (pathlib.Path(place) / header).is_file()]
 
 
 def ours(prefix):
@@ -74,10 +71,15 @@ def layout(include, header, structs, values):
 class Abi(unittest.TestCase):
     maxDiff = None
 
-    def compare(self, prefix, header, variable):
-        theirs = found(header, variable)
-        if theirs is None:
-            self.skipTest(f"no {header} is here")
+    def compare_each(self, prefix, header):
+        places = found(header)
+        if not places:
+            self.skipTest(f"no {header} is here; tools/fetch-vendor-headers fetches some")
+        for place in places:
+            with self.subTest(place=str(place)):
+                self.compare(prefix, header, place)
+
+    def compare(self, prefix, header, theirs):
         text = COMMENT.sub("", (pathlib.Path(theirs) / header).read_text())
         structs, values = ours(prefix)
         words = set(re.findall(r"\w+", text))
@@ -98,13 +100,13 @@ class Abi(unittest.TestCase):
         self.assertGreater(len(both_have), 0.95 * len(own), own.keys() - vendor.keys())
         self.assertEqual({name: own[name] for name in both_have},
                          {name: vendor[name] for name in both_have})
-        print(f"{header}: {len(both_have)} sizes, offsets and values are the same", file=sys.stderr)
+        print(f"{theirs}/{header}: {len(both_have)} sizes, offsets and values are the same", file=sys.stderr)
 
     def test_the_driver(self):
-        self.compare("cuda", "cuda.h", "BERTH_CUDA_INCLUDE")
+        self.compare_each("cuda", "cuda.h")
 
     def test_the_management_library(self):
-        self.compare("nvml", "nvml.h", "BERTH_NVML_INCLUDE")
+        self.compare_each("nvml", "nvml.h")
 
 
 if __name__ == "__main__":
