@@ -100,7 +100,8 @@ class Abi(unittest.TestCase):
         self.assertGreater(len(both_have), 0.95 * len(own), own.keys() - vendor.keys())
         self.assertEqual({name: own[name] for name in both_have},
                          {name: vendor[name] for name in both_have})
-        print(f"{theirs}/{header}: {len(both_have)} sizes, offsets and values are the same", file=sys.stderr)
+        print(f"{theirs}/{header}: {len(both_have)} sizes, offsets and values are the same",
+              file=sys.stderr)
 
     def test_the_driver(self):
         self.compare_each("cuda", "cuda.h")
