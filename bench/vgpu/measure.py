@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What does the interposer add to a launch and to an allocation with its free?
+"""What does the interposer add to a launch, to an allocation with its free, and to a start?
 
 usage: bench/vgpu/measure.py [--instructions|--ceiling]
 
@@ -32,6 +32,8 @@ ROUNDS = {"null": {"launch": 2_000_000, "steps": 2_000_000, "noise": 2_000_000,
                    "large": 300_000, "small": 300_000},
           "software": {"large": 2000, "small": 20_000}}
 REPEATS = 5
+STARTS = 300  # at once
+GOAL_STARTS_S = 1
 CEILING = 3  # times the goal
 
 
@@ -80,6 +82,24 @@ def hold_ceiling(drivers, socket):
     return too_slow
 
 
+def measure_starts(socket):
+    """All of them together, from the first one's start to the last one's end."""
+    def seconds(env):
+        begin = time.monotonic()
+        programs = [subprocess.Popen([BENCH, "start", "1"], env=env, stdout=subprocess.DEVNULL)
+                    for _ in range(STARTS)]
+        if any(program.wait() != 0 for program in programs):
+            sys.exit("measure: a program did not start")
+        return time.monotonic() - begin
+
+    bare, tenant = environment(NULL_DRIVER, None), environment(NULL_DRIVER, socket)
+    pairs = [(seconds(bare), seconds(tenant)) for _ in range(REPEATS)]
+    without, with_it = (min(pair[side] for pair in pairs) for side in (0, 1))
+    print(json.dumps({"bench": "vgpu", "driver": "null", "call": f"{STARTS} starts",
+                      "bare_s": round(without, 3), "tenant_s": round(with_it, 3),
+                      "added_s": round(with_it - without, 3), "goal_s": GOAL_STARTS_S}))
+
+
 def measure(driver, drivers, socket, counts_instructions):
     bare, tenant = environment(drivers, None), environment(drivers, socket)
     for what, rounds in ROUNDS[driver].items():
@@ -106,6 +126,7 @@ def main(option):
             socket = f"{folder}/tenants/job"
             if option == "--ceiling":
                 return 1 if hold_ceiling(NULL_DRIVER, socket) else 0
+            measure_starts(socket)
             measure("null", NULL_DRIVER, socket, option == "--instructions")
             measure("software", SOFTWARE_DRIVER, socket, False)
             return 0

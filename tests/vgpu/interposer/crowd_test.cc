@@ -60,6 +60,13 @@ void live(Seen& seen, std::uint64_t seed) {
     }
 }
 
+// A thousand of them, and for as long as is asked for.
+bool is_enough(int kills, std::int64_t begin) {
+    const char* minutes = ::getenv("BERTH_SOAK_MINUTES");
+    const std::int64_t least = minutes == nullptr ? 0 : std::atol(minutes) * 60'000'000'000;
+    return kills >= 1000 && now_ns() - begin >= least;
+}
+
 // Whether it was still at it.
 bool kill_one(pid_t child) {
     ::kill(child, SIGKILL);
@@ -80,15 +87,17 @@ TEST_CASE("64 processes, killed at any instant, never hold more of the GPU than 
     while (children.size() < kProcesses) children.push_back(begin());
     std::mt19937_64 dice(9);
     int gave_up = 0;
-    for (int kill = 0; kill < 1000; ++kill) {
+    const std::int64_t began = now_ns();
+    int kills = 0;
+    for (; !is_enough(kills, began); ++kills) {
         pid_t& child = children[dice() % kProcesses];
         gave_up += kill_one(child) ? 0 : 1;
         child = begin();
         pause_ms(2);
     }
     for (const pid_t child : children) gave_up += kill_one(child) ? 0 : 1;
-    MESSAGE("granted ", seen.granted.load(), ", refused ", seen.refused.load(), ", at most ",
-            seen.highest.load() / kMiB, " MiB");
+    MESSAGE("killed ", kills, ", granted ", seen.granted.load(), ", refused ", seen.refused.load(),
+            ", at most ", seen.highest.load() / kMiB, " MiB");
     CHECK(gave_up == 0);
     CHECK(seen.highest <= kLimit);
     CHECK(seen.highest > kLimit - 128 * kMiB);  // it was a fight
@@ -99,4 +108,25 @@ TEST_CASE("64 processes, killed at any instant, never hold more of the GPU than 
         cuda.use_device();
         MUST(cuda.really_used() == kContext);
     }));
+}
+
+TEST_CASE("300 processes that start at once all belong to their tenant, and leave nothing") {
+    const GpuNode node("memory=1G");
+    int until_all_are_there[2];
+    REQUIRE(::pipe2(until_all_are_there, O_CLOEXEC) == 0);
+    std::vector<pid_t> children;
+    while (children.size() < 300)
+        children.push_back(start([&] {
+            ::close(until_all_are_there[1]);
+            const Cuda cuda;
+            if (CUDA(cuInit)(0) != CUDA_SUCCESS) return 1;
+            char none = 0;
+            return ::read(until_all_are_there[0], &none, 1) == 0 ? 0 : 2;
+        }));
+    CHECK(eventually([&] { return node.status("job", "processes") == "300"; }));
+    ::close(until_all_are_there[1]);
+    for (const pid_t child : children) CHECK(end_of(child) == 0);
+    ::close(until_all_are_there[0]);
+    CHECK(eventually([&] { return node.status("job", "processes") == "0"; }));
+    CHECK(eventually([&] { return node.status("job", "lingering") == "0"; }));
 }
