@@ -36,6 +36,19 @@ TEST_CASE("the arbiter knows of a training its iterations and what they take") {
     CHECK(number(node, "highest") == 214 * kMiB);
 }
 
+TEST_CASE("a training that polls for its work has the same iterations") {
+    const GpuNode node("memory=2G");
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        Training training(cuda, {.polls = true});
+        training.run(60);
+    }));
+    CHECK(number(node, "launches") == 41);
+    CHECK(number(node, "iterations") >= 50);
+    CHECK(number(node, "persistent") == 164 * kMiB);
+    CHECK(number(node, "peak") == 214 * kMiB);
+}
+
 TEST_CASE("of a process without iterations the highest memory is known, and nothing is made up") {
     const GpuNode node("memory=2G");
     succeeds(run([&](const Cuda& cuda) {

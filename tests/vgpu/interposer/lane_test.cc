@@ -78,6 +78,22 @@ TEST_CASE("more trainings than their peaks allow share a lane, and none is refus
     CHECK(meter.most_inside == 1);
 }
 
+TEST_CASE("trainings that poll for their work take turns in a lane as others do") {
+    const Step step{.kernels = 20,
+                    .kernel_ns = 100'000,
+                    .persistent = 50 * kMiB,
+                    .ephemeral = 300 * kMiB,
+                    .think_ms = 2,
+                    .polls = true};
+    const GpuNode node("");
+    node.order("lane polled memory=640M policy=fair");
+    const std::string terms = "lane=polled memory=500M" + known(step);
+    Meter& meter = Meter::make();
+    run_together(node, {{terms, step}, {terms, step}}, meter);
+    CHECK(meter.highest <= 640 * kMiB);
+    CHECK(meter.most_inside == 1);
+}
+
 TEST_CASE("fair: a training of long steps gets no more of the GPU than one of short ones") {
     const Step shorter{20, 100'000, 50 * kMiB, 50 * kMiB, 0};
     const Step longer{100, 100'000, 50 * kMiB, 50 * kMiB, 0};
