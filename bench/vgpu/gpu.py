@@ -241,11 +241,11 @@ def torch_step_times(gpu, node, report):
                    same_loss=len({one["loss"] for side in found.values() for one in side}) == 1)
 
 
-# Kernels of a step, and how long each is. PyTorch's has about this many (a layer 12 forward and twice
-# that backward, a few for all parameters together), of about 12 us on the GPUs of 2023; nothing is
-# allocated of the driver once its caches are full, and a step ends with one wait. Here each allocates
-# and frees once, which is more. Kernels of 2 us end sooner than a real driver launches the next: then
-# all that is added is seen.
+# Kernels of a step, and how long each is. PyTorch's has about this many (a layer 12 forward and
+# twice that backward, a few for all parameters together), of about 12 us on the GPUs of 2023;
+# nothing is allocated of the driver once its caches are full, and a step ends with one wait. Here
+# each allocates and frees once, which is more. Kernels of 2 us end sooner than a real driver
+# launches the next: then all that is added is seen.
 STEPS_US = ((400, 12), (400, 50), (400, 2))
 
 
