@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What does GPU sharing cost and give on this machine's GPU? All of it, by one script.
 
-usage: bench/vgpu/gpu.py [--software] [--seconds 5] [--no-build] [--to FILE] [PART...]
+usage: bench/vgpu/gpu.py [--software] [--python PYTHON] [--seconds 5] [--no-build] [--to FILE]
+                         [PART...]
 
 Builds, runs the driver tests on this machine's driver, and measures each PART (all without one):
   calls      what the interposer adds to a launch and to an allocation
   step       ... to a training step: of PyTorch where it is installed, and of the driver API alone
+  instructions  ... to one of PyTorch on a software GPU: instructions, which no other load disturbs
   sharing    tenants that are half idle, busy, four at once
   priority   what a batch tenant costs the requests of one that goes before it: a thousand beside
              it, and in turn as many while it is on another GPU, or idle where there is none
@@ -15,7 +17,8 @@ Builds, runs the driver tests on this machine's driver, and measures each PART (
 Each figure is a line of JSON with its goal and whether it is met; they go to FILE with the machine,
 its GPU and its driver (bench/results/gpus.jsonl keeps what bench/README.md quotes). Uses the first
 two GPUs, which nobody else may use meanwhile; one will do. With --software they are software GPUs
-with 80 GiB: then times are a model's, and the script is what is tried.
+with 80 GiB: then times are a model's, and the script is what is tried. PyTorch is that of PYTHON,
+or of the one that runs this.
 """
 import argparse
 import ctypes
@@ -28,6 +31,8 @@ import sys
 import tempfile
 import time
 
+import torch_step
+
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 BUILD = ROOT / "build/release"
@@ -35,7 +40,7 @@ PROGRAM = BUILD / "bench/vgpu/berth-bench-tenant"
 ARBITER = BUILD / "bin/berth-arbiter"
 SOFTWARE = BUILD / "software_gpu"
 STATE = "/dev/shm/berth-bench-gpu"
-PARTS = ("calls", "step", "sharing", "priority", "memory", "pause")
+PARTS = ("calls", "step", "instructions", "sharing", "priority", "memory", "pause")
 MIB = 1 << 20
 TIMEOUT_S = 300
 
@@ -43,18 +48,17 @@ TIMEOUT_S = 300
 class Gpu:
     """The first GPU, as the management library shows it."""
 
-    def __init__(self, software):
+    def __init__(self, software, python):
         self.is_software = software
+        self.python = python
         if software:
-            pathlib.Path(STATE).unlink(missing_ok=True)
-            os.environ["BERTH_SOFTWARE_GPU"] = f"state={STATE};gpus=2;memory=80GiB;driver=13.0"
             os.environ["LD_LIBRARY_PATH"] = str(SOFTWARE)
         path = str(SOFTWARE / "libnvidia-ml.so.1") if software else "libnvidia-ml.so.1"
         try:
             self.nvml = ctypes.CDLL(path)
         except OSError as error:
             sys.exit(f"gpu.py: {error}; without a GPU: --software")
-        self.ask("nvmlInit_v2")
+        self.begin()
         self.device = ctypes.c_void_p()
         self.ask("nvmlDeviceGetHandleByIndex_v2", 0, ctypes.byref(self.device))
         self.uuid = self.text("nvmlDeviceGetUUID", self.device)
@@ -64,6 +68,18 @@ class Gpu:
             self.second = self.text("nvmlDeviceGetUUID", other)
         self.name = self.text("nvmlDeviceGetName", self.device)
         self.driver = self.text("nvmlSystemGetDriverVersion")
+
+    def begin(self, memory="80GiB", more=""):
+        """With software GPUs that nobody has used, of which `more` is said."""
+        if self.is_software:
+            pathlib.Path(STATE).unlink(missing_ok=True)
+            os.environ["BERTH_SOFTWARE_GPU"] = (
+                f"state={STATE};gpus=2;driver=13.0;memory={memory}" + more)
+        self.ask("nvmlInit_v2")
+
+    def begin_again(self, **how):
+        self.ask("nvmlShutdown")
+        self.begin(**how)
 
     def ask(self, name, *arguments):
         code = getattr(self.nvml, name)(*arguments)
@@ -210,66 +226,43 @@ def calls(gpu, seconds, report):
 # ---- step -------------------------------------------------------------------------------------
 
 
-TORCH = """
-import json, sys, time, torch
-torch.manual_seed(0)
-model = torch.nn.TransformerEncoder(torch.nn.TransformerEncoderLayer(
-    1024, 16, 4096, batch_first=True, dropout=0.0), 8).cuda().bfloat16()
-optimizer = torch.optim.AdamW(model.parameters(), 1e-4, foreach=True)
-batch = torch.randn(8, 512, 1024, device="cuda", dtype=torch.bfloat16)
-def step():
-    optimizer.zero_grad(set_to_none=True)
-    loss = model(batch).float().square().mean()
-    loss.backward()
-    optimizer.step()
-    return loss.item()
-for _ in range(20): step()
-took = []
-for _ in range(80):
-    began = time.perf_counter(); last = step(); took.append(time.perf_counter() - began)
-took.sort()
-print(json.dumps({"step_ms": took[len(took) // 2] * 1000, "loss": last}))
-"""
-ALLOCATORS = ("", "expandable_segments:True", "backend:cudaMallocAsync")
-
-
-def torch_step(node, report):
-    for allocator in ALLOCATORS:
+def torch_step_times(gpu, node, report):
+    for allocator in torch_step.ALLOCATORS:
         env, _ = node.tenant()
-        more = {"PYTORCH_CUDA_ALLOC_CONF": allocator} if allocator else {}
         found = {"bare": [], "tenant": []}
         for _ in range(3):
             for side, how in (("bare", os.environ), ("tenant", env)):
-                found[side].append(json.loads(output([sys.executable, "-c", TORCH],
-                                                     dict(how, **more)).splitlines()[-1]))
+                words = [gpu.python, "-c", torch_step.TIMES]
+                text = output(words, torch_step.with_allocator(how, allocator))
+                found[side].append(json.loads(text.splitlines()[-1]))
         bare, tenant = (min(one["step_ms"] for one in found[side]) for side in ("bare", "tenant"))
         report.add("step_loss_percent", 100 * (tenant / bare - 1), "<=", 0.5, by="pytorch",
-                   allocator=allocator or "default", bare_ms=bare,
+                   allocator=allocator, bare_ms=bare,
                    same_loss=len({one["loss"] for side in found.values() for one in side}) == 1)
 
 
-# Kernels of a step, and how long each is. By its operators TORCH has about this many (a layer 12
-# forward and twice that backward, a few for all parameters together), of about 12 us on the GPUs of
-# 2023; nothing is allocated of the driver once its caches are full, and a step ends with one wait.
-# Here each allocates and frees once, which is more. Kernels of 2 us end sooner than a real driver
+# Kernels of a step, and how long each is. PyTorch's has about this many (a layer 12 forward and
+# twice that backward, a few for all parameters together), of about 12 us on the GPUs of 2023;
+# nothing is allocated of the driver once its caches are full, and a step ends with one wait. Here
+# each allocates and frees once, which is more. Kernels of 2 us end sooner than a real driver
 # launches the next: then all that is added is seen.
 STEPS_US = ((400, 12), (400, 50), (400, 2))
 
 
 def why_no_torch(gpu):
-    if gpu.is_software:
-        return "its runtime does not start on software GPUs (docs/adr/0011)"
     ask = "import torch, sys; sys.exit(0 if torch.cuda.is_available() else 'it sees no GPU')"
-    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
+    done = subprocess.run([gpu.python, "-c", ask], capture_output=True, text=True,
+                          env=with_runtime(gpu))
     return done.stderr.strip().splitlines()[-1] if done.returncode else None
 
 
 def step(gpu, seconds, report):
     with Node(gpu) as node:
-        if why := why_no_torch(gpu):
+        why = "its times would be a model's" if gpu.is_software else why_no_torch(gpu)
+        if why:
             print(f"skipped: a step of PyTorch: {why}", flush=True)
         else:
-            torch_step(node, report)
+            torch_step_times(gpu, node, report)
         for kernels, us in STEPS_US:
             work = [PROGRAM, "steps", 2 * seconds, kernels, us, 16]
             found = json.loads(output(work, node.tenant()[0]))
@@ -277,6 +270,43 @@ def step(gpu, seconds, report):
             report.add("step_loss_percent", found["loss_percent"], "<=", 0.5,
                        by=f"driver API, {kernels} kernels of {us} us", step_ms=found["step_ms"],
                        none_ms=none["step_ms"], none_percent=none["loss_percent"])
+
+
+# ---- instructions -----------------------------------------------------------------------------
+
+
+def with_runtime(gpu, env=os.environ):
+    """NVIDIA's runtime starts on no software GPU: with that of bench/vgpu/runtime."""
+    return dict(env, PYTHONPATH=str(BUILD / "cuda_runtime")) if gpu.is_software else env
+
+
+def instructions(gpu, seconds, report):
+    """In virtual time nobody looks again because time has passed; under valgrind there is no room
+    for the addresses that PyTorch reserves on a larger GPU."""
+    why = why_no_torch(gpu) if gpu.is_software else "valgrind runs no driver of a real GPU"
+    if why:
+        print(f"skipped: instructions of a step of PyTorch: {why}", flush=True)
+        return
+    gpu.begin_again(memory="16GiB", more=";time=virtual;contents=0MiB")
+    with Node(gpu) as node:
+        context = context_bytes(gpu, node)
+        for allocator in torch_step.ALLOCATORS:
+            def count(env, meanwhile, allocator=allocator):
+                env = torch_step.with_allocator(with_runtime(gpu, env), allocator)
+                return torch_step.count(gpu.python, env, node.folder.name, meanwhile)
+
+            before = gpu.used()
+            (bare, _), _ = count(os.environ, gpu.used)
+            env, name = node.tenant(f"context={context}", "12G")
+            (all_, added), (charged, used) = count(
+                env, lambda name=name: (node.charged(name), gpu.used() - before))
+            report.add("step_added_instructions_percent", 100 * added / (all_ - added), "<=", 0.5,
+                       by="pytorch", allocator=allocator, added=added, without=all_ - added,
+                       of_another_process=bare)
+            report.add("memory_error_percent", 100 * abs(charged - used) / used, "<=", 1,
+                       by="pytorch", allocator=allocator, charged_mib=charged / MIB,
+                       used_mib=used / MIB)
+    gpu.begin_again()
 
 
 # ---- sharing ----------------------------------------------------------------------------------
@@ -338,29 +368,40 @@ def priority(gpu, seconds, report):
 # ---- memory -----------------------------------------------------------------------------------
 
 
+def start_families(env):
+    program = subprocess.Popen([PROGRAM, "families"], env=env, text=True, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE)
+    program.stdout.readline()
+    return program
+
+
+def end(program):
+    program.kill()
+    program.wait()
+
+
+def context_bytes(gpu, node):
+    """What the context of a program takes of a GPU that nobody uses otherwise."""
+    before = gpu.used()
+    program = start_families(node.tenant()[0])
+    context = gpu.used() - before
+    end(program)
+    while gpu.used() > before:
+        time.sleep(0.05)
+    return context
+
+
 def memory(gpu, seconds, report):
     with Node(gpu) as node:
-        def start(terms):
-            env, name = node.tenant(terms)
-            program = subprocess.Popen([PROGRAM, "families"], env=env, text=True,
-                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-            program.stdout.readline()
-            return program, name
-
+        context = context_bytes(gpu, node)
         before = gpu.used()
-        program, _ = start("")
-        context = gpu.used() - before
-        program.kill()
-        program.wait()
-        while gpu.used() > before:
-            time.sleep(0.05)
-        program, name = start(f"context={context}")
+        env, name = node.tenant(f"context={context}")
+        program = start_families(env)
         program.stdin.write("go\n")
         program.stdin.flush()
         program.stdout.readline()
         used, charged = gpu.used() - before, node.charged(name)
-        program.kill()
-        program.wait()
+        end(program)
     report.add("memory_error_percent", 100 * abs(charged - used) / used, "<=", 1,
                charged_mib=charged / MIB, used_mib=used / MIB, context_mib=context / MIB)
 
@@ -426,6 +467,7 @@ def main():
     parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1][7:])
     parser.add_argument("parts", nargs="*", metavar="PART")
     parser.add_argument("--software", action="store_true")
+    parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--seconds", type=float, default=5)
     parser.add_argument("--no-build", action="store_true")
     parser.add_argument("--to", type=pathlib.Path)
@@ -435,7 +477,7 @@ def main():
         parser.error(f"no part {' '.join(sorted(unknown))}; there are {' '.join(PARTS)}")
     if not arguments.no_build:
         build()
-    gpu = Gpu(arguments.software)
+    gpu = Gpu(arguments.software, arguments.python)
     report = Report(gpu, arguments.to)
     print(json.dumps(report.stamp), flush=True)
     try:
