@@ -3,8 +3,10 @@
 Berth's.
 
 Two processes differ by more than Berth adds: Python's tables lie elsewhere. So what Berth adds is
-not their difference, but what its libraries execute, with all that they call but the driver.
+not their difference, but what its libraries execute, with all that they call but the driver's part
+of what the program asked for.
 """
+import collections
 import pathlib
 import re
 import subprocess
@@ -53,28 +55,38 @@ def with_allocator(env, name):
 
 
 def read_part(path):
-    """Of a part of callgrind's output: all instructions, and Berth's."""
-    total, berths, called, where, names = 0, 0, None, {}, {}
+    """Of a part of callgrind's output: all instructions, those of Berth with what it calls, and
+    those of the driver in calls that the program did not make."""
+    total, own, called, where, names = 0, 0, None, {}, {}
+    asked, passed = collections.Counter(), collections.defaultdict(lambda: [0, 0])
     for line in path.read_text().splitlines():
-        name = re.match(r"(c?ob)=(\(\d+\))(?: (.*))?", line)
+        name = re.match(r"c?(ob|fn)=(\(\d+\))(?: (.*))?", line)
         if name:
-            names.setdefault(name[2], name[3])
-            where[name[1]] = names[name[2]].rpartition("/")[2]
+            known = names.setdefault(name[1] + name[2], (name[3] or "").rpartition("/")[2])
+            where[line.partition("=")[0]] = known
         elif line.startswith("calls="):
-            called = where.pop("cob", where["ob"])
+            called = where.pop("cob", where["ob"]), where.pop("cfn")
+            calls = int(line[6:].split()[0])
         elif line.startswith("totals:"):
             total = int(line.split()[1])
         elif line[:1] in tuple("+-*0123456789"):
-            is_berths = where["ob"].startswith("libberth-")
-            if is_berths and not (called or "").startswith(("libberth-", "libcuda.so")):
-                berths += int(line.split()[1])
+            cost = int(line.split()[1])
+            to = called[0] if called else ""
+            if not where["ob"].startswith("libberth-"):
+                asked[called[1] if to.startswith("libberth-") else None] += calls if called else 0
+            elif to.startswith("libcuda.so"):
+                passed[called[1]][0] += calls
+                passed[called[1]][1] += cost
+            elif not to.startswith("libberth-"):
+                own += cost
             called = None
-    return total, berths
+    more = sum(cost * max(0, 1 - asked[name] / calls) for name, (calls, cost) in passed.items())
+    return total, own, round(more)
 
 
 def count(python, env, folder, meanwhile):
-    """All instructions of the median step, of all threads and outside of the kernel, and Berth's.
-    Asks meanwhile() while the program still has its memory."""
+    """The instructions of the median step, of all threads and outside of the kernel, as read_part()
+    tells them. Asks meanwhile() while the program still has its memory."""
     out = pathlib.Path(folder) / "callgrind"
     words = ["valgrind", "--tool=callgrind", "--dump-before=getppid",
              f"--callgrind-out-file={out}", python, "-W", "ignore", "-c", COUNTED]
