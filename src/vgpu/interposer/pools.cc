@@ -7,6 +7,7 @@
 #include <atomic>
 #include <map>
 #include <new>
+#include <utility>
 
 #include "vgpu/interposer/charged_call.h"
 #include "vgpu/interposer/complain.h"
@@ -22,10 +23,12 @@ struct Pool {
     Gpu gpu = kUnlimited;
     std::uint64_t charged = 0;
     bool is_destroyed = false;  // its blocks in use are given back one by one
+    bool has_freed = false;     // since it was looked at
 };
 
 pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 std::map<CUmemoryPool, Pool> pools;
+std::atomic<bool> have_freed{false};  // some of them
 std::atomic<bool> graphs_allocate{false};
 std::uint64_t graph_charged[ledger::kGpusMax];
 
@@ -93,6 +96,23 @@ CUresult pool_call(CUdeviceptr* pointer, std::uint64_t bytes, CUmemoryPool handl
     return CUDA_ERROR_OUT_OF_MEMORY;
 }
 
+// Freed in the order of a stream, it is not free before the program waits.
+void note_freed(const Block& block, bool is_at_once) {
+    const Locked locked(lock);
+    const auto known = pools.find(block.pool);
+    if (known == pools.end()) return;
+    Pool& pool = known->second;
+    if (pool.is_destroyed) {
+        const std::uint64_t back = std::min(pool.charged, block.bytes);
+        give(pool.gpu, back);
+        pool.charged -= back;
+    } else if (is_at_once) {
+        settle(block.pool, pool);
+    } else {
+        pool.has_freed = have_freed = true;
+    }
+}
+
 CUmemoryPool current_pool() {
     const RealDriver& real = load_real_driver();
     CUdevice device = 0;
@@ -105,18 +125,15 @@ CUmemoryPool current_pool() {
 
 }  // namespace
 
-void settle_pool(const Block& block) {
+void settle_pool(const Block& block) { note_freed(block, true); }
+
+void settle_freed_pools() {
+    if (!have_freed.load(std::memory_order_relaxed)) return;
     const Locked locked(lock);
-    const auto known = pools.find(block.pool);
-    if (known == pools.end()) return;
-    Pool& pool = known->second;
-    if (!pool.is_destroyed) {
-        settle(block.pool, pool);
-        return;
+    have_freed = false;
+    for (auto& [handle, pool] : pools) {
+        if (std::exchange(pool.has_freed, false) && !pool.is_destroyed) settle(handle, pool);
     }
-    const std::uint64_t back = std::min(pool.charged, block.bytes);
-    give(pool.gpu, back);
-    pool.charged -= back;
 }
 
 void expect_graph_memory() { graphs_allocate = true; }
@@ -161,7 +178,7 @@ CUresult free_async(CUdeviceptr pointer, Call call) {
     if (result != CUDA_SUCCESS) {
         if (!remember(block)) return result;  // stays charged
     } else if (block.pool != nullptr) {
-        settle_pool(block);
+        note_freed(block, false);
     } else {
         give_block(block.gpu, block.bytes);
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Calls in which a program waits for its work. They are passed on; how long they took says where
-// an iteration ends.
+// an iteration ends, and pools may have given back what was freed.
 #include "vgpu/interposer/charged_call.h"
 #include "vgpu/interposer/iterating.h"
 #include "vgpu/interposer/now.h"
+#include "vgpu/interposer/pools.h"
 
 using namespace berth::vgpu::interposer;
 
@@ -18,6 +19,7 @@ CUresult waiting(Function* real, Arguments... arguments) {
     const std::int64_t before = now_ns();
     const CUresult result = real(arguments...);
     note_wait(now_ns() - before);
+    settle_freed_pools();
     return result;
 }
 

@@ -35,6 +35,20 @@ TEST_CASE("a pool is charged what it reserves, not what is handed out of it") {
     }));
 }
 
+TEST_CASE("what a pool gives back when the program waits is given back to its share") {
+    const GpuNode node("memory=1G");
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        CUdeviceptr pointer = 0;
+        MUST(CUDA(cuMemAllocAsync)(&pointer, 600 * kMiB, nullptr) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemFreeAsync)(pointer, nullptr) == CUDA_SUCCESS);
+        MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
+        MUST(cuda.really_used() == kContext);
+        MUST(node.charged() == kContext);
+        MUST(CUDA(cuMemAlloc_v2)(&pointer, 800 * kMiB) == CUDA_SUCCESS);
+    }));
+}
+
 TEST_CASE("a pool that cannot grow is trimmed before a request is refused") {
     const GpuNode node("memory=400M");
     succeeds(run([&](const Cuda& cuda) {
