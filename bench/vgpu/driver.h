@@ -19,9 +19,8 @@ inline void must(CUresult result, const char* what) {
     std::exit(1);
 }
 
-// `like` gives the type only.
 template <class Function>
-Function* look_up(const char* name, Function* /*like*/) {
+Function* look_up(const char* name) {
     static void* const library = ::dlopen("libcuda.so.1", RTLD_NOW);
     if (library == nullptr) {
         std::fprintf(stderr, "berth-bench: %s\n", ::dlerror());
@@ -40,9 +39,10 @@ Function* look_up(const char* name, Function* /*like*/) {
 // The primary context of the first GPU, current on this thread.
 inline void use_first_gpu() {
     CUcontext context = nullptr;
-    must(look_up("cuInit", &cuInit)(0), "init");
-    must(look_up("cuDevicePrimaryCtxRetain", &cuDevicePrimaryCtxRetain)(&context, 0), "context");
-    must(look_up("cuCtxSetCurrent", &cuCtxSetCurrent)(context), "context");
+    must(look_up<decltype(cuInit)>("cuInit")(0), "init");
+    must(look_up<decltype(cuDevicePrimaryCtxRetain)>("cuDevicePrimaryCtxRetain")(&context, 0),
+         "context");
+    must(look_up<decltype(cuCtxSetCurrent)>("cuCtxSetCurrent")(context), "context");
 }
 
 inline double now_ns() {

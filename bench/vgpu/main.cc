@@ -27,7 +27,7 @@ std::vector<CUfunction> some_functions(std::size_t count) {
 }
 
 void launches(long rounds, const std::vector<CUfunction>& functions) {
-    static auto* const launch = look_up("cuLaunchKernel", &cuLaunchKernel);
+    static auto* const launch = look_up<decltype(cuLaunchKernel)>("cuLaunchKernel");
     std::size_t next = 0;
     for (long round = 0; round < rounds; ++round) {
         must(launch(functions[next], 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr), "launch");
@@ -36,8 +36,8 @@ void launches(long rounds, const std::vector<CUfunction>& functions) {
 }
 
 void allocations(long rounds, std::size_t bytes) {
-    static auto* const allocate = look_up("cuMemAlloc", &cuMemAlloc_v2);
-    static auto* const free = look_up("cuMemFree", &cuMemFree_v2);
+    static auto* const allocate = look_up<decltype(cuMemAlloc_v2)>("cuMemAlloc");
+    static auto* const free = look_up<decltype(cuMemFree_v2)>("cuMemFree");
     CUdeviceptr kept = 0;  // as a program has: the last small piece of a page is a rare one
     must(allocate(&kept, bytes), "allocation");
     for (long round = 0; round < rounds; ++round) {

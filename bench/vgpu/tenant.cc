@@ -39,34 +39,36 @@ constexpr double kSettleNs = 0.3e9;  // after such a change
 CUfunction load_spin() {
     CUmodule module = nullptr;
     CUfunction function = nullptr;
-    must(look_up("cuModuleLoadData", &cuModuleLoadData)(&module, berth::test_vgpu::kSpinKernel),
+    must(look_up<decltype(cuModuleLoadData)>("cuModuleLoadData")(&module,
+                                                                 berth::test_vgpu::kSpinKernel),
          "module");
-    must(look_up("cuModuleGetFunction", &cuModuleGetFunction)(&function, module, "berth_spin_ns"),
+    must(look_up<decltype(cuModuleGetFunction)>("cuModuleGetFunction")(&function, module,
+                                                                       "berth_spin_ns"),
          "function");
     return function;
 }
 
 void launch(CUfunction function, double us) {
-    static auto* const call = look_up("cuLaunchKernel", &cuLaunchKernel);
+    static auto* const call = look_up<decltype(cuLaunchKernel)>("cuLaunchKernel");
     auto ns = static_cast<unsigned long long>(us * 1000);
     void* parameters[] = {&ns};
     must(call(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), "launch");
 }
 
 void wait_for_gpu() {
-    static auto* const call = look_up("cuCtxSynchronize", &cuCtxSynchronize);
+    static auto* const call = look_up<decltype(cuCtxSynchronize)>("cuCtxSynchronize");
     must(call(), "synchronize");
 }
 
 CUdeviceptr allocate(std::size_t bytes) {
-    static auto* const call = look_up("cuMemAlloc", &cuMemAlloc_v2);
+    static auto* const call = look_up<decltype(cuMemAlloc_v2)>("cuMemAlloc");
     CUdeviceptr pointer = 0;
     must(call(&pointer, bytes), "allocation");
     return pointer;
 }
 
 void release(CUdeviceptr pointer) {
-    static auto* const call = look_up("cuMemFree", &cuMemFree_v2);
+    static auto* const call = look_up<decltype(cuMemFree_v2)>("cuMemFree");
     must(call(pointer), "free");
 }
 
@@ -79,7 +81,7 @@ void await_line() {
 
 // What the driver exports itself, past whatever stands in front of it.
 template <class Function>
-Function* past_the_interposer(const char* exported, Function* /*like*/) {
+Function* past_the_interposer(const char* exported) {
     std::ifstream maps("/proc/self/maps");
     for (std::string line; std::getline(maps, line);) {
         const std::size_t path = line.find('/');
@@ -141,12 +143,12 @@ void calls(long rounds) {
             must(give(pointer), "free");
         });
     };
-    auto* const take = past_the_interposer("cuMemAlloc_v2", &cuMemAlloc_v2);
-    auto* const give = past_the_interposer("cuMemFree_v2", &cuMemFree_v2);
-    auto* const hooked_take = look_up("cuMemAlloc", &cuMemAlloc_v2);
-    auto* const hooked_give = look_up("cuMemFree", &cuMemFree_v2);
-    const auto direct = launches(past_the_interposer("cuLaunchKernel", &cuLaunchKernel));
-    const auto hooked = launches(look_up("cuLaunchKernel", &cuLaunchKernel));
+    auto* const take = past_the_interposer<decltype(cuMemAlloc_v2)>("cuMemAlloc_v2");
+    auto* const give = past_the_interposer<decltype(cuMemFree_v2)>("cuMemFree_v2");
+    auto* const hooked_take = look_up<decltype(cuMemAlloc_v2)>("cuMemAlloc");
+    auto* const hooked_give = look_up<decltype(cuMemFree_v2)>("cuMemFree");
+    const auto direct = launches(past_the_interposer<decltype(cuLaunchKernel)>("cuLaunchKernel"));
+    const auto hooked = launches(look_up<decltype(cuLaunchKernel)>("cuLaunchKernel"));
     Compared launch;
     Compared large;
     Compared small;
@@ -178,13 +180,14 @@ void steps(double seconds, int kernels, double kernel_us, std::size_t ephemeral)
         decltype(&cuMemFree_v2) give;
         decltype(&cuCtxSynchronize) wait;
     };
-    const Driver direct{past_the_interposer("cuLaunchKernel", &cuLaunchKernel),
-                        past_the_interposer("cuMemAlloc_v2", &cuMemAlloc_v2),
-                        past_the_interposer("cuMemFree_v2", &cuMemFree_v2),
-                        past_the_interposer("cuCtxSynchronize", &cuCtxSynchronize)};
-    const Driver hooked{look_up("cuLaunchKernel", &cuLaunchKernel),
-                        look_up("cuMemAlloc", &cuMemAlloc_v2), look_up("cuMemFree", &cuMemFree_v2),
-                        look_up("cuCtxSynchronize", &cuCtxSynchronize)};
+    const Driver direct{past_the_interposer<decltype(cuLaunchKernel)>("cuLaunchKernel"),
+                        past_the_interposer<decltype(cuMemAlloc_v2)>("cuMemAlloc_v2"),
+                        past_the_interposer<decltype(cuMemFree_v2)>("cuMemFree_v2"),
+                        past_the_interposer<decltype(cuCtxSynchronize)>("cuCtxSynchronize")};
+    const Driver hooked{look_up<decltype(cuLaunchKernel)>("cuLaunchKernel"),
+                        look_up<decltype(cuMemAlloc_v2)>("cuMemAlloc"),
+                        look_up<decltype(cuMemFree_v2)>("cuMemFree"),
+                        look_up<decltype(cuCtxSynchronize)>("cuCtxSynchronize")};
     const CUfunction functions[] = {load_spin(), load_spin(), load_spin()};
     const auto step = [&](const Driver& driver) {
         auto ns = static_cast<unsigned long long>(kernel_us * 1000);
@@ -258,14 +261,15 @@ Turn turn_at(double ns) {
 }
 
 void alternate(const Work& work) {
-    static auto* const set_current = look_up("cuCtxSetCurrent", &cuCtxSetCurrent);
+    static auto* const set_current = look_up<decltype(cuCtxSetCurrent)>("cuCtxSetCurrent");
     int gpus = 0;
-    must(look_up("cuDeviceGetCount", &cuDeviceGetCount)(&gpus), "count");
+    must(look_up<decltype(cuDeviceGetCount)>("cuDeviceGetCount")(&gpus), "count");
     CUcontext contexts[2] = {};
     CUfunction spins[2] = {};
     gpus = std::min(gpus, 2);
     for (int gpu = gpus - 1; gpu >= 0; --gpu) {
-        must(look_up("cuDevicePrimaryCtxRetain", &cuDevicePrimaryCtxRetain)(&contexts[gpu], gpu),
+        must(look_up<decltype(cuDevicePrimaryCtxRetain)>("cuDevicePrimaryCtxRetain")(&contexts[gpu],
+                                                                                     gpu),
              "context");
         must(set_current(contexts[gpu]), "context");
         spins[gpu] = load_spin();
@@ -325,8 +329,8 @@ void requests(const Work& work) {
 // Ends with 3 when a word is not what it was. A job that is paused says nothing meanwhile.
 void hold(std::size_t mib) {
     constexpr std::size_t kChunk = 64;  // MiB; the first word of each is looked at
-    static auto* const fill = look_up("cuMemsetD32", &cuMemsetD32_v2);
-    static auto* const copy = look_up("cuMemcpyDtoH", &cuMemcpyDtoH_v2);
+    static auto* const fill = look_up<decltype(cuMemsetD32_v2)>("cuMemsetD32");
+    static auto* const copy = look_up<decltype(cuMemcpyDtoH_v2)>("cuMemcpyDtoH");
     std::vector<CUdeviceptr> chunks;
     for (std::size_t at = 0; at < mib; at += kChunk) {
         const std::size_t bytes = std::min(kChunk, mib - at) * kMiB;
@@ -361,21 +365,23 @@ void families() {
     allocate(2048 * kMiB);
     CUdeviceptr pointer = 0;
     std::size_t pitch = 0;
-    must(look_up("cuMemAllocPitch", &cuMemAllocPitch_v2)(&pointer, &pitch, 1000, 20'000, 4),
-         "pitched");
-    must(look_up("cuMemAllocAsync", &cuMemAllocAsync)(&pointer, 512 * kMiB, nullptr), "pool");
+    must(
+        look_up<decltype(cuMemAllocPitch_v2)>("cuMemAllocPitch")(&pointer, &pitch, 1000, 20'000, 4),
+        "pitched");
+    must(look_up<decltype(cuMemAllocAsync)>("cuMemAllocAsync")(&pointer, 512 * kMiB, nullptr),
+         "pool");
     wait_for_gpu();
     CUmemAllocationProp place{};
     place.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     place.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     CUmemGenericAllocationHandle handle = 0;
-    must(look_up("cuMemCreate", &cuMemCreate)(&handle, 1024 * kMiB, &place, 0), "handle");
+    must(look_up<decltype(cuMemCreate)>("cuMemCreate")(&handle, 1024 * kMiB, &place, 0), "handle");
     CUDA_ARRAY3D_DESCRIPTOR shape{};
     shape.Width = shape.Height = 4096;
     shape.Format = CU_AD_FORMAT_FLOAT;
     shape.NumChannels = 1;
     CUarray array = nullptr;
-    must(look_up("cuArray3DCreate", &cuArray3DCreate_v2)(&array, &shape), "array");
+    must(look_up<decltype(cuArray3DCreate_v2)>("cuArray3DCreate")(&array, &shape), "array");
     for (int index = 0; index < 32; ++index) load_spin();
     await_line();
 }

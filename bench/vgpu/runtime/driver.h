@@ -75,7 +75,7 @@ namespace berth::bench {
 
 struct Driver {
 #define BERTH_MEMBER(name, function) \
-    decltype(&::function) name = look_up<decltype(::function)>(#name, nullptr);
+    decltype(&::function) name = look_up<decltype(::function)>(#name);
     BERTH_DRIVER_CALLS(BERTH_MEMBER)
 #undef BERTH_MEMBER
 };

@@ -152,7 +152,7 @@ TEST_CASE("who has connected and says nothing does not keep a tenant from being 
 }
 
 TEST_CASE("without a file left the arbiter turns newcomers away, and goes on for who is there") {
-    for (const rlim_t files : {40, 41}) {  // a process takes two
+    for (const rlim_t files : {rlim_t{40}, rlim_t{41}}) {  // a process takes two
         CAPTURE(files);
         const Node node;
         node.order(tenant("job-7", "1000"));
