@@ -2,7 +2,7 @@
 """Are our declarations of the driver and of NVML laid out as NVIDIA's own headers say?
 
 Ours are written from public documentation. Sizes, offsets and values are compared with the vendor's
-headers of each version that is here: BERTH_VENDOR_HEADERS, what tools/fetch-vendor-headers has
+headers of each version that is here: BERTH_VENDOR_HEADERS, what tools/fetch-vendor-files has
 fetched, a toolkit in /usr/local/cuda. Without any it is skipped.
 """
 import os
@@ -14,6 +14,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tools"))
+import vendor_files  # noqa: E402
+
 ABI = ROOT / "src/vgpu/abi"
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
 STRUCT = re.compile(r"struct (\w+) \{(.*?)\n\};", re.S)
@@ -23,7 +26,7 @@ ENUM = re.compile(r"enum \w+ : [\w ]+\{(.*?)\}", re.S)
 
 def found(header):
     places = [os.environ.get("BERTH_VENDOR_HEADERS"), "/usr/local/cuda/include",
-              *sorted(ROOT.glob("build/vendor-headers/*"))]
+              *vendor_files.toolkits()]
     return [place for place in places if place and (pathlib.Path(place) / header).is_file()]
 
 
@@ -74,7 +77,7 @@ class Abi(unittest.TestCase):
     def compare_each(self, prefix, header):
         places = found(header)
         if not places:
-            self.skipTest(f"no {header} is here; tools/fetch-vendor-headers fetches some")
+            self.skipTest(f"no {header} is here; tools/fetch-vendor-files fetches some")
         for place in places:
             with self.subTest(place=str(place)):
                 self.compare(prefix, header, place)

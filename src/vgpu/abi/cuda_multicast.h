@@ -21,6 +21,14 @@ CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, std::size_t off
                             std::size_t bytes, unsigned long long flags);
 CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, std::size_t offset,
                              CUdeviceptr memory, std::size_t bytes, unsigned long long flags);
+// With the device that the binding is for. Since CUDA 13.1.
+CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle handle, CUdevice device,
+                               std::size_t offset, CUmemGenericAllocationHandle memory,
+                               std::size_t memory_offset, std::size_t bytes,
+                               unsigned long long flags);
+CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle handle, CUdevice device,
+                                std::size_t offset, CUdeviceptr memory, std::size_t bytes,
+                                unsigned long long flags);
 CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device, std::size_t offset,
                            std::size_t bytes);
 CUresult cuMulticastGetGranularity(std::size_t* bytes, const CUmulticastObjectProp* prop,

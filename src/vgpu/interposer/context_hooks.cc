@@ -223,6 +223,35 @@ CUresult cuCtxCreate(CUcontext* context, unsigned int flags, CUdevice device) {
     return create(context, device, [&] { return real.cuCtxCreate(context, flags, device); });
 }
 
+CUresult cuGLCtxCreate(CUcontext* context, unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGLCtxCreate == nullptr) return missing();
+    return create(context, device, [&] { return real.cuGLCtxCreate(context, flags, device); });
+}
+
+CUresult cuGLCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGLCtxCreate_v2 == nullptr) return missing();
+    return create(context, device, [&] { return real.cuGLCtxCreate_v2(context, flags, device); });
+}
+
+CUresult cuVDPAUCtxCreate(CUcontext* context, unsigned int flags, CUdevice device,
+                          unsigned int decoder, void* look_up) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuVDPAUCtxCreate == nullptr) return missing();
+    return create(context, device,
+                  [&] { return real.cuVDPAUCtxCreate(context, flags, device, decoder, look_up); });
+}
+
+CUresult cuVDPAUCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device,
+                             unsigned int decoder, void* look_up) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuVDPAUCtxCreate_v2 == nullptr) return missing();
+    return create(context, device, [&] {
+        return real.cuVDPAUCtxCreate_v2(context, flags, device, decoder, look_up);
+    });
+}
+
 CUresult cuCtxDestroy_v2(CUcontext context) {
     const RealDriver& real = load_real_driver();
     if (real.cuCtxDestroy_v2 == nullptr) return missing();

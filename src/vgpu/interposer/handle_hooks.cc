@@ -36,6 +36,7 @@ std::map<CUdeviceptr, Mapping> by_address;
 struct Multicast {
     struct Binding {
         std::size_t offset = 0;
+        Gpu gpu = kUnlimited;
         Physical* of = nullptr;
     };
     std::vector<Binding> bindings;
@@ -63,12 +64,9 @@ void drop_unused_multicast(CUmemGenericAllocationHandle handle) {
     multicasts.erase(object);
 }
 
-// After the driver has bound it. Memory that is not here was never charged.
-void bind(CUmemGenericAllocationHandle handle, std::size_t offset, Physical* physical) {
-    const auto object = multicasts.find(handle);
-    if (object == multicasts.end() || physical == nullptr) return;
-    ++physical->mappings;
-    or_lose_track([&] { object->second.bindings.push_back({offset, physical}); });
+Physical* held_by(CUmemGenericAllocationHandle memory) {
+    const auto known = by_handle.find(memory);
+    return known == by_handle.end() ? nullptr : known->second;
 }
 
 Physical* mapped_at(CUdeviceptr pointer) {
@@ -76,6 +74,22 @@ Physical* mapped_at(CUdeviceptr pointer) {
     if (mapping == by_address.begin()) return nullptr;
     --mapping;
     return pointer < mapping->first + mapping->second.bytes ? mapping->second.of : nullptr;
+}
+
+// `call` asks the driver. Memory that is not here was never charged.
+template <class Call>
+CUresult bind(CUmemGenericAllocationHandle handle, std::size_t offset, Gpu gpu, Physical* physical,
+              Call call) {
+    const CUresult result = call();
+    const auto object = multicasts.find(handle);
+    if (result != CUDA_SUCCESS || object == multicasts.end() || physical == nullptr) return result;
+    ++physical->mappings;
+    or_lose_track([&] { object->second.bindings.push_back({offset, gpu, physical}); });
+    return result;
+}
+
+Gpu gpu_of_memory(const Physical* physical) {
+    return physical == nullptr ? kUnlimited : physical->gpu;
 }
 
 void unmap_multicasts(CUdeviceptr pointer, std::size_t bytes) {
@@ -207,11 +221,23 @@ CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, std::size_t off
     const RealDriver& real = load_real_driver();
     if (real.cuMulticastBindMem == nullptr) return missing();
     const Locked locked(lock);
-    const CUresult result =
-        real.cuMulticastBindMem(handle, offset, memory, memory_offset, bytes, flags);
-    const auto known = by_handle.find(memory);
-    if (result == CUDA_SUCCESS && known != by_handle.end()) bind(handle, offset, known->second);
-    return result;
+    Physical* physical = held_by(memory);
+    return bind(handle, offset, gpu_of_memory(physical), physical, [&] {
+        return real.cuMulticastBindMem(handle, offset, memory, memory_offset, bytes, flags);
+    });
+}
+
+CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle handle, CUdevice device,
+                               std::size_t offset, CUmemGenericAllocationHandle memory,
+                               std::size_t memory_offset, std::size_t bytes,
+                               unsigned long long flags) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMulticastBindMem_v2 == nullptr) return missing();
+    const Locked locked(lock);
+    return bind(handle, offset, gpu_of(device), held_by(memory), [&] {
+        return real.cuMulticastBindMem_v2(handle, device, offset, memory, memory_offset, bytes,
+                                          flags);
+    });
 }
 
 CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, std::size_t offset,
@@ -219,9 +245,20 @@ CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, std::size_t of
     const RealDriver& real = load_real_driver();
     if (real.cuMulticastBindAddr == nullptr) return missing();
     const Locked locked(lock);
-    const CUresult result = real.cuMulticastBindAddr(handle, offset, memory, bytes, flags);
-    if (result == CUDA_SUCCESS) bind(handle, offset, mapped_at(memory));
-    return result;
+    Physical* physical = mapped_at(memory);
+    return bind(handle, offset, gpu_of_memory(physical), physical,
+                [&] { return real.cuMulticastBindAddr(handle, offset, memory, bytes, flags); });
+}
+
+CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle handle, CUdevice device,
+                                std::size_t offset, CUdeviceptr memory, std::size_t bytes,
+                                unsigned long long flags) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuMulticastBindAddr_v2 == nullptr) return missing();
+    const Locked locked(lock);
+    return bind(handle, offset, gpu_of(device), mapped_at(memory), [&] {
+        return real.cuMulticastBindAddr_v2(handle, device, offset, memory, bytes, flags);
+    });
 }
 
 CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device, std::size_t offset,
@@ -233,10 +270,24 @@ CUresult cuMulticastUnbind(CUmemGenericAllocationHandle handle, CUdevice device,
     const auto object = multicasts.find(handle);
     if (result != CUDA_SUCCESS || object == multicasts.end()) return result;
     std::erase_if(object->second.bindings, [&](const Multicast::Binding& binding) {
-        if (binding.of->gpu != gpu_of(device)) return false;
+        if (binding.gpu != gpu_of(device)) return false;
         if (binding.offset < offset || binding.offset >= offset + bytes) return false;
         unbind(binding);
         return true;
     });
     return result;
+}
+
+// It would hold what is bound to it on other machines too, which nobody here could count: a share
+// has none.
+CUresult cuLogicalEndpointCreate(CUlogicalEndpointId id, const void* prop) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuLogicalEndpointCreate == nullptr || is_tenant()) return missing();
+    return real.cuLogicalEndpointCreate(id, prop);
+}
+
+CUresult cuLogicalEndpointImport(CUlogicalEndpointId id, const void* handle, unsigned int type) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuLogicalEndpointImport == nullptr || is_tenant()) return missing();
+    return real.cuLogicalEndpointImport(id, handle, type);
 }

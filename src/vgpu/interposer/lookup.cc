@@ -17,7 +17,7 @@ namespace berth::vgpu::interposer {
 namespace {
 
 // The newest version whose functions are known here.
-constexpr int kKnownVersion = 13000;
+constexpr int kKnownVersion = 13050;
 
 template <class Function>
 void* address(Function* function) {
@@ -62,9 +62,17 @@ const Hook hooks[] = {
     BERTH_HOOK(cuMulticastCreate, cuMulticastCreate, 12010, false),
     BERTH_HOOK(cuMulticastBindMem, cuMulticastBindMem, 12010, false),
     BERTH_HOOK(cuMulticastBindAddr, cuMulticastBindAddr, 12010, false),
+    BERTH_HOOK(cuMulticastBindMem_v2, cuMulticastBindMem, 13010, false),
+    BERTH_HOOK(cuMulticastBindAddr_v2, cuMulticastBindAddr, 13010, false),
     BERTH_HOOK(cuMulticastUnbind, cuMulticastUnbind, 12010, false),
     BERTH_HOOK(cuGreenCtxCreate, cuGreenCtxCreate, 12040, false),
     BERTH_HOOK(cuGreenCtxDestroy, cuGreenCtxDestroy, 12040, false),
+    BERTH_HOOK(cuGLCtxCreate, cuGLCtxCreate, 2000, false),
+    BERTH_HOOK(cuGLCtxCreate_v2, cuGLCtxCreate, 3020, false),
+    BERTH_HOOK(cuVDPAUCtxCreate, cuVDPAUCtxCreate, 3010, false),
+    BERTH_HOOK(cuVDPAUCtxCreate_v2, cuVDPAUCtxCreate, 3020, false),
+    BERTH_HOOK(cuLogicalEndpointCreate, cuLogicalEndpointCreate, 13030, false),
+    BERTH_HOOK(cuLogicalEndpointImport, cuLogicalEndpointImport, 13030, false),
     BERTH_HOOK(cuMemAllocAsync, cuMemAllocAsync, 11020, false),
     BERTH_HOOK(cuMemAllocAsync_ptsz, cuMemAllocAsync, 11020, true),
     BERTH_HOOK(cuMemAllocFromPoolAsync, cuMemAllocFromPoolAsync, 11020, false),
@@ -77,6 +85,7 @@ const Hook hooks[] = {
     BERTH_HOOK(cuGraphAddMemAllocNode, cuGraphAddMemAllocNode, 11040, false),
     BERTH_HOOK(cuGraphAddNode, cuGraphAddNode, 12020, false),
     BERTH_HOOK(cuGraphAddNode_v2, cuGraphAddNode, 12030, false),
+    BERTH_HOOK(cuGraphAddNode_v3, cuGraphAddNode, 13040, false),
     BERTH_HOOK(cuGraphUpload, cuGraphUpload, 11010, false),
     BERTH_HOOK(cuGraphUpload_ptsz, cuGraphUpload, 11010, true),
     BERTH_HOOK(cuArrayCreate_v2, cuArrayCreate, 3020, false),

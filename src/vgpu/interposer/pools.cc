@@ -304,6 +304,14 @@ CUresult cuGraphAddNode_v2(CUgraphNode* node, CUgraph graph, const CUgraphNode* 
     return real.cuGraphAddNode_v2(node, graph, dependencies, edges, count, params);
 }
 
+CUresult cuGraphAddNode_v3(CUgraphNode* node, CUgraph graph, const CUgraphNode* dependencies,
+                           const void* edges, std::size_t count, void* params) {
+    const RealDriver& real = load_real_driver();
+    if (real.cuGraphAddNode_v3 == nullptr) return missing();
+    expect_graph_memory();
+    return real.cuGraphAddNode_v3(node, graph, dependencies, edges, count, params);
+}
+
 // What a graph allocates is taken at its first launch, or already here.
 CUresult cuGraphUpload(CUgraphExec graph, CUstream stream) {
     const RealDriver& real = load_real_driver();

@@ -74,9 +74,17 @@ namespace berth::vgpu::interposer {
     X(cuMulticastCreate)                    \
     X(cuMulticastBindMem)                   \
     X(cuMulticastBindAddr)                  \
+    X(cuMulticastBindMem_v2)                \
+    X(cuMulticastBindAddr_v2)               \
     X(cuMulticastUnbind)                    \
     X(cuGreenCtxCreate)                     \
     X(cuGreenCtxDestroy)                    \
+    X(cuGLCtxCreate)                        \
+    X(cuGLCtxCreate_v2)                     \
+    X(cuVDPAUCtxCreate)                     \
+    X(cuVDPAUCtxCreate_v2)                  \
+    X(cuLogicalEndpointCreate)              \
+    X(cuLogicalEndpointImport)              \
     X(cuMemAllocAsync)                      \
     X(cuMemAllocAsync_ptsz)                 \
     X(cuMemAllocFromPoolAsync)              \
@@ -120,6 +128,7 @@ namespace berth::vgpu::interposer {
     X(cuEventQuery)                         \
     X(cuGraphAddNode)                       \
     X(cuGraphAddNode_v2)                    \
+    X(cuGraphAddNode_v3)                    \
     X(cuGraphUpload)                        \
     X(cuGraphUpload_ptsz)                   \
     X(cuEventSynchronize)                   \

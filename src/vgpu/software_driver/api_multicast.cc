@@ -32,15 +32,35 @@ Multicast* find(Driver& driver, CUmemGenericAllocationHandle handle) {
     return found == driver.multicasts.end() ? nullptr : &found->second;
 }
 
+// The memory that a binding is asked for; null where there is none.
+HeldBlock* held(Driver& driver, CUmemGenericAllocationHandle memory, std::size_t offset,
+                std::size_t bytes) {
+    if (memory == 0 || memory > 0xffffffffULL) return nullptr;
+    HeldBlock* block = driver.memory.find_block(static_cast<std::uint32_t>(memory - 1));
+    const bool fits = block != nullptr && block->handles != 0 && offset <= block->bytes &&
+                      bytes <= block->bytes - offset;
+    return fits ? block : nullptr;
+}
+
+HeldBlock* mapped(Driver& driver, CUdeviceptr memory, std::size_t bytes) {
+    const Allocation* mapping = driver.memory.find(memory, bytes);
+    if (mapping == nullptr || mapping->origin != Origin::Mapped) return nullptr;
+    return driver.memory.find_block(mapping->block);
+}
+
+// Where it lies; of what is not there, anywhere.
+CUdevice device_of(const HeldBlock* block) { return block == nullptr ? 0 : block->device; }
+
 // All devices must be there before anything is bound, as documented.
-CUresult bind(Multicast& object, std::size_t offset, HeldBlock* block, std::size_t bytes) {
-    if (block == nullptr || block->is_host || bytes == 0 || !is_aligned(offset) ||
-        !is_aligned(bytes) || offset > object.bytes || bytes > object.bytes - offset)
+CUresult bind(Multicast* object, CUdevice device, std::size_t offset, HeldBlock* block,
+              std::size_t bytes, unsigned long long flags) {
+    if (object == nullptr || flags != 0 || block == nullptr || block->is_host || bytes == 0 ||
+        !is_aligned(offset) || !is_aligned(bytes) || offset > object->bytes ||
+        bytes > object->bytes - offset)
         return CUDA_ERROR_INVALID_VALUE;
-    if (object.devices.size() != object.devices_wanted) return CUDA_ERROR_ILLEGAL_STATE;
-    if (!object.devices.contains(block->device)) return CUDA_ERROR_INVALID_DEVICE;
-    if (!object.bound.try_emplace({block->device, offset}, Multicast::Bound{block->block, bytes})
-             .second)
+    if (object->devices.size() != object->devices_wanted) return CUDA_ERROR_ILLEGAL_STATE;
+    if (!object->devices.contains(device)) return CUDA_ERROR_INVALID_DEVICE;
+    if (!object->bound.try_emplace({device, offset}, Multicast::Bound{block->block, bytes}).second)
         return CUDA_ERROR_ALREADY_MAPPED;
     ++block->mappings;
     return CUDA_SUCCESS;
@@ -81,26 +101,35 @@ CUresult cuMulticastBindMem(CUmemGenericAllocationHandle handle, std::size_t off
                             CUmemGenericAllocationHandle memory, std::size_t memory_offset,
                             std::size_t bytes, unsigned long long flags) {
     return enter([&](Driver& driver, Lock&) {
-        Multicast* object = find(driver, handle);
-        if (object == nullptr || flags != 0 || memory == 0 || memory > 0xffffffffULL)
-            return CUDA_ERROR_INVALID_VALUE;
-        HeldBlock* block = driver.memory.find_block(static_cast<std::uint32_t>(memory - 1));
-        if (block == nullptr || block->handles == 0 || memory_offset > block->bytes ||
-            bytes > block->bytes - memory_offset)
-            return CUDA_ERROR_INVALID_VALUE;
-        return bind(*object, offset, block, bytes);
+        HeldBlock* block = held(driver, memory, memory_offset, bytes);
+        return bind(find(driver, handle), device_of(block), offset, block, bytes, flags);
+    });
+}
+
+CUresult cuMulticastBindMem_v2(CUmemGenericAllocationHandle handle, CUdevice device,
+                               std::size_t offset, CUmemGenericAllocationHandle memory,
+                               std::size_t memory_offset, std::size_t bytes,
+                               unsigned long long flags) {
+    return enter([&](Driver& driver, Lock&) {
+        HeldBlock* block = held(driver, memory, memory_offset, bytes);
+        return bind(find(driver, handle), device, offset, block, bytes, flags);
     });
 }
 
 CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle handle, std::size_t offset,
                              CUdeviceptr memory, std::size_t bytes, unsigned long long flags) {
     return enter([&](Driver& driver, Lock&) {
-        Multicast* object = find(driver, handle);
-        const Allocation* mapping = driver.memory.find(memory, bytes);
-        if (object == nullptr || flags != 0 || mapping == nullptr ||
-            mapping->origin != Origin::Mapped)
-            return CUDA_ERROR_INVALID_VALUE;
-        return bind(*object, offset, driver.memory.find_block(mapping->block), bytes);
+        HeldBlock* block = mapped(driver, memory, bytes);
+        return bind(find(driver, handle), device_of(block), offset, block, bytes, flags);
+    });
+}
+
+CUresult cuMulticastBindAddr_v2(CUmemGenericAllocationHandle handle, CUdevice device,
+                                std::size_t offset, CUdeviceptr memory, std::size_t bytes,
+                                unsigned long long flags) {
+    return enter([&](Driver& driver, Lock&) {
+        HeldBlock* block = mapped(driver, memory, bytes);
+        return bind(find(driver, handle), device, offset, block, bytes, flags);
     });
 }
 

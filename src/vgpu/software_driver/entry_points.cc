@@ -156,6 +156,8 @@ using namespace berth::vgpu::software_driver;
     X(cuMulticastAddDevice, 12010, cuMulticastAddDevice)                                     \
     X(cuMulticastBindMem, 12010, cuMulticastBindMem)                                         \
     X(cuMulticastBindAddr, 12010, cuMulticastBindAddr)                                       \
+    X(cuMulticastBindMem, 13010, cuMulticastBindMem_v2)                                      \
+    X(cuMulticastBindAddr, 13010, cuMulticastBindAddr_v2)                                    \
     X(cuMulticastUnbind, 12010, cuMulticastUnbind)                                           \
     X(cuMulticastGetGranularity, 12010, cuMulticastGetGranularity)                           \
     X(cuDeviceGetDevResource, 12040, cuDeviceGetDevResource)                                 \

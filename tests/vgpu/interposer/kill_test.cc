@@ -98,7 +98,12 @@ void contexts(const Cuda&) {
     DONE(CALL(cuDevicePrimaryCtxRelease_v2)(0));
     DONE(CALL(cuDevicePrimaryCtxRetain)(&context, 0));
     DONE(CALL(cuDevicePrimaryCtxReset_v2)(0));
-    // The software driver has no first versions of these; one that has them does as it likes.
+    // The software driver draws nothing.
+    CALL(cuGLCtxCreate)(&context, 0, 0);
+    CALL(cuGLCtxCreate_v2)(&context, 0, 0);
+    CALL(cuVDPAUCtxCreate)(&context, 0, 0, 0, nullptr);
+    CALL(cuVDPAUCtxCreate_v2)(&context, 0, 0, 0, nullptr);
+    // It has no first versions of these; one that has them does as it likes.
     CALL(cuDevicePrimaryCtxReset)(0);
     CALL(cuDevicePrimaryCtxRelease)(0);
 }
@@ -152,6 +157,9 @@ void multicast(const Cuda& cuda) {
     DONE(CALL(cuMulticastBindAddr)(object, kBytes, address, kBytes, 0));
     DONE(CALL(cuMemRelease)(first));
     DONE(CALL(cuMulticastUnbind)(object, 0, 0, kBytes));
+    DONE(CALL(cuMulticastUnbind)(object, 0, kBytes, kBytes));
+    DONE(CALL(cuMulticastBindMem_v2)(object, 0, 0, second, 0, kBytes, 0));
+    DONE(CALL(cuMulticastBindAddr_v2)(object, 0, kBytes, address, kBytes, 0));
 }
 
 void pools(const Cuda& cuda) {
@@ -190,6 +198,7 @@ void graphs(const Cuda& cuda) {
     unsigned char any[512] = {};
     CALL(cuGraphAddNode)(&release, graph, nullptr, 0, any);
     CALL(cuGraphAddNode_v2)(&release, graph, nullptr, nullptr, 0, any);
+    CALL(cuGraphAddNode_v3)(&release, graph, nullptr, nullptr, 0, any);
     DONE(CALL(cuGraphInstantiateWithFlags)(&exec, graph, 0));
     DONE(CALL(cuGraphUpload)(exec, nullptr));
     DONE(CALL(cuGraphUpload_ptsz)(exec, nullptr));
@@ -244,19 +253,22 @@ const std::vector<Killing>& killings() {
         {contexts,
          {"cuCtxCreate_v2", "cuCtxDestroy_v2", "cuCtxCreate_v3", "cuCtxCreate_v4",
           "cuDevicePrimaryCtxRetain", "cuDevicePrimaryCtxRelease_v2", "cuDevicePrimaryCtxReset_v2",
-          "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxRelease"}},
+          "cuDevicePrimaryCtxReset", "cuDevicePrimaryCtxRelease", "cuGLCtxCreate",
+          "cuGLCtxCreate_v2", "cuVDPAUCtxCreate", "cuVDPAUCtxCreate_v2"}},
         {green_contexts, {"cuGreenCtxCreate", "cuGreenCtxDestroy"}},
         {handles,
          {"cuMemCreate", "cuMemMap", "cuMemRelease", "cuMemRetainAllocationHandle", "cuMemUnmap"}},
         {multicast,
-         {"cuMulticastCreate", "cuMulticastBindMem", "cuMulticastBindAddr", "cuMulticastUnbind"}},
+         {"cuMulticastCreate", "cuMulticastBindMem", "cuMulticastBindAddr", "cuMulticastBindMem_v2",
+          "cuMulticastBindAddr_v2", "cuMulticastUnbind"}},
         {pools,
          {"cuMemAllocAsync", "cuMemAllocAsync_ptsz", "cuMemAllocFromPoolAsync",
           "cuMemAllocFromPoolAsync_ptsz", "cuMemFreeAsync", "cuMemFreeAsync_ptsz",
           "cuMemPoolTrimTo", "cuMemPoolDestroy"}},
         {graphs,
-         {"cuGraphAddMemAllocNode", "cuGraphAddNode", "cuGraphAddNode_v2", "cuGraphUpload",
-          "cuGraphUpload_ptsz", "cuGraphLaunch", "cuGraphLaunch_ptsz", "cuDeviceGraphMemTrim"},
+         {"cuGraphAddMemAllocNode", "cuGraphAddNode", "cuGraphAddNode_v2", "cuGraphAddNode_v3",
+          "cuGraphUpload", "cuGraphUpload_ptsz", "cuGraphLaunch", "cuGraphLaunch_ptsz",
+          "cuDeviceGraphMemTrim"},
          kBytes},
         {shared_memory,
          {"cuIpcGetMemHandle", "cuIpcOpenMemHandle_v2", "cuIpcCloseMemHandle",

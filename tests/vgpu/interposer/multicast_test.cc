@@ -66,6 +66,33 @@ TEST_CASE("what is bound by address or by handle goes with the multicast object"
     }));
 }
 
+TEST_CASE("what is bound for a device, as since CUDA 13.1, stays charged until unbound from it") {
+    const GpuNode node("memory=1G", {}, "memory=4GiB;driver=13.4");
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        const auto bind_memory =
+            cuda.get<decltype(cuMulticastBindMem_v2)>("cuMulticastBindMem", 13010);
+        const auto bind_address =
+            cuda.get<decltype(cuMulticastBindAddr_v2)>("cuMulticastBindAddr", 13010);
+        const CUmemGenericAllocationHandle multicast = multicast_of(cuda);
+        const CUmemGenericAllocationHandle first = memory_of(cuda);
+        const CUmemGenericAllocationHandle second = memory_of(cuda);
+        CUdeviceptr address = 0;
+        MUST(CUDA(cuMemAddressReserve)(&address, kBytes, 0, 0, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemMap)(address, kBytes, 0, second, 0) == CUDA_SUCCESS);
+        MUST(bind_memory(multicast, 1, 0, first, 0, kBytes, 0) == CUDA_ERROR_INVALID_DEVICE);
+        MUST(bind_memory(multicast, 0, 0, first, 0, kBytes, 0) == CUDA_SUCCESS);
+        MUST(bind_address(multicast, 0, kBytes, address, kBytes, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemUnmap)(address, kBytes) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemRelease)(first) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemRelease)(second) == CUDA_SUCCESS);
+        MUST(is_charged(node, cuda, 2 * kBytes));
+        MUST(CUDA(cuMulticastUnbind)(multicast, 0, 0, kBytes) == CUDA_SUCCESS);
+        MUST(CUDA(cuMulticastUnbind)(multicast, 0, kBytes, kBytes) == CUDA_SUCCESS);
+        MUST(is_charged(node, cuda, 0));
+    }));
+}
+
 TEST_CASE("a green context is charged as the primary context that it keeps, once") {
     const GpuNode node("memory=1G");
     succeeds(run([&](const Cuda& cuda) {

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which of NVIDIA's files are ours compared with, and where do they lie on this machine?
+
+tools/fetch-vendor-files puts them in a cache outside the tree, which all clones share. Their
+licence forbids handing them on: they are never part of this project, and a test that needs one
+which is not there is skipped.
+"""
+import os
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+FOLDER = CACHE / "berth" / "vendor"
+
+# Releases of the CUDA toolkit, whose headers and runtime library are taken, newest last.
+TOOLKITS = ["12.9", "13.5"]
+# Releases of the driver: libcuda.so.1, libnvidia-ml.so.1 and nvidia-smi.
+DRIVERS = ["535.261.03", "550.163.01"]
+
+
+def toolkit_folder(release):
+    return FOLDER / f"toolkit-{release}"
+
+
+def driver_folder(release):
+    return FOLDER / f"driver-{release}"
+
+
+def toolkits():
+    """Folders of those that are here, oldest first."""
+    return [folder for folder in map(toolkit_folder, TOOLKITS) if folder.is_dir()]
+
+
+def drivers():
+    return [folder for folder in map(driver_folder, DRIVERS) if folder.is_dir()]
