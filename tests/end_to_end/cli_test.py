@@ -15,7 +15,7 @@ import tempfile
 import time
 import unittest
 
-from server_case import BIN, ServerCase, eventually, main
+from server_case import BIN, PATIENCE, ServerCase, eventually, handles, main
 
 BERTH = str(BIN / "berth")
 RFC_3339 = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$")
@@ -47,7 +47,7 @@ class Verbs(ServerCase):
     def test_ls_shows_live_jobs_and_with_a_finished_ones(self):
         done = self.submit("-n", "first", "--", "true")
         self.server.wait(done)
-        job = self.submit("-n", "second", "--", "sleep", "60")
+        job = self.submit("-n", "second", "--", "sleep", "1000")
         self.server.wait_for_state(job, "running")
         lines = self.out("ls").splitlines()
         self.assertEqual(len(lines), 2)
@@ -59,7 +59,7 @@ class Verbs(ServerCase):
         self.assertEqual(self.out("ls", "-u", "me", "-q"), f"{job}\n")
 
     def test_forms_for_scripts(self):
-        job = self.submit("-n", "a,b", "--", "sleep", "60")
+        job = self.submit("-n", "a,b", "--", "sleep", "1000")
         self.server.wait_for_state(job, "running")
         document = json.loads(self.out("ls", "-o", "json"))
         self.assertEqual((document["apiVersion"], document["kind"]), ("berth/v1", "JobList"))
@@ -77,8 +77,8 @@ class Verbs(ServerCase):
 
     def test_tables_fit_their_width_and_have_no_colour_in_a_pipe(self):
         name = "a-name-that-is-much-longer-than-any-table-will-ever-be-wide-and-goes-on"
-        self.submit("-n", name, "--", "sleep", "60")
-        self.submit("-n", "waits", "-g", "8", "--", "sleep", "60")
+        self.submit("-n", name, "--", "sleep", "1000")
+        self.submit("-n", "waits", "-g", "8", "--", "sleep", "1000")
         for columns in ("80", "100"):
             self.server.environment["COLUMNS"] = columns
             for verb in ("ls", "gpus", "project ls", "top --once"):
@@ -90,8 +90,8 @@ class Verbs(ServerCase):
         self.assertIn(name, self.out("ls", "-o", "wide"))
 
     def test_why_says_the_sentence_and_the_numbers(self):
-        holder = self.submit("-g", "8", "-n", "holder", "--", "sleep", "60")
-        job = self.submit("-g", "2", "-n", "wants", "--", "sleep", "60")
+        holder = self.submit("-g", "8", "-n", "holder", "--", "sleep", "1000")
+        job = self.submit("-g", "2", "-n", "wants", "--", "sleep", "1000")
         text = self.out("why", "wants")
         self.assertRegex(text, r"^wants waits: .*0 of 8 idle")
         self.assertRegex(text, r"\[PoolFull\]\n")
@@ -130,14 +130,14 @@ class Verbs(ServerCase):
         self.assertEqual(follow.stdout.readline(), "attempt 1\n")
         self.berth("pause", job, "--wait")
         self.berth("resume", job)
-        rest, notices = follow.communicate(timeout=60)
+        rest, notices = follow.communicate(timeout=PATIENCE)
         self.assertEqual(rest, "saved\nattempt 2\n")
         self.assertEqual(notices, "berth: attempt 2\n")
         self.assertEqual(self.out("logs", job, "--attempt", "1"), "attempt 1\nsaved\n")
 
     def test_gpus_top_and_status_agree(self):
-        job = self.submit("-g", "2", "-n", "two", "--", "sleep", "60")
-        half = self.submit("-g", "0.5", "-n", "half", "--", "sleep", "60")
+        job = self.submit("-g", "2", "-n", "two", "--", "sleep", "1000")
+        half = self.submit("-g", "0.5", "-n", "half", "--", "sleep", "1000")
         self.server.wait_for_state(half, "running")
         self.server.wait_for_state(job, "running")
         gpus = self.out("gpus").splitlines()
@@ -158,7 +158,7 @@ class Verbs(ServerCase):
         while "succeeded" not in seen:
             seen = follow.stdout.readline()
         follow.send_signal(signal.SIGINT)
-        self.assertEqual(follow.wait(timeout=10), 0)
+        self.assertEqual(follow.wait(timeout=PATIENCE), 0)
         self.assertRegex(self.out("events", "--job", "one"), r"1 default/one submitted to default")
 
     # --- steering
@@ -178,7 +178,7 @@ class Verbs(ServerCase):
         self.assertIn("cancelled", self.berth("cancel", "steered", code=1).stderr)
 
     def test_several_at_once_and_the_first_failure_counts(self):
-        jobs = [self.submit("--", "sleep", "60") for _ in range(2)]
+        jobs = [self.submit("--", "sleep", "1000") for _ in range(2)]
         result = self.berth("cancel", jobs[0], "999", jobs[1], code=127)
         self.assertEqual(result.stdout.count("\n"), 2)
 
@@ -200,15 +200,15 @@ class Verbs(ServerCase):
     def test_the_exit_code_of_a_waited_job_is_its_own(self):
         self.assertEqual(self.berth("submit", "--wait", "--", "sh", "-c", "exit 7", code=7).stdout,
                          "job 1 submitted\n")
-        self.berth("submit", "--wait", "--timeout", "1s", "--", "sleep", "60", code=120)
+        self.berth("submit", "--wait", "--timeout", "1s", "--", "sleep", "1000", code=120)
         self.assertEqual(self.state(2), "running")
-        waiting = subprocess.Popen([BERTH, "submit", "-q", "--wait", "--", "sleep", "60"],
+        waiting = subprocess.Popen([BERTH, "submit", "-q", "--wait", "--", "sleep", "1000"],
                                    env=self.server.environment, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True)
         self.assertEqual(waiting.stdout.readline(), "3\n")
-        time.sleep(0.3)
+        eventually(lambda: handles(waiting.pid, signal.SIGINT))
         waiting.send_signal(signal.SIGINT)
-        waiting.communicate(timeout=10)
+        waiting.communicate(timeout=PATIENCE)
         self.assertEqual(waiting.returncode, 121)
         self.berth("cancel", 3)
 
@@ -218,7 +218,7 @@ class Verbs(ServerCase):
 
     def test_a_dry_run_says_what_would_happen(self):
         self.assertEqual(self.out("submit", "--dry-run", "--", "true"), "would start now\n")
-        self.submit("-g", "8", "--", "sleep", "60")
+        self.submit("-g", "8", "--", "sleep", "1000")
         self.assertRegex(self.out("submit", "--dry-run", "--", "true"),
                          r"^would wait: .*0 of 8 idle")
         self.assertEqual(json.loads(self.out("submit", "--dry-run", "-o", "json", "--", "true"))
@@ -249,10 +249,10 @@ class Verbs(ServerCase):
         with tempfile.TemporaryDirectory() as home:
             self.server.environment["XDG_CONFIG_HOME"] = home
             self.out("project", "use", "vision")
-            self.submit("-n", "mine", "--", "sleep", "60")
+            self.submit("-n", "mine", "--", "sleep", "1000")
             self.assertRegex(self.out("ls"), r"mine +vision")
             self.server.environment["BERTH_PROJECT"] = "default"
-            self.submit("-n", "other", "--", "sleep", "60")
+            self.submit("-n", "other", "--", "sleep", "1000")
             self.assertRegex(self.out("ls"), r"other +default")
 
     # --- what goes wrong
@@ -278,7 +278,7 @@ class Verbs(ServerCase):
             self.assertIn(wanted, result.stderr)
 
     def test_names_are_suggested(self):
-        self.submit("-n", "llama-ft", "--", "sleep", "60")
+        self.submit("-n", "llama-ft", "--", "sleep", "1000")
         self.assertIn('did you mean "llama-ft"?', self.berth("show", "lama-ft", code=127).stderr)
         self.assertIn("llama-ft", self.out("show", "default/llama-ft"))
 
@@ -305,7 +305,7 @@ class Verbs(ServerCase):
 
     # --- on a terminal
 
-    def on_terminal(self, *words, environment=None, keys=None, seconds=20):
+    def on_terminal(self, *words, environment=None, keys=None, seconds=PATIENCE):
         settings = {key: value for key, value in self.server.environment.items()
                     if key != "NO_COLOR"}
         settings.update({"TERM": "xterm", "LANG": "C.UTF-8"}, **(environment or {}))
@@ -327,7 +327,7 @@ class Verbs(ServerCase):
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode()
 
     def test_colour_and_symbols_only_where_they_are_welcome(self):
-        job = self.submit("-g", "8", "--", "sleep", "60")
+        job = self.submit("-g", "8", "--", "sleep", "1000")
         self.server.wait_for_state(job, "running")
         _, rich = self.on_terminal("top", "--once")
         self.assertIn("■■■■■■■■", rich)
@@ -527,7 +527,7 @@ class Demo(ServerCase):
                 if "susan 8 running" in line:
                     break
             demo.send_signal(signal.SIGINT)
-            _, error = demo.communicate(timeout=60)
+            _, error = demo.communicate(timeout=PATIENCE)
             self.assertEqual(demo.returncode, 1)
             self.assertIn("nothing is left behind", error)
             self.assertEqual(os.listdir(folder), [])

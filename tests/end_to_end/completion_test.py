@@ -31,7 +31,7 @@ class Completion(ServerCase):
     def setUp(self):
         super().setUp()
         self.server.berth("project", "create", "vision", "--quota", "2")
-        self.server.berth("submit", "-n", "llama-ft", "-p", "vision", "--", "sleep", "60")
+        self.server.berth("submit", "-n", "llama-ft", "-p", "vision", "--", "sleep", "1000")
 
     def test_verbs_flags_and_choices(self):
         self.assertIn("submit", self.offered(""))

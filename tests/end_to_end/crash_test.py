@@ -8,7 +8,7 @@ import random
 import time
 import unittest
 
-from server_case import Server, eventually, main
+from server_case import PATIENCE, Server, eventually, main
 from crash_load import Load
 
 POINTS = ("before-commit", "after-commit", "after-ack", "after-launch", "after-stop",
@@ -26,7 +26,7 @@ class Crash(unittest.TestCase):
             self.addCleanup(load.stop)
             load.start()
             begin = time.monotonic()
-            while server.is_alive() and time.monotonic() - begin < 20:
+            while server.is_alive() and time.monotonic() - begin < PATIENCE:
                 self.steer(server, load)
             self.assertFalse(server.is_alive(), f"{point} was not passed {passage} times")
             server.up()
@@ -38,7 +38,7 @@ class Crash(unittest.TestCase):
         """A job that is paused, resumed and cancelled, for the points on that way."""
         try:
             job = server.submit(["sleep", "1000"])["id"]
-            server.wait_for_state(job, "running", seconds=5)
+            server.wait_for_state(job, "running")
             server.request("POST", f"jobs/{job}/pause", {"grace": 1})
             server.request("POST", f"jobs/{job}/cancel", {"grace": 0})
         except Exception:  # the server is gone, as it should be

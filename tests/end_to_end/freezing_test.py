@@ -124,7 +124,7 @@ class Freezing(ServerCase):
         at_pause = self.log(job)
         self.server.request("POST", f"jobs/{job}/resume")
         # One GPU is idle, and one task of it would do for a start; its processes are two.
-        time.sleep(0.5)
+        self.server.wait(self.shell("true", gpus=0))  # decided after it, and long over
         self.assertEqual((self.state(job), self.log(job)), ("paused", at_pause))
         self.server.request("POST", f"jobs/{other}/cancel", {"grace": 0})
         self.server.wait(other)
@@ -179,7 +179,7 @@ class Freezing(ServerCase):
         self.assertTrue(pids)
         self.server.request("POST", f"jobs/{job}/cancel")
         self.assertEqual(self.server.wait(job)["state"], "cancelled")
-        eventually(lambda: not self.processes(job), seconds=5)
+        eventually(lambda: not self.processes(job))
 
     def test_a_frozen_job_whose_processes_die_is_started_again(self):
         job = self.counter(50)

@@ -18,7 +18,7 @@ class Groups(ServerCase):
         return eventually(lambda: self.server.get(f"jobs/{job}/log?task={task}")).decode().strip()
 
     def test_every_group_stands_on_one_node_and_its_tasks_know_their_place(self):
-        job = int(self.submit_groups("a:1..2@node,b:3@node", TELL + "; sleep 60").stdout)
+        job = int(self.submit_groups("a:1..2@node,b:3@node", TELL + "; sleep 1000").stdout)
         tasks = eventually(lambda: self.server.get(f"jobs/{job}")["tasks"])
         nodes = {task["task"]: task["node"] for task in tasks}
         self.assertEqual(nodes[2], nodes[3])
@@ -42,7 +42,7 @@ class Groups(ServerCase):
         self.assertIn("--groups: wanted groups such as 4x8@rack", unread.stderr)
 
     def test_a_state_written_down_has_them(self):
-        self.submit_groups("2x2@node", "sleep 60")
+        self.submit_groups("2x2@node", "sleep 1000")
         path = self.server.data / "state.json"
         self.server.berth("plan", "--export", path)
         jobs = json.loads(path.read_text())["jobs"]
@@ -53,7 +53,7 @@ class Groups(ServerCase):
     def test_the_api_counts_the_tasks_of_the_groups(self):
         groups = [{"name": "a", "tasks_min": 1, "tasks_max": 1, "level": "node"},
                   {"name": "b", "tasks_min": 2, "tasks_max": 2, "level": "node"}]
-        job = self.server.submit(["sleep", "60"], topology={"groups": groups})["id"]
+        job = self.server.submit(["sleep", "1000"], topology={"groups": groups})["id"]
         self.assertEqual(self.server.get(f"jobs/{job}")["spec"]["tasks_min"], 3)
 
 

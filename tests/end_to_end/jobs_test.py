@@ -21,12 +21,12 @@ class Jobs(ServerCase):
         self.assertEqual(len({line[2] for line in lines}), 1)
 
     def test_jobs_that_share_a_gpu_run_together(self):
-        jobs = [self.shell("sleep 60", request={"share": 0.5}) for _ in range(16)]
+        jobs = [self.shell("sleep 1000", request={"share": 0.5}) for _ in range(16)]
         eventually(lambda: all(self.state(job) == "running" for job in jobs))
         self.assertEqual(self.server.get("status")["gpus"]["idle"], 0)
 
     def test_a_waiting_job_says_why_with_numbers(self):
-        self.shell("sleep 60", gpus=8)
+        self.shell("sleep 1000", gpus=8)
         job = self.shell("true", gpus=3)
         why = self.server.get(f"jobs/{job}/why")
         self.assertEqual((why["asks"], why["idle"], why["capacity"]), (3, 0, 8))
@@ -82,9 +82,9 @@ class Files(ServerCase):
         self.assertLess(len(text), 1_200_000)
 
     def test_a_job_says_that_it_has_saved_and_goes_on(self):
-        touching = self.shell('touch "$BERTH_SAVED_FILE"; sleep 60')
-        saying = self.shell(f"{BIN}/berth checkpointed; sleep 60")
-        silent = self.shell("sleep 60")
+        touching = self.shell('touch "$BERTH_SAVED_FILE"; sleep 1000')
+        saying = self.shell(f"{BIN}/berth checkpointed; sleep 1000")
+        silent = self.shell("sleep 1000")
         for job in (touching, saying):
             eventually(lambda j=job: self.server.get(f"jobs/{j}").get("last_checkpoint"))
         self.assertIsNone(self.server.get(f"jobs/{silent}").get("last_checkpoint"))

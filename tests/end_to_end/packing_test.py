@@ -4,7 +4,6 @@ import os
 import pathlib
 import signal
 import sys
-import time
 
 import cuda_program
 from server_case import ServerCase, eventually, main
@@ -80,7 +79,7 @@ class Packing(ServerCase):
         self.assertFalse(self.place(jobs[1]))
         self.assertIn("alone until it is measured",
                       self.server.berth("show", str(jobs[0])).stdout)
-        eventually(lambda: self.place(jobs[1]), seconds=30)
+        eventually(lambda: self.place(jobs[1]))
         self.assertEqual(self.place(jobs[0]), self.place(jobs[1]))
         self.ended(jobs[1])
 
@@ -95,15 +94,15 @@ class Packing(ServerCase):
         # Alike by name, but they never leave the GPU idle. Both are there before that is measured.
         jobs = [self.train("vit", steps=100_000, pause_ms=0, kernel_us=20_000) for _ in range(2)]
         eventually(lambda: all(self.place(job) for job in jobs))
-        eventually(lambda: not self.place(jobs[1]), seconds=60)
+        eventually(lambda: not self.place(jobs[1]))
         page = self.server.berth("show", str(jobs[1])).stdout
         self.assertIn("together they got less done than one after the other", page)
         self.assertRegex(page, "packed +no more")
         third = self.train("vit", steps=10)
-        time.sleep(1)
+        self.server.wait(self.server.submit(["true"], gpus=0)["id"])  # decided after it
         self.assertFalse(self.place(third))
         self.server.berth("cancel", str(jobs[0]))
-        eventually(lambda: self.place(jobs[1]), seconds=30)
+        eventually(lambda: self.place(jobs[1]))
         eventually(lambda: "begins at" in self.log(jobs[1]))
 
     def test_two_that_share_go_on_when_server_and_arbiter_die(self):

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from server_case import BIN, ServerCase, main
+from server_case import BIN, PATIENCE, ServerCase, main
 
 LOOKS = re.compile(r"berth (ls|why|show|logs|top|gpus|events|status|project ls|policy show|pool ls|"
                    r"pool show|node ls)")
@@ -46,10 +46,10 @@ class Reference(ServerCase):
             for command, code, shown in examples():
                 if command.startswith("berth up"):
                     continue  # setUp did that
-                deadline = time.monotonic() + 10
+                deadline = time.monotonic() + PATIENCE
                 while True:
                     result = subprocess.run(["bash", "-c", command], cwd=folder, text=True,
-                                            env=environment, capture_output=True, timeout=60)
+                                            env=environment, capture_output=True, timeout=PATIENCE)
                     printed = result.stdout + result.stderr
                     found = list(map(shape, printed.splitlines()))
                     is_right = shown is None or shape(shown) in found

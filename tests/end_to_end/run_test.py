@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """berth run behaves like the command it runs."""
+import fcntl
 import os
 import pty
 import re
@@ -10,9 +11,13 @@ import subprocess
 import termios
 import time
 
-from server_case import BIN, ServerCase, eventually, main
+from server_case import BIN, PATIENCE, ServerCase, eventually, handles, main
 
 BERTH = str(BIN / "berth")
+
+
+def set_size(file, rows, columns):
+    fcntl.ioctl(file, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
 
 class Terminal:
@@ -21,14 +26,13 @@ class Terminal:
     def __init__(self, *words, environment, rows=40, columns=120):
         self.pid, self.file = pty.fork()
         if self.pid == 0:
+            set_size(0, rows, columns)
             os.execve(words[0], list(words), dict(environment, TERM="xterm", LANG="C.UTF-8"))
-        self.resize(rows, columns)
         self.seen = ""
         self.code = None
 
     def resize(self, rows, columns):
-        import fcntl
-        fcntl.ioctl(self.file, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        set_size(self.file, rows, columns)
 
     def type(self, text):
         os.write(self.file, text.encode())
@@ -43,14 +47,14 @@ class Terminal:
         self.seen += piece.decode(errors="replace")
         return bool(piece)
 
-    def expect(self, pattern, seconds=20):
+    def expect(self, pattern, seconds=PATIENCE):
         deadline = time.monotonic() + seconds
         while not re.search(pattern, self.seen):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{pattern!r} did not appear in {self.seen!r}")
             self.read(0.1)
 
-    def wait(self, seconds=20):
+    def wait(self, seconds=PATIENCE):
         deadline = time.monotonic() + seconds
         while self.code is None:
             self.read(0.05)
@@ -98,7 +102,7 @@ class Run(ServerCase):
     def test_input_passes_byte_for_byte_and_ends(self):
         data = bytes(range(256)) * 5000
         result = subprocess.run([BERTH, "run", "--", "cat"], input=data, capture_output=True,
-                                env=self.server.environment, timeout=60)
+                                env=self.server.environment, timeout=PATIENCE)
         self.assertEqual(result.stdout, data)
         self.assertEqual(result.returncode, 0)
 
@@ -114,7 +118,7 @@ class Run(ServerCase):
 
     def test_a_reader_that_leaves_ends_the_command(self):
         pipe = subprocess.run(f"{BERTH} run -- yes | head -1", shell=True, capture_output=True,
-                              text=True, env=self.server.environment, timeout=30)
+                              text=True, env=self.server.environment, timeout=PATIENCE)
         self.assertEqual(pipe.stdout, "y\n")
         self.server.wait(self.newest())
 
@@ -140,18 +144,18 @@ class Run(ServerCase):
         self.assertEqual(result.stderr.count("\n"), 1)
 
     def test_an_interrupt_while_it_waits_cancels_it(self):
-        self.shell("sleep 60", gpus=8)
+        self.shell("sleep 1000", gpus=8)
         process = self.start("run", "--", "echo", "never")
         eventually(lambda: len(self.server.get("jobs")["items"]) == 2)
-        time.sleep(0.2)
+        eventually(lambda: handles(process.pid, signal.SIGINT))
         process.send_signal(signal.SIGINT)
-        output, error = process.communicate(timeout=20)
+        output, error = process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 102, error)
         self.assertEqual(output, "")
         self.assertEqual(self.state(self.newest()), "cancelled")
 
     def test_it_gives_up_waiting(self):
-        self.shell("sleep 60", gpus=8)
+        self.shell("sleep 1000", gpus=8)
         result = self.berth("run", "--max-wait", "1s", "--", "true")
         self.assertEqual(result.returncode, 111, result.stderr)
         self.assertEqual(self.state(self.newest()), "cancelled")
@@ -173,17 +177,16 @@ class Run(ServerCase):
         process = self.start("run", "--", "sh", "-c", script)
         self.assertEqual(process.stdout.readline(), "ready\n")
         process.send_signal(signal.SIGINT)
-        output, error = process.communicate(timeout=20)
+        output, error = process.communicate(timeout=PATIENCE)
         self.assertEqual((output, process.returncode), ("caught\n", 5), error)
 
     def test_two_interrupts_end_what_ignores_them(self):
-        script = "trap '' INT; echo ready; sleep 60"
+        script = "trap '' INT; echo ready; sleep 1000"
         process = self.start("run", "--grace", "1s", "--", "sh", "-c", script)
         self.assertEqual(process.stdout.readline(), "ready\n")
-        process.send_signal(signal.SIGINT)
-        time.sleep(0.3)
-        process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        while process.poll() is None:  # two that come within a second
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
         self.assertEqual(process.returncode, 102)
 
     def test_after_a_pause_it_takes_up_the_next_attempt(self):
@@ -196,16 +199,18 @@ class Run(ServerCase):
         self.berth("resume", job)
         self.assertEqual(process.stdout.readline(), "attempt 2\n")
         self.berth("cancel", job)
-        process.communicate(timeout=30)
+        process.communicate(timeout=PATIENCE)
         self.assertEqual(process.returncode, 102)
 
     def test_it_outlives_the_server(self):
-        process = self.start("run", "--", "sh", "-c", "echo ready; sleep 2; echo over; exit 3")
+        go = self.server.data / "go"
+        process = self.start("run", "--", "sh", "-c", f"echo ready; while [ ! -e {go} ]; do "
+                             "sleep 0.02; done; echo over; exit 3")
         self.assertEqual(process.stdout.readline(), "ready\n")
         self.server.kill()
-        time.sleep(0.5)
         self.server.up()
-        output, error = process.communicate(timeout=60)
+        go.touch()
+        output, error = process.communicate(timeout=PATIENCE)
         self.assertEqual((output, process.returncode), ("over\n", 3), error)
 
     # --- on a terminal
@@ -213,11 +218,9 @@ class Run(ServerCase):
     def test_the_command_has_a_terminal_of_the_same_size(self):
         terminal = self.terminal("run", "--", "sh", "-c",
                                  "test -t 0 && test -t 1 && test -t 2 && stty size; "
-                                 "read x; stty size")
+                                 "until stty size | grep '30 90'; do sleep 0.02; done")
         terminal.expect(r"40 120")
         terminal.resize(30, 90)
-        time.sleep(0.3)
-        terminal.type("\n")
         terminal.expect(r"30 90")
         self.assertEqual(terminal.wait(), 0)
 
@@ -231,7 +234,7 @@ class Run(ServerCase):
         self.assertNotIn("not reached\r\n", terminal.seen.split("ready")[-1])
 
     def test_waiting_is_one_line_that_disappears(self):
-        job = self.shell("sleep 60", gpus=8)
+        job = self.shell("sleep 1000", gpus=8)
         terminal = self.terminal("run", "--", "echo", "finally")
         terminal.expect(r"waits 0s: pool full")
         terminal.expect(r"waits 1s")
@@ -242,7 +245,7 @@ class Run(ServerCase):
         self.assertIn("\r\x1b[Kfinally", terminal.seen)
 
     def test_control_c_while_it_waits(self):
-        self.shell("sleep 60", gpus=8)
+        self.shell("sleep 1000", gpus=8)
         terminal = self.terminal("run", "--", "echo", "never")
         terminal.expect("waits")
         terminal.type("\x03")

@@ -7,10 +7,11 @@ import time
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from berth_server import BIN, Refused, Server, UnixConnection, submission  # noqa: E402
+from berth_server import (  # noqa: E402
+    BIN, PATIENCE, Refused, Server, UnixConnection, cpu_seconds, submission)
 
-__all__ = ["BIN", "Refused", "Server", "ServerCase", "UnixConnection", "eventually", "main",
-           "submission"]
+__all__ = ["BIN", "PATIENCE", "Refused", "Server", "ServerCase", "UnixConnection", "cpu_seconds",
+           "eventually", "handles", "main", "submission"]
 
 
 class ServerCase(unittest.TestCase):
@@ -42,7 +43,7 @@ class ServerCase(unittest.TestCase):
         return dict(word.split("=", 1) for word in text.split() if "=" in word)
 
 
-def eventually(question, seconds=20):
+def eventually(question, seconds=PATIENCE):
     """Asks until the answer is true; answers it."""
     deadline = time.monotonic() + seconds
     while True:
@@ -52,6 +53,14 @@ def eventually(question, seconds=20):
         if time.monotonic() > deadline:
             raise TimeoutError("it did not come true")
         time.sleep(0.01)
+
+
+def handles(pid, number):
+    """The process has said what it does at this signal."""
+    for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("SigCgt:"):
+            return int(line.split()[1], 16) >> (number - 1) & 1 == 1
+    return False
 
 
 def main():

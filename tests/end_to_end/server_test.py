@@ -4,17 +4,15 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 
-from server_case import BIN, Server, ServerCase, eventually, main
+from server_case import BIN, PATIENCE, Server, ServerCase, cpu_seconds, eventually, main
 
 
 class TheServer(ServerCase):
-    def test_up_is_ready_within_a_second_and_says_what_there_is(self):
+    def test_up_takes_less_than_a_second_of_a_processor_and_says_what_there_is(self):
         self.server.berth("down")
-        begin = time.monotonic()
         banner = self.server.up()
-        self.assertLess(time.monotonic() - begin, 1)
+        self.assertLess(cpu_seconds(self.server.pid), 1)
         self.assertIn("8", banner)
         self.assertIn(str(self.server.data / "berth.sock"), banner)
         self.assertTrue(self.server.is_alive())
@@ -49,7 +47,6 @@ class TheServer(ServerCase):
         for end in (lambda: self.server.berth("down"), self.server.kill):
             end()
             self.assertFalse(self.server.is_alive())
-            time.sleep(0.3)
             self.server.up()
             self.assertEqual(self.server.wait(during)["exit_code"], 6)
             self.assertEqual(self.server.get(f"jobs/{job}")["attempts"], 1)
@@ -99,7 +96,7 @@ class TheServer(ServerCase):
         data = self.server.data.parent / (self.server.data.name + "-few")
         words = [str(BIN / "berth"), "up", "--data", str(data), "--port", "0"]
         result = subprocess.run(["sh", "-c", 'ulimit -n 100; exec "$@"', "sh", *words],
-                                capture_output=True, text=True, timeout=60)
+                                capture_output=True, text=True, timeout=PATIENCE)
         shutil.rmtree(data, ignore_errors=True)
         self.assertEqual(result.returncode, 1, result.stderr)
         self.assertIn("may have 100 files open here and needs 512", result.stderr)

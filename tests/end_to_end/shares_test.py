@@ -172,13 +172,13 @@ class Shares(ServerCase):
         self.assertEqual(profile["peak"] - profile["persistent"], 1 << 30)
         self.server.kill()
         self.server.up()
-        sleeper = self.server.submit(["sleep", "60"], name="resnet",
+        sleeper = self.server.submit(["sleep", "1000"], name="resnet",
                                      request={"share": 0.75})["id"]
         self.assertEqual(self.server.get(f"jobs/{sleeper}")["profile"], profile)
         page = self.server.berth("show", str(sleeper)).stdout
         self.assertRegex(page, r"profile +jobs like it took \d+ % of a GPU's time and 3\.\dG")
         self.assertRegex(page, r"would fit +-g 0\.\d+\+\d")
-        other = self.server.submit(["sleep", "60"], name="bert")["id"]
+        other = self.server.submit(["sleep", "1000"], name="bert")["id"]
         self.assertIsNone(self.server.get(f"jobs/{other}")["profile"])
 
     def test_a_job_on_whole_gpus_is_measured_when_it_asks_for_it(self):
@@ -194,7 +194,7 @@ class Shares(ServerCase):
         self.server.berth("down")
         self.assertFalse(self.arbiter.exists())
         # A child that has ended and was not waited for is gone as well.
-        eventually(lambda: not pathlib.Path(f"/proc/{pid}/exe").exists(), seconds=5)
+        eventually(lambda: not pathlib.Path(f"/proc/{pid}/exe").exists())
 
 
 class Ways(unittest.TestCase):

@@ -74,7 +74,7 @@ class Slices(ServerCase):
 
     def test_a_slice_counts_as_its_part_of_a_gpu(self):
         self.server.berth("project", "create", "vision", "--quota", "0.3")
-        jobs = [self.server.submit(["sleep", "60"], project="vision", kind="build",
+        jobs = [self.server.submit(["sleep", "1000"], project="vision", kind="build",
                                    gpu_model="1g.10gb")["id"]
                 for _ in range(2)]
         for job in jobs:

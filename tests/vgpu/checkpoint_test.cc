@@ -96,12 +96,12 @@ TEST_CASE("a lock waits for the work that is queued, no longer than its timeout"
     if (checkpoint.lock == nullptr || !is_software()) return;
     const Tenant tenant;
     CHECK(tenant.ask("context") == "0");
-    CHECK(tenant.ask("launch 400000000") == "0");
+    CHECK(tenant.ask("launch 2000000000") == "0");
     CUcheckpointLockArgs args = {};
     args.timeoutMs = 20;
     CHECK(checkpoint.lock(tenant.pid(), &args) == CUDA_ERROR_NOT_READY);
     CHECK(checkpoint.state(tenant.pid()) == CU_PROCESS_STATE_RUNNING);
-    args.timeoutMs = 5000;
+    args.timeoutMs = 120'000;
     CHECK(checkpoint.lock(tenant.pid(), &args) == CUDA_SUCCESS);
     CHECK(checkpoint.unlock(tenant.pid(), nullptr) == CUDA_SUCCESS);
     CHECK(tenant.ask("spin 1000 1") == "0");

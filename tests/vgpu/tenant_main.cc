@@ -51,9 +51,9 @@ CUfunction spin_kernel() {
     return function;
 }
 
-CUresult launch_spin(unsigned long long ns, unsigned int blocks = 1024) {
+CUresult launch_spin(unsigned long long ns, unsigned int blocks = 1024, CUstream stream = nullptr) {
     void* parameters[] = {&ns};
-    return cuda().cuLaunchKernel(spin_kernel(), blocks, 1, 1, 64, 1, 1, 0, nullptr, parameters,
+    return cuda().cuLaunchKernel(spin_kernel(), blocks, 1, 1, 64, 1, 1, 0, stream, parameters,
                                  nullptr);
 }
 
@@ -140,14 +140,14 @@ std::string launch_one(std::istream& in) {
     return std::to_string(launch_spin(ns));
 }
 
-// Eight kernels are always queued, so that the GPU never waits for this process.
+// So many kernels are always queued that the GPU does not wait for this process.
 std::string work(std::istream& in) {
     unsigned long long ns = 0;
     int ms = 0;
     unsigned int blocks = 1024;
     in >> ns >> ms;
     if (unsigned int wanted = 0; in >> wanted) blocks = wanted;
-    CUevent events[8] = {};
+    CUevent events[64] = {};
     for (CUevent& event : events) {
         cuda().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING);
         launch_spin(ns, blocks);
@@ -156,7 +156,7 @@ std::string work(std::istream& in) {
     const auto end = Clock::now() + std::chrono::milliseconds(ms);
     int done = 0;
     for (; Clock::now() < end; ++done) {
-        CUevent event = events[done % 8];
+        CUevent event = events[done % 64];
         if (const CUresult result = cuda().cuEventSynchronize(event); result != CUDA_SUCCESS)
             return std::to_string(result);
         launch_spin(ns, blocks);
@@ -241,20 +241,61 @@ std::string become_fresh(std::istream&) {
     return "-1";
 }
 
+// The ms between two events when the last of this was done.
+std::string between(CUevent begin, CUevent end) {
+    float ms = 0;
+    cuda().cuEventSynchronize(end);
+    const CUresult result = cuda().cuEventElapsedTime(&ms, begin, end);
+    return std::to_string(result) + " " + std::to_string(ms);
+}
+
 std::string timed(std::istream& in) {
     unsigned long long ns = 0;
     int count = 0;
     in >> ns >> count;
     CUevent begin = nullptr;
     CUevent end = nullptr;
-    float ms = 0;
     for (CUevent* event : {&begin, &end}) cuda().cuEventCreate(event, CU_EVENT_DEFAULT);
     cuda().cuEventRecord(begin, nullptr);
     for (int i = 0; i < count; ++i) launch_spin(ns);
     cuda().cuEventRecord(end, nullptr);
-    cuda().cuEventSynchronize(end);
-    const CUresult result = cuda().cuEventElapsedTime(&ms, begin, end);
-    return std::to_string(result) + " " + std::to_string(ms);
+    return between(begin, end);
+}
+
+std::string beside(std::istream& in) {
+    unsigned long long ns = 0;
+    in >> ns;
+    CUstream streams[2] = {};
+    CUevent begin = nullptr;
+    CUevent end = nullptr;
+    for (CUevent* event : {&begin, &end}) cuda().cuEventCreate(event, CU_EVENT_DEFAULT);
+    for (CUstream& stream : streams) cuda().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+    cuda().cuEventRecord(begin, streams[0]);
+    for (CUstream stream : streams) launch_spin(ns, 1, stream);
+    CUevent last = nullptr;
+    cuda().cuEventCreate(&last, CU_EVENT_DISABLE_TIMING);
+    cuda().cuEventRecord(last, streams[1]);
+    cuda().cuStreamWaitEvent(streams[0], last, 0);
+    cuda().cuEventRecord(end, streams[0]);
+    return between(begin, end);
+}
+
+std::string copied(std::istream& in) {
+    std::size_t bytes = 0;
+    in >> bytes;
+    void* host = nullptr;
+    CUdeviceptr pointer = 0;
+    CUevent begin = nullptr;
+    CUevent end = nullptr;
+    cuda().cuMemAllocHost(&host, bytes);
+    cuda().cuMemAlloc(&pointer, bytes);
+    for (CUevent* event : {&begin, &end}) cuda().cuEventCreate(event, CU_EVENT_DEFAULT);
+    cuda().cuEventRecord(begin, nullptr);
+    cuda().cuMemcpyHtoDAsync(pointer, host, bytes, nullptr);
+    cuda().cuEventRecord(end, nullptr);
+    const std::string took = between(begin, end);
+    cuda().cuMemFreeHost(host);
+    return took;
 }
 
 std::string fork_child(std::istream&) {
@@ -292,6 +333,8 @@ int main(int count, char**) {
         {"checkpoint", checkpoint},
         {"exec", become_fresh},
         {"timed", timed},
+        {"beside", beside},
+        {"copied", copied},
         {"fork", fork_child},
     };
     std::string line;

@@ -32,10 +32,25 @@ std::uint64_t number_in(const std::string& answer) {
 std::string mib(std::uint64_t amount) { return std::to_string(amount * kMiB); }
 
 void wait_until(const auto& condition) {
-    for (int i = 0; i < 5000 && !condition(); ++i)
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+    while (!condition() && std::chrono::steady_clock::now() < end)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     CHECK(condition());
 }
+
+// A process of its own on a GPU whose time passes only while that process waits.
+class InVirtualTime {
+  public:
+    InVirtualTime() { CHECK(tenant_.ask("context") == "0"); }
+    ~InVirtualTime() { ::unlink(path_.c_str()); }
+    InVirtualTime(const InVirtualTime&) = delete;
+    InVirtualTime& operator=(const InVirtualTime&) = delete;
+    std::string ask(const std::string& command) const { return tenant_.ask(command); }
+
+  private:
+    std::string path_ = "/dev/shm/berth_virtual_test." + std::to_string(::getpid());
+    Tenant tenant_{"state=" + path_ + "; time=virtual"};
+};
 
 std::vector<nvmlProcessInfo_v2_t> running() {
     const auto list = nvml<decltype(nvmlDeviceGetComputeRunningProcesses_v3)>(
@@ -187,6 +202,7 @@ TEST_CASE("processes that are always busy get equal parts of the GPU's time") {
         CHECK(tenants.back()->ask("context") == "0");
         CHECK(tenants.back()->ask("spin 1000 1") == "0");
     }
+    const auto began = std::chrono::steady_clock::now();
     for (const auto& tenant : tenants) tenant->tell("work 5000000 1200");
     double sum = 0;
     double squares = 0;
@@ -196,29 +212,30 @@ TEST_CASE("processes that are always busy get equal parts of the GPU's time") {
         sum += done;
         squares += done * done;
     }
-    CHECK(sum * sum / (3 * squares) >= 0.99);  // Jain's index
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+    CHECK(sum * sum / (3 * squares) >= 0.98);  // Jain's index
     CHECK(sum * 5 >= 1200 * 0.9);              // the GPU did not idle
-    CHECK(sum * 5 <= 1200 * 1.1);              // and did not run what it has no time for
+    CHECK(sum * 5 <= took.count());            // and did not run what it has no time for
 }
 
 TEST_CASE("small kernels of two processes run side by side where sharing is concurrent") {
     if (!is_software()) return;
     const std::string path = "/dev/shm/berth_concurrent_test." + std::to_string(::getpid());
-    const auto kernels_done = [&](const std::string& sharing) {
-        const std::string text = "state=" + path + "; sharing=" + sharing;
-        const Tenant one(text);
-        const Tenant other(text);
-        for (const Tenant* tenant : {&one, &other}) {
-            CHECK(tenant->ask("context") == "0");
-            CHECK(tenant->ask("spin 1000 1") == "0");
-        }
-        for (const Tenant* tenant : {&one, &other}) tenant->tell("work 5000000 400 8");
-        const std::uint64_t done = number_in(one.hear()) + number_in(other.hear());
-        ::unlink(path.c_str());
-        return done;
-    };
-    CHECK(kernels_done("concurrent") >= 120);  // 2 x 80
-    CHECK(kernels_done("slices") <= 100);      // 80
+    const std::string text = "state=" + path + "; sharing=concurrent";
+    const Tenant one(text);
+    const Tenant other(text);
+    for (const Tenant* tenant : {&one, &other}) {
+        CHECK(tenant->ask("context") == "0");
+        CHECK(tenant->ask("spin 1000 1") == "0");
+    }
+    const auto began = std::chrono::steady_clock::now();
+    for (const Tenant* tenant : {&one, &other}) tenant->tell("work 5000000 1000 8");
+    const std::uint64_t done = number_in(one.hear()) + number_in(other.hear());
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - began;
+    ::unlink(path.c_str());
+    // More than one after the other has time for; 2 x 200 where nothing else runs.
+    MESSAGE("kernels of 5 ms: ", done, " in ", took.count(), " ms");
+    CHECK(done >= 300);
 }
 
 TEST_CASE("NVML tells how busy the GPU is") {
@@ -233,12 +250,10 @@ TEST_CASE("NVML tells how busy the GPU is") {
     std::this_thread::sleep_for(std::chrono::milliseconds(150));
     REQUIRE(rates(nvml_device(), &utilization) == NVML_SUCCESS);
     CHECK(utilization.gpu == 0);
-    tenant.tell("work 5000000 500");
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    REQUIRE(rates(nvml_device(), &utilization) == NVML_SUCCESS);
-    REQUIRE(rates(nvml_device(), &utilization) == NVML_SUCCESS);
-    CHECK(utilization.gpu > 70);
-    number_in(tenant.hear());
+    tenant.tell("spin 1000000000 3");
+    wait_until(
+        [&] { return rates(nvml_device(), &utilization) == NVML_SUCCESS && utilization.gpu > 70; });
+    CHECK(tenant.hear() == "0");
 }
 
 TEST_CASE("a forked child is told that the driver is not initialised there") {
@@ -261,18 +276,22 @@ TEST_CASE("a program that replaces itself by exec has nothing any more") {
 
 TEST_CASE("in virtual time work takes none of ours, and always the same of its own") {
     if (!is_software()) return;
-    const std::string path = "/dev/shm/berth_virtual_test." + std::to_string(::getpid());
-    std::string answers[2];
     const auto begin = std::chrono::steady_clock::now();
-    for (std::string& answer : answers) {
-        const Tenant tenant("state=" + path + "; time=virtual");
-        CHECK(tenant.ask("context") == "0");
-        answer = tenant.ask("timed 1000000000 60");
-        ::unlink(path.c_str());
-    }
-    CHECK(answers[0] == "0 60000.000000");
-    CHECK(answers[1] == answers[0]);
-    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(10));
+    for (int times = 0; times < 2; ++times)
+        CHECK(InVirtualTime().ask("timed 1000000000 60") == "0 60000.000000");
+    CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+}
+
+TEST_CASE("small kernels in two streams run side by side") {
+    if (!is_software()) return;
+    CHECK(InVirtualTime().ask("beside 40000000") == "0 40.000000");
+}
+
+TEST_CASE("a copy takes as long as the link needs") {
+    if (!is_software()) return;
+    const std::uint64_t ten_ms_at_50_gib_per_s = 512 * kMiB;
+    const InVirtualTime tenant;
+    CHECK(tenant.ask("copied " + std::to_string(ten_ms_at_50_gib_per_s)) == "0 10.000000");
 }
 
 TEST_CASE("a wrong description is an error before anything is made") {

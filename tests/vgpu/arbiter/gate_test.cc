@@ -16,9 +16,12 @@ using vgpu::Node;
 
 namespace {
 
+constexpr int kPatienceMs = vgpu::kPatience / 1'000'000;
+
 // A GPU that serves one piece of work at a time, as processes see it.
 struct FakeGpu {
     std::atomic<std::uint64_t> used_ns[4];
+    std::atomic<std::int64_t> starved_ns;  // of the processes
 };
 
 // Works in pieces of 1 ms, each as soon as its gate lets it, for `ms`.
@@ -37,6 +40,7 @@ void work(const Node& node, FakeGpu& gpu, int tenant, long ms) {
         gpu.used_ns[tenant].fetch_add(used);
         if (gate(mine.place(0)) == Gate::closed) ring(mine, 0);
     }
+    gpu.starved_ns += vgpu::starved_ns(::getpid());
 }
 
 void add_tenant(const Node& node, int tenant, const std::string& terms) {
@@ -57,9 +61,9 @@ TEST_CASE("a tenant alone finds its gate open, of two that work only one at a ti
         return (gate(one.place(0)) != Gate::closed) + (gate(other.place(0)) != Gate::closed);
     };
     CHECK(open() <= 1);
-    CHECK(wait_at_gate(other, 0, 1000) != Gate::closed);
+    CHECK(wait_at_gate(other, 0, kPatienceMs) != Gate::closed);
     CHECK(gate(one.place(0)) == Gate::closed);
-    CHECK(wait_at_gate(one, 0, 1000) != Gate::closed);
+    CHECK(wait_at_gate(one, 0, kPatienceMs) != Gate::closed);
     CHECK(gate(other.place(0)) == Gate::closed);
     leave(other);
     // It is alone again once the arbiter has seen that.
@@ -84,8 +88,15 @@ TEST_CASE("real processes get real shares of real time") {
     for (const pid_t child : children) CHECK(vgpu::end_of(child) == 0);
     const auto one = static_cast<double>(gpu.used_ns[0]);
     const auto other = static_cast<double>(gpu.used_ns[1]);
-    CHECK(one / (one + other) == doctest::Approx(0.7).epsilon(0.05));
-    CHECK(one + other > 0.8 * 3e9);  // of a machine that does other things as well
+    CHECK(one > 0);
+    CHECK(other > 0);
+    // A share unused is lost: where the machine did other things this says nothing.
+    const std::int64_t starved = gpu.starved_ns + vgpu::starved_ns(node.arbiter());
+    MESSAGE("part ", one / (one + other), ", without a processor ", starved / 1'000'000, " ms");
+    if (!vgpu::is_too_busy(starved, 3'000'000'000)) {
+        CHECK(one / (one + other) == doctest::Approx(0.7).epsilon(0.05));
+        CHECK(one + other > 0.8 * 3e9);
+    }
     ::munmap(at, sizeof(FakeGpu));
 }
 

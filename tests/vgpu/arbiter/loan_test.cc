@@ -26,7 +26,7 @@ std::string gpus(const std::string& memory, const std::string& uuid = vgpu::kGpu
 }
 
 // As the interposer does: what does not fit is asked for, so many times.
-bool take(const Membership& process, std::uint64_t bytes, int answers = 3) {
+bool take(const Membership& process, std::uint64_t bytes, int answers = 5) {
     const Place place = process.place(0);
     for (int i = 0; i <= answers; ++i) {
         const std::uint32_t before = place.terms->answers;
@@ -51,7 +51,7 @@ class Supervisor {
         const StayReport report{static_cast<std::uint32_t>(stay), 0, bytes};
         REQUIRE(report_stay(fd_, report));
     }
-    bool is_ordered(Move wanted, int within_ms = 5000) const {
+    bool is_ordered(Move wanted, int within_ms = vgpu::kPatience / 1'000'000) const {
         pollfd question{fd_, POLLIN, 0};
         bool has_gone = false;
         if (::poll(&question, 1, within_ms) != 1) return false;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "vgpu/arbiter/send_order.h"
 
@@ -90,7 +91,8 @@ std::string Node::socket_of(const std::string& tenant) const {
 berth::vgpu::ledger::Membership Node::join(const std::string& tenant) const {
     berth::vgpu::ledger::Membership membership;
     std::string reason;
-    const bool joined = berth::vgpu::ledger::join(socket_of(tenant), 5000, membership, reason);
+    const bool joined =
+        berth::vgpu::ledger::join(socket_of(tenant), kPatience / 1'000'000, membership, reason);
     CAPTURE(reason);
     REQUIRE(joined);
     return membership;
@@ -110,17 +112,28 @@ int end_of(pid_t child) {
 }
 
 bool eventually(const std::function<bool()>& holds) {
-    for (int tries = 0; tries < 1000; ++tries) {
-        if (holds()) return true;
+    const std::int64_t end = now_ns() + kPatience;
+    while (!holds()) {
+        if (now_ns() > end) return false;
         pause_ms(10);
     }
-    return false;
+    return true;
 }
 
 void pause_ms(long ms) {
     const timespec pause{ms / 1000, ms % 1000 * 1'000'000};
     ::nanosleep(&pause, nullptr);
 }
+
+std::int64_t starved_ns(pid_t process) {
+    std::ifstream file("/proc/" + std::to_string(process) + "/schedstat");
+    std::int64_t ran = 0;
+    std::int64_t starved = 0;
+    REQUIRE((file >> ran >> starved));
+    return starved;
+}
+
+bool is_too_busy(std::int64_t starved_ns, std::int64_t ns) { return starved_ns > ns / 20; }
 
 std::int64_t now_ns() {
     timespec time{};

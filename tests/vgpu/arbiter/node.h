@@ -48,10 +48,17 @@ pid_t start(const std::function<int()>& life);
 // Its exit code, or 128 and its signal.
 int end_of(pid_t child);
 
-// Waits until it holds, ten seconds at most.
+// Waits until it holds; false when that hangs. No test depends on how fast the machine is
+// otherwise.
+inline constexpr std::int64_t kPatience = 120'000'000'000;
 bool eventually(const std::function<bool()>& holds);
 
 void pause_ms(long ms);
 std::int64_t now_ns();
+
+// For how long a process of one thread could have run and had no processor, in ns.
+std::int64_t starved_ns(pid_t process);
+// Whether that was too long to say something of the times that were measured within `ns`.
+bool is_too_busy(std::int64_t starved_ns, std::int64_t ns);
 
 }  // namespace vgpu

@@ -119,7 +119,7 @@ TEST_CASE("a job goes on where there is no host memory for what it has on the GP
 TEST_CASE("one process whose work does not end in time keeps the whole job running") {
     Node node;
     Job job(node);
-    CHECK(job.workers[5].tenant().ask("launch 1500000000") == "0");
+    CHECK(job.workers[5].tenant().ask("launch 5000000000") == "0");
     check(node.freeze(100), FreezerOutcome::Undone, "CUDA_ERROR_NOT_READY");
     job.check_running();
     check(node.freeze(), FreezerOutcome::Done, "");

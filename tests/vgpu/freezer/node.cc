@@ -118,7 +118,7 @@ std::optional<FreezerAnswer> Node::hear() {
     supervision::FrameReader reader;
     while (true) {
         pollfd wait = {socket_.get(), POLLIN, 0};
-        ::poll(&wait, 1, 20'000);
+        ::poll(&wait, 1, 120'000);
         char buffer[4096];
         const ssize_t size = ::recv(socket_.get(), buffer, sizeof buffer, 0);
         if (size <= 0) return {};

@@ -16,20 +16,22 @@ std::uint64_t number(const GpuNode& node, const char* key) {
 
 TEST_CASE("the arbiter knows of a training its iterations and what they take") {
     const GpuNode node("memory=2G");
+    Meter& meter = Meter::make();
     succeeds(run([&](const Cuda& cuda) {
         cuda.use_device();
-        Training training(cuda, {});
+        Training training(cuda, {}, meter);
         training.run(60);
     }));
     CHECK(number(node, "launches") == 41);
     CHECK(number(node, "iterations") >= 50);
     // 4.1 ms of kernels, 4 ms of thought, and what this machine adds.
     CHECK(number(node, "iteration_us") >= 8'000);
-    CHECK(number(node, "iteration_us") < 20'000);
+    CHECK(number(node, "iteration_us") * 1000 < 2 * static_cast<std::uint64_t>(meter.took / 50));
     const double share = std::stod(node.status("job", "device_share"));
     const double expected = 4100.0 / static_cast<double>(number(node, "iteration_us"));
     CHECK(share > 0.7 * expected);
-    CHECK(share < 1.5 * expected);
+    // Work counts until its process sees its end, which may be late on a machine that is busy.
+    if (!is_too_busy(meter.starved, meter.took)) CHECK(share < 1.5 * expected);
     // With its context. Memory of the step is free again when the step ends.
     CHECK(number(node, "persistent") == 164 * kMiB);
     CHECK(number(node, "peak") == 214 * kMiB);

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <functional>
 
 #include "vgpu/interposer/kernels.h"
 
@@ -16,6 +18,8 @@ struct Meter {
     std::atomic<int> inside;             // trainings within a step
     std::atomic<int> most_inside;
     std::atomic<int> steps[8];
+    std::atomic<std::int64_t> took;  // ns, of the last one's steps after its first ten
+    std::atomic<std::int64_t> starved;  // ns of them without a processor
     std::atomic<int> ready;
 
     static Meter& make() {
@@ -44,6 +48,7 @@ struct Step {
     std::uint64_t ephemeral = 50 * kMiB;
     long think_ms = 4;
     bool polls = false;  // asks whether its work is done, instead of waiting
+    std::function<void()> think = {};  // instead of think_ms
 };
 
 class Training {
@@ -63,7 +68,17 @@ class Training {
     Training(const Training&) = delete;
     Training& operator=(const Training&) = delete;
     void run(int steps) {
-        for (int index = 0; index < steps; ++index) run_one();
+        std::int64_t began = 0;
+        std::int64_t starved = 0;
+        for (int index = 0; index < steps; ++index) {
+            if (index == 10) {
+                began = now_ns();
+                starved = starved_ns(::getpid());
+            }
+            run_one();
+        }
+        meter_.took = now_ns() - began;
+        meter_.starved = starved_ns(::getpid()) - starved;
     }
     void launch(CUfunction function, std::uint64_t ns) {
         void* parameters[] = {&ns};
@@ -92,6 +107,7 @@ class Training {
             MUST(CUDA(cuCtxSynchronize)() == CUDA_SUCCESS);
         }
         ++meter_.steps[number_];
+        if (step_.think) return step_.think();
         pause_ms(step_.think_ms);
     }
 
