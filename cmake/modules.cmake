@@ -10,6 +10,7 @@ set(berth_modules
     1  model                         pure
     1  ordering                      pure
     1  vgpu/abi                      effects
+    1  vgpu/behind                   effects
     2  vgpu/ledger                   effects
     1  vgpu/windows                  pure
     1  vgpu/iterations               pure

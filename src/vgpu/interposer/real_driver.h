@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where is the driver that this library stands in front of? It is loaded on the first call, by its
-// absolute path, since its short name leads back here: from BERTH_VGPU_DRIVER, or the places where
-// installations and container runtimes put it.
+// Which functions of the driver do the hooks call? It is loaded on the first call, from where
+// vgpu/behind finds it.
 #pragma once
 
 #include <atomic>

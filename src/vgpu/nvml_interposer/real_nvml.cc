@@ -3,8 +3,10 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <unistd.h>
+
+#include "vgpu/behind/behind.h"
 
 extern "C" {
 extern const char* const berth_nvml_names[];
@@ -15,27 +17,14 @@ __attribute__((visibility("hidden"))) void* berth_nvml_resolve(unsigned index);
 namespace berth::vgpu::nvml_interposer {
 namespace {
 
-constexpr const char* kPlaces[] = {"/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
-                                   "/usr/lib64/libnvidia-ml.so.1",
-                                   "/usr/lib/libnvidia-ml.so.1",
-                                   "/usr/local/nvidia/lib64/libnvidia-ml.so.1",
-                                   "/run/nvidia/driver/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
-                                   "/run/opengl-driver/lib/libnvidia-ml.so.1",
-                                   "/usr/lib/wsl/lib/libnvidia-ml.so.1"};
-
 void* library = nullptr;
 pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void load() {
-    const char* chosen = ::getenv("BERTH_VGPU_NVML");
-    if (chosen != nullptr) {
-        // A short name would lead back here.
-        if (chosen[0] == '/') library = ::dlopen(chosen, RTLD_NOW | RTLD_LOCAL);
-        return;
-    }
-    for (const char* place : kPlaces)
-        if (library == nullptr && ::access(place, R_OK) == 0)
-            library = ::dlopen(place, RTLD_NOW | RTLD_LOCAL);
+    const behind::Opened opened = behind::open_behind({"libnvidia-ml.so.1", "BERTH_VGPU_NVML"});
+    library = opened.library;
+    if (library == nullptr && opened.reason[0] != 0)
+        ::dprintf(STDERR_FILENO, "berth: %s\n", opened.reason);
 }
 
 nvmlReturn_t missing() { return NVML_ERROR_FUNCTION_NOT_FOUND; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where is the management library that this one stands in front of? Loaded on the first call, from
-// BERTH_VGPU_NVML or where installations put it.
+// Which functions of the management library do the hooks call? It is loaded on the first call, from
+// where vgpu/behind finds it.
 #pragma once
 
 #include "vgpu/abi/nvml.h"
