@@ -112,6 +112,27 @@ class Abi(unittest.TestCase):
     def test_the_management_library(self):
         self.compare_each("nvml", "nvml.h")
 
+    def test_the_versions_that_a_name_of_the_driver_means(self):
+        """Of each hook: since when. And no header that is here is newer than what is known."""
+        folders = [pathlib.Path(place) for place in found("cudaTypedefs.h")]
+        if not folders:
+            self.skipTest("no cudaTypedefs.h is here; tools/fetch-vendor-files fetches some")
+        declared = {name for folder in folders for header in folder.glob("cuda*Typedefs.h")
+                    for name in re.findall(r"\*PFN_(\w+)\)", header.read_text())}
+        table = (ROOT / "src/vgpu/interposer/lookup.cc").read_text()
+        hooks = re.findall(r"BERTH_HOOK\((\w+),\s*(\w+),\s*(\d+),\s*(\w+)\)", table)
+        self.assertGreater(len(hooks), 80)
+        stream = re.compile(r"_pt[ds][sz]$")
+        said = {f"{asked}_v{since}{''.join(stream.findall(exported))}"
+                for exported, asked, since, _ in hooks}
+        self.assertEqual(said - declared, set())
+        for exported, _, _, per_thread in hooks:
+            self.assertEqual(per_thread == "true", bool(stream.search(exported)), exported)
+        newest = max(int(version) for folder in folders for version in re.findall(
+            r"define CUDA_VERSION (\d+)", (folder / "cuda.h").read_text()))
+        known = (ROOT / "src/vgpu/interposer/lookup.h").read_text()
+        self.assertGreaterEqual(int(re.search(r"kKnownVersion = (\d+)", known)[1]), newest)
+
 
 if __name__ == "__main__":
     program = unittest.main(verbosity=2, exit=False)

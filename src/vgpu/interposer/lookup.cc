@@ -16,9 +16,6 @@
 namespace berth::vgpu::interposer {
 namespace {
 
-// The newest version whose functions are known here.
-constexpr int kKnownVersion = 13050;
-
 template <class Function>
 void* address(Function* function) {
     return reinterpret_cast<void*>(function);
@@ -159,49 +156,53 @@ bool is_exported(const char* symbol) {
         [](const char* one, const char* other) { return ::strcmp(one, other) < 0; });
 }
 
-std::atomic<std::uint64_t> unknown_symbols{0};
-std::atomic<std::uint64_t> unknown_answers{0};
+// NVIDIA's runtime of 13.5 looks them up at each start; no header declares them.
+bool is_asked_by_habit(const char* symbol) { return ::strncmp(symbol, "cuSubgrid", 9) == 0; }
 
-// One line for a process that has a share: what such functions take is nobody's until the arbiter
-// sees it.
-void say_unknown(const char* symbol, int version) {
-    static std::atomic<bool> is_said{false};
+bool has_share() {
     const char* socket = ::getenv("BERTH_VGPU_SOCKET");
-    if (socket == nullptr || socket[0] == 0 || is_said.exchange(true)) return;
+    return socket != nullptr && socket[0] != 0;
+}
+
+std::atomic<std::uint64_t> refused{0};
+
+// One line for a process.
+void say_refused(const char* symbol, int version) {
+    static std::atomic<bool> is_said{false};
+    if (is_asked_by_habit(symbol) || is_said.exchange(true)) return;
     complain(
-        "the driver has %s (CUDA %d.%d), which this library does not know: it is passed on, and "
-        "GPU "
-        "memory that it takes counts against this job's share only once it is seen to be held",
-        symbol, version / 1000, version % 1000 / 10);
+        "the driver has %s (CUDA %d.%d), newer than the CUDA %d.%d that this Berth can count: in a "
+        "share of a GPU programs do not get it; if one needs it, take whole GPUs or a newer Berth",
+        symbol, version / 1000, version % 1000 / 10, kKnownVersion / 1000,
+        kKnownVersion % 1000 / 10);
 }
 
 bool is_per_thread(cuuint64_t flags) {
     return (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
 }
 
-void replace(const char* symbol, void** function, int version, cuuint64_t flags) {
-    if (symbol == nullptr || function == nullptr || *function == nullptr) return;
-    void* hook = hook_for(symbol, *function, version, is_per_thread(flags));
-    *function = hook != nullptr ? hook : noting(*function);
+// Puts what the program gets in place of what the driver answered.
+CUresult give(const char* symbol, void** function, int version, cuuint64_t flags) {
+    if (symbol == nullptr || function == nullptr || *function == nullptr) return CUDA_SUCCESS;
+    const Known known = known_of(symbol, *function, version, is_per_thread(flags));
+    if (!known.is_known && has_share()) {
+        ++refused;
+        say_refused(symbol, version);
+        *function = nullptr;
+        return CUDA_ERROR_NOT_FOUND;
+    }
+    *function = known.hook != nullptr ? known.hook : noting(*function);
+    return CUDA_SUCCESS;
 }
 
 }  // namespace
 
-void* hook_for(const char* symbol, void* answer, int version, bool per_thread) {
-    if (void* hook = by_answer(answer)) return hook;
+Known known_of(const char* symbol, void* answer, int version, bool per_thread) {
+    if (void* hook = by_answer(answer)) return {true, hook};
     const Hook* hook = by_name(symbol, version, per_thread);
-    if (hook == nullptr) {
-        if (symbol[0] == 0 || is_exported(symbol)) return nullptr;
-        ++unknown_symbols;
-        say_unknown(symbol, version);
-        return nullptr;
-    }
-    if (version > kKnownVersion) {
-        ++unknown_answers;
-        say_unknown(symbol, version);
-        return nullptr;
-    }
-    return hook->function;
+    if (hook == nullptr) return {symbol[0] == 0 || is_exported(symbol), nullptr};
+    if (version > kKnownVersion) return {false, nullptr};
+    return {true, hook->function};
 }
 
 }  // namespace berth::vgpu::interposer
@@ -212,8 +213,7 @@ CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuui
     const RealDriver& real = load_real_driver();
     if (real.cuGetProcAddress == nullptr) return missing();
     const CUresult result = real.cuGetProcAddress(symbol, function, version, flags);
-    if (result == CUDA_SUCCESS) replace(symbol, function, version, flags);
-    return result;
+    return result == CUDA_SUCCESS ? give(symbol, function, version, flags) : result;
 }
 
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
@@ -221,14 +221,15 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, c
     const RealDriver& real = load_real_driver();
     if (real.cuGetProcAddress_v2 == nullptr) return missing();
     const CUresult result = real.cuGetProcAddress_v2(symbol, function, version, flags, status);
-    if (result == CUDA_SUCCESS) replace(symbol, function, version, flags);
-    return result;
+    if (result != CUDA_SUCCESS) return result;
+    const CUresult given = give(symbol, function, version, flags);
+    if (given != CUDA_SUCCESS && status != nullptr) *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    return given;
 }
 
 BerthVgpuReport berth_vgpu_report() {
     BerthVgpuReport report{};
     report.is_tenant = is_tenant() ? 1 : 0;
-    report.unknown_symbols = unknown_symbols;
-    report.unknown_answers = unknown_answers;
+    report.refused = refused;
     return report;
 }

@@ -4,7 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "vgpu/interposer/real_driver.h"
-#include "vgpu/interposer/report.h"
 
 using namespace berth::vgpu::interposer;
 
@@ -18,32 +17,36 @@ void* address(Function* function) {
     return reinterpret_cast<void*>(function);
 }
 
+void* hook_for(const char* symbol, int version, bool per_thread) {
+    const Known known = known_of(symbol, kAnswer, version, per_thread);
+    CHECK(known.is_known);
+    return known.hook;
+}
+
 }  // namespace
 
 TEST_CASE("an answer of unknown address is known by name, version and flags") {
-    CHECK(hook_for("cuMemAlloc", kAnswer, 12000, false) == address(&cuMemAlloc_v2));
-    CHECK(hook_for("cuMemAlloc", kAnswer, 12000, true) == address(&cuMemAlloc_v2));
-    CHECK(hook_for("cuGetProcAddress", kAnswer, 11030, false) == address(&cuGetProcAddress));
-    CHECK(hook_for("cuGetProcAddress", kAnswer, 12000, false) == address(&cuGetProcAddress_v2));
-    CHECK(hook_for("cuCtxCreate", kAnswer, 11030, false) == address(&cuCtxCreate_v2));
-    CHECK(hook_for("cuCtxCreate", kAnswer, 12080, false) == address(&cuCtxCreate_v4));
-    CHECK(hook_for("cuGraphAddNode", kAnswer, 12020, false) == address(&cuGraphAddNode));
-    CHECK(hook_for("cuGraphAddNode", kAnswer, 12080, false) == address(&cuGraphAddNode_v2));
-    CHECK(hook_for("cuLaunchKernel", kAnswer, 12000, false) == address(&cuLaunchKernel));
-    CHECK(hook_for("cuLaunchKernel", kAnswer, 12000, true) == address(&cuLaunchKernel_ptsz));
+    CHECK(hook_for("cuMemAlloc", 12000, false) == address(&cuMemAlloc_v2));
+    CHECK(hook_for("cuMemAlloc", 12000, true) == address(&cuMemAlloc_v2));
+    CHECK(hook_for("cuGetProcAddress", 11030, false) == address(&cuGetProcAddress));
+    CHECK(hook_for("cuGetProcAddress", 12000, false) == address(&cuGetProcAddress_v2));
+    CHECK(hook_for("cuCtxCreate", 11030, false) == address(&cuCtxCreate_v2));
+    CHECK(hook_for("cuCtxCreate", 12080, false) == address(&cuCtxCreate_v4));
+    CHECK(hook_for("cuGraphAddNode", 12020, false) == address(&cuGraphAddNode));
+    CHECK(hook_for("cuGraphAddNode", 12080, false) == address(&cuGraphAddNode_v2));
+    CHECK(hook_for("cuLaunchKernel", 12000, false) == address(&cuLaunchKernel));
+    CHECK(hook_for("cuLaunchKernel", 12000, true) == address(&cuLaunchKernel_ptsz));
 }
 
-TEST_CASE("a name that needs no hook gets none") {
-    const auto before = berth_vgpu_report().unknown_symbols;
-    CHECK(hook_for("cuDeviceGetCount", kAnswer, 12000, false) == nullptr);
-    CHECK(hook_for("", kAnswer, 12000, false) == nullptr);
-    CHECK(berth_vgpu_report().unknown_symbols == before);
+TEST_CASE("a name that needs no hook is passed on") {
+    CHECK(hook_for("cuDeviceGetCount", 12000, false) == nullptr);
+    CHECK(hook_for("cuDeviceGetCount", 99000, false) == nullptr);
+    CHECK(hook_for("", 12000, false) == nullptr);
 }
 
-TEST_CASE("what is newer than this library is passed on and counted") {
-    const auto before = berth_vgpu_report();
-    CHECK(hook_for("cuBrandNew", kAnswer, 12000, false) == nullptr);
-    CHECK(hook_for("cuMemAlloc", kAnswer, 99000, false) == nullptr);
-    CHECK(berth_vgpu_report().unknown_symbols == before.unknown_symbols + 1);
-    CHECK(berth_vgpu_report().unknown_answers == before.unknown_answers + 1);
+TEST_CASE("what is newer than this library is known to be so") {
+    CHECK_FALSE(known_of("cuBrandNew", kAnswer, 12000, false).is_known);
+    CHECK_FALSE(known_of("cuMemAlloc", kAnswer, 99000, false).is_known);
+    CHECK_FALSE(known_of("cuMemAlloc", kAnswer, kKnownVersion + 10, false).is_known);
+    CHECK(hook_for("cuMemAlloc", kKnownVersion, false) == address(&cuMemAlloc_v2));
 }

@@ -7,9 +7,8 @@
 
 extern "C" {
 struct BerthVgpuReport {
-    std::uint64_t is_tenant;        // 1: the process is a member of a tenant
-    std::uint64_t unknown_symbols;  // looked up and known to nobody here: passed on
-    std::uint64_t unknown_answers;  // of versions newer than the hooks: passed on unhooked
+    std::uint64_t is_tenant;  // 1: the process is a member of a tenant
+    std::uint64_t refused;    // look-ups of what is newer than this library
 };
 
 __attribute__((visibility("default"))) BerthVgpuReport berth_vgpu_report();

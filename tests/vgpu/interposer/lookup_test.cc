@@ -73,69 +73,119 @@ TEST_CASE("what nobody knows is not found, with the driver's own reason") {
     })));
 }
 
-TEST_CASE("what only a newer driver has is given, works, is counted and said once") {
+namespace {
+
+// A driver newer than this library stands before the software driver as long as this lives.
+class FutureDriver {
+  public:
+    FutureDriver() : behind_(::getenv("BERTH_VGPU_DRIVER")) {
+        ::setenv("BERTH_BEHIND", behind_.c_str(), 1);
+        ::setenv("BERTH_VGPU_DRIVER", BERTH_FUTURE_DRIVER, 1);
+    }
+    ~FutureDriver() { ::setenv("BERTH_VGPU_DRIVER", behind_.c_str(), 1); }
+    FutureDriver(const FutureDriver&) = delete;
+    FutureDriver& operator=(const FutureDriver&) = delete;
+
+  private:
+    std::string behind_;
+};
+
+struct LookedUp {
+    CUresult result = CUDA_SUCCESS;
+    void* function = nullptr;
+    CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SUCCESS;
+};
+
+LookedUp look_up(const char* name, int version) {
+    auto* const ask = reinterpret_cast<decltype(&cuGetProcAddress_v2)>(
+        ::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "cuGetProcAddress_v2"));
+    LookedUp answer;
+    answer.result = ask(name, &answer.function, version, 0, &answer.status);
+    return answer;
+}
+
+bool is_not_found(const LookedUp& answer) {
+    return answer.result == CUDA_ERROR_NOT_FOUND && answer.function == nullptr &&
+           answer.status == CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+}
+
+}  // namespace
+
+TEST_CASE("in a share, what only a newer driver has is not found, and this is said once") {
     const GpuNode node("memory=300M");
-    const std::string driver = ::getenv("BERTH_VGPU_DRIVER");
-    ::setenv("BERTH_BEHIND", driver.c_str(), 1);
-    ::setenv("BERTH_VGPU_DRIVER", BERTH_FUTURE_DRIVER, 1);
+    const FutureDriver future;
     const CaughtErrors errors;
     const int code = run([&](const Cuda& cuda) {
         auto* const report = reinterpret_cast<decltype(&berth_vgpu_report)>(
             ::dlsym(::dlopen("libcuda.so.1", RTLD_NOW), "berth_vgpu_report"));
-        auto* const future = cuda.get<int(int)>("cuFromTheFuture");
-        auto* const newer =
-            cuda.get<CUresult(CUdeviceptr*, std::size_t, unsigned int)>("cuMemAlloc", 99000);
-        MUST(!is_ours(reinterpret_cast<void*>(future)));
-        MUST(!is_ours(reinterpret_cast<void*>(newer)));
-        MUST(future(21) == 42);
-        MUST(cuda.get<int(int)>("cuFromTheFuture") == future);
-        MUST(report().unknown_symbols == 2);
-        MUST(report().unknown_answers == 1);
-        // What is known goes on being counted to the byte, beside what is not.
+        MUST(is_not_found(look_up("cuSubgridCreate", 13050)));
+        MUST(is_not_found(look_up("cuFromTheFuture", 12080)));
+        MUST(is_not_found(look_up("cuFromTheFuture", 12080)));
+        MUST(is_not_found(look_up("cuMemAlloc", 99000)));
+        MUST(report().refused == 4);
+        // The older one is given, and counted to the byte.
         cuda.use_device();
-        CUdeviceptr uncounted = 0;
         CUdeviceptr counted = 0;
-        CUdeviceptr more = 0;
-        MUST(newer(&uncounted, 40 * kMiB, 3) == CUDA_SUCCESS);
-        MUST(node.charged() == kContext);
+        MUST(is_ours(look_up("cuMemAlloc", 13050).function));
         MUST(CUDA(cuMemAlloc_v2)(&counted, 100 * kMiB) == CUDA_SUCCESS);
-        MUST(node.charged() == kContext + 100 * kMiB);
-        MUST(cuda.really_used() == node.charged() + 40 * kMiB);
-        MUST(CUDA(cuMemFree_v2)(uncounted) == CUDA_SUCCESS);
         MUST(is_charged(node, cuda, 100 * kMiB));
-        MUST(CUDA(cuMemAlloc_v2)(&more, 138 * kMiB) == CUDA_ERROR_OUT_OF_MEMORY);
-        MUST(CUDA(cuMemAlloc_v2)(&more, 136 * kMiB) == CUDA_SUCCESS);
-        MUST(CUDA(cuMemFree_v2)(more) == CUDA_SUCCESS);
-        MUST(CUDA(cuMemFree_v2)(counted) == CUDA_SUCCESS);
-        MUST(is_charged(node, cuda, 0));
     });
     const std::string said = errors.text();
-    ::setenv("BERTH_VGPU_DRIVER", driver.c_str(), 1);
     CAPTURE(said);
     CHECK(code == 0);
-    const std::size_t at = said.find("cuFromTheFuture");
+    const std::size_t at = said.find("the driver has cuFromTheFuture (CUDA 12.8), newer than");
     REQUIRE(at != std::string::npos);
-    CHECK(said.find("does not know", at) != std::string::npos);
-    CHECK(said.find("does not know", said.find('\n', at)) == std::string::npos);
+    CHECK(said.find("newer than", said.find('\n', at)) == std::string::npos);
+    CHECK(said.find("cuSubgrid") == std::string::npos);
 }
 
-TEST_CASE("what a newer driver takes uncounted counts once the arbiter sees it") {
-    const GpuNode node("memory=300M", {"--nvml", ::getenv("BERTH_VGPU_NVML")});
-    const std::string driver = ::getenv("BERTH_VGPU_DRIVER");
-    ::setenv("BERTH_BEHIND", driver.c_str(), 1);
-    ::setenv("BERTH_VGPU_DRIVER", BERTH_FUTURE_DRIVER, 1);
-    const CaughtErrors errors;
-    const int code = run([&](const Cuda& cuda) {
+TEST_CASE("in a share, a program has no logical endpoints") {
+    const GpuNode node("memory=300M");
+    const FutureDriver future;
+    succeeds(run([&](const Cuda& cuda) {
         cuda.use_device();
-        auto* const newer =
-            cuda.get<CUresult(CUdeviceptr*, std::size_t, unsigned int)>("cuMemAlloc", 99000);
-        CUdeviceptr uncounted = 0;
-        MUST(newer(&uncounted, 40 * kMiB, 3) == CUDA_SUCCESS);
-        MUST(eventually([&] { return is_charged(node, cuda, 40 * kMiB); }));
-    });
-    CAPTURE(errors.text());
-    ::setenv("BERTH_VGPU_DRIVER", driver.c_str(), 1);
+        auto* const create =
+            cuda.get<decltype(cuLogicalEndpointCreate)>("cuLogicalEndpointCreate", 13030);
+        MUST(create(1, nullptr) == CUDA_ERROR_NOT_SUPPORTED);
+        auto* const import =
+            cuda.get<decltype(cuLogicalEndpointImport)>("cuLogicalEndpointImport", 13030);
+        MUST(import(1, nullptr, 0) == CUDA_ERROR_NOT_SUPPORTED);
+    }));
+}
+
+TEST_CASE("without a share, a program gets all that the driver has") {
+    const GpuNode node("");
+    const FutureDriver future;
+    node.be_nobody();
+    const CaughtErrors errors;
+    const int code = end_of(start([] {
+        const LookedUp found = look_up("cuFromTheFuture", 12080);
+        MUST(found.result == CUDA_SUCCESS);
+        MUST(reinterpret_cast<int (*)(int)>(found.function)(21) == 42);
+        MUST(look_up("cuMemAlloc", 99000).result == CUDA_SUCCESS);
+        const LookedUp endpoint = look_up("cuLogicalEndpointCreate", 13030);
+        MUST(is_ours(endpoint.function));
+        MUST(reinterpret_cast<decltype(&cuLogicalEndpointCreate)>(endpoint.function)(1, nullptr) ==
+             CUDA_SUCCESS);
+        return 0;
+    }));
+    const std::string said = errors.text();
     CHECK(code == 0);
+    CHECK(said.empty());
+}
+
+TEST_CASE("what a program takes past the library counts once the arbiter sees it") {
+    const GpuNode node("memory=300M", {"--nvml", ::getenv("BERTH_VGPU_NVML")});
+    succeeds(run([&](const Cuda& cuda) {
+        cuda.use_device();
+        void* const driver = ::dlopen(::getenv("BERTH_VGPU_DRIVER"), RTLD_NOW);
+        auto* const allocate =
+            reinterpret_cast<decltype(&cuMemAlloc_v2)>(::dlsym(driver, "cuMemAlloc_v2"));
+        MUST(!is_ours(reinterpret_cast<void*>(allocate)));
+        CUdeviceptr uncounted = 0;
+        MUST(allocate(&uncounted, 40 * kMiB) == CUDA_SUCCESS);
+        MUST(eventually([&] { return is_charged(node, cuda, 40 * kMiB); }));
+    }));
 }
 
 TEST_CASE("every name of the driver is there; what is not hooked reaches the driver unchanged") {

@@ -27,19 +27,31 @@ CUresult allocate_v3(CUdeviceptr* to, std::size_t bytes, unsigned int flags) {
 extern "C" {
 #pragma GCC visibility push(default)
 int cuFromTheFuture(int number);
+int cuSubgridCreate(int number);
 #pragma GCC visibility pop
 }
 
 int cuFromTheFuture(int number) { return 2 * number; }
+int cuSubgridCreate(int number) { return number; }
 
-// In place of its trampoline.
+// In place of their trampolines.
+CUresult cuLogicalEndpointCreate(CUlogicalEndpointId, const void*) { return CUDA_SUCCESS; }
+CUresult cuLogicalEndpointImport(CUlogicalEndpointId, const void*, unsigned int) {
+    return CUDA_SUCCESS;
+}
+
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* status) {
     void* ours = nullptr;
-    if (std::strcmp(symbol, "cuFromTheFuture") == 0)
-        ours = reinterpret_cast<void*>(cuFromTheFuture);
-    if (std::strcmp(symbol, "cuMemAlloc") == 0 && version >= kFuture)
-        ours = reinterpret_cast<void*>(allocate_v3);
+    const auto gives = [&](const char* name, int since, auto* given) {
+        if (std::strcmp(symbol, name) == 0 && version >= since)
+            ours = reinterpret_cast<void*>(given);
+    };
+    gives("cuFromTheFuture", 0, &cuFromTheFuture);
+    gives("cuSubgridCreate", 0, &cuSubgridCreate);
+    gives("cuLogicalEndpointCreate", 13030, &cuLogicalEndpointCreate);
+    gives("cuLogicalEndpointImport", 13030, &cuLogicalEndpointImport);
+    gives("cuMemAlloc", kFuture, &allocate_v3);
     if (ours == nullptr)
         return real<decltype(cuGetProcAddress_v2)>("cuGetProcAddress_v2")(symbol, function, version,
                                                                           flags, status);
