@@ -9,18 +9,17 @@
 #include "codec/json.h"
 #include "codec/json_writer.h"
 #include "codec/words.h"
+#include "model/limits.h"
 #include "scheduling/explain.h"
 
 namespace berth::api {
 namespace {
 
-constexpr std::size_t kKeyBytesMax = 200;
-
 Response refusal_of(const Site& site, const std::string& project, base::Error error) {
     const std::string meant = nearest_project(site.controller.state().cluster, project);
     const bool is_unknown = !site.controller.state().cluster.find_project(project).is_valid();
     error.message += meant;
-    return problem(error, is_unknown ? "berth project create " + project : "");
+    return refused(error, is_unknown ? "berth project create " + project : "");
 }
 
 base::Result<model::Submission> read_submission(Site& site, const Call& call) {
@@ -33,9 +32,10 @@ base::Result<model::Submission> read_submission(Site& site, const Call& call) {
     if (submission.spec.project.empty()) submission.spec.project = site.default_project;
     submission.launch.user = call.request.user;
     if (!call.request.idempotency_key.empty()) submission.key = call.request.idempotency_key;
-    if (submission.key.size() > kKeyBytesMax) {
-        return base::invalid("Idempotency-Key: wanted at most " + std::to_string(kKeyBytesMax) +
-                             " bytes");
+    if (!submission.key.empty() && !model::is_name(submission.key)) {
+        return base::invalid(
+            "Idempotency-Key: wanted 1 to 200 bytes without control characters, found " +
+            std::to_string(submission.key.size()));
     }
     return std::move(submission);
 }
@@ -105,6 +105,9 @@ base::Result<std::optional<base::Duration>> read_grace(const std::string& body) 
 void post_job(Site& site, Call call) {
     auto submission = read_submission(site, call);
     if (!submission) return call.respond(problem(submission.error()));
+    if (const auto small = model::check_limits(submission->launch); !small) {
+        return call.respond(refused(small.error()));
+    }
     if (call.text("dryRun") == "true") return call.respond(dry_run(site, *submission));
     const std::string project = submission->spec.project;
     site.controller.submit(

@@ -142,7 +142,7 @@ void put_node(Site& site, Call call) {
     if (!next) return call.respond(problem(next.error()));
     site.controller.set_node(std::move(*next), call.request.user,
                              [&site, id, respond = call.respond](const base::Status& status) {
-                                 if (!status) return respond(problem(status.error()));
+                                 if (!status) return respond(refused(status.error()));
                                  respond(json_response(notes_json(notes_on(site, id))));
                              });
 }

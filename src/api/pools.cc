@@ -141,7 +141,7 @@ void put_pool(Site& site, Call call) {
         std::move(*next), call.request.user,
         [&site, name, respond = call.respond,
          is_new = !known.is_valid()](const base::Status& status) {
-            if (!status) return respond(problem(status.error(), "berth pool ls"));
+            if (!status) return respond(refused(status.error(), "berth pool ls"));
             respond(json_response(notes_json(notes_on(site, name)), is_new ? 201 : 200));
         });
 }
@@ -150,7 +150,7 @@ void delete_pool(Site& site, Call call) {
     const std::string& name = call.words.front();
     site.controller.remove_pool(name, call.request.user,
                                 [respond = call.respond](const base::Status& status) {
-                                    if (!status) return respond(problem(status.error()));
+                                    if (!status) return respond(refused(status.error()));
                                     respond(json_response("{}"));
                                 });
 }

@@ -60,6 +60,11 @@ Response problem(const base::Error& error, std::string_view hint) {
     return problem_with(error, status_of(error.code), hint);
 }
 
+Response refused(const base::Error& error, std::string_view hint) {
+    return problem_with(error, error.code == ErrorCode::Invalid ? 422 : status_of(error.code),
+                        hint);
+}
+
 Response problem(int status, std::string detail, std::string_view hint) {
     return problem_with({code_of(status), std::move(detail)}, status, hint);
 }

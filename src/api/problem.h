@@ -17,6 +17,8 @@ int status_of(base::ErrorCode code);
 
 Response problem(const base::Error& error, std::string_view hint = "");
 Response problem(int status, std::string detail, std::string_view hint = "");
+// Of what was well formed and cannot be: 422 where problem() says 400.
+Response refused(const base::Error& error, std::string_view hint = "");
 
 // ", did you mean ..." for a project that does not exist, else nothing.
 std::string nearest_project(const cluster::Cluster& cluster, const std::string& project);

@@ -138,7 +138,7 @@ void put_project(Site& site, Call call) {
         std::move(*next), call.request.user,
         [&site, name, respond = call.respond,
          is_new = !known.is_valid()](const base::Status& status) {
-            if (!status) return respond(problem(status.error()));
+            if (!status) return respond(refused(status.error()));
             respond(json_response(notes_json(notes_on(site, name)), is_new ? 201 : 200));
         });
 }
@@ -151,7 +151,7 @@ void delete_project(Site& site, Call call) {
     }
     site.controller.remove_project(
         name, call.request.user, [name, respond = call.respond](const base::Status& status) {
-            if (!status) return respond(problem(status.error(), "berth ls -p " + name));
+            if (!status) return respond(refused(status.error(), "berth ls -p " + name));
             respond(json_response("{}"));
         });
 }

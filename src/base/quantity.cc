@@ -72,6 +72,13 @@ Result<Bytes> parse_bytes(std::string_view text) {
             break;
         }
     }
+    std::int64_t whole = 0;
+    const char* const end = number.data() + number.size();
+    const bool is_whole =
+        std::from_chars(number.data(), end, whole) == std::from_chars_result{end, std::errc{}} &&
+        whole >= 0;
+    // A count of bytes has no need of thousandths.
+    if (is_whole && whole <= INT64_MAX / factor) return Bytes{whole * factor};
     const auto thousandths = parse_thousandths(number);
     if (!thousandths || *thousandths > INT64_MAX / factor) {
         return bad("an amount of memory such as 80G or 512M", text);
@@ -99,6 +106,7 @@ Result<Duration> parse_duration(std::string_view text) {
             return bad(wanted, text);
         }
         total += *thousandths * factor / 1000;
+        if (total > kMaxWhole * 1000) return bad(wanted, text);
     }
     if (text.empty()) return bad(wanted, text);
     return Duration{total};

@@ -25,6 +25,10 @@ TEST_CASE("memory is read in binary units and written shortest") {
     CHECK(parse_bytes("80Gi")->value == 80LL << 30);
     CHECK(parse_bytes("1.5K")->value == 1536);
     CHECK(parse_bytes("17")->value == 17);
+    CHECK(parse_bytes("9223372036854775807")->value == INT64_MAX);
+    CHECK_FALSE(parse_bytes("9223372036854775808").has_value());
+    CHECK_FALSE(parse_bytes("-1").has_value());
+    CHECK_FALSE(parse_bytes("9223372036854775807G").has_value());
     CHECK_FALSE(parse_bytes("G").has_value());
     CHECK(format(Bytes{80LL << 30}) == "80G");
     CHECK(format(Bytes{1536}) == "1.5K");
@@ -36,7 +40,8 @@ TEST_CASE("times are read as sums of units and written with at most two") {
     CHECK(parse_duration("25765337848ms")->count() == 25'765'337'848);  // GPU time sums up
     CHECK(parse_duration("104000d")->count() == 104'000 * INT64_C(86'400'000));
     CHECK(parse_duration("0")->count() == 0);
-    for (const char* text : {"", "5", "m", "5x", "1h30"}) {
+    for (const char* text :
+         {"", "5", "m", "5x", "1h30", "9000000000000000s", "99999999999999999999s"}) {
         CAPTURE(text);
         CHECK_FALSE(parse_duration(text).has_value());
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/gpu_time.h"
 #include "cluster/cluster.h"
 
 namespace berth::cluster {
@@ -43,7 +44,7 @@ std::int64_t held_milli(const Job& job) {
 
 // Its tasks that are asked to leave still hold their GPUs and still count.
 std::int64_t attained_at(const Job& job, TimePoint time) {
-    return job.attained.gpu_ms + held_milli(job) * (time - job.attained.counted).count() / 1000;
+    return job.attained.gpu_ms + base::gpu_ms({held_milli(job)}, time - job.attained.counted);
 }
 
 // Until who holds so much has had so much more GPU time; a century at most.

@@ -9,7 +9,6 @@
 namespace berth::codec {
 namespace {
 
-constexpr std::size_t kNameBytesMax = 200;
 constexpr std::string_view kWantedTime =
     "a time such as 2026-03-01T12:00:00Z, 90s or a number of seconds";
 
@@ -59,12 +58,6 @@ std::optional<base::TimePoint> time_from(const Value& value) {
     const auto since_start = duration_from(text);
     if (!since_start) return std::nullopt;
     return base::TimePoint{is_negative ? -*since_start : *since_start};
-}
-
-bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= kNameBytesMax && std::ranges::none_of(text, [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    });
 }
 
 FieldReader::FieldReader(Problems& problems, const Value& map, std::string path)

@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "codec/json.h"
 #include "codec/words.h"
+#include "model/limits.h"
 
 namespace berth::codec {
 
@@ -101,8 +102,7 @@ class FieldReader {
 std::optional<base::TimePoint> time_from(const Value& value);
 // A decimal number with at most `places` places as a whole number of its last place.
 std::optional<std::int64_t> decimal_from(std::string_view text, int places);
-// A name that can stand in a table: not empty, no control characters, at most 200 bytes.
-bool is_name(std::string_view text);
+using model::is_name;
 
 // `stale_grace`: a duration, or never.
 std::optional<base::Duration> read_or_never(FieldReader& fields, const char* name);

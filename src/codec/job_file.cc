@@ -18,7 +18,6 @@ using model::LaunchSpec;
 
 constexpr std::array<std::string_view, 8> kNotYet{"sweep",   "notify", "after", "image",
                                                   "secrets", "idle",   "retry", "time"};
-constexpr std::array<std::string_view, 6> kSignals{"auto", "TERM", "INT", "USR1", "USR2", "none"};
 
 std::string absolute(const std::string& path, std::string_view directory) {
     auto whole = (std::filesystem::path(directory) / path).lexically_normal().string();
@@ -123,8 +122,9 @@ void read_signal(FieldReader& fields, std::string_view name, model::PauseManner&
     if (!fields.has(name)) return;
     pause.signal = fields.text(name);
     if (pause.signal == "memory") return fields.report(name, "\"memory\" is not supported yet");
-    if (std::ranges::find(kSignals, pause.signal) == kSignals.end()) {
-        fields.refuse(name, listed(kSignals), did_you_mean(pause.signal, kSignals));
+    if (std::ranges::find(model::kPauseSignals, pause.signal) == model::kPauseSignals.end()) {
+        fields.refuse(name, listed(model::kPauseSignals),
+                      did_you_mean(pause.signal, model::kPauseSignals));
     }
 }
 

@@ -29,7 +29,7 @@ using model::TaskDescription;
 using model::TaskRequest;
 using model::TaskState;
 
-constexpr std::int64_t kNodesMax = 100'000;
+constexpr auto kNodesMax = static_cast<std::int64_t>(model::kNodesMax);
 constexpr std::string_view kWantedGpus = "a number of GPUs such as 4 or 0.5";
 
 class StateReader {
@@ -394,12 +394,13 @@ TaskRequest StateReader::read_request_map(const Value& value, const std::string&
     FieldReader fields(problems_, value, path);
     TaskRequest request;
     if (const auto gpus = fields.decimal("gpus", 3, kWantedGpus)) {
-        request.gpus = *gpus % 1000 == 0 ? static_cast<int>(*gpus / 1000) : 1;
+        const bool is_few = *gpus <= model::kGpusPerNodeMax * 1000;
+        request.gpus = is_few && *gpus % 1000 == 0 ? static_cast<int>(*gpus / 1000) : 1;
         if (*gpus % 1000 != 0) request.share = MilliGpu{*gpus};
         if (*gpus > 1000 && *gpus % 1000 != 0) {
             fields.refuse("gpus", "whole GPUs; give the part of each as share");
         }
-        if (*gpus > model::kGpusPerNodeMax * 1000) fields.refuse("gpus", "at most 64 GPUs");
+        if (!is_few) fields.refuse("gpus", "at most 64 GPUs");
     }
     if (const auto share = fields.decimal("share", 3, "a part of each GPU such as 0.5")) {
         if (*share == 0 || *share > 1000) fields.refuse("share", "more than 0 and at most 1");

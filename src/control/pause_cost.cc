@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/gpu_time.h"
+
 namespace berth::control {
 
 model::PauseCost pause_cost(const model::JobRecord& job, model::TimePoint now) {
@@ -12,8 +14,8 @@ model::PauseCost pause_cost(const model::JobRecord& job, model::TimePoint now) {
     for (const model::TaskPlacement& task : job.tasks) {
         milli += task.gpus().value;
     }
-    return {milli * std::max<std::int64_t>((now - saved).count(), 0) / 1000,
-            milli * job.spec.restart_cost.count() / 1000};
+    return {base::gpu_ms({milli}, std::max(now - saved, base::Duration{0})),
+            base::gpu_ms({milli}, job.spec.restart_cost)};
 }
 
 }  // namespace berth::control

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "control/controller.h"
+#include "lifecycle/check.h"
 
 namespace berth::control {
 namespace {
@@ -49,7 +50,7 @@ base::Status Controller::replay() {
                                    " after " + std::to_string(state_.sequence));
                 return;
             }
-            if (auto done = lifecycle::try_apply(state_, event); !done) {
+            if (auto done = lifecycle::replay(state_, event); !done) {
                 wrong = tl::unexpected(std::move(done.error()));
             } else if (std::holds_alternative<model::PolicySet>(event.body)) {
                 wrong = follow_policy(event.time);

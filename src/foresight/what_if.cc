@@ -175,6 +175,26 @@ int reasons_compared(const State& state) {
     return static_cast<int>(std::clamp<std::int64_t>(1'000'000 / size, 10, kReasonsCompared));
 }
 
+// Each costs an event, each node that is added likewise.
+Status check_size(std::span<const Hypothesis> hypotheses) {
+    if (hypotheses.size() > kSupposedMax) {
+        return base::invalid("suppose: wanted at most " + std::to_string(kSupposedMax) +
+                             " changes, found " + std::to_string(hypotheses.size()));
+    }
+    std::int64_t nodes = 0;
+    for (const Hypothesis& one : hypotheses) {
+        if (one.what != Supposition::Node) continue;
+        if (one.count < 1) {
+            return base::invalid("count: wanted at least 1 node, found " +
+                                 std::to_string(one.count));
+        }
+        nodes += one.count;
+    }
+    if (nodes <= kNodesSupposedMax) return {};
+    return base::invalid("count: wanted at most " + std::to_string(kNodesSupposedMax) +
+                         " nodes, found " + std::to_string(nodes));
+}
+
 bool is_same(const JobFate& left, const JobFate& right) {
     return left.fate == right.fate && left.tasks == right.tasks && left.reason == right.reason &&
            left.beneficiary == right.beneficiary;
@@ -184,6 +204,7 @@ bool is_same(const JobFate& left, const JobFate& right) {
 
 Result<Comparison> what_if(const State& state, std::span<const Hypothesis> hypotheses,
                            const model::Policy& policy, model::TimePoint now) {
+    BERTH_TRY_VOID(check_size(hypotheses));
     State present = state;
     Comparison comparison{{}, state};
     Supposer supposer(comparison.then, now);

@@ -16,6 +16,8 @@
 namespace berth::foresight {
 
 inline constexpr int kReasonsCompared = 200;
+inline constexpr std::size_t kSupposedMax = 1'000;  // changes, one after the other
+inline constexpr std::int64_t kNodesSupposedMax = 10'000;
 
 struct Comparison {
     model::WhatIf what_if;

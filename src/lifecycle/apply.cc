@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/gpu_time.h"
+#include "lifecycle/check.h"
 #include "lifecycle/packing.h"
 
 namespace berth::lifecycle {
@@ -406,7 +408,7 @@ class Fold {
 
 std::int64_t attained_gpu_ms(const JobRecord& record, model::TimePoint now) {
     const auto since = std::max(now - record.settled, model::Duration{0});
-    return record.attained_gpu_ms + milli_gpus(record.tasks) * since.count() / 1000;
+    return record.attained_gpu_ms + base::gpu_ms({milli_gpus(record.tasks)}, since);
 }
 
 void fill_in(model::JobSpec& spec, const model::Policy& policy) {
@@ -451,7 +453,12 @@ std::optional<JobRecord> apply(State& state, const model::Event& event) {
 }
 
 base::Result<std::optional<JobRecord>> try_apply(State& state, const model::Event& event) {
-    BERTH_TRY_VOID(check(state, event.body));
+    BERTH_TRY_VOID(check_limits(state, event.body));
+    return replay(state, event);
+}
+
+base::Result<std::optional<JobRecord>> replay(State& state, const model::Event& event) {
+    BERTH_TRY_VOID(check_possible(state, event.body));
     cluster::keep_tiers(state.cluster, event.time);
     Fold fold(state, event);
     std::visit(fold, event.body);

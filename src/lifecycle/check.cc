@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which events are possible now: the arrows of the state machine and the names they may use.
+#include "lifecycle/check.h"
+
 #include <algorithm>
 #include <array>
 #include <set>
 
-#include "lifecycle/apply.h"
 #include "model/packing.h"
 #include "model/task_groups.h"
 
@@ -22,7 +23,6 @@ class Check {
     explicit Check(const State& state) : state_(state) {}
 
     Status operator()(const model::LevelsSet& set) const {
-        BERTH_TRY_VOID(check_levels(set.levels));
         for (const auto& [id, record] : state_.jobs) {
             const model::TopologyRequest& topology = record.spec.topology;
             std::vector<std::string> asked{topology.required, topology.preferred};
@@ -37,13 +37,6 @@ class Check {
     }
 
     Status operator()(const model::PoolSet& set) const {
-        if (set.pool.name.empty()) return base::invalid("a pool needs a name");
-        for (const auto& [model, weight] : set.pool.exchange) {
-            if (weight > 0 && weight <= model::kExchangeMax) continue;
-            return base::invalid("pool \"" + set.pool.name + "\": exchange of \"" + model +
-                                 "\": wanted more than 0 and at most 1000, found " +
-                                 base::format_thousandths(weight));
-        }
         if (set.pool.name == model::kDefaultPool && !set.pool.labels.empty()) {
             return base::invalid(
                 "pool \"default\" takes the nodes that match no other pool; it has "
@@ -101,12 +94,6 @@ class Check {
 
     Status operator()(const model::NodeSet& set) const {
         const model::Node& node = set.node;
-        if (node.name.empty()) return base::invalid("a node needs a name");
-        if (node.gpus < 0 || node.gpus > model::kGpusPerNodeMax) {
-            return base::invalid("node \"" + node.name + "\": wanted 0 to " +
-                                 std::to_string(model::kGpusPerNodeMax) + " GPUs, found " +
-                                 std::to_string(node.gpus));
-        }
         if (node.gpu_reserved < model::Bytes{0} || node.gpu_context < model::Bytes{0} ||
             node.gpu_reserved > node.gpu_memory || node.gpu_context > node.gpu_memory) {
             return base::invalid("node \"" + node.name +
@@ -134,7 +121,6 @@ class Check {
 
     Status operator()(const model::ProjectSet& set) const {
         const model::Project& project = set.project;
-        if (project.name.empty()) return base::invalid("a project needs a name");
         if (project.name == project.parent) {
             return base::invalid("project \"" + project.name + "\" cannot be its own parent");
         }
@@ -388,9 +374,6 @@ class Check {
                 "may_share: wanted a train job that can be paused, of one task "
                 "with one whole GPU");
         }
-        if (spec.tensor_skew_ppm.value_or(0) < 0 || spec.tensor_skew_ppm.value_or(0) > 1'000'000) {
-            return base::invalid("tensor_skew: wanted a part from 0 to 1");
-        }
         const bool parks = spec.park_after && *spec.park_after >= model::Duration{0};
         if (parks && (spec.tasks_max > 1 || spec.request.gpus == 0)) {
             return base::invalid("park_after: wanted a job of one task with GPUs");
@@ -398,23 +381,7 @@ class Check {
         if (parks && spec.park_after->count() == 0) {
             return base::invalid("park_after: wanted a time such as 30m, or never; found 0");
         }
-        return check_request(spec);
-    }
-
-    static Status check_levels(const model::Levels& levels) {
-        if (levels.size() > model::kLevelsMax) {
-            return base::invalid("levels: wanted at most " + std::to_string(model::kLevelsMax) +
-                                 ", found " + std::to_string(levels.size()));
-        }
-        std::set<std::string> seen{model::kNodeLevel};
-        for (const std::string& level : levels) {
-            if (level.empty()) return base::invalid("levels: a level needs a name");
-            if (!seen.insert(level).second) {
-                return base::invalid("levels: \"" + level +
-                                     "\" is there twice; the node itself is always the last");
-            }
-        }
-        return {};
+        return spec.request.gpu_memory_max == model::Bytes{0} ? Status{} : check_burst(spec);
     }
 
     std::string no_level(const std::string& level) const {
@@ -448,33 +415,6 @@ class Check {
         return {};
     }
 
-    static Status check_request(const model::JobSpec& spec) {
-        const model::TaskRequest& request = spec.request;
-        if (spec.tasks_min < 1 || spec.tasks_max < spec.tasks_min) {
-            return base::invalid("tasks: wanted 1 <= min <= max, found min " +
-                                 std::to_string(spec.tasks_min) + ", max " +
-                                 std::to_string(spec.tasks_max));
-        }
-        if (const Status groups = model::check_task_groups(spec); !groups) {
-            return base::invalid("groups: " + groups.error().message);
-        }
-        if (request.gpus < 0 || request.gpus > model::kGpusPerNodeMax) {
-            return base::invalid("gpus: wanted 0 to " + std::to_string(model::kGpusPerNodeMax) +
-                                 " on one node, found " + std::to_string(request.gpus));
-        }
-        if (request.share <= base::MilliGpu{0} || request.share > base::kWholeGpu) {
-            return base::invalid("share: wanted more than 0 and at most 1, found " +
-                                 base::format(request.share));
-        }
-        if (request.gpu_memory < model::Bytes{0} ||
-            request.cpu.value_or(model::MilliCpu{0}).value < 0 ||
-            request.memory.value_or(model::Bytes{0}).value < 0) {
-            return base::invalid("a request cannot be negative");
-        }
-        if (request.gpu_memory_max != model::Bytes{0}) return check_burst(spec);
-        return {};
-    }
-
     // Who borrows has to leave the GPU when its owners need it, as a whole.
     static Status check_burst(const model::JobSpec& spec) {
         const model::TaskRequest& request = spec.request;
@@ -495,8 +435,13 @@ class Check {
 
 }  // namespace
 
-Status check(const State& state, const model::EventBody& event) {
+Status check_possible(const State& state, const model::EventBody& event) {
     return std::visit(Check(state), event);
+}
+
+Status check(const State& state, const model::EventBody& event) {
+    BERTH_TRY_VOID(check_limits(state, event));
+    return check_possible(state, event);
 }
 
 }  // namespace berth::lifecycle

@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "model/limits.h"
+
 namespace berth::lifecycle {
 namespace {
 
@@ -35,6 +37,9 @@ class Describer {
         }
         BERTH_TRY_VOID(add_nodes());
         BERTH_TRY_VOID(add_projects());
+        for (const model::ProfileLedger& each : description_.profiles) {
+            BERTH_TRY_VOID(model::check_limits(each.profile));
+        }
         state_.profiles.restore(description_.profiles);
         std::vector<const JobDescription*> jobs;
         for (const JobDescription& job : description_.jobs) jobs.push_back(&job);
@@ -44,7 +49,12 @@ class Describer {
             });
         }
         std::int64_t id = 0;
-        for (const JobDescription* job : jobs) BERTH_TRY_VOID(add_job({++id}, *job));
+        for (const JobDescription* job : jobs) {
+            if (const Status past = model::check_limits(*job, description_.now); !past) {
+                return base::invalid("job \"" + job->spec.name + "\": " + past.error().message);
+            }
+            BERTH_TRY_VOID(add_job({++id}, *job));
+        }
         // Stated places first, so that an open choice of GPUs cannot take them.
         for (const bool stated : {true, false}) {
             id = 0;

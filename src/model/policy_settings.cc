@@ -5,14 +5,13 @@
 #include <charconv>
 
 #include "base/quantity.h"
+#include "model/limits.h"
 
 namespace berth::model {
 namespace {
 
 using base::Result;
 using base::Status;
-
-constexpr Duration kTimeMax{365LL * 24 * 3600 * 1000};  // sums with the present stay in range
 
 tl::unexpected<base::Error> refused(std::string_view wanted, std::string_view found) {
     return base::invalid("wanted " + std::string(wanted) + ", found \"" + std::string(found) +

@@ -105,11 +105,13 @@ std::string format_task_groups(std::span<const TaskGroup> groups) {
 
 void count_tasks(JobSpec& spec) {
     if (spec.topology.groups.empty()) return;
-    spec.tasks_min = spec.tasks_max = 0;
-    for (const TaskGroup& group : spec.topology.groups) {
-        spec.tasks_min += group.tasks_min;
-        spec.tasks_max += group.tasks_max;
-    }
+    const auto sum = [&](int TaskGroup::* tasks) {
+        std::int64_t all = 0;
+        for (const TaskGroup& group : spec.topology.groups) all += group.*tasks;
+        return static_cast<int>(std::clamp<std::int64_t>(all, INT32_MIN, INT32_MAX));
+    };
+    spec.tasks_min = sum(&TaskGroup::tasks_min);
+    spec.tasks_max = sum(&TaskGroup::tasks_max);
 }
 
 const TaskGroup* group_of(const JobSpec& spec, int rank) {

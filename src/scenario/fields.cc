@@ -146,7 +146,10 @@ Status read_gpus(const std::string& text, model::TaskRequest& request) {
         request.gpus = count;
         request.share = {milli};
     } else if (milli % 1000 == 0) {
-        request.gpus = static_cast<int>(milli / 1000) * count;
+        // So large that it is refused with what was found.
+        const std::int64_t each = std::min<std::int64_t>(milli / 1000, INT32_MAX);
+        request.gpus =
+            static_cast<int>(std::clamp<std::int64_t>(each * count, INT32_MIN, INT32_MAX));
     } else {
         return base::invalid("wanted whole GPUs or a share below 1, found \"" + text + "\"");
     }

@@ -134,6 +134,10 @@ Status Stage::add_job(const Command& command, bool is_running) {
     if (is_running && line.on.empty()) {
         return base::invalid("running: say where with on=node or on=node:0,1;node:2");
     }
+    if (line.running > model::kTasksMax) {
+        return base::invalid("running: wanted at most " + std::to_string(model::kTasksMax) +
+                             " tasks, found " + std::to_string(line.running));
+    }
     for (int task = 0; is_running && task < line.running; ++task) {
         const std::size_t at = std::min(static_cast<std::size_t>(task), line.on.size() - 1);
         if (line.on[at] == "-") {  // this task does not run

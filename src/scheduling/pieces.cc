@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/gpu_time.h"
 #include "cluster/gang.h"
 #include "scheduling/minimum_run.h"
 #include "scheduling/reclaim.h"
@@ -12,11 +13,11 @@ namespace berth::scheduling {
 namespace {
 
 std::int64_t unsaved_gpu_ms(MilliGpu gpus, TimePoint last_saved, TimePoint now) {
-    return gpus.value * std::max(now - last_saved, model::Duration{0}).count() / 1000;
+    return base::gpu_ms(gpus, std::max(now - last_saved, model::Duration{0}));
 }
 
 std::int64_t restart_gpu_ms(MilliGpu gpus, model::Duration restart_cost) {
-    return gpus.value * restart_cost.count() / 1000;
+    return base::gpu_ms(gpus, restart_cost);
 }
 
 MilliGpu gpus_of(std::span<const model::TaskPlacement> tasks) {

@@ -70,7 +70,7 @@ class Player {
         const auto most = kDecisionsPerJobMax * static_cast<std::int64_t>(jobs_.size() + 1);
         while (const auto next = next_moment()) {
             now_ = *next;
-            submit_due();
+            BERTH_TRY_VOID(submit_due());
             happen_due();
             decide();
             remember();
@@ -127,17 +127,23 @@ class Player {
         return next;
     }
 
-    void submit_due() {
+    base::Status submit_due() {
         for (; submitted_ < jobs_.size(); ++submitted_) {
             const TraceJob& next = experiment_.trace[submitted_];
-            if (next.submitted > now_) return;
+            if (next.submitted > now_) return {};
             const auto ticket = static_cast<Ticket>(submitted_);
             live(ticket).left = next.work;
-            happen(model::JobSubmitted{
-                id_of(ticket), spec_of(next, node_size(next), experiment_), next.user, {}});
+            const model::JobSubmitted submitted{
+                id_of(ticket), spec_of(next, node_size(next), experiment_), next.user, {}};
+            if (const auto possible = lifecycle::check(state_, submitted); !possible) {
+                return base::invalid("job " + std::to_string(submitted_ + 1) +
+                                     " of the trace: " + possible.error().message);
+            }
+            happen(submitted);
             ++waiting_;
             is_changed_ = true;
         }
+        return {};
     }
 
     int node_size(const TraceJob& job) const {

@@ -176,6 +176,14 @@ TEST_CASE("jobs are refused that the cluster has no place for in its books") {
     CHECK(complaint({}, busy).starts_with("the cluster has jobs of its own"));
 }
 
+TEST_CASE("a job of more tasks than a gang may have ends the replay with a sentence") {
+    const Play play{.trace = {job(0, 10, 1'000'000, "a")},
+                    .description = cluster(1, 1, {project("a", 1)})};
+    const auto run = replay(play.experiment());
+    REQUIRE_FALSE(run);
+    CHECK(run.error().message == "job 1 of the trace: tasks: wanted 1 to 100000, found 1000000");
+}
+
 TEST_CASE("a pause that takes longer than its grace is refused") {
     Play play{{job(0, 1, 1, "a")}, cluster(1, 1, {project("a", 1)})};
     play.save_time = seconds(61);

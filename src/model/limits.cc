@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/limits.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/gpu_time.h"
+#include "model/task_groups.h"
+
+namespace berth::model {
+namespace {
+
+using base::Status;
+
+constexpr std::size_t kMatrixRowBytesMax = 1024;
+constexpr Duration kNever{-1};
+
+std::string in_quotes(std::string_view text) {
+    static constexpr std::size_t kShown = 40;
+    std::string shown(text.substr(0, kShown));
+    std::ranges::replace_if(
+        shown, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+    return "\"" + shown + (text.size() > kShown ? "...\"" : "\"");
+}
+
+Status refuse(std::string_view field, const std::string& wanted, const std::string& found) {
+    return base::invalid(std::string(field) + ": wanted " + wanted + ", found " + found);
+}
+
+template <typename Number>
+std::string text_of(Number number) {
+    if constexpr (requires { base::format(number); }) {
+        return base::format(number);
+    } else {
+        return std::to_string(number);
+    }
+}
+
+// `Number` is an integer, an amount or a time.
+template <typename Number>
+Status within(std::string_view field, Number found, Number least, Number most) {
+    if (found >= least && found <= most) return {};
+    return refuse(field, text_of(least) + " to " + text_of(most), text_of(found));
+}
+
+template <typename T>
+Status up_to(std::string_view field, const std::optional<T>& found, T most) {
+    return found ? within(field, *found, T{0}, most) : Status{};
+}
+
+Status time_or_never(std::string_view field, const std::optional<Duration>& found) {
+    if (!found || (*found >= -kTimeMax && *found <= kTimeMax)) return {};
+    return refuse(field, "a time up to " + base::format(kTimeMax) + " or never",
+                  base::format(*found));
+}
+
+Status at_most(std::string_view field, std::size_t found, std::size_t most,
+               std::string_view things) {
+    if (found <= most) return {};
+    return refuse(field, "at most " + std::to_string(most) + " " + std::string(things),
+                  std::to_string(found));
+}
+
+Status check_name(std::string_view field, std::string_view name) {
+    if (is_name(name)) return {};
+    if (name.empty()) return refuse(field, "a name", "nothing");
+    if (name.size() > kNameBytesMax) {
+        return refuse(field, "a name of at most " + std::to_string(kNameBytesMax) + " bytes",
+                      std::to_string(name.size()) + " bytes, " + in_quotes(name));
+    }
+    return refuse(field, "a name without control characters", in_quotes(name));
+}
+
+Status check_name_or_none(std::string_view field, std::string_view name) {
+    return name.empty() ? Status{} : check_name(field, name);
+}
+
+Status check_labels(std::string_view field, const Labels& labels) {
+    BERTH_TRY_VOID(at_most(field, labels.size(), kLabelsMax, "entries"));
+    for (const auto& [key, value] : labels) {
+        BERTH_TRY_VOID(check_name(field, key));
+        BERTH_TRY_VOID(check_name_or_none(field, value));
+    }
+    return {};
+}
+
+Status check_tasks(const JobSpec& spec) {
+    if (spec.tasks_min < 1 || spec.tasks_max < spec.tasks_min) {
+        return base::invalid("tasks: wanted 1 <= min <= max, found min " +
+                             std::to_string(spec.tasks_min) + ", max " +
+                             std::to_string(spec.tasks_max));
+    }
+    BERTH_TRY_VOID(within("tasks", spec.tasks_max, 1, kTasksMax));
+    // GPUs bound how many of the others a node can get.
+    const bool are_small = spec.request.gpus == 0 || !spec.request.is_whole();
+    if (are_small && spec.tasks_max > kSmallTasksMax) {
+        return refuse("tasks", "at most " + std::to_string(kSmallTasksMax) + " without whole GPUs",
+                      std::to_string(spec.tasks_max));
+    }
+    if (const Status groups = check_task_groups(spec); !groups) {
+        return base::invalid("groups: " + groups.error().message);
+    }
+    for (const TaskGroup& group : spec.topology.groups) {
+        BERTH_TRY_VOID(check_name("groups", group.name));
+        BERTH_TRY_VOID(check_name_or_none("groups", group.level));
+    }
+    return {};
+}
+
+Status check_request(const TaskRequest& request) {
+    if (request.gpus < 0 || request.gpus > kGpusPerNodeMax) {
+        return base::invalid("gpus: wanted 0 to " + std::to_string(kGpusPerNodeMax) +
+                             " on one node, found " + std::to_string(request.gpus));
+    }
+    if (request.share <= MilliGpu{0} || request.share > base::kWholeGpu) {
+        return base::invalid("share: wanted more than 0 and at most 1, found " +
+                             base::format(request.share));
+    }
+    BERTH_TRY_VOID(within("gpu_memory", request.gpu_memory, Bytes{0}, kMemoryMax));
+    BERTH_TRY_VOID(within("gpu_memory_max", request.gpu_memory_max, Bytes{0}, kMemoryMax));
+    BERTH_TRY_VOID(up_to("cpu", request.cpu, kCpusMax));
+    return up_to("memory", request.memory, kMemoryMax);
+}
+
+Status check_rights(const Entitlement& rights) {
+    const bool has_bound = rights.quota && *rights.quota < kUnlimited;
+    if (has_bound) BERTH_TRY_VOID(within("quota", *rights.quota, MilliGpu{0}, kGpusMax));
+    if (rights.limit != kUnlimited) {
+        BERTH_TRY_VOID(within("limit", rights.limit, MilliGpu{0}, kGpusMax));
+    }
+    if (rights.weight < 0 || rights.weight > kWeightMax) {
+        return refuse("weight", "0 to " + base::format_thousandths(kWeightMax),
+                      base::format_thousandths(rights.weight));
+    }
+    BERTH_TRY_VOID(within("priority", rights.priority, -kPriorityMax, kPriorityMax));
+    if (rights.usage_ppm >= 0 && rights.usage_ppm <= kMillion) return {};
+    return base::invalid("usage: wanted a part from 0 to 1");
+}
+
+// One that ends what the system is handed would be cut there.
+Status check_word(std::string_view field, std::string_view word, std::size_t most) {
+    if (word.size() > most) {
+        return refuse(field, "at most " + std::to_string(most) + " bytes in one",
+                      std::to_string(word.size()) + " bytes, " + in_quotes(word));
+    }
+    if (word.find('\0') == std::string_view::npos) return {};
+    return refuse(field, "no zero byte", in_quotes(word));
+}
+
+Status check_words(std::string_view field, const std::vector<std::string>& words) {
+    std::size_t bytes = 0;
+    for (const std::string& word : words) {
+        BERTH_TRY_VOID(check_word(field, word, kWordBytesMax));
+        bytes += word.size() + 1;
+    }
+    return at_most(field, bytes, kCommandBytesMax, "bytes in all");
+}
+
+}  // namespace
+
+bool is_name(std::string_view text) {
+    return !text.empty() && text.size() <= kNameBytesMax && std::ranges::none_of(text, [](char c) {
+        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
+}
+
+Status check_limits(const JobSpec& spec) {
+    BERTH_TRY_VOID(check_name_or_none("name", spec.name));
+    BERTH_TRY_VOID(check_name_or_none("project", spec.project));
+    BERTH_TRY_VOID(within("priority", spec.priority, -kPriorityMax, kPriorityMax));
+    BERTH_TRY_VOID(at_most("pools", spec.pools.size(), kPoolsOfJobMax, "pools"));
+    for (const std::string& pool : spec.pools) BERTH_TRY_VOID(check_name("pools", pool));
+    BERTH_TRY_VOID(check_tasks(spec));
+    BERTH_TRY_VOID(check_request(spec.request));
+    BERTH_TRY_VOID(check_name_or_none("gpu_model", spec.gpu_model));
+    BERTH_TRY_VOID(check_labels("node_labels", spec.node_labels));
+    BERTH_TRY_VOID(check_name_or_none("topology", spec.topology.required));
+    BERTH_TRY_VOID(check_name_or_none("topology", spec.topology.preferred));
+    if (spec.tensor_skew_ppm && (*spec.tensor_skew_ppm < 0 || *spec.tensor_skew_ppm > kMillion)) {
+        return base::invalid("tensor_skew: wanted a part from 0 to 1");
+    }
+    BERTH_TRY_VOID(up_to("min_run", spec.min_run, kTimeMax));
+    BERTH_TRY_VOID(up_to("expected_runtime", spec.expected_runtime, kTimeMax));
+    BERTH_TRY_VOID(up_to("preemption_delay", spec.preemption_delay, kTimeMax));
+    BERTH_TRY_VOID(within("restart_cost", spec.restart_cost, Duration{0}, kTimeMax));
+    BERTH_TRY_VOID(time_or_never("stale_grace", spec.stale_grace));
+    return time_or_never("park_after", spec.park_after);
+}
+
+Status check_limits(const LaunchSpec& launch) {
+    BERTH_TRY_VOID(check_words("launch.command", launch.command));
+    BERTH_TRY_VOID(check_words("launch.environment", launch.environment));
+    BERTH_TRY_VOID(check_word("launch.workdir", launch.workdir, kPathBytesMax));
+    BERTH_TRY_VOID(check_word("launch.checkpoint_dir", launch.checkpoint_dir, kPathBytesMax));
+    if (std::ranges::find(kPauseSignals, launch.pause.signal) == kPauseSignals.end()) {
+        return refuse("launch.pause.signal", "auto, TERM, INT, USR1, USR2 or none",
+                      in_quotes(launch.pause.signal));
+    }
+    return within("launch.pause.grace", launch.pause.grace, Duration{0}, kTimeMax);
+}
+
+Status check_limits(const Node& node) {
+    BERTH_TRY_VOID(check_name("name", node.name));
+    const std::string where = "node \"" + node.name + "\": ";
+    const auto rest = [&]() -> Status {
+        if (node.gpus < 0 || node.gpus > kGpusPerNodeMax) {
+            return base::invalid("wanted 0 to " + std::to_string(kGpusPerNodeMax) +
+                                 " GPUs, found " + std::to_string(node.gpus));
+        }
+        BERTH_TRY_VOID(check_name_or_none("gpu_model", node.gpu_model));
+        BERTH_TRY_VOID(within("gpu_memory", node.gpu_memory, Bytes{0}, kMemoryMax));
+        BERTH_TRY_VOID(up_to("cpu", node.cpu, kCpusMax));
+        BERTH_TRY_VOID(up_to("memory", node.memory, kMemoryMax));
+        BERTH_TRY_VOID(check_labels("labels", node.labels));
+        BERTH_TRY_VOID(check_labels("topology", node.topology));
+        for (const std::string& row : node.gpu_links.matrix) {
+            BERTH_TRY_VOID(check_word("matrix", row, kMatrixRowBytesMax));
+        }
+        return {};
+    };
+    if (const Status status = rest(); !status) return base::invalid(where + status.error().message);
+    return {};
+}
+
+Status check_limits(const Pool& pool) {
+    BERTH_TRY_VOID(check_name("name", pool.name));
+    BERTH_TRY_VOID(check_name_or_none("spares", pool.spares));
+    const std::string where = "pool \"" + pool.name + "\": ";
+    BERTH_TRY_VOID(check_labels(where + "labels", pool.labels));
+    BERTH_TRY_VOID(at_most(where + "exchange", pool.exchange.size(), kLabelsMax, "models"));
+    for (const auto& [model, weight] : pool.exchange) {
+        BERTH_TRY_VOID(check_name(where + "exchange", model));
+        if (weight > 0 && weight <= kExchangeMax) continue;
+        return base::invalid(where + "exchange of \"" + model +
+                             "\": wanted more than 0 and at most 1000, found " +
+                             base::format_thousandths(weight));
+    }
+    return {};
+}
+
+Status check_limits(const Project& project) {
+    BERTH_TRY_VOID(check_name("name", project.name));
+    BERTH_TRY_VOID(check_name_or_none("parent", project.parent));
+    const std::string where = "project \"" + project.name + "\": ";
+    const auto rest = [&]() -> Status {
+        BERTH_TRY_VOID(check_rights(project.rights));
+        BERTH_TRY_VOID(at_most("pools", project.pools.size(), kPoolsMax, "pools"));
+        for (const auto& [pool, rights] : project.pools) {
+            BERTH_TRY_VOID(check_name("pools", pool));
+            BERTH_TRY_VOID(check_rights(rights));
+        }
+        BERTH_TRY_VOID(up_to("preemption_delay", project.preemption_delay, kTimeMax));
+        BERTH_TRY_VOID(up_to("preempt_min_run", project.preempt_min_run, kTimeMax));
+        return up_to("reclaim_min_run", project.reclaim_min_run, kTimeMax);
+    };
+    if (const Status status = rest(); !status) return base::invalid(where + status.error().message);
+    return {};
+}
+
+Status check_limits(const Levels& levels) {
+    BERTH_TRY_VOID(at_most("levels", levels.size(), kLevelsMax, "levels"));
+    std::set<std::string> seen{kNodeLevel};
+    for (const std::string& level : levels) {
+        BERTH_TRY_VOID(check_name("levels", level));
+        if (seen.insert(level).second) continue;
+        return base::invalid("levels: \"" + level +
+                             "\" is there twice; the node itself is always the last");
+    }
+    return {};
+}
+
+Status check_limits(const GpuProfile& profile) {
+    BERTH_TRY_VOID(up_to("compute", profile.compute, base::gpus(kGpusPerNodeMax)));
+    BERTH_TRY_VOID(within("persistent", profile.persistent, Bytes{0}, kMemoryMax));
+    BERTH_TRY_VOID(within("peak", profile.peak, Bytes{0}, kMemoryMax));
+    return within("highest", profile.highest, Bytes{0}, kMemoryMax);
+}
+
+Status check_limits(const JobDescription& job, TimePoint now) {
+    const auto near = [&](std::string_view field, const std::optional<TimePoint>& time) {
+        return time ? within(field, *time - now, -kPastMax, kPastMax) : Status{};
+    };
+    BERTH_TRY_VOID(near("created", job.created));
+    BERTH_TRY_VOID(near("waiting_since", job.waiting_since));
+    BERTH_TRY_VOID(near("last_start", job.last_start));
+    BERTH_TRY_VOID(near("last_checkpoint", job.last_checkpoint));
+    BERTH_TRY_VOID(near("last_pause", job.last_pause));
+    BERTH_TRY_VOID(near("stale_since", job.stale_since));
+    BERTH_TRY_VOID(near("parked_since", job.parked_since));
+    BERTH_TRY_VOID(near("promised_until", job.promised_until));
+    BERTH_TRY_VOID(up_to("attained", job.attained, Duration{base::kGpuMsMax}));
+    BERTH_TRY_VOID(up_to("turn_until", job.turn_until, Duration{base::kGpuMsMax}));
+    return within("frozen_gpu_memory", job.frozen_gpu_memory, Bytes{0}, kMemoryMax);
+}
+
+}  // namespace berth::model
