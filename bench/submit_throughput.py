@@ -23,7 +23,7 @@ NUMBER = re.compile(rb'"id":(\d+)')
 def client(port, token, depth, seconds, environment_bytes, results):
     environment = [f"VARIABLE_{i}={'x' * 40}" for i in range(environment_bytes // 52)]
     body = json.dumps(submission(["true"], environment=environment)).encode()
-    head = (f"POST /api/v1/jobs HTTP/1.1\r\nHost: berth\r\nAuthorization: Bearer {token}\r\n"
+    head = (f"POST /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n")
     request = head.encode() + body
     connection = socket.create_connection(("127.0.0.1", port))

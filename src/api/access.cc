@@ -56,7 +56,7 @@ Peer unix_peer(int socket) {
     socklen_t size = sizeof credentials;
     if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &size) != 0) return {};
     const bool is_trusted = credentials.uid == ::geteuid() || credentials.uid == 0;
-    return {true, is_trusted, user_name(credentials.uid)};
+    return {true, is_trusted, user_name(credentials.uid), credentials.uid};
 }
 
 Peer network_peer() { return {false, false, user_name(::geteuid())}; }

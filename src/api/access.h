@@ -18,6 +18,7 @@ struct Peer {
     bool is_local = false;             // on the Unix socket
     bool is_trusted = false;           // needs no token
     std::string user;
+    uid_t uid = 0;                     // on the Unix socket
 };
 
 // Of a connected Unix socket.

@@ -63,7 +63,7 @@ void get_events(Site& site, Call call) {
                        found->page.next.empty() && !site.waiting.is_full();
     if (!parks) return respond_with_events(site, call.respond, found);
     site.waiting.park_for_events(
-        site.clock.now() + *wait,
+        site.clock.now() + *wait, call.request.client,
         [&site, query, respond = call.respond, seen = found->searched_to](bool is_last) mutable {
             EventQuery rest = query;
             rest.after = std::max(seen, query.after);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,6 +20,7 @@ struct Request {
     std::string body;
     std::string idempotency_key;
     std::string user;                  // who asks, after authentication
+    std::weak_ptr<const void> client;  // expires when it has gone
 
     // The first value of that name, or nothing.
     const std::string* find(std::string_view name) const;

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/http_connection.h"
 
+#include <poll.h>
+
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
+#include <utility>
 
 #include "api/problem.h"
 
@@ -16,29 +19,35 @@ namespace http = boost::beast::http;
 namespace {
 
 constexpr std::size_t kReadBytes = 16 * 1024;
+// What is thrown away of a client that sends on after its last answer.
+constexpr std::size_t kDrainBytesMax = 2 * kBodyBytesMax;
 
 std::string_view text_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 }  // namespace
 
 struct HttpConnection::Parser {
-    Parser() {
-        request.eager(true);
-        request.header_limit(static_cast<std::uint32_t>(kHeaderBytesMax));
+    explicit Parser(bool is_local) {
+        request.eager(false);  // stops behind the header
+        const std::size_t header = is_local ? kHeaderBytesMax : kNetworkHeaderBytesMax;
+        request.header_limit(static_cast<std::uint32_t>(header));
         request.body_limit(kBodyBytesMax);
     }
 
     http::request_parser<http::string_body> request;
     bool has_begun = false;
-    bool was_continued = false;
+    bool is_heard = false;
 };
 
-HttpConnection::HttpConnection(Socket socket, Peer peer, const HttpSettings& settings)
+HttpConnection::HttpConnection(Socket socket, Peer peer, const Handler& handler, Gate& gate)
     : socket_(std::move(socket)),
       peer_(std::move(peer)),
-      settings_(settings),
-      parser_(std::make_unique<Parser>()),
-      last_progress_(Clock::now()) {}
+      handler_(handler),
+      gate_(gate),
+      parser_(std::make_unique<Parser>(peer_.is_local)),
+      last_progress_(Clock::now()),
+      request_since_(last_progress_),
+      is_known_(peer_.is_trusted) {}
 
 HttpConnection::~HttpConnection() = default;
 
@@ -49,13 +58,40 @@ void HttpConnection::close() {
     socket_.close(ignored);
 }
 
-bool HttpConnection::is_stale(Clock::time_point now) const {
+void HttpConnection::turn_away(const Response& answer) {
+    is_turned_away_ = true;
+    refuse(answer);
+}
+
+void HttpConnection::look(Clock::time_point now) {
     const auto quiet = now - last_progress_;
-    if (is_draining_) return quiet > kDrainMax;
-    const bool is_stalled = is_writing_ || parser_->has_begun;
-    if (is_stalled) return quiet > kStalledMax;
-    // A client that waits for a parked answer has every right to be quiet.
-    return answers_.empty() && quiet > kIdleMax;
+    if (is_draining_ && quiet > kDrainMax) return close();
+    if (is_writing_ && quiet > kStalledMax) return close();
+    if (is_draining_ || is_writing_) return;
+    if (!answers_.empty() && has_gone(now)) return close();
+    if (closes_) return;
+    const bool is_in_body = parser_->is_heard;
+    // Who has not shown yet that it may ask has to begin at once.
+    const bool is_asking = parser_->has_begun || (!is_known_ && !is_in_body);
+    if (!is_asking || has_ended_) {
+        // A client that waits for a parked answer has every right to be quiet.
+        if (answers_.empty() && quiet > kIdleMax) close();
+        return;
+    }
+    const auto most = is_in_body ? kBodyMax : peer_.is_local ? kHeaderMax : kNetworkHeaderMax;
+    if (now - request_since_ <= most) return;
+    refuse(problem(408, "the " + std::string(is_in_body ? "body" : "header") +
+                            " of the request was not there within " + std::to_string(most.count()) +
+                            " s"));
+}
+
+// One that has said all may still wait for its answer, and one that has closed does not. Of TCP the
+// system tells only that it says no more: its answers have a while to come then.
+bool HttpConnection::has_gone(Clock::time_point now) {
+    pollfd asked{socket_.native_handle(), POLLRDHUP, 0};
+    if (::poll(&asked, 1, 0) != 1) return false;
+    if ((asked.revents & (POLLHUP | POLLERR)) != 0) return true;
+    return !peer_.is_local && now - last_progress_ > kSaidAllMax;
 }
 
 void HttpConnection::read_more() {
@@ -82,12 +118,18 @@ void HttpConnection::on_end(const boost::system::error_code& error) {
     const bool is_owed = !answers_.empty() || is_writing_ || !unsent_.empty();
     if (error != asio::error::eof || is_draining_ || !is_owed) return close();
     has_ended_ = true;
+    last_progress_ = Clock::now();
+    if (has_gone(last_progress_)) close();
 }
 
 void HttpConnection::on_bytes(std::size_t size) {
-    if (size > 0 && !is_draining_) last_progress_ = Clock::now();
-    if (is_draining_) parsed_ = inbox_.size();
-    if (is_draining_ || parse()) read_more();
+    if (is_draining_) {
+        parsed_ = inbox_.size();
+        drained_ += size;
+        return drained_ > kDrainBytesMax ? close() : read_more();
+    }
+    if (size > 0) last_progress_ = Clock::now();
+    if (parse()) read_more();
 }
 
 // Closing while the client still sends would take back an answer that it has not read yet.
@@ -103,27 +145,38 @@ bool HttpConnection::parse() {
     while (parsed_ < inbox_.size() && answers_.size() < kPipelinedMax && !closes_) {
         boost::system::error_code error;
         auto& request = parser_->request;
-        parser_->has_begun = true;
+        if (!std::exchange(parser_->has_begun, true)) request_since_ = last_progress_;
         parsed_ +=
             request.put(asio::buffer(inbox_.data() + parsed_, inbox_.size() - parsed_), error);
-        if (error == http::error::need_more) {
-            if (request.is_header_done() && !parser_->was_continued &&
-                request.get()[http::field::expect] == "100-continue") {
-                parser_->was_continued = true;
-                unsent_ += "HTTP/1.1 100 Continue\r\n\r\n";
-                flush_soon();
-            }
-            return true;
-        }
-        if (error == http::error::body_limit) return refuse(413, "the body is too large"), false;
+        if (error == http::error::need_more) return true;
+        if (error == http::error::body_limit)
+            return refuse(problem(413, "the body is too large")), false;
         if (error == http::error::header_limit)
-            return refuse(431, "the header is too large"), false;
-        if (error) return refuse(400, "this is not HTTP: " + error.message()), false;
-        if (!request.is_done()) continue;
-        dispatch();
-        parser_ = std::make_unique<Parser>();
+            return refuse(problem(431, "the header is too large")), false;
+        if (error) return refuse(problem(400, "this is not HTTP: " + error.message())), false;
+        if (!parser_->is_heard && request.is_header_done() && !hear()) return false;
+        if (request.is_done()) {
+            dispatch();
+            parser_ = std::make_unique<Parser>(peer_.is_local);
+        }
     }
     return !closes_;
+}
+
+bool HttpConnection::hear() {
+    const auto& message = parser_->request.get();
+    const Sender sender{text_of(message[http::field::authorization]),
+                        text_of(message[http::field::host]), text_of(message[http::field::origin]),
+                        message.count(http::field::host) == 1};
+    const auto now = Clock::now();
+    if (const auto refusal = gate_.refusal(peer_, sender, now)) return refuse(*refusal), false;
+    is_known_ = true;
+    parser_->is_heard = true;
+    request_since_ = now;
+    if (message[http::field::expect] != "100-continue" || parser_->request.is_done()) return true;
+    unsent_ += "HTTP/1.1 100 Continue\r\n\r\n";
+    flush_soon();
+    return true;
 }
 
 void HttpConnection::dispatch() {
@@ -131,15 +184,6 @@ void HttpConnection::dispatch() {
     closes_ = !message.keep_alive();
     const std::uint64_t slot = first_slot_ + answers_.size();
     answers_.emplace_back();
-    if (!peer_.is_trusted && peer_.is_local) {
-        return answer(slot, problem(403, "user " + peer_.user + " may not use this server"));
-    }
-    if (!peer_.is_trusted &&
-        !shows_token(text_of(message[http::field::authorization]), settings_.token)) {
-        return answer(slot, problem(401,
-                                    "wanted \"Authorization: Bearer TOKEN\" with the token "
-                                    "in the server's data directory"));
-    }
     Request request;
     if (!parse_target(text_of(message.target()), request)) {
         return answer(slot, problem(400, "the address has a broken %-escape"));
@@ -148,17 +192,18 @@ void HttpConnection::dispatch() {
     request.idempotency_key = text_of(message["Idempotency-Key"]);
     request.user = peer_.user;
     request.body = std::move(message.body());
-    settings_.handler(std::move(request), [weak = weak_from_this(), slot](Response response) {
+    request.client = weak_from_this();
+    handler_(std::move(request), [weak = weak_from_this(), slot](Response response) {
         if (const auto self = weak.lock()) self->answer(slot, std::move(response));
     });
 }
 
-// Nothing behind a request that cannot be read can be read either.
-void HttpConnection::refuse(int status, const std::string& detail) {
+// Nothing behind a request that is not read can be read either.
+void HttpConnection::refuse(const Response& response) {
     closes_ = true;
     const std::uint64_t slot = first_slot_ + answers_.size();
     answers_.emplace_back();
-    answer(slot, problem(status, detail));
+    answer(slot, response);
 }
 
 void HttpConnection::answer(std::uint64_t slot, Response response) {

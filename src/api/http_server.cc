@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "api/http_server.h"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <functional>
 #include <list>
-#include <optional>
+
+#include "api/problem.h"
 
 namespace berth::api {
 
@@ -17,34 +21,109 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using asio::local::stream_protocol;
 
+namespace {
+
+constexpr int kRetrySeconds = 1;
+
+using Connections = std::list<std::shared_ptr<HttpConnection>>;
+
+// Those in the list that are open and of this kind.
+template <typename IsOne>
+std::size_t count(const Connections& connections, IsOne is_one) {
+    return static_cast<std::size_t>(std::ranges::count_if(connections, [&](const auto& each) {
+        return each->is_open() && !each->is_turned_away() && is_one(*each);
+    }));
+}
+
+Response full(const std::string& whose, std::size_t most) {
+    return busy(503, whose + " " + std::to_string(most) + " connections here; try again later",
+                kRetrySeconds);
+}
+
+// One that cannot even be told in turn. What it has sent may take this back from it.
+void hang_up(HttpConnection::Socket& socket, const Response& answer) {
+    std::string text;
+    append_response(text, answer, true);
+    [[maybe_unused]] const ssize_t sent =
+        ::send(socket.native_handle(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+}  // namespace
+
 struct HttpServer::Impl {
-    Impl(asio::io_context& io, HttpSettings its_settings)
-        : loop(io), settings(std::move(its_settings)), local(io), network(io), sweep_timer(io) {}
+    Impl(asio::io_context& io, HttpSettings settings)
+        : loop(io),
+          handler(std::move(settings.handler)),
+          gate(std::move(settings.token)),
+          local(io),
+          network(io),
+          sweep_timer(io) {}
 
-    template <typename Acceptor, typename MakePeer>
-    void accept(Acceptor& acceptor, MakePeer make_peer) {
-        acceptor.async_accept([this, &acceptor, make_peer](const boost::system::error_code& error,
-                                                           auto socket) {
-            if (!acceptor.is_open()) return;
+    template <typename Acceptor, typename Welcome>
+    void accept(Acceptor& acceptor, Welcome welcome) {
+        acceptor.async_accept(
+            [this, &acceptor, welcome](const boost::system::error_code& error, auto socket) {
+                if (!acceptor.is_open()) return;
             // Out of descriptors: try again when the sweep has closed some.
-            if (error)
-                return accept_later([this, &acceptor, make_peer] { accept(acceptor, make_peer); });
-            const Peer peer = make_peer(socket);
-            add(HttpConnection::Socket(std::move(socket)), peer);
-            accept(acceptor, make_peer);
+                if (error)
+                    return accept_later([this, &acceptor, welcome] { accept(acceptor, welcome); });
+                (this->*welcome)(HttpConnection::Socket(std::move(socket)));
+                accept(acceptor, welcome);
+            });
+    }
+
+    // Each user has its own budget, so that none shuts out another.
+    void welcome_local(HttpConnection::Socket socket) {
+        forget_closed(local_clients);
+        const Peer peer = unix_peer(socket.native_handle());
+        const std::size_t most = peer.uid == ::geteuid() ? kConnectionsMax : kGuestConnectionsMax;
+        const std::size_t there = count(local_clients, [&](const HttpConnection& other) {
+            return other.peer().uid == peer.uid;
         });
+        if (there < most) return add(local_clients, std::move(socket), peer);
+        turn_away(local_clients, std::move(socket), peer, full("user " + peer.user + " has", most));
     }
 
-    void add(HttpConnection::Socket socket, const Peer& peer) {
-        if (connections.size() >= kConnectionsMax) forget_closed();
-        if (connections.size() >= kConnectionsMax) return;
-        auto connection = std::make_shared<HttpConnection>(std::move(socket), peer, settings);
-        connection->start();
-        connections.push_back(std::move(connection));
+    // Of those that have shown no token yet the oldest goes when a new one comes: who means to ask
+    // has asked long before that.
+    void welcome_network(HttpConnection::Socket socket) {
+        boost::system::error_code ignored;
+        socket.set_option(tcp::no_delay(true), ignored);
+        forget_closed(network_clients);
+        const auto is_unknown = [](const HttpConnection& other) { return !other.is_known(); };
+        const std::size_t unknown = count(network_clients, is_unknown);
+        const std::size_t known = count(network_clients, std::not_fn(is_unknown));
+        if (known >= kNetworkConnectionsMax) {
+            return turn_away(network_clients, std::move(socket), network_peer(),
+                             full("the TCP port has", kNetworkConnectionsMax));
+        }
+        if (unknown >= kUnknownConnectionsMax) {
+            const auto oldest = std::ranges::find_if(network_clients, [&](const auto& each) {
+                return each->is_open() && !each->is_turned_away() && is_unknown(*each);
+            });
+            (*oldest)->turn_away(full("the TCP port has, without the token,", unknown));
+        }
+        add(network_clients, std::move(socket), network_peer());
     }
 
-    void forget_closed() {
-        connections.remove_if([](const auto& connection) { return !connection->is_open(); });
+    void add(Connections& clients, HttpConnection::Socket socket, const Peer& peer) {
+        clients.push_back(std::make_shared<HttpConnection>(std::move(socket), peer, handler, gate));
+        clients.back()->start();
+    }
+
+    // It is told why, and is there until it has heard it.
+    void turn_away(Connections& clients, HttpConnection::Socket socket, const Peer& peer,
+                   const Response& answer) {
+        const auto leaving = static_cast<std::size_t>(
+            std::ranges::count_if(clients, &HttpConnection::is_turned_away,
+                                  [](const auto& each) -> const HttpConnection& { return *each; }));
+        if (leaving >= kTurnedAwayMax) return hang_up(socket, answer);
+        clients.push_back(std::make_shared<HttpConnection>(std::move(socket), peer, handler, gate));
+        clients.back()->turn_away(answer);
+    }
+
+    static void forget_closed(Connections& clients) {
+        clients.remove_if([](const auto& connection) { return !connection->is_open(); });
     }
 
     void accept_later(std::function<void()> again) { waiting.push_back(std::move(again)); }
@@ -54,21 +133,25 @@ struct HttpServer::Impl {
         sweep_timer.async_wait([this](const boost::system::error_code& error) {
             if (error) return;
             const auto now = HttpConnection::Clock::now();
-            for (const auto& connection : connections) {
-                if (connection->is_open() && connection->is_stale(now)) connection->close();
+            for (Connections* clients : {&local_clients, &network_clients}) {
+                for (const auto& connection : *clients) {
+                    if (connection->is_open()) connection->look(now);
+                }
+                forget_closed(*clients);
             }
-            forget_closed();
             for (const auto& again : std::exchange(waiting, {})) again();
             sweep();
         });
     }
 
     asio::io_context& loop;
-    HttpSettings settings;
+    Handler handler;
+    Gate gate;
     stream_protocol::acceptor local;
     tcp::acceptor network;
     asio::steady_timer sweep_timer;
-    std::list<std::shared_ptr<HttpConnection>> connections;
+    Connections local_clients;
+    Connections network_clients;
     std::vector<std::function<void()>> waiting;
 };
 
@@ -78,7 +161,8 @@ HttpServer::HttpServer(asio::io_context& loop, HttpSettings settings)
 }
 
 HttpServer::~HttpServer() {
-    for (const auto& connection : impl_->connections) connection->close();
+    for (const auto& connection : impl_->local_clients) connection->close();
+    for (const auto& connection : impl_->network_clients) connection->close();
 }
 
 base::Status HttpServer::listen_unix(const std::string& path) {
@@ -100,9 +184,7 @@ base::Status HttpServer::listen_unix(const std::string& path) {
         return base::fail(base::ErrorCode::Unavailable,
                           "cannot listen on \"" + path + "\": " + error.message());
     }
-    impl_->accept(impl_->local, [](stream_protocol::socket& socket) {
-        return unix_peer(socket.native_handle());
-    });
+    impl_->accept(impl_->local, &Impl::welcome_local);
     return {};
 }
 
@@ -120,11 +202,7 @@ base::Result<int> HttpServer::listen_tcp(int port) {
             base::ErrorCode::Unavailable,
             "cannot listen on 127.0.0.1:" + std::to_string(port) + ": " + error.message());
     }
-    impl_->accept(impl_->network, [](tcp::socket& socket) {
-        boost::system::error_code ignored;
-        socket.set_option(tcp::no_delay(true), ignored);
-        return network_peer();
-    });
+    impl_->accept(impl_->network, &Impl::welcome_network);
     return static_cast<int>(impl_->network.local_endpoint().port());
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Where do clients come in? Listens on a Unix socket and on loopback TCP, and keeps the
-// connections: at most kConnectionsMax, quiet ones closed. One thread, that of the io_context.
+// connections, each kind within its own budget: who fills one shuts nobody out of another. One too
+// many is told so (503, Retry-After). One thread, that of the io_context.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -13,7 +14,16 @@
 
 namespace berth::api {
 
-inline constexpr std::size_t kConnectionsMax = 1000;
+inline constexpr std::size_t kConnectionsMax = 1000;  // of the server's user, on the socket
+inline constexpr std::size_t kGuestConnectionsMax = 64;  // of each other user there, root's too
+inline constexpr std::size_t kNetworkConnectionsMax = 192;  // on TCP, that have shown the token
+inline constexpr std::size_t kUnknownConnectionsMax = 64;  // on TCP, that have not yet
+inline constexpr std::size_t kTurnedAwayMax = 64;  // that are being told so
+
+struct HttpSettings {
+    Handler handler;
+    std::string token;  // what TCP clients must show
+};
 
 class HttpServer {
   public:
@@ -26,7 +36,7 @@ class HttpServer {
     // On 127.0.0.1; port 0 = any. Answers the port. Errors: Unavailable (taken).
     base::Result<int> listen_tcp(int port);
 
-    // No new connections, and those without a request in flight are closed.
+    // No new connections.
     void stop_accepting();
 
   private:

@@ -109,7 +109,7 @@ void get_log(Site& site, Call call) {
     const bool parks =
         wait->count() > 0 && piece.bytes.empty() && !piece.is_end && !site.waiting.is_full();
     if (!parks) return respond_with_piece(call.respond, std::move(piece));
-    site.waiting.park_for_ticks(site.clock.now() + *wait,
+    site.waiting.park_for_ticks(site.clock.now() + *wait, call.request.client,
                                 [&site, place = *place, respond = call.respond](bool is_last) {
                                     Piece next = read_piece(site, place);
                                     if (next.bytes.empty() && !next.is_end && !is_last)

@@ -257,7 +257,7 @@ void get_job(Site& site, Call call) {
         });
     }
     if (!parks) return respond_with_job(site, call.respond, *job);
-    site.waiting.park(*job, site.clock.now() + *wait,
+    site.waiting.park(*job, site.clock.now() + *wait, call.request.client,
                       [&site, id = *job, goal = *goal, respond = call.respond](bool is_last) {
                           const auto& jobs = site.controller.state().jobs;
                           const auto now = jobs.find(id);

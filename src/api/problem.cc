@@ -60,6 +60,12 @@ Response problem(const base::Error& error, std::string_view hint) {
     return problem_with(error, status_of(error.code), hint);
 }
 
+Response busy(int status, std::string detail, std::int64_t retry_after_seconds) {
+    Response response = problem(status, std::move(detail));
+    response.headers.emplace_back("Retry-After", std::to_string(retry_after_seconds));
+    return response;
+}
+
 Response refused(const base::Error& error, std::string_view hint) {
     return problem_with(error, error.code == ErrorCode::Invalid ? 422 : status_of(error.code),
                         hint);

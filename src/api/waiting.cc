@@ -7,16 +7,16 @@
 
 namespace berth::api {
 
-void Waiting::park(model::JobId job, model::TimePoint until, Question question) {
-    for_jobs_.emplace(job, Parked{until, std::move(question)});
+void Waiting::park(model::JobId job, model::TimePoint until, Client client, Question question) {
+    for_jobs_.emplace(job, Parked{until, std::move(client), std::move(question)});
 }
 
-void Waiting::park_for_events(model::TimePoint until, Question question) {
-    for_events_.push_back({until, std::move(question)});
+void Waiting::park_for_events(model::TimePoint until, Client client, Question question) {
+    for_events_.push_back({until, std::move(client), std::move(question)});
 }
 
-void Waiting::park_for_ticks(model::TimePoint until, Question question) {
-    for_ticks_.push_back({until, std::move(question)});
+void Waiting::park_for_ticks(model::TimePoint until, Client client, Question question) {
+    for_ticks_.push_back({until, std::move(client), std::move(question)});
 }
 
 void Waiting::on_events(std::span<const model::Event> events) {
@@ -32,7 +32,7 @@ void Waiting::on_events(std::span<const model::Event> events) {
 
 void Waiting::on_tick(model::TimePoint now) {
     const auto is_over = [now](const Parked& parked) {
-        return parked.until <= now && parked.question(true);
+        return parked.client.expired() || (parked.until <= now && parked.question(true));
     };
     std::erase_if(for_jobs_, [&](const auto& entry) { return is_over(entry.second); });
     for_events_.remove_if(is_over);

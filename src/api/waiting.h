@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <list>
+#include <memory>
 #include <span>
 #include <unordered_map>
 
@@ -23,13 +24,16 @@ class Waiting {
   public:
     // Answers true when it has given its answer; when `is_last`, it must.
     using Question = std::function<bool(bool is_last)>;
+    // Expires when nobody waits for the answer any more: the question is forgotten at the next
+    // tick.
+    using Client = std::weak_ptr<const void>;
 
     // Asked when something happened to the job.
-    void park(model::JobId job, model::TimePoint until, Question question);
+    void park(model::JobId job, model::TimePoint until, Client client, Question question);
     // Asked at every event.
-    void park_for_events(model::TimePoint until, Question question);
+    void park_for_events(model::TimePoint until, Client client, Question question);
     // Asked at every tick.
-    void park_for_ticks(model::TimePoint until, Question question);
+    void park_for_ticks(model::TimePoint until, Client client, Question question);
 
     void on_events(std::span<const model::Event> events);
     // To be called every kTick while is_empty() is false.
@@ -37,13 +41,14 @@ class Waiting {
     void answer_all();
     bool is_empty() const { return size() == 0; }
     bool is_full() const { return size() >= kParkedMax; }
+    std::size_t size() const { return for_jobs_.size() + for_events_.size() + for_ticks_.size(); }
 
   private:
     struct Parked {
         model::TimePoint until;
+        Client client;
         Question question;
     };
-    std::size_t size() const { return for_jobs_.size() + for_events_.size() + for_ticks_.size(); }
 
     std::unordered_multimap<model::JobId, Parked> for_jobs_;
     std::list<Parked> for_events_;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
+#include <thread>
 
 #include "codec/json.h"
 #include "codec/words.h"
@@ -38,6 +40,14 @@ int exit_code_of_status(int status) {
 
 std::string seconds_text(base::Duration wait) {
     return std::to_string(std::max<std::int64_t>(0, (wait.count() + 999) / 1000));
+}
+
+constexpr int kBusyRetries = 2;
+
+// The server was too busy to hear the request, and nothing of it was done.
+bool is_busy(const HttpResponse& response) {
+    return response.status == 503 && !response.header("retry-after").empty() &&
+           response.header("connection") == "close";
 }
 
 template <typename T>
@@ -83,6 +93,10 @@ Failure Client::refused(const HttpResponse& response) const {
 
 Outcome<HttpResponse> Client::send(const HttpRequest& request, base::Duration extra) {
     auto response = connection_.send(request, patience_ + extra);
+    for (int again = 0; again < kBusyRetries && response && is_busy(*response); ++again) {
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        response = connection_.send(request, patience_ + extra);
+    }
     if (!response) return tl::unexpected(no_answer(response.error()));
     if (response->status >= 300) return tl::unexpected(refused(*response));
     return std::move(*response);

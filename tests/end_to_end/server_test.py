@@ -80,7 +80,7 @@ class TheServer(ServerCase):
         for header, status in (("", b"401"), ("Authorization: Bearer x\r\n", b"401"),
                                (f"Authorization: Bearer {token}\r\n", b"200")):
             with socket.create_connection(("127.0.0.1", port)) as client:
-                client.sendall(f"GET /api/v1/status HTTP/1.1\r\nHost: x\r\n{header}"
+                client.sendall(f"GET /api/v1/status HTTP/1.1\r\nHost: localhost\r\n{header}"
                                "Connection: close\r\n\r\n".encode())
                 self.assertIn(status, client.recv(100))
 
