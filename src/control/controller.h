@@ -35,7 +35,7 @@
 
 namespace berth::control {
 
-// A job whose attempts were lost this often beyond its pauses is given up.
+// A job whose attempts were lost more often in a row, none with progress, is given up.
 inline constexpr int kLostAttemptsMax = 5;
 // An attempt that should have been killed by now is asked again after this. One that is visibly
 // saving is given some of it (docs/reference/job-processes.md).

@@ -9,6 +9,7 @@
 #include "control/controller.h"
 #include "control/pause_cost.h"
 #include "lifecycle/carry_out.h"
+#include "lifecycle/losses.h"
 
 namespace berth::control {
 namespace {
@@ -247,11 +248,12 @@ void Controller::go_on_resized(Transaction& transaction, const model::JobRecord&
 // The attempt ended through no doing of the job's: it waits again, a bounded number of times.
 void Controller::requeue(Transaction& transaction, const model::JobRecord& job,
                          const std::string& detail) {
-    if (job.losses >= kLostAttemptsMax) {
-        transaction.note(finished(job, JobState::Failed, 1,
-                                  "lost " + std::to_string(job.losses + 1) +
-                                      " attempts, the last one: " + detail),
-                         kMachine);
+    const int losses = lifecycle::losses_in_a_row(job, transaction.now());
+    if (losses >= kLostAttemptsMax) {
+        transaction.note(
+            finished(job, JobState::Failed, 1,
+                     "lost " + std::to_string(losses + 1) + " attempts, the last one: " + detail),
+            kMachine);
         return;
     }
     transaction.note(model::AttemptLost{.job = job.id, .detail = detail}, kMachine);

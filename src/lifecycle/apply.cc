@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "base/gpu_time.h"
 #include "lifecycle/check.h"
+#include "lifecycle/losses.h"
 #include "lifecycle/packing.h"
 
 namespace berth::lifecycle {
@@ -170,6 +171,7 @@ class Fold {
 
     void operator()(const model::JobPaused& paused) {
         JobRecord& record = settle(paused.job);
+        if (paused.saved) record.losses = losses_in_a_row(record, event_.time);
         record.frozen.clear();
         if (paused.frozen) record.frozen = record.tasks;
         free_releasing(record, paused.saved);
@@ -202,7 +204,9 @@ class Fold {
     }
 
     void operator()(const model::CheckpointSaved& saved) {
-        settle(saved.job).last_checkpoint = event_.time;
+        JobRecord& record = settle(saved.job);
+        record.last_checkpoint = event_.time;
+        record.losses = 0;
         state_.cluster.set_saved(saved.job, event_.time);
     }
 
@@ -233,13 +237,13 @@ class Fold {
 
     void operator()(const model::AttemptLost& lost) {
         JobRecord& record = settle(lost.job);
+        record.losses = losses_in_a_row(record, event_.time) + 1;
         leave_gpus(record);
         record.frozen.clear();
         if (std::exchange(record.parked_since, {})) leave_or_join_line(record);
         state_.cluster.set_stay(lost.job, {});
         record.state = JobState::Queued;
         record.detail = lost.detail;
-        ++record.losses;
         wait_from_now(record);
         pack(record);
     }

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "control/world.h"
+#include "lifecycle/losses.h"
 
 using berth::base::ErrorCode;
 using berth::model::JobId;
@@ -102,6 +103,58 @@ TEST_CASE("lost attempts are tried again, but not for ever") {
     }
     world.lost(job, "its supervisor was killed");
     CHECK(world.state(job) == JobState::Failed);
+}
+
+TEST_CASE("a loss after progress is the first one again") {
+    constexpr int kMany = 3 * berth::control::kLostAttemptsMax;
+    World world;
+    const JobId job = world.run("a", 1);
+    const auto lose_and_start_again = [&] {
+        world.lost(job, "the machine was restarted");
+        REQUIRE(world.state(job) == JobState::Starting);
+        world.running(job);
+    };
+    SUBCASE("it had run for ten minutes") {
+        for (int i = 0; i < kMany; ++i) {
+            world.clock.advance(berth::lifecycle::kProgress);
+            lose_and_start_again();
+            CHECK(world.job(job).losses == 1);
+        }
+    }
+    SUBCASE("it had saved") {
+        for (int i = 0; i < kMany; ++i) {
+            world.saved(job);
+            CHECK(world.job(job).losses == 0);
+            lose_and_start_again();
+        }
+    }
+    SUBCASE("less than that is none, however long it waited in between") {
+        for (int i = 1; i <= berth::control::kLostAttemptsMax; ++i) {
+            world.clock.advance(berth::lifecycle::kProgress - berth::base::Duration{1});
+            lose_and_start_again();
+            CHECK(world.job(job).losses == i);
+        }
+        world.lost(job, "the machine was restarted");
+        CHECK(world.state(job) == JobState::Failed);
+    }
+}
+
+TEST_CASE("the more a start costs, the longer has a job to run for its progress") {
+    World world;
+    auto submission = World::job_of("a", 1);
+    submission.spec.restart_cost = 3 * berth::lifecycle::kProgress;
+    const auto answer = world.submit(submission);
+    world.step();
+    world.running(answer->job);
+    world.clock.advance(6 * berth::lifecycle::kProgress - berth::base::Duration{1});
+    world.lost(answer->job, "the machine was restarted");
+    world.running(answer->job);
+    world.lost(answer->job, "the machine was restarted");
+    CHECK(world.job(answer->job).losses == 2);
+    world.running(answer->job);
+    world.clock.advance(6 * berth::lifecycle::kProgress);
+    world.lost(answer->job, "the machine was restarted");
+    CHECK(world.job(answer->job).losses == 1);
 }
 
 TEST_CASE("reports about older attempts and ended jobs change nothing") {
