@@ -80,6 +80,21 @@ struct nvmlProcessInfo_v2_t {
     unsigned int computeInstanceId;  // likewise
 };
 
+struct nvmlProcessDetail_v1_t {
+    unsigned int pid;
+    unsigned long long usedGpuMemory;
+    unsigned int gpuInstanceId;  // ~0 without MIG
+    unsigned int computeInstanceId;  // likewise
+    unsigned long long usedGpuCcProtectedMemory;
+};
+
+struct nvmlProcessDetailList_v1_t {
+    unsigned int version;
+    unsigned int mode;  // of which kind: 0 compute, 1 graphics, 2 MPS, 3 all
+    unsigned int numProcArrayEntries;
+    nvmlProcessDetail_v1_t* procArray;
+};
+
 struct nvmlProcessUtilizationSample_t {
     unsigned int pid;
     unsigned long long timeStamp;  // microseconds

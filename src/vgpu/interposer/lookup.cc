@@ -182,7 +182,7 @@ bool is_per_thread(cuuint64_t flags) {
 }
 
 // Puts what the program gets in place of what the driver answered.
-CUresult give(const char* symbol, void** function, int version, cuuint64_t flags) {
+CUresult hand_out(const char* symbol, void** function, int version, cuuint64_t flags) {
     if (symbol == nullptr || function == nullptr || *function == nullptr) return CUDA_SUCCESS;
     const Known known = known_of(symbol, *function, version, is_per_thread(flags));
     if (!known.is_known && has_share()) {
@@ -213,7 +213,7 @@ CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuui
     const RealDriver& real = load_real_driver();
     if (real.cuGetProcAddress == nullptr) return missing();
     const CUresult result = real.cuGetProcAddress(symbol, function, version, flags);
-    return result == CUDA_SUCCESS ? give(symbol, function, version, flags) : result;
+    return result == CUDA_SUCCESS ? hand_out(symbol, function, version, flags) : result;
 }
 
 CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
@@ -222,7 +222,7 @@ CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, c
     if (real.cuGetProcAddress_v2 == nullptr) return missing();
     const CUresult result = real.cuGetProcAddress_v2(symbol, function, version, flags, status);
     if (result != CUDA_SUCCESS) return result;
-    const CUresult given = give(symbol, function, version, flags);
+    const CUresult given = hand_out(symbol, function, version, flags);
     if (given != CUDA_SUCCESS && status != nullptr) *status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
     return given;
 }

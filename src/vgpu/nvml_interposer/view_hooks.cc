@@ -47,20 +47,16 @@ void narrow(nvmlDevice_t device, Memory& memory) {
 
 constexpr unsigned int kProcessesMax = 4096;
 
-// All that really run, with those of other jobs taken out.
-template <class Info>
-nvmlReturn_t own_processes(const char* name, nvmlDevice_t device, unsigned int* count,
-                           Info* infos) {
-    using Function = nvmlReturn_t(nvmlDevice_t, unsigned int*, Info*);
-    const auto ask = real<Function>(name);
-    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
+// All that really run, with those of other jobs taken out. `ask` fills what it is given.
+template <class Info, class Ask>
+nvmlReturn_t own_processes(nvmlDevice_t device, unsigned int* count, Info* infos, Ask ask) {
     Uuid uuid;
     Share share;
     if (count == nullptr || !read_uuid(device, uuid) || !share_of(uuid.text, share))
-        return ask(device, count, infos);
+        return ask(count, infos);
     std::vector<Info> all(kProcessesMax);
     unsigned int found = kProcessesMax;
-    const nvmlReturn_t result = ask(device, &found, all.data());
+    const nvmlReturn_t result = ask(&found, all.data());
     if (result != NVML_SUCCESS) return result;
     all.resize(found);
     std::erase_if(all, [&](Info& info) {
@@ -128,8 +124,13 @@ void narrow(nvmlDevice_t device, nvmlUtilization_t& use) {
 
 template <class Info>
 nvmlReturn_t guarded(const char* name, nvmlDevice_t device, unsigned int* count, Info* infos) {
+    using Function = nvmlReturn_t(nvmlDevice_t, unsigned int*, Info*);
+    const auto ask = real<Function>(name);
+    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
     try {
-        return own_processes(name, device, count, infos);
+        return own_processes(device, count, infos, [&](unsigned int* found, Info* all) {
+            return ask(device, found, all);
+        });
     } catch (const std::bad_alloc&) {
         return NVML_ERROR_UNKNOWN;
     }
@@ -239,4 +240,23 @@ nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v2(nvmlDevice_t device, uns
 nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t device, unsigned int* count,
                                                         nvmlProcessInfo_v2_t* infos) {
     return guarded("nvmlDeviceGetMPSComputeRunningProcesses_v3", device, count, infos);
+}
+
+nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t device,
+                                                   nvmlProcessDetailList_v1_t* list) {
+    const auto ask = real<decltype(nvmlDeviceGetRunningProcessDetailList)>(
+        "nvmlDeviceGetRunningProcessDetailList");
+    if (ask == nullptr) return NVML_ERROR_FUNCTION_NOT_FOUND;
+    if (list == nullptr) return ask(device, list);
+    const auto fill = [&](unsigned int* count, nvmlProcessDetail_v1_t* details) {
+        nvmlProcessDetailList_v1_t asked{list->version, list->mode, *count, details};
+        const nvmlReturn_t result = ask(device, &asked);
+        *count = asked.numProcArrayEntries;
+        return result;
+    };
+    try {
+        return own_processes(device, &list->numProcArrayEntries, list->procArray, fill);
+    } catch (const std::bad_alloc&) {
+        return NVML_ERROR_UNKNOWN;
+    }
 }

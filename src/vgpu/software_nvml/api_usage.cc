@@ -200,6 +200,18 @@ nvmlReturn_t nvmlDeviceGetMPSComputeRunningProcesses_v3(nvmlDevice_t handle, uns
     return list_nobody(handle, count);
 }
 
+nvmlReturn_t nvmlDeviceGetRunningProcessDetailList(nvmlDevice_t handle,
+                                                   nvmlProcessDetailList_v1_t* list) {
+    if (list == nullptr) return NVML_ERROR_INVALID_ARGUMENT;
+    if (list->version != nvml_version<nvmlProcessDetailList_v1_t>(1))
+        return NVML_ERROR_ARGUMENT_VERSION_MISMATCH;
+    constexpr unsigned int kCompute = 0;
+    constexpr unsigned int kAll = 3;
+    if (list->mode == kCompute || list->mode == kAll)
+        return list_users(handle, &list->numProcArrayEntries, list->procArray);
+    return list_nobody(handle, &list->numProcArrayEntries);
+}
+
 nvmlReturn_t nvmlDeviceGetUtilizationRates(nvmlDevice_t handle, nvmlUtilization_t* utilization) {
     return enter_gpu(handle, utilization, [&](Library& open, std::uint32_t gpu) {
         if (device::is_cut((*open.state)->description, gpu)) return NVML_ERROR_NOT_SUPPORTED;

@@ -111,6 +111,18 @@ TEST_CASE("inside a job only its own processes are shown") {
         MUST(count == 1);
         MUST(infos[0].pid == static_cast<unsigned int>(user));
         MUST(infos[0].usedGpuMemory == kContext + 100 * kMiB);
+        nvmlProcessDetail_v1_t details[8];
+        nvmlProcessDetailList_v1_t all{};
+        all.version = nvml_version<nvmlProcessDetailList_v1_t>(1);
+        auto* const list_details = NVML(nvmlDeviceGetRunningProcessDetailList);
+        MUST(list_details(device, &all) == NVML_ERROR_INSUFFICIENT_SIZE);
+        MUST(all.numProcArrayEntries == 1);
+        all.numProcArrayEntries = 8;
+        all.procArray = details;
+        MUST(list_details(device, &all) == NVML_SUCCESS);
+        MUST(all.numProcArrayEntries == 1);
+        MUST(details[0].pid == static_cast<unsigned int>(user));
+        MUST(details[0].usedGpuMemory == kContext + 100 * kMiB);
         return 0;
     })));
     // Outside of any job the machine is shown as it is.

@@ -7,7 +7,13 @@
 //                         flags" in each line and writes the answers of both forms of the look-up
 //   asker tables          what cuGetExportTable gives for tables that NVIDIA's own libraries use
 //   asker calls           what some functions answer before and after cuInit
+//   asker each LIBRARY    what each function of a library answers that is called with nothing,
+//   before
+//                         any other; reads their names
 #include <dlfcn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdint>
@@ -140,6 +146,31 @@ int call_some() {
     return 0;
 }
 
+int call_each(const char* file) {
+    using Function = int(void*, void*, void*, void*, void*, void*, void*, void*, void*, void*);
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_CORE, &none);
+    void* library = ::dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    for (std::string name; library != nullptr && std::cin >> name;) {
+        auto* const function = named<Function>(library, name.c_str());
+        std::fflush(stdout);
+        // A process of its own: some crash.
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::alarm(30);
+            std::printf("%s: %d\n", name.c_str(),
+                        function(nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr,
+                                 nullptr, nullptr, nullptr));
+            std::fflush(stdout);
+            ::_exit(0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        if (WIFSIGNALED(status)) std::printf("%s: signal %d\n", name.c_str(), WTERMSIG(status));
+    }
+    return library == nullptr ? 2 : 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -147,6 +178,7 @@ int main(int count, char** words) {
     if (asked == "lookups" && count == 3) return look_up_all(words[2]);
     if (asked == "tables") return show_tables();
     if (asked == "calls") return call_some();
-    std::fprintf(stderr, "asker: wanted lookups NAMES, tables or calls\n");
+    if (asked == "each" && count == 3) return call_each(words[2]);
+    std::fprintf(stderr, "asker: wanted lookups NAMES, tables, calls or each LIBRARY\n");
     return 2;
 }

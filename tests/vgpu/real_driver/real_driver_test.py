@@ -18,7 +18,10 @@ sys.path.insert(0, str(ROOT / "tools"))
 import vendor_files  # noqa: E402
 
 LIBRARIES = pathlib.Path(os.environ["BERTH_LIBRARIES"])
-PRELOADED = [LIBRARIES / f"libberth-{name}.so" for name in ("cuda", "cuda-alias", "nvml")]
+PRELOADED = ":".join(f"{LIBRARIES}/libberth-{name}.so" for name in ("cuda", "cuda-alias", "nvml"))
+# As `berth up --in-front` has them. A mount needs a namespace: tests/vgpu/in_front.
+WAYS = {"preload": {"LD_PRELOAD": PRELOADED},
+        "audit": {"LD_AUDIT": f"{LIBRARIES}/libberth-audit.so"}}
 ASKER = os.environ["BERTH_ASKER"]
 
 # Every version that gave some function a new meaning, some between, before and behind them.
@@ -63,13 +66,12 @@ class RealDriver(unittest.TestCase):
     maxDiff = None
 
     @staticmethod
-    def run_with(folder, command, front=False, extra=None, **options):
-        """In front: as a job with a share runs it, where the loader finds the driver in the folder.
-        What it says and its exit code."""
+    def run_with(folder, command, front="", extra=None, **options):
+        """In front, by a way: as a job with a share runs it, where the loader finds the driver in
+        the folder. What it says and its exit code."""
         environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": str(folder), **(extra or {})}
         if front:
-            environment |= {"LD_PRELOAD": ":".join(map(str, PRELOADED)),
-                            "BERTH_VGPU_SOCKET": "/nowhere"} | (extra or {})
+            environment |= WAYS[front] | {"BERTH_VGPU_SOCKET": "/nowhere"} | (extra or {})
         done = subprocess.run(list(map(str, command)), env=environment, capture_output=True,
                               text=True, timeout=60, check=False, **options)
         return done.stdout, done.returncode, done.stderr
@@ -107,7 +109,7 @@ class RealDriver(unittest.TestCase):
             without, code, said = self.run_with(folder, command, input=asked)
             self.assertEqual((code, said), (0, ""))
             front, code, said = self.run_with(
-                folder, command, front=True, input=asked,
+                folder, command, front="preload", input=asked,
                 extra={"BERTH_VGPU_DRIVER": f"{folder}/libcuda.so.1"})
             self.assertEqual((code, said), (0, ""))
         answered = set(re.findall(r"\b(cu[A-Z]\w+)(?=,|$)", without, re.M))
@@ -123,15 +125,30 @@ class RealDriver(unittest.TestCase):
     def test_tables_that_are_documented_nowhere_are_the_drivers(self, folder):
         without = self.run_with(folder, [ASKER, "tables"])
         self.assertEqual(len(re.findall(r": 0 at [1-9a-f]", without[0])), 4, without)
-        self.assertEqual(self.run_with(folder, [ASKER, "tables"], front=True), without)
+        for way in WAYS:
+            self.assertEqual(self.run_with(folder, [ASKER, "tables"], front=way), without)
 
     @with_each_driver
     def test_calls_before_and_after_an_init_that_fails_answer_as_the_driver_does(self, folder):
         # Outside a job: in one, cuInit asks for its arbiter first.
         without = self.run_with(folder, [ASKER, "calls"])
         self.assertEqual(without[1], 0, without)
-        self.assertEqual(self.run_with(folder, [ASKER, "calls"], front=True,
+        self.assertEqual(self.run_with(folder, [ASKER, "calls"], front="preload",
                                        extra={"BERTH_VGPU_SOCKET": ""}), without)
+
+    @with_each_driver
+    def test_a_function_that_is_called_with_nothing_answers_as_the_drivers(self, folder):
+        for file in ("libcuda.so.1", "libnvidia-ml.so.1"):
+            # A result, but of nvmlErrorString, which gives a text.
+            names = [name for name, kind in symbols(folder / file).items()
+                     if kind in "TW" and re.match("(cu|nvml)(?!ErrorString)[A-Z]", name)]
+            asked = {"input": "".join(f"{name}\n" for name in names)}
+            without, code, said = self.run_with(folder, [ASKER, "each", file], **asked)
+            self.assertEqual((without.count("\n"), code, said), (len(names), 0, ""))
+            front, code, said = self.run_with(folder, [ASKER, "each", file], front="preload",
+                                              extra={"BERTH_VGPU_SOCKET": ""}, **asked)
+            self.assertEqual((code, said), (0, ""))
+            self.assertEqual(set(front.splitlines()) ^ set(without.splitlines()), set())
 
     @with_each_driver
     def test_nvidias_runtime_starts(self, folder):
@@ -140,7 +157,7 @@ class RealDriver(unittest.TestCase):
             command = [os.environ["BERTH_RUNTIME_ASKER"], runtime]
             without = self.run_with(folder, command)
             self.assertEqual(without[1], 0, without)
-            self.assertEqual(self.run_with(folder, command, front=True,
+            self.assertEqual(self.run_with(folder, command, front="preload",
                                            extra={"BERTH_VGPU_SOCKET": ""}), without)
 
     @with_each_driver
@@ -149,7 +166,8 @@ class RealDriver(unittest.TestCase):
             command = [folder / "nvidia-smi", *words]
             without = self.run_with(folder, command)
             self.assertEqual(without[1], 0 if words == ["-h"] else 9, without)
-            self.assertEqual(self.run_with(folder, command, front=True), without)
+            for way in WAYS:
+                self.assertEqual(self.run_with(folder, command, front=way), without)
 
     @with_each_driver
     def test_nvidia_smi_gets_past_its_own_table_where_a_driver_runs(self, folder):
@@ -162,7 +180,8 @@ class RealDriver(unittest.TestCase):
             without = self.run_with(awake.parent, command, extra=extra)
             self.assertIn("No devices", without[0])
             self.assertEqual(without[1], code)
-            self.assertEqual(self.run_with(folder, command, front=True, extra=extra), without)
+            # An auditor would give the stand-in ours for what is behind it.
+            self.assertEqual(self.run_with(folder, command, front="preload", extra=extra), without)
 
 
 if __name__ == "__main__":
