@@ -45,8 +45,16 @@ class Client:
 
     def all_finished(self, count):
         """The newest `count` finished jobs."""
-        jobs = self.call("GET", f"/api/v1/jobs?finished={count}&limit=0")["items"]
-        return [job for job in jobs if job["finished"]]
+        jobs, before = [], 2**62
+        while len(jobs) < count:
+            page = self.call("GET", f"/api/v1/jobs?finished={min(count - len(jobs), 1000)}"
+                                    f"&finished_before={before}&limit=1")["items"]
+            page = [job for job in page if job["finished"]]
+            if not page:
+                break
+            jobs += page
+            before = min(job["id"] for job in page)
+        return jobs
 
 
 def wait_for_server(data, process, patience_s=10.0):

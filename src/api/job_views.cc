@@ -13,43 +13,8 @@
 namespace berth::api {
 namespace {
 
-constexpr std::int64_t kListMax = 10'000;
-constexpr std::int64_t kFinishedShown = 20;
-// Ended jobs of one user are looked for among so many.
-constexpr std::int64_t kFinishedSearched = 2'000;
-
 bool is_waiting(const model::JobRecord& record) {
     return record.state == model::JobState::Queued || record.state == model::JobState::Paused;
-}
-
-struct Filter {
-    std::string project;
-    std::string user;
-    std::vector<model::JobState> states;  // empty = all
-
-    bool accepts(const model::JobRecord& record) const {
-        return (project.empty() || record.spec.project == project) &&
-               (user.empty() || record.user == user) &&
-               (states.empty() || std::ranges::find(states, record.state) != states.end());
-    }
-};
-
-// "running,queued" -> states. Errors: Invalid.
-base::Result<std::vector<model::JobState>> parse_states(std::string_view text) {
-    std::vector<model::JobState> states;
-    while (!text.empty()) {
-        const std::size_t comma = std::min(text.find(','), text.size());
-        const auto state = codec::from_word<model::JobState>(text.substr(0, comma));
-        if (!state) {
-            return base::invalid(
-                "state: wanted " + codec::listed(codec::kWords<model::JobState>) + ", found \"" +
-                std::string(text.substr(0, comma)) + "\"" +
-                codec::did_you_mean(text.substr(0, comma), codec::kWords<model::JobState>));
-        }
-        states.push_back(*state);
-        text.remove_prefix(std::min(comma + 1, text.size()));
-    }
-    return states;
 }
 
 // What a long poll on one job waits for.
@@ -81,71 +46,6 @@ void respond_with_job(Site& site, const Respond& respond, model::JobId job) {
     if (!view) return respond(problem(view.error(), "berth ls -a"));
     respond(json_response(codec::job_json(*view, names(site))));
 }
-
-bool foresees(const Call& call) { return call.text("foresee") == "true"; }
-
-base::Result<std::vector<model::JobRecord>> ended_jobs(Site& site, const Filter& filter,
-                                                       std::int64_t count) {
-    if (count == 0) return std::vector<model::JobRecord>{};
-    const bool is_narrow = !filter.user.empty() || !filter.states.empty();
-    ports::FinishedQuery query;
-    query.project = filter.project;
-    query.limit = static_cast<int>(is_narrow ? kFinishedSearched : count);
-    BERTH_TRY(found, site.store.finished_jobs(query));
-    std::erase_if(found, [&](const auto& record) { return !filter.accepts(record); });
-    if (std::ssize(found) > count) found.resize(static_cast<std::size_t>(count));
-    return std::move(found);
-}
-
-base::Result<codec::Page<codec::JobView>> live_jobs(Site& site, const Call& call,
-                                                    const Filter& filter) {
-    BERTH_TRY(limit, call.number("limit", kListMax));
-    BERTH_TRY(after, call.number("after", 0));
-    codec::Page<codec::JobView> page;
-    const std::int64_t many = std::clamp<std::int64_t>(limit, 1, kListMax);
-    const auto& live = site.controller.state().jobs;
-    for (auto at = live.upper_bound({after}); at != live.end(); ++at) {
-        if (!filter.accepts(at->second)) continue;
-        if (std::ssize(page.items) == many) {
-            page.next = std::to_string(page.items.back().id.value);
-            break;
-        }
-        page.items.push_back(view_of(site, at->second));
-    }
-    return page;
-}
-
-void respond_with_list(Site& site, const Respond& respond, codec::Page<codec::JobView> page,
-                       const std::vector<model::JobRecord>& ended) {
-    for (const model::JobRecord& record : ended) page.items.push_back({record, {}, {}});
-    std::ranges::sort(page.items, {}, [](const model::JobRecord& record) { return record.id; });
-    respond(json_response(codec::job_list_json(page, names(site))));
-}
-
-base::Status list_jobs(Site& site, const Call& call) {
-    BERTH_TRY(states, parse_states(call.text("state")));
-    BERTH_TRY(finished, call.number("finished", kFinishedShown));
-    const Filter filter{call.text("project"), call.text("user"), states};
-    BERTH_TRY(live, live_jobs(site, call, filter));
-    // Those that have ended stand on the first page.
-    BERTH_TRY(after, call.number("after", 0));
-    if (after > 0) finished = 0;
-    BERTH_TRY(ended, ended_jobs(site, filter, std::min(finished, kListMax)));
-    const auto answer = [&site, respond = call.respond, ended = std::move(ended),
-                         next = live.next](std::vector<codec::JobView> views) {
-        respond_with_list(site, respond, {std::move(views), next}, ended);
-    };
-    if (foresees(call)) {
-        site.foresight.estimate(std::move(live.items), answer);
-    } else {
-        answer(std::move(live.items));
-    }
-    return {};
-}
-
-}  // namespace
-
-namespace {
 
 std::vector<model::JobId> packed_beside(const lifecycle::State& state,
                                         const model::JobRecord& record) {
@@ -232,10 +132,6 @@ void add_member(std::string& object, std::string_view name, std::string_view jso
     object += '}';
 }
 
-void get_jobs(Site& site, Call call) {
-    if (const auto listed = list_jobs(site, call); !listed) call.respond(problem(listed.error()));
-}
-
 void get_job(Site& site, Call call) {
     const auto job = call.job();
     const auto wait = call.wait();
@@ -249,7 +145,7 @@ void get_job(Site& site, Call call) {
                           goal->until == "change";
     const bool parks = wait->count() > 0 && found != live.end() && !is_stale &&
                        !is_reached(*goal, found->second) && !site.waiting.is_full();
-    if (!parks && foresees(call)) {
+    if (!parks && call.text("foresee") == "true") {
         auto view = view_of(site, *job);
         if (!view) return call.respond(problem(view.error(), "berth ls -a"));
         return foresee(site, std::move(*view), [&site, respond = call.respond](auto complete) {

@@ -42,6 +42,7 @@ std::string seconds_text(base::Duration wait) {
     return std::to_string(std::max<std::int64_t>(0, (wait.count() + 999) / 1000));
 }
 
+constexpr int kPageRows = 250;  // what a server answers without keeping others waiting
 constexpr int kBusyRetries = 2;
 
 // The server was too busy to hear the request, and nothing of it was done.
@@ -126,6 +127,7 @@ Outcome<JobList> Client::jobs(const JobQuery& query) {
     if (!query.project.empty()) target += "&project=" + percent_encoded(query.project);
     if (!query.user.empty()) target += "&user=" + percent_encoded(query.user);
     if (query.foresees) target += "&foresee=true";
+    target += "&limit=" + std::to_string(kPageRows);
     JobList list;
     for (std::string next = "0"; !next.empty();) {
         auto body = get(target + "&after=" + next);

@@ -13,7 +13,6 @@ namespace {
 using base::Status;
 
 constexpr std::size_t kMatrixRowBytesMax = 1024;
-constexpr Duration kNever{-1};
 
 std::string in_quotes(std::string_view text) {
     static constexpr std::size_t kShown = 40;

@@ -14,6 +14,12 @@ class Api(ServerCase):
         self.assertEqual(refused.exception.status, status, refused.exception.body)
         return json.loads(refused.exception.body)
 
+    def status_of(self, method, path, body=None):
+        try:
+            return 200, self.server.request(method, path, body)
+        except Refused as refused:
+            return refused.status, refused.body
+
     def raw(self, data):
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(self.server.data / "berth.sock"))
@@ -125,6 +131,32 @@ class Api(ServerCase):
         self.assertEqual([gpu["used"] for gpu in node["devices"]], [0.5] + [0] * 7)
         self.assertEqual(node["devices"][0]["jobs"], [job])
 
+    def test_numbers_beyond_all_sense_are_answered_and_nothing_breaks(self):
+        job = self.shell("sleep 600")
+        odd = ("", "x", "-1", "2147483648", "9223372036854775807", "99999999999999999999", "1e9")
+        asked = [f"jobs?{name}=" for name in ("limit", "after", "finished", "finished_before")]
+        asked += [f"events?{name}=" for name in ("after", "limit", "job")]
+        asked += [f"jobs/{job}/log?{name}=" for name in ("offset", "attempt", "task")]
+        asked += [f"jobs/{job}?since=", "jobs/"]
+        for address in asked:
+            for value in odd:
+                status, _ = self.status_of("GET", address + value)
+                self.assertIn(status, (200, 400, 404), address + value)
+        sent = [("PUT", "projects/p", name) for name in
+                ("quota", "limit", "weight", "priority", "preemption_delay", "pools")]
+        sent += [("PUT", "pools/default", "exchange"), ("PUT", "policy", "min_run"),
+                 ("PUT", "policy", "grace"), ("POST", f"jobs/{job}/pause", "grace")]
+        for method, address, name in sent:
+            for value in (2**31, 2**63 - 1, 2**70, -2**70, -2, 1e300, "", "x" * 300, [],
+                          {"a": 2**70}):
+                status, _ = self.status_of(method, address, {name: value})
+                self.assertIn(status, (200, 201, 400, 404, 409, 422), f"{address} {name} {value}")
+        for node in ({"gpus": 2**31}, {"gpus": 1, "gpu_memory": 2**62}, {"gpus": -1}, {"gpus": 65}):
+            for count in (1, 0, -1, 2**31 - 1):
+                what_if = {"suppose": [{"what": "node", "count": count, "node": node}]}
+                self.assertIn(self.status_of("POST", "what-if", what_if)[0], (200, 400), what_if)
+        self.assertEqual(self.server.get("status")["pid"], self.server.pid)
+
     def test_a_long_list_comes_in_pages(self):
         jobs = [self.server.submit(["sleep", "600"], gpus=8)["id"] for _ in range(5)]
         pages, after = [], "0"
@@ -133,6 +165,40 @@ class Api(ServerCase):
             pages.append([job["id"] for job in page["items"]])
             after = page.get("next", "")
         self.assertEqual(pages, [jobs[:2], jobs[2:4], jobs[4:]])
+
+    def test_a_page_by_importance_has_what_runs_and_what_is_next(self):
+        runs = self.shell("sleep 600", gpus=8)
+        self.server.wait_for_state(runs, "running")
+        last = self.server.submit(["true"], gpus=8, priority=10)["id"]
+        queued = [self.server.submit(["true"], gpus=8)["id"] for _ in range(4)]
+        urgent = self.server.submit(["true"], gpus=8, priority=90, preemptible=True)["id"]
+        held = self.server.submit(["true"], gpus=8, priority=95, preemptible=True)["id"]
+        self.server.request("POST", f"jobs/{held}/pause")
+        page = self.server.get("jobs?order=importance&limit=4")
+        self.assertEqual([job["id"] for job in page["items"]], [runs, *queued[:2], urgent])
+        self.assertEqual((page["more"], page["next"]), (4, ""))
+        whole = self.server.get("jobs?order=importance&limit=9")
+        self.assertEqual({job["id"] for job in whole["items"]},
+                         {runs, last, *queued, urgent, held})
+        self.assertEqual(whole["more"], 0)
+        self.refused(400, "GET", "jobs?order=beauty")
+        self.refused(400, "GET", "jobs?finished=1001")
+
+    def test_ended_jobs_come_in_pages_backwards(self):
+        jobs = [self.shell("true") for _ in range(5)]
+        for job in jobs:
+            self.server.wait(job)
+        newest = self.server.get("jobs?finished=2")["items"]
+        self.assertEqual([job["id"] for job in newest], jobs[3:])
+        earlier = self.server.get(f"jobs?finished=2&finished_before={jobs[3]}")["items"]
+        self.assertEqual([job["id"] for job in earlier], jobs[1:3])
+
+    def test_jobs_are_found_by_name(self):
+        for name in ("one", "two", "one"):
+            last = self.server.submit(["sleep", "600"], gpus=8, name=name)["id"]
+        found = self.server.get("jobs?name=one")["items"]
+        self.assertEqual([job["id"] for job in found], [last - 2, last])
+        self.assertEqual(len(self.server.get("jobs?name=default/two")["items"]), 1)
 
     def test_the_events_of_one_job_come_in_pages_too(self):
         job = self.server.submit(["true"])["id"]

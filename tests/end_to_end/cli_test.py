@@ -44,6 +44,16 @@ class Verbs(ServerCase):
 
     # --- looking
 
+    def test_people_are_shown_the_first_page_of_a_long_list_and_programs_all_of_it(self):
+        count = 60
+        for _ in range(count):
+            self.server.submit(["sleep", "600"], gpus=8)
+        shown = self.server.berth("ls").stdout.splitlines()
+        self.assertEqual(len(shown), 1 + 50 + 1)
+        self.assertEqual(shown[-1], "and 10 more: berth ls --all")
+        self.assertEqual(len(self.server.berth("ls", "--all").stdout.splitlines()), 1 + count)
+        self.assertEqual(len(self.server.berth("ls", "-q").stdout.splitlines()), count)
+
     def test_ls_shows_live_jobs_and_with_a_finished_ones(self):
         done = self.submit("-n", "first", "--", "true")
         self.server.wait(done)
