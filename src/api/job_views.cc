@@ -113,6 +113,7 @@ codec::NameSource names(Site& site) {
         const auto ended = site.store.finished_job(job);
         return ended ? ended->spec.project + "/" + ended->spec.name : std::string();
     };
+    source.date_shift = site.clock.date_shift();
     return source;
 }
 
@@ -181,7 +182,7 @@ void get_why(Site& site, Call call) {
         codec::append_json_string(text, complete.why);
         add_member(body, "text", text);
         if (complete.foresight) {
-            add_member(body, "foresight", codec::foresight_json(*complete.foresight));
+            add_member(body, "foresight", codec::foresight_json(*complete.foresight, names(site)));
         }
         respond(json_response(std::move(body)));
     });

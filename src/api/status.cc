@@ -51,7 +51,7 @@ void get_status(Site& site, Call call) {
     json.key("version"), json.string(facts.version);
     json.key("cluster_id"), json.string(facts.cluster_id);
     json.key("pid"), json.number(::getpid());
-    json.key("started"), json.string(codec::format_time(facts.started));
+    json.key("started"), json.string(codec::format_time(facts.started + site.clock.date_shift()));
     json.key("data_dir"), json.string(facts.data_dir);
     json.key("port"), json.number(facts.port);
     json.key("profile"), json.string(facts.profile);

@@ -16,8 +16,9 @@ namespace berth::api {
 namespace {
 
 // Names of those that are only supposed too.
-codec::NameSource names_of(const lifecycle::State& state) {
+codec::NameSource names_of(const lifecycle::State& state, model::Duration date_shift) {
     codec::NameSource source;
+    source.date_shift = date_shift;
     source.node = [&state](model::NodeId node) { return state.cluster.description(node).name; };
     source.job = [&state](model::JobId job) -> std::string {
         const auto found = state.jobs.find(job);
@@ -78,13 +79,12 @@ void post_what_if(Site& site, Call call) {
                                                   std::max(site.clock.now(), state.time),
                                                   std::move(request->suppose),
                                                   {}});
-    const auto work = [task] {
+    const auto work = [task, shift = site.clock.date_shift()] {
         const auto compared =
             foresight::what_if(task->state, task->suppose, task->policy, task->now);
-        task->response =
-            compared
-                ? json_response(codec::what_if_json(compared->what_if, names_of(compared->then)))
-                : problem(compared.error());
+        task->response = compared ? json_response(codec::what_if_json(
+                                        compared->what_if, names_of(compared->then, shift)))
+                                  : problem(compared.error());
     };
     const auto respond = call.respond;
     if (!site.in_background(work, [task, respond] { respond(std::move(task->response)); })) {

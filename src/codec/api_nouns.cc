@@ -41,10 +41,10 @@ std::string job_json(const JobView& job, const NameSource& names) {
 base::Result<JobView> parse_job(std::string_view text, NameTable& names) {
     return parse_document<JobView>(text, lenient("Job", &names));
 }
-std::string foresight_json(const Foresight& foresight) {
+std::string foresight_json(const Foresight& foresight, const NameSource& names) {
     std::string text;
     JsonWriter json(text);
-    write_value(ApiStyle(nullptr), json, foresight);
+    write_value(ApiStyle(&names), json, foresight);
     return text;
 }
 std::string job_list_json(const Page<JobView>& jobs, const NameSource& names) {

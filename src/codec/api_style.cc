@@ -88,6 +88,11 @@ void ApiStyle::read(JsonReader& json, model::Duration& duration) const {
     duration = model::Duration{milliseconds};
 }
 
+void ApiStyle::write(JsonWriter& json, model::TimePoint time) const {
+    const auto shift = source_ == nullptr ? model::Duration{0} : source_->date_shift;
+    json.string(format_time(time + shift));
+}
+
 void ApiStyle::read(JsonReader& json, model::TimePoint& time) const {
     const std::string text = json.read_string();
     const auto parsed = parse_time(text);

@@ -39,7 +39,7 @@ class ApiStyle {
     void read(JsonReader& json, model::Bytes& amount) const { amount.value = json.read_int(); }
     void write(JsonWriter& json, model::Duration duration) const;
     void read(JsonReader& json, model::Duration& duration) const;
-    void write(JsonWriter& json, model::TimePoint time) const { json.string(format_time(time)); }
+    void write(JsonWriter& json, model::TimePoint time) const;
     void read(JsonReader& json, model::TimePoint& time) const;
     void write(JsonWriter& json, model::JobId job) const;
     void read(JsonReader& json, model::JobId& job) const;

@@ -34,10 +34,11 @@
 
 namespace berth::codec {
 
-// What ids are called, for writing. An empty answer means: not known.
+// What ids are called, and which date a time is, for writing. An empty answer means: not known.
 struct NameSource {
     std::function<std::string(model::NodeId)> node;
     std::function<std::string(model::JobId)> job;  // "project/name"
+    base::Duration date_shift{0};  // ports::Clock
 };
 
 // What ids are called, filled while reading: a reader numbers the nodes as it meets them.
@@ -149,7 +150,7 @@ base::Result<WhatIfRequest> parse_what_if_request(std::string_view text);
 std::string job_json(const JobView& job, const NameSource& names);
 base::Result<JobView> parse_job(std::string_view text, NameTable& names);
 // Without an envelope, to stand inside another document.
-std::string foresight_json(const Foresight& foresight);
+std::string foresight_json(const Foresight& foresight, const NameSource& names);
 std::string job_list_json(const Page<JobView>& jobs, const NameSource& names);
 base::Result<Page<JobView>> parse_job_list(std::string_view text, NameTable& names);
 

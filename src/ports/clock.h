@@ -9,8 +9,11 @@ namespace berth::ports {
 class Clock {
   public:
     virtual ~Clock() = default;
-    // Milliseconds since 1970, UTC; never goes back within one process.
+    // Goes on at the speed of time, never back. About milliseconds since 1970, UTC.
     virtual base::TimePoint now() const = 0;
+    // What is added to a time where people read it as a date: the clock of the machine may have
+    // been set meanwhile.
+    virtual base::Duration date_shift() const { return base::Duration{0}; }
 };
 
 }  // namespace berth::ports

@@ -192,6 +192,14 @@ def build_stamp(folder):
     return str(program)
 
 
+def build_wall_clock(folder):
+    """The library that lets a test set the wall clock of a program."""
+    library = pathlib.Path(folder) / "wall_clock.so"
+    subprocess.run(["cc", "-O2", "-shared", "-fPIC", "-o", library,
+                    ROOT / "tests/support/wall_clock.c", "-ldl"], check=True)
+    return str(library)
+
+
 def quantile(values, part):
     values = sorted(values)
     return values[min(len(values) - 1, int(len(values) * part))]

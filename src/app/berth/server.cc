@@ -37,11 +37,9 @@ constexpr std::chrono::seconds kCancelPatience{90};
 constexpr std::size_t kBackgroundMax = 16;
 // Answers under way get so long to leave.
 constexpr std::chrono::milliseconds kFarewell{50};
+// A server that was killed goes on from a time as old as this, or from its last event.
+constexpr std::chrono::seconds kKeepTimeEvery{1};
 const std::string kMachine = "machine";
-
-void log_line(const std::string& text, model::TimePoint now) {
-    std::fprintf(stderr, "%s %s\n", codec::format_time(now).c_str(), text.c_str());
-}
 
 // Clients and running jobs each take a descriptor.
 base::Status raise_descriptor_limit() {
@@ -116,6 +114,11 @@ struct Server::Parts {
     bool run_in_background(std::function<void()> work, std::function<void()> then);
     void end();
 
+    // The time that the next server goes on from.
+    std::string clock_file() const { return options.data_dir + "/clock"; }
+    void keep_time();
+    void log_line(const std::string& text) const;
+
     ServerOptions options;
     asio::io_context loop{1};
     system_clock::SystemClock clock;
@@ -129,6 +132,7 @@ struct Server::Parts {
     asio::steady_timer ticker{loop};
     asio::steady_timer farewell{loop};
     asio::signal_set signals{loop, SIGTERM, SIGINT};
+    model::TimePoint kept_time;
     std::optional<base::Error> set_up_error;
     std::optional<asio::steady_timer::time_point> next_step;
     bool will_step = false;
@@ -160,11 +164,13 @@ base::Status Server::Parts::open() {
     inventory = std::move(chosen_inventory);
     BERTH_TRY(opened, adapters::sqlite::open_store(options.data_dir));
     store = std::move(opened);
+    clock.go_on_from(clock_file());
     BERTH_TRY(cluster_id, obtain_cluster_id(options.data_dir));
     BERTH_TRY(chosen_launcher, choose_launcher(loop, options, cluster_id, inventory.is_simulated));
     launcher = std::move(chosen_launcher);
     BERTH_TRY(token, api::obtain_token(options.data_dir + "/token"));
     BERTH_TRY_VOID(make_controller(policy));
+    clock.not_before(controller->state().time);
     BERTH_TRY(named, NamedNodes::make(std::move(inventory.inventory), controller->state().cluster));
     inventory.inventory = std::move(named);
     BERTH_TRY(nodes, inventory.inventory->discover());
@@ -275,14 +281,25 @@ void Server::Parts::step_soon() {
     });
 }
 
+void Server::Parts::log_line(const std::string& text) const {
+    const std::string date = codec::format_time(clock.now() + clock.date_shift());
+    std::fprintf(stderr, "%s %s\n", date.c_str(), text.c_str());
+}
+
+void Server::Parts::keep_time() {
+    kept_time = clock.now();
+    clock.keep(clock_file());
+}
+
 void Server::Parts::step() {
     if (controller->has_failed()) return;
     controller->step();
+    if (clock.now() - kept_time >= kKeepTimeEvery) keep_time();
     if (!controller->has_failed()) {
         if (waits_for_jobs && controller->state().jobs.empty()) return end();
         return set_timer();
     }
-    log_line("berth ends: " + controller->failure()->message, clock.now());
+    log_line("berth ends: " + controller->failure()->message);
     exit_code = 1;
     end();
 }
@@ -359,21 +376,22 @@ int Server::run() {
     parts.signals.async_wait([&parts](const boost::system::error_code& error, int) {
         if (!error) parts.begin_end(api::JobsAtShutdown::Keep);
     });
-    log_line("berth " BERTH_VERSION " serves " + parts.options.data_dir, parts.clock.now());
+    parts.log_line("berth " BERTH_VERSION " serves " + parts.options.data_dir);
     const std::string kept = kept_shares(parts.controller->state().cluster, parts.launcher);
-    if (!kept.empty()) log_line(kept.substr(2, kept.size() - 3), parts.clock.now());
+    if (!kept.empty()) parts.log_line(kept.substr(2, kept.size() - 3));
     parts.set_timer();
     parts.loop.run();
     parts.http.reset();
     if (parts.exit_code == 0) {
         if (const auto written = parts.controller->write_snapshot(); !written) {
-            log_line("no snapshot: " + written.error().message, parts.clock.now());
+            parts.log_line("no snapshot: " + written.error().message);
         }
     }
     ::unlink((parts.options.data_dir + "/berth.sock").c_str());
     ::unlink((parts.options.data_dir + "/port").c_str());
     parts.launcher.launcher.reset();
-    log_line("berth ended", parts.clock.now());
+    parts.keep_time();
+    parts.log_line("berth ended");
     return parts.exit_code;
 }
 
