@@ -45,7 +45,7 @@ class NullLauncher final : public ports::Launcher {
     void stop(ports::AttemptId attempt, ports::StopReason, base::Duration) override {
         stop("nobody should be paused, but job " + std::to_string(attempt.job.value));
     }
-    void recover(std::span<const ports::AttemptId>) override {}
+    void recover(std::span<const ports::BegunAttempt>) override {}
 
     std::deque<ports::AttemptId>& started() { return started_; }
 

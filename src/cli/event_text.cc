@@ -62,6 +62,11 @@ struct Phrase {
     std::string operator()(const model::ProjectRemoved& event) const {
         return "project " + event.project + " removed";
     }
+    std::string operator()(const model::LogBegun& event) const {
+        if (event.last_job.value <= 0) return "log begun";
+        return "log goes on from an earlier state; new jobs are numbered above " +
+               std::to_string(event.last_job.value);
+    }
     std::string operator()(const model::PolicySet& event) const {
         std::string text = "policy:";
         for (const auto& [name, value] : event.settings) {

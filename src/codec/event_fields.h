@@ -17,12 +17,12 @@ namespace berth::codec {
 
 // In the order of model::EventBody.
 inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBody>> kEventTypes{
-    "levels_set",     "pool_set",     "node_set",     "project_set",         "job_submitted",
-    "job_starting",   "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
-    "job_paused",     "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
-    "job_finished",   "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
-    "node_moved",     "job_parked",   "job_woken",    "pool_removed",        "policy_set",
-    "project_removed"};
+    "levels_set",      "pool_set",     "node_set",     "project_set",         "job_submitted",
+    "job_starting",    "job_running",  "job_reserved", "reservation_dropped", "pause_requested",
+    "job_paused",      "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
+    "job_finished",    "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
+    "node_moved",      "job_parked",   "job_woken",    "pool_removed",        "policy_set",
+    "project_removed", "log_begun"};
 
 template <>
 struct Fields<model::ProjectSet> {
@@ -37,6 +37,14 @@ struct Fields<model::ProjectRemoved> {
 template <>
 struct Fields<model::PolicySet> {
     static void visit(auto&& field) { field("settings", &model::PolicySet::settings); }
+};
+
+template <>
+struct Fields<model::LogBegun> {
+    static void visit(auto&& field) {
+        using L = model::LogBegun;
+        field("incarnation", &L::incarnation), field("last_job", &L::last_job);
+    }
 };
 
 template <>
@@ -148,6 +156,7 @@ struct Fields<model::Snapshot> {
         field("sequence", &model::Snapshot::sequence);
         field("time", &model::Snapshot::time);
         field("last_job", &model::Snapshot::last_job);
+        field("incarnations", &model::Snapshot::incarnations);
         field("levels", &model::Snapshot::levels);
         field("pools", &model::Snapshot::pools);
         field("nodes", &model::Snapshot::nodes), field("places", &model::Snapshot::places);

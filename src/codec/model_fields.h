@@ -120,6 +120,7 @@ struct Fields<model::JobRecord> {
         field("first_start", &R::first_start);
         field("last_start", &R::last_start), field("last_checkpoint", &R::last_checkpoint);
         field("finished", &R::finished), field("attempts", &R::attempts);
+        field("incarnation", &R::incarnation);
         field("pauses", &R::pauses), field("losses", &R::losses);
         field("attained_gpu_ms", &R::attained_gpu_ms), field("settled", &R::settled);
         field("turn_gpu_ms", &R::turn_gpu_ms);

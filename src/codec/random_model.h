@@ -46,6 +46,7 @@ class RandomModel {
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.stale_since = maybe(time());
         record.pause_way = {{}, text(), text()}, record.turn_gpu_ms = large();
+        record.incarnation = small();
         const auto frozen = maybe(model::Frozen{{large()}, duration()});
         record.last_pause =
             maybe(model::PauseReceipt{time(), rule(), job(), text(), cost(), time(), maybe(time()),
@@ -58,7 +59,7 @@ class RandomModel {
     model::Snapshot snapshot() {
         model::Snapshot all;
         all.sequence = large(), all.time = time(), all.last_job = job();
-        all.levels = texts(), all.policy[text()] = text();
+        all.levels = texts(), all.policy[text()] = text(), all.incarnations = texts();
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) {
             all.pools.push_back({text(), labels(), {{text(), large()}}, text()});
             all.nodes.push_back(node()), all.jobs.push_back(record());
@@ -122,9 +123,8 @@ class RandomModel {
         return node;
     }
     model::Project project() {
-        model::Project project{
-            text(),           text(), large(), rights(), {}, maybe(duration()), maybe(duration()),
-            maybe(duration())};
+        const auto wait = [&] { return maybe(duration()); };
+        model::Project project{text(), text(), large(), rights(), {}, wait(), wait(), wait()};
         if (flag()) project.pools[text()] = rights();
         return project;
     }
@@ -176,6 +176,7 @@ class RandomModel {
     void fill(model::PoolRemoved& e) { e.pool = text(); }
     void fill(model::ProjectRemoved& e) { e.project = text(); }
     void fill(model::PolicySet& e) { e.settings[text()] = maybe(text()); }
+    void fill(model::LogBegun& e) { e = {std::to_string(rng_.next()), job()}; }
     void fill(model::NodeMoved& e) { e = {text(), text(), text()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }
@@ -193,7 +194,6 @@ class RandomModel {
     void fill(model::JobsParted& e) { e = {job(), job()}; }
     void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }
     void fill(auto& e) { e.job = job(); }
-
     base::Rng rng_;
     Amounts amounts_;
 };

@@ -144,7 +144,8 @@ void Controller::run_effects(const Transaction& transaction) {
 void Controller::launch(const Transaction& transaction, model::JobId id) {
     const model::JobRecord* job = transaction.find(id);
     if (job == nullptr || job->tasks.empty()) return;
-    const auto give = [&](const ports::LaunchOrder& order) {
+    const auto give = [&](ports::LaunchOrder order) {
+        order.log = lifecycle::incarnation_of(state_, *job);
         job->frozen.empty() ? ports_.launcher.start(order) : ports_.launcher.resume(order);
     };
     const model::GpuProfile* known = state_.profiles.of(*job);

@@ -10,6 +10,19 @@
 #include "model/task_groups.h"
 
 namespace berth::control {
+namespace {
+
+bool may_have_processes(const model::JobRecord& job) {
+    switch (job.state) {
+        case model::JobState::Starting:
+        case model::JobState::Running:
+        case model::JobState::Pausing:
+        case model::JobState::Cancelling: return true;
+        default: return !job.frozen.empty();
+    }
+}
+
+}  // namespace
 
 std::vector<int> gpu_indices(std::uint64_t mask) {
     std::vector<int> indices;
@@ -43,6 +56,15 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
                                record.spec.request.gpu_memory_max});
     }
     return order;
+}
+
+std::vector<ports::BegunAttempt> begun_attempts(const lifecycle::State& state) {
+    std::vector<ports::BegunAttempt> attempts;
+    for (const auto& [id, job] : state.jobs) {
+        if (!may_have_processes(job)) continue;
+        attempts.push_back({{id, job.attempts}, lifecycle::incarnation_of(state, job)});
+    }
+    return attempts;
 }
 
 }  // namespace berth::control

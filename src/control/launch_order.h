@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cluster/cluster.h"
+#include "lifecycle/apply.h"
 #include "model/record.h"
 #include "ports/launcher.h"
 
@@ -16,5 +17,8 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
 
 // The GPUs of a mask, lowest first.
 std::vector<int> gpu_indices(std::uint64_t mask);
+
+// The attempts that may have processes.
+std::vector<ports::BegunAttempt> begun_attempts(const lifecycle::State& state);
 
 }  // namespace berth::control

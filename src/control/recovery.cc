@@ -6,22 +6,13 @@
 #include <algorithm>
 
 #include "control/controller.h"
+#include "control/launch_order.h"
 #include "lifecycle/check.h"
 
 namespace berth::control {
 namespace {
 
 constexpr std::int64_t kEventsAtOnce = 10'000;
-
-bool may_have_processes(const model::JobRecord& job) {
-    switch (job.state) {
-        case model::JobState::Starting:
-        case model::JobState::Running:
-        case model::JobState::Pausing:
-        case model::JobState::Cancelling: return true;
-        default: return !job.frozen.empty();
-    }
-}
 
 }  // namespace
 
@@ -30,6 +21,12 @@ base::Status Controller::recover() {
     if (snapshot) state_ = lifecycle::restore(*snapshot);
     BERTH_TRY_VOID(follow_policy(state_.time));
     BERTH_TRY_VOID(replay());
+    if (const auto begins = ports_.store.begins()) {
+        // First of all, so that whatever is started from now on carries the new name.
+        Transaction transaction(state_, std::max(ports_.clock.now(), state_.time), 1);
+        BERTH_TRY_VOID(transaction.record(*begins, kMachine));
+        BERTH_TRY_VOID(ports_.store.commit(transaction.batch()));
+    }
     needs_decision_ = true;
     ports_.launcher.set_listener(this);
     take_up_attempts();
@@ -78,11 +75,7 @@ base::Status Controller::follow_policy(model::TimePoint now) {
 
 void Controller::take_up_attempts() {
     const model::TimePoint now = std::max(ports_.clock.now(), state_.time);
-    std::vector<ports::AttemptId> attempts;
-    for (const auto& [id, job] : state_.jobs) {
-        if (may_have_processes(job)) attempts.push_back({id, job.attempts});
-    }
-    ports_.launcher.recover(attempts);
+    ports_.launcher.recover(begun_attempts(state_));
     for (const auto& [id, job] : state_.jobs) {
         const bool pauses = job.state == model::JobState::Pausing || job.is_resizing();
         if (!pauses && job.state != model::JobState::Cancelling) continue;

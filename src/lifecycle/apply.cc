@@ -56,6 +56,11 @@ class Fold {
         }
     }
 
+    void operator()(const model::LogBegun& begun) {
+        state_.incarnations.push_back(begun.incarnation);
+        state_.last_job = std::max(state_.last_job, begun.last_job);
+    }
+
     void operator()(const model::JobSubmitted& submitted) {
         model::JobSpec spec = submitted.spec;
         spec.packed.reset();  // its profile says
@@ -80,7 +85,7 @@ class Fold {
         state_.cluster.place(starting.job, pool_of(starting.tasks), starting.tasks);
         record.tasks.insert(record.tasks.end(), starting.tasks.begin(), starting.tasks.end());
         count_use(record, starting.tasks, +1);
-        record.attempts = starting.attempt;
+        begin_attempt(record, starting.attempt);
         state_.cluster.set_stay(starting.job, {});  // it is placed there, or its processes are lost
         // Its processes go on until they have saved and stopped.
         if (record.is_resizing()) return;
@@ -94,7 +99,7 @@ class Fold {
         free_releasing(record, resized.saved);
         record.frozen.clear();
         record.lost_gpu_ms += resized.lost_gpu_ms;
-        record.attempts = resized.attempt;
+        begin_attempt(record, resized.attempt);
         record.state = JobState::Starting;
         note_start(record);
     }
@@ -325,6 +330,13 @@ class Fold {
         if (state_.cluster.job(record.id).hold) state_.cluster.drop_hold(record.id);
         record.hold.clear();
         record.hold_deadline.reset();
+    }
+
+    // The same again, where frozen processes go on.
+    void begin_attempt(JobRecord& record, int attempt) const {
+        if (record.attempts == attempt) return;
+        record.attempts = attempt;
+        record.incarnation = static_cast<int>(state_.incarnations.size());
     }
 
     // It is started with the tasks it has now; its work so far is saved or lost.

@@ -23,6 +23,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/paged_map.h"
 #include "base/result.h"
@@ -38,6 +39,7 @@ struct State {
     cluster::Cluster cluster;
     base::PagedMap<model::JobId, model::JobRecord> jobs;  // those not final
     model::JobId last_job{0};
+    std::vector<std::string> incarnations;  // of the log, in order; none before version 3
     std::int64_t sequence = 0;
     model::TimePoint time;
     std::array<std::int64_t, model::kJobStateNames.size()> counts{};  // of jobs, by state
@@ -65,6 +67,8 @@ void restore_attained(State& state, const model::JobRecord& record);
 
 // What the policy says of a new job where that says nothing.
 void fill_in(model::JobSpec& spec, const model::Policy& policy);
+// The incarnation of the log in which the job's attempt began; empty = before the first.
+std::string incarnation_of(const State& state, const model::JobRecord& record);
 // Whether a running job is to be parked that has made no call to its GPUs for so long.
 bool may_be_parked(const model::JobRecord& record, model::Duration idle);
 // Tells the cluster whether the job may run: not when a user paused it, it is parked or cancelled.

@@ -77,6 +77,18 @@ class Check {
         return {};
     }
 
+    Status operator()(const model::LogBegun& begun) const {
+        const bool is_plain = std::ranges::all_of(begun.incarnation, [](char letter) {
+            return (letter >= '0' && letter <= '9') || (letter >= 'a' && letter <= 'z');
+        });
+        if (begun.incarnation.empty() || !is_plain) {
+            return base::invalid("an incarnation of the log has a name of letters and digits");
+        }
+        if (std::ranges::find(state_.incarnations, begun.incarnation) == state_.incarnations.end())
+            return {};
+        return fail(ErrorCode::Exists, "this incarnation of the log has begun before");
+    }
+
     Status operator()(const model::NodeMoved& moved) const {
         const base::NodeId node = state_.cluster.find_node(moved.node);
         if (!node.is_valid()) return no_node(moved.node);

@@ -44,6 +44,11 @@ void restore_attained(State& state, const model::JobRecord& record) {
     cluster::note_attained(state.cluster, record.id, record.attained_gpu_ms, record.settled);
 }
 
+std::string incarnation_of(const State& state, const model::JobRecord& record) {
+    const auto number = static_cast<std::size_t>(record.incarnation);
+    return number == 0 ? "" : state.incarnations.at(number - 1);
+}
+
 void restore_places(State& state, const std::vector<model::NodePlace>& places) {
     for (const model::NodePlace& place : places) {
         state.cluster.move_node(state.cluster.find_node(place.node),
@@ -56,6 +61,7 @@ model::Snapshot snapshot(const State& state) {
     snapshot.sequence = state.sequence;
     snapshot.time = state.time;
     snapshot.last_job = state.last_job;
+    snapshot.incarnations = state.incarnations;
     snapshot.levels.assign(state.cluster.levels().begin(), state.cluster.levels().end());
     for (const auto& pool : state.cluster.pools()) {
         if (!pool.name.empty()) snapshot.pools.push_back(pool.description());
@@ -127,6 +133,7 @@ State restore(const model::Snapshot& snapshot) {
     state.sequence = snapshot.sequence;
     state.time = snapshot.time;
     state.last_job = snapshot.last_job;
+    state.incarnations = snapshot.incarnations;
     state.cluster.set_levels(snapshot.levels);
     for (const model::Pool& pool : snapshot.pools) state.cluster.set_pool(pool);
     for (const model::Node& node : snapshot.nodes) state.cluster.set_node(node);

@@ -47,6 +47,13 @@ struct ProjectRemoved {
     std::string project;
 };
 
+// The log goes on under a new name, so that whatever lies about from another one can be told apart.
+// Ids of jobs go on above `last_job`.
+struct LogBegun {
+    std::string incarnation;  // random
+    JobId last_job{0};
+};
+
 // From the next decision on. A setting without a text is again as the server was started.
 struct PolicySet {
     PolicyChanges settings;
@@ -56,19 +63,19 @@ struct JobSubmitted {
     JobId job;
     JobSpec spec;
     std::string user;
-    std::string command;                   // for people, shortened
+    std::string command;  // for people, shortened
 };
 // The processes of these tasks may be started. Written before anything is started.
 struct JobStarting {
     JobId job;
-    int attempt = 1;                       // counts starts of the whole gang, from 1
+    int attempt = 1;  // counts starts of the whole gang, from 1
     Rule rule = Rule::Allocate;
     std::vector<TaskPlacement> tasks;
 };
 // All its started processes run, or run again where they were frozen.
 struct JobRunning {
     JobId job;
-    PauseWay pause_way = {};               // unknown = as before
+    PauseWay pause_way = {};  // unknown = as before
 };
 struct JobReserved {
     JobId job;
@@ -82,19 +89,19 @@ struct ReservationDropped {
 struct PauseRequested {
     JobId job;
     Rule rule = Rule::Reclaim;
-    JobId beneficiary;                     // not valid when a user asked
+    JobId beneficiary;  // not valid when a user asked
     PauseCost cost;
-    TimePoint deadline;                    // killed then
+    TimePoint deadline;  // killed then
     bool whole_job = true;
     std::vector<int> tasks;
-    bool is_wasteful = false;              // counts against the pool's waste budget
+    bool is_wasteful = false;  // counts against the pool's waste budget
 };
 // The tasks asked to pause have left their GPUs.
 struct JobPaused {
     JobId job;
-    bool saved = false;                    // it stopped by itself within the grace, or is frozen
-    std::string detail = {};               // what the machine said of it
-    std::optional<Frozen> frozen = {};     // its processes live and are its next start
+    bool saved = false;  // it stopped by itself within the grace, or is frozen
+    std::string detail = {};  // what the machine said of it
+    std::optional<Frozen> frozen = {};  // its processes live and are its next start
 };
 // All processes of the job have ended so that it can go on with another number of tasks: those that
 // were asked to leave are gone, and the next attempt may be started on what it holds.
@@ -156,7 +163,7 @@ using EventBody =
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
                  JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved, PolicySet,
-                 ProjectRemoved>;
+                 ProjectRemoved, LogBegun>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -65,6 +65,7 @@ struct JobRecord {
     std::optional<TimePoint> last_checkpoint;
     std::optional<TimePoint> finished;
     int attempts = 0;
+    int incarnation = 0;                // of the log in which its attempt began; 0 = before any
     int pauses = 0;
     int losses = 0;                     // attempts that were lost through no doing of its own
     std::int64_t attained_gpu_ms = 0;   // service received; never lost by a pause
@@ -104,6 +105,7 @@ struct Snapshot {
     std::int64_t sequence = 0;  // of the last event folded into it
     TimePoint time;
     JobId last_job{0};  // the highest id ever given
+    std::vector<std::string> incarnations;  // of the log, in order
     Levels levels = default_levels();
     std::vector<Pool> pools;
     std::vector<Node> nodes;  // in the order in which NodeIds were given

@@ -25,6 +25,12 @@ struct AttemptId {
     auto operator<=>(const AttemptId&) const = default;
 };
 
+// An attempt that the event log says was begun.
+struct BegunAttempt {
+    AttemptId id;
+    std::string log = {};  // incarnation of the event log that began it; empty = none
+};
+
 // One process of the gang.
 struct TaskLaunch {
     int rank = 0;
@@ -42,6 +48,7 @@ struct TaskLaunch {
 
 struct LaunchOrder {
     AttemptId attempt;
+    std::string log = {};  // BegunAttempt
     std::string job_name;
     std::string project;
     model::JobKind kind = model::JobKind::Train;
@@ -116,8 +123,9 @@ class Launcher {
     virtual void stop(AttemptId attempt, StopReason reason, base::Duration grace) = 0;
     // After a restart of the server: takes up every attempt that the log says was starting or
     // running, or is frozen. Each is answered by on_running, on_frozen, on_exit or on_lost; what
-    // had never been started is answered by on_lost with kNeverStarted.
-    virtual void recover(std::span<const AttemptId> attempts) = 0;
+    // had never been started is answered by on_lost with kNeverStarted. An attempt of the same name
+    // that another incarnation of the log began is none of them.
+    virtual void recover(std::span<const BegunAttempt> attempts) = 0;
 };
 
 }  // namespace berth::ports

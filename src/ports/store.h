@@ -42,6 +42,10 @@ class Store {
   public:
     virtual ~Store() = default;
 
+    // What this log is to begin with, as its first commit from now on; none where it simply goes
+    // on.
+    virtual std::optional<model::LogBegun> begins() const { return {}; }
+
     // Writes all or nothing and returns when it is durable. Errors: Unavailable (disk).
     virtual base::Status commit(const Batch& batch) = 0;
 

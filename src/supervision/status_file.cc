@@ -22,6 +22,10 @@ bool take_number(std::string_view& line, int& number) {
 
 }  // namespace
 
+std::string log_line(std::string_view incarnation) {
+    return "log " + std::string(incarnation) + '\n';
+}
+
 std::string starting_line(std::string_view boot, int pid) {
     return "starting " + std::string(boot) + ' ' + std::to_string(pid) + '\n';
 }
@@ -66,6 +70,9 @@ StatusReading parse_status(std::string_view text) {
         if (word == "starting") {
             reading.started = true;
             reading.boot = next_word(line);
+            if (!take_number(line, reading.supervisor)) reading.supervisor = 0;
+        } else if (word == "log" && reading.log.empty()) {
+            reading.log = next_word(line);
         } else if (word == "running") {
             reading.running = true;
         }

@@ -7,6 +7,7 @@
 //   else                                its supervisor was killed, or the machine went down
 // The lock belongs to the open file that the supervisor holds, so it ends with the supervisor and
 // cannot be mistaken for another process. Lines are appended whole; a torn last line is not read.
+//   log <incarnation of the event log that began the attempt>     first, from the server
 //   starting <boot id> <pid of the supervisor>
 //   running <pid> ...
 //   exit <code> <signal> <stop asked> <killed> <detail>
@@ -29,12 +30,15 @@ struct ExitReport {
 };
 
 struct StatusReading {
+    std::string log;  // empty = none is named
     bool started = false;
     bool running = false;
     std::string boot;
+    int supervisor = 0;  // its process; 0 = not known
     std::optional<ExitReport> exit;
 };
 
+std::string log_line(std::string_view incarnation);
 std::string starting_line(std::string_view boot, int pid);
 // Ends with a newline; newlines in the detail become spaces.
 std::string exit_line(const ExitReport& report);

@@ -63,6 +63,7 @@ TEST_CASE("a file of version 1 is brought up to date, and its keys are as old as
     batch.keys = {{"k", model::JobId{1}}};
     REQUIRE((*open_store(directory.path()))->commit(batch));
     execute(path,
+            "DROP INDEX incarnations; ALTER TABLE events DROP COLUMN chain; "
             "DROP INDEX events_by_job; ALTER TABLE keys DROP COLUMN time; PRAGMA user_version = 1");
     const auto store = open_store(directory.path());
     REQUIRE(store.has_value());
@@ -71,6 +72,76 @@ TEST_CASE("a file of version 1 is brought up to date, and its keys are as old as
     int count = 0;
     REQUIRE((*store)->read_events_of({1}, 0, 10, [&](model::Event&&) { ++count; }));
     CHECK(count == 1);
+}
+
+namespace {
+
+// The end of the log with a name: what a server commits first.
+model::Event begin(const ports::Store& store, std::int64_t sequence) {
+    REQUIRE(store.begins().has_value());
+    return {sequence, {}, "test", *store.begins()};
+}
+
+}  // namespace
+
+TEST_CASE("a log has a random name from its first commit on, and keeps it") {
+    const tests::TemporaryDirectory directory;
+    auto store = *open_store(directory.path());
+    const model::Event first = begin(*store, 1);
+    const std::string name = std::get<model::LogBegun>(first.body).incarnation;
+    CHECK(name.size() == 32);
+    CHECK(name.find_first_not_of("0123456789abcdef") == std::string::npos);
+    store.reset();
+    store = *open_store(directory.path());
+    CHECK(store->begins()->incarnation != name);  // not durable, so it never was
+    REQUIRE(store->commit({{begin(*store, 1)}, {}, {}, {}}));
+    CHECK_FALSE(store->begins().has_value());
+    store.reset();
+    CHECK_FALSE((*open_store(directory.path()))->begins().has_value());
+}
+
+TEST_CASE("a log that is not the newest of its directory is taken only when that is asked for") {
+    const tests::TemporaryDirectory directory;
+    const std::string path = directory.path() + "/berth.db";
+    const std::string older = directory.path() + "/older";
+    auto store = *open_store(directory.path());
+    REQUIRE(store->commit({{begin(*store, 1)}, {}, {}, {}}));
+    store.reset();
+    std::filesystem::copy_file(path, older);
+    store = *open_store(directory.path());
+    REQUIRE(store->commit({{{2, {}, "test", model::JobSubmitted{{7}, {}, {}, {}}}}, {}, {}, {}}));
+    store.reset();
+    std::filesystem::copy_file(older, path, std::filesystem::copy_options::overwrite_existing);
+    const auto refused = open_store(directory.path());
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().code == base::ErrorCode::Conflict);
+    store = *open_store(directory.path(), {.accept_older = true});
+    REQUIRE(store->begins().has_value());
+    CHECK(store->begins()->last_job == model::JobId{7});
+    store.reset();
+    CHECK_FALSE(open_store(directory.path()).has_value());  // it was not begun
+    store = *open_store(directory.path(), {.accept_older = true});
+    REQUIRE(store->commit({{begin(*store, 2)}, {}, {}, {}}));
+    store.reset();
+    CHECK(open_store(directory.path()).has_value());
+    CHECK_FALSE(open_store(directory.path(), {.highest_used = {8}}).has_value());
+}
+
+TEST_CASE("once the store is gone, its file alone is the whole log") {
+    const tests::TemporaryDirectory directory;
+    const tests::TemporaryDirectory other;
+    auto store = *open_store(directory.path());
+    ports::Batch batch;
+    for (std::int64_t i = 1; i <= 100; ++i)
+        batch.events.push_back({i, {}, "x", model::JobHeld{{i}}});
+    REQUIRE(store->commit(batch));
+    store.reset();
+    CHECK_FALSE(std::filesystem::exists(directory.path() + "/berth.db-wal"));
+    std::filesystem::copy_file(directory.path() + "/berth.db", other.path() + "/berth.db");
+    int count = 0;
+    store = *open_store(other.path());
+    REQUIRE(store->read_events(0, 1000, [&](model::Event&&) { ++count; }));
+    CHECK(count == 100);
 }
 
 TEST_CASE("a command that an earlier version moved into the finished job is still found") {
@@ -93,15 +164,15 @@ TEST_CASE("a file of a newer program, or of another one, is refused and left as 
     const tests::TemporaryDirectory directory;
     const std::string path = directory.path() + "/berth.db";
     REQUIRE(open_store(directory.path()).has_value());
-    execute(path, "PRAGMA user_version = 3");
+    execute(path, "PRAGMA user_version = 4");
     const auto newer = open_store(directory.path());
     REQUIRE_FALSE(newer.has_value());
     CHECK(newer.error().code == base::ErrorCode::Conflict);
     CHECK(newer.error().message ==
           "\"" + path +
               "\" was written by a newer version of Berth "
-              "(schema 3, this program knows up to 2); start that version");
-    execute(path, "PRAGMA user_version = 2; PRAGMA application_id = 7");
+              "(schema 4, this program knows up to 3); start that version");
+    execute(path, "PRAGMA user_version = 3; PRAGMA application_id = 7");
     CHECK(open_store(directory.path()).error().message ==
           "\"" + path + "\" is a database of another program");
     std::filesystem::resize_file(path, 0);

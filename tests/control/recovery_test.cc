@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "base/rng.h"
+#include "control/launch_order.h"
 #include "control/world.h"
 #include "lifecycle/invariants.h"
 
@@ -61,6 +62,35 @@ TEST_CASE("a snapshot and the events behind it give the same state as all events
     world.disk.snapshot.reset();
     world.restart();
     CHECK(world.dump() == before);
+}
+
+TEST_CASE("a log that begins anew gives higher numbers, and its attempts carry its name") {
+    World world;
+    world.store.begin({"first", {}});
+    world.restart();
+    const JobId before = world.run("a", 1);
+    CHECK(world.launcher->starts.back().log == "first");
+    CHECK(world.job(before).incarnation == 1);
+    world.store.begin({"second", JobId{40}});
+    world.restart();
+    const JobId after = world.run("a", 1);
+    CHECK(after == JobId{41});
+    CHECK(world.launcher->starts.back().log == "second");
+    CHECK(world.job(after).incarnation == 2);
+    // What began before is known by the name of then.
+    const auto begun = berth::control::begun_attempts(world.controller->state());
+    REQUIRE(begun.size() == 2);
+    CHECK(begun[0].log == "first");
+    CHECK(begun[1].log == "second");
+    world.lost(before, "killed");
+    CHECK(world.job(before).attempts == 2);
+    CHECK(world.job(before).incarnation == 2);
+    const std::string dump = world.dump();
+    REQUIRE(world.controller->write_snapshot());
+    world.restart();
+    CHECK(world.dump() == dump);
+    CHECK(berth::control::begun_attempts(world.controller->state())[1].log == "second");
+    CHECK(world.count("log_begun") == 2);
 }
 
 TEST_CASE("a log with a gap or an impossible event is refused, not guessed at") {

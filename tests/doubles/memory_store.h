@@ -33,6 +33,10 @@ class MemoryStore final : public ports::Store {
     // The next commits fail as on a full disk, until set back.
     void set_failing(bool is_failing) { is_failing_ = is_failing; }
 
+    // The next server is to begin the log anew.
+    void begin(model::LogBegun begins) { begins_ = std::move(begins); }
+    std::optional<model::LogBegun> begins() const override { return begins_; }
+
     base::Status commit(const ports::Batch& batch) override {
         if (is_failing_) return base::fail(base::ErrorCode::Unavailable, "store: disk is full");
         auto sequence = static_cast<std::int64_t>(disk_.events.size());
@@ -40,6 +44,12 @@ class MemoryStore final : public ports::Store {
             if (event.sequence != ++sequence) {
                 return base::fail(base::ErrorCode::Internal, "store: a gap in the sequence");
             }
+        }
+        if (!batch.events.empty() && begins_) {
+            if (!std::holds_alternative<model::LogBegun>(batch.events.front().body)) {
+                return base::fail(base::ErrorCode::Internal, "store: the log is not begun");
+            }
+            begins_.reset();
         }
         disk_.events.insert(disk_.events.end(), batch.events.begin(), batch.events.end());
         for (const auto& [job, launch] : batch.launches) disk_.launches[job] = launch;
@@ -115,6 +125,7 @@ class MemoryStore final : public ports::Store {
 
     Disk& disk_;
     bool is_failing_ = false;
+    std::optional<model::LogBegun> begins_;
 };
 
 }  // namespace berth::tests

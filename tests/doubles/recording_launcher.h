@@ -35,8 +35,9 @@ class RecordingLauncher final : public ports::Launcher {
         stops.push_back({attempt, reason, grace});
     }
     void park(ports::AttemptId attempt) override { parks.push_back(attempt); }
-    void recover(std::span<const ports::AttemptId> attempts) override {
-        recovered.assign(attempts.begin(), attempts.end());
+    void recover(std::span<const ports::BegunAttempt> attempts) override {
+        recovered.clear();
+        for (const ports::BegunAttempt& attempt : attempts) recovered.push_back(attempt.id);
     }
 
     // How often the attempt was started.

@@ -200,6 +200,63 @@ TEST_CASE("what ran before the machine was restarted is lost, what had ended is 
     CHECK(world.lost[attempt(1)] == "the machine was restarted");
 }
 
+TEST_CASE("what another log began is no attempt of this one, and is moved aside") {
+    ScratchDirectory scratch;
+    World world(scratch.path());
+    std::filesystem::create_directories(world.jobs_dir() + "/0");
+    const std::string exit = "starting boot 18\nrunning 19\nexit 4 0 0 0 exited with 4\n";
+    std::ofstream(world.status_path(attempt(1))) << "log theirs\n" + exit;
+    std::ofstream(world.status_path(attempt(2))) << "log ours\n" + exit;
+    std::ofstream(world.status_path(attempt(3))) << exit;  // before logs had names
+    std::ofstream(process::log_path(world.jobs_dir(), attempt(1), 0)) << "their words\n";
+    const std::vector<ports::BegunAttempt> begun{
+        {attempt(1), "ours"}, {attempt(2), "ours"}, {attempt(3), "ours"}};
+    world.launcher().recover(begun);
+    REQUIRE(world.until([&] { return world.reports == 3; }));
+    CHECK(world.lost[attempt(1)] == "never started");
+    CHECK(world.exits[attempt(2)].exit_code == 4);
+    CHECK(world.lost[attempt(3)] == "never started");
+    const std::string aside = world.jobs_dir() + "/0/foreign-theirs/";
+    CHECK(read_file(aside + "1.1.status") == "log theirs\n" + exit);
+    CHECK(read_file(aside + "1.1.task-0.log") == "their words\n");
+}
+
+TEST_CASE("an attempt runs itself where another log had one of its name") {
+    ScratchDirectory scratch;
+    World world(scratch.path());
+    std::filesystem::create_directories(world.jobs_dir() + "/0");
+    for (const char* theirs :
+         {"log theirs\nstarting boot 18\nexit 4 0 0 0 -\n", "exit 4 0 0 0 -\n", "log the"}) {
+        CAPTURE(theirs);
+        std::ofstream(world.status_path(attempt(1))) << theirs;
+        ports::LaunchOrder order = shell(attempt(1), "echo ours; exit 3");
+        order.log = "ours";
+        world.exits.clear();
+        CHECK(world.run(order).exit_code == 3);
+        CHECK(world.log(attempt(1)) == "ours\n");
+        CHECK(world.status(attempt(1)).starts_with("log ours\nstarting "));
+    }
+}
+
+TEST_CASE("attempts that a log does not know are ended, those that it knows go on") {
+    ScratchDirectory scratch;
+    World world(scratch.path());
+    for (const int job : {1, 2, 3}) {
+        ports::LaunchOrder order = shell(attempt(job), "while :; do sleep 1; done");
+        order.log = "ours";
+        world.start(order);
+        REQUIRE(world.until_running(attempt(job)));
+    }
+    CHECK(process::highest_job(world.jobs_dir()) == model::JobId{3});
+    const std::vector<ports::BegunAttempt> known{{attempt(1), "ours"}, {attempt(2), "theirs"}};
+    const auto ended = process::end_strangers(world.jobs_dir(), world.cluster(), known);
+    REQUIRE(ended.has_value());
+    CHECK(std::set(ended->begin(), ended->end()) == std::set{attempt(2), attempt(3)});
+    REQUIRE(world.until([&] { return world.reports == 2; }));
+    CHECK_FALSE(world.is_over(attempt(1)));
+    CHECK(world.lost[attempt(3)] == "its supervisor was killed");
+}
+
 TEST_CASE("a hundred running attempts are taken up by the next server") {
     ScratchDirectory scratch;
     const std::string go = scratch.path() + "/go";

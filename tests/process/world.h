@@ -20,6 +20,7 @@
 #include <string>
 
 #include "adapters/process/attempt_files.h"
+#include "adapters/process/jobs_folder.h"
 #include "adapters/process/launcher.h"
 
 namespace berth::process_test {
@@ -133,7 +134,9 @@ class World final : public ports::LauncherListener {
     }
     void recover(std::vector<AttemptId> attempts) {
         begun_.insert(attempts.begin(), attempts.end());
-        launcher_->recover(attempts);
+        std::vector<ports::BegunAttempt> begun;
+        for (const AttemptId id : attempts) begun.push_back({id});
+        launcher_->recover(begun);
     }
     void pause(AttemptId id, int grace_ms = 10'000) {
         launcher_->stop(id, ports::StopReason::Pause, base::Duration{grace_ms});

@@ -265,9 +265,11 @@ model::PauseWay GpuShares::pause_way(AttemptId attempt) const {
     return known == ways_.end() ? model::PauseWay{} : known->second.way;
 }
 
-void GpuShares::recover(std::span<const AttemptId> attempts) {
-    live_.insert(attempts.begin(), attempts.end());
-    unmeasured_.insert(attempts.begin(), attempts.end());
+void GpuShares::recover(std::span<const ports::BegunAttempt> attempts) {
+    for (const ports::BegunAttempt& attempt : attempts) {
+        live_.insert(attempt.id);
+        unmeasured_.insert(attempt.id);
+    }
     processes_->recover(attempts);
 }
 

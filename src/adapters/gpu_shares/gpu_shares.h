@@ -62,7 +62,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void park(ports::AttemptId attempt) override;
     model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override;
-    void recover(std::span<const ports::AttemptId> attempts) override;
+    void recover(std::span<const ports::BegunAttempt> attempts) override;
 
   private:
     void on_running(ports::AttemptId attempt) override;

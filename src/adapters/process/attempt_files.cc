@@ -6,6 +6,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <vector>
 
 #include "supervision/order.h"
 
@@ -22,6 +26,42 @@ std::string directory_of(const std::string& jobs_dir, model::JobId job) {
 
 std::string status_path(const std::string& jobs_dir, ports::AttemptId id) {
     return attempt_prefix(jobs_dir, id) + ".status";
+}
+
+std::string read_all(const Descriptor& file) {
+    std::string text;
+    char buffer[4096];
+    while (true) {
+        const ssize_t size =
+            ::pread(file.get(), buffer, sizeof buffer, static_cast<off_t>(text.size()));
+        if (size <= 0) return text;
+        text.append(buffer, static_cast<std::size_t>(size));
+    }
+}
+
+// Empty, it says nothing: its server died before it had written the first line.
+bool is_foreign(const std::string& text, const std::string& log) {
+    return !text.empty() && supervision::parse_status(text).log != log;
+}
+
+// All that lies there under the name of the attempt: its job may have an attempt of that number.
+void move_aside(const std::string& jobs_dir, ports::AttemptId id, const std::string& log) {
+    const std::string prefix = attempt_prefix(jobs_dir, id) + '.';
+    const std::filesystem::path directory = directory_of(jobs_dir, id.job);
+    const bool is_plain = !log.empty() && log.find_first_of("/.") == std::string::npos;
+    const std::filesystem::path aside = directory / ("foreign-" + (is_plain ? log : "unknown"));
+    std::error_code ignored;
+    std::vector<std::filesystem::path> paths;
+    for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
+        if (entry.path().string().starts_with(prefix)) paths.push_back(entry.path());
+    }
+    std::filesystem::create_directory(aside, ignored);
+    for (const auto& path : paths) std::filesystem::rename(path, aside / path.filename(), ignored);
+}
+
+tl::unexpected<base::Error> cannot_make(const std::string& path) {
+    return base::fail(base::ErrorCode::Unavailable,
+                      "cannot make \"" + path + "\": " + ::strerror(errno));
 }
 
 Descriptor open_or_make(const std::string& path) {
@@ -43,44 +83,50 @@ std::string checkpoint_directory(const std::string& jobs_dir, model::JobId job) 
     return directory_of(jobs_dir, job) + '/' + std::to_string(job.value) + ".checkpoint";
 }
 
-base::Result<Descriptor> create_status(const std::string& jobs_dir, ports::AttemptId id) {
-    const std::string path = status_path(jobs_dir, id);
+base::Result<Descriptor> create_status(const std::string& jobs_dir,
+                                       const ports::BegunAttempt& attempt) {
+    const std::string path = status_path(jobs_dir, attempt.id);
     Descriptor file = open_or_make(path);
     if (!file.is_open() && errno == ENOENT) {  // the first of a thousand
-        ::mkdir(directory_of(jobs_dir, id.job).c_str(), 0777);
+        ::mkdir(directory_of(jobs_dir, attempt.id.job).c_str(), 0777);
         file = open_or_make(path);
     }
-    if (!file.is_open())
-        return base::fail(base::ErrorCode::Unavailable,
-                          "cannot make \"" + path + "\": " + ::strerror(errno));
-    // A locked file has a supervisor, one with something in it had one. Empty and free, it was left
-    // by a server that died before it came to start anything, and is as good as new.
-    struct stat status{};
+    if (file.is_open() && is_foreign(read_all(file), attempt.log)) {
+        move_aside(jobs_dir, attempt.id, supervision::parse_status(read_all(file)).log);
+        file = open_or_make(path);
+    }
+    if (!file.is_open()) return cannot_make(path);
+    // A locked file has a supervisor, one that says "starting" had one. Any other was left by a
+    // server that died before it came to start anything, and is as good as new.
     const bool is_free = ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
-    if (!is_free || ::fstat(file.get(), &status) != 0 || status.st_size != 0)
+    const std::string text = read_all(file);
+    const supervision::StatusReading status = supervision::parse_status(text);
+    if (!is_free || status.started || status.exit)
         return base::fail(base::ErrorCode::Exists,
                           "\"" + path + "\" is of an attempt begun before");
+    const std::string line = attempt.log.empty() ? "" : supervision::log_line(attempt.log);
+    if (text == line) return file;
+    if (::ftruncate(file.get(), 0) != 0 ||
+        ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
+        return cannot_make(path);
     return file;
 }
 
-AttemptState read_attempt(const std::string& jobs_dir, ports::AttemptId id) {
+AttemptState look_at(const std::string& jobs_dir, ports::AttemptId id) {
     const std::string path = status_path(jobs_dir, id);
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!file.is_open()) return {};
-    AttemptState state;
-    state.exists = true;
     // Taking the lock for a moment is harmless: nobody wants it a second time.
-    state.is_supervised = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
-    if (state.is_supervised) return state;
-    std::string text;
-    char buffer[4096];
-    while (true) {
-        const ssize_t size = ::read(file.get(), buffer, sizeof buffer);
-        if (size <= 0) break;
-        text.append(buffer, static_cast<std::size_t>(size));
-    }
-    state.status = supervision::parse_status(text);
-    return state;
+    const bool is_supervised = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
+    const std::string text = read_all(file);
+    return {!text.empty(), is_supervised, supervision::parse_status(text)};
+}
+
+AttemptState read_attempt(const std::string& jobs_dir, const ports::BegunAttempt& attempt) {
+    AttemptState state = look_at(jobs_dir, attempt.id);
+    if (!state.exists || state.status.log == attempt.log) return state;
+    move_aside(jobs_dir, attempt.id, state.status.log);
+    return {};
 }
 
 }  // namespace berth::process

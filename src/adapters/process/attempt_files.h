@@ -24,17 +24,22 @@ std::string attempt_prefix(const std::string& jobs_dir, ports::AttemptId id);
 std::string log_path(const std::string& jobs_dir, ports::AttemptId id, int task);
 std::string checkpoint_directory(const std::string& jobs_dir, model::JobId job);
 
-// Makes the status file, locked. Errors: Exists (this attempt was begun before),
-// Unavailable (the disk says no).
+// Makes the status file of an attempt that this incarnation of the log begins, locked. Files of an
+// attempt of the same name that another one began are moved aside, into a folder foreign-<log>.
+// Errors: Exists (this attempt was begun before), Unavailable (the disk says no).
 base::Result<supervision::Descriptor> create_status(const std::string& jobs_dir,
-                                                    ports::AttemptId id);
+                                                    const ports::BegunAttempt& attempt);
 
 struct AttemptState {
-    bool exists = false;
+    bool exists = false;  // and says something
     bool is_supervised = false;           // a living supervisor holds the lock
-    supervision::StatusReading status;    // only when nobody holds it
+    supervision::StatusReading status;
 };
 
-AttemptState read_attempt(const std::string& jobs_dir, ports::AttemptId id);
+// Whoever began it.
+AttemptState look_at(const std::string& jobs_dir, ports::AttemptId id);
+
+// Moves foreign files aside as well, and says that there are none.
+AttemptState read_attempt(const std::string& jobs_dir, const ports::BegunAttempt& attempt);
 
 }  // namespace berth::process

@@ -40,9 +40,11 @@ supervision::StopKind kind_of(ports::StopReason reason) {
 }  // namespace
 
 struct ProcessLauncher::Attempt {
-    Attempt(asio::io_context& loop, AttemptId its_id) : id(its_id), socket(loop), timer(loop) {}
+    Attempt(asio::io_context& loop, const ports::BegunAttempt& begun)
+        : id(begun.id), log(begun.log), socket(loop), timer(loop) {}
 
     AttemptId id;
+    std::string log;
     stream_protocol::socket socket;
     asio::steady_timer timer;            // until the next look at one that cannot be reached yet
     std::chrono::milliseconds pause{1};
@@ -68,15 +70,15 @@ ProcessLauncher::~ProcessLauncher() {
     for (const auto& [id, attempt] : attempts_) attempt->socket.close(ignored);
 }
 
-ProcessLauncher::AttemptRef ProcessLauncher::add(AttemptId id) {
-    AttemptRef& attempt = attempts_[id];
-    attempt = std::make_shared<Attempt>(loop_, id);
+ProcessLauncher::AttemptRef ProcessLauncher::add(const ports::BegunAttempt& begun) {
+    AttemptRef& attempt = attempts_[begun.id];
+    attempt = std::make_shared<Attempt>(loop_, begun);
     return attempt;
 }
 
 void ProcessLauncher::start(const ports::LaunchOrder& order) {
     if (attempts_.contains(order.attempt)) return;
-    const AttemptRef attempt = add(order.attempt);
+    const AttemptRef attempt = add({order.attempt, order.log});
     const base::Status spawned = spawn(order, *attempt);
     if (spawned) return read_more(attempt);
     asio::post(loop_, [this, alive = alive_, attempt, error = spawned.error()] {
@@ -87,7 +89,7 @@ void ProcessLauncher::start(const ports::LaunchOrder& order) {
 }
 
 base::Status ProcessLauncher::spawn(const ports::LaunchOrder& order, Attempt& attempt) {
-    BERTH_TRY(status, create_status(machine_.jobs_dir, order.attempt));
+    BERTH_TRY(status, create_status(machine_.jobs_dir, {order.attempt, order.log}));
     crash::crash_point("before-spawn");
     auto spawned = spawner_.spawn(make_order(machine_, order), status.get());
     if (!spawned) {
@@ -140,10 +142,10 @@ void ProcessLauncher::send_pending(Attempt& attempt) {
     ::send(attempt.socket.native_handle(), frame.data(), frame.size(), MSG_NOSIGNAL);
 }
 
-void ProcessLauncher::recover(std::span<const AttemptId> attempts) {
-    for (const AttemptId id : attempts) {
-        if (attempts_.contains(id)) continue;
-        asio::post(loop_, [this, alive = alive_, attempt = add(id)] {
+void ProcessLauncher::recover(std::span<const ports::BegunAttempt> attempts) {
+    for (const ports::BegunAttempt& begun : attempts) {
+        if (attempts_.contains(begun.id)) continue;
+        asio::post(loop_, [this, alive = alive_, attempt = add(begun)] {
             if (*alive) look(attempt);
         });
     }
@@ -192,7 +194,7 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
 
 // Asks the disk what has become of an attempt that we have no connection to.
 void ProcessLauncher::look(const AttemptRef& attempt) {
-    const AttemptState state = read_attempt(machine_.jobs_dir, attempt->id);
+    const AttemptState state = read_attempt(machine_.jobs_dir, {attempt->id, attempt->log});
     if (state.is_supervised) {
         auto socket = supervision::connect_to(
             supervision::socket_of({machine_.cluster, attempt->id.job.value, attempt->id.attempt}));

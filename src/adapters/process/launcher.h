@@ -41,14 +41,14 @@ class ProcessLauncher final : public ports::Launcher {
     // Knows nothing of GPUs: that it is asked by a signal.
     model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId id, ports::StopReason reason, base::Duration grace) override;
-    void recover(std::span<const ports::AttemptId> attempts) override;
+    void recover(std::span<const ports::BegunAttempt> attempts) override;
 
   private:
     struct Attempt;
     using AttemptRef = std::shared_ptr<Attempt>;  // shared with the reads and waits under way
 
     base::Status spawn(const ports::LaunchOrder& order, Attempt& attempt);
-    AttemptRef add(ports::AttemptId id);
+    AttemptRef add(const ports::BegunAttempt& begun);
     void read_more(const AttemptRef& attempt);
     void on_bytes(const AttemptRef& attempt, std::size_t size);
     void look(const AttemptRef& attempt);

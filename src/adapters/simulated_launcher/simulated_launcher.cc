@@ -31,8 +31,9 @@ void SimulatedLauncher::stop(ports::AttemptId attempt, ports::StopReason, base::
     });
 }
 
-void SimulatedLauncher::recover(std::span<const ports::AttemptId> attempts) {
-    const std::vector<ports::AttemptId> lost(attempts.begin(), attempts.end());
+void SimulatedLauncher::recover(std::span<const ports::BegunAttempt> attempts) {
+    std::vector<ports::AttemptId> lost;
+    for (const ports::BegunAttempt& attempt : attempts) lost.push_back(attempt.id);
     asio::post(loop_, [this, alive = alive_, lost] {
         if (!*alive || listener_ == nullptr) return;
         for (const ports::AttemptId id : lost) {

@@ -27,7 +27,7 @@ class SimulatedLauncher final : public ports::Launcher {
     void resume(const ports::LaunchOrder&) override {}  // none is ever frozen
     model::PauseWay pause_way(ports::AttemptId) const override { return {}; }
     void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override;
-    void recover(std::span<const ports::AttemptId> attempts) override;
+    void recover(std::span<const ports::BegunAttempt> attempts) override;
 
   private:
     using Clock = std::chrono::steady_clock;

@@ -31,6 +31,11 @@ Statement& Statement::bind(int parameter, std::string_view text) {
     return *this;
 }
 
+Statement& Statement::bind_bytes(int parameter, std::string_view bytes) {
+    sqlite3_bind_blob64(statement_.get(), parameter, bytes.data(), bytes.size(), SQLITE_STATIC);
+    return *this;
+}
+
 Statement& Statement::bind_null(int parameter) {
     sqlite3_bind_null(statement_.get(), parameter);
     return *this;
@@ -63,18 +68,24 @@ std::string_view Statement::text(int column) const {
     return {static_cast<const char*>(bytes), static_cast<std::size_t>(size)};
 }
 
+bool Statement::is_null(int column) const {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+}
+
 void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
 base::Result<Database> Database::open(const std::string& path) {
     // SQLite would make the file readable for everybody; its side files follow the main one.
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file >= 0) ::close(file);
+    return open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+}
+
+base::Result<Database> Database::open(const std::string& path, int flags) {
     Database made;
     sqlite3* database = nullptr;
     // A connection is used from one thread, so that it needs no locks of its own.
-    const int code =
-        sqlite3_open_v2(path.c_str(), &database,
-                        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+    const int code = sqlite3_open_v2(path.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX, nullptr);
     made.database_.reset(database);
     if (code != SQLITE_OK) {
         return base::fail(base::ErrorCode::Unavailable,
@@ -82,6 +93,29 @@ base::Result<Database> Database::open(const std::string& path) {
     }
     sqlite3_busy_timeout(database, kBusyMs);
     return made;
+}
+
+base::Result<Database> Database::open_to_read(const std::string& path) {
+    return open(path, SQLITE_OPEN_READONLY);
+}
+
+base::Status Database::copy_to(const std::string& path) {
+    BERTH_TRY(target, open(path));
+    // Within one transaction it reads one state, and need not begin again when somebody writes.
+    BERTH_TRY_VOID(execute("BEGIN; SELECT count(*) FROM sqlite_master"));
+    sqlite3_backup* copy =
+        sqlite3_backup_init(target.database_.get(), "main", database_.get(), "main");
+    if (copy != nullptr) {
+        sqlite3_backup_step(copy, -1);
+        sqlite3_backup_finish(copy);
+    }
+    const bool is_done = sqlite3_errcode(target.database_.get()) == SQLITE_OK;
+    base::Status status;
+    if (!is_done) status = error_of(target.database_.get());
+    (void)execute("COMMIT");
+    // A file by itself, also for those who may only read it.
+    if (status) status = target.execute("PRAGMA journal_mode = DELETE");
+    return status;
 }
 
 base::Status Database::execute(const char* sql) {

@@ -24,6 +24,7 @@ class Statement {
     // Parameters count from 1.
     Statement& bind(int parameter, std::int64_t value);
     Statement& bind(int parameter, std::string_view text);
+    Statement& bind_bytes(int parameter, std::string_view bytes);
     Statement& bind_null(int parameter);
 
     // True while there is a row. Errors: Unavailable (disk), Internal (constraint).
@@ -35,6 +36,7 @@ class Statement {
     // Of the present row, from 0; text is valid until the next step or reset.
     std::int64_t integer(int column) const;
     std::string_view text(int column) const;
+    bool is_null(int column) const;
 
   private:
     friend class Database;
@@ -50,12 +52,22 @@ class Database {
     // Opens or makes the file, readable by its owner only. Errors: Unavailable.
     static base::Result<Database> open(const std::string& path);
 
+    // Opens a file that is there, to read alone, also beside a server that writes. Errors:
+    // Unavailable.
+    static base::Result<Database> open_to_read(const std::string& path);
+
+    // All pages as they are now into a new file, readable by its owner only, whatever is written
+    // meanwhile. Errors: Unavailable.
+    base::Status copy_to(const std::string& path);
+
     base::Status execute(const char* sql);
     base::Result<Statement> prepare(const char* sql);
     // The first column of the only row.
     base::Result<std::int64_t> integer(const char* sql);
 
   private:
+    static base::Result<Database> open(const std::string& path, int flags);
+
     struct Close {
         void operator()(sqlite3* database) const;
     };

@@ -5,8 +5,11 @@
 #include <span>
 #include <utility>
 
+#include "adapters/sqlite/chain.h"
 #include "adapters/sqlite/data_lock.h"
 #include "adapters/sqlite/database.h"
+#include "adapters/sqlite/log_end.h"
+#include "adapters/sqlite/schema.h"
 #include "codec/event_log.h"
 
 namespace berth::adapters::sqlite {
@@ -16,57 +19,22 @@ using base::Result;
 using base::Status;
 using model::JobId;
 
-// "Brth": tells our files from those of other programs.
-constexpr std::int64_t kApplicationId = 0x42727468;
-
 // A statement costs as much as the rows it writes, when they are few.
 constexpr std::size_t kEventsAtOnce = 16;
 
-constexpr const char* kSchema = R"sql(
-BEGIN;
-PRAGMA application_id = 1114797160;
-PRAGMA user_version = 2;
-CREATE TABLE events (
-  sequence INTEGER PRIMARY KEY,
-  time INTEGER NOT NULL,
-  job INTEGER,
-  type TEXT NOT NULL,
-  payload TEXT NOT NULL) STRICT;
-CREATE INDEX events_by_job ON events (job, sequence) WHERE job IS NOT NULL;
-CREATE TABLE launches (job INTEGER PRIMARY KEY, payload TEXT NOT NULL) STRICT;
-CREATE TABLE finished (
-  job INTEGER PRIMARY KEY,
-  project TEXT NOT NULL,
-  payload TEXT NOT NULL) STRICT;
-CREATE INDEX finished_by_project ON finished (project);
-CREATE TABLE snapshots (
-  sequence INTEGER PRIMARY KEY,
-  time INTEGER NOT NULL,
-  payload TEXT NOT NULL) STRICT;
-CREATE TABLE keys (
-  key TEXT PRIMARY KEY,
-  job INTEGER NOT NULL,
-  time INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-COMMIT;
-)sql";
-static_assert(kApplicationId == 1114797160 && kSchemaVersion == 2);
-
-// Version 1 had no index by job, and its keys had no time: they are as old as their jobs.
-constexpr const char* kFromVersion1 = R"sql(
-BEGIN;
-CREATE INDEX events_by_job ON events (job, sequence) WHERE job IS NOT NULL;
-ALTER TABLE keys ADD COLUMN time INTEGER NOT NULL DEFAULT 0;
-UPDATE keys SET time = coalesce((SELECT min(time) FROM events WHERE events.job = keys.job), 0);
-PRAGMA user_version = 2;
-COMMIT;
-)sql";
-
 class SqliteStore final : public ports::Store {
   public:
-    SqliteStore(DataLock lock, Database database)
-        : lock_(std::move(lock)), database_(std::move(database)) {}
+    SqliteStore(DataLock lock, Database database, HighMarkFile high, LogEnd end)
+        : lock_(std::move(lock)),
+          database_(std::move(database)),
+          high_(std::move(high)),
+          end_(std::move(end)) {}
+    // Everything in one file again: a copy of it is the whole log.
+    ~SqliteStore() override;
 
-    Status prepare();
+    Status prepare(std::optional<model::LogBegun> begins);
+
+    std::optional<model::LogBegun> begins() const override { return begins_; }
 
     Status commit(const ports::Batch& batch) override;
     Result<std::optional<model::Snapshot>> latest_snapshot() override;
@@ -88,15 +56,24 @@ class SqliteStore final : public ports::Store {
     Status in_transaction(Write&& write);
     Status check_sequences(const ports::Batch& batch) const;
     Status write(const ports::Batch& batch);
-    Status write_events(Statement& insert, std::span<const model::Event> events);
+    Status write_launches(const ports::Batch& batch, CommitHash& hash);
+    // The last event of a batch has the hash of it all.
+    void encode(std::span<const model::Event> events, CommitHash& hash);
+    Status write_events(Statement& insert, std::span<const model::Event> events, const Hash* chain);
+    void follow(const ports::Batch& batch);
     Status write_finished(const model::JobRecord& record);
     static Status visit_events(Statement& select, const std::function<void(model::Event&&)>& visit);
     Result<codec::FinishedJob> find_finished(JobId job);
 
     DataLock lock_;
     Database database_;
-    std::int64_t last_sequence_ = 0;
+    HighMarkFile high_;
+    LogEnd end_;
+    Hash chain_{};  // of the last commit
+    Hash next_chain_{};  // of the one that is being written
+    std::optional<model::LogBegun> begins_;
     std::string text_;  // reused for each row that is written
+    std::array<std::size_t, kEventsAtOnce> ends_{};  // of the events in it
     Statement begin_, begin_reading_, commit_, rollback_;
     Statement insert_event_, insert_events_, select_events_, select_events_of_job_;
     Statement insert_launch_, select_launch_;
@@ -105,15 +82,16 @@ class SqliteStore final : public ports::Store {
     Statement insert_key_, select_key_, delete_keys_;
 };
 
-Status SqliteStore::prepare() {
-    std::string many_events = "INSERT INTO events VALUES (?, ?, ?, ?, ?)";
-    for (std::size_t i = 1; i < kEventsAtOnce; ++i) many_events += ", (?, ?, ?, ?, ?)";
+Status SqliteStore::prepare(std::optional<model::LogBegun> begins) {
+    begins_ = std::move(begins);
+    std::string many_events = "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)";
+    for (std::size_t i = 1; i < kEventsAtOnce; ++i) many_events += ", (?, ?, ?, ?, ?, ?)";
     const std::pair<Statement*, const char*> statements[] = {
         {&begin_, "BEGIN IMMEDIATE"},
         {&begin_reading_, "BEGIN DEFERRED"},
         {&commit_, "COMMIT"},
         {&rollback_, "ROLLBACK"},
-        {&insert_event_, "INSERT INTO events VALUES (?, ?, ?, ?, ?)"},
+        {&insert_event_, "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)"},
         {&insert_events_, many_events.c_str()},
         {&select_events_,
          "SELECT payload FROM events WHERE sequence > ? ORDER BY sequence LIMIT ?"},
@@ -138,9 +116,14 @@ Status SqliteStore::prepare() {
         BERTH_TRY(prepared, database_.prepare(sql));
         *statement = std::move(prepared);
     }
-    BERTH_TRY(last, database_.integer("SELECT coalesce(max(sequence), 0) FROM events"));
-    last_sequence_ = last;
+    BERTH_TRY(chain, last_hash(database_));
+    chain_ = chain;
     return {};
+}
+
+SqliteStore::~SqliteStore() {
+    high_.sync();
+    (void)database_.execute("PRAGMA wal_checkpoint(TRUNCATE)");
 }
 
 template <typename Write>
@@ -154,7 +137,7 @@ Status SqliteStore::in_transaction(Write&& write) {
 }
 
 Status SqliteStore::check_sequences(const ports::Batch& batch) const {
-    std::int64_t wanted = last_sequence_;
+    std::int64_t wanted = end_.sequence;
     for (const model::Event& event : batch.events) {
         if (event.sequence == ++wanted) continue;
         return base::fail(base::ErrorCode::Internal, "store: wanted event " +
@@ -168,22 +151,33 @@ Status SqliteStore::commit(const ports::Batch& batch) {
     if (batch.is_empty()) return {};
     BERTH_TRY_VOID(check_sequences(batch));
     BERTH_TRY_VOID(in_transaction([&] { return write(batch); }));
-    last_sequence_ += static_cast<std::int64_t>(batch.events.size());
+    follow(batch);
     return {};
 }
 
+// What is durable now is what the next commit goes on from.
+void SqliteStore::follow(const ports::Batch& batch) {
+    chain_ = next_chain_;
+    for (const model::Event& event : batch.events) note(end_, event);
+    if (begins_ && !end_.incarnations.empty() && end_.incarnations.back() == begins_->incarnation) {
+        begins_.reset();
+    }
+    high_.put(end_.mark());
+}
+
 Status SqliteStore::write(const ports::Batch& batch) {
+    CommitHash hash;
+    BERTH_TRY_VOID(write_launches(batch, hash));
     std::span<const model::Event> events(batch.events);
     while (!events.empty()) {
         const bool are_many = events.size() >= kEventsAtOnce;
         const auto next = events.first(are_many ? kEventsAtOnce : 1);
-        BERTH_TRY_VOID(write_events(are_many ? insert_events_ : insert_event_, next));
+        const bool are_last = next.size() == events.size();
+        encode(next, hash);
+        if (are_last) next_chain_ = hash.after(chain_);
+        BERTH_TRY_VOID(write_events(are_many ? insert_events_ : insert_event_, next,
+                                    are_last ? &next_chain_ : nullptr));
         events = events.subspan(next.size());
-    }
-    for (const auto& [job, launch] : batch.launches) {
-        text_.clear();
-        codec::append_launch(text_, launch);
-        BERTH_TRY_VOID(insert_launch_.bind(1, job.value).bind(2, text_).run());
     }
     for (const model::JobRecord& record : batch.finished) BERTH_TRY_VOID(write_finished(record));
     for (const auto& [key, job] : batch.keys) {
@@ -193,24 +187,41 @@ Status SqliteStore::write(const ports::Batch& batch) {
     return {};
 }
 
-// The statement has a row for each of them.
-Status SqliteStore::write_events(Statement& insert, std::span<const model::Event> events) {
-    text_.clear();
-    std::array<std::size_t, kEventsAtOnce> ends{};
-    for (std::size_t i = 0; i < events.size(); ++i) {
-        codec::append_event(text_, events[i]);
-        ends[i] = text_.size();
+Status SqliteStore::write_launches(const ports::Batch& batch, CommitHash& hash) {
+    for (const auto& [job, launch] : batch.launches) {
+        text_.clear();
+        codec::append_launch(text_, launch);
+        hash.add_launch(job, text_);
+        BERTH_TRY_VOID(insert_launch_.bind(1, job.value).bind(2, text_).run());
     }
+    return {};
+}
+
+void SqliteStore::encode(std::span<const model::Event> events, CommitHash& hash) {
+    text_.clear();
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        const std::size_t begin = text_.size();
+        codec::append_event(text_, events[i]);
+        ends_[i] = text_.size();
+        hash.add_event(std::string_view(text_).substr(begin));
+    }
+}
+
+// The statement has a row for each of them.
+Status SqliteStore::write_events(Statement& insert, std::span<const model::Event> events,
+                                 const Hash* chain) {
     int row = 0;  // number of the last parameter before it
     std::size_t begin = 0;
-    for (std::size_t i = 0; i < events.size(); ++i, row += 5) {
+    for (std::size_t i = 0; i < events.size(); ++i, row += 6) {
         const model::Event& event = events[i];
         const JobId job = codec::job_of(event.body);
         insert.bind(row + 1, event.sequence).bind(row + 2, base::to_ms(event.time));
         job.is_valid() ? insert.bind(row + 3, job.value) : insert.bind_null(row + 3);
         insert.bind(row + 4, codec::event_type(event.body));
-        insert.bind(row + 5, std::string_view(text_).substr(begin, ends[i] - begin));
-        begin = ends[i];
+        insert.bind(row + 5, std::string_view(text_).substr(begin, ends_[i] - begin));
+        const bool is_last = chain != nullptr && i + 1 == events.size();
+        is_last ? insert.bind_bytes(row + 6, bytes_of(*chain)) : insert.bind_null(row + 6);
+        begin = ends_[i];
     }
     return insert.run();
 }
@@ -239,6 +250,7 @@ Status SqliteStore::write_snapshot(const model::Snapshot& snapshot) {
         BERTH_TRY_VOID(insert_snapshot_.bind(3, text_).run());
         const model::TimePoint kept_from = snapshot.time - ports::kKeyKept;
         BERTH_TRY_VOID(delete_keys_.bind(1, base::to_ms(kept_from)).run());
+        high_.sync();
         return delete_snapshots_.bind(1, snapshot.sequence).run();
     });
 }
@@ -341,40 +353,31 @@ Result<std::optional<JobId>> SqliteStore::job_with_key(const std::string& key,
     return job;
 }
 
-// A new file gets its tables; a file that is not ours or newer than this program is left alone.
-Status check_schema(Database& database, const std::string& path) {
-    BERTH_TRY(application, database.integer("PRAGMA application_id"));
-    BERTH_TRY(version, database.integer("PRAGMA user_version"));
-    BERTH_TRY(tables, database.integer("SELECT count(*) FROM sqlite_master"));
-    if (tables > 0 && application != kApplicationId) {
-        return base::fail(base::ErrorCode::Conflict,
-                          "\"" + path + "\" is a database of another program");
-    }
-    if (version > kSchemaVersion) {
-        return base::fail(base::ErrorCode::Conflict,
-                          "\"" + path + "\" was written by a newer version of Berth (schema " +
-                              std::to_string(version) + ", this program knows up to " +
-                              std::to_string(kSchemaVersion) + "); start that version");
-    }
+// The log is durable at each commit. 16 MiB of pages at hand and 16 MiB of log between two
+// checkpoints: a few thousand live jobs and their events are not read again nor written twice.
+Status set_up(Database& database) {
     BERTH_TRY_VOID(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
-    // 16 MiB of pages at hand and 16 MiB of log between two checkpoints: a few thousand live jobs
-    // and their events are not read again nor written twice.
-    BERTH_TRY_VOID(
-        database.execute("PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000"));
-    if (tables == 0) return database.execute(kSchema);
-    return version == 1 ? database.execute(kFromVersion1) : Status{};
+    return database.execute("PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000");
 }
 
 }  // namespace
 
-Result<std::unique_ptr<ports::Store>> open_store(const std::string& directory) {
+Result<std::unique_ptr<ports::Store>> open_store(const std::string& directory,
+                                                 const Expected& expected) {
     BERTH_TRY(lock, DataLock::take(directory));
     const std::string path = directory + "/berth.db";
+    BERTH_TRY(high, HighMarkFile::read(directory));
     BERTH_TRY(database, Database::open(path));
-    BERTH_TRY_VOID(check_schema(database, path));
-    BERTH_TRY_VOID(sync_directory(directory));
-    auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database));
-    BERTH_TRY_VOID(store->prepare());
+    BERTH_TRY_VOID(set_up(database));
+    BERTH_TRY_VOID(bring_up_to_date(database, path));
+    BERTH_TRY(end, read_log_end(database));
+    BERTH_TRY(begins, next_incarnation(end, high, expected, path));
+    // The old mark stays until the log has begun anew.
+    const HighMark mark = begins && high ? *high : end.mark();
+    BERTH_TRY(high_file, HighMarkFile::make(directory, mark));
+    auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database),
+                                               std::move(high_file), std::move(end));
+    BERTH_TRY_VOID(store->prepare(std::move(begins)));
     return std::unique_ptr<ports::Store>(std::move(store));
 }
 

@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 
+#include "adapters/process/jobs_folder.h"
 #include "adapters/sqlite/sqlite_store.h"
 #include "adapters/system_clock/system_clock.h"
 #include "api/http_server.h"
@@ -23,6 +24,7 @@
 #include "app/berth/node_names.h"
 #include "app/berth/server_parts.h"
 #include "codec/timestamp.h"
+#include "control/launch_order.h"
 #include "model/mig.h"
 
 namespace berth::app {
@@ -87,6 +89,16 @@ std::string kept_shares(const cluster::Cluster& cluster, const ChosenLauncher& l
     return text;
 }
 
+// What ran from a log that is not this one.
+std::string ended(const std::vector<ports::AttemptId>& strangers) {
+    std::string text;
+    for (const ports::AttemptId id : strangers) {
+        text += (text.empty() ? "" : ", ") + std::to_string(id.job.value) + " (attempt " +
+                std::to_string(id.attempt) + ")";
+    }
+    return text.empty() ? "" : "  Ended     processes of jobs unknown to this log: " + text + "\n";
+}
+
 // What people have set, whatever the flags say.
 std::string set_policy(const model::PolicyChanges& settings) {
     std::string text;
@@ -134,6 +146,7 @@ struct Server::Parts {
     asio::signal_set signals{loop, SIGTERM, SIGINT};
     model::TimePoint kept_time;
     std::optional<base::Error> set_up_error;
+    std::vector<ports::AttemptId> ended_strangers;  // attempts that the log did not know
     std::optional<asio::steady_timer::time_point> next_step;
     bool will_step = false;
     bool is_ticking = false;
@@ -162,8 +175,12 @@ base::Status Server::Parts::open() {
     BERTH_TRY(policy, choose_policy(options));
     BERTH_TRY(chosen_inventory, choose_inventory(options.gpus));
     inventory = std::move(chosen_inventory);
-    BERTH_TRY(opened, adapters::sqlite::open_store(options.data_dir));
+    const std::string jobs_dir = options.data_dir + "/jobs";
+    BERTH_TRY(opened,
+              adapters::sqlite::open_store(
+                  options.data_dir, {process::highest_job(jobs_dir), options.accept_older_log}));
     store = std::move(opened);
+    const bool begins_log = store->begins().has_value();
     clock.go_on_from(clock_file());
     BERTH_TRY(cluster_id, obtain_cluster_id(options.data_dir));
     BERTH_TRY(chosen_launcher, choose_launcher(loop, options, cluster_id, inventory.is_simulated));
@@ -171,6 +188,11 @@ base::Status Server::Parts::open() {
     BERTH_TRY(token, api::obtain_token(options.data_dir + "/token"));
     BERTH_TRY_VOID(make_controller(policy));
     clock.not_before(controller->state().time);
+    if (begins_log) {
+        BERTH_TRY(strangers, process::end_strangers(jobs_dir, cluster_id,
+                                                    control::begun_attempts(controller->state())));
+        ended_strangers = std::move(strangers);
+    }
     BERTH_TRY(named, NamedNodes::make(std::move(inventory.inventory), controller->state().cluster));
     inventory.inventory = std::move(named);
     BERTH_TRY(nodes, inventory.inventory->discover());
@@ -379,6 +401,8 @@ int Server::run() {
     parts.log_line("berth " BERTH_VERSION " serves " + parts.options.data_dir);
     const std::string kept = kept_shares(parts.controller->state().cluster, parts.launcher);
     if (!kept.empty()) parts.log_line(kept.substr(2, kept.size() - 3));
+    const std::string gone = ended(parts.ended_strangers);
+    if (!gone.empty()) parts.log_line(gone.substr(2, gone.size() - 3));
     parts.set_timer();
     parts.loop.run();
     parts.http.reset();
@@ -418,6 +442,7 @@ std::string Server::banner() const {
     text += kept_shares(cluster, parts.launcher);
     text += "  Projects  " + projects + "\n";
     text += set_policy(parts.controller->state().policy);
+    text += ended(parts.ended_strangers);
     text += "  API       " + parts.options.data_dir +
             "/berth.sock, http://127.0.0.1:" + std::to_string(parts.site->facts.port) +
             " with the token in " + parts.options.data_dir + "/token\n";

@@ -34,6 +34,7 @@ struct ServerOptions {
     std::optional<model::Levels> levels;  // none = those of before, or the default ones
     model::Labels topology;  // where this machine stands, by level
     base::Bytes log_limit{std::int64_t{1} << 30};  // of each task's log, on disk; 0 = none
+    bool accept_older_log = false;  // go on from a log that is not the newest
     bool demo = false;
 };
 

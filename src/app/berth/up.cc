@@ -67,6 +67,8 @@ constexpr cli::Flag kFlags[] = {
     {.name = "launcher", .value = "HOW", .help = "process, or simulated:100ms to measure Berth"},
     {.name = "snapshot-events", .value = "NUMBER", .help = "write a snapshot after so many events"},
     {.name = "log-limit", .value = "BYTES", .help = "of each task's log on disk: 1G; 0 = none"},
+    {.name = "accept-older-log",
+     .help = "go on from a log that was set back; new numbers for new jobs"},
     {.name = "demo", .help = "with three projects and some jobs to look at"},
     {.name = "foreground", .help = "stay here until Ctrl-C"},
 };
@@ -84,7 +86,7 @@ constexpr std::pair<std::string_view, std::string_view> kPolicyFlags[] = {
 
 Failure failure_of(const base::Error& error) {
     Failure failure = Failure::from(error);
-    if (error.code == base::ErrorCode::Conflict) failure.remedy = "berth status";
+    if (error.message.find("in use by") != std::string::npos) failure.remedy = "berth status";
     return failure;
 }
 
@@ -126,6 +128,7 @@ Outcome<ServerOptions> options_of(const Context& context, const Arguments& argum
     options.cgroup = arguments.text("cgroup", options.cgroup);
     options.launcher = arguments.text("launcher", options.launcher);
     options.demo = arguments.has("demo");
+    options.accept_older_log = arguments.has("accept-older-log");
     if (arguments.has("levels")) options.levels = parts_of(arguments.text("levels"));
     auto topology = topology_of(arguments.text("topology"));
     if (!topology) return tl::unexpected(topology.error());
@@ -211,7 +214,9 @@ std::string read_all(int file) {
     write_to_the_log(options.data_dir);
     write_all(report, "ready\n" + (*server)->banner());
     ::close(report);
-    ::_exit((*server)->run());
+    const int exit_code = (*server)->run();
+    server->reset();  // the log is one file again
+    ::_exit(exit_code);
 }
 
 int start_in_background(const Context& context, const ServerOptions& options) {
