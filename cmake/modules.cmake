@@ -9,6 +9,7 @@ set(berth_modules
     0  base                          pure
     1  model                         pure
     1  ordering                      pure
+    1  runtime                       effects
     1  vgpu/abi                      effects
     1  vgpu/behind                   effects
     2  vgpu/ledger                   effects

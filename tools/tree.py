@@ -73,8 +73,9 @@ def module_of(path, names):
     return None
 
 
-def without_comments(text):
-    """C++ text with comments and the insides of literals blanked, line by line as before."""
+def without_comments(text, literals="blank"):
+    """C++ text with comments blanked, and the insides of literals too unless they are to be kept;
+    line by line as before."""
     pattern = re.compile(
         r'//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|'
         r"(?<![0-9a-fA-F])'(?:\\.|[^'\\\n])*'", re.S)
@@ -82,6 +83,8 @@ def without_comments(text):
     def blank(match):
         token = match.group(0)
         newlines = "\n" * token.count("\n")
+        if literals == "keep" and not token.startswith("/"):
+            return token
         return newlines if token.startswith("/") else '""' + newlines
 
     return pattern.sub(blank, text)

@@ -3,7 +3,6 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,8 @@
 #include <list>
 
 #include "api/problem.h"
+
+#include "runtime/socket_address.h"
 
 namespace berth::api {
 
@@ -166,18 +167,13 @@ HttpServer::~HttpServer() {
 }
 
 base::Status HttpServer::listen_unix(const std::string& path) {
-    if (path.size() >= sizeof(sockaddr_un::sun_path)) {
-        return base::fail(base::ErrorCode::Unavailable,
-                          "socket path \"" + path + "\" is longer than the " +
-                              std::to_string(sizeof(sockaddr_un::sun_path) - 1) +
-                              " bytes the system allows; choose a shorter --data");
-    }
+    const runtime::SocketAddress address(path);
+    boost::system::error_code error(address.error(), boost::system::system_category());
     ::unlink(path.c_str());
-    boost::system::error_code error;
-    impl_->local.open(stream_protocol(), error);
+    if (!error) impl_->local.open(stream_protocol(), error);
     // The name appears with these rights: nobody else can slip in between.
     const mode_t before = ::umask(0177);
-    if (!error) impl_->local.bind(stream_protocol::endpoint(path), error);
+    if (!error) impl_->local.bind(stream_protocol::endpoint(address.path()), error);
     ::umask(before);
     if (!error) impl_->local.listen(asio::socket_base::max_listen_connections, error);
     if (error) {

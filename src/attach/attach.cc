@@ -13,7 +13,7 @@
 
 #include "attach/signals.h"
 #include "attach/terminal.h"
-#include "supervision/address.h"
+#include "runtime/sockets.h"
 #include "supervision/frame.h"
 
 namespace berth::attach {
@@ -33,7 +33,7 @@ std::int64_t monotonic_ms() {
 base::Result<Descriptor> connect_patiently(const std::string& socket, int patience_ms) {
     const std::int64_t deadline = monotonic_ms() + patience_ms;
     for (int pause_us = 500;; pause_us = std::min(2 * pause_us, 20'000)) {
-        auto connected = supervision::connect_to(socket);
+        auto connected = runtime::connect_to(socket, runtime::SocketKind::Stream);
         const bool may_come = !connected && connected.error().code == ErrorCode::Unavailable;
         if (!may_come || monotonic_ms() >= deadline) return connected;
         ::usleep(static_cast<useconds_t>(pause_us));

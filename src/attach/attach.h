@@ -39,7 +39,7 @@ struct AttachResult {
     supervision::ExitReport exit;
 };
 
-// `socket` as from supervision::socket_of. Returns when the job has ended or we have to leave.
+// `socket`: path of the supervisor's. Returns when the job has ended or we have to leave.
 // Errors: Unavailable (no supervisor within the patience), Forbidden (another user's),
 // Conflict (it cannot be attached to, or someone else is).
 base::Result<AttachResult> attach(const std::string& socket, const AttachOptions& options);

@@ -228,8 +228,6 @@ Outcome<AttachPlace> Client::attach(model::JobId id) {
     if (!tree) return tl::unexpected(tree.error());
     AttachPlace place;
     place.socket = text_of(*tree, "socket");
-    // Abstract sockets are shown with an @ in front, which is no part of the name.
-    if (place.socket.starts_with('@')) place.socket.erase(0, 1);
     const std::string attempt = text_of(*tree, "attempt");
     std::from_chars(attempt.data(), attempt.data() + attempt.size(), place.attempt);
     return place;

@@ -7,7 +7,6 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,8 @@
 #include <charconv>
 #include <chrono>
 #include <cstring>
+
+#include "runtime/socket_address.h"
 
 namespace berth::cli {
 namespace {
@@ -33,26 +34,12 @@ std::int64_t steady_ms() {
 
 std::string reason_of(int error) { return std::strerror(error); }
 
-// A path too long for a socket address is reached through a descriptor of its folder.
 base::Result<int> connect_unix(const std::string& path) {
     const int file = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (file < 0) return fail(ErrorCode::Internal, "cannot make a socket: " + reason_of(errno));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::string reachable = path;
-    int folder = -1;
-    if (path.size() >= sizeof(address.sun_path)) {
-        const std::size_t slash = path.rfind('/');
-        folder = ::open(path.substr(0, slash).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-        reachable = "/proc/self/fd/" + std::to_string(folder) + path.substr(slash);
-    }
-    int error = reachable.size() < sizeof(address.sun_path) ? 0 : ENAMETOOLONG;
-    if (error == 0) {
-        std::memcpy(address.sun_path, reachable.c_str(), reachable.size() + 1);
-        const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-        if (::connect(file, generic, sizeof(address)) != 0) error = errno;
-    }
-    if (folder >= 0) ::close(folder);
+    const runtime::SocketAddress address(path);
+    int error = address.error();
+    if (error == 0 && ::connect(file, address.get(), address.size()) != 0) error = errno;
     if (error == 0) return file;
     ::close(file);
     const ErrorCode code = error == EACCES ? ErrorCode::Forbidden : ErrorCode::Unavailable;

@@ -83,8 +83,4 @@ std::optional<GpuLists> unpack_gpu_lists(std::string_view payload) {
     return if_good(in, std::move(lists));
 }
 
-std::string freezer_socket(const std::string& cluster, const std::string& node) {
-    return "berth-" + cluster + "-freezer-" + node;
-}
-
 }  // namespace berth::supervision

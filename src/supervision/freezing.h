@@ -58,7 +58,4 @@ std::optional<ThawRequest> unpack_thaw(std::string_view payload);
 std::optional<FreezerAnswer> unpack_answer(std::string_view payload);
 std::optional<GpuLists> unpack_gpu_lists(std::string_view payload);
 
-// Where the freezer of a node listens.
-std::string freezer_socket(const std::string& cluster, const std::string& node);
-
 }  // namespace berth::supervision

@@ -8,7 +8,7 @@ namespace {
 
 // Raised with every change of the layout: a server that is being upgraded may start a supervisor
 // newer than itself, which must refuse rather than misread.
-constexpr std::int64_t kVersion = 0x62727468'0008;
+constexpr std::int64_t kVersion = 0x62727468'0009;
 
 }  // namespace
 
@@ -20,6 +20,7 @@ std::string pack(const Order& order) {
     Packer out;
     out.put(kVersion);
     out.put_text(order.cluster);
+    out.put_text(order.runtime);
     out.put(order.job);
     out.put(order.attempt);
     out.put_text(order.job_name);
@@ -59,6 +60,7 @@ std::optional<Order> unpack_order(std::string_view bytes) {
     if (in.number() != kVersion) return std::nullopt;
     Order order;
     order.cluster = in.text();
+    order.runtime = in.text();
     order.job = in.number();
     order.attempt = static_cast<int>(in.number());
     order.job_name = in.text();

@@ -35,6 +35,7 @@ struct TaskOrder {
 
 struct Order {
     std::string cluster;
+    std::string runtime;               // folder where it listens (runtime/folder.h)
     std::int64_t job = 0;
     int attempt = 1;
     std::string job_name;
@@ -46,7 +47,7 @@ struct Order {
     std::string saved_file;            // touched by the job when its work is saved
     std::int64_t log_limit = 0;        // bytes on disk for each task's log; 0 = none
     std::string workdir;
-    std::string freezer;               // where its node's listens (freezing.h); empty = not used
+    std::string freezer;               // path of its node's (freezing.h); empty = not used
     std::string arbiter;               // socket of its tenant (vgpu/ledger/stay.h); empty = none
     std::string pause_signal;          // auto | TERM | INT | USR1 | USR2 | none
     std::int64_t grace_ms = 60'000;    // when the machine itself asks to stop

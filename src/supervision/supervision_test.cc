@@ -2,7 +2,6 @@
 #include <doctest/doctest.h>
 
 #include "base/rng.h"
-#include "supervision/address.h"
 #include "supervision/frame.h"
 #include "supervision/order.h"
 #include "supervision/status_file.h"
@@ -103,16 +102,4 @@ TEST_CASE("a frame that claims to be larger than any breaks the stream") {
     reader.feed(std::string("\xff\xff\xff\x7f\x01\x00\x00\x00", 8));
     CHECK_FALSE(reader.next().has_value());
     CHECK(reader.is_broken());
-}
-
-TEST_CASE("a supervisor's address is found while it listens, and only one can have it") {
-    const AttemptName name{"test-" + std::to_string(::getpid()), 5, 2};
-    CHECK(connect_to(socket_of(name)).error().code == berth::base::ErrorCode::Unavailable);
-    auto listener = listen_as(name);
-    REQUIRE(listener.has_value());
-    CHECK(listen_as(name).error().code == berth::base::ErrorCode::Exists);
-    CHECK(connect_to(socket_of(name)).has_value());
-    CHECK(connect_to(std::string(200, 'x')).error().code == berth::base::ErrorCode::Invalid);
-    listener->reset();
-    CHECK_FALSE(connect_to(socket_of(name)).has_value());
 }

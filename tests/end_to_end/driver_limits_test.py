@@ -51,7 +51,7 @@ class DriverLimits(ServerCase):
     @property
     def own(self):
         cluster = (self.server.data / "cluster").read_text().strip()
-        return self.groups / f"berth-{cluster}", pathlib.Path(f"/tmp/berth-vgpu-{cluster}/mps")
+        return self.groups / f"berth-{cluster}", self.server.sharing / "mps"
 
     def program(self, *gib, **spec):
         environment = [f"LD_LIBRARY_PATH={SOFTWARE}", f"BERTH_SOFTWARE_GPU={self.folder / 'gpus'}"]

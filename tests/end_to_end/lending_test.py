@@ -154,9 +154,8 @@ class Lending(ServerCase):
     def test_arbiter_and_freezer_are_started_again_for_who_borrows(self):
         borrower = self.program(18, 1000, promised=6, most=20)
         self.says(borrower, "at 10")
-        cluster = (self.server.data / "cluster").read_text().strip()
-        arbiter = int(pathlib.Path(f"/tmp/berth-vgpu-{cluster}/pid").read_text())
-        freezers = subprocess.run(["pgrep", "-f", f"berth-freezer.*{cluster}"],
+        arbiter = int((self.server.sharing / "pid").read_text())
+        freezers = subprocess.run(["pgrep", "-f", f"berth-freezer.*{self.server.data}/"],
                                   capture_output=True, text=True, check=True).stdout.split()
         for pid in [arbiter, *map(int, freezers)]:
             os.kill(pid, signal.SIGKILL)

@@ -109,8 +109,7 @@ class Packing(ServerCase):
         self.ended(self.train("t5", steps=100))
         jobs = [self.train("t5", steps=300) for _ in range(2)]
         eventually(lambda: all("begins" in self.log(job) for job in jobs))
-        cluster = (self.server.data / "cluster").read_text().strip()
-        arbiter = int(pathlib.Path(f"/tmp/berth-vgpu-{cluster}/pid").read_text())
+        arbiter = int((self.server.sharing / "pid").read_text())
         self.server.kill()
         os.kill(arbiter, signal.SIGKILL)
         self.server.up()

@@ -201,9 +201,7 @@ time.sleep(1000)
         job = self.session()
         self.is_ready(job)
         self.is_parked(job)
-        cluster = (self.server.data / "cluster").read_text().strip()
-        directory = pathlib.Path(f"/tmp/berth-vgpu-{cluster}")
-        os.kill(int((directory / "pid").read_text()), signal.SIGKILL)
+        os.kill(int((self.server.sharing / "pid").read_text()), signal.SIGKILL)
         self.call(0)
         self.found(job, 0, 0)
 
@@ -260,8 +258,7 @@ class ParkingOnOneOfMany(ParkingCase):
     FLAGS = ("--gpus", "sim:8x2x16G", "--min-run", "0")
 
     def freezers(self):
-        cluster = (self.server.data / "cluster").read_text().strip()
-        socket = f"berth-{cluster}-freezer-".encode()
+        socket = f"{self.server.data}/run/freezer-".encode()
         found = 0
         for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
             try:

@@ -36,9 +36,8 @@ class ServerCase(unittest.TestCase):
 
     def arbiter(self, job, attempt=1):
         """What the node's arbiter says of the only tenant of a job."""
-        cluster = (self.server.data / "cluster").read_text().strip()
-        ask = [str(BIN / "berth-arbiter"), "--dir", f"/tmp/berth-vgpu-{cluster}", "order",
-               "status", f"{job}.{attempt}.0"]
+        ask = [str(BIN / "berth-arbiter"), "--dir", str(self.server.sharing), "order", "status",
+               f"{job}.{attempt}.0"]
         text = subprocess.run(ask, capture_output=True, text=True, check=True).stdout
         return dict(word.split("=", 1) for word in text.split() if "=" in word)
 

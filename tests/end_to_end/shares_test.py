@@ -77,8 +77,7 @@ class Shares(ServerCase):
 
     @property
     def arbiter(self):
-        cluster = (self.server.data / "cluster").read_text().strip()
-        return pathlib.Path(f"/tmp/berth-vgpu-{cluster}")
+        return self.server.sharing
 
     def arbiter_pid(self):
         return int((self.arbiter / "pid").read_text())

@@ -38,6 +38,21 @@ class Tidy(fixture.TreeTest):
         self.write("src/model/job.h", HEADER + '// a double check\nconst char* a = "float";\n')
         self.assert_passes(self.check("check-tidy"))
 
+    def test_processes_meet_where_no_other_user_can_be_first(self):
+        cases = {
+            'bind("/tmp/berth-" + id);': "world-writable folder",
+            'const char* a = "state = /dev/shm/gpus";': "world-writable folder",
+            'std::string a("\\0berth", 6);': "abstract socket name",
+            "address.sun_path[0] = 0;": "sun_path outside src/runtime",
+        }
+        for line, words in cases.items():
+            with self.subTest(line):
+                self.write("src/model/job.cc", SPDX + line + "\n")
+                self.assert_stops(self.check("check-tidy"), words)
+        self.write("src/model/job.cc", SPDX + "// sun_path, as in \"/tmp/name\"\n"
+                   'const char* place = "/dev/shm";\nconst char* work = "/tmp";\n')
+        self.assert_passes(self.check("check-tidy"))
+
     def test_modules_outside_the_core_may_use_what_it_may_not(self):
         self.module("api", "", jobs="double a;\nstd::shared_ptr<int> b;")
         self.assert_passes(self.check("check-tidy"))

@@ -15,7 +15,6 @@
 #include <cstdio>
 
 #include "process/world.h"
-#include "supervision/address.h"
 
 using namespace berth;
 using namespace berth::process_test;
@@ -97,9 +96,7 @@ class Attached {
         if (pid_ > 0) ::kill(pid_, SIGKILL), ::waitpid(pid_, nullptr, 0);
     }
 
-    std::string socket() const {
-        return supervision::socket_of({world_.cluster(), id_.job.value, id_.attempt});
-    }
+    std::string socket() const { return world_.launcher().socket_path(id_); }
     void on_pipes() {
         pid_ = stand_in(socket(), {in_.read.get(), out_.write.get(), err_.write.get()}, false);
         in_.read.reset();
@@ -372,7 +369,7 @@ TEST_CASE("only one client at a time, and only to a job that was made for it") {
 
     attach::AttachOptions hasty;
     hasty.patience_ms = 50;
-    const auto nobody = attach::attach("berth-no-such-socket", hasty);
+    const auto nobody = attach::attach(scratch.path() + "/no-such-socket", hasty);
     CHECK(nobody.error().code == base::ErrorCode::Unavailable);
 }
 

@@ -20,14 +20,13 @@ namespace {
 struct Stage {
     ScratchDirectory data;
     World world{data.path()};
-    std::string socket = "berth-test-" + World::cluster_of(data.path());
-    Freezer freezer{socket};
+    Freezer freezer{data.path()};
     berth::ports::LaunchOrder order =
         shell(attempt(1), "trap 'echo saved; exit 0' TERM; echo $$ > " + data.path() +
                               "/pid; while :; do sleep 0.02; done");
 
     Stage() {
-        order.freezer = socket;
+        order.freezer = freezer.socket();
         world.start(order);
         REQUIRE(world.until_running(attempt(1)));
         REQUIRE(wait_for([&] { return !read_file(data.path() + "/pid").empty(); }));

@@ -70,15 +70,14 @@ class Arbiter {
 struct Stage {
     ScratchDirectory data;
     World world{data.path()};
-    std::string socket = "berth-test-" + World::cluster_of(data.path());
-    Freezer freezer{socket};
+    Freezer freezer{data.path()};
     Arbiter arbiter{data.path() + "/tenant"};
     berth::ports::LaunchOrder order =
         shell(attempt(1), "trap 'echo saved; exit 0' TERM; echo $$ > " + data.path() +
                               "/pid; while :; do sleep 0.02; done");
 
     explicit Stage(bool has_freezer = true) {
-        if (has_freezer) order.freezer = socket;
+        if (has_freezer) order.freezer = freezer.socket();
         order.arbiter = data.path() + "/tenant";
         world.start(order);
         REQUIRE(world.until_running(attempt(1)));

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "supervision/address.h"
+#include "runtime/sockets.h"
+#include "supervision/descriptor.h"
 #include "supervision/frame.h"
 #include "supervision/freezing.h"
 
@@ -16,7 +17,13 @@ namespace berth::process_test {
 
 class Freezer {
   public:
-    explicit Freezer(std::string socket) : listener_(*supervision::listen_at(socket)) {}
+    // Listens in that folder.
+    explicit Freezer(const std::string& folder)
+        : folder_(runtime::Folder::make(folder, runtime::Openness::Private).value()),
+          listener_(runtime::listen_at(folder_, "freezer", runtime::SocketKind::Stream, 0600)
+                        .value()
+                        .socket) {}
+    std::string socket() const { return folder_.path() + "/freezer"; }
 
     // What is asked next; none as long as nothing is.
     bool is_asked(supervision::FrameType type) {
@@ -45,6 +52,7 @@ class Freezer {
     std::vector<supervision::GpuMove> moves;  // of the last thaw
 
   private:
+    runtime::Folder folder_;
     supervision::Descriptor listener_;
     supervision::Descriptor caller_;
     supervision::FrameReader reader_;

@@ -22,6 +22,7 @@
 #include "adapters/process/attempt_files.h"
 #include "adapters/process/jobs_folder.h"
 #include "adapters/process/launcher.h"
+#include "runtime/folder.h"
 
 namespace berth::process_test {
 
@@ -93,8 +94,11 @@ class World final : public ports::LauncherListener {
     explicit World(std::string data_dir, std::string supervisor = BERTH_SUPERVISOR)
         : data_dir_(std::move(data_dir)),
           launcher_(std::make_unique<process::ProcessLauncher>(
-              loop_, process::ProcessLauncherOptions{data_dir_, std::move(supervisor),
-                                                     cluster_of(data_dir_)})) {
+              loop_, process::ProcessLauncherOptions{
+                         data_dir_, std::move(supervisor), cluster_of(data_dir_),
+                         runtime::Folder::make(data_dir_ + "/run", runtime::Openness::Private)
+                             .value()
+                             .path()})) {
         launcher_->set_listener(this);
     }
 
@@ -125,7 +129,6 @@ class World final : public ports::LauncherListener {
         ++reports;
     }
 
-    std::string cluster() const { return cluster_of(data_dir_); }
     process::ProcessLauncher& launcher() { return *launcher_; }
     void drop_launcher() { launcher_.reset(); }
     void start(const ports::LaunchOrder& order) {

@@ -103,22 +103,23 @@ class Server:
             time.sleep(0.001)
         self.close()
 
+    @property
+    def sharing(self):
+        """The folder of its arbiter."""
+        return self.data / "run/vgpu"
+
     def end_arbiter(self):
         """Takes away what a killed server left of GPU sharing."""
         try:
-            name = "berth-vgpu-" + (self.data / "cluster").read_text().strip()
-        except OSError:
-            return
-        try:
-            pid = int(pathlib.Path("/tmp", name, "pid").read_text())
+            pid = int((self.sharing / "pid").read_text())
             if b"berth-arbiter" in pathlib.Path(f"/proc/{pid}/cmdline").read_bytes():
                 os.kill(pid, signal.SIGTERM)
         except (OSError, ValueError):
             pass
-        finally:
-            shutil.rmtree(f"/tmp/{name}", ignore_errors=True)
-            for state in pathlib.Path("/dev/shm").glob(f"{name}-*"):
-                state.unlink(missing_ok=True)
+        memory = self.sharing / "memory"
+        if memory.is_symlink():
+            shutil.rmtree(memory.readlink(), ignore_errors=True)
+        shutil.rmtree(self.sharing, ignore_errors=True)
 
     def close(self):
         if self.connection is not None:

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "adapters/gpu_shares/first_line.h"
+#include "runtime/folder.h"
 #include "vgpu/arbiter/send_order.h"
 
 extern char** environ;
@@ -45,8 +46,8 @@ ArbiterProcess::ArbiterProcess(std::string program, std::string directory,
 }
 
 base::Status ArbiterProcess::start() {
-    std::error_code ignored;
-    fs::create_directories(directory_ + "/terms", ignored);
+    BERTH_TRY(folder, runtime::Folder::make(directory_, runtime::Openness::Passable));
+    BERTH_TRY_VOID(folder.make_below("terms", runtime::Openness::Passable));
     const std::string log = directory_ + "/arbiter.log";
     std::vector<std::string> words{program_, "--dir", directory_};
     words.insert(words.end(), options_.begin(), options_.end());

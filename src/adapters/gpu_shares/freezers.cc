@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "adapters/gpu_shares/first_line.h"
-#include "supervision/freezing.h"
+#include "supervision/address.h"
 
 extern char** environ;
 
@@ -94,7 +94,7 @@ NodeAbility Freezers::ability(const std::string& node, const std::vector<std::st
 }
 
 std::string Freezers::socket_of(const std::string& node) const {
-    return supervision::freezer_socket(cluster_, node);
+    return runtime_ + '/' + supervision::freezer_socket(node);
 }
 
 }  // namespace berth::gpu_shares

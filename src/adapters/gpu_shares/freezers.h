@@ -17,8 +17,9 @@ namespace berth::gpu_shares {
 
 class Freezers {
   public:
-    Freezers(std::string program, std::string cluster)
-        : program_(std::move(program)), cluster_(std::move(cluster)) {}
+    // `runtime`: path of the folder in which they listen.
+    Freezers(std::string program, std::string runtime)
+        : program_(std::move(program)), runtime_(std::move(runtime)) {}
     ~Freezers();
     Freezers(const Freezers&) = delete;
     Freezers& operator=(const Freezers&) = delete;
@@ -43,7 +44,7 @@ class Freezers {
                     const std::vector<std::string>& options);
 
     std::string program_;
-    std::string cluster_;
+    std::string runtime_;
     std::map<std::string, Freezer> freezers_;
 };
 

@@ -33,7 +33,7 @@ GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launc
     : loop_(loop),
       processes_(std::move(processes)),
       settings_(std::move(settings)),
-      freezers_(settings_.programs + "/berth-freezer", settings_.cluster),
+      freezers_(settings_.programs + "/berth-freezer", settings_.runtime),
       timer_(loop) {
     if (settings_.are_simulated) software_dir_ = beside(settings_.programs, "software_gpu");
 }

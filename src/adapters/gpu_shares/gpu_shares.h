@@ -30,7 +30,8 @@ namespace berth::gpu_shares {
 
 struct Settings {
     std::string programs;  // the folder of berth-arbiter; ../lib and ../software_gpu lie beside it
-    std::string directory;  // the arbiter's own: a short path
+    std::string runtime;  // path of the runtime folder, which is there (runtime/folder.h)
+    std::string directory;  // in it: the arbiter's own
     std::string cluster;  // tells servers on one machine apart
     std::string cgroup;  // where they are made
     std::string mps_control;  // program; empty = it is not there

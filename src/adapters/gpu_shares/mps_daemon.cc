@@ -37,6 +37,12 @@ bool MpsDaemon::is_there() const {
 
 base::Status MpsDaemon::start() {
     if (is_there()) return {};
+    // It listens at names of its own there, of at most 25 letters.
+    constexpr std::size_t kPathMax = 107 - 26;
+    if (directory_.size() > kPathMax)
+        return base::invalid("MPS cannot have sockets in \"" + directory_ + "\", a path of " +
+                             std::to_string(directory_.size()) + " bytes, at most " +
+                             std::to_string(kPathMax) + "; choose a shorter --data");
     std::error_code ignored;
     std::filesystem::create_directories(directory_ + "/log", ignored);
     const std::string configuration = directory_ + "/mps.toml";

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <map>
 
+#include "runtime/drawn_folder.h"
+
 namespace berth::gpu_shares {
 namespace {
 
@@ -21,9 +23,8 @@ std::string uuid_of(std::size_t node, int gpu) {
     return text.data();
 }
 
-std::string state_path(const std::string& directory, const std::string& node) {
-    return "/dev/shm/" + std::filesystem::path(directory).filename().string() + "-" + node;
-}
+// What is in their memory lies where memory does, or else on the disk.
+const runtime::DrawnFolder kMemory{"/dev/shm", "memory"};
 
 }  // namespace
 
@@ -43,25 +44,27 @@ std::string describe_software_gpus(const std::string& directory, const std::stri
         if (gpu.node == node) here.push_back(&gpu);
     }
     if (here.empty() || here.size() > kGpusMax) return {};
-    std::error_code ignored;
-    std::filesystem::create_directories(directory, ignored);
+    const auto folder = runtime::Folder::make(directory, runtime::Openness::Passable);
+    if (!folder) return {};
+    const std::string memory = runtime::open_drawn(*folder, kMemory).value_or(directory);
     std::string path = directory + "/" + node + ".gpus";
     std::ofstream file(path);
-    file << "state = " << state_path(directory, node) << "\ngpus = " << here.size()
+    file << "state = " << memory << '/' << node << "\ngpus = " << here.size()
          << "\ndriver = 13.0\nreserved = 0MiB\ncontents = 256MiB\ncontext = 400MiB\nuuids = ";
     for (const Gpu* gpu : here) file << (gpu == here[0] ? "" : ", ") << gpu->uuid;
-    const std::int64_t memory = here[0]->memory.value / (2 * kMebibyte) * 2;
-    if (memory > 0) file << "\nmemory = " << memory << "MiB";
+    const std::int64_t mebibytes = here[0]->memory.value / (2 * kMebibyte) * 2;
+    if (mebibytes > 0) file << "\nmemory = " << mebibytes << "MiB";
     file << '\n';
     return path;
 }
 
 void remove_software_gpus(const std::string& directory) {
     std::error_code ignored;
+    if (!std::filesystem::is_directory(directory, ignored)) return;
+    if (const auto folder = runtime::Folder::make(directory, runtime::Openness::Passable))
+        runtime::remove_drawn(*folder, kMemory);
     for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-        if (entry.path().extension() != ".gpus") continue;
-        std::filesystem::remove(state_path(directory, entry.path().stem().string()), ignored);
-        std::filesystem::remove(entry.path(), ignored);
+        if (entry.path().extension() == ".gpus") std::filesystem::remove(entry.path(), ignored);
     }
 }
 

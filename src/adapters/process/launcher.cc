@@ -13,6 +13,7 @@
 #include "adapters/process/attempt_files.h"
 #include "adapters/process/leftovers.h"
 #include "crash/crash_point.h"
+#include "runtime/sockets.h"
 #include "supervision/address.h"
 #include "supervision/frame.h"
 #include "supervision/freezing.h"
@@ -56,7 +57,11 @@ struct ProcessLauncher::Attempt {
 
 ProcessLauncher::ProcessLauncher(asio::io_context& loop, ProcessLauncherOptions options)
     : loop_(loop),
-      machine_{std::move(options.cluster), options.data_dir + "/jobs", {}, options.log_limit},
+      machine_{std::move(options.cluster),
+               std::move(options.runtime),
+               options.data_dir + "/jobs",
+               {},
+               options.log_limit},
       spawner_(std::move(options.supervisor)),
       alive_(std::make_shared<bool>(true)) {
     ::mkdir(machine_.jobs_dir.c_str(), 0777);
@@ -74,6 +79,10 @@ ProcessLauncher::AttemptRef ProcessLauncher::add(const ports::BegunAttempt& begu
     AttemptRef& attempt = attempts_[begun.id];
     attempt = std::make_shared<Attempt>(loop_, begun);
     return attempt;
+}
+
+std::string ProcessLauncher::socket_path(AttemptId id) const {
+    return machine_.runtime + '/' + supervision::attempt_socket(id.job.value, id.attempt);
 }
 
 void ProcessLauncher::start(const ports::LaunchOrder& order) {
@@ -196,8 +205,7 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
 void ProcessLauncher::look(const AttemptRef& attempt) {
     const AttemptState state = read_attempt(machine_.jobs_dir, {attempt->id, attempt->log});
     if (state.is_supervised) {
-        auto socket = supervision::connect_to(
-            supervision::socket_of({machine_.cluster, attempt->id.job.value, attempt->id.attempt}));
+        auto socket = runtime::connect_to(socket_path(attempt->id), runtime::SocketKind::Stream);
         return socket ? take_up(attempt, std::move(*socket)) : look_later(attempt);
     }
     if (const auto& exit = state.status.exit)

@@ -24,7 +24,8 @@ namespace berth::process {
 struct ProcessLauncherOptions {
     std::string data_dir;    // absolute; jobs/ is made below it (attempt_files.h)
     std::string supervisor;  // path of the berth-supervisor program
-    std::string cluster;     // tells servers on one machine apart; at most 60 bytes
+    std::string cluster;     // tells servers on one machine apart
+    std::string runtime;     // path of the runtime folder, which is there (runtime/folder.h)
     std::int64_t log_limit = 0;  // bytes on disk for each task's log; 0 = none
 };
 
@@ -42,6 +43,8 @@ class ProcessLauncher final : public ports::Launcher {
     model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId id, ports::StopReason reason, base::Duration grace) override;
     void recover(std::span<const ports::BegunAttempt> attempts) override;
+    // Where the supervisor of an attempt listens.
+    std::string socket_path(ports::AttemptId id) const;
 
   private:
     struct Attempt;

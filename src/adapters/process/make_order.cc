@@ -42,6 +42,7 @@ std::vector<TaskOrder> make_tasks(const std::vector<ports::TaskLaunch>& launches
 Order make_order(const Machine& machine, const ports::LaunchOrder& launch) {
     Order order;
     order.cluster = machine.cluster;
+    order.runtime = machine.runtime;
     order.job = launch.attempt.job.value;
     order.attempt = launch.attempt.attempt;
     order.job_name = launch.job_name;

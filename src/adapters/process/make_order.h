@@ -13,6 +13,7 @@ namespace berth::process {
 
 struct Machine {
     std::string cluster;
+    std::string runtime;
     std::string jobs_dir;
     std::string boot;
     std::int64_t log_limit = 0;        // bytes of each task's log; 0 = none

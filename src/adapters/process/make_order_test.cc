@@ -9,7 +9,7 @@ using namespace berth;
 
 namespace {
 
-const process::Machine kMachine{"cluster", "/data/jobs", "boot"};
+const process::Machine kMachine{"cluster", "/data/run", "/data/jobs", "boot"};
 
 }  // namespace
 
@@ -23,6 +23,7 @@ TEST_CASE("nodes are counted in the order in which ranks meet them") {
     CHECK(order.tasks[1] == supervision::TaskOrder{1, 1, 2, 0, ""});
     CHECK(order.tasks[2] == supervision::TaskOrder{2, 0, 1, 1, "0", "0"});
     CHECK(order.file_prefix == "/data/jobs/0/7.2");
+    CHECK(order.runtime == "/data/run");
 }
 
 TEST_CASE("all attempts of a job share a checkpoint directory, unless the user has one") {

@@ -15,6 +15,7 @@
 #include "adapters/process/launcher.h"
 #include "adapters/simulated_gpu/simulated_gpu.h"
 #include "adapters/simulated_launcher/simulated_launcher.h"
+#include "runtime/folder.h"
 #include "supervision/address.h"
 
 namespace berth::app {
@@ -55,11 +56,11 @@ std::string in_path(const std::string& program) {
 
 base::Result<gpu_shares::Settings> share_settings(const ServerOptions& options,
                                                   const std::string& cluster_id,
-                                                  bool is_simulated) {
+                                                  const std::string& runtime, bool is_simulated) {
     gpu_shares::Settings settings;
     settings.programs = std::filesystem::path(options.program).parent_path().string();
-    // Sockets have short names; the data directory's may be long.
-    settings.directory = "/tmp/berth-vgpu-" + cluster_id;
+    settings.runtime = runtime;
+    settings.directory = runtime + "/vgpu";
     settings.cluster = cluster_id;
     settings.cgroup = options.cgroup;
     settings.mps_control = in_path("nvidia-cuda-mps-control");
@@ -137,10 +138,12 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
         return base::fail(base::ErrorCode::Unavailable,
                           "\"" + supervisor + "\" is not there; it belongs beside berth");
     }
+    BERTH_TRY(runtime,
+              runtime::Folder::make(options.data_dir + "/run", runtime::Openness::Private));
     auto processes = std::make_unique<process::ProcessLauncher>(
         loop, process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id,
-                                              options.log_limit.value});
-    BERTH_TRY(settings, share_settings(options, cluster_id, is_simulated));
+                                              runtime.path(), options.log_limit.value});
+    BERTH_TRY(settings, share_settings(options, cluster_id, runtime.path(), is_simulated));
     auto shares =
         std::make_unique<gpu_shares::GpuShares>(loop, std::move(processes), std::move(settings));
     chosen.learn_gpus = [&shares = *shares](ports::GpuInventory& inventory) -> base::Status {
@@ -153,8 +156,8 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     chosen.share_uses = [&shares = *shares] { return shares.uses(); };
     chosen.launcher = std::move(shares);
     chosen.description = "processes";
-    chosen.attach_address = [cluster_id](ports::AttemptId attempt) {
-        return '@' + supervision::socket_of({cluster_id, attempt.job.value, attempt.attempt});
+    chosen.attach_address = [folder = runtime.path()](ports::AttemptId attempt) {
+        return folder + '/' + supervision::attempt_socket(attempt.job.value, attempt.attempt);
     };
     return chosen;
 }

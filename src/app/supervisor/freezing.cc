@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "app/supervisor/supervisor.h"
-#include "supervision/address.h"
+#include "runtime/sockets.h"
 
 namespace berth::supervisor {
 
@@ -91,7 +91,7 @@ void Supervisor::ask_freezer(Hold hold, std::int64_t time_ms) {
 
 void Supervisor::send_to_freezer() {
     ask_again_ = monotonic_ms() + kAskAgainMs;
-    auto socket = supervision::connect_to(order_.freezer);
+    auto socket = runtime::connect_to(order_.freezer, runtime::SocketKind::Stream);
     if (!socket) return;
     ask_again_.reset();
     was_freezer_reached_ = true;

@@ -31,6 +31,10 @@ std::int64_t changed_ns(const char* path) {
 void Supervisor::look_around() {
     look_deadline_ = monotonic_ms() + kLookEveryMs;
     limit_logs();
+    if (listening_.is_open() && !listening_.is_there()) {
+        listening_.close();
+        listen();
+    }
     const std::int64_t saved_at = changed_ns(order_.saved_file.c_str());
     if (saved_at == saved_at_ns_) return;
     saved_at_ns_ = saved_at;

@@ -13,6 +13,7 @@
 
 #include "app/supervisor/environment.h"
 #include "app/supervisor/pause_signal.h"
+#include "supervision/address.h"
 
 namespace berth::supervisor {
 
@@ -53,7 +54,10 @@ std::int64_t monotonic_ms() {
 }
 
 Supervisor::Supervisor(supervision::Order order, Descriptor status, Descriptor channel)
-    : sleep_mask_(take_signals()), order_(std::move(order)), status_(std::move(status)) {
+    : sleep_mask_(take_signals()),
+      order_(std::move(order)),
+      status_(std::move(status)),
+      listening_(order_.runtime, supervision::attempt_socket(order_.job, order_.attempt)) {
     peers_.emplace_back(std::move(channel), Role::Server);
     tasks_.resize(order_.tasks.size());
 }
@@ -67,7 +71,7 @@ void Supervisor::run() {
     if (order_.attached) {
         phase_ = Phase::WaitingForClient;
         attach_deadline_ = monotonic_ms() + (order_.resumes ? kReattachWaitMs : kAttachWaitMs);
-        open_listener();
+        listen();
     } else {
         start_tasks();
     }
@@ -78,6 +82,7 @@ void Supervisor::run() {
     }
     drop_lost_peers();
     while (client() != nullptr && client()->backlog() > 0) wait_and_serve();
+    listening_.close();
 }
 
 void Supervisor::start_tasks() {
@@ -226,6 +231,7 @@ void Supervisor::on_deadline() {
     if (is_over(look_deadline_)) look_around();
     on_freezer_deadline();
     if (is_over(reach_again_)) reach_arbiter();
+    if (is_over(listen_again_)) listen();
     if (is_over(stop_deadline_) && asked_to_pause_ && more_time_ms_ < kMoreTimeMaxMs &&
         keeps_writing()) {
         more_time_ms_ += kMoreTimeStepMs;

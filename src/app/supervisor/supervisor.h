@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "app/supervisor/connection.h"
+#include "app/supervisor/listening.h"
 #include "app/supervisor/relay.h"
 #include "app/supervisor/spawn.h"
 #include "supervision/freezing.h"
@@ -102,7 +103,7 @@ class Supervisor {
     void attach(Connection& peer, supervision::TerminalSize size);
     void drop_lost_peers();
     bool wants_output();
-    void open_listener();
+    void listen();
     Connection* client();
     Relay::Sink sink();
     void tell(Role role, supervision::FrameType type, std::string_view payload);
@@ -111,7 +112,7 @@ class Supervisor {
     sigset_t sleep_mask_;  // while it sleeps, ends of children are let in
     supervision::Order order_;
     supervision::Descriptor status_;
-    supervision::Descriptor listener_;
+    Listening listening_;
     std::list<Connection> peers_;
     supervision::Descriptor arbiter_;
     Relay relay_;
@@ -157,6 +158,7 @@ class Supervisor {
     std::optional<std::int64_t> freezer_deadline_;  // of its answer
     std::optional<std::int64_t> ask_again_;  // it was not reached, or had no room
     std::optional<std::int64_t> reach_again_;  // the arbiter is not there
+    std::optional<std::int64_t> listen_again_;  // it could not
     std::optional<std::int64_t> kill_again_;
     std::int64_t kill_pause_ms_ = 10;
 };

@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "app/supervisor/supervisor.h"
-#include "supervision/address.h"
+#include "runtime/sockets.h"
 
 namespace berth::supervisor {
 
@@ -23,6 +23,8 @@ namespace {
 // More than this waiting for a client, and its job's output is no longer read.
 constexpr std::size_t kClientBacklogMax = 256 * 1024;
 constexpr std::size_t kPeersMax = 16;
+// Where it cannot listen, as on a full disk, it tries again so soon.
+constexpr std::int64_t kListenAgainMs = 200;
 
 // Set by signal handlers; these signals are only let in while poll() sleeps.
 volatile sig_atomic_t child_ended = 0;
@@ -67,16 +69,16 @@ void Supervisor::wait_and_serve() {
         polls.push_back(
             {peer.fd(), static_cast<short>(peer.backlog() > 0 ? POLLIN | POLLOUT : POLLIN), 0});
     const std::size_t listener_at = polls.size();
-    polls.push_back({listener_.get(), POLLIN, 0});
+    polls.push_back({listening_.fd(), POLLIN, 0});
     const std::size_t arbiter_at = polls.size();
     polls.push_back({arbiter_.get(), POLLIN, 0});
     const std::size_t relay_at = polls.size();
     relay_.collect(polls, wants_output());
 
     std::optional<std::int64_t> deadline;
-    for (const auto& candidate :
-         {attach_deadline_, look_deadline_, stop_deadline_, stall_deadline_, gang_deadline_,
-          leftover_deadline_, kill_again_, freezer_deadline_, ask_again_, reach_again_}) {
+    for (const auto& candidate : {attach_deadline_, look_deadline_, stop_deadline_, stall_deadline_,
+                                  gang_deadline_, leftover_deadline_, kill_again_,
+                                  freezer_deadline_, ask_again_, reach_again_, listen_again_}) {
         if (candidate) deadline = std::min(deadline.value_or(*candidate), *candidate);
     }
     const timespec wait = deadline ? until(*deadline) : timespec{};
@@ -119,9 +121,9 @@ bool Supervisor::wants_output() {
 }
 
 void Supervisor::accept_peer() {
-    Descriptor socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    Descriptor socket(::accept4(listening_.fd(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket.is_open() || peers_.size() >= kPeersMax) return;
-    if (!supervision::is_peer_trusted(socket.get())) return;
+    if (!runtime::is_peer_trusted(socket.get())) return;
     peers_.emplace_back(std::move(socket), Role::Unknown);
 }
 
@@ -214,16 +216,14 @@ void Supervisor::drop_lost_peers() {
     });
     // A shell on a terminal waits for its user to come back; a pipe has lost its writer for good.
     if (lost_client && !order_.terminal) relay_.end_input();
-    if (lost_server && phase_ != Phase::Ended) open_listener();
+    if (lost_server && phase_ != Phase::Ended) listen();
     // Before it has answered: its successor goes on from there.
     if (lost_freezer && freezer_deadline_ && !ask_again_) ask_again_ = monotonic_ms();
 }
 
-void Supervisor::open_listener() {
-    if (listener_.is_open()) return;
-    // When the name is taken, the next server still learns the end from the status file.
-    if (auto opened = supervision::listen_as({order_.cluster, order_.job, order_.attempt}))
-        listener_ = std::move(*opened);
+void Supervisor::listen() {
+    listen_again_.reset();
+    if (!listening_.open()) listen_again_ = monotonic_ms() + kListenAgainMs;
 }
 
 Connection* Supervisor::client() {

@@ -12,6 +12,8 @@
 #include <array>
 #include <utility>
 
+#include "runtime/sockets.h"
+
 namespace berth::vgpu::arbiter {
 namespace {
 
@@ -23,11 +25,6 @@ constexpr std::int64_t kBurialEvery = 20'000'000;    // ns between looks at what
 constexpr std::int64_t kHelloWithin = 5'000'000'000;  // ns from connecting to Hello
 constexpr std::size_t kOwnersMax = 64;
 
-Status make_directory(const std::string& path, mode_t mode) {
-    if (::mkdir(path.c_str(), mode) == 0 || errno == EEXIST) return {};
-    return fail(ErrorCode::Unavailable, "cannot make \"" + path + "\": " + ::strerror(errno));
-}
-
 tl::unexpected<base::Error> too_large_for_lane(const Order& order, const std::string& lane) {
     return base::invalid("tenant \"" + order.name + "\" may have more memory than lane \"" + lane +
                          "\" has; lower its limit or enlarge the lane");
@@ -36,21 +33,19 @@ tl::unexpected<base::Error> too_large_for_lane(const Order& order, const std::st
 }  // namespace
 
 Status Arbiter::open() {
-    BERTH_TRY_VOID(make_directory(options_.directory, 0711));
-    BERTH_TRY_VOID(make_directory(options_.directory + "/tenants", 0711));
-    const std::string lock = options_.directory + "/lock";
+    using runtime::Openness;
     spare_ = spare_file();
-    lock_.reset(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (!lock_.is_open())
-        return fail(ErrorCode::Unavailable, "cannot open \"" + lock + "\": " + ::strerror(errno));
-    if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0)
+    BERTH_TRY(folder, runtime::Folder::make(options_.directory, Openness::Passable));
+    BERTH_TRY(tenants, folder.make_below("tenants", Openness::Passable));
+    BERTH_TRY(lock, folder.open_file("lock", O_RDWR | O_CREAT, 0600));
+    if (::flock(lock.get(), LOCK_EX | LOCK_NB) != 0)
         return fail(ErrorCode::Conflict, "another arbiter serves \"" + options_.directory +
                                              "\"; give orders to it, or stop it first");
-    bool was_left = false;
-    const std::string path = options_.directory + "/control";
-    BERTH_TRY(control, listen_at(path, was_left));
-    ::chmod(path.c_str(), 0600);
-    control_ = std::move(control);
+    BERTH_TRY(control, runtime::listen_at(folder, "control", runtime::SocketKind::Packets, 0600));
+    lock_ = std::move(lock);
+    folder_ = std::move(folder);
+    tenant_folder_ = std::move(tenants);
+    control_ = std::move(control.socket);
     loop_.watch(control_.get(), [this] { on_control(); });
     return {};
 }
@@ -152,10 +147,11 @@ Status Arbiter::make_tenant(const Order& order) {
         return fail(ErrorCode::Exhausted, "there are 512 tenants already; drop one first");
     BERTH_TRY(fitted, fit_into_lane(order));
     BERTH_TRY(tenant, Tenant::make(fitted));
-    bool was_left = false;
-    BERTH_TRY(listener, listen_at(options_.directory + "/tenants/" + order.name, was_left));
-    tenant->listener = std::move(listener);
-    if (was_left) {
+    // Whoever reaches it may connect: the folder says who that is.
+    BERTH_TRY(listener,
+              runtime::listen_at(*tenant_folder_, order.name, runtime::SocketKind::Packets, 0666));
+    tenant->listener = std::move(listener.socket);
+    if (listener.was_left) {
         tenant->settles_at = EventLoop::now() + options_.settle_ns;
         tenant->settle(true);
     }
@@ -219,7 +215,7 @@ Status Arbiter::drop_tenant(const std::string& name) {
                     "tenant \"" + name + "\" has " + std::to_string(tenant.members.size()) +
                         " processes or their memory is not yet free; end them and try again");
     loop_.forget(tenant.hearing.listening);
-    ::unlink((options_.directory + "/tenants/" + name).c_str());
+    tenant_folder_->remove_file(name);
     if (tenant.whereabouts.supervisor.is_open()) loop_.forget(tenant.whereabouts.event);
     gates_.leave(tenant);
     tenants_.erase(name);

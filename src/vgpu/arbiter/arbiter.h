@@ -14,9 +14,11 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "runtime/folder.h"
 #include "vgpu/arbiter/descent.h"
 #include "vgpu/arbiter/event_loop.h"
 #include "vgpu/arbiter/gates.h"
@@ -44,7 +46,8 @@ class Arbiter {
   public:
     explicit Arbiter(const Options& options) : options_(options), memory_(options.nvml) {}
 
-    // Errors: Conflict when another arbiter serves the directory, Unavailable with the reason.
+    // Errors: Conflict when another arbiter serves the directory, Forbidden when other users can
+    // change it, Unavailable with the reason.
     base::Status open();
     // Serves until `stop` is readable.
     void run(int stop);
@@ -85,6 +88,8 @@ class Arbiter {
     bool is_free(const Tenant& tenant, const Member& member, std::int64_t now) const;
 
     Options options_;
+    std::optional<runtime::Folder> folder_;
+    std::optional<runtime::Folder> tenant_folder_;
     pid_t above_ = supervisor_above(::getpid());  // where the node itself is run by a job
     GpuMemory memory_;
     EventLoop loop_;

@@ -7,9 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -43,24 +41,6 @@ bool send_packet(int socket, std::string_view data, std::span<const int> files) 
 }
 
 }  // namespace
-
-base::Result<Descriptor> listen_at(const std::string& path, bool& was_left) {
-    sockaddr_un address{};
-    if (path.size() >= sizeof address.sun_path)
-        return base::invalid("the socket's path has " + std::to_string(path.size()) +
-                             " bytes, at most 107: \"" + path + "\"; use a shorter directory");
-    address.sun_family = AF_UNIX;
-    ::memcpy(address.sun_path, path.data(), path.size());
-    Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    // The caller holds the directory's lock, so whatever lies there has no living owner.
-    was_left = ::unlink(path.c_str()) == 0;
-    if (!socket.is_open() ||
-        ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
-        ::chmod(path.c_str(), 0666) != 0 || ::listen(socket.get(), SOMAXCONN) != 0)
-        return base::fail(base::ErrorCode::Unavailable,
-                          "cannot listen at \"" + path + "\": " + ::strerror(errno));
-    return socket;
-}
 
 Descriptor spare_file() { return Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC)); }
 

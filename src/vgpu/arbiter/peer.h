@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Who is at the other end? Sockets that listen in the arbiter's directory, and what the kernel
-// says about who connects; nothing of it is the peer's word.
+// Who is at the other end? What the kernel says about who connects to the sockets in
+// the arbiter's directory; nothing of it is the peer's word.
 #pragma once
 
 #include <sys/types.h>
@@ -14,11 +14,6 @@
 #include "vgpu/ledger/admission.h"
 
 namespace berth::vgpu::arbiter {
-
-// A SEQPACKET socket at `path`, which must be free or left by a dead arbiter (`was_left` is then
-// set). Anyone who reaches the path may connect: the directory says who that is.
-// Errors: Invalid for a path that is too long, Unavailable with the system's reason.
-base::Result<Descriptor> listen_at(const std::string& path, bool& was_left);
 
 struct Peer {
     Descriptor socket;

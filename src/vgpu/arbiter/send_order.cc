@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 
 #include <algorithm>
 
+#include "runtime/socket_address.h"
 #include "vgpu/arbiter/peer.h"
 
 namespace berth::vgpu::arbiter {
@@ -41,17 +41,13 @@ std::string receive_answer(int socket) {
 
 base::Result<std::string> send_order(const std::string& directory, const std::string& order) {
     const std::string path = directory + "/control";
-    sockaddr_un address{};
-    if (path.size() >= sizeof address.sun_path)
-        return base::invalid("the directory's path is too long: \"" + directory + "\"");
-    address.sun_family = AF_UNIX;
-    ::memcpy(address.sun_path, path.data(), path.size());
+    const runtime::SocketAddress address(path);
     const Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     const timeval timeout{10, 0};
     ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     std::string answer;
-    errno = 0;
-    if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+    errno = address.error();
+    if (errno == 0 && ::connect(socket.get(), address.get(), address.size()) == 0 &&
         ::send(socket.get(), order.data(), order.size(), MSG_NOSIGNAL) >= 0)
         answer = receive_answer(socket.get());
     if (answer.empty())

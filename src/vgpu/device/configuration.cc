@@ -256,7 +256,7 @@ tl::expected<Configuration, std::string> parse(std::string_view text) {
 tl::expected<Configuration, std::string> from_environment() {
     const char* value = std::getenv("BERTH_SOFTWARE_GPU");
     if (value == nullptr || *value == '\0')
-        return Failure("BERTH_SOFTWARE_GPU is not set; e.g. 'state = /dev/shm/gpus; gpus = 2'");
+        return Failure("BERTH_SOFTWARE_GPU is not set; e.g. 'state = FILE; gpus = 2'");
     std::string text = value;
     if (text.find('=') == std::string::npos) {
         std::ifstream file(text);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/quantity.h"
-#include "supervision/address.h"
+#include "runtime/sockets.h"
 #include "vgpu/freezer/serve.h"
 
 using namespace berth;
@@ -17,7 +17,7 @@ using namespace berth;
 namespace {
 
 constexpr const char* kUsage =
-    "usage: berth-freezer --socket NAME [--driver LIBRARY] [--nvml LIBRARY] [--host-memory 64GiB]\n"
+    "usage: berth-freezer --socket PATH [--driver LIBRARY] [--nvml LIBRARY] [--host-memory 64GiB]\n"
     "\n"
     "Takes the jobs of this node off their GPUs with their processes alive, and puts them back.\n"
     "Is started by the berth server and ends with its standard input; it prints \"ready\" and "
@@ -49,17 +49,22 @@ base::Result<Arguments> read_arguments(const std::vector<std::string>& words) {
         }
     }
     if (arguments.socket.empty() || words.size() % 2 != 0)
-        return base::invalid("--socket NAME is missing; see --help");
+        return base::invalid("--socket PATH is missing; see --help");
     return arguments;
 }
 
 // The one before may still bring back what it has begun.
 base::Result<supervision::Descriptor> listen(const std::string& socket) {
     constexpr int kTriesMax = 600;
+    const std::size_t slash = socket.rfind('/');
+    if (slash == std::string::npos) return base::invalid("--socket wants a path with a folder");
+    BERTH_TRY(folder, runtime::Folder::make(socket.substr(0, slash), runtime::Openness::Private));
     for (int tries = 1;; ++tries) {
-        auto listener = supervision::listen_at(socket);
-        if (listener || listener.error().code != base::ErrorCode::Exists || tries == kTriesMax)
-            return listener;
+        auto listener =
+            runtime::listen_at(folder, socket.substr(slash + 1), runtime::SocketKind::Stream, 0600);
+        if (listener) return std::move(listener->socket);
+        if (listener.error().code != base::ErrorCode::Exists || tries == kTriesMax)
+            return tl::unexpected(listener.error());
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
 }

@@ -10,7 +10,7 @@
 #include <list>
 #include <string>
 
-#include "supervision/address.h"
+#include "runtime/sockets.h"
 #include "supervision/frame.h"
 #include "vgpu/freezer/freeze.h"
 
@@ -36,7 +36,7 @@ std::string answer(const Node& node, pid_t root, const supervision::Frame& frame
 
 // Until the supervisor has gone, or talks nonsense.
 void attend(const Node& node, const Descriptor& socket) {
-    const pid_t root = supervision::peer_pid(socket.get());
+    const pid_t root = runtime::peer_pid(socket.get());
     supervision::FrameReader reader;
     char buffer[4096];
     while (root > 1) {
@@ -68,7 +68,7 @@ void serve(const Node& node, const Descriptor& listener, int until) {
         });
         if (polls[1].revents != 0) break;
         Descriptor socket(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (!socket.is_open() || !supervision::is_peer_trusted(socket.get())) continue;
+        if (!socket.is_open() || !runtime::is_peer_trusted(socket.get())) continue;
         Visit& visit = visits.emplace_back(std::move(socket));
         visit.end = std::async(std::launch::async, [&node, &visit] { attend(node, visit.socket); });
     }

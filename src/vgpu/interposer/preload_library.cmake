@@ -20,7 +20,7 @@ function(berth_preload_library module out soname word names)
         VERBATIM)
     target_sources(${target} PRIVATE "${trampolines}")
     target_compile_options(${target} PRIVATE -fvisibility=hidden)
-    set_target_properties(${target} berth_vgpu_behind berth_vgpu_ledger PROPERTIES
+    set_target_properties(${target} berth_vgpu_behind berth_vgpu_ledger berth_runtime PROPERTIES
         POSITION_INDEPENDENT_CODE ON)
 
     file(CONFIGURE OUTPUT empty.cc CONTENT "// All of it is in the archive.\n")

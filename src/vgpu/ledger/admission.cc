@@ -5,9 +5,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "runtime/socket_address.h"
 #include "vgpu/ledger/segment.h"
 
 namespace berth::vgpu::ledger {
@@ -18,19 +18,17 @@ std::string because(const char* what, const std::string& path) {
 }
 
 int connect_to(const std::string& path, int timeout_ms) {
-    sockaddr_un address{};
-    if (path.size() >= sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
+    const runtime::SocketAddress address(path);
+    if (address.error() != 0) {
+        errno = address.error();
         return -1;
     }
-    address.sun_family = AF_UNIX;
-    ::memcpy(address.sun_path, path.data(), path.size());
     const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (fd < 0) return -1;
     const timeval timeout{timeout_ms / 1000, (timeout_ms % 1000) * 1000};
     ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
     ::setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
-    if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
+    if (::connect(fd, address.get(), address.size()) == 0) return fd;
     const int reason = errno;
     ::close(fd);
     errno = reason;

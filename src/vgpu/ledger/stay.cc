@@ -5,23 +5,21 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
+#include "runtime/socket_address.h"
 #include "vgpu/ledger/admission.h"
 
 namespace berth::vgpu::ledger {
 
 int connect_supervisor(const std::string& socket_path) {
-    sockaddr_un address{};
-    if (socket_path.size() >= sizeof address.sun_path) return -1;
-    address.sun_family = AF_UNIX;
-    ::memcpy(address.sun_path, socket_path.data(), socket_path.size());
+    const runtime::SocketAddress address(socket_path);
+    if (address.error() != 0) return -1;
     const int fd = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -1;
     Hello hello;
     hello.role = kRoleSupervisor;
-    if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+    if (::connect(fd, address.get(), address.size()) == 0 &&
         ::send(fd, &hello, sizeof hello, MSG_NOSIGNAL) == sizeof hello)
         return fd;
     ::close(fd);

@@ -11,9 +11,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
-#include "supervision/address.h"
+#include "runtime/sockets.h"
 #include "supervision/frame.h"
 #include "supervision/processes.h"
 
@@ -39,14 +40,19 @@ Node::Node(const std::string& more, std::vector<std::string> options)
       description_("state=" + state_ +
                    "; gpus=2; memory=2GiB; reserved=64MiB; context=32MiB; contents=512MiB; " +
                    (more.empty() ? "driver=13.0" : more)),
-      socket_name_("berth-freezer-test-" + unique()),
       options_(std::move(options)) {
+    char folder[] = "/tmp/berth-freezer-XXXXXX";
+    REQUIRE(::mkdtemp(folder) != nullptr);
+    folder_ = folder;
+    socket_path_ = folder_ + "/socket";
     CHECK(start_freezer().starts_with("ready"));
 }
 
 Node::~Node() {
     kill_freezer();
     ::unlink(state_.c_str());
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
 }
 
 // Two forks: it is not below this process, whose descendants are the job.
@@ -64,7 +70,7 @@ std::string Node::start_freezer() {
         ::dup2(output[1], STDOUT_FILENO);
         ::setenv("BERTH_SOFTWARE_GPU", description_.c_str(), 1);
         std::vector<char*> words = {const_cast<char*>(BERTH_FREEZER), const_cast<char*>("--socket"),
-                                    socket_name_.data()};
+                                    socket_path_.data()};
         for (std::string& option : options_) words.push_back(option.data());
         words.push_back(nullptr);
         ::execv(BERTH_FREEZER, words.data());
@@ -92,7 +98,7 @@ void Node::kill_freezer() {
 
 void Node::send(const std::string& frame) {
     if (!socket_.is_open()) {
-        auto connected = supervision::connect_to(socket_name_);
+        auto connected = runtime::connect_to(socket_path_, runtime::SocketKind::Stream);
         REQUIRE(connected);
         socket_ = std::move(*connected);
     }

@@ -46,7 +46,8 @@ class Node {
 
     std::string state_;
     std::string description_;
-    std::string socket_name_;
+    std::string folder_;  // where the freezer listens
+    std::string socket_path_;
     std::vector<std::string> options_;
     pid_t freezer_ = 0;
     supervision::Descriptor input_;  // which the freezer ends with

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Is this folder ours, and ours alone? Sockets, logs and memory of a server lie in folders that no
+// other user can change, or could have prepared: a folder with a known name in a world-writable
+// place may be somebody else's, or a link to root's files.
+// A Folder is open: what is checked is what is used, whatever its name leads to later.
+#pragma once
+
+#include <sys/stat.h>
+
+#include <string>
+
+#include "base/result.h"
+#include "runtime/descriptor.h"
+
+namespace berth::runtime {
+
+enum class Openness {
+    Private,  // mode 0700: nobody else can even look into it
+    Passable,  // others may pass through it to what they may use; they can change nothing
+};
+
+class Folder {
+  public:
+    // Makes the folder, mode 0700 or 0711, when it is not there. The folder above it must exist,
+    // and no other user may be able to replace what lies in it. Errors: Forbidden (it is a link,
+    // another user's, or open to others), Unavailable.
+    static base::Result<Folder> make(const std::string& path, Openness openness);
+    // The same below this one.
+    base::Result<Folder> make_below(const std::string& name, Openness openness) const;
+
+    const std::string& path() const { return path_; }
+    int fd() const { return fd_.get(); }
+    // Follows no link.
+    base::Result<Descriptor> open_file(const std::string& name, int flags, mode_t mode) const;
+    // What was there is gone then, and so is nothing else.
+    void remove_file(const std::string& name) const;
+
+  private:
+    Folder(std::string path, Descriptor fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+
+    std::string path_;
+    Descriptor fd_;
+};
+
+}  // namespace berth::runtime

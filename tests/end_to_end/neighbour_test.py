@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Another user of the machine is hostile: nothing is overwritten, no job is out of reach."""
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import cuda_program
+from server_case import Server, eventually, main
+
+NOBODY = 65534
+CLUSTER = "feedfacecafe"
+FLAGS = ("--gpus", "sim:2x16G", "--sharing", "interposer")
+
+# A program with a share of a GPU that stays until it is ended.
+PROGRAM = cuda_program.OPEN + cuda_program.START + """
+pointer = ctypes.c_uint64()
+call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(1 << 30))
+print("has 1", flush=True)
+time.sleep(1000)
+"""
+
+
+def as_neighbour(act):
+    """Runs act() as another user in a process of its own; answers its process id."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setgroups([])
+        os.setgid(NOBODY)
+        os.setuid(NOBODY)
+        act()
+        os._exit(0)
+    except BaseException as error:  # the child must not go on with the test
+        print("neighbour:", error, file=sys.stderr, flush=True)
+        os._exit(1)
+
+
+def let(act):
+    """The same, to its end."""
+    _, status = os.waitpid(as_neighbour(act), 0)
+    assert status == 0, "the neighbour did not get to the attack"
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+class Neighbour(unittest.TestCase):
+    def setUp(self):
+        self.data = pathlib.Path(tempfile.mkdtemp(prefix="berth-neighbour-"))
+        self.addCleanup(shutil.rmtree, self.data, ignore_errors=True)
+        (self.data / "cluster").write_text(CLUSTER + "\n")
+        self.victim = pathlib.Path(tempfile.mkdtemp(prefix="berth-victim-", dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, self.victim, ignore_errors=True)
+        (self.victim / "file").write_text("precious")
+        self.victim.chmod(0o755)
+
+    def up(self, *flags):
+        server = Server(*FLAGS, *flags, data=self.data)
+        self.enterContext(server)
+        return server
+
+    def is_untouched(self):
+        self.assertEqual(sorted(path.name for path in self.victim.iterdir()), ["file"])
+        self.assertEqual((self.victim / "file").read_text(), "precious")
+
+    def sharing_job(self, server, **spec):
+        job = server.submit([sys.executable, "-c", PROGRAM], request={"share": 0.5}, **spec)["id"]
+        eventually(lambda: server.get(f"jobs/{job}/log") == b"has 1\n")
+        return job
+
+    def ends_in_time(self, server, job):
+        begin = time.monotonic()
+        server.request("POST", f"jobs/{job}/cancel", {"grace": 0})
+        self.assertEqual(server.wait(job, seconds=5)["state"], "cancelled")
+        self.assertLess(time.monotonic() - begin, 2)
+
+    def no_gpu_is_lost(self, server):
+        self.assertEqual(sum(pool["used"] for pool in server.get("pools")["items"]), 0)
+
+    def prepare(self, folder, *names):
+        """A folder of the neighbour's with links to what is root's."""
+        def act():
+            folder.mkdir(exist_ok=True)
+            folder.chmod(0o777)
+            for name in names:
+                (folder / name).symlink_to(self.victim / "file")
+        let(act)
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+
+    def ends_untouched(self):
+        server = self.up()
+        self.ends_in_time(server, self.sharing_job(server))
+        self.is_untouched()
+        self.no_gpu_is_lost(server)
+
+    def test_a_folder_with_a_known_name_is_not_used(self):
+        self.prepare(pathlib.Path(f"/tmp/berth-vgpu-{CLUSTER}"), "pid", "arbiter.log", "sim1.gpus")
+        self.ends_untouched()
+
+    def test_memory_with_a_known_name_is_not_used(self):
+        state = pathlib.Path(f"/dev/shm/berth-vgpu-{CLUSTER}-sim1")
+        let(lambda: state.symlink_to(self.victim / "file"))
+        self.addCleanup(state.unlink, missing_ok=True)
+        self.ends_untouched()
+
+    def test_a_running_job_is_reached_after_a_restart_whoever_bound_names_meanwhile(self):
+        server = self.up()
+        job = self.sharing_job(server)
+        told, bound_now = os.pipe()
+
+        def squat():
+            bound = []
+            for name in [f"berth-{CLUSTER}-{job}-1", f"berth-{CLUSTER}-freezer-sim1"]:
+                squatter = socket.socket(socket.AF_UNIX)
+                try:
+                    squatter.bind("\0" + name)
+                    squatter.listen()
+                    bound.append(squatter)
+                except OSError:
+                    pass  # it is in use
+            os.write(bound_now, b"x")
+            time.sleep(1000)
+        squatter = as_neighbour(squat)
+        os.close(bound_now)
+        self.addCleanup(os.waitpid, squatter, 0)
+        self.addCleanup(os.kill, squatter, 9)
+        self.assertEqual(os.read(told, 1), b"x")
+        server.kill()
+        server.up()
+        server.wait(job, until="running", seconds=5)
+        self.ends_in_time(server, job)
+        self.no_gpu_is_lost(server)
+
+    def test_a_thousand_connections_of_another_user_hold_nobody_up(self):
+        server = self.up()
+        job = self.sharing_job(server)
+        server.kill()
+        server.up()
+        server.wait(job, until="running")
+        paths = [path for path in (self.data / "run").rglob("*") if path.is_socket()]
+        self.assertGreaterEqual(len(paths), 3)  # supervisor, control, tenant
+
+        def knock():
+            for number in range(1000):
+                for path in paths:
+                    knocker = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+                    try:
+                        knocker.connect(str(path))
+                        os._exit(1)  # it was let in
+                    except PermissionError:
+                        knocker.close()
+        knocker = as_neighbour(knock)
+        self.ends_in_time(server, job)
+        self.assertEqual(os.waitpid(knocker, 0)[1], 0)
+        self.no_gpu_is_lost(server)
+
+    def test_a_runtime_folder_that_another_user_made_is_refused_in_a_sentence(self):
+        run = self.data / "run"
+        self.data.chmod(0o1777)
+        let(run.mkdir)
+        self.assertIn(f'the folder "{run}" belongs to user {NOBODY}, wanted user 0; remove it',
+                      self.refusal())
+        run.rmdir()
+        let(lambda: run.symlink_to(self.victim))
+        self.assertIn(f'"{run}" is a link or a file, wanted a folder', self.refusal())
+        self.is_untouched()
+        run.unlink()
+        self.data.chmod(0o777)
+        self.assertIn("other users can replace what lies in", self.refusal())
+
+    def refusal(self):
+        server = Server(*FLAGS, data=self.data)
+        self.addCleanup(server.kill)
+        refused = server.berth("up", "--port", "0", check=False)
+        self.assertNotEqual(refused.returncode, 0)
+        return refused.stderr
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root can have a mount namespace everywhere")
+class ElsewhereTest(unittest.TestCase):
+    """A job with a /tmp of its own, or another TMPDIR, still finds its arbiter; so does one whose
+    server has a data folder with a long path."""
+
+    def ends_well(self, data, command, **spec):
+        with Server(*FLAGS, data=data) as server:
+            job = server.submit(command, request={"share": 0.5}, **spec)["id"]
+            eventually(lambda: server.get(f"jobs/{job}/log") == b"has 1\n")
+            server.kill()
+            server.up()
+            server.wait(job, until="running")
+            server.request("POST", f"jobs/{job}/cancel", {"grace": 0})
+            self.assertEqual(server.wait(job)["state"], "cancelled")
+
+    def folder(self, name=""):
+        root = pathlib.Path(tempfile.mkdtemp(prefix="berth-elsewhere-", dir="/var/tmp"))
+        self.addCleanup(shutil.rmtree, root, ignore_errors=True)
+        if name:
+            (root / name).mkdir(parents=True)
+        return root / name
+
+    def test_a_job_with_a_tmp_of_its_own(self):
+        mount = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /tmp && exec "$@"', "sh"]
+        if subprocess.run([*mount, "true"], capture_output=True).returncode != 0:
+            self.skipTest("no mount namespace is to be had here")
+        self.ends_well(self.folder(), [*mount, sys.executable, "-c", PROGRAM])
+
+    def test_a_job_with_another_tmpdir(self):
+        self.ends_well(self.folder(), [sys.executable, "-c", PROGRAM],
+                       environment=[f"PATH={os.environ['PATH']}", "TMPDIR=/var/empty"])
+
+    def test_a_data_folder_with_a_long_path(self):
+        data = self.folder()
+        long = 95 - len(str(data)) - 1
+        self.ends_well(self.folder("x" * long), [sys.executable, "-c", PROGRAM])
+
+
+if __name__ == "__main__":
+    main()
