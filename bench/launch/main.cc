@@ -17,6 +17,7 @@
 #include <map>
 
 #include "adapters/process/launcher.h"
+#include "runtime/folder.h"
 
 namespace {
 
@@ -152,7 +153,9 @@ int main(int argc, char** argv) {
 
     const GroupMeter meter;
     boost::asio::io_context loop;
-    process::ProcessLauncher launcher(loop, {data_dir, argv[1], "bench"});
+    const auto folder = runtime::Folder::make(data_dir + "/run", runtime::Openness::Private);
+    if (!folder) return 1;
+    process::ProcessLauncher launcher(loop, {data_dir, argv[1], "bench", folder->path()});
     Bench bench(launcher, spec, count);
     launcher.set_listener(&bench);
     const Clock::time_point begin = Clock::now();

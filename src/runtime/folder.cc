@@ -37,7 +37,8 @@ base::Status check_above(int fd, const std::string& path) {
     if (!is_ours(about.st_uid) && about.st_uid != 0)
         return forbidden("the folder " + quoted(path) + " belongs to user " +
                          std::to_string(about.st_uid) + ", wanted user " +
-                         std::to_string(::geteuid()) + " or root; choose another folder");
+                         std::to_string(::geteuid()) +
+                         " or root; chown it, or choose another folder");
     const bool is_group_trusted = about.st_gid == ::getegid() || about.st_gid == 0;
     const mode_t strangers = is_group_trusted ? S_IWOTH : S_IWOTH | S_IWGRP;
     if ((about.st_mode & strangers) == 0 || (about.st_mode & S_ISVTX) != 0) return {};

@@ -78,6 +78,8 @@ std::uint64_t caught_signals(pid_t pid) {
 
 bool is_living(pid_t pid) { return living_parent(pid) > 0; }
 
+pid_t parent_of(pid_t pid) { return stat_of(pid).parent; }
+
 bool is_stopped(pid_t pid) { return stat_of(pid).state == 'T'; }
 
 }  // namespace berth::supervision

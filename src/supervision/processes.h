@@ -30,6 +30,9 @@ constexpr bool is_caught(std::uint64_t mask, int signal) {
 // Neither gone nor ended and waiting to be reaped.
 bool is_living(pid_t pid);
 
+// The process above it, also where it has ended and waits to be reaped; 0 when it is gone.
+pid_t parent_of(pid_t pid);
+
 // Whether a stop signal holds it.
 bool is_stopped(pid_t pid);
 

@@ -26,6 +26,11 @@ std::string log_line(std::string_view incarnation) {
     return "log " + std::string(incarnation) + '\n';
 }
 
+std::string shortened(std::string_view text, std::size_t most) {
+    if (text.size() <= most) return std::string(text);
+    return std::string(text.substr(0, most)) + "...";
+}
+
 std::string starting_line(std::string_view boot, int pid) {
     return "starting " + std::string(boot) + ' ' + std::to_string(pid) + '\n';
 }
@@ -33,7 +38,7 @@ std::string starting_line(std::string_view boot, int pid) {
 std::string exit_line(const ExitReport& report) {
     std::string line = "exit " + std::to_string(report.exit_code) + ' ' +
                        std::to_string(report.signal) + (report.stop_asked ? " 1" : " 0") +
-                       (report.killed ? " 1 " : " 0 ") + report.detail;
+                       (report.killed ? " 1 " : " 0 ") + shortened(report.detail, kDetailMax);
     for (char& letter : line) {
         if (letter == '\n' || letter == '\r') letter = ' ';
     }

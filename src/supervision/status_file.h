@@ -19,6 +19,9 @@
 
 namespace berth::supervision {
 
+// Bytes of a detail that are kept.
+inline constexpr std::size_t kDetailMax = 4096;
+
 struct ExitReport {
     int exit_code = 0;
     int signal = 0;
@@ -40,10 +43,13 @@ struct StatusReading {
 
 std::string log_line(std::string_view incarnation);
 std::string starting_line(std::string_view boot, int pid);
-// Ends with a newline; newlines in the detail become spaces.
+// Ends with a newline; newlines in the detail become spaces, and what is too long of it is cut off.
 std::string exit_line(const ExitReport& report);
 std::optional<ExitReport> parse_exit_line(std::string_view line);
 
 StatusReading parse_status(std::string_view text);
+
+// For people: at most so much of a text that may be of any length, with dots where more follows.
+std::string shortened(std::string_view text, std::size_t most);
 
 }  // namespace berth::supervision

@@ -4,7 +4,10 @@
 BERTH_KILLS says at how many random moments; bench/crash_storm.py runs this with 500.
 """
 import os
+import pathlib
 import random
+import signal
+import subprocess
 import time
 import unittest
 
@@ -65,6 +68,37 @@ class Crash(unittest.TestCase):
             load.stop()
             load.check(self, seconds=600)
             print(f"{kills} kills, {len(load.answered)} jobs", end=" ", flush=True)
+
+    def test_no_attempt_runs_beside_what_is_left_of_the_one_before(self):
+        with Server(*FLAGS) as server:
+            pids = server.data / "pids"
+            lives = "grep -qs 'State:.[^Z]' /proc/$pid/status"
+            script = (f"for pid in $(cat {pids}); do {lives} && echo $pid beside; done; "
+                      f"setsid sh -c 'echo $$ >>{pids}; exec env -i sleep 1000' "
+                      "</dev/null >/dev/null 2>&1 & sleep 1000")
+            pids.touch()
+            job = server.submit(["sh", "-c", script])["id"]
+            for attempt in (1, 2, 3):
+                eventually(lambda: pids.read_text().count("\n") == attempt)
+                status = server.data / f"jobs/0/{job}.{attempt}.status"
+                supervisor = int(status.read_text().partition("starting ")[2].split()[1])
+                stat = pathlib.Path(f"/proc/{supervisor}/stat").read_text()
+                spawner = int(stat.rpartition(")")[2].split()[1])
+                if attempt == 3:
+                    break
+                for pid in (supervisor, spawner) if attempt == 1 else (spawner, supervisor):
+                    os.kill(pid, signal.SIGKILL)
+                server.kill()
+                server.up()
+            self.assertEqual(server.get(f"jobs/{job}/log"), b"")
+            os.kill(supervisor, signal.SIGSTOP)
+            begin = time.monotonic()
+            server.berth("cancel", str(job))
+            self.assertEqual(server.wait(job)["state"], "cancelled")
+            self.assertLess(time.monotonic() - begin, 15)
+            for pid in pids.read_text().split():
+                self.assertNotEqual(subprocess.run(["sh", "-c", f"pid={pid}; {lives}"]).returncode,
+                                    0)
 
     def test_running_jobs_go_on_through_crashes(self):
         with Server(*FLAGS) as server:

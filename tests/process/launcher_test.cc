@@ -9,15 +9,6 @@
 using namespace berth;
 using namespace berth::process_test;
 
-namespace {
-
-int parent_of(int pid) {
-    const std::string stat = read_file("/proc/" + std::to_string(pid) + "/stat");
-    return std::stoi(stat.substr(stat.rfind(')') + 4));
-}
-
-}  // namespace
-
 TEST_CASE("an exit code arrives as it was") {
     ScratchDirectory scratch;
     World world(scratch.path());

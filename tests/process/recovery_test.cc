@@ -6,38 +6,13 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "process/doomed_server.h"
 #include "process/world.h"
 
 using namespace berth;
 using namespace berth::process_test;
 
 namespace {
-
-// Another process that plays the server until it is killed.
-class DoomedServer {
-  public:
-    DoomedServer(const std::string& data_dir, const std::vector<ports::LaunchOrder>& orders,
-                 const std::function<void(World&)>& then = {}) {
-        pid_ = ::fork();
-        if (pid_ != 0) return;
-        World world(data_dir);
-        for (const ports::LaunchOrder& order : orders) world.start(order);
-        for (const ports::LaunchOrder& order : orders) world.until_running(order.attempt);
-        if (then) then(world);
-        world.until([] { return false; });
-        ::_exit(0);
-    }
-    ~DoomedServer() { kill(); }
-
-    void kill() {
-        if (pid_ <= 0) return;
-        ::kill(pid_, SIGKILL);
-        ::waitpid(std::exchange(pid_, -1), nullptr, 0);
-    }
-
-  private:
-    pid_t pid_ = -1;
-};
 
 // Runs the test case "(crashing server)" below in a new process; true when it died at the point.
 bool run_until_crash(const std::string& data_dir, const std::string& point) {

@@ -32,8 +32,8 @@ base::Result<supervision::Descriptor> create_status(const std::string& jobs_dir,
 
 struct AttemptState {
     bool exists = false;  // and says something
-    bool is_supervised = false;           // a living supervisor holds the lock
-    supervision::StatusReading status;
+    bool is_supervised = false;  // the lock is held: processes of it may live
+    supervision::StatusReading status;  // while it is held, so far
 };
 
 // Whoever began it.

@@ -11,6 +11,7 @@
 #include <fstream>
 
 #include "adapters/process/attempt_files.h"
+#include "adapters/process/insistence.h"
 #include "adapters/process/leftovers.h"
 #include "crash/crash_point.h"
 #include "runtime/sockets.h"
@@ -42,15 +43,19 @@ supervision::StopKind kind_of(ports::StopReason reason) {
 
 struct ProcessLauncher::Attempt {
     Attempt(asio::io_context& loop, const ports::BegunAttempt& begun)
-        : id(begun.id), log(begun.log), socket(loop), timer(loop) {}
+        : id(begun.id), log(begun.log), socket(loop), timer(loop), patience(loop) {}
 
     AttemptId id;
     std::string log;
     stream_protocol::socket socket;
     asio::steady_timer timer;            // until the next look at one that cannot be reached yet
     std::chrono::milliseconds pause{1};
+    asio::steady_timer patience;         // until one that was asked to stop is looked at
+    bool is_cancelled = false;
     bool is_running_told = false;
     std::string pending;                 // to be sent as soon as there is a connection
+    std::size_t sent = 0;                // of that, on this connection
+    bool is_sending = false;
     supervision::FrameReader reader;
     std::array<char, 1024> inbox;
 };
@@ -118,7 +123,32 @@ void ProcessLauncher::stop(AttemptId id, ports::StopReason reason, base::Duratio
     if (found == attempts_.end()) return;  // it has ended and its end was told
     const supervision::StopRequest request{kind_of(reason), grace.count()};
     supervision::append_frame(found->second->pending, FrameType::Stop, pack(request));
-    send_pending(*found->second);
+    send_pending(found->second);
+    // A supervisor may let a job that still saves have this much more than its grace.
+    constexpr base::Duration kMoreTime{21'000};
+    constexpr base::Duration kAnswer{500};
+    constexpr base::Duration kGraceMax{3'600'000};
+    const bool is_cancel = reason == ports::StopReason::Cancel;
+    found->second->is_cancelled |= is_cancel;
+    insist(found->second, std::min(grace, kGraceMax) + (is_cancel ? kAnswer : kMoreTime));
+}
+
+// Somebody may have stopped its supervisor (SIGSTOP), or its spawner: they are woken at once. One
+// that stands still at the end of its time all the same is killed, as is a cancelled one that
+// cannot be reached; what is below it dies with it, or is killed by its spawner or us.
+void ProcessLauncher::insist(const AttemptRef& attempt, base::Duration patience) {
+    constexpr base::Duration kAgain{500};
+    spawner_.wake();
+    wake_supervisor(machine_.jobs_dir, attempt->id);
+    attempt->patience.expires_after(patience);
+    attempt->patience.async_wait(
+        [this, alive = alive_, attempt](const boost::system::error_code& error) {
+            if (error || !*alive) return;
+            const bool is_out_of_reach = attempt->is_cancelled && !attempt->socket.is_open();
+            kill_supervisor(machine_.jobs_dir, attempt->id,
+                            is_out_of_reach ? Only::Anyhow : Only::IfStopped);
+            insist(attempt, kAgain);
+        });
 }
 
 void ProcessLauncher::resume(const ports::LaunchOrder& order) {
@@ -129,26 +159,39 @@ void ProcessLauncher::resume(const ports::LaunchOrder& order) {
         lists.push_back(std::move(task.gpu_indices));
     found->second->is_running_told = false;
     supervision::append_frame(found->second->pending, FrameType::Resume, supervision::pack(lists));
-    send_pending(*found->second);
+    send_pending(found->second);
 }
 
 void ProcessLauncher::park(AttemptId id) {
     const auto found = attempts_.find(id);
     if (found == attempts_.end()) return;  // it has ended and its end was told
     supervision::append_frame(found->second->pending, FrameType::Park);
-    send_pending(*found->second);
+    send_pending(found->second);
 }
 
 model::PauseWay ProcessLauncher::pause_way(AttemptId) const {
     return {model::PauseRung::Signal, "this launcher has no GPUs"};
 }
 
-void ProcessLauncher::send_pending(Attempt& attempt) {
-    if (attempt.pending.empty() || !attempt.socket.is_open()) return;
-    // Supervisors always read and these few bytes always fit; a peer that is gone is noticed by
-    // read_more.
-    const std::string frame = std::exchange(attempt.pending, {});
-    ::send(attempt.socket.native_handle(), frame.data(), frame.size(), MSG_NOSIGNAL);
+void ProcessLauncher::send_pending(const AttemptRef& attempt) {
+    if (attempt->pending.empty() || !attempt->socket.is_open()) return;
+    // That a peer has gone is noticed by read_more.
+    const std::string_view rest = std::string_view(attempt->pending).substr(attempt->sent);
+    const ssize_t size =
+        ::send(attempt->socket.native_handle(), rest.data(), rest.size(), MSG_NOSIGNAL);
+    if (size > 0) attempt->sent += static_cast<std::size_t>(size);
+    if (attempt->sent == attempt->pending.size()) {
+        attempt->pending.clear();
+        attempt->sent = 0;
+    }
+    if (attempt->pending.empty() || attempt->is_sending) return;
+    attempt->is_sending = true;  // the rest, when there is room
+    attempt->socket.async_wait(stream_protocol::socket::wait_write,
+                               [this, alive = alive_, attempt](const auto& error) {
+                                   if (!*alive) return;
+                                   attempt->is_sending = false;
+                                   if (!error) send_pending(attempt);
+                               });
 }
 
 void ProcessLauncher::recover(std::span<const ports::BegunAttempt> attempts) {
@@ -170,6 +213,7 @@ void ProcessLauncher::read_more(const AttemptRef& attempt) {
             boost::system::error_code ignored;
             attempt->socket.close(ignored);
             attempt->reader = {};
+            attempt->sent = 0;
             look(attempt);
         });
 }
@@ -183,6 +227,7 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
         } else if (frame->type == FrameType::Saved) {
             if (listener_ != nullptr) listener_->on_saved(attempt->id);
         } else if (frame->type == FrameType::Frozen) {
+            attempt->patience.cancel();  // that was its answer
             const auto answer = supervision::unpack_answer(frame->payload);
             if (answer && listener_ != nullptr)
                 listener_->on_frozen(attempt->id, {{answer->bytes}, base::Duration{answer->ms}});
@@ -214,12 +259,13 @@ void ProcessLauncher::look(const AttemptRef& attempt) {
     if (!state.status.started) return report_lost(attempt, "never started");
     if (state.status.boot != machine_.boot)
         return report_lost(attempt, "the machine was restarted");
-    kill_leftovers(machine_.cluster, attempt->id);
+    if (kill_leftovers(machine_.cluster, attempt->id) > 0) return look_later(attempt);
     report_lost(attempt, "its supervisor was killed");
 }
 
-// Between taking the lock and listening, and between its last words and its end, a supervisor
-// lives but cannot be reached: both take it well under a millisecond.
+// Between losing its server and listening, and between its last words and its end, a supervisor
+// lives but cannot be reached: both take it well under a millisecond. One that was killed cannot be
+// either, until the last of its processes is gone.
 void ProcessLauncher::look_later(const AttemptRef& attempt) {
     constexpr std::chrono::milliseconds kPauseMax{250};
     attempt->timer.expires_after(attempt->pause);
@@ -237,7 +283,7 @@ void ProcessLauncher::take_up(const AttemptRef& attempt, Descriptor socket) {
     std::string watch;
     supervision::append_frame(watch, FrameType::Watch);
     ::send(attempt->socket.native_handle(), watch.data(), watch.size(), MSG_NOSIGNAL);
-    send_pending(*attempt);
+    send_pending(attempt);
     read_more(attempt);
 }
 
@@ -248,6 +294,7 @@ void ProcessLauncher::report_exit(const AttemptRef& attempt, const AttemptExit& 
 }
 
 void ProcessLauncher::report_lost(const AttemptRef& attempt, const std::string& detail) {
+    ::unlink(socket_path(attempt->id).c_str());  // its supervisor could not
     finish(attempt);
     if (listener_ != nullptr) listener_->on_lost(attempt->id, detail);
 }
@@ -255,6 +302,7 @@ void ProcessLauncher::report_lost(const AttemptRef& attempt, const std::string& 
 void ProcessLauncher::finish(const AttemptRef& attempt) {
     boost::system::error_code ignored;
     attempt->socket.close(ignored);
+    attempt->patience.cancel();
     attempts_.erase(attempt->id);
 }
 

@@ -56,8 +56,9 @@ class ProcessLauncher final : public ports::Launcher {
     void on_bytes(const AttemptRef& attempt, std::size_t size);
     void look(const AttemptRef& attempt);
     void look_later(const AttemptRef& attempt);
+    void insist(const AttemptRef& attempt, base::Duration patience);
     void take_up(const AttemptRef& attempt, supervision::Descriptor socket);
-    void send_pending(Attempt& attempt);
+    void send_pending(const AttemptRef& attempt);
     void report_exit(const AttemptRef& attempt, const ports::AttemptExit& exit);
     void report_lost(const AttemptRef& attempt, const std::string& detail);
     void finish(const AttemptRef& attempt);

@@ -9,6 +9,8 @@
 #include <string_view>
 
 #include "supervision/descriptor.h"
+#include "supervision/mark.h"
+#include "supervision/processes.h"
 
 namespace berth::process {
 namespace {
@@ -36,17 +38,21 @@ int kill_leftovers(const std::string& cluster, ports::AttemptId id) {
     const std::string of_cluster = "BERTH_CLUSTER=" + cluster;
     const std::string of_job = "BERTH_JOB_ID=" + std::to_string(id.job.value);
     const std::string of_attempt = "BERTH_ATTEMPT=" + std::to_string(id.attempt);
+    const std::uint64_t mark = supervision::mark_of({cluster, id.job.value, id.attempt});
     int killed = 0;
     DIR* directory = ::opendir("/proc");
     if (directory == nullptr) return 0;
     while (const dirent* entry = ::readdir(directory)) {
         const pid_t pid = static_cast<pid_t>(::strtol(entry->d_name, nullptr, 10));
         if (pid <= 0 || pid == ::getpid()) continue;
-        const std::string environment = read_environment(pid);
-        if (!has(environment, of_cluster) || !has(environment, of_job) ||
-            !has(environment, of_attempt))
-            continue;
-        if (::kill(pid, SIGKILL) == 0) ++killed;
+        if (!supervision::bears(pid, mark)) {
+            const std::string environment = read_environment(pid);
+            if (!has(environment, of_cluster) || !has(environment, of_job) ||
+                !has(environment, of_attempt))
+                continue;
+        }
+        // One that waits to be reaped is as good as gone.
+        if (supervision::is_living(pid) && ::kill(pid, SIGKILL) == 0) ++killed;
     }
     ::closedir(directory);
     return killed;

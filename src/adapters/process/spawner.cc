@@ -75,7 +75,7 @@ int run_program(const std::string& program, int socket, pid_t& pid) {
 
 }  // namespace
 
-// It still forks for the orders that are with it, then finds that we are gone.
+// It still forks for the orders that are with it, and stays for their supervisors' sake.
 Spawner::~Spawner() {
     socket_.reset();
     if (pid_ > 0) ::waitpid(pid_, nullptr, WNOHANG);
@@ -95,6 +95,10 @@ base::Result<Descriptor> Spawner::spawn(const supervision::Order& order, int sta
         end();  // it was killed, or hangs; another may do better
     }
     return system_failure(ErrorCode::Unavailable, "berth-supervisor takes no orders", error);
+}
+
+void Spawner::wake() const {
+    if (pid_ > 0) ::kill(pid_, SIGCONT);
 }
 
 base::Status Spawner::begin() {

@@ -19,7 +19,7 @@ namespace berth::process {
 class Spawner {
   public:
     explicit Spawner(std::string program) : program_(std::move(program)) {}
-    // The spawner ends; its supervisors go on.
+    // Its supervisors go on, and the spawner ends after the last of them.
     ~Spawner();
     Spawner(const Spawner&) = delete;
     Spawner& operator=(const Spawner&) = delete;
@@ -27,6 +27,9 @@ class Spawner {
     // Answers our end of a socket to the new supervisor. `status_fd` is its locked status file.
     // Errors: Unavailable (the program cannot be run, or does not answer), Exhausted.
     base::Result<supervision::Descriptor> spawn(const supervision::Order& order, int status_fd);
+
+    // Where somebody has stopped it, it goes on.
+    void wake() const;
 
   private:
     base::Status begin();

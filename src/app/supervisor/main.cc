@@ -2,16 +2,21 @@
 //
 // berth-supervisor: forks a supervisor for every order that its server passes to it. One process
 // is started once and forked for each attempt, because a fork of a small process costs a tenth of
-// an exec. It ends with its server; the supervisors do not.
+// an exec. It ends with its server once the last of its supervisors has ended (brood.h).
+#include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "app/supervisor/brood.h"
 #include "app/supervisor/supervisor.h"
+#include "supervision/mark.h"
 #include "supervision/passing.h"
 #include "vgpu/ledger/stay.h"
 
@@ -58,11 +63,26 @@ void show_title(char* place, const supervision::Order& order) {
     }
     show_title(title_place, *order);
     ::prctl(PR_SET_NAME, vgpu::ledger::kSupervisorName);
+    supervision::bear(supervision::mark_of({order->cluster, order->job, order->attempt}));
     supervisor::Supervisor(std::move(*order), std::move(status),
                            std::move(files[supervision::kPassedChannel]))
         .run();
     // Nothing is worth the time of an orderly exit.
     ::_exit(0);
+}
+
+// Readable when a child has ended. Taken before children are looked for, so that none is missed.
+Descriptor ends_of_children() {
+    sigset_t ends;
+    ::sigemptyset(&ends);
+    ::sigaddset(&ends, SIGCHLD);
+    ::sigprocmask(SIG_BLOCK, &ends, nullptr);
+    return Descriptor(::signalfd(-1, &ends, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+void forget_signals(const Descriptor& signals) {
+    signalfd_siginfo one;
+    while (::read(signals.get(), &one, sizeof one) == sizeof one) continue;
 }
 
 }  // namespace
@@ -73,13 +93,25 @@ int main(int argc, char** argv) {
         return 124;
     }
     Descriptor server(supervision::kSpawnerDescriptor);
-    ::signal(SIGCHLD, SIG_IGN);  // supervisors write down their own end
-    while (true) {
+    ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+    Descriptor children = ends_of_children();
+    supervisor::Brood brood;
+    while (server.is_open() || !brood.is_empty()) {
+        pollfd polls[] = {{server.get(), POLLIN, 0}, {children.get(), POLLIN, 0}};
+        ::poll(polls, 2, brood.tend());
+        forget_signals(children);
+        if (polls[0].revents == 0) continue;
         std::vector<Descriptor> files = supervision::receive_descriptors(server.get());
-        if (files.empty()) return 0;
+        if (files.empty()) server.reset();
+        if (files.size() != supervision::kPassedCount) continue;
+        const pid_t pid = ::fork();
         // When there is no process to be had, closing the files tells the server so.
-        if (files.size() != supervision::kPassedCount || ::fork() != 0) continue;
+        if (pid > 0) brood.add(pid, std::move(files[supervision::kPassedStatus]));
+        if (pid != 0) continue;
         server.reset();
+        children.reset();
+        brood.forget();
         supervise(std::move(files), argc > 1 ? argv[1] : nullptr);
     }
+    return 0;
 }

@@ -3,8 +3,6 @@
 
 #include <signal.h>
 
-#include <set>
-
 #include "supervision/processes.h"
 
 namespace berth::supervisor {
@@ -31,19 +29,21 @@ std::vector<pid_t> ask_to_stop(pid_t root, int signal) {
     return handlers;
 }
 
-void kill_descendants(pid_t root) {
+std::size_t kill_descendants(pid_t root, std::set<pid_t> spared) {
     constexpr int kRoundsMax = 50;
     std::set<pid_t> stopped;
     bool has_new = true;
     for (int round = 0; has_new && round < kRoundsMax; ++round) {
         has_new = false;
         for (const Process& process : descendants_of(root)) {
-            if (!stopped.insert(process.pid).second) continue;
+            if (spared.contains(process.parent)) spared.insert(process.pid);
+            if (spared.contains(process.pid) || !stopped.insert(process.pid).second) continue;
             ::kill(process.pid, SIGSTOP);
             has_new = true;
         }
     }
     for (const pid_t pid : stopped) ::kill(pid, SIGKILL);
+    return stopped.size();
 }
 
 }  // namespace berth::supervisor

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <set>
 #include <vector>
 
 namespace berth::supervisor {
@@ -17,7 +18,8 @@ namespace berth::supervisor {
 // processes handle it and may now be saving.
 std::vector<pid_t> ask_to_stop(pid_t root, int signal);
 
-// Ends every descendant at once. They are first all stopped, so that none forks out of sight.
-void kill_descendants(pid_t root);
+// Ends every descendant at once, but for `spared` and what is below them. They are first all
+// stopped, so that none forks out of sight. Answers how many there were.
+std::size_t kill_descendants(pid_t root, std::set<pid_t> spared = {});
 
 }  // namespace berth::supervisor
