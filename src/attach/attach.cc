@@ -147,7 +147,7 @@ void Session::read_input() {
 }
 
 void Session::receive() {
-    char buffer[supervision::kFramePayloadMax];
+    char buffer[supervision::kStreamFrameMax];
     const ssize_t size = ::recv(socket_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (size < 0 && (errno == EINTR || errno == EAGAIN)) return;
     if (size <= 0) return finish(AttachEnd::Lost);

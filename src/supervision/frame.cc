@@ -3,7 +3,6 @@
 
 #include <cstring>
 
-#include "base/check.h"
 #include "supervision/packing.h"
 
 namespace berth::supervision {
@@ -16,16 +15,24 @@ struct Header {
 };
 static_assert(sizeof(Header) == 8);
 
+bool is_stream(FrameType type) {
+    return type == FrameType::Input || type == FrameType::Output || type == FrameType::ErrorOutput;
+}
+
 }  // namespace
 
 void append_frame(std::string& out, FrameType type, std::string_view payload, int task) {
-    BERTH_CHECK(payload.size() <= kFramePayloadMax, "a frame's payload is bounded");
-    const Header header{static_cast<std::uint32_t>(payload.size()),
-                        static_cast<std::uint16_t>(type), static_cast<std::uint16_t>(task)};
-    char raw[sizeof header];
-    std::memcpy(raw, &header, sizeof header);
-    out.append(raw, sizeof raw);
-    out.append(payload);
+    const std::size_t most = is_stream(type) ? kStreamFrameMax : kMessageMax;
+    do {
+        const std::string_view piece = payload.substr(0, most);
+        const Header header{static_cast<std::uint32_t>(piece.size()),
+                            static_cast<std::uint16_t>(type), static_cast<std::uint16_t>(task)};
+        char raw[sizeof header];
+        std::memcpy(raw, &header, sizeof header);
+        out.append(raw, sizeof raw);
+        out.append(piece);
+        payload.remove_prefix(piece.size());
+    } while (!payload.empty() && is_stream(type));
 }
 
 std::string pack_number(std::int64_t number) {
@@ -81,7 +88,7 @@ std::optional<Frame> FrameReader::next() {
     Header header;
     if (is_broken_ || buffer_.size() - taken_ < sizeof header) return std::nullopt;
     std::memcpy(&header, buffer_.data() + taken_, sizeof header);
-    if (header.length > kFramePayloadMax) {
+    if (header.length > kMessageMax) {
         is_broken_ = true;
         return std::nullopt;
     }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is said on a supervisor's sockets? Frames: an eight byte header in host order (both ends
-// are on one machine) and a payload of at most kFramePayloadMax bytes.
+// are on one machine) and a payload. Bytes of input and output travel in pieces of kStreamFrameMax;
+// all else is one message of at most kMessageMax, which is more than any limit of a job lets it
+// have.
 //
 // A server's connection: Watch (not needed on the inherited one) is answered by Running and Exited
 // as they become true; Stop may be sent at any time.
@@ -20,7 +22,8 @@
 
 namespace berth::supervision {
 
-inline constexpr std::size_t kFramePayloadMax = 64 * 1024;
+inline constexpr std::size_t kStreamFrameMax = 64 * 1024;
+inline constexpr std::size_t kMessageMax = 4 * 1024 * 1024;
 inline constexpr std::size_t kInputWindow = 64 * 1024;
 
 enum class FrameType : std::uint16_t {
@@ -56,6 +59,7 @@ struct Frame {
     std::string_view payload;  // valid until the reader is fed again
 };
 
+// A message that is too long is cut: it is then not understood, and nothing else is.
 void append_frame(std::string& out, FrameType type, std::string_view payload = {}, int task = 0);
 
 enum class StopKind : std::int64_t {

@@ -2,6 +2,7 @@
 #include "supervision/freezing.h"
 
 #include "supervision/packing.h"
+#include "supervision/status_file.h"
 
 namespace berth::supervision {
 namespace {
@@ -35,7 +36,7 @@ std::string pack(const ThawRequest& request) {
 std::string pack(const FreezerAnswer& answer) {
     Packer out;
     out.put(static_cast<std::int64_t>(answer.outcome));
-    out.put_text(answer.reason);
+    out.put_text(shortened(answer.reason, kDetailMax));
     out.put(answer.bytes);
     out.put(answer.ms);
     return out.take();

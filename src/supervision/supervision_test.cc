@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "supervision/frame.h"
+#include "supervision/freezing.h"
 #include "supervision/order.h"
 #include "supervision/status_file.h"
 
@@ -95,6 +96,58 @@ TEST_CASE("frames cut at any place arrive whole and in order") {
         }
         CHECK(types == std::vector{FrameType::Stop, FrameType::Output, FrameType::Running});
     }
+}
+
+TEST_CASE("bytes of a stream travel in as many frames as they need") {
+    for (const std::size_t size :
+         {std::size_t{0}, kStreamFrameMax, kStreamFrameMax + 1, 10 * kStreamFrameMax + 7}) {
+        std::string bytes(size, 'a');
+        if (size > 0) bytes.back() = 'z';
+        std::string stream;
+        append_frame(stream, FrameType::Output, bytes, 3);
+        FrameReader reader;
+        reader.feed(stream);
+        std::string arrived;
+        std::size_t frames = 0;
+        while (const auto frame = reader.next()) {
+            CHECK(frame->type == FrameType::Output);
+            CHECK(frame->task == 3);
+            CHECK(frame->payload.size() <= kStreamFrameMax);
+            arrived += frame->payload;
+            ++frames;
+        }
+        CHECK(arrived == bytes);
+        CHECK(frames == std::max<std::size_t>(1, (size + kStreamFrameMax - 1) / kStreamFrameMax));
+    }
+}
+
+TEST_CASE("the places of a gang as large as any fit into one message") {
+    GpuLists lists(100'000, "63");
+    std::string stream;
+    append_frame(stream, FrameType::Resume, pack(lists));
+    FrameReader reader;
+    reader.feed(stream);
+    const auto frame = reader.next();
+    REQUIRE(frame);
+    CHECK(unpack_gpu_lists(frame->payload) == lists);
+}
+
+TEST_CASE("a message that is too long is cut, and so is not understood, and nothing aborts") {
+    std::string stream;
+    append_frame(stream, FrameType::Resume, std::string(kMessageMax + 1, 'x'));
+    FrameReader reader;
+    reader.feed(stream);
+    REQUIRE(reader.next());
+    CHECK_FALSE(reader.is_broken());
+}
+
+TEST_CASE("an exit line is bounded, however much there was to say") {
+    const std::string line = exit_line({126, 0, false, false, std::string(1'000'000, 'x')});
+    CHECK(line.size() < kDetailMax + 64);
+    const auto report = parse_exit_line(line);
+    REQUIRE(report);
+    CHECK(report->exit_code == 126);
+    CHECK(report->detail.ends_with("..."));
 }
 
 TEST_CASE("a frame that claims to be larger than any breaks the stream") {

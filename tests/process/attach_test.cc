@@ -354,6 +354,18 @@ TEST_CASE("a hung-up client detaches") {
     CHECK(world.exit_of(attempt(1)).exit_code == 4);
 }
 
+TEST_CASE("a client is told why a command of any length cannot be run") {
+    for (const std::size_t length : {70'000U, 1'000'000U}) {
+        ScratchDirectory scratch;
+        World world(scratch.path());
+        Attached job(world, order_of(attempt(1), {std::string(length, 'x')}));
+        job.on_pipes();
+        CHECK(job.wait() == 126);
+        CHECK(job.errors.find("...\": File name too long") != std::string::npos);
+        CHECK(world.exit_of(attempt(1)).exit_code == 126);
+    }
+}
+
 TEST_CASE("only one client at a time, and only to a job that was made for it") {
     ScratchDirectory scratch;
     World world(scratch.path());

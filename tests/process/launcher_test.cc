@@ -54,6 +54,41 @@ TEST_CASE("a command that cannot be run ends with 127 or 126 and its reason") {
     CHECK(world.run(order_of(attempt(5), {})).exit_code == 126);
 }
 
+TEST_CASE("a command of any length that cannot be run ends with its reason, which is bounded") {
+    ScratchDirectory scratch;
+    World world(scratch.path());
+    std::int64_t job = 0;
+    for (const std::size_t length : {70'000U, 200'000U, 1'000'000U}) {
+        CAPTURE(length);
+        const AttemptExit exit =
+            world.run(order_of(attempt(++job), {std::string(length, 'x'), "--flag"}));
+        CHECK(exit.exit_code == 126);
+        CHECK(exit.detail.starts_with("cannot run \"xxx"));
+        CHECK(exit.detail.ends_with("...\": File name too long"));
+        CHECK(exit.detail.size() < 300);
+        CHECK(world.log(attempt(job)) == "berth: " + exit.detail + "\n");
+
+        ports::LaunchOrder elsewhere = shell(attempt(++job), "true");
+        elsewhere.spec.workdir = '/' + std::string(length, 'w');
+        CHECK(world.run(elsewhere).detail.ends_with("...\": File name too long"));
+
+        ports::LaunchOrder unsaved = shell(attempt(++job), "true");
+        unsaved.spec.checkpoint_dir = '/' + std::string(length, 'c');
+        CHECK(world.run(unsaved).detail.size() < 300);
+    }
+}
+
+TEST_CASE("a word of a command that the system cannot pass on is an exit, not an abort") {
+    ScratchDirectory scratch;
+    World world(scratch.path());
+    const AttemptExit exit =
+        world.run(order_of(attempt(1), {"/bin/echo", std::string(200'000, 'x')}));
+    CHECK(exit.exit_code == 126);
+    CHECK(exit.detail == "cannot run \"/bin/echo\": Argument list too long");
+    CHECK(world.run(order_of(attempt(2), {"/bin/echo", std::string(70'000, 'x')})).exit_code == 0);
+    CHECK(world.log(attempt(2)).size() == 70'001);
+}
+
 TEST_CASE("a supervisor that cannot be run is an exit, not a crash") {
     ScratchDirectory scratch;
     World world(scratch.path(), "/no/such/supervisor");

@@ -10,7 +10,7 @@ Connection::Connection(supervision::Descriptor socket, Role role)
     : socket_(std::move(socket)), role_(role) {}
 
 bool Connection::receive() {
-    char buffer[supervision::kFramePayloadMax];
+    char buffer[supervision::kStreamFrameMax];
     const ssize_t size = ::recv(fd(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (size < 0) return errno == EAGAIN || errno == EINTR;
     if (size == 0) return false;

@@ -4,6 +4,7 @@
 // node (vgpu/freezer), as the answer to a pause; where that cannot be, it is asked to save and stop
 // like any other. The freezer may die and come again: it is asked again, until the deadline.
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 #include "app/supervisor/supervisor.h"
@@ -33,7 +34,9 @@ constexpr std::int64_t kQueuedWorkIdleMs = 250;
 std::vector<int> indices(const std::string& list) {
     std::vector<int> all;
     for (std::size_t at = 0; at < list.size(); at = list.find(',', at) + 1) {
-        all.push_back(std::stoi(list.substr(at)));
+        int index = -1;
+        std::from_chars(list.data() + at, list.data() + list.size(), index);
+        all.push_back(index);
         if (list.find(',', at) == std::string::npos) break;
     }
     return all;

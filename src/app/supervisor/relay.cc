@@ -103,7 +103,7 @@ void Relay::serve(const std::vector<pollfd>& polls, const Sink& sink) {
 }
 
 bool Relay::pump(Stream& stream, const Sink& sink) {
-    char buffer[supervision::kFramePayloadMax];
+    char buffer[supervision::kStreamFrameMax];
     const ssize_t size = ::read(stream.source.get(), buffer, sizeof buffer);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return false;
     if (size <= 0) {  // the end of a terminal reads as EIO

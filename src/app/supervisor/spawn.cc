@@ -12,11 +12,15 @@
 #include <optional>
 
 #include "supervision/descriptor.h"
+#include "supervision/status_file.h"
 
 namespace berth::supervisor {
 namespace {
 
 using supervision::Descriptor;
+
+// Of a name that somebody gave, in what is said about it.
+constexpr std::size_t kNameMax = 200;
 
 enum class Stage { Fork, Group, Workdir, Terminal, Exec };
 
@@ -121,15 +125,18 @@ std::optional<Failure> told_by(int pipe) {
 }
 
 std::string describe(const SpawnPlan& plan, Stage stage, int error) {
-    const std::string reason = std::string(": ") + ::strerror(error);
+    const auto of = [reason = std::string(": ") + ::strerror(error)](const std::string& what,
+                                                                     const std::string& name) {
+        return what + " \"" + supervision::shortened(name, kNameMax) + '"' + reason;
+    };
     switch (stage) {
-        case Stage::Fork: return "cannot make a process" + reason;
-        case Stage::Group: return "cannot join \"" + plan.group_file + '"' + reason;
-        case Stage::Workdir: return "cannot enter workdir \"" + plan.workdir + '"' + reason;
-        case Stage::Terminal: return "cannot open a terminal" + reason;
+        case Stage::Fork: return std::string("cannot make a process: ") + ::strerror(error);
+        case Stage::Group: return of("cannot join", plan.group_file);
+        case Stage::Workdir: return of("cannot enter workdir", plan.workdir);
+        case Stage::Terminal: return std::string("cannot open a terminal: ") + ::strerror(error);
         case Stage::Exec: break;
     }
-    return "cannot run \"" + plan.command->front() + '"' + reason;
+    return of("cannot run", plan.command->front());
 }
 
 }  // namespace

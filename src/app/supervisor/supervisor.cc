@@ -33,16 +33,22 @@ constexpr std::int64_t kMoreTimeStepMs = 1'000;
 constexpr std::int64_t kMoreTimeMaxMs = 20'000;
 // What a task leaves running may still be copying its last output, as `> >(tee log)` does.
 constexpr std::int64_t kLeftoverGraceMs = 200;
+// Of a name that somebody gave, in what is said about it.
+constexpr std::size_t kNameMax = 200;
 
 // Makes a directory with its parents. Empty when it exists now, else what went wrong.
 std::string make_directories(const std::string& path) {
     if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
-    if (errno != ENOENT) return "cannot make \"" + path + "\": " + ::strerror(errno);
+    const auto cannot_make = [&path] {
+        return "cannot make \"" + supervision::shortened(path, kNameMax) +
+               "\": " + ::strerror(errno);
+    };
+    if (errno != ENOENT) return cannot_make();
     const std::size_t slash = path.rfind('/');
-    if (slash == 0 || slash == std::string::npos) return "cannot make \"" + path + '"';
+    if (slash == 0 || slash == std::string::npos) return cannot_make();
     std::string failure = make_directories(path.substr(0, slash));
     if (!failure.empty() || ::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return failure;
-    return "cannot make \"" + path + "\": " + ::strerror(errno);
+    return cannot_make();
 }
 
 }  // namespace
