@@ -39,6 +39,7 @@ set(berth_modules
     6  attach                        effects
     6  simulation                    effects
     6  vgpu/freezer                  effects
+    6  vgpu/probe                    effects
     6  vgpu/interposer               effects
     6  vgpu/nvml_interposer          effects
     6  vgpu/audit                    effects

@@ -67,9 +67,17 @@ codec::JobView view_of(Site& site, const model::JobRecord& record) {
     codec::JobView view{record, {}, {}, {}};
     if (const auto* known = site.controller.state().profiles.of(record)) view.profile = *known;
     view.beside = packed_beside(site.controller.state(), record);
+    for (const ports::UncountedProcess& process : site.uncounted())
+        if (process.job == record.id) view.uncounted.push_back(shown(process));
     if (!is_waiting(record)) return view;
     view.verdict = site.controller.why(record.id);
     if (view.verdict) view.why = scheduling::explain_text(*view.verdict);
+    return view;
+}
+
+codec::ProcessView shown(const ports::UncountedProcess& process) {
+    codec::ProcessView view{{}, process.node, process.index, process.pid, process.memory};
+    if (process.job.is_valid()) view.job = process.job;
     return view;
 }
 

@@ -24,6 +24,8 @@ codec::NameSource names(Site& site);
 // Appends one more member to a finished JSON object that has some.
 void add_member(std::string& object, std::string_view name, std::string_view json);
 
+codec::ProcessView shown(const ports::UncountedProcess& process);
+
 Response json_response(std::string body, int status = 200);
 
 }  // namespace berth::api

@@ -81,6 +81,12 @@ std::vector<codec::NodeView> view_nodes(Site& site) {
         }
     }
     add_uses(views, site.share_uses());
+    for (const ports::UncountedProcess& process : site.uncounted()) {
+        const auto view = std::ranges::find(views, process.node, &codec::NodeView::name);
+        if (view != views.end() && process.index < view->gpus)
+            view->devices[static_cast<std::size_t>(process.index)].uncounted.push_back(
+                shown(process));
+    }
     for (codec::NodeView& view : views) {
         const model::Bytes all = model::memory_left_by_driver(view);
         for (codec::GpuView& gpu : view.devices) {

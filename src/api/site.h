@@ -25,7 +25,8 @@ struct ServerFacts {
     std::string data_dir;
     std::string profile;
     std::string launcher;              // "process", or "simulated, jobs end after 100ms"
-    std::string gpus;                  // where they come from: "nvml", "simulated 8x80G"
+    std::string gpus;  // where they come from: "nvml", "simulated 8x80G"
+    std::string checkpoint_lack;  // why pauses keep no processes; empty = they can
     int port = 0;                      // 0 = no TCP
     model::TimePoint started;
 };
@@ -44,6 +45,7 @@ struct Site {
     // By what shares of a node's GPUs are kept, and why, for people; empty = not known.
     std::function<std::string(const std::string& node)> shares_kept_by;
     std::function<std::vector<ports::ShareUse>()> share_uses;
+    std::function<std::vector<ports::UncountedProcess>()> uncounted;
     // Where a client attaches to it; empty = it cannot be attached to.
     std::function<std::string(ports::AttemptId)> attach_address;
     std::function<void(JobsAtShutdown)> shut_down;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <set>
 
 #include "api/job_views.h"
 #include "api/problem.h"
@@ -40,6 +41,26 @@ void write_jobs(codec::JsonWriter& json, const lifecycle::State& state) {
     json.end_object();
 }
 
+// Of nodes that are kept alike the first one.
+void write_shares(codec::JsonWriter& json, Site& site) {
+    const cluster::Cluster& cluster = site.controller.state().cluster;
+    std::set<std::pair<std::string, std::string>> told;
+    json.key("shares"), json.begin_array();
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        const model::Node node = cluster.description({static_cast<model::NodeId::Rep>(i)});
+        const std::string kept_by = site.shares_kept_by(node.name);
+        if (node.health == model::NodeHealth::Down || kept_by.empty()) continue;
+        if (!told.emplace(kept_by, node.shares_lack).second) continue;
+        json.begin_object();
+        json.key("node"), json.string(node.name);
+        json.key("kept_by"), json.string(node.shares_lack.empty() ? kept_by : "");
+        json.key("lack"), json.string(node.shares_lack);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("checkpoint_lack"), json.string(site.facts.checkpoint_lack);
+}
+
 }  // namespace
 
 void get_status(Site& site, Call call) {
@@ -60,6 +81,7 @@ void get_status(Site& site, Call call) {
     json.key("default_project"), json.string(site.default_project);
     write_gpus(json, state.cluster);
     write_jobs(json, state);
+    write_shares(json, site);
     json.key("last_job"), json.number(state.last_job.value);
     json.key("sequence"), json.number(state.sequence);
     json.end_object();

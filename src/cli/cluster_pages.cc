@@ -154,6 +154,25 @@ NodeSums sums_of(const codec::NodeView& node) {
     return sums;
 }
 
+// Processes that use its GPUs and have no part in a share.
+std::string uncounted_lines(const codec::NodeView& node, const codec::NameTable& names,
+                            const Style& style) {
+    std::string text;
+    for (const codec::GpuView& gpu : node.devices) {
+        for (const codec::ProcessView& process : gpu.uncounted) {
+            const std::string whose =
+                process.job ? "of " + named(*process.job, names) + ", beside its share"
+                            : "of no job";
+            text += style.paint(Tone::Warning, "  process " + std::to_string(process.pid) + " " +
+                                                   printable(whose) + ", holds " +
+                                                   base::format(process.memory) + " of GPU " +
+                                                   std::to_string(gpu.index)) +
+                    "\n";
+        }
+    }
+    return text;
+}
+
 // Keeps the first lines of a table and counts the rest.
 std::string first_lines(const std::string& text, int lines_max) {
     std::size_t end = 0;
@@ -242,6 +261,15 @@ std::string status_page(const ServerStatus& status, base::TimePoint now, const S
         jobs += (jobs.empty() ? "" : separator) + std::to_string(count) + " " + state;
     }
     text += row("jobs", jobs.empty() ? "none" : jobs);
+    for (const ServerStatus::Shares& shares : status.shares) {
+        const std::string where = status.shares.size() > 1 ? "of " + shares.node + " " : "";
+        text += row("shares",
+                    where + (shares.lack.empty() ? "kept by " + shares.kept_by
+                                                 : "of GPUs cannot be kept: " + shares.lack +
+                                                       "; jobs that ask for one are refused"));
+    }
+    if (!status.checkpoint_lack.empty())
+        text += row("pauses", "by signal, no processes are kept: " + status.checkpoint_lack);
     text += row("profile", status.profile);
     text += row("store", status.data_dir + ", " + std::to_string(status.sequence) + " events");
     if (status.port > 0) text += row("address", "http://127.0.0.1:" + std::to_string(status.port));
@@ -272,7 +300,7 @@ std::string node_bars(std::span<const codec::NodeView> nodes, const codec::NameT
         if (!who.empty()) {
             line += "  " + truncated(printable(who), std::max(room, 8), style.glyphs().ellipsis);
         }
-        text += line + "\n";
+        text += line + "\n" + uncounted_lines(node, names, style);
     }
     return text;
 }

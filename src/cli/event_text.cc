@@ -120,8 +120,12 @@ struct Phrase {
         return "and " + named(event.beside, names) +
                " get less done on one GPU than one after the other: it shares no more";
     }
-    std::string operator()(const model::CancelRequested&) const {
-        return "is asked to stop for good";
+    std::string operator()(const model::JobEscaped& event) const {
+        return "uses GPUs beside its share: " + event.detail;
+    }
+    std::string operator()(const model::CancelRequested& event) const {
+        const std::string text = "is asked to stop for good";
+        return event.reason.empty() ? text : text + ": " + event.reason;
     }
     std::string operator()(const model::JobFinished& event) const {
         std::string text(codec::word(event.state));

@@ -259,6 +259,21 @@ std::string park_lines(const model::JobRecord& record, const Style& style) {
     return line("parks", "after " + age(after) + " without a call to its GPUs", style);
 }
 
+// Its processes that use GPUs beside its share, now or since this attempt started.
+std::string escape_lines(const codec::JobView& job, const Style& style) {
+    std::string text;
+    for (const codec::ProcessView& process : job.uncounted) {
+        text += line(text.empty() ? "beside" : "",
+                     "process " + std::to_string(process.pid) + " holds " +
+                         base::format(process.memory) + " of GPU " + std::to_string(process.gpu) +
+                         " of " + process.node + " beside the job's share; it counts as the job's",
+                     style);
+    }
+    if (text.empty() && !job.escaped.empty())
+        text = line("beside", "its share it used GPUs before: " + job.escaped, style);
+    return text;
+}
+
 // How it would be paused, told beforehand.
 std::string pause_lines(const model::JobRecord& record, const Style& style) {
     const model::PauseWay& way = record.pause_way;
@@ -435,7 +450,8 @@ std::string show_page(const codec::JobView& job, const codec::NameTable& names,
     }
     text += line("command", job.command, style) + request_lines(job, style) +
             profile_lines(job, style) + packing_lines(job, names, style) +
-            task_lines(job, names, style) + history_lines(job, now, form, style);
+            task_lines(job, names, style) + escape_lines(job, style) +
+            history_lines(job, now, form, style);
     if (job.last_pause) text += "\n" + receipt_page(job, names, now, style);
     if (!timeline.events.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
     for (const model::Event& event : timeline.events) {

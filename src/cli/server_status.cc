@@ -50,6 +50,12 @@ ServerStatus read_server_status(const codec::Value& value) {
     if (const codec::Value* jobs = value.find("jobs")) {
         for (const auto& [state, count] : jobs->members) status.jobs[state] = number_of(count.text);
     }
+    if (const codec::Value* shares = value.find("shares")) {
+        for (const codec::Value& item : shares->items)
+            status.shares.push_back(
+                {text_of(item, "node"), text_of(item, "kept_by"), text_of(item, "lack")});
+    }
+    status.checkpoint_lack = text_of(value, "checkpoint_lack");
     return status;
 }
 

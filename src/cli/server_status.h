@@ -5,6 +5,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "base/quantity.h"
 #include "codec/json.h"
@@ -19,6 +20,11 @@ struct ServerStatus {
     base::MilliGpu total{0}, ready{0}, used{0}, idle{0};
     std::map<std::string, std::int64_t> jobs;  // by state
     std::int64_t sequence = 0;          // of the newest event
+    struct Shares {
+        std::string node, kept_by, lack;  // kept_by: empty where they cannot be kept
+    };
+    std::vector<Shares> shares;          // of nodes that differ
+    std::string checkpoint_lack;         // why pauses keep no processes; empty = they can
 };
 
 // A field that is not there keeps its default.

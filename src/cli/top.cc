@@ -76,7 +76,10 @@ Outcome<Listing> read_gpus(const Context&, Client& client, const Arguments& argu
         }
     }
     if (arguments.has("node") && !list->nodes.front().shares_kept_by.empty()) {
-        listing.below = "shares are kept by " + list->nodes.front().shares_kept_by;
+        const codec::NodeView& node = list->nodes.front();
+        listing.below = node.shares_lack.empty()
+                            ? "shares are kept by " + node.shares_kept_by
+                            : "shares of its GPUs cannot be kept: " + node.shares_lack;
     }
     return listing;
 }

@@ -226,6 +226,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     if (shape.pools.empty()) shape.pools.push_back({0});
     shape.topology = spec.topology;
     shape.placement = spec.placement;
+    shape.may_share = spec.may_share;
     shape.tensor_skew_ppm = spec.tensor_skew_ppm.value_or(0);
     resolve_levels(shape);
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),

@@ -36,11 +36,17 @@ struct Shape {
     model::TopologyRequest topology;
     model::Placement placement = model::Placement::Auto;
     std::int64_t tensor_skew_ppm = 0;
+    bool may_share = false;  // its GPU, which is whole until it does
     int required = -1;   // position of topology.required among the levels; -1 = none
     int preferred = -1;  // likewise; the number of levels = the node itself
     std::vector<Group> groups = {};  // of topology.groups; empty = the gang is one
 
     auto operator==(const Shape&) const -> bool = default;
+    // Whether a task of it has, or may come to have, a part of a GPU.
+    bool shares() const { return request.gpus > 0 && (may_share || !request.is_whole()); }
 };
+
+// Whether the node is of the kind that it asks for: it may run there, were shares kept there.
+bool is_of_kind(const Shape& shape, const model::Node& node);
 
 }  // namespace berth::cluster

@@ -36,13 +36,7 @@ bool is_model(std::string_view wanted, std::string_view model) {
 }
 
 bool node_allows(const Shape& shape, const model::Node& node) {
-    if (shape.request.gpus > node.gpus) return false;
-    if (shape.request.gpus > 0 && !model::share_of(shape.request, node)) return false;
-    if (!shape.gpu_model.empty() && !is_model(shape.gpu_model, node.gpu_model)) return false;
-    // A slice is no GPU that anybody would expect who does not ask for it by name.
-    const bool is_slice = model::mig_profile(node.gpu_model).has_value();
-    if (is_slice && shape.gpu_model.empty() && shape.request.gpus > 0) return false;
-    return carries(node.labels, shape.labels);
+    return (node.shares_lack.empty() || !shape.shares()) && is_of_kind(shape, node);
 }
 
 // Room for `count` more, an eighth more at the least: a vector left to itself doubles, and there
@@ -73,6 +67,16 @@ void add_weight(PoolState& pool, const std::string& gpu_model) {
 }
 
 }  // namespace
+
+bool is_of_kind(const Shape& shape, const model::Node& node) {
+    if (shape.request.gpus > node.gpus) return false;
+    if (shape.request.gpus > 0 && !model::share_of(shape.request, node)) return false;
+    if (!shape.gpu_model.empty() && !is_model(shape.gpu_model, node.gpu_model)) return false;
+    // A slice is no GPU that anybody would expect who does not ask for it by name.
+    const bool is_slice = model::mig_profile(node.gpu_model).has_value();
+    if (is_slice && shape.gpu_model.empty() && shape.request.gpus > 0) return false;
+    return carries(node.labels, shape.labels);
+}
 
 Cluster::Cluster() {
     projects_.push_back({});  // kRoot

@@ -37,7 +37,8 @@ struct Fields<model::Verdict> {
         field("tasks_fit", &V::tasks_fit), field("largest_free", &V::largest_free);
         field("compute_asked", &V::compute_asked), field("memory_asked", &V::memory_asked);
         field("compute_left", &V::compute_left), field("memory_left", &V::memory_left);
-        field("scope", &V::scope), field("detail", &V::detail), field("group", &V::group);
+        field("scope", &V::scope), field("detail", &V::detail), field("cause", &V::cause);
+        field("group", &V::group);
         field("blockers", &V::blockers), field("position", &V::position);
         field("remedy", &V::remedy);
     }
@@ -137,6 +138,7 @@ struct Fields<JobView> {
         field("why", &JobView::why);
         field("foresight", &JobView::foresight);
         field("profile", &JobView::profile), field("beside", &JobView::beside);
+        field("uncounted", &JobView::uncounted);
     }
 };
 

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "codec/process_view.h"
 #include "model/event.h"
 #include "model/plan.h"
 #include "model/record.h"
@@ -67,6 +68,7 @@ struct JobView : model::JobRecord {
     std::optional<Foresight> foresight = {};
     std::optional<model::GpuProfile> profile = {};  // of jobs like it
     std::vector<model::JobId> beside = {};  // packed on its GPU with it
+    std::vector<ProcessView> uncounted = {};  // that use GPUs beside its share, now
 };
 
 // What a client wants supposed, one after the other.
@@ -104,6 +106,7 @@ struct GpuView {
     model::Bytes memory_held{0};  // of a GPU that is shared; by one task alone: all of it
     std::vector<model::JobId> jobs;
     std::vector<ShareView> shares = {};  // of those of them that are known
+    std::vector<ProcessView> uncounted = {};
     std::optional<int> utilization_percent;
     std::optional<model::Bytes> memory_used;
     std::optional<int> power_watts;

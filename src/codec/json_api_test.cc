@@ -129,6 +129,7 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
                                                      {9},
                                                      {{7}},
                                                      {{{7}, {4}, {}, {{450}}}},
+                                                     {{{{7}}, "n", 3, 77, {5}}},
                                                      30,
                                                      {},
                                                      {}}}}},

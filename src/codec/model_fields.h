@@ -132,6 +132,7 @@ struct Fields<model::JobRecord> {
         field("stale_since", &R::stale_since), field("frozen", &R::frozen);
         field("parked_since", &R::parked_since);
         field("pause_way", &R::pause_way), field("is_parted", &R::is_parted);
+        field("escaped", &R::escaped), field("ended_for", &R::ended_for);
     }
 };
 

@@ -49,6 +49,7 @@ struct Fields<model::Node> {
         field("labels", &model::Node::labels);
         field("topology", &model::Node::topology);
         field("gpu_links", &model::Node::gpu_links);
+        field("shares_lack", &model::Node::shares_lack);
         field("health", &model::Node::health);
     }
 };

@@ -19,11 +19,21 @@ struct Fields<ShareView> {
 };
 
 template <>
+struct Fields<ProcessView> {
+    static void visit(auto&& field) {
+        using P = ProcessView;
+        field("job", &P::job), field("node", &P::node), field("gpu", &P::gpu);
+        field("pid", &P::pid), field("memory", &P::memory);
+    }
+};
+
+template <>
 struct Fields<GpuView> {
     static void visit(auto&& field) {
         using G = GpuView;
         field("index", &G::index), field("uuid", &G::uuid), field("healthy", &G::healthy);
         field("used", &G::used), field("jobs", &G::jobs), field("shares", &G::shares);
+        field("uncounted", &G::uncounted);
         field("compute_held", &G::compute_held), field("memory_held", &G::memory_held);
         field("utilization_percent", &G::utilization_percent);
         field("memory_used", &G::memory_used), field("power_watts", &G::power_watts);

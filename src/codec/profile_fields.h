@@ -38,6 +38,13 @@ struct Fields<model::JobMeasured> {
 };
 
 template <>
+struct Fields<model::JobEscaped> {
+    static void visit(auto&& field) {
+        field("job", &model::JobEscaped::job), field("detail", &model::JobEscaped::detail);
+    }
+};
+
+template <>
 struct Fields<model::JobsParted> {
     static void visit(auto&& field) {
         field("job", &model::JobsParted::job), field("beside", &model::JobsParted::beside);

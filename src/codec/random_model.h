@@ -117,7 +117,7 @@ class RandomModel {
         node.name = text(), node.gpu_model = text(), node.gpus = small();
         node.gpu_memory = {large()}, node.gpu_reserved = {large()}, node.gpu_context = {large()};
         if (flag()) node.cpu = model::MilliCpu{large()}, node.memory = model::Bytes{large()};
-        node.labels = labels(), node.topology = labels();
+        node.labels = labels(), node.topology = labels(), node.shares_lack = text();
         node.gpu_links = {ranks(), ranks(), ranks(), texts()};
         node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
         return node;
@@ -187,11 +187,12 @@ class RandomModel {
         e = {job(), rule(), job(), cost(), time(), flag(), ranks(), flag()};
     }
     void fill(model::JobPaused& e) { e = {job(), flag()}; }
-    void fill(model::CancelRequested& e) { e = {job(), time()}; }
+    void fill(model::CancelRequested& e) { e = {job(), time(), text()}; }
     void fill(model::JobFinished& e) { e = {job(), state(6), small(), text()}; }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
     void fill(model::JobMeasured& e) { e = {job(), profile()}; }
     void fill(model::JobsParted& e) { e = {job(), job()}; }
+    void fill(model::JobEscaped& e) { e = {job(), text()}; }
     void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }
     void fill(auto& e) { e.job = job(); }
     base::Rng rng_;

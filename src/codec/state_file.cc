@@ -195,6 +195,7 @@ void StateReader::read_node(const Value& value, const std::string& path) {
     node.gpu_memory = fields.bytes("gpu_memory").value_or(Bytes{0});
     node.gpu_reserved = fields.bytes("gpu_reserved").value_or(Bytes{0});
     node.gpu_context = fields.bytes("gpu_context").value_or(Bytes{0});
+    node.shares_lack = fields.text("shares_lack");
     for (const auto& [key, part] : {std::pair("gpu_reserved", node.gpu_reserved),
                                     std::pair("gpu_context", node.gpu_context)}) {
         if (part == Bytes{0} || part < node.gpu_memory) continue;

@@ -104,6 +104,7 @@ class StateWriter {
         if (node.gpu_memory.value > 0) number("gpu_memory", node.gpu_memory.value);
         if (node.gpu_reserved.value > 0) number("gpu_reserved", node.gpu_reserved.value);
         if (node.gpu_context.value > 0) number("gpu_context", node.gpu_context.value);
+        if (!node.shares_lack.empty()) text("shares_lack", node.shares_lack);
         if (node.cpu) raw("cpu", base::format(*node.cpu));
         if (node.memory) number("memory", node.memory->value);
         labels("labels", node.labels);

@@ -35,6 +35,7 @@ void write_key(std::string& key, const model::JobSpec& spec) {
     append(key, spec.request.gpus);
     append(key, spec.request.share.value);
     append(key, spec.request.gpu_memory.value);
+    append(key, spec.may_share ? 1 : 0);
     append(key, spec.request.cpu.value_or(model::MilliCpu{-1}).value);
     append(key, spec.request.memory.value_or(model::Bytes{-1}).value);
     append(key, spec.gpu_model);

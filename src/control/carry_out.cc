@@ -130,6 +130,7 @@ void Controller::run_effects(const Transaction& transaction) {
         }
     };
     if (!transaction.starts().empty()) ports_.store.read_together(launch_all);
+    for (const auto& [attempt, text] : transaction.sayings()) ports_.launcher.note(attempt, text);
     for (const StopOrder& stop : transaction.stops()) {
         ports_.launcher.stop(stop.attempt, stop.reason, stop.grace);
         crash::crash_point("after-stop");

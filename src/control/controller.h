@@ -93,6 +93,7 @@ class Controller final : public ports::LauncherListener {
     void on_frozen(ports::AttemptId attempt, const model::Frozen& frozen) override;
     void on_idle(ports::AttemptId attempt, base::Duration idle) override;
     void on_waking(ports::AttemptId attempt) override;
+    void on_escaped(ports::AttemptId attempt, const std::string& detail) override;
     void on_exit(ports::AttemptId attempt, const ports::AttemptExit& exit) override;
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
 
@@ -185,7 +186,6 @@ class Controller final : public ports::LauncherListener {
     Verdicts verdicts_;
     std::vector<Turn> queue_;
     std::optional<base::Error> failure_;
-
     bool needs_decision_ = true;
     model::TimePoint decide_from_;  // not before, so that decisions leave room for the rest
     std::optional<model::TimePoint> next_wakeup_;

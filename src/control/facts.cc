@@ -28,6 +28,14 @@ model::JobFinished finished(const model::JobRecord& job, JobState state, int exi
     return {.job = job.id, .state = state, .exit_code = exit_code, .detail = std::move(detail)};
 }
 
+// Asked to stop for good: by a user, or by the machine, for which it fails.
+model::JobFinished end_of_cancelled(const model::JobRecord& job, int exit_code,
+                                    std::string detail) {
+    if (job.ended_for.empty())
+        return finished(job, JobState::Cancelled, exit_code, std::move(detail));
+    return finished(job, JobState::Failed, exit_code == 0 ? 1 : exit_code, job.ended_for);
+}
+
 // The most tasks that it has on the same GPU.
 std::int64_t tasks_on_one_gpu(const model::JobRecord& job) {
     std::map<std::pair<model::NodeId, int>, std::int64_t> tasks;
@@ -180,6 +188,27 @@ void Controller::take_waking(Transaction& transaction, ports::AttemptId attempt)
     transaction.note(model::JobWoken{job->id}, kMachine);
 }
 
+// Said once; but the policy may come to say `end` after that.
+void Controller::on_escaped(ports::AttemptId attempt, const std::string& detail) {
+    queue([this, attempt, detail](Transaction& transaction) {
+        const model::JobRecord* job = current(transaction, attempt);
+        if (job == nullptr || job->state == JobState::Cancelling) return;
+        const bool ends = policy_.escaped == model::Escaped::End;
+        const std::string what = "it uses GPUs beside its share: " + detail;
+        const std::string policy =
+            ends ? "; it is ended (escaped=end)" : "; that counts as this job's (escaped=warn)";
+        if (job->escaped.empty()) {
+            transaction.note(model::JobEscaped{job->id, detail}, kMachine);
+            transaction.say(attempt, what + policy);
+        }
+        if (!ends) return;
+        const base::Duration grace = grace_for(transaction, job->id, {});
+        transaction.note(model::CancelRequested{job->id, transaction.now() + grace, what + policy},
+                         kMachine);
+        request_stop(transaction, *job, ports::StopReason::Cancel, grace);
+    });
+}
+
 void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
                            const ports::AttemptExit& exit) {
     const model::JobRecord* job = current(transaction, attempt);
@@ -187,8 +216,7 @@ void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
     stopping_.erase(job->id);
     switch (job->state) {
         case JobState::Cancelling:
-            transaction.note(finished(*job, JobState::Cancelled, exit.exit_code, exit.detail),
-                             kMachine);
+            transaction.note(end_of_cancelled(*job, exit.exit_code, exit.detail), kMachine);
             return;
         case JobState::Pausing:
             // One that had ended before it was asked has done its work.
@@ -222,7 +250,7 @@ void Controller::take_lost(Transaction& transaction, ports::AttemptId attempt,
     const bool never_started = detail == ports::kNeverStarted;
     stopping_.erase(job->id);
     if (job->state == JobState::Cancelling) {
-        transaction.note(finished(*job, JobState::Cancelled, 0, detail), kMachine);
+        transaction.note(end_of_cancelled(*job, 0, detail), kMachine);
     } else if (job->state == JobState::Pausing) {
         transaction.note(model::JobPaused{.job = job->id, .saved = never_started, .detail = detail},
                          kMachine);

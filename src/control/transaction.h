@@ -56,6 +56,10 @@ class Transaction {
     void start(model::JobId job) { starts_.push_back(job); }
     void stop(StopOrder order) { stops_.push_back(order); }
     void park(ports::AttemptId attempt) { parks_.push_back(attempt); }
+    // In the attempt's own log.
+    void say(ports::AttemptId attempt, std::string text) {
+        sayings_.emplace_back(attempt, std::move(text));
+    }
 
     const ports::Batch& batch() const { return batch_; }
     // The command of a job submitted in this turn, else null.
@@ -64,6 +68,7 @@ class Transaction {
     const std::vector<model::JobId>& starts() const { return starts_; }
     const std::vector<StopOrder>& stops() const { return stops_; }
     const std::vector<ports::AttemptId>& parks() const { return parks_; }
+    const auto& sayings() const { return sayings_; }
 
   private:
     lifecycle::State& state_;
@@ -74,6 +79,7 @@ class Transaction {
     std::vector<model::JobId> starts_;
     std::vector<StopOrder> stops_;
     std::vector<ports::AttemptId> parks_;
+    std::vector<std::pair<ports::AttemptId, std::string>> sayings_;
 };
 
 }  // namespace berth::control

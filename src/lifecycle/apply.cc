@@ -223,6 +223,7 @@ class Fold {
         for (const int rank : ranks) record.releasing.push_back(rank);
         drop_hold(record);
         record.state = JobState::Cancelling;
+        record.ended_for = cancel.reason;
     }
 
     void operator()(const model::JobFinished& finished) {
@@ -267,6 +268,10 @@ class Fold {
         JobRecord& record = settle(parted.job);
         record.is_parted = true;
         state_.profiles.part(record);
+    }
+
+    void operator()(const model::JobEscaped& escaped) {
+        settle(escaped.job).escaped = escaped.detail;
     }
 
     std::optional<JobRecord>& ended() { return ended_; }
@@ -336,6 +341,7 @@ class Fold {
     void begin_attempt(JobRecord& record, int attempt) const {
         if (record.attempts == attempt) return;
         record.attempts = attempt;
+        record.escaped.clear();
         record.incarnation = static_cast<int>(state_.incarnations.size());
     }
 

@@ -295,6 +295,12 @@ class Check {
         if (!job->spec.packed || job->tasks.empty()) return conflict(*job, "is not packed");
         return {};
     }
+    Status operator()(const model::JobEscaped& escaped) const {
+        const model::JobRecord* job = find(escaped.job);
+        if (job == nullptr) return unknown(escaped.job);
+        if (!job->escaped.empty()) return conflict(*job, "has escaped its share already");
+        return {};
+    }
     Status operator()(const model::AttemptLost& lost) const {
         const model::JobRecord* job = find(lost.job);
         if (job != nullptr && job->state == JobState::Paused && !job->frozen.empty()) return {};

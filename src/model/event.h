@@ -134,6 +134,8 @@ struct CheckpointSaved {
 struct CancelRequested {
     JobId job;
     TimePoint deadline;
+    // Why the machine ends it, which is then a failure; empty = a user asked.
+    std::string reason = {};
 };
 struct JobFinished {
     JobId job;
@@ -157,13 +159,18 @@ struct JobsParted {
     JobId job;
     JobId beside;
 };
+// A process of its attempt uses a GPU beside its share. Once for each attempt.
+struct JobEscaped {
+    JobId job;
+    std::string detail;  // for people: which process, what it holds
+};
 
 using EventBody =
     std::variant<LevelsSet, PoolSet, NodeSet, ProjectSet, JobSubmitted, JobStarting, JobRunning,
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
                  JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved, PolicySet,
-                 ProjectRemoved, LogBegun>;
+                 ProjectRemoved, LogBegun, JobEscaped>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -49,6 +49,9 @@ struct Node {
     // Level -> domain, for example rack -> r7; others are read from the label of that name.
     Labels topology;
     GpuLinks gpu_links;
+    // Why shares of its GPUs cannot be kept, and what to do, in words; empty = they can. Then its
+    // GPUs are given whole, to jobs that ask for whole ones.
+    std::string shares_lack;
     NodeHealth health = NodeHealth::Ready;
 
     bool operator==(const Node&) const = default;

@@ -13,6 +13,12 @@
 
 namespace berth::model {
 
+// What becomes of a job whose process uses a GPU beside its job's share.
+enum class Escaped {
+    Warn,  // it is charged to the job, shown, and said once in the job's log
+    End,  // ... and the job is ended
+};
+
 enum class Spreading {
     BinPack,  // fullest node that still fits: keeps whole nodes free
     Spread,   // emptiest node: keeps neighbours apart
@@ -89,6 +95,7 @@ struct Policy {
     std::optional<std::int64_t> waste_budget = 50;
     // Weight of past use in the fair share (k of rule R1), in thousandths.
     std::int64_t usage_weight = 1000;
+    Escaped escaped = Escaped::Warn;
     // Past use is what projects really had (cluster/past_use.h), not what their rights say.
     bool measured_usage = false;
     // ... and what lies so far back counts half.

@@ -147,6 +147,7 @@ constexpr Form waste_budget() {
 
 constexpr std::array<std::string_view, 2> kNoYes{"no", "yes"};
 constexpr std::array<std::string_view, 2> kSpreading{"binpack", "spread"};  // by the enumerator
+constexpr std::array<std::string_view, 2> kEscaped{"warn", "end"};  // likewise
 
 // One of two words: the value 0 or 1.
 template <auto Member, const std::array<std::string_view, 2>& Words>
@@ -217,6 +218,8 @@ constexpr PolicySetting kSettings[] = {
     setting("booking_after", time<&P::booking_after>(), "each once it has waited so long"),
     setting("consolidate_above", part<&P::consolidate_above_ppm, 1000, 1000>("0-1"),
             "tensor part that keeps a gang together"),
+    setting("escaped", word<&P::escaped, kEscaped>("warn|end"),
+            "a job that uses GPUs beside its share"),
     setting("train", spreading<&P::train>(), "train jobs fill nodes, or spread"),
     setting("build", spreading<&P::build>(), "the same of build and inference jobs"),
 };

@@ -85,6 +85,8 @@ struct JobRecord {
     Rule hold_rule = Rule::Reclaim;
     std::optional<PauseReceipt> last_pause;
     bool is_parted = false;  // it shares its GPU no more: JobsParted
+    std::string escaped = {};  // what its newest attempt used beside its share: JobEscaped
+    std::string ended_for = {};  // why the machine ends it: CancelRequested
     std::optional<TimePoint> stale_since;  // it runs, with fewer tasks than its minimum
 
     // Whether its processes have to stop, and start again with the tasks it will have then.

@@ -64,6 +64,7 @@ struct Verdict {
     Bytes memory_left{0};
     std::string scope;  // the project, department or node that decided
     std::string detail;  // the resource or rule within the reason, for example "limit"
+    std::string cause = {};  // in words, where the machine itself says it
     std::string group = {};  // of the tasks meant, when it is not the whole gang
     std::vector<JobId> blockers;  // who holds what it needs, most relevant first, at most 8
     int position = 0;  // 1 = next in its project

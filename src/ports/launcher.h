@@ -4,6 +4,8 @@
 // at once, outcomes arrive at the LauncherListener, on the thread of the control loop.
 #pragma once
 
+#include <sys/types.h>
+
 #include <optional>
 #include <span>
 #include <string>
@@ -99,6 +101,9 @@ class LauncherListener {
     virtual void on_measured(AttemptId, const model::GpuProfile&) {}
     // They share a GPU, and get less done than one after the other would.
     virtual void on_slow_pair(AttemptId, AttemptId) {}
+    // A process of it uses a GPU beside its share, which `detail` tells people; said again and
+    // again while that is so.
+    virtual void on_escaped(AttemptId, const std::string& /*detail*/) {}
     virtual void on_exit(AttemptId attempt, const AttemptExit& exit) = 0;
     // It never ran, or its outcome cannot be known (the machine went down under it).
     virtual void on_lost(AttemptId attempt, const std::string& detail) = 0;
@@ -121,6 +126,10 @@ class Launcher {
     virtual model::PauseWay pause_way(AttemptId attempt) const = 0;
     // Asks an attempt to save and stop, and kills what is left after `grace`. Idempotent.
     virtual void stop(AttemptId attempt, StopReason reason, base::Duration grace) = 0;
+    // Says it in the attempt's own log.
+    virtual void note(AttemptId, const std::string&) {}
+    // The process that all of its own run below; 0 = not known.
+    virtual pid_t process_above(AttemptId) const { return 0; }
     // After a restart of the server: takes up every attempt that the log says was starting or
     // running, or is frozen. Each is answered by on_running, on_frozen, on_exit or on_lost; what
     // had never been started is answered by on_lost with kNeverStarted. An attempt of the same name

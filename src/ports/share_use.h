@@ -3,6 +3,7 @@
 // What does a job really use of a GPU that it shares?
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,18 @@ struct ShareUse {
     std::optional<base::Bytes> memory_limit;
     // Of the GPU's time that it would use alone, as its iterations were measured.
     std::optional<base::MilliGpu> compute;
+};
+
+// A process that uses a GPU in which nothing of ours has a part: of a job, beside its share, or of
+// no job at all.
+struct UncountedProcess {
+    base::JobId job;  // not valid: of none
+    std::string node;
+    int index = 0;  // of the GPU on its node
+    std::int64_t pid = 0;
+    base::Bytes memory{0};
+
+    bool operator==(const UncountedProcess&) const = default;
 };
 
 }  // namespace berth::ports

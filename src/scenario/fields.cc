@@ -169,6 +169,7 @@ Result<model::Node> read_node(const Command& command) {
         {"gpu_memory", into(node.gpu_memory, base::parse_bytes)},
         {"gpu_reserved", into(node.gpu_reserved, base::parse_bytes)},
         {"gpu_context", into(node.gpu_context, base::parse_bytes)},
+        {"shares_lack", into_text(node.shares_lack)},
         {"cpu", into_optional(node.cpu, parse_cpu)},
         {"memory", into_optional(node.memory, base::parse_bytes)},
         {"numa", into_numbers(node.gpu_links.numa)},

@@ -6,6 +6,7 @@
 
 #include "scheduling/bookings.h"
 #include "scheduling/group_places.h"
+#include "scheduling/kind_refusal.h"
 #include "scheduling/most_together.h"
 #include "scheduling/place.h"
 #include "scheduling/preemption_delay.h"
@@ -140,16 +141,10 @@ class Explainer {
         const auto allowed = nodes_where(view_, [&](const cluster::NodeState& node, NodeId) {
             return view_.cluster.allows(job_.shape, node.kind);
         });
-        const cluster::Shape& shape = view_.cluster.shape(job_.shape);
         if (allowed.empty()) {
-            const bool by_kind = !shape.gpu_model.empty() || !shape.labels.empty();
-            const bool large_enough =
-                !nodes_where(view_, [&](const auto& node, NodeId id) {
-                     return node.gpus >= shape.request.gpus &&
-                            model::share_of(shape.request, view_.cluster.description(id));
-                 }).empty();
-            with(by_kind && large_enough ? Reason::ModelMismatch : Reason::NeverFits,
-                 by_kind && large_enough ? "node kind" : "node size");
+            KindRefusal refusal = kind_refusal(view_, job_.shape);
+            verdict_.cause = std::move(refusal.cause);
+            with(refusal.reason, std::move(refusal.detail));
             return true;
         }
         int slots = 0;

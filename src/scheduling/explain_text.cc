@@ -57,6 +57,9 @@ std::string never_text(const Verdict& verdict) {
                std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
                " tasks would fit into the empty pool";
     }
+    if (verdict.detail == "shares") {
+        return "it asks for a share of a GPU, and shares are not kept here: " + verdict.cause;
+    }
     if (verdict.detail != "gpus" && verdict.detail != "node size") return topology_never(verdict);
     if (verdict.detail == "node size") return "no node has the GPUs one task of this asks";
     return "asks " + base::format_gpus(verdict.asks) + ", the pool has " +

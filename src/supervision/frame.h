@@ -29,7 +29,7 @@ inline constexpr std::size_t kInputWindow = 64 * 1024;
 enum class FrameType : std::uint16_t {
     Watch = 1,  // to the supervisor, from a server
     Stop = 2,  //   StopRequest
-    Running = 3,  // to a server: all tasks were started
+    Running = 3,  // to a server: all tasks were started; the supervisor's process id
     Exited = 4,  //   to a server or a client: the exit line of status_file.h
     Saved = 5,  //   to a server: the job says that its work is saved
     Frozen = 6,  //   to a server: the FreezerAnswer of freezing.h; it is off its GPUs, alive
@@ -37,6 +37,7 @@ enum class FrameType : std::uint16_t {
     Park = 8,  //   off its GPUs until Resume, its processes running on
     Idle = 9,  // to a server: no call to a GPU for so many milliseconds
     Waking = 10,  //   parked, it makes one, which waits for Resume
+    Note = 11,  // to the supervisor, from a server: a line for the log of its first task
     Attach = 16,  // to the supervisor, from a client: TerminalSize
     Input = 17,  //   bytes for task 0
     InputEnd = 18,  //   no more of them

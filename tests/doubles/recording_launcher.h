@@ -35,6 +35,9 @@ class RecordingLauncher final : public ports::Launcher {
         stops.push_back({attempt, reason, grace});
     }
     void park(ports::AttemptId attempt) override { parks.push_back(attempt); }
+    void note(ports::AttemptId attempt, const std::string& text) override {
+        notes.emplace_back(attempt, text);
+    }
     void recover(std::span<const ports::BegunAttempt> attempts) override {
         recovered.clear();
         for (const ports::BegunAttempt& attempt : attempts) recovered.push_back(attempt.id);
@@ -51,6 +54,7 @@ class RecordingLauncher final : public ports::Launcher {
     model::PauseWay way;  // of every attempt
     std::vector<Stop> stops;
     std::vector<ports::AttemptId> parks;
+    std::vector<std::pair<ports::AttemptId, std::string>> notes;
     std::vector<ports::AttemptId> recovered;
     std::function<void()> on_order;  // called at every start and stop
 

@@ -9,7 +9,7 @@ import pathlib
 import sys
 import tempfile
 
-from server_case import BIN, Server, ServerCase, eventually, main
+from server_case import BIN, Refused, Server, ServerCase, eventually, main
 from shares_test import PROGRAM
 
 SOFTWARE = BIN.parent / "software_gpu"
@@ -24,6 +24,7 @@ esac
 
 class DriverLimits(ServerCase):
     DRIVER = "13.4"
+    CONTROL = CONTROL
 
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
@@ -35,7 +36,7 @@ class DriverLimits(ServerCase):
             "nvidia/0000:03:00.0/vidmem 17179869184\nnvidia/0000:04:00.0/vidmem 17179869184\n")
         programs = self.folder / "bin"
         programs.mkdir()
-        (programs / "nvidia-cuda-mps-control").write_text(CONTROL)
+        (programs / "nvidia-cuda-mps-control").write_text(self.CONTROL)
         (programs / "nvidia-cuda-mps-control").chmod(0o755)
         self.state = pathlib.Path(f"/dev/shm/berth-limits-{os.getpid()}")
         self.addCleanup(self.state.unlink, missing_ok=True)
@@ -45,6 +46,8 @@ class DriverLimits(ServerCase):
         self.server = Server(
             "--gpus", "auto", "--cgroup", self.groups, environment={
                 "LD_LIBRARY_PATH": str(SOFTWARE), "BERTH_SOFTWARE_GPU": str(self.folder / "gpus"),
+                "BERTH_VGPU_DRIVER": str(SOFTWARE / "libcuda.so.1"),
+                "BERTH_VGPU_NVML": str(SOFTWARE / "libnvidia-ml.so.1"),
                 "PATH": f"{programs}:{os.environ['PATH']}"})
         self.enterContext(self.server)
 
@@ -152,7 +155,17 @@ class Older(DriverLimits):
             self.server.up()
 
 
+class Broken(DriverLimits):
+    CONTROL = "#!/bin/sh\necho no device >&2\nexit 1\n"
 
+    def test_without_mps_shares_are_refused_and_whole_gpus_given(self):
+        lack = "nvidia-cuda-mps-control does not start: no device"
+        self.assertIn(lack, self.server.banner)
+        self.assertIn(lack, self.server.get("status")["shares"][0]["lack"])
+        with self.assertRaisesRegex(Refused, lack):
+            self.program(7, request={"share": 0.5})
+        job = self.program(15)
+        self.assertEqual(self.server.wait(job)["state"], "succeeded", self.log(job))
 
 
 if __name__ == "__main__":

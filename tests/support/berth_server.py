@@ -40,7 +40,8 @@ class Refused(Exception):
 class Server:
     """One `berth up` in its own data directory; a context manager that takes it down."""
 
-    def __init__(self, *flags, data=None, environment=None):
+    def __init__(self, *flags, data=None, environment=None, programs=BIN):
+        self.programs = pathlib.Path(programs)
         self.flags = [str(flag) for flag in flags]
         self.owns_data = data is None
         self.data = pathlib.Path(data or tempfile.mkdtemp(prefix="berth-", dir=temporary_root()))
@@ -65,14 +66,16 @@ class Server:
     def up(self, **environment):
         self.close()
         result = subprocess.run(
-            [BIN / "berth", "up", "--port", "0", *self.flags], capture_output=True, text=True,
-            env=dict(self.environment, **environment), timeout=PATIENCE)
+            [self.programs / "berth", "up", "--port", "0", *self.flags],
+            capture_output=True, text=True, env=dict(self.environment, **environment), timeout=PATIENCE)
         if result.returncode != 0:
             raise RuntimeError(f"berth up: {result.stderr}")
+        self.banner = result.stdout
         return result.stdout
 
     def berth(self, *words, check=True, timeout=PATIENCE, **options):
-        result = subprocess.run([BIN / "berth", *map(str, words)], capture_output=True, text=True,
+        result = subprocess.run([self.programs / "berth", *map(str, words)],
+                                capture_output=True, text=True,
                                 env=self.environment, timeout=timeout, **options)
         if check and result.returncode != 0:
             raise RuntimeError(f"berth {words}: {result.returncode}: {result.stderr}")

@@ -4,6 +4,8 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +31,14 @@ constexpr int kStartPatienceMs = 5'000;
 constexpr int kLooksAtTheEnd = 20;
 
 base::Status unavailable(const std::string& what) {
-    return base::fail(base::ErrorCode::Unavailable, "berth-arbiter: " + what);
+    return base::fail(base::ErrorCode::Unavailable, what);
+}
+
+std::string last_line(const std::string& path) {
+    std::string last;
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);) last = line;
+    return last;
 }
 
 }  // namespace
@@ -75,7 +84,15 @@ base::Status ArbiterProcess::start() {
     ::close(pipe[1]);
     const bool is_ready = failed == 0 && first_line(pipe[0], kStartPatienceMs).starts_with("ready");
     ::close(pipe[0]);
-    if (!is_ready) return unavailable("does not start; " + log + " may say why");
+    if (failed != 0)
+        return unavailable("\"" + program_ + "\" cannot be run: " + ::strerror(failed));
+    if (!is_ready) {
+        ::kill(pid, SIGKILL);
+        ::waitpid(pid, nullptr, 0);
+        const std::string said = last_line(log);
+        return unavailable("\"" + program_ + "\" does not start" +
+                           (said.empty() ? "" : ": " + said));
+    }
     std::ofstream(directory_ + "/pid") << pid << '\n';
     lanes_.clear();
     fit_lanes(tenants_);  // before those that are in them
@@ -108,7 +125,8 @@ base::Status ArbiterProcess::add(const Tenant& tenant) {
     others[tenant.name] = terms;
     fit_lanes(others);
     auto answer = ask(tenant.order);
-    if (answer && !answer->starts_with("ok")) answer = tl::unexpected(unavailable(*answer).error());
+    if (answer && !answer->starts_with("ok"))
+        answer = tl::unexpected(unavailable("berth-arbiter: " + *answer).error());
     if (!answer) {
         fit_lanes(tenants_);
         return tl::unexpected(answer.error());
@@ -146,6 +164,14 @@ std::string ArbiterProcess::status_of_lanes() {
         text += answer.value_or("tenant=" + name + " lane=" + terms.lane) + "\n";
     }
     return text;
+}
+
+void ArbiterProcess::charge(const std::string& tenant,
+                            const std::map<std::string, base::Bytes>& held) const {
+    std::string list;
+    for (const auto& [gpu, bytes] : held)
+        list += (list.empty() ? "" : ",") + gpu + ":" + std::to_string(bytes.value);
+    (void)vgpu::arbiter::send_order(directory_, "set " + tenant + " escaped=" + list);
 }
 
 void ArbiterProcess::drop(const std::string& prefix) {
@@ -191,7 +217,9 @@ bool ArbiterProcess::stop_if_idle() {
     if (!tenants_.empty()) return false;
     pid_t pid = 0;
     const bool is_known = std::ifstream(directory_ + "/pid") >> pid && pid > 1;
-    if (is_known && vgpu::arbiter::send_order(directory_, "status")) ::kill(pid, SIGTERM);
+    if (!is_known || !vgpu::arbiter::send_order(directory_, "status")) return true;
+    ::kill(pid, SIGTERM);
+    ::waitpid(pid, nullptr, 0);  // at once where a server before this one started it
     return true;
 }
 

@@ -28,6 +28,8 @@ class ArbiterProcess {
     // Of all tenants that are in one and stay. Starts it when it has died: who waits for memory in
     // a lane waits for it, as who borrows does to come back, and who is owed what was borrowed.
     std::string status_of_lanes();
+    // What the tenant's processes hold beside its share, by GPU.
+    void charge(const std::string& tenant, const std::map<std::string, base::Bytes>& held) const;
     // All tenants whose names begin so. Who is still there is tried again by later calls.
     void drop(const std::string& prefix);
     bool has_tenants() const { return !tenants_.empty(); }

@@ -16,6 +16,8 @@ class DriverLimits final : public ShareKeeper {
     DriverLimits(MemoryGroups groups, MpsDaemon mps)
         : groups_(std::move(groups)), mps_(std::move(mps)) {}
 
+    // Whether MPS answers; it stays until there are no tenants when the server ends.
+    base::Status begin() { return mps_.start(); }
     base::Status add(const Tenant& tenant, ports::LaunchOrder& order) override;
     std::optional<model::GpuProfile> taken(const std::string&) const override { return {}; }
     std::vector<LaneSight> lanes() override { return {}; }

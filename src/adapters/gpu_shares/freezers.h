@@ -4,14 +4,12 @@
 // and ends with it, when what it has begun is done; the next server starts another one.
 #pragma once
 
-#include <sys/types.h>
-
 #include <map>
 #include <string>
 #include <vector>
 
+#include "adapters/gpu_shares/child.h"
 #include "adapters/gpu_shares/pause_way.h"
-#include "supervision/descriptor.h"
 
 namespace berth::gpu_shares {
 
@@ -20,28 +18,26 @@ class Freezers {
     // `runtime`: path of the folder in which they listen.
     Freezers(std::string program, std::string runtime)
         : program_(std::move(program)), runtime_(std::move(runtime)) {}
-    ~Freezers();
-    Freezers(const Freezers&) = delete;
-    Freezers& operator=(const Freezers&) = delete;
 
-    // Starts it when it is not there. `environment`: assignments beside this process's own.
-    void start(const std::string& node, const std::vector<std::string>& environment,
-               const std::vector<std::string>& options);
-    // The same, and what it said at its start; that is waited for, once.
-    NodeAbility ability(const std::string& node, const std::vector<std::string>& environment,
-                        const std::vector<std::string>& options);
+    // How a node's is started.
+    struct Manner {
+        std::vector<std::string> environment = {};  // assignments before this process's own
+        std::vector<std::string> options = {};
+    };
+    // Starts it when it is not there.
+    void start(const std::string& node, const Manner& manner);
+    // The same, and what it says at its start; that is waited for, once for each start.
+    NodeAbility ability(const std::string& node, const Manner& manner);
 
     std::string socket_of(const std::string& node) const;
 
   private:
     struct Freezer {
-        pid_t pid = -1;
-        supervision::Descriptor input;   // that it ends with
-        supervision::Descriptor output;
-        std::string said;                // its first line
+        Child child;
+        bool has_answered = false;
+        base::Result<std::string> said;
     };
-    Freezer& living(const std::string& node, const std::vector<std::string>& environment,
-                    const std::vector<std::string>& options);
+    Freezer& living(const std::string& node, const Manner& manner);
 
     std::string program_;
     std::string runtime_;

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "adapters/gpu_shares/driver_limits.h"
+#include "adapters/gpu_shares/share_proof.h"
 #include "adapters/gpu_shares/software_gpus.h"
 
 namespace berth::gpu_shares {
@@ -22,6 +23,12 @@ bool borrows(const ports::LaunchOrder& order) {
 constexpr std::chrono::seconds kLook{1};
 constexpr std::int64_t kIterationsToTell = 30;
 
+bool asks_for_share(const ports::LaunchOrder& order) {
+    return order.may_share || std::ranges::any_of(order.tasks, [](const ports::TaskLaunch& task) {
+               return !task.gpu_indices.empty() && task.share < base::kWholeGpu;
+           });
+}
+
 std::string beside(const std::string& programs, const char* folder) {
     return (std::filesystem::path(programs).parent_path() / folder).string();
 }
@@ -34,6 +41,15 @@ GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launc
       processes_(std::move(processes)),
       settings_(std::move(settings)),
       freezers_(settings_.programs + "/berth-freezer", settings_.runtime),
+      escapes_(loop, {[this](const std::string& node) { return probe_of(node); },
+                      [this] { return keeper_->members(); },
+                      [this](AttemptId attempt) { return processes_->process_above(attempt); },
+                      [this](const std::string& tenant, const auto& held) {
+                          keeper_->charge(tenant, held);
+                      },
+                      [this](AttemptId attempt, const std::string& detail) {
+                          if (listener_ != nullptr) listener_->on_escaped(attempt, detail);
+                      }}),
       timer_(loop) {
     if (settings_.are_simulated) software_dir_ = beside(settings_.programs, "software_gpu");
 }
@@ -58,21 +74,59 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
     choice_ = std::move(choice);
     if (choice_.back_end == BackEnd::Interposer) {
         keeper_ = std::move(interposed);
+        lack_ = try_shares();
     } else {
-        keeper_ = std::make_unique<DriverLimits>(
+        auto limits = std::make_unique<DriverLimits>(
             std::move(groups), MpsDaemon(settings_.mps_control, settings_.directory + "/mps"));
+        if (const base::Status begun = limits->begin(); !begun) lack_ = begun.error().message;
+        keeper_ = std::move(limits);
     }
+    if (!gpus_.empty()) checkpoint_lack_ = ability(gpus_.front().node).why_not;
+    std::map<std::string, std::vector<Gpu>> nodes;
+    for (const Gpu& gpu : gpus_) nodes[gpu.node].push_back(gpu);
+    for (const auto& [node, its_gpus] : nodes) kept_[node] = kept_on(its_gpus);
+    escapes_.set_gpus(gpus_);
+    watch_taken_up();
     look_at_sharing();  // of a server before this one
+    for (const Stop& early : std::exchange(early_stops_, {}))
+        stop(early.attempt, early.reason, early.grace);
     return {};
 }
 
-std::string GpuShares::kept_by(const std::string& node) const {
-    const auto gpu = std::ranges::find(gpus_, node, &Gpu::node);
+// All nodes of this machine have the same libraries; one GPU that can be shared stands for all.
+std::string GpuShares::try_shares() {
+    const auto can_be_tried = [&](const Gpu& gpu) {
+        return !gpu.takes_one_process && !description_lacks(gpu.node);
+    };
+    const auto gpu = std::ranges::find_if(gpus_, can_be_tried);
     if (gpu == gpus_.end()) return {};
-    if (gpu->visible_as.starts_with("MIG-")) return "hardware: slices of GPUs (MIG)";
-    if (gpu->takes_one_process) return "nothing: a GPU takes one process at a time (compute mode)";
+    return why_shares_are_not_kept(
+        {settings_.programs, settings_.directory + "/proof", software_dir_, settings_.in_front,
+         software_environment(gpu->node)},
+        *gpu);
+}
+
+GpuShares::Kept GpuShares::kept_on(std::span<const Gpu> gpus) const {
+    if (gpus.front().visible_as.starts_with("MIG-") && lack_.empty())
+        return {"hardware: slices of GPUs (MIG)", ""};
+    if (std::ranges::all_of(gpus, &Gpu::takes_one_process))
+        return {"",
+                "its GPUs take one process at a time (their compute mode); `nvidia-smi -c DEFAULT` "
+                "lets jobs share them"};
+    if (!lack_.empty()) return {"", lack_};
     const bool is_interposer = choice_.back_end == BackEnd::Interposer;
-    return (is_interposer ? "interposer: " : "driver: ") + choice_.reason;
+    return {(is_interposer ? "interposer: " : "driver: ") + choice_.reason, ""};
+}
+
+std::string GpuShares::kept_by(const std::string& node) const {
+    const auto found = kept_.find(node);
+    if (found == kept_.end()) return {};
+    return found->second.by.empty() ? "nothing: " + found->second.lack : found->second.by;
+}
+
+std::string GpuShares::lack(const std::string& node) const {
+    const auto found = kept_.find(node);
+    return found == kept_.end() ? "" : found->second.lack;
 }
 
 std::vector<ports::ShareUse> GpuShares::uses() const {
@@ -112,7 +166,10 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     name_devices(prepared, gpus_);
     if (settings_.are_simulated) add_software_gpus(prepared);
     choose_pause_way(prepared);
-    if (has_tenants(prepared)) {
+    watch(prepared);
+    // To measure whole GPUs or to see calls to them is no reason not to run.
+    const bool is_kept = lack_.empty() || asks_for_share(prepared);
+    if (has_tenants(prepared) && is_kept) {
         if (const base::Status added = add_shares(prepared); !added) {
             const std::string why = "its share of a GPU cannot be kept: " + added.error().message;
             boost::asio::post(loop_, [this, alive = alive_, attempt = order.attempt, why] {
@@ -160,8 +217,8 @@ void GpuShares::look_at_sharing() {
 void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
     for (ports::TaskLaunch& task : order.tasks) {
         if (task.gpu_indices.empty()) continue;
+        if (description_lacks(task.node)) continue;
         const std::string& description = description_of(task.node);
-        if (description.empty()) continue;
         put_first(order, task, "LD_LIBRARY_PATH", software_dir_);
         task.environment.push_back("BERTH_SOFTWARE_GPU=" + description);
     }
@@ -171,6 +228,10 @@ const std::string& GpuShares::description_of(const std::string& node) {
     const auto [known, is_new] = descriptions_.try_emplace(node);
     if (is_new) known->second = describe_software_gpus(settings_.directory, node, gpus_);
     return known->second;
+}
+
+bool GpuShares::description_lacks(const std::string& node) {
+    return settings_.are_simulated && description_of(node).empty();
 }
 
 void GpuShares::choose_pause_way(ports::LaunchOrder& order) {
@@ -188,14 +249,13 @@ void GpuShares::choose_pause_way(ports::LaunchOrder& order) {
 }
 
 NodeAbility GpuShares::ability(const std::string& node) {
-    NodeAbility ability{"", "", "", true, 0};
-    const auto is_cut = [&](const Gpu& gpu) { return gpu.node == node && !gpu.visible_as.empty(); };
-    if (std::ranges::any_of(gpus_, is_cut)) {
-        ability.why_not = "the machine has slices (MIG), which the driver does not checkpoint";
-    } else if (!settings_.are_simulated) {
-        ability = freezers_.ability(node, {}, {});
-    } else if (description_of(node).empty()) {
+    NodeAbility ability;
+    if (description_lacks(node)) {
         ability.why_not = "the node has more GPUs than software GPUs can stand for";
+    } else {
+        // Simulated nodes are one machine: what the freezer of one of them says holds for all.
+        const std::string& asked = settings_.are_simulated ? gpus_.front().node : node;
+        ability = freezers_.ability(asked, freezer_manner(asked));
     }
     if (choice_.back_end == BackEnd::DriverLimits)
         ability.shares_why_not =
@@ -203,45 +263,92 @@ NodeAbility GpuShares::ability(const std::string& node) {
     if (!keeper_->has_turns())
         ability.parks_why_not =
             "calls to GPUs are seen by the interposer, which keeps no shares here";
+    if (!lack_.empty()) ability.parks_why_not = "calls to GPUs are not seen: " + lack_;
     ability.gpus = static_cast<int>(std::ranges::count(gpus_, node, &Gpu::node));
     return ability;
 }
 
-// Real GPUs are of one node and its freezer was asked already; it may have died since.
+std::vector<std::string> GpuShares::software_environment(const std::string& node) {
+    if (!settings_.are_simulated) return {};
+    return {"LD_LIBRARY_PATH=" + software_dir_, "BERTH_SOFTWARE_GPU=" + description_of(node)};
+}
+
+Freezers::Manner GpuShares::freezer_manner(const std::string& node) {
+    if (!settings_.are_simulated) return {};
+    // What is in the memory of software GPUs takes no more of the host's.
+    return {software_environment(node), {"--host-memory", "1000T"}};
+}
+
+// It may have died since it was asked.
 void GpuShares::start_freezer(const std::string& node) {
-    if (!settings_.are_simulated) {
-        freezers_.start(node, {}, {});
-    } else if (const std::string& description = description_of(node); !description.empty()) {
-        // What is in the memory of software GPUs takes no more of the host's.
-        freezers_.start(node,
-                        {"LD_LIBRARY_PATH=" + software_dir_, "BERTH_SOFTWARE_GPU=" + description},
-                        {"--host-memory", "1000T"});
-    }
+    if (description_lacks(node)) return;
+    freezers_.start(node, freezer_manner(node));
 }
 
 // Of its node. Where a server before this one started it on whole GPUs nobody knows which that is.
-void GpuShares::start_freezer(AttemptId attempt) {
+bool GpuShares::start_freezer(AttemptId attempt) {
     const auto known = ways_.find(attempt);
-    if (known != ways_.end()) return start_freezer(known->second.node);
-    if (keeper_ == nullptr) return;  // taken up again before the GPUs are known
-    if (const std::string node = keeper_->node_of(name_of(attempt)); !node.empty())
-        return start_freezer(node);
+    const std::string node =
+        known != ways_.end() ? known->second.node : keeper_->node_of(name_of(attempt));
+    if (!node.empty()) {
+        return !description_lacks(node) &&
+               freezers_.ability(node, freezer_manner(node)).why_not.empty();
+    }
     std::set<std::string> nodes;
     for (const Gpu& gpu : gpus_) nodes.insert(gpu.node);
-    for (const std::string& node : nodes) start_freezer(node);
+    for (const std::string& one : nodes) start_freezer(one);
+    return !gpus_.empty() && ability(gpus_.front().node).why_not.empty();
+}
+
+ChildOrder GpuShares::probe_of(const std::string& node) {
+    if (description_lacks(node)) return {};
+    ChildOrder order{{settings_.programs + "/berth-gpu-probe", "users", "libnvidia-ml.so.1"},
+                     software_environment(node)};
+    for (const Gpu& gpu : gpus_)
+        if (gpu.node == node && !gpu.uuid.empty()) order.words.push_back(gpu.uuid);
+    return order;
+}
+
+void GpuShares::watch(const ports::LaunchOrder& order) {
+    std::set<std::string> nodes;
+    std::vector<const Gpu*> given;
+    for (const ports::TaskLaunch& task : order.tasks) {
+        for (const int index : task.gpu_indices) {
+            const auto is_it = [&](const Gpu& gpu) {
+                return gpu.node == task.node && gpu.index == index;
+            };
+            const auto gpu = std::ranges::find_if(gpus_, is_it);
+            if (gpu == gpus_.end()) continue;
+            nodes.insert(task.node);
+            given.push_back(&*gpu);
+        }
+    }
+    escapes_.watch(order.attempt, nodes, given);
+}
+
+// Of those only the tenants are known.
+void GpuShares::watch_taken_up() {
+    for (const AttemptId attempt : live_) {
+        const std::string node = keeper_->node_of(name_of(attempt));
+        if (!node.empty()) escapes_.watch(attempt, {node}, {});
+    }
 }
 
 base::Status GpuShares::add_shares(ports::LaunchOrder& order) {
+    if (!lack_.empty()) return base::fail(base::ErrorCode::Unavailable, lack_);
     BERTH_TRY(tenants, tenants_of(order, gpus_));
     for (const Tenant& tenant : tenants) BERTH_TRY_VOID(keeper_->add(tenant, order));
     return {};
 }
 
 void GpuShares::stop(AttemptId attempt, ports::StopReason reason, base::Duration grace) {
+    if (keeper_ == nullptr) return early_stops_.push_back({attempt, reason, grace});
     const auto known = ways_.find(attempt);
     const bool may_freeze =
         known == ways_.end() || known->second.way.rung == model::PauseRung::Checkpoint;
-    if (reason == ports::StopReason::Pause && may_freeze) start_freezer(attempt);
+    // Without a freezer it is asked by signal at once: its processes look for none.
+    const bool asks_freezer = reason == ports::StopReason::Pause && may_freeze;
+    if (asks_freezer && !start_freezer(attempt)) reason = ports::StopReason::Restart;
     processes_->stop(attempt, reason, grace);
 }
 
@@ -252,6 +359,7 @@ void GpuShares::resume(const ports::LaunchOrder& order) {
         ports::LaunchOrder moved = order;
         (void)add_shares(moved);
     }
+    watch(order);
     processes_->resume(order);
 }
 
@@ -282,6 +390,7 @@ void GpuShares::end(AttemptId attempt) {
     live_.erase(attempt);
     unmeasured_.erase(attempt);
     ways_.erase(attempt);
+    escapes_.forget(attempt);
     if (const auto taken = keeper_->taken(name_of(attempt))) {
         listener_->on_measured(attempt, *taken);
     }

@@ -15,10 +15,12 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "adapters/gpu_shares/back_end.h"
+#include "adapters/gpu_shares/escapes.h"
 #include "adapters/gpu_shares/freezers.h"
 #include "adapters/gpu_shares/interposed_shares.h"
 #include "adapters/gpu_shares/share_keeper.h"
@@ -48,19 +50,32 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     ~GpuShares() override;
 
     // Of all nodes of this machine, and its driver's release; before the first attempt is started.
-    // Errors: Unavailable when shares cannot be kept as it was wished.
+    // Tries whether shares are kept and processes can be, in children. Errors: Unavailable when
+    // what was wished for is not chosen.
     base::Status set_gpus(std::vector<Gpu> gpus, const std::string& driver);
     // By what shares of that node's GPUs are kept, and why: "interposer: driver 580 is older ...".
     std::string kept_by(const std::string& node) const;
+    // Why they are not, and what to do; empty = they are.
+    std::string lack(const std::string& node) const;
+    // Why no job of this machine keeps its processes when it is paused; empty = they can be kept.
+    const std::string& checkpoint_lack() const { return checkpoint_lack_; }
 
     // What jobs use of the GPUs that they share.
     std::vector<ports::ShareUse> uses() const;
+    // What nothing of ours counts: processes of jobs beside their shares, and of no job.
+    const std::vector<ports::UncountedProcess>& uncounted() const { return escapes_.processes(); }
 
     void set_listener(ports::LauncherListener* listener) override;
     // An attempt whose shares cannot be kept ends with 126 and says why.
     void start(const ports::LaunchOrder& order) override;
     void resume(const ports::LaunchOrder& order) override;
     void park(ports::AttemptId attempt) override;
+    void note(ports::AttemptId attempt, const std::string& text) override {
+        processes_->note(attempt, text);
+    }
+    pid_t process_above(ports::AttemptId attempt) const override {
+        return processes_->process_above(attempt);
+    }
     model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override;
     void recover(std::span<const ports::BegunAttempt> attempts) override;
@@ -82,9 +97,17 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void look_at_sharing();
     void choose_pause_way(ports::LaunchOrder& order);
     NodeAbility ability(const std::string& node);
+    Freezers::Manner freezer_manner(const std::string& node);
     void start_freezer(const std::string& node);
-    void start_freezer(ports::AttemptId attempt);
+    // Whether it is there, and can take the attempt off its GPUs.
+    bool start_freezer(ports::AttemptId attempt);
     const std::string& description_of(const std::string& node);
+    bool description_lacks(const std::string& node);  // where it would have to have one
+    std::vector<std::string> software_environment(const std::string& node);
+    std::string try_shares();
+    ChildOrder probe_of(const std::string& node);
+    void watch(const ports::LaunchOrder& order);
+    void watch_taken_up();
 
     boost::asio::io_context& loop_;
     std::unique_ptr<ports::Launcher> processes_;
@@ -100,7 +123,22 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
         std::string node;  // of its first task
     };
     std::map<ports::AttemptId, Way> ways_;
+    std::string lack_;  // why shares are not kept here
+    struct Kept {
+        std::string by;  // empty where they are not
+        std::string lack;  // why not
+    };
+    Kept kept_on(std::span<const Gpu> gpus) const;  // of one node
+    std::map<std::string, Kept> kept_;  // by node
+    std::string checkpoint_lack_;
     std::map<std::string, std::string> descriptions_;  // files of software GPUs, by node
+    struct Stop {
+        ports::AttemptId attempt;
+        ports::StopReason reason;
+        base::Duration grace;
+    };
+    std::vector<Stop> early_stops_;  // of attempts taken up before the GPUs are known
+    Escapes escapes_;
     std::set<ports::AttemptId> live_;
     std::set<ports::AttemptId> unmeasured_;  // of those that may share
     Pairs pairs_;

@@ -54,6 +54,17 @@ base::Status InterposedShares::add(const Tenant& tenant, ports::LaunchOrder& ord
     return {};
 }
 
+std::vector<std::string> InterposedShares::files() const {
+    std::vector<std::string> files{library_dir_ + "/libberth-cuda.so",
+                                   library_dir_ + "/libberth-nvml.so"};
+    if (in_front_ == InFront::Preload) files.push_back(library_dir_ + "/libberth-cuda-alias.so");
+    if (in_front_ == InFront::Audit) files.push_back(library_dir_ + "/libberth-audit.so");
+    if (software_dir_.empty()) return files;
+    files.push_back(software_dir_ + "/libcuda.so.1");
+    files.push_back(software_dir_ + "/libnvidia-ml.so.1");
+    return files;
+}
+
 void InterposedShares::put_in_front(ports::LaunchOrder& order, ports::TaskLaunch& task) const {
     if (in_front_ == InFront::Mount) return;
     if (in_front_ == InFront::Audit) {

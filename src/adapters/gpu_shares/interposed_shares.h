@@ -30,6 +30,13 @@ class InterposedShares final : public ShareKeeper {
     }
     std::vector<LaneSight> lanes() override { return lanes_in(arbiter_.status_of_lanes()); }
     std::vector<TenantUse> uses() const override { return uses_in(arbiter_.status_of_all()); }
+    std::vector<TenantMembers> members() const override {
+        return members_in(arbiter_.status_of_all());
+    }
+    void charge(const std::string& tenant,
+                const std::map<std::string, base::Bytes>& held) override {
+        arbiter_.charge(tenant, held);
+    }
     bool has_turns() const override { return true; }
     void drop(const std::string& prefix) override { arbiter_.drop(prefix); }
     bool has_tenants() const override { return arbiter_.has_tenants(); }
@@ -40,6 +47,8 @@ class InterposedShares final : public ShareKeeper {
         return arbiter_.node_of(prefix);
     }
     bool end_if_idle() override { return arbiter_.stop_if_idle(); }
+    // What its tenants' processes load.
+    std::vector<std::string> files() const;
 
   private:
     void put_in_front(ports::LaunchOrder& order, ports::TaskLaunch& task) const;

@@ -26,6 +26,19 @@ std::int64_t number_of(std::string_view line, std::string_view key) {
     return std::max<std::int64_t>(value, 0);
 }
 
+// "12,34"
+std::set<std::int64_t> numbers_in(std::string_view text) {
+    std::set<std::int64_t> numbers;
+    for (const char* at = text.data(); at < text.data() + text.size(); ++at) {
+        std::int64_t number = 0;
+        const auto read = std::from_chars(at, text.data() + text.size(), number);
+        if (read.ec != std::errc{}) break;
+        numbers.insert(number);
+        at = read.ptr;
+    }
+    return numbers;
+}
+
 model::GpuProfile profile_of(std::string_view line) {
     model::GpuProfile profile;
     profile.iterations = number_of(line, "iterations");
@@ -83,6 +96,22 @@ std::vector<TenantUse> uses_in(std::string_view status) {
         status.remove_prefix(std::min(end + 1, status.size()));
     }
     return uses;
+}
+
+std::vector<TenantMembers> members_in(std::string_view status) {
+    std::vector<TenantMembers> all;
+    while (!status.empty()) {
+        const std::size_t end = std::min(status.find('\n'), status.size());
+        const std::string_view line = status.substr(0, end);
+        const std::string_view lane = value_of(line, "lane");
+        TenantMembers members{
+            std::string(value_of(line, "tenant")), std::string(value_of(line, "gpu")),
+            value_of(line, "limit") != "none" || (!lane.empty() && lane != "none"),
+            numbers_in(value_of(line, "pids"))};
+        if (!members.tenant.empty()) all.push_back(std::move(members));
+        status.remove_prefix(std::min(end + 1, status.size()));
+    }
+    return all;
 }
 
 std::optional<model::GpuProfile> profile_in(std::string_view status) {

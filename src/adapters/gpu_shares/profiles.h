@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,16 @@ struct TenantUse {
     bool operator==(const TenantUse&) const = default;
 };
 std::vector<TenantUse> uses_in(std::string_view status);
+
+// Who has joined a tenant, of each of its GPUs.
+struct TenantMembers {
+    std::string tenant;
+    std::string gpu;  // its UUID
+    bool is_shared = false;  // the tenant has a part of it, or turns on it
+    std::set<std::int64_t> processes;
+    bool operator==(const TenantMembers&) const = default;
+};
+std::vector<TenantMembers> members_in(std::string_view status);
 
 // Of both the larger, and the iterations of the one that made more.
 model::GpuProfile larger(const model::GpuProfile& one, const model::GpuProfile& other);

@@ -57,3 +57,13 @@ TEST_CASE("tenants in lanes are told with what they made, others are not") {
     CHECK(lanes[0].is_waiting);
     CHECK_FALSE(lanes[1].is_waiting);
 }
+
+TEST_CASE("who joined a tenant is told with each of its GPUs, and whether that is shared") {
+    const auto members = gpu_shares::members_in(
+        "ok\ntenant=1.1.0 gpu=A limit=100 pids=12,34 lane=none where=here\n"
+        "tenant=1.1.0 gpu=B limit=none pids=12,34 lane=none where=away\n"
+        "tenant=2.1.0 gpu=A limit=none pids=none lane=A where=here");
+    CHECK(members == std::vector<gpu_shares::TenantMembers>{{"1.1.0", "A", true, {12, 34}},
+                                                            {"1.1.0", "B", false, {12, 34}},
+                                                            {"2.1.0", "A", true, {}}});
+}

@@ -3,6 +3,7 @@
 // What holds tenants to their shares of this machine's GPUs, however that is done (back_end.h)?
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -28,6 +29,10 @@ class ShareKeeper {
     virtual std::vector<LaneSight> lanes() = 0;
     // What its tenants use of their GPUs now, where that is known.
     virtual std::vector<TenantUse> uses() const { return {}; }
+    // Who has joined them, where a process has to.
+    virtual std::vector<TenantMembers> members() const { return {}; }
+    // What processes of it hold beside its share counts as its, by GPU; 0 = nothing.
+    virtual void charge(const std::string&, const std::map<std::string, base::Bytes>&) {}
     // All tenants whose names begin so, once their processes have ended.
     virtual void drop(const std::string& prefix) = 0;
     // Whether it can let jobs take turns, and measures them.

@@ -53,6 +53,7 @@ struct ProcessLauncher::Attempt {
     asio::steady_timer patience;         // until one that was asked to stop is looked at
     bool is_cancelled = false;
     bool is_running_told = false;
+    pid_t supervisor = 0;                // 0 = not told yet
     std::string pending;                 // to be sent as soon as there is a connection
     std::size_t sent = 0;                // of that, on this connection
     bool is_sending = false;
@@ -169,6 +170,18 @@ void ProcessLauncher::park(AttemptId id) {
     send_pending(found->second);
 }
 
+void ProcessLauncher::note(AttemptId id, const std::string& text) {
+    const auto found = attempts_.find(id);
+    if (found == attempts_.end()) return;  // it has ended and its end was told
+    supervision::append_frame(found->second->pending, FrameType::Note, text);
+    send_pending(found->second);
+}
+
+pid_t ProcessLauncher::process_above(AttemptId id) const {
+    const auto found = attempts_.find(id);
+    return found == attempts_.end() ? 0 : found->second->supervisor;
+}
+
 model::PauseWay ProcessLauncher::pause_way(AttemptId) const {
     return {model::PauseRung::Signal, "this launcher has no GPUs"};
 }
@@ -223,6 +236,8 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
     while (const std::optional<supervision::Frame> frame = attempt->reader.next()) {
         if (frame->type == FrameType::Running && !attempt->is_running_told) {
             attempt->is_running_told = true;
+            if (const auto pid = supervision::unpack_number(frame->payload))
+                attempt->supervisor = static_cast<pid_t>(*pid);
             if (listener_ != nullptr) listener_->on_running(attempt->id);
         } else if (frame->type == FrameType::Saved) {
             if (listener_ != nullptr) listener_->on_saved(attempt->id);

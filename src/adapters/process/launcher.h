@@ -39,6 +39,8 @@ class ProcessLauncher final : public ports::Launcher {
     void start(const ports::LaunchOrder& order) override;
     void resume(const ports::LaunchOrder& order) override;
     void park(ports::AttemptId attempt) override;
+    void note(ports::AttemptId attempt, const std::string& text) override;
+    pid_t process_above(ports::AttemptId attempt) const override;
     // Knows nothing of GPUs: that it is asked by a signal.
     model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId id, ports::StopReason reason, base::Duration grace) override;

@@ -83,9 +83,15 @@ std::string kept_shares(const cluster::Cluster& cluster, const ChosenLauncher& l
         const model::Node node = cluster.description({static_cast<model::NodeId::Rep>(i)});
         const std::string by = launcher.shares_kept_by(node.name);
         if (node.health == model::NodeHealth::Down || by.empty() || by == last) continue;
-        text += "  Shares    kept by " + (last.empty() ? "" : "(" + node.name + ") ") + by + "\n";
+        text += "  Shares    " + (last.empty() ? "" : "of " + node.name + " ") +
+                (node.shares_lack.empty() ? "kept by " + by
+                                          : "of GPUs cannot be kept: " + node.shares_lack +
+                                                "; jobs that ask for one are refused") +
+                "\n";
         last = by;
     }
+    const std::string lack = launcher.checkpoint_lack();
+    if (!lack.empty()) text += "  Pauses    by signal, no processes are kept: " + lack + "\n";
     return text;
 }
 
@@ -197,6 +203,7 @@ base::Status Server::Parts::open() {
     inventory.inventory = std::move(named);
     BERTH_TRY(nodes, inventory.inventory->discover());
     BERTH_TRY_VOID(launcher.learn_gpus(*inventory.inventory));
+    for (model::Node& node : nodes) node.shares_lack = launcher.shares_lack(node.name);
     const api::Background in_background = [this](auto work, auto then) {
         return run_in_background(std::move(work), std::move(then));
     };
@@ -211,12 +218,14 @@ base::Status Server::Parts::open() {
                             .profile = options.profile,
                             .launcher = launcher.description,
                             .gpus = inventory.description,
+                            .checkpoint_lack = launcher.checkpoint_lack(),
                             .port = 0,
                             .started = clock.now()},
                   .default_project = kDefaultProject,
                   .log_path = launcher.log_path,
                   .shares_kept_by = launcher.shares_kept_by,
                   .share_uses = launcher.share_uses,
+                  .uncounted = launcher.uncounted,
                   .attach_address = launcher.attach_address,
                   .shut_down = [this](api::JobsAtShutdown jobs) { begin_end(jobs); },
                   .waiting = {},

@@ -125,7 +125,10 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
         chosen.attach_address = [](ports::AttemptId) { return std::string(); };
         chosen.learn_gpus = [](ports::GpuInventory&) { return base::Status{}; };
         chosen.shares_kept_by = [](const std::string&) { return std::string(); };
+        chosen.shares_lack = [](const std::string&) { return std::string(); };
+        chosen.checkpoint_lack = [] { return std::string(); };
         chosen.share_uses = [] { return std::vector<ports::ShareUse>(); };
+        chosen.uncounted = [] { return std::vector<ports::UncountedProcess>(); };
         return chosen;
     }
     if (options.launcher != "process") {
@@ -153,7 +156,10 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     chosen.shares_kept_by = [&shares = *shares](const std::string& node) {
         return shares.kept_by(node);
     };
+    chosen.shares_lack = [&shares = *shares](const std::string& node) { return shares.lack(node); };
+    chosen.checkpoint_lack = [&shares = *shares] { return shares.checkpoint_lack(); };
     chosen.share_uses = [&shares = *shares] { return shares.uses(); };
+    chosen.uncounted = [&shares = *shares] { return shares.uncounted(); };
     chosen.launcher = std::move(shares);
     chosen.description = "processes";
     chosen.attach_address = [folder = runtime.path()](ports::AttemptId attempt) {

@@ -34,7 +34,12 @@ struct ChosenLauncher {
     std::function<base::Status(ports::GpuInventory&)> learn_gpus;
     // By what shares of a node's GPUs are kept, and why; empty = by nothing.
     std::function<std::string(const std::string& node)> shares_kept_by;
+    // Why they are not, and what to do; empty = they are.
+    std::function<std::string(const std::string& node)> shares_lack;
+    // Why no job keeps its processes when it is paused; empty = they can be kept.
+    std::function<std::string()> checkpoint_lack;
     std::function<std::vector<ports::ShareUse>()> share_uses;
+    std::function<std::vector<ports::UncountedProcess>()> uncounted;
 };
 
 // Errors: Invalid; Unavailable when the supervisor program is not beside this one.

@@ -3,6 +3,8 @@
 // How does an attempt come off its GPUs with its processes alive, and back? By the freezer of its
 // node (vgpu/freezer), as the answer to a pause; where that cannot be, it is asked to save and stop
 // like any other. The freezer may die and come again: it is asked again, until the deadline.
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <utility>
@@ -70,6 +72,12 @@ bool Supervisor::serve_frozen(const StopRequest& request) {
             asked_meanwhile_ = request;
             return true;
         case Hold::Freezing:
+            // A freezer that was not found is looked for no longer.
+            if (!was_freezer_reached_ && !is_lent_ && request.kind != StopKind::Pause) {
+                give_up_freezing();
+                return false;
+            }
+            [[fallthrough]];
         case Hold::Thawing:
             asked_meanwhile_ = request;  // as soon as the freezer has answered
             return true;
@@ -81,6 +89,16 @@ bool Supervisor::serve_frozen(const StopRequest& request) {
             return true;
     }
     return false;
+}
+
+void Supervisor::give_up_freezing() {
+    hold_ = Hold::None;
+    is_parked_ = false;
+    freezer_deadline_.reset();
+    ask_again_.reset();
+    asked_meanwhile_.reset();
+    order_.freezer.clear();
+    report_stay();
 }
 
 void Supervisor::ask_freezer(Hold hold, std::int64_t time_ms) {
@@ -134,7 +152,8 @@ void Supervisor::resume(supervision::GpuLists place) {
         return come_back();
     }
     // It was told before, by a server that did not live to hear the answer.
-    if (hold_ == Hold::None && was_running_) tell(Role::Server, FrameType::Running, {});
+    if (hold_ == Hold::None && was_running_)
+        tell(Role::Server, FrameType::Running, supervision::pack_number(::getpid()));
 }
 
 void Supervisor::take_answer(const FreezerAnswer& answer) {
@@ -190,7 +209,7 @@ void Supervisor::take_answer(const FreezerAnswer& answer) {
         for (std::size_t task = 0; task < std::min(place_.size(), order_.tasks.size()); ++task)
             order_.tasks[task].gpu_indices = place_[task];
         write_status("running again\n");
-        tell(Role::Server, FrameType::Running, {});
+        tell(Role::Server, FrameType::Running, supervision::pack_number(::getpid()));
     }
     if (next) stop(*next);
 }

@@ -110,7 +110,7 @@ void Supervisor::start_tasks() {
     was_running_ = true;
     look_deadline_ = monotonic_ms() + kLookEveryMs;
     reach_arbiter();
-    tell(Role::Server, FrameType::Running, {});
+    tell(Role::Server, FrameType::Running, supervision::pack_number(::getpid()));
 }
 
 Spawned Supervisor::start_task(std::size_t index, int port) {

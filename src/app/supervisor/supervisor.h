@@ -76,6 +76,7 @@ class Supervisor {
     void on_freezer_deadline();
     enum class Hold { None, Freezing, Frozen, Thawing };
     void ask_freezer(Hold hold, std::int64_t time_ms);
+    void give_up_freezing();
     void send_to_freezer();
     std::vector<supervision::GpuMove> moves_to(const supervision::GpuLists& place) const;
     void note_other_gpus();

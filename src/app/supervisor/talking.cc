@@ -141,7 +141,7 @@ void Supervisor::handle(Connection& peer, const Frame& frame) {
             if (hold_ == Hold::Frozen && !is_lent_) peer.send(FrameType::Frozen, frozen_);
             if (hold_ == Hold::Frozen && is_waking_) peer.send(FrameType::Waking);
             if (was_running_ && ((hold_ != Hold::Frozen && hold_ != Hold::Thawing) || is_lent_))
-                peer.send(FrameType::Running);
+                peer.send(FrameType::Running, supervision::pack_number(::getpid()));
             if (phase_ == Phase::Ended) peer.send(FrameType::Exited, exit_text_);
             return;
         case FrameType::Stop:
@@ -152,6 +152,7 @@ void Supervisor::handle(Connection& peer, const Frame& frame) {
                 resume(std::move(*place));
             return;
         case FrameType::Park: return park();
+        case FrameType::Note: return note(std::string(frame.payload));
         case FrameType::FreezerAnswer:
             if (peer.role() != Role::Freezer) return;
             peer.close_after_flush();

@@ -128,6 +128,11 @@ Status read_term(std::string_view term, std::string_view value, Order& order) {
         order.gpus = std::move(gpus);
         return {};
     }
+    if (term == "escaped") {
+        BERTH_TRY(gpus, read_gpus(value));
+        order.escaped = std::move(gpus);
+        return {};
+    }
     if (term == "memory") return put(order.memory, read_bytes(value));
     if (term == "context") return put(order.context, read_bytes(value));
     if (term == "share") return put(order.share, read_part(value, 0));
@@ -152,7 +157,7 @@ Status read_term(std::string_view term, std::string_view value, Order& order) {
     }
     return invalid(quoted(std::string(term) + "=" + std::string(value)) +
                    " is no term: gpus, memory, context, managed=allow|refuse, share, cap, weight, "
-                   "priority, uid, lane, persistent, peak, expected or park");
+                   "priority, uid, lane, persistent, peak, expected, park or escaped");
 }
 
 Result<Verb> read_verb(std::string_view word) {

@@ -11,7 +11,8 @@
 //
 // TERM: memory=40G (each GPU), context=500M, managed=allow|refuse, share=0.25, cap=1, weight=1,
 // priority=0, uid=1000; in a lane also lane=NAME, and what is known of such jobs: persistent=2G,
-// peak=9G, expected=3h of device time. park=30m: without a call for so long that is told. MEMORY:
+// peak=9G, expected=3h of device time. park=30m: without a call for so long that is told.
+// escaped=UUID:MEMORY,...: what processes of it hold beside its share, which counts as its. MEMORY:
 // 12G, or 12G..20G/79G: promised 12G, at most 20G, of a GPU whose tenants have 79G together. An
 // answer begins with "ok" or with "error: ".
 #pragma once
@@ -35,7 +36,7 @@ enum class Verb { tenant, set, lane, drop, status };
 struct GpuWish {
     std::string uuid;
     std::optional<std::uint64_t> memory = {};  // bytes that it is promised
-    std::optional<std::uint64_t> burst = {};   // that it has at most; none: what it is promised
+    std::optional<std::uint64_t> burst = {};  // that it has at most; none: what it is promised
     std::optional<std::uint64_t> capacity = {};  // of the GPU, for all its tenants; with burst
 
     bool operator==(const GpuWish&) const = default;
@@ -45,20 +46,21 @@ struct Order {
     Verb verb = Verb::status;
     std::string name;  // of a tenant or lane; may be empty for status
     std::vector<GpuWish> gpus;
-    std::optional<std::uint64_t> memory;   // bytes on each GPU
+    std::optional<std::uint64_t> memory;  // bytes on each GPU
     std::optional<std::uint64_t> context;  // bytes that a process pays for its context
     std::optional<bool> managed;
     std::optional<std::int32_t> share;  // thousandths
-    std::optional<std::int32_t> cap;    // thousandths
+    std::optional<std::int32_t> cap;  // thousandths
     std::optional<std::int32_t> weight;
     std::optional<std::int32_t> priority;
     std::optional<std::uint32_t> uid;
-    std::optional<windows::Policy> policy;    // of a lane
-    std::string lane;                         // that a tenant is in; empty: none
+    std::optional<windows::Policy> policy;  // of a lane
+    std::string lane;  // that a tenant is in; empty: none
     std::optional<std::uint64_t> persistent;  // bytes
-    std::optional<std::uint64_t> peak;        // bytes
+    std::optional<std::uint64_t> peak;  // bytes
     std::optional<std::int64_t> expected_ns;
     std::optional<std::int64_t> park_ns;  // without a call
+    std::vector<GpuWish> escaped;  // what its processes hold of these GPUs beside its share
 };
 
 // Errors: Invalid, saying which word it was and what would do.

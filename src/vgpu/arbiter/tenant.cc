@@ -118,10 +118,11 @@ base::Status Tenant::change(const Order& order) {
     const auto index_of = [this](const std::string& uuid) {
         return std::find(gpus_.begin(), gpus_.end(), uuid) - gpus_.begin();
     };
-    for (const GpuWish& gpu : order.gpus)
-        if (static_cast<std::size_t>(index_of(gpu.uuid)) == gpus_.size())
-            return base::invalid("tenant \"" + name_ + "\" has no GPU \"" + gpu.uuid +
-                                 "\"; drop it first to give it others");
+    for (const auto* list : {&order.gpus, &order.escaped})
+        for (const GpuWish& gpu : *list)
+            if (static_cast<std::size_t>(index_of(gpu.uuid)) == gpus_.size())
+                return base::invalid("tenant \"" + name_ + "\" has no GPU \"" + gpu.uuid +
+                                     "\"; drop it first to give it others");
     if (order.lane != lane_ && !order.lane.empty())
         return base::invalid("tenant \"" + name_ + "\" is in " +
                              (lane_.empty() ? "no lane" : "lane \"" + lane_ + "\"") +
@@ -147,6 +148,11 @@ base::Status Tenant::change(const Order& order) {
         if (gpu.memory)
             set_memory(static_cast<std::uint32_t>(index_of(gpu.uuid)), *gpu.memory,
                        gpu.burst.value_or(*gpu.memory));
+    for (const GpuWish& gpu : order.escaped) {
+        const auto index = static_cast<std::uint32_t>(index_of(gpu.uuid));
+        seen_[index].escaped = gpu.memory.value_or(0);
+        put_uncounted(index);
+    }
     calls.silence_told_after = order.park_ns.value_or(calls.silence_told_after);
     lane_claim_.limit = limit(0);
     lane_claim_.weight = claim.weight;
@@ -382,9 +388,14 @@ std::uint64_t Tenant::counted(std::uint32_t gpu) const {
 }
 
 bool Tenant::set_uncounted(std::uint32_t gpu, std::uint64_t bytes) {
-    ledger::GpuTerms& terms = terms_->gpus[gpu];
-    const std::uint64_t wanted = terms.managed != 0 ? 0 : std::min(bytes, ledger::kNoLimit);
-    return terms.uncounted_bytes.exchange(wanted) != wanted;
+    seen_[gpu].uncounted = terms_->gpus[gpu].managed != 0 ? 0 : std::min(bytes, ledger::kNoLimit);
+    return put_uncounted(gpu);
+}
+
+bool Tenant::put_uncounted(std::uint32_t gpu) {
+    const std::uint64_t wanted =
+        std::min(seen_[gpu].uncounted + seen_[gpu].escaped, ledger::kNoLimit);
+    return terms_->gpus[gpu].uncounted_bytes.exchange(wanted) != wanted;
 }
 
 bool Tenant::has_charge(std::uint32_t slot, std::uint32_t gpu) const {
@@ -423,6 +434,10 @@ std::string Tenant::describe() {
     for (const auto& [id, member] : members)
         if (member.state == Member::State::dead || member.state == Member::State::hung_up)
             ++lingering;
+    std::string pids;
+    for (const auto& [id, member] : members)
+        if (member.state != Member::State::guest && member.peer.pid != 0)
+            pids += (pids.empty() ? "" : ",") + std::to_string(member.peer.pid);
     std::string text;
     for (std::uint32_t gpu = 0; gpu < gpus_.size(); ++gpu) {
         const ledger::GpuTerms& terms = terms_->gpus[gpu];
@@ -431,6 +446,7 @@ std::string Tenant::describe() {
         text += " charged=" + std::to_string(ledger::charged(place(gpu)));
         text += " uncounted=" + std::to_string(terms.uncounted_bytes);
         text += " processes=" + std::to_string(members_here());
+        text += " pids=" + (pids.empty() ? "none" : pids);
         if (whereabouts.is_parked) text += " parked=yes";
         text += " lingering=" + std::to_string(lingering);
         text += " share=" + base::format_thousandths(claim_.share);

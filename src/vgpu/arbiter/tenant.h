@@ -127,7 +127,7 @@ class Tenant {
 
     // Bytes that its processes are charged, and what they hold beside that.
     std::uint64_t counted(std::uint32_t gpu) const;
-    // Whether it is another number than before.
+    // Of those that joined it. Whether it is another number than before.
     bool set_uncounted(std::uint32_t gpu, std::uint64_t bytes);
     bool has_charge(std::uint32_t slot, std::uint32_t gpu) const;
     std::size_t members_here() const;
@@ -161,6 +161,7 @@ class Tenant {
     Tenant() = default;
     void look_at_iterations(std::uint32_t gpu);
     bool is_waiting(std::uint32_t gpu) const;  // at a gate
+    bool put_uncounted(std::uint32_t gpu);
     void put_gate(std::uint32_t gpu, ledger::Gate gate, bool is_new_turn);
     std::uint64_t limit(std::uint32_t gpu) const { return terms_->gpus[gpu].shown_bytes; }
     void set_memory(std::uint32_t gpu, std::uint64_t request, std::uint64_t burst);
@@ -185,6 +186,8 @@ class Tenant {
         std::int64_t believable = 0;  // ns that may still be reported: no more than have passed
         std::uint32_t grant = 0;  // the last one in its lane
         std::uint64_t held = 0;  // bytes, by the management library
+        std::uint64_t uncounted = 0;  // of that, what nothing of ours counts
+        std::uint64_t escaped = 0;  // bytes of processes that did not join, as the owner says
         Profiler profiler;
         Profiler::Phase phase = Profiler::Phase::alone;  // since the last look
     };

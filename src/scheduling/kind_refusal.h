@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Why does no node of the pool take a task of this kind, whatever runs there? Nodes that would take
+// it if they kept shares of their GPUs go before the rest: then the node itself says the cause.
+//
+// Trusts: the cluster allows the shape on no node of the pool. Cost: O(nodes of the cluster).
+#pragma once
+
+#include <string>
+
+#include "model/verdict.h"
+#include "scheduling/pool_view.h"
+
+namespace berth::scheduling {
+
+struct KindRefusal {
+    model::Reason reason = model::Reason::NeverFits;
+    std::string detail;  // "shares", "node kind" or "node size"
+    std::string cause = {};  // of "shares": what the first such node lacks
+};
+
+KindRefusal kind_refusal(const PoolView& view, ShapeId shape);
+
+}  // namespace berth::scheduling
