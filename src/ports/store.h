@@ -37,6 +37,18 @@ struct FinishedQuery {
     int limit = 100;
 };
 
+// What is left of the file system on which the log and the files of jobs lie.
+struct Room {
+    std::string path;        // of the data directory
+    base::Bytes free{0};
+    base::Bytes wanted{0};   // with less than this, new work finds no room; 0 = not known
+    bool has_names = true;   // files can be made
+
+    bool is_short() const { return free < wanted || !has_names; }
+    // More than just enough, so that what begins again does not end at once.
+    bool is_ample() const { return free.value >= 2 * wanted.value && has_names; }
+};
+
 // Used from one thread.
 class Store {
   public:
@@ -46,8 +58,12 @@ class Store {
     // on.
     virtual std::optional<model::LogBegun> begins() const { return {}; }
 
-    // Writes all or nothing and returns when it is durable. Errors: Unavailable (disk).
+    // Writes all or nothing and returns when it is durable. Errors: Exhausted (it is not written
+    // for want of room: the same batch can be asked for again, here or after a restart, and no
+    // other one); else the disk failed, whether it is written shows when the store is opened anew,
+    // and this one takes no more.
     virtual base::Status commit(const Batch& batch) = 0;
+    virtual Room room() const { return {}; }
 
     // The newest snapshot, if one was ever written.
     virtual base::Result<std::optional<model::Snapshot>> latest_snapshot() = 0;

@@ -17,7 +17,8 @@ namespace berth::adapters::sqlite {
 namespace {
 
 tl::unexpected<base::Error> unavailable(const std::string& what, const std::string& path) {
-    return base::fail(base::ErrorCode::Unavailable,
+    const bool is_full = errno == ENOSPC || errno == EDQUOT;
+    return base::fail(is_full ? base::ErrorCode::Exhausted : base::ErrorCode::Unavailable,
                       what + " \"" + path + "\": " + std::generic_category().message(errno));
 }
 
@@ -81,9 +82,10 @@ base::Result<DataLock> DataLock::take(const std::string& directory) {
                               "\" is in use by another server (process " + holder_of(file) +
                               "); stop that one or choose another directory");
     }
+    // The file keeps its block, so that a full disk does not stand in the way.
     const std::string pid = std::to_string(::getpid()) + "\n";
-    if (::ftruncate(file, 0) != 0 ||
-        ::pwrite(file, pid.data(), pid.size(), 0) != static_cast<ssize_t>(pid.size())) {
+    const auto size = static_cast<ssize_t>(pid.size());
+    if (::pwrite(file, pid.data(), pid.size(), 0) != size || ::ftruncate(file, size) != 0) {
         return unavailable("cannot write", path);
     }
     return lock;

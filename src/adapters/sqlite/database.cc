@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/sqlite/database.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <unistd.h>
@@ -10,10 +11,25 @@ namespace {
 
 constexpr int kBusyMs = 5000;  // an administrator's shell may hold the file for a moment
 
+// For want of room, and for nothing else. A sync that failed is not among them, whatever it says:
+// some of what was written before it may be lost.
+bool is_full(sqlite3* database) {
+    const int code = sqlite3_extended_errcode(database);
+    if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC) return false;
+    const int primary = code & 0xff;
+    if (primary == SQLITE_FULL) return true;
+    if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN) return false;
+    const int system = sqlite3_system_errno(database);
+    return system == ENOSPC || system == EDQUOT;
+}
+
+base::ErrorCode code_of(sqlite3* database) {
+    if ((sqlite3_errcode(database) & 0xff) == SQLITE_CONSTRAINT) return base::ErrorCode::Internal;
+    return is_full(database) ? base::ErrorCode::Exhausted : base::ErrorCode::Unavailable;
+}
+
 tl::unexpected<base::Error> error_of(sqlite3* database) {
-    const bool is_constraint = (sqlite3_errcode(database) & 0xff) == SQLITE_CONSTRAINT;
-    return base::fail(is_constraint ? base::ErrorCode::Internal : base::ErrorCode::Unavailable,
-                      std::string("store: ") + sqlite3_errmsg(database));
+    return base::fail(code_of(database), std::string("store: ") + sqlite3_errmsg(database));
 }
 
 }  // namespace
@@ -88,7 +104,7 @@ base::Result<Database> Database::open(const std::string& path, int flags) {
     const int code = sqlite3_open_v2(path.c_str(), &database, flags | SQLITE_OPEN_NOMUTEX, nullptr);
     made.database_.reset(database);
     if (code != SQLITE_OK) {
-        return base::fail(base::ErrorCode::Unavailable,
+        return base::fail(code_of(database),
                           "cannot open \"" + path + "\": " + sqlite3_errstr(code));
     }
     sqlite3_busy_timeout(database, kBusyMs);

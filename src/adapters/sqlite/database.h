@@ -27,7 +27,7 @@ class Statement {
     Statement& bind_bytes(int parameter, std::string_view bytes);
     Statement& bind_null(int parameter);
 
-    // True while there is a row. Errors: Unavailable (disk), Internal (constraint).
+    // True while there is a row. Errors: Exhausted, Unavailable (disk), Internal (constraint).
     base::Result<bool> step();
     // One step that gives no row, and ready for the next use.
     base::Status run();
@@ -49,7 +49,7 @@ class Statement {
 // Used from one thread, with its statements.
 class Database {
   public:
-    // Opens or makes the file, readable by its owner only. Errors: Unavailable.
+    // Opens or makes the file, readable by its owner only. Errors: Exhausted, Unavailable.
     static base::Result<Database> open(const std::string& path);
 
     // Opens a file that is there, to read alone, also beside a server that writes. Errors:

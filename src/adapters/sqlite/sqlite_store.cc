@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/sqlite/sqlite_store.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "adapters/sqlite/data_lock.h"
 #include "adapters/sqlite/database.h"
 #include "adapters/sqlite/log_end.h"
+#include "adapters/sqlite/room.h"
 #include "adapters/sqlite/schema.h"
 #include "codec/event_log.h"
 
@@ -24,8 +26,10 @@ constexpr std::size_t kEventsAtOnce = 16;
 
 class SqliteStore final : public ports::Store {
   public:
-    SqliteStore(DataLock lock, Database database, HighMarkFile high, LogEnd end)
-        : lock_(std::move(lock)),
+    SqliteStore(std::string directory, DataLock lock, Database database, HighMarkFile high,
+                LogEnd end)
+        : directory_(std::move(directory)),
+          lock_(std::move(lock)),
           database_(std::move(database)),
           high_(std::move(high)),
           end_(std::move(end)) {}
@@ -37,6 +41,7 @@ class SqliteStore final : public ports::Store {
     std::optional<model::LogBegun> begins() const override { return begins_; }
 
     Status commit(const ports::Batch& batch) override;
+    ports::Room room() const override { return room_of(directory_); }
     Result<std::optional<model::Snapshot>> latest_snapshot() override;
     Status write_snapshot(const model::Snapshot& snapshot) override;
     Status read_events(std::int64_t after, std::int64_t limit,
@@ -65,6 +70,7 @@ class SqliteStore final : public ports::Store {
     static Status visit_events(Statement& select, const std::function<void(model::Event&&)>& visit);
     Result<codec::FinishedJob> find_finished(JobId job);
 
+    std::string directory_;
     DataLock lock_;
     Database database_;
     HighMarkFile high_;
@@ -353,32 +359,63 @@ Result<std::optional<JobId>> SqliteStore::job_with_key(const std::string& key,
     return job;
 }
 
-// The log is durable at each commit. 16 MiB of pages at hand and 16 MiB of log between two
-// checkpoints: a few thousand live jobs and their events are not read again nor written twice.
+// The log is durable at each commit. 16 MiB of pages at hand: a few thousand live jobs and their
+// events are not read again.
 Status set_up(Database& database) {
     BERTH_TRY_VOID(database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"));
-    return database.execute("PRAGMA cache_size = -16384; PRAGMA wal_autocheckpoint = 4000");
+    // No file but these is written.
+    return database.execute("PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY");
 }
 
-}  // namespace
+// Between two checkpoints a quarter of what is reserved is written, 16 MiB on most machines: the
+// rest is for what has to be written down when a checkpoint finds no room.
+Status reserve(Database& database, const std::string& directory, const std::string& path) {
+    constexpr std::int64_t kPageBytes = 4096;
+    const base::Bytes reserve = reserve_of(directory);
+    keep_reserve(path + "-wal", reserve);
+    const std::int64_t pages = std::max<std::int64_t>(reserve.value / 4 / kPageBytes, 16);
+    return database.execute(("PRAGMA wal_autocheckpoint = " + std::to_string(pages)).c_str());
+}
 
-Result<std::unique_ptr<ports::Store>> open_store(const std::string& directory,
-                                                 const Expected& expected) {
+// What is read from now on is on the disk: a sync that failed before may have left it in memory
+// alone.
+Status make_durable(Database& database) {
+    const Status done = database.execute("PRAGMA wal_checkpoint(PASSIVE)");
+    const bool is_full = !done && done.error().code == base::ErrorCode::Exhausted;
+    return is_full ? Status{} : done;
+}
+
+Result<std::unique_ptr<ports::Store>> try_to_open(const std::string& directory,
+                                                   const Expected& expected) {
     BERTH_TRY(lock, DataLock::take(directory));
     const std::string path = directory + "/berth.db";
     BERTH_TRY(high, HighMarkFile::read(directory));
     BERTH_TRY(database, Database::open(path));
     BERTH_TRY_VOID(set_up(database));
     BERTH_TRY_VOID(bring_up_to_date(database, path));
+    BERTH_TRY_VOID(make_durable(database));
+    BERTH_TRY_VOID(sync_directory(directory));
+    BERTH_TRY_VOID(reserve(database, directory, path));
     BERTH_TRY(end, read_log_end(database));
     BERTH_TRY(begins, next_incarnation(end, high, expected, path));
     // The old mark stays until the log has begun anew.
     const HighMark mark = begins && high ? *high : end.mark();
     BERTH_TRY(high_file, HighMarkFile::make(directory, mark));
-    auto store = std::make_unique<SqliteStore>(std::move(lock), std::move(database),
+    auto store = std::make_unique<SqliteStore>(directory, std::move(lock), std::move(database),
                                                std::move(high_file), std::move(end));
     BERTH_TRY_VOID(store->prepare(std::move(begins)));
     return std::unique_ptr<ports::Store>(std::move(store));
+}
+
+}  // namespace
+
+// SQLite needs a little room even to read; on a full disk there is some in the reserve.
+Result<std::unique_ptr<ports::Store>> open_store(const std::string& directory,
+                                                 const Expected& expected) {
+    auto store = try_to_open(directory, expected);
+    if (store || store.error().code != base::ErrorCode::Exhausted) return store;
+    give_up_reserve(directory + "/berth.db-wal");
+    return try_to_open(directory, expected);
 }
 
 }  // namespace berth::adapters::sqlite

@@ -25,7 +25,7 @@ struct Expected {
 
 // Makes the directory and the file when they are missing.
 // Errors: Conflict (another server has the directory; the file was written by a newer program, or
-// its log is not the newest of the directory: standing.h), Unavailable.
+// its log is not the newest of the directory: standing.h), Exhausted, Unavailable.
 base::Result<std::unique_ptr<ports::Store>> open_store(const std::string& directory,
                                                        const Expected& expected = {});
 
