@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "supervision/status_file.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #include <charconv>
 
 namespace berth::supervision {
 namespace {
+
+constexpr std::int64_t kStatBlock = 512;
+constexpr std::int64_t kRoomTaken = 4096;
+constexpr std::int64_t kLineMax = 2048;
 
 // Takes the next word off `line`.
 std::string_view next_word(std::string_view& line) {
@@ -29,6 +37,15 @@ std::string log_line(std::string_view incarnation) {
 std::string shortened(std::string_view text, std::size_t most) {
     if (text.size() <= most) return std::string(text);
     return std::string(text.substr(0, most)) + "...";
+}
+
+base::Status take_room(int file) {
+    struct stat about{};
+    if (::fstat(file, &about) != 0) return {};
+    if (about.st_blocks * kStatBlock - about.st_size >= kLineMax) return {};
+    if (::fallocate(file, FALLOC_FL_KEEP_SIZE, about.st_size, kRoomTaken) == 0) return {};
+    if (errno != ENOSPC && errno != EDQUOT) return {};
+    return base::fail(base::ErrorCode::Exhausted, "no room for a status file");
 }
 
 std::string starting_line(std::string_view boot, int pid) {

@@ -17,10 +17,12 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
+
 namespace berth::supervision {
 
 // Bytes of a detail that are kept.
-inline constexpr std::size_t kDetailMax = 4096;
+inline constexpr std::size_t kDetailMax = 1024;
 
 struct ExitReport {
     int exit_code = 0;
@@ -40,6 +42,11 @@ struct StatusReading {
     int supervisor = 0;  // its process; 0 = not known
     std::optional<ExitReport> exit;
 };
+
+// Takes room for the next lines of an open status file, so that a disk that fills up later takes
+// them all the same; the file is as long as before. Errors: Exhausted. Where a file system cannot
+// do that, nothing happens.
+base::Status take_room(int file);
 
 std::string log_line(std::string_view incarnation);
 std::string starting_line(std::string_view boot, int pid);

@@ -60,7 +60,8 @@ void move_aside(const std::string& jobs_dir, ports::AttemptId id, const std::str
 }
 
 tl::unexpected<base::Error> cannot_make(const std::string& path) {
-    return base::fail(base::ErrorCode::Unavailable,
+    const bool is_full = errno == ENOSPC || errno == EDQUOT;
+    return base::fail(is_full ? base::ErrorCode::Exhausted : base::ErrorCode::Unavailable,
                       "cannot make \"" + path + "\": " + ::strerror(errno));
 }
 
@@ -88,8 +89,8 @@ base::Result<Descriptor> create_status(const std::string& jobs_dir,
     const std::string path = status_path(jobs_dir, attempt.id);
     Descriptor file = open_or_make(path);
     if (!file.is_open() && errno == ENOENT) {  // the first of a thousand
-        ::mkdir(directory_of(jobs_dir, attempt.id.job).c_str(), 0777);
-        file = open_or_make(path);
+        const int made = ::mkdir(directory_of(jobs_dir, attempt.id.job).c_str(), 0777);
+        if (made == 0 || errno == EEXIST) file = open_or_make(path);
     }
     if (file.is_open() && is_foreign(read_all(file), attempt.log)) {
         move_aside(jobs_dir, attempt.id, supervision::parse_status(read_all(file)).log);
@@ -105,10 +106,12 @@ base::Result<Descriptor> create_status(const std::string& jobs_dir,
         return base::fail(base::ErrorCode::Exists,
                           "\"" + path + "\" is of an attempt begun before");
     const std::string line = attempt.log.empty() ? "" : supervision::log_line(attempt.log);
-    if (text == line) return file;
-    if (::ftruncate(file.get(), 0) != 0 ||
-        ::write(file.get(), line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-        return cannot_make(path);
+    const bool is_written =
+        text == line ||
+        (::ftruncate(file.get(), 0) == 0 &&
+         ::write(file.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size()));
+    if (!is_written) return cannot_make(path);
+    BERTH_TRY_VOID(supervision::take_room(file.get()));
     return file;
 }
 

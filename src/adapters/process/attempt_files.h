@@ -26,7 +26,7 @@ std::string checkpoint_directory(const std::string& jobs_dir, model::JobId job);
 
 // Makes the status file of an attempt that this incarnation of the log begins, locked. Files of an
 // attempt of the same name that another one began are moved aside, into a folder foreign-<log>.
-// Errors: Exists (this attempt was begun before), Unavailable (the disk says no).
+// Errors: Exists (this attempt was begun before), Exhausted, Unavailable (the disk says no).
 base::Result<supervision::Descriptor> create_status(const std::string& jobs_dir,
                                                     const ports::BegunAttempt& attempt);
 

@@ -52,6 +52,7 @@ struct ProcessLauncher::Attempt {
     std::chrono::milliseconds pause{1};
     asio::steady_timer patience;         // until one that was asked to stop is looked at
     bool is_cancelled = false;
+    bool waits_for_room = false;  // nothing of it was started yet
     bool is_running_told = false;
     pid_t supervisor = 0;                // 0 = not told yet
     std::string pending;                 // to be sent as soon as there is a connection
@@ -93,14 +94,31 @@ std::string ProcessLauncher::socket_path(AttemptId id) const {
 
 void ProcessLauncher::start(const ports::LaunchOrder& order) {
     if (attempts_.contains(order.attempt)) return;
-    const AttemptRef attempt = add({order.attempt, order.log});
+    try_to_start(order, add({order.attempt, order.log}));
+}
+
+void ProcessLauncher::try_to_start(const ports::LaunchOrder& order, const AttemptRef& attempt) {
     const base::Status spawned = spawn(order, *attempt);
     if (spawned) return read_more(attempt);
+    if (spawned.error().code == base::ErrorCode::Exhausted) return wait_for_room(order, attempt);
     asio::post(loop_, [this, alive = alive_, attempt, error = spawned.error()] {
         if (!*alive) return;
         if (error.code == base::ErrorCode::Exists) return look(attempt);
         report_exit(attempt, {126, 0, false, false, error.message});
     });
+}
+
+void ProcessLauncher::wait_for_room(const ports::LaunchOrder& order, const AttemptRef& attempt) {
+    constexpr std::chrono::seconds kPause{1};
+    attempt->waits_for_room = true;
+    attempt->timer.expires_after(kPause);
+    attempt->timer.async_wait(
+        [this, alive = alive_, order, attempt](const boost::system::error_code& error) {
+            if (!*alive) return;
+            if (error) return report_lost(attempt, std::string(ports::kNeverStarted));
+            attempt->waits_for_room = false;
+            try_to_start(order, attempt);
+        });
 }
 
 base::Status ProcessLauncher::spawn(const ports::LaunchOrder& order, Attempt& attempt) {
@@ -122,6 +140,10 @@ base::Status ProcessLauncher::spawn(const ports::LaunchOrder& order, Attempt& at
 void ProcessLauncher::stop(AttemptId id, ports::StopReason reason, base::Duration grace) {
     const auto found = attempts_.find(id);
     if (found == attempts_.end()) return;  // it has ended and its end was told
+    if (found->second->waits_for_room) {
+        found->second->timer.cancel();
+        return;
+    }
     const supervision::StopRequest request{kind_of(reason), grace.count()};
     supervision::append_frame(found->second->pending, FrameType::Stop, pack(request));
     send_pending(found->second);

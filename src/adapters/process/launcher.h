@@ -4,7 +4,8 @@
 // (app/supervisor) that outlives this one. start() hands it everything in one piece; from then on
 // the truth about the attempt is its status file (supervision/status_file.h), and the socket
 // between us only tells of it sooner. recover() therefore needs nothing but the directory.
-// A start of an attempt that has a status file already takes it up instead of running it twice.
+// A start of an attempt that has a status file already takes it up instead of running it twice. One
+// for whose files there is no room is tried again until there is, or until it is to stop.
 // All calls and callbacks on the thread that runs the io_context; no callback from within a call.
 #pragma once
 
@@ -22,7 +23,7 @@
 namespace berth::process {
 
 struct ProcessLauncherOptions {
-    std::string data_dir;    // absolute; jobs/ is made below it (attempt_files.h)
+    std::string data_dir;  // absolute; jobs/ is made below it (attempt_files.h)
     std::string supervisor;  // path of the berth-supervisor program
     std::string cluster;     // tells servers on one machine apart
     std::string runtime;     // path of the runtime folder, which is there (runtime/folder.h)
@@ -52,6 +53,8 @@ class ProcessLauncher final : public ports::Launcher {
     struct Attempt;
     using AttemptRef = std::shared_ptr<Attempt>;  // shared with the reads and waits under way
 
+    void try_to_start(const ports::LaunchOrder& order, const AttemptRef& attempt);
+    void wait_for_room(const ports::LaunchOrder& order, const AttemptRef& attempt);
     base::Status spawn(const ports::LaunchOrder& order, Attempt& attempt);
     AttemptRef add(const ports::BegunAttempt& begun);
     void read_more(const AttemptRef& attempt);

@@ -29,8 +29,8 @@ std::int64_t changed_ns(const char* path) {
 }  // namespace
 
 void Supervisor::look_around() {
-    look_deadline_ = monotonic_ms() + kLookEveryMs;
     limit_logs();
+    look_deadline_ = monotonic_ms() + (has_ample_room_ ? kLookEveryMs : kLookOftenMs);
     if (listening_.is_open() && !listening_.is_there()) {
         listening_.close();
         listen();
@@ -59,9 +59,13 @@ bool Supervisor::keeps_writing() const {
 }
 
 void Supervisor::limit_logs() {
-    if (order_.log_limit <= 0) return;
+    if (order_.tasks.empty()) return;
+    const LogLimit limit = log_limit_at(
+        supervision::log_path(order_.file_prefix, order_.tasks.front().rank), order_.log_limit);
+    has_ample_room_ = limit.room == Room::Ample;
+    relay_.keep_logs(limit.room != Room::Gone);
     for (const supervision::TaskOrder& task : order_.tasks)
-        limit_log(supervision::log_path(order_.file_prefix, task.rank), order_.log_limit);
+        limit_log(supervision::log_path(order_.file_prefix, task.rank), limit);
 }
 
 }  // namespace berth::supervisor

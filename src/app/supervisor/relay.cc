@@ -33,28 +33,18 @@ void set_size(int terminal, TerminalSize size) {
     ::ioctl(terminal, TIOCSWINSZ, &window);
 }
 
-// A full disk must not stop the job: what the log does not take is given up.
-void write_log(int log, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const ssize_t size = ::write(log, bytes.data(), bytes.size());
-        if (size < 0 && errno == EINTR) continue;
-        if (size <= 0) return;
-        bytes.remove_prefix(static_cast<std::size_t>(size));
-    }
-}
-
 }  // namespace
 
 std::string Relay::open_pipes(int task, Descriptor log, TaskEnds& ends) {
-    Stream output{{}, FrameType::Output, task, log.get()};
-    Stream errors{{}, FrameType::ErrorOutput, task, log.get()};
+    LogFile* kept = &logs_.emplace_back(std::move(log));
+    Stream output{{}, FrameType::Output, task, kept};
+    Stream errors{{}, FrameType::ErrorOutput, task, kept};
     std::string failure = make_pipe(output.source, ends.output, true);
     if (failure.empty()) failure = make_pipe(errors.source, ends.error_output, true);
     if (failure.empty() && task == 0) failure = make_pipe(input_, ends.input, false);
     if (!failure.empty()) return failure;
     streams_.push_back(std::move(output));
     streams_.push_back(std::move(errors));
-    logs_.push_back(std::move(log));
     return {};
 }
 
@@ -68,8 +58,8 @@ std::string Relay::open_terminal(int task, Descriptor log, TerminalSize size, Ta
     ends.terminal = path;
     ends.terminal_hold.reset(::open(path, O_RDWR | O_NOCTTY | O_CLOEXEC));
     terminal_ = master.get();
-    streams_.push_back({std::move(master), FrameType::Output, task, log.get()});
-    logs_.push_back(std::move(log));
+    LogFile* kept = &logs_.emplace_back(std::move(log));
+    streams_.push_back({std::move(master), FrameType::Output, task, kept});
     return {};
 }
 
@@ -112,7 +102,7 @@ bool Relay::pump(Stream& stream, const Sink& sink) {
         return false;
     }
     const std::string_view bytes(buffer, static_cast<std::size_t>(size));
-    write_log(stream.log, bytes);
+    stream.log->write(bytes);
     if (sink) sink(stream.type, bytes, stream.task);
     return true;
 }
@@ -122,6 +112,7 @@ void Relay::drain(const Sink& sink) {
         while (stream.source.is_open() && pump(stream, sink)) {
         }
     }
+    for (LogFile& log : logs_) log.write({});
     streams_.clear();
     terminal_ = -1;
     input_.reset();
@@ -164,6 +155,10 @@ void Relay::drop_input() {
 std::int64_t Relay::take_acknowledged() { return std::exchange(acknowledged_, 0); }
 
 bool Relay::take_input_closed() { return std::exchange(input_closed_, false); }
+
+void Relay::keep_logs(bool are_kept) {
+    for (LogFile& log : logs_) log.keep(are_kept);
+}
 
 void Relay::resize(TerminalSize size) {
     if (terminal_ >= 0) set_size(terminal_, size);

@@ -9,10 +9,12 @@
 #include <poll.h>
 
 #include <functional>
+#include <list>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "app/supervisor/log_file.h"
 #include "supervision/descriptor.h"
 #include "supervision/frame.h"
 
@@ -51,6 +53,9 @@ class Relay {
     // True once, when task 0 has closed its input.
     bool take_input_closed();
 
+    // What the tasks write goes to their logs, or is counted and said there later.
+    void keep_logs(bool are_kept);
+
     void resize(supervision::TerminalSize size);
     // The client's stdout or stderr takes no more: the tasks learn it as they would from a pipe.
     void close_output(supervision::FrameType which);
@@ -60,7 +65,7 @@ class Relay {
         supervision::Descriptor source;
         supervision::FrameType type = supervision::FrameType::Output;
         int task = 0;
-        int log = -1;
+        LogFile* log = nullptr;
     };
 
     // False when the stream has ended, or has nothing for now.
@@ -70,7 +75,7 @@ class Relay {
     void drop_input();
 
     std::vector<Stream> streams_;
-    std::vector<supervision::Descriptor> logs_;
+    std::list<LogFile> logs_;
     supervision::Descriptor input_;  // a pipe to task 0
     int terminal_ = -1;  // borrowed from its stream
     std::string pending_input_;

@@ -26,6 +26,8 @@ namespace {
 constexpr std::int64_t kAttachWaitMs = 30'000;
 // The client of a resumed job has been following it, or has left for good.
 constexpr std::int64_t kReattachWaitMs = 5'000;
+// Until a full disk is tried again.
+constexpr std::int64_t kRoomWaitMs = 500;
 constexpr std::int64_t kGangGraceMs = 5'000;
 // A job that still writes its checkpoint at the end of its grace gets a little more, step by step.
 // The sum is less than what promises to others allow for (model::Policy::hold).
@@ -49,6 +51,10 @@ std::string make_directories(const std::string& path) {
     std::string failure = make_directories(path.substr(0, slash));
     if (!failure.empty() || ::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return failure;
     return cannot_make();
+}
+
+Descriptor open_log(const std::string& path) {
+    return Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
 }
 
 }  // namespace
@@ -89,9 +95,24 @@ void Supervisor::run() {
     drop_lost_peers();
     while (client() != nullptr && client()->backlog() > 0) wait_and_serve();
     listening_.close();
+    while (!status_.are_written()) wait_and_serve();
+}
+
+// Nothing is run that could not be written down, or had no log.
+bool Supervisor::has_room_to_start() {
+    if (!status_.are_written()) return false;
+    if (order_.tasks.empty()) return true;
+    const Descriptor log =
+        open_log(supervision::log_path(order_.file_prefix, order_.tasks[0].rank));
+    return log.is_open() || (errno != ENOSPC && errno != EDQUOT);
 }
 
 void Supervisor::start_tasks() {
+    if (!has_room_to_start()) {
+        phase_ = Phase::WaitingForClient;
+        attach_deadline_ = monotonic_ms() + kRoomWaitMs;
+        return;
+    }
     phase_ = Phase::Running;
     attach_deadline_.reset();
     if (std::string failure = make_directories(order_.checkpoint_dir); !failure.empty())
@@ -116,7 +137,7 @@ void Supervisor::start_tasks() {
 Spawned Supervisor::start_task(std::size_t index, int port) {
     const supervision::TaskOrder& task = order_.tasks[index];
     const std::string log_path = supervision::log_path(order_.file_prefix, task.rank);
-    Descriptor log(::open(log_path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    Descriptor log = open_log(log_path);
     if (!log.is_open())
         return {-1, 126, "cannot open log \"" + log_path + "\": " + ::strerror(errno)};
     const std::vector<std::string> environment = task_environment(order_, task, port);
@@ -257,6 +278,7 @@ void Supervisor::on_deadline() {
         kill_all();
     }
     if (is_over(kill_again_)) kill_all();
+    if (is_over(write_again_)) write_status_more();
 }
 
 }  // namespace berth::supervisor

@@ -3,7 +3,8 @@
 // How does one attempt of a job live and end, whatever happens to the server meanwhile?
 // Guarantees:
 // 1. "starting" is in the status file before any process of the user's runs, and "exit" after the
-//    last one is gone: an attempt is never run twice unknowingly and no exit code is lost.
+//    last one is gone: an attempt is never run twice unknowingly and no exit code is lost, also
+//    when the disk is full: it starts, and is gone, only when it could write so.
 // 2. A task that fails ends the gang; the first failure gives the exit code.
 // 3. Once asked to stop, the attempt is over by the deadline, with or without a server.
 // 4. No process of the attempt outlives its "exit" line.
@@ -26,8 +27,10 @@
 
 #include "app/supervisor/connection.h"
 #include "app/supervisor/listening.h"
+#include "app/supervisor/log_limit.h"
 #include "app/supervisor/relay.h"
 #include "app/supervisor/spawn.h"
+#include "app/supervisor/status_lines.h"
 #include "supervision/freezing.h"
 #include "supervision/order.h"
 #include "supervision/status_file.h"
@@ -51,6 +54,7 @@ class Supervisor {
 
     // supervisor.cc: the course of an attempt
     void start_tasks();
+    bool has_room_to_start();
     Spawned start_task(std::size_t index, int port);
     Spawned start_attached_task(const SpawnPlan& plan, std::size_t index,
                                 supervision::Descriptor log);
@@ -109,10 +113,11 @@ class Supervisor {
     Relay::Sink sink();
     void tell(Role role, supervision::FrameType type, std::string_view payload);
     void write_status(std::string_view line);
+    void write_status_more();
 
     sigset_t sleep_mask_;  // while it sleeps, ends of children are let in
     supervision::Order order_;
-    supervision::Descriptor status_;
+    StatusLines status_;
     Listening listening_;
     std::list<Connection> peers_;
     supervision::Descriptor arbiter_;
@@ -130,6 +135,7 @@ class Supervisor {
     bool stop_asked_ = false;
     bool asked_to_pause_ = false;  // the last stop: it may be given more time to save
     std::int64_t more_time_ms_ = 0;  // that it was given
+    bool has_ample_room_ = true;  // on the disk of its logs
     std::int64_t saved_at_ns_ = 0;  // of the file by which the job says so; 0 = not there
     int stop_signal_ = 0;
     std::vector<pid_t> saving_;  // handled the signal and have not ended since
@@ -160,12 +166,14 @@ class Supervisor {
     std::optional<std::int64_t> ask_again_;  // it was not reached, or had no room
     std::optional<std::int64_t> reach_again_;  // the arbiter is not there
     std::optional<std::int64_t> listen_again_;  // it could not
+    std::optional<std::int64_t> write_again_;  // the status, which the disk did not take
     std::optional<std::int64_t> kill_again_;
     std::int64_t kill_pause_ms_ = 10;
 };
 
 // How often it looks at its files.
 inline constexpr std::int64_t kLookEveryMs = 2'000;
+inline constexpr std::int64_t kLookOftenMs = 200;  // on a disk that is almost full
 
 std::int64_t monotonic_ms();
 

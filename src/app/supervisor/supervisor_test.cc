@@ -2,7 +2,9 @@
 //
 // The decisions of a supervisor; tests/process runs it whole.
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,9 +14,12 @@
 #include <iterator>
 
 #include "app/supervisor/environment.h"
+#include "app/supervisor/log_file.h"
 #include "app/supervisor/log_limit.h"
 #include "app/supervisor/pause_signal.h"
+#include "app/supervisor/status_lines.h"
 #include "supervision/processes.h"
+#include "supervision/status_file.h"
 
 using namespace berth;
 using namespace berth::supervisor;
@@ -27,7 +32,95 @@ constexpr std::uint64_t caught(std::initializer_list<int> signals) {
     return mask;
 }
 
+std::string content(const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// No file of this process gets longer than that, as on a full disk.
+class FilesEndAt {
+  public:
+    explicit FilesEndAt(rlim_t size) {
+        ::signal(SIGXFSZ, SIG_IGN);
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit limit{size, before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &limit);
+    }
+    ~FilesEndAt() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+    FilesEndAt(const FilesEndAt&) = delete;
+    FilesEndAt& operator=(const FilesEndAt&) = delete;
+
+  private:
+    rlimit before_{};
+};
+
+// A new file, open for appending.
+supervision::Descriptor new_file(const std::filesystem::path& path) {
+    std::filesystem::remove(path);
+    return supervision::Descriptor(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
+}
+
 }  // namespace
+
+TEST_CASE("at whichever byte the disk is full, the status is whole as soon as there is room") {
+    const auto path =
+        std::filesystem::temp_directory_path() / ("berth-status-" + std::to_string(::getpid()));
+    const std::string starting = supervision::starting_line("boot", 7);
+    const std::string exit = supervision::exit_line({3, 0, false, false, "task 0 exited with 3"});
+    for (std::size_t end = 0; end < starting.size() + exit.size(); ++end) {
+        CAPTURE(end);
+        StatusLines lines(new_file(path));
+        {
+            const FilesEndAt limit(end);
+            lines.add(starting);
+            lines.add(exit);
+            lines.write_more();
+            CHECK_FALSE(lines.are_written());
+            // A reader takes what is whole, and no exit for less than one.
+            const auto reading = supervision::parse_status(content(path));
+            CHECK(reading.started == (end >= starting.size()));
+            CHECK_FALSE(reading.exit.has_value());
+        }
+        lines.write_more();
+        CHECK(lines.are_written());
+        CHECK(content(path) == starting + exit);
+    }
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("room for the status is taken when the file is made, and it stays empty") {
+    const auto path =
+        std::filesystem::temp_directory_path() / ("berth-room-" + std::to_string(::getpid()));
+    const supervision::Descriptor file = new_file(path);
+    REQUIRE(supervision::take_room(file.get()));
+    struct stat about{};
+    REQUIRE(::fstat(file.get(), &about) == 0);
+    CHECK(about.st_size == 0);
+    CHECK(about.st_blocks * 512 >= 2048);
+    // A long reason leaves room for the line.
+    CHECK(supervision::exit_line({1, 0, false, false, std::string(100'000, 'x')}).size() < 2048);
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("output that the log does not take is counted, and a line says so") {
+    const auto path =
+        std::filesystem::temp_directory_path() / ("berth-log-" + std::to_string(::getpid()));
+    LogFile log(new_file(path));
+    log.write("first\n");
+    {
+        const FilesEndAt limit(8);
+        log.write("second\n");
+        log.write("third\n");
+    }
+    log.keep(false);
+    log.write("fourth\n");
+    log.keep(true);
+    log.write("last\n");
+    CHECK(content(path) ==
+          "first\nse\n[berth: 18 bytes are missing here: the disk was full]\nlast\n");
+    std::filesystem::remove(path);
+}
 
 TEST_CASE("auto guesses a signal only where someone listens to it") {
     const std::vector<std::string> submitit = {"SUBMITIT_EXECUTOR=slurm"};
@@ -107,11 +200,11 @@ TEST_CASE(
         return about.st_blocks * 512;
     };
     grow(1);
-    limit_log(path, 2 << 20);
+    limit_log(path, {Room::Ample, 2 << 20});
     CHECK(std::filesystem::file_size(path) == (1 << 20) + 24);
     for (int round = 0; round < 3; ++round) {
         grow(10);
-        limit_log(path, 2 << 20);
+        limit_log(path, {Room::Ample, 2 << 20});
         CHECK(on_disk() <= (2 << 20) + 8192);
         std::ifstream in(path);
         const std::string text{std::istreambuf_iterator<char>(in), {}};
@@ -120,6 +213,6 @@ TEST_CASE(
         CHECK(text.find("MiB are cut out here: a log may take 2") != std::string::npos);
     }
     std::filesystem::remove(path);
-    limit_log(path, 2 << 20);  // one that is not there
+    limit_log(path, {Room::Ample, 2 << 20});  // one that is not there
     CHECK_FALSE(std::filesystem::exists(path));
 }

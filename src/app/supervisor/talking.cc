@@ -78,7 +78,8 @@ void Supervisor::wait_and_serve() {
     std::optional<std::int64_t> deadline;
     for (const auto& candidate : {attach_deadline_, look_deadline_, stop_deadline_, stall_deadline_,
                                   gang_deadline_, leftover_deadline_, kill_again_,
-                                  freezer_deadline_, ask_again_, reach_again_, listen_again_}) {
+                                  freezer_deadline_, ask_again_, reach_again_, listen_again_,
+                                  write_again_}) {
         if (candidate) deadline = std::min(deadline.value_or(*candidate), *candidate);
     }
     const timespec wait = deadline ? until(*deadline) : timespec{};
@@ -250,8 +251,15 @@ void Supervisor::tell(Role role, FrameType type, std::string_view payload) {
 }
 
 void Supervisor::write_status(std::string_view line) {
-    // One write, so that a reader sees the whole line or a torn last one, which it ignores.
-    [[maybe_unused]] const ssize_t size = ::write(status_.get(), line.data(), line.size());
+    status_.add(line);
+    write_status_more();
+}
+
+void Supervisor::write_status_more() {
+    constexpr std::int64_t kPauseMs = 100;
+    status_.write_more();
+    write_again_.reset();
+    if (!status_.are_written()) write_again_ = monotonic_ms() + kPauseMs;
 }
 
 }  // namespace berth::supervisor
