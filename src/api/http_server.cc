@@ -13,7 +13,6 @@
 #include <list>
 
 #include "api/problem.h"
-
 #include "runtime/socket_address.h"
 
 namespace berth::api {

@@ -39,7 +39,7 @@ int status_of(ErrorCode code) {
         case ErrorCode::Exists:
         case ErrorCode::Conflict: return 409;
         case ErrorCode::Forbidden: return 403;
-        case ErrorCode::Exhausted: return 429;
+        case ErrorCode::Exhausted:  // the disk
         case ErrorCode::Unavailable: return 503;
         case ErrorCode::Timeout: return 504;
         case ErrorCode::Internal: return 500;

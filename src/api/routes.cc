@@ -75,9 +75,22 @@ base::Result<std::int64_t> parse_number(std::string_view name, std::string_view 
                          std::string(text) + "\"");
 }
 
+// While there is no room, every answer says so: whatever was asked, the client can tell.
+Respond with_notice(Site& site, Respond respond) {
+    const auto& shortage = site.controller.shortage();
+    if (!shortage) return respond;
+    std::string notice = control::shortage_text(shortage->room);
+    std::ranges::replace_if(notice, [](char letter) { return letter >= 0 && letter < ' '; }, '?');
+    return [notice = std::move(notice), respond = std::move(respond)](Response response) {
+        response.headers.emplace_back("Berth-Notice", notice);
+        respond(std::move(response));
+    };
+}
+
 }  // namespace
 
 void answer(Site& site, Request request, Respond respond) {
+    respond = with_notice(site, std::move(respond));
     if (!request.path.starts_with(kPrefix)) {
         return respond(problem(404, "the API is below " + std::string(kPrefix)));
     }

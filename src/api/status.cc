@@ -61,6 +61,20 @@ void write_shares(codec::JsonWriter& json, Site& site) {
     json.key("checkpoint_lack"), json.string(site.facts.checkpoint_lack);
 }
 
+void write_storage(codec::JsonWriter& json, Site& site) {
+    const auto& shortage = site.controller.shortage();
+    const ports::Room room = site.store.room();
+    json.key("storage"), json.begin_object();
+    json.key("free"), json.number(room.free.value);
+    json.key("wanted"), json.number(room.wanted.value);
+    json.key("full"), json.boolean(shortage.has_value());
+    if (shortage) {
+        json.key("since"), json.string(codec::format_time(shortage->since));
+        json.key("text"), json.string(control::shortage_text(room));
+    }
+    json.end_object();
+}
+
 }  // namespace
 
 void get_status(Site& site, Call call) {
@@ -82,6 +96,7 @@ void get_status(Site& site, Call call) {
     write_gpus(json, state.cluster);
     write_jobs(json, state);
     write_shares(json, site);
+    write_storage(json, site);
     json.key("last_job"), json.number(state.last_job.value);
     json.key("sequence"), json.number(state.sequence);
     json.end_object();

@@ -92,6 +92,16 @@ Failure Client::refused(const HttpResponse& response) const {
     return failure;
 }
 
+// A refusal has the same sentence in its body.
+void Client::take_notice(const HttpResponse& response) {
+    const std::string_view notice = response.header("berth-notice");
+    const bool is_new = notice_.empty() && !notice.empty();
+    notice_ = notice;
+    if (is_new && prints_notices_ && response.status < 300) {
+        print_notice(context_.err.paint(Tone::Warning, "berth:") + " " + printable(notice_) + "\n");
+    }
+}
+
 Outcome<HttpResponse> Client::send(const HttpRequest& request, base::Duration extra) {
     auto response = connection_.send(request, patience_ + extra);
     for (int again = 0; again < kBusyRetries && response && is_busy(*response); ++again) {
@@ -99,6 +109,7 @@ Outcome<HttpResponse> Client::send(const HttpRequest& request, base::Duration ex
         response = connection_.send(request, patience_ + extra);
     }
     if (!response) return tl::unexpected(no_answer(response.error()));
+    take_notice(*response);
     if (response->status >= 300) return tl::unexpected(refused(*response));
     return std::move(*response);
 }
@@ -182,13 +193,6 @@ Outcome<JobAnswer> Client::wait_for_job(model::JobId id, const JobWait& wait) {
     std::string rest = "?wait=" + seconds_text(wait.at_most) + "&until=" + wait.until;
     if (wait.since > 0) rest += "&since=" + std::to_string(wait.since);
     return read_job(body_of({.target = job_target(id, rest)}, wait.at_most));
-}
-
-Outcome<JobAnswer> Client::submit(const model::Submission& submission) {
-    HttpRequest request{.method = "POST", .target = target_of("jobs")};
-    request.body = codec::submission_json(submission);
-    if (!submission.key.empty()) request.headers.emplace_back("Idempotency-Key", submission.key);
-    return read_job(body_of(request));
 }
 
 Outcome<std::string> Client::try_submission(const model::Submission& submission) {

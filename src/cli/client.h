@@ -84,11 +84,17 @@ class Client {
                     int interrupt = -1);
 
     Outcome<std::string> get(const std::string& target);  // the body, JSON
+    // What the last answer said of the server itself, for people; empty = all is well. It is
+    // printed when it is first heard, unless it is kept for a screen that shows it.
+    const std::string& notice() const { return notice_; }
+    void keep_notices() { prints_notices_ = false; }
     Outcome<JobList> jobs(const JobQuery& query);
     Outcome<JobAnswer> job(model::JobId id);
     // With what would start it and when it will start.
     Outcome<JobAnswer> foreseen_job(model::JobId id);
     Outcome<JobAnswer> wait_for_job(model::JobId id, const JobWait& wait);
+    // Where it is not known whether the job was taken, it is asked again with the same key, for
+    // some time; without a key it is given one.
     Outcome<JobAnswer> submit(const model::Submission& submission);
     // What would become of it, as JSON: nothing is submitted.
     Outcome<std::string> try_submission(const model::Submission& submission);
@@ -131,12 +137,15 @@ class Client {
         -> Outcome<typename decltype(parse(std::string_view()))::value_type>;
     Outcome<codec::Value> get_tree(const std::string& target);
     Outcome<JobAnswer> read_job(Outcome<std::string> body) const;
+    void take_notice(const HttpResponse& response);
     Failure no_answer(const base::Error& error) const;
     Failure refused(const HttpResponse& response) const;
 
     const Context& context_;
     base::Duration patience_;
     HttpConnection connection_;
+    std::string notice_;
+    bool prints_notices_ = true;
 };
 
 }  // namespace berth::cli

@@ -272,6 +272,7 @@ std::string status_page(const ServerStatus& status, base::TimePoint now, const S
         text += row("pauses", "by signal, no processes are kept: " + status.checkpoint_lack);
     text += row("profile", status.profile);
     text += row("store", status.data_dir + ", " + std::to_string(status.sequence) + " events");
+    if (!status.storage_full.empty()) text += row("full", status.storage_full);
     if (status.port > 0) text += row("address", "http://127.0.0.1:" + std::to_string(status.port));
     return text;
 }

@@ -142,6 +142,7 @@ base::Result<HttpResponse> HttpConnection::send(const HttpRequest& request,
     const std::string text = request_text(request, address_);
     const std::int64_t deadline_ms = steady_ms() + patience.count();
     const bool was_kept = socket_ >= 0;
+    has_sent_ = false;
     if (!was_kept) BERTH_TRY_VOID(connect());
     auto response = exchange(text, request.method != "HEAD", deadline_ms);
     const bool is_broken = !response && response.error().code == ErrorCode::Unavailable;
@@ -156,6 +157,7 @@ base::Result<HttpResponse> HttpConnection::send(const HttpRequest& request,
 
 base::Result<HttpResponse> HttpConnection::exchange(const std::string& text, bool wants_body,
                                                     std::int64_t deadline_ms) {
+    has_sent_ = true;
     BERTH_TRY_VOID(write_all(text, deadline_ms));
     HttpResponse response;
     BERTH_TRY(status_line, read_line(deadline_ms));

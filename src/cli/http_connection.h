@@ -53,6 +53,9 @@ class HttpConnection {
     // connection turns out to be closed.
     base::Result<HttpResponse> send(const HttpRequest& request, base::Duration patience);
 
+    // Whether the last request was sent, at least in part: it may be done although no answer came.
+    bool has_sent() const { return has_sent_; }
+
     const ServerAddress& address() const { return address_; }
 
   private:
@@ -70,6 +73,7 @@ class HttpConnection {
     ServerAddress address_;
     int interrupt_;
     int socket_ = -1;
+    bool has_sent_ = false;
     std::string received_;  // not yet consumed
 };
 

@@ -47,6 +47,8 @@ ServerStatus read_server_status(const codec::Value& value) {
         status.used = gpus_of(*gpus, "used");
         status.idle = gpus_of(*gpus, "idle");
     }
+    if (const codec::Value* storage = value.find("storage"))
+        status.storage_full = text_of(*storage, "text");
     if (const codec::Value* jobs = value.find("jobs")) {
         for (const auto& [state, count] : jobs->members) status.jobs[state] = number_of(count.text);
     }

@@ -25,6 +25,7 @@ struct ServerStatus {
     };
     std::vector<Shares> shares;          // of nodes that differ
     std::string checkpoint_lack;         // why pauses keep no processes; empty = they can
+    std::string storage_full;           // the cause, and what to do; empty = there is room
 };
 
 // A field that is not there keeps its default.

@@ -33,11 +33,15 @@ Outcome<std::string> current_page(Client& client, int rows, const Style& style) 
     const auto jobs = client.jobs({});
     if (!jobs) return tl::unexpected(jobs.error());
     const TopInput input{nodes->nodes, *projects, jobs->jobs, nodes->names, jobs->names};
-    return top_page(input, clock_now(), rows, style);
+    const std::string notice = client.notice().empty()
+                                   ? std::string()
+                                   : style.paint(Tone::Warning, printable(client.notice())) + "\n";
+    return notice + top_page(input, clock_now(), rows - (notice.empty() ? 0 : 1), style);
 }
 
 int show_top(Context& context, const Arguments& arguments) {
     Client client(context);
+    client.keep_notices();
     if (arguments.has("once")) {
         const auto page = current_page(client, kUnboundedRows, context.out);
         if (!page) return report(context, page.error());

@@ -13,6 +13,14 @@ constexpr std::array<std::string_view, 9> kCodes{"invalid",     "not_found", "ex
                                                  "conflict",    "forbidden", "exhausted",
                                                  "unavailable", "timeout",   "internal"};
 
+// What a server has to give that can be used up is its disk; 429 is said of what a client may do.
+constexpr std::string_view kStorageFull = "storage-full";
+
+std::string_view code_for(base::ErrorCode code, int status) {
+    if (code == base::ErrorCode::Exhausted && status == 503) return kStorageFull;
+    return kCodes[static_cast<std::size_t>(code)];
+}
+
 void write_event_members(const ApiStyle& style, JsonWriter& json, const model::Event& event) {
     json.key("sequence"), json.number(event.sequence);
     json.key("time"), style.write(json, event.time);
@@ -104,7 +112,7 @@ base::Result<Page<model::Event>> parse_event_list(std::string_view text, NameTab
 std::string problem_json(const base::Error& error, int status, std::string_view hint) {
     std::string text;
     JsonWriter json(text);
-    const std::string_view code = kCodes[static_cast<std::size_t>(error.code)];
+    const std::string_view code = code_for(error.code, status);
     json.begin_object();
     json.key("type"), json.string("about:blank");
     json.key("title"), json.string(code);
@@ -121,6 +129,7 @@ base::Error parse_problem(std::string_view text) {
     const Value* code = problem ? problem->find("code") : nullptr;
     const Value* detail = problem ? problem->find("detail") : nullptr;
     if (code != nullptr && detail != nullptr) {
+        if (code->text == kStorageFull) return {base::ErrorCode::Exhausted, detail->text};
         for (std::size_t i = 0; i < kCodes.size(); ++i) {
             if (kCodes[i] == code->text) return {static_cast<base::ErrorCode>(i), detail->text};
         }

@@ -224,4 +224,9 @@ TEST_CASE("errors travel through a problem document") {
     CHECK(codec::parse_problem(text).code == error.code);
     CHECK(codec::parse_problem(text).message == error.message);
     CHECK(codec::parse_problem("<html>").code == base::ErrorCode::Internal);
+    const base::Error full{base::ErrorCode::Exhausted, "the disk is full"};
+    CHECK(codec::problem_json(full, 429).find("\"exhausted\"") != std::string::npos);
+    const std::string refusal = codec::problem_json(full, 503);
+    CHECK(refusal.find("\"storage-full\"") != std::string::npos);
+    CHECK(codec::parse_problem(refusal).code == base::ErrorCode::Exhausted);
 }

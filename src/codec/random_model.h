@@ -14,7 +14,6 @@
 namespace berth::codec {
 
 enum class Amounts { Any, Sensible };  // Sensible: not negative, below 2^50
-
 class RandomModel {
   public:
     explicit RandomModel(std::uint64_t seed, Amounts amounts = Amounts::Any)
@@ -45,8 +44,8 @@ class RandomModel {
         record.tasks = placements(), record.hold = placements(), record.frozen = placements();
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.stale_since = maybe(time());
-        record.pause_way = {{}, text(), text()}, record.turn_gpu_ms = large();
-        record.incarnation = small();
+        record.pause_way = {{}, text(), text()};
+        record.turn_gpu_ms = large(), record.incarnation = small();
         const auto frozen = maybe(model::Frozen{{large()}, duration()});
         record.last_pause =
             maybe(model::PauseReceipt{time(), rule(), job(), text(), cost(), time(), maybe(time()),

@@ -35,6 +35,9 @@ base::Status check_supported(const model::JobSpec& spec) {
 
 std::int64_t order_of(const cluster::ProjectState& state) { return state.project.order; }
 
+// What the machine says of itself is a fact.
+Kind kind_of(const std::string& actor) { return actor == kMachine ? Kind::Fact : Kind::Command; }
+
 bool holds_gpus(const model::JobRecord& job) {
     return job.state == JobState::Starting || job.state == JobState::Running;
 }
@@ -42,94 +45,108 @@ bool holds_gpus(const model::JobRecord& job) {
 }  // namespace
 
 void Controller::submit(model::Submission submission, SubmitDone done) {
-    queue([this, submission = std::move(submission),
-           done = std::move(done)](Transaction& transaction) mutable {
+    auto refuse = [this, key = submission.key, done](const base::Error& error) {
+        const bool is_unwritten =
+            unwritten_ && !key.empty() && unwritten_->job_with_key(key).is_valid();
+        done(tl::unexpected(Refusal{is_unwritten ? outcome_unknown(error) : error, {}}));
+    };
+    auto turn = [this, submission = std::move(submission),
+                 done = std::move(done)](Transaction& transaction) mutable {
         take_submission(transaction, submission, done);
-    });
+    };
+    queue_command(std::move(turn), Kind::WhileLogged, std::move(refuse));
+}
+
+void Controller::ask(Kind kind, Done done, std::function<base::Status(Transaction&)> take) {
+    auto refuse = [done](const base::Error& error) { done(tl::unexpected(error)); };
+    auto turn = [this, done = std::move(done),
+                 take = std::move(take)](Transaction& transaction) mutable {
+        answer(transaction, std::move(done), take(transaction));
+    };
+    queue_command(std::move(turn), kind, std::move(refuse));
 }
 
 void Controller::pause(model::JobId job, std::string actor, std::optional<base::Duration> grace,
                        Done done) {
-    queue([=, this, actor = std::move(actor), done = std::move(done)](Transaction& transaction) {
-        answer(transaction, done, take_pause(transaction, job, actor, grace));
-    });
+    ask(Kind::WhileLogged, std::move(done),
+        [=, this, actor = std::move(actor)](Transaction& transaction) {
+            return take_pause(transaction, job, actor, grace);
+        });
 }
 
 void Controller::resume(model::JobId job, std::string actor, Done done) {
-    queue([=, this, actor = std::move(actor), done = std::move(done)](Transaction& transaction) {
-        answer(transaction, done, take_resume(transaction, job, actor));
-    });
+    ask(Kind::Command, std::move(done),
+        [=, this, actor = std::move(actor)](Transaction& transaction) {
+            return take_resume(transaction, job, actor);
+        });
 }
 
 void Controller::cancel(model::JobId job, std::string actor, std::optional<base::Duration> grace,
                         Done done) {
-    queue([=, this, actor = std::move(actor), done = std::move(done)](Transaction& transaction) {
-        answer(transaction, done, take_cancel(transaction, job, actor, grace));
-    });
+    ask(Kind::WhileLogged, std::move(done),
+        [=, this, actor = std::move(actor)](Transaction& transaction) {
+            return take_cancel(transaction, job, actor, grace);
+        });
 }
 
 void Controller::set_project(model::Project project, std::string actor, Done done) {
-    queue([this, project = std::move(project), actor = std::move(actor),
-           done = std::move(done)](Transaction& transaction) {
-        const auto& projects = state_.cluster.projects();
-        const auto known = state_.cluster.find_project(project.name);
-        model::Project next = project;
-        next.order = known.is_valid() ? projects[known.index()].project.order
-                                      : std::ranges::max(projects, {}, order_of).project.order + 1;
-        const bool is_same = known.is_valid() && projects[known.index()].project == next;
-        answer(transaction, done,
-               is_same ? base::Status{}
-                       : transaction.record(model::ProjectSet{std::move(next)}, actor));
-    });
+    ask(kind_of(actor), std::move(done),
+        [this, project = std::move(project), actor](Transaction& transaction) -> base::Status {
+            const auto& projects = state_.cluster.projects();
+            const auto known = state_.cluster.find_project(project.name);
+            model::Project next = project;
+            next.order = known.is_valid()
+                             ? projects[known.index()].project.order
+                             : std::ranges::max(projects, {}, order_of).project.order + 1;
+            if (known.is_valid() && projects[known.index()].project == next) return {};
+            return transaction.record(model::ProjectSet{std::move(next)}, actor);
+        });
 }
 
 void Controller::remove_project(std::string project, std::string actor, Done done) {
-    queue([this, project = std::move(project), actor = std::move(actor),
-           done = std::move(done)](Transaction& transaction) {
-        answer(transaction, done, transaction.record(model::ProjectRemoved{project}, actor));
-    });
+    ask(kind_of(actor), std::move(done),
+        [project = std::move(project), actor](Transaction& transaction) {
+            return transaction.record(model::ProjectRemoved{project}, actor);
+        });
 }
 
 void Controller::set_node(model::Node node, std::string actor, Done done) {
-    queue([this, node = std::move(node), actor = std::move(actor),
-           done = std::move(done)](Transaction& transaction) {
-        const auto known = state_.cluster.find_node(node.name);
-        const bool is_same = known.is_valid() && state_.cluster.description(known) == node;
-        answer(transaction, done,
-               is_same ? base::Status{} : transaction.record(model::NodeSet{node}, actor));
-    });
+    ask(kind_of(actor), std::move(done),
+        [this, node = std::move(node), actor](Transaction& transaction) -> base::Status {
+            const auto known = state_.cluster.find_node(node.name);
+            if (known.is_valid() && state_.cluster.description(known) == node) return {};
+            return transaction.record(model::NodeSet{node}, actor);
+        });
 }
 
 void Controller::set_pool(model::Pool pool, std::string actor, Done done) {
-    queue([this, pool = std::move(pool), actor = std::move(actor),
-           done = std::move(done)](Transaction& transaction) {
-        const auto known = state_.cluster.find_pool(pool.name);
-        const bool is_same = known.is_valid() && state_.cluster.pool(known).description() == pool;
-        answer(transaction, done,
-               is_same ? base::Status{} : transaction.record(model::PoolSet{pool}, actor));
-    });
+    ask(kind_of(actor), std::move(done),
+        [this, pool = std::move(pool), actor](Transaction& transaction) -> base::Status {
+            const auto known = state_.cluster.find_pool(pool.name);
+            if (known.is_valid() && state_.cluster.pool(known).description() == pool) return {};
+            return transaction.record(model::PoolSet{pool}, actor);
+        });
 }
 
 void Controller::remove_pool(std::string pool, std::string actor, Done done) {
-    queue([this, pool = std::move(pool), actor = std::move(actor),
-           done = std::move(done)](Transaction& transaction) {
-        answer(transaction, done, transaction.record(model::PoolRemoved{pool}, actor));
+    ask(kind_of(actor), std::move(done), [pool = std::move(pool), actor](Transaction& transaction) {
+        return transaction.record(model::PoolRemoved{pool}, actor);
     });
 }
 
 void Controller::set_levels(model::Levels levels, Done done) {
-    queue([this, levels = std::move(levels), done = std::move(done)](Transaction& transaction) {
-        const bool is_same = std::ranges::equal(state_.cluster.levels(), levels);
-        answer(transaction, done,
-               is_same ? base::Status{} : transaction.record(model::LevelsSet{levels}, kMachine));
-    });
+    ask(Kind::Fact, std::move(done),
+        [this, levels = std::move(levels)](Transaction& transaction) -> base::Status {
+            if (std::ranges::equal(state_.cluster.levels(), levels)) return {};
+            return transaction.record(model::LevelsSet{levels}, kMachine);
+        });
 }
 
 void Controller::set_policy(model::PolicyChanges changes, std::string actor, Done done) {
-    queue([this, changes = std::move(changes), actor = std::move(actor),
-           done = std::move(done)](Transaction& transaction) {
-        answer(transaction, done, take_policy(transaction, changes, actor));
-    });
+    ask(kind_of(actor), std::move(done),
+        [this, changes = std::move(changes), actor](Transaction& transaction) {
+            return take_policy(transaction, changes, actor);
+        });
 }
 
 // Kept as the setting itself writes it, so that what is the same is the same text.
@@ -198,6 +215,8 @@ void Controller::take_submission(Transaction& transaction, model::Submission& su
             return tell(tl::unexpected(Refusal{known.error(), {}}));
         }
     }
+    // A job that was taken before is answered with; another one has no room.
+    if (room_.shortage()) return tell(tl::unexpected(Refusal{room_.refusal(), {}}));
     const model::JobId id{state_.last_job.value + 1};
     lifecycle::fill_in(submission.spec, policy_);
     model::JobSubmitted submitted{id, std::move(submission.spec), submission.launch.user,

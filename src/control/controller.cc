@@ -37,20 +37,50 @@ std::optional<model::TimePoint> earlier(std::optional<model::TimePoint> a,
 Controller::Controller(Settings settings, Ports ports)
     : settings_(std::move(settings)), ports_(ports), policy_(settings_.policy) {}
 
-void Controller::queue(Turn turn, base::Duration within) {
-    queue_.push_back(std::move(turn));
+void Controller::queue(Inbox::Turn fact, base::Duration within) {
+    inbox_.add(std::move(fact), Kind::Fact, {});
     settings_.wake(within);
+}
+
+void Controller::queue_command(Inbox::Turn turn, Kind kind, Inbox::Refuse refuse) {
+    inbox_.add(std::move(turn), kind, std::move(refuse));
+    settings_.wake(base::Duration{0});
 }
 
 void Controller::step() {
     if (has_failed()) return;
-    const std::vector<Turn> turns = std::exchange(queue_, {});
+    room_.look(ports_.store, ports_.clock.now(), !unwritten_);
+    const bool may_write = write_unwritten();
+    std::vector<Inbox::Turn> turns = inbox_.take(writable(), room_.refusal());
+    if (!may_write) return;
     Transaction transaction(state_, std::max(ports_.clock.now(), state_.time), turns.size());
-    for (const Turn& turn : turns) turn(transaction);
+    for (Inbox::Turn& turn : turns) turn(transaction);
     for (const model::Event& event : transaction.batch().events) note_change(event.body);
-    decide(transaction);
+    if (!room_.shortage()) decide(transaction);
     repeat_stops(transaction);
     if (commit(transaction)) run_effects(transaction);
+}
+
+// True when memory is not ahead of the log: nothing else may be written before.
+bool Controller::write_unwritten() {
+    if (!unwritten_) return true;
+    Transaction transaction = std::move(*unwritten_);
+    unwritten_.reset();
+    if (!commit(transaction)) return false;
+    run_effects(transaction);
+    return true;
+}
+
+Writable Controller::writable() const {
+    if (unwritten_ || has_failed()) return Writable::Nothing;
+    return room_.shortage() ? Writable::Ends : Writable::All;
+}
+
+const std::optional<Shortage>& Controller::shortage() {
+    const bool was_short = room_.shortage().has_value();
+    room_.look(ports_.store, ports_.clock.now(), !unwritten_);
+    if (room_.shortage().has_value() != was_short) settings_.wake(base::Duration{0});
+    return room_.shortage();
 }
 
 void Controller::note_change(const model::EventBody& body) {
@@ -62,29 +92,38 @@ void Controller::note_change(const model::EventBody& body) {
         body);
 }
 
-// True when everything in the batch is durable. Tells those who wait, either way.
-bool Controller::commit(const Transaction& transaction) {
+// True when everything in the batch is durable. Answers those who wait, either way: a batch that
+// was not written may be, later, by the next try or by what the disk has of it after a restart.
+bool Controller::commit(Transaction& transaction) {
     const ports::Batch& batch = transaction.batch();
     if (!batch.is_empty()) {
         crash::crash_point("before-commit");
         if (const base::Status written = ports_.store.commit(batch); !written) {
-            failure_ = base::Error{base::ErrorCode::Unavailable,
-                                   "the event log cannot be written: " + written.error().message};
-            for (const auto& tell : transaction.acknowledgements()) tell(&*failure_);
+            const base::Error unknown = outcome_unknown(written.error());
+            for (const auto& tell : transaction.take_acknowledgements()) tell(&unknown);
+            if (written.error().code == base::ErrorCode::Exhausted) {
+                room_.begin_shortage(ports_.store, ports_.clock.now());
+                unwritten_.emplace(std::move(transaction));
+            } else {
+                failure_ = unknown;
+            }
             return false;
         }
         crash::crash_point("after-commit");
         settings_.committed(batch.events);
         events_since_snapshot_ += static_cast<std::int64_t>(batch.events.size());
     }
-    for (const auto& tell : transaction.acknowledgements()) tell(nullptr);
+    for (const auto& tell : transaction.take_acknowledgements()) tell(nullptr);
     if (!batch.is_empty()) crash::crash_point("after-ack");
     return true;
 }
 
 std::optional<model::TimePoint> Controller::next_deadline() const {
-    std::optional<model::TimePoint> next = next_wakeup_;
-    if (needs_decision_) next = earlier(next, decide_from_);
+    if (unwritten_) return room_.next_look();
+    // Nothing is decided without room.
+    const bool is_short = room_.shortage().has_value();
+    std::optional<model::TimePoint> next = is_short ? room_.next_look() : next_wakeup_;
+    if (needs_decision_ && !is_short) next = earlier(next, decide_from_);
     for (const auto& [job, stopping] : stopping_) {
         next = earlier(next, stopping.deadline + kStopPatience);
     }

@@ -10,55 +10,31 @@
 //
 // Guarantees: 1. nothing is acknowledged, started or stopped before its event is durable;
 // 2. after a crash at any moment recover() continues from the log: acknowledged jobs are there, ids
-// are never used twice, what was ordered and not done is ordered again; 3. after a failed commit
-// nothing more happens (has_failed()): memory is ahead of the log, a restart is the recovery.
+// are never used twice, what was ordered and not done is ordered again; 3. without room nothing new
+// is taken up and no job is started: what people ask for is refused with the cause, but for what
+// lets jobs end. A batch that the log has no room for is tried again, alone, until it is written;
+// nothing of it happens before; 4. after a commit that failed otherwise nothing more happens
+// (has_failed()): memory is ahead of the log, a restart is the recovery.
 // One thread.
 #pragma once
 
 #include <functional>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "control/admission.h"
+#include "control/inbox.h"
+#include "control/settings.h"
+#include "control/shortage.h"
 #include "control/submission.h"
 #include "control/transaction.h"
 #include "control/verdicts.h"
 #include "lifecycle/apply.h"
-#include "model/policy.h"
-#include "ports/clock.h"
-#include "ports/launcher.h"
-#include "ports/store.h"
 #include "scheduling/memory.h"
 
 namespace berth::control {
-
-// A job whose attempts were lost more often in a row, none with progress, is given up.
-inline constexpr int kLostAttemptsMax = 5;
-// An attempt that should have been killed by now is asked again after this. One that is visibly
-// saving is given some of it (docs/reference/job-processes.md).
-inline constexpr base::Duration kStopPatience{30 * 1000};
-// News that nobody acts on wait so long for others to share a write with. A short job has ended by
-// then, and costs one write instead of two.
-inline constexpr base::Duration kNewsLinger{20};
-
-struct Settings {
-    model::Policy policy;  // but for what people set
-    // A snapshot is written after so many events, or a few for each live job.
-    std::int64_t snapshot_events = 20'000;
-    // Something was queued: step() should be called within so long.
-    std::function<void(base::Duration)> wake = [](base::Duration) {};
-    // These events are durable now; the state includes them.
-    std::function<void(std::span<const model::Event>)> committed = [](auto) {};
-};
-
-struct Ports {
-    const ports::Clock& clock;
-    ports::Store& store;
-    ports::Launcher& launcher;
-};
 
 class Controller final : public ports::LauncherListener {
   public:
@@ -111,6 +87,8 @@ class Controller final : public ports::LauncherListener {
     const model::Policy& policy() const { return policy_; }
     // Without what people have set since.
     const model::Policy& started_policy() const { return settings_.policy; }
+    // Set while there is no room for more, as of now.
+    const std::optional<Shortage>& shortage();
     // Why a job waits; none when it waits for nothing.
     std::optional<model::Verdict> why(model::JobId job);
     Outlook outlook(const model::Submission& submission);
@@ -118,11 +96,14 @@ class Controller final : public ports::LauncherListener {
     base::Duration grace_of(const model::LaunchSpec& launch) const;
 
   private:
-    // A command or fact, in the order of arrival.
-    using Turn = std::function<void(Transaction&)>;
-    void queue(Turn turn, base::Duration within = base::Duration{0});
+    // A fact, which waits where it cannot be written down.
+    void queue(Inbox::Turn fact, base::Duration within = base::Duration{0});
+    void queue_command(Inbox::Turn turn, Kind kind, Inbox::Refuse refuse);
+    bool write_unwritten();
+    Writable writable() const;
 
     // commands.cc
+    void ask(Kind kind, Done done, std::function<base::Status(Transaction&)> take);
     void take_submission(Transaction& transaction, model::Submission& submission,
                          const SubmitDone& done);
     base::Result<model::JobId> known_by_key(const Transaction& transaction,
@@ -175,7 +156,7 @@ class Controller final : public ports::LauncherListener {
     void take_up_attempts();
 
     void note_change(const model::EventBody& body);
-    bool commit(const Transaction& transaction);
+    bool commit(Transaction& transaction);
 
     Settings settings_;
     Ports ports_;
@@ -184,8 +165,12 @@ class Controller final : public ports::LauncherListener {
     scheduling::Memory memory_;  // of decisions about the state
     Admission admission_;
     Verdicts verdicts_;
-    std::vector<Turn> queue_;
+    Inbox inbox_;
+    RoomWatch room_;
     std::optional<base::Error> failure_;
+    // Applied to the state, and not yet in the log for want of room.
+    std::optional<Transaction> unwritten_;
+
     bool needs_decision_ = true;
     model::TimePoint decide_from_;  // not before, so that decisions leave room for the rest
     std::optional<model::TimePoint> next_wakeup_;

@@ -95,6 +95,7 @@ void Controller::on_frozen(ports::AttemptId attempt, const model::Frozen& frozen
 }
 
 void Controller::on_idle(ports::AttemptId attempt, base::Duration idle) {
+    if (unwritten_) return;  // it is told again
     queue(
         [this, attempt, idle](Transaction& transaction) { take_idle(transaction, attempt, idle); });
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "lifecycle/apply.h"
@@ -64,7 +65,10 @@ class Transaction {
     const ports::Batch& batch() const { return batch_; }
     // The command of a job submitted in this turn, else null.
     const model::LaunchSpec* launch_of(model::JobId job) const;
-    const std::vector<Acknowledgement>& acknowledgements() const { return acknowledgements_; }
+    // Each is told once.
+    std::vector<Acknowledgement> take_acknowledgements() {
+        return std::exchange(acknowledgements_, {});
+    }
     const std::vector<model::JobId>& starts() const { return starts_; }
     const std::vector<StopOrder>& stops() const { return stops_; }
     const std::vector<ports::AttemptId>& parks() const { return parks_; }

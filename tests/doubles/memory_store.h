@@ -30,15 +30,20 @@ class MemoryStore final : public ports::Store {
 
     explicit MemoryStore(Disk& disk) : disk_(disk) {}
 
-    // The next commits fail as on a full disk, until set back.
+    // The next commits fail as when a sync does, until set back.
     void set_failing(bool is_failing) { is_failing_ = is_failing; }
+    // The next commits find no room, until set back.
+    void set_full(bool is_full) { is_full_ = is_full; }
+    void set_room(ports::Room room) { room_ = std::move(room); }
 
     // The next server is to begin the log anew.
     void begin(model::LogBegun begins) { begins_ = std::move(begins); }
     std::optional<model::LogBegun> begins() const override { return begins_; }
 
+    ports::Room room() const override { return room_; }
     base::Status commit(const ports::Batch& batch) override {
-        if (is_failing_) return base::fail(base::ErrorCode::Unavailable, "store: disk is full");
+        if (is_failing_) return base::fail(base::ErrorCode::Unavailable, "store: disk I/O error");
+        if (is_full_) return base::fail(base::ErrorCode::Exhausted, "store: disk is full");
         auto sequence = static_cast<std::int64_t>(disk_.events.size());
         for (const model::Event& event : batch.events) {
             if (event.sequence != ++sequence) {
@@ -64,7 +69,8 @@ class MemoryStore final : public ports::Store {
         return disk_.snapshot;
     }
     base::Status write_snapshot(const model::Snapshot& snapshot) override {
-        if (is_failing_) return base::fail(base::ErrorCode::Unavailable, "store: disk is full");
+        if (is_failing_) return base::fail(base::ErrorCode::Unavailable, "store: disk I/O error");
+        if (is_full_) return base::fail(base::ErrorCode::Exhausted, "store: disk is full");
         disk_.snapshot = snapshot;
         std::erase_if(disk_.keys, [&](const auto& entry) {
             return entry.second.time < snapshot.time - ports::kKeyKept;
@@ -126,6 +132,8 @@ class MemoryStore final : public ports::Store {
     Disk& disk_;
     bool is_failing_ = false;
     std::optional<model::LogBegun> begins_;
+    bool is_full_ = false;
+    ports::Room room_;
 };
 
 }  // namespace berth::tests

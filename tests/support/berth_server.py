@@ -67,7 +67,8 @@ class Server:
         self.close()
         result = subprocess.run(
             [self.programs / "berth", "up", "--port", "0", *self.flags],
-            capture_output=True, text=True, env=dict(self.environment, **environment), timeout=PATIENCE)
+            capture_output=True, text=True, env=dict(self.environment, **environment),
+            timeout=PATIENCE)
         if result.returncode != 0:
             raise RuntimeError(f"berth up: {result.stderr}")
         self.banner = result.stdout

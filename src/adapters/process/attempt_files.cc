@@ -106,10 +106,9 @@ base::Result<Descriptor> create_status(const std::string& jobs_dir,
         return base::fail(base::ErrorCode::Exists,
                           "\"" + path + "\" is of an attempt begun before");
     const std::string line = attempt.log.empty() ? "" : supervision::log_line(attempt.log);
-    const bool is_written =
-        text == line ||
-        (::ftruncate(file.get(), 0) == 0 &&
-         ::write(file.get(), line.data(), line.size()) == static_cast<ssize_t>(line.size()));
+    const bool is_written = text == line || (::ftruncate(file.get(), 0) == 0 &&
+                                             ::write(file.get(), line.data(), line.size()) ==
+                                                 static_cast<ssize_t>(line.size()));
     if (!is_written) return cannot_make(path);
     BERTH_TRY_VOID(supervision::take_room(file.get()));
     return file;

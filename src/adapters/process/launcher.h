@@ -25,8 +25,8 @@ namespace berth::process {
 struct ProcessLauncherOptions {
     std::string data_dir;  // absolute; jobs/ is made below it (attempt_files.h)
     std::string supervisor;  // path of the berth-supervisor program
-    std::string cluster;     // tells servers on one machine apart
-    std::string runtime;     // path of the runtime folder, which is there (runtime/folder.h)
+    std::string cluster;  // tells servers on one machine apart
+    std::string runtime;  // path of the runtime folder, which is there (runtime/folder.h)
     std::int64_t log_limit = 0;  // bytes on disk for each task's log; 0 = none
 };
 

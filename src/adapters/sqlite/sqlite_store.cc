@@ -386,7 +386,7 @@ Status make_durable(Database& database) {
 }
 
 Result<std::unique_ptr<ports::Store>> try_to_open(const std::string& directory,
-                                                   const Expected& expected) {
+                                                  const Expected& expected) {
     BERTH_TRY(lock, DataLock::take(directory));
     const std::string path = directory + "/berth.db";
     BERTH_TRY(high, HighMarkFile::read(directory));

@@ -125,6 +125,7 @@ struct Server::Parts {
     void set_up_cluster(std::vector<model::Node> nodes);
     void step_soon();
     void step();
+    void tell_shortage();
     void set_timer();
     void step_at(asio::steady_timer::time_point time);
     void tick();
@@ -158,6 +159,7 @@ struct Server::Parts {
     bool is_ticking = false;
     bool is_ending = false;
     bool waits_for_jobs = false;
+    bool is_short = false;  // of room, as was told
     int exit_code = 0;
     // What is to be done on the loop when the other thread has done its part. It never sees these:
     // they hold connections.
@@ -258,7 +260,9 @@ base::Status Server::Parts::make_controller(const model::Policy& policy) {
 // What this machine has, and a project to submit to without any set-up.
 void Server::Parts::set_up_cluster(std::vector<model::Node> nodes) {
     const auto note = [this](const base::Status& status) {
-        if (!status && !set_up_error) set_up_error = status.error();
+        // What the log has no room for now is written down later.
+        const bool is_done = status || status.error().code == base::ErrorCode::Unavailable;
+        if (!is_done && !set_up_error) set_up_error = status.error();
     };
     const cluster::Cluster& cluster = controller->state().cluster;
     if (options.levels) controller->set_levels(*options.levels, note);
@@ -327,12 +331,20 @@ void Server::Parts::step() {
     controller->step();
     if (clock.now() - kept_time >= kKeepTimeEvery) keep_time();
     if (!controller->has_failed()) {
+        tell_shortage();
         if (waits_for_jobs && controller->state().jobs.empty()) return end();
         return set_timer();
     }
-    log_line("berth ends: " + controller->failure()->message);
-    exit_code = 1;
+    log_line(controller->failure()->message);
+    exit_code = kLogFailed;
     end();
+}
+
+void Server::Parts::tell_shortage() {
+    const auto& shortage = controller->shortage();
+    if (shortage.has_value() == is_short) return;
+    is_short = shortage.has_value();
+    log_line(is_short ? control::shortage_text(shortage->room) : "there is room again");
 }
 
 void Server::Parts::set_timer() {
@@ -427,6 +439,8 @@ int Server::run() {
     parts.log_line("berth ended");
     return parts.exit_code;
 }
+
+int Server::port() const { return parts_->site->facts.port; }
 
 std::string Server::banner() const {
     const Parts& parts = *parts_;

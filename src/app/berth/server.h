@@ -38,6 +38,9 @@ struct ServerOptions {
     bool demo = false;
 };
 
+// Of a server whose log failed: what the log has shows when it is opened anew.
+inline constexpr int kLogFailed = 3;
+
 class Server {
   public:
     // Everything up to the first decision; answers clients from run() on.
@@ -47,8 +50,10 @@ class Server {
 
     // What people read when it is ready.
     std::string banner() const;
-    // Until it is told to end. Returns the exit code of the process.
+    // Until it is told to end, or its log failed. Returns the exit code of the process.
     int run();
+    // The port that clients know.
+    int port() const;
 
   private:
     struct Parts;

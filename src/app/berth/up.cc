@@ -15,7 +15,7 @@
 #include <sstream>
 #include <utility>
 
-#include "app/berth/server.h"
+#include "app/berth/serve.h"
 #include "cli/arguments.h"
 #include "cli/context.h"
 #include "model/policy_settings.h"
@@ -214,9 +214,7 @@ std::string read_all(int file) {
     write_to_the_log(options.data_dir);
     write_all(report, "ready\n" + (*server)->banner());
     ::close(report);
-    const int exit_code = (*server)->run();
-    server->reset();  // the log is one file again
-    ::_exit(exit_code);
+    ::_exit(serve(std::move(*server), options));
 }
 
 int start_in_background(const Context& context, const ServerOptions& options) {
@@ -245,7 +243,7 @@ int start_in_background(const Context& context, const ServerOptions& options) {
         return cli::report(context, {cli::kServerUnreachable, "the server ended while it started",
                                      "berth up --foreground"});
     }
-    const auto code = static_cast<base::ErrorCode>(head.front() - '0');
+    const auto code = static_cast<base::ErrorCode>(std::stoi(head));
     return cli::report(context, failure_of({code, text}));
 }
 
@@ -256,7 +254,7 @@ int run_up(Context& context, const Arguments& arguments) {
     auto server = Server::open(*options);
     if (!server) return cli::report(context, failure_of(server.error()));
     cli::print((*server)->banner());
-    return (*server)->run();
+    return serve(std::move(*server), *options);
 }
 
 }  // namespace

@@ -76,10 +76,10 @@ void Supervisor::wait_and_serve() {
     relay_.collect(polls, wants_output());
 
     std::optional<std::int64_t> deadline;
-    for (const auto& candidate : {attach_deadline_, look_deadline_, stop_deadline_, stall_deadline_,
-                                  gang_deadline_, leftover_deadline_, kill_again_,
-                                  freezer_deadline_, ask_again_, reach_again_, listen_again_,
-                                  write_again_}) {
+    for (const auto& candidate :
+         {attach_deadline_, look_deadline_, stop_deadline_, stall_deadline_, gang_deadline_,
+          leftover_deadline_, kill_again_, freezer_deadline_, ask_again_, reach_again_,
+          listen_again_, write_again_}) {
         if (candidate) deadline = std::min(deadline.value_or(*candidate), *candidate);
     }
     const timespec wait = deadline ? until(*deadline) : timespec{};

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How is a job handed in once, although the answer may get lost? By a key under which it is asked
+// again: the server answers with the job that it took before, if it did.
+#include <sys/random.h>
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "cli/client.h"
+#include "cli/job_text.h"
+#include "codec/json.h"
+#include "codec/json_api.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr base::Duration kAskAgainFor{20'000};
+constexpr std::chrono::milliseconds kPause{500};
+
+std::string random_key() {
+    std::array<std::uint8_t, 16> bytes{};
+    std::size_t filled = 0;
+    while (filled < bytes.size()) {
+        const ssize_t got = ::getrandom(bytes.data() + filled, bytes.size() - filled, 0);
+        if (got > 0) filled += static_cast<std::size_t>(got);
+    }
+    std::string key = "cli-";
+    for (const std::uint8_t byte : bytes) {
+        key += "0123456789abcdef"[byte >> 4];
+        key += "0123456789abcdef"[byte & 15];
+    }
+    return key;
+}
+
+// Whether the server, if it heard the request, may have taken the job.
+bool may_have_taken(const base::Result<HttpResponse>& response, bool was_sent) {
+    if (!response) return was_sent;
+    return response->status == 503 &&
+           codec::parse_problem(response->body).code == base::ErrorCode::Unavailable;
+}
+
+}  // namespace
+
+Outcome<JobAnswer> Client::submit(const model::Submission& submission) {
+    const std::string key = submission.key.empty() ? random_key() : submission.key;
+    const HttpRequest request{.method = "POST",
+                              .target = "/api/v1/jobs",
+                              .body = codec::submission_json(submission),
+                              .headers = {{"Idempotency-Key", key}}};
+    const base::TimePoint give_up = clock_now() + kAskAgainFor;
+    bool may_be_taken = false;
+    for (;;) {
+        auto response = connection_.send(request, patience_);
+        if (response) take_notice(*response);
+        if (response && response->status < 300) return read_job(std::move(response->body));
+        may_be_taken |= may_have_taken(response, connection_.has_sent());
+        Failure failure = response ? refused(*response) : no_answer(response.error());
+        // Until it is settled by an answer of another kind.
+        const bool is_settled = failure.exit_code != kServerUnreachable;
+        if (!may_be_taken || is_settled) return tl::unexpected(std::move(failure));
+        if (clock_now() >= give_up) {
+            failure.cause += "; whether the job was taken is not known";
+            failure.remedy = "berth ls, or submit the same again with --key " + key;
+            return tl::unexpected(std::move(failure));
+        }
+        std::this_thread::sleep_for(kPause);
+    }
+}
+
+}  // namespace berth::cli
