@@ -25,7 +25,6 @@ using model::JobState;
 constexpr base::Duration kLook{250};
 constexpr base::Duration kAlone{4'000};           // how long Susan has everything to herself
 constexpr base::Duration kPatience{120'000};      // for any one thing to happen
-constexpr base::Duration kGrace{60'000};          // the default of berth up
 constexpr int kStepMs = 100;
 constexpr int kSusanSteps = 160;
 constexpr int kOwnerSteps = 60;
@@ -224,8 +223,7 @@ class Demo {
                               .owners = {"joe", "jemma"},
                               .quota = base::gpus(2),
                               .gpus = base::gpus(8),
-                              .steps = kSusanSteps,
-                              .grace = kGrace};
+                              .steps = kSusanSteps};
         tell("What was promised, checked against the event log and what the jobs printed:");
         bool all_kept = true;
         const Style& style = outer_.out;

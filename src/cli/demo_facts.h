@@ -52,13 +52,16 @@ struct Promise {
     std::string text;    // with the numbers
 };
 
+// An owner's job runs within so long of its submission, on a slow and busy machine as well: the
+// borrower's job is asked to save, saves, and has gone.
+inline constexpr base::Duration kOwnerWaitMax{500};
+
 struct DemoStory {
     std::string borrower;                 // Susan's project
     std::vector<std::string> owners;      // Joe's and Jemma's
     model::MilliGpu quota{0};             // of each
     model::MilliGpu gpus{0};              // of the machine
     int steps = 0;                        // of each of the borrower's jobs
-    base::Duration grace{0};
 };
 
 std::vector<Promise> judge(const DemoStory& story, const DemoFacts& facts,

@@ -93,8 +93,7 @@ TEST_CASE("a broken promise is told as broken") {
                     .owners = {"joe"},
                     .quota = base::gpus(1),
                     .gpus = base::gpus(2),
-                    .steps = 2,
-                    .grace = base::Duration{1000}};
+                    .steps = 2};
     const DemoFacts facts = Log()
                                 .submit(1, "susan")
                                 .submit(2, "joe")
@@ -114,6 +113,15 @@ TEST_CASE("a broken promise is told as broken") {
     CHECK_FALSE(promises[3].is_kept);  // held nothing
     CHECK_FALSE(promises[4].is_kept);  // step 1 twice
     CHECK(promises[5].is_kept);        // all ended well
+}
+
+TEST_CASE("owners that wait longer than half a second were not served") {
+    const DemoStory story{.borrower = "susan", .owners = {"joe"}};
+    DemoFacts facts = Log().submit(1, "joe").start(1, 0).end(1).facts();
+    facts.jobs.at(JobId{1}).wait = kOwnerWaitMax;
+    CHECK(judge(story, facts, {})[1].is_kept);
+    facts.jobs.at(JobId{1}).wait += base::Duration{1};
+    CHECK_FALSE(judge(story, facts, {})[1].is_kept);
 }
 
 }  // namespace berth::cli
