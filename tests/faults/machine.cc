@@ -23,8 +23,8 @@ void Machine::Connection::stop(ports::AttemptId attempt, ports::StopReason, base
     tell_later(attempt);
 }
 
-void Machine::Connection::recover(std::span<const ports::AttemptId> attempts) {
-    for (const ports::AttemptId attempt : attempts) tell_later(attempt);
+void Machine::Connection::recover(std::span<const ports::BegunAttempt> attempts) {
+    for (const ports::BegunAttempt& attempt : attempts) tell_later(attempt.id);
 }
 
 void Machine::Connection::tell_later(ports::AttemptId attempt) { news_.push_back(attempt); }

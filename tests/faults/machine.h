@@ -25,7 +25,7 @@ class Machine {
         void resume(const ports::LaunchOrder&) override {}
         model::PauseWay pause_way(ports::AttemptId) const override { return {}; }
         void stop(ports::AttemptId attempt, ports::StopReason, base::Duration) override;
-        void recover(std::span<const ports::AttemptId> attempts) override;
+        void recover(std::span<const ports::BegunAttempt> attempts) override;
         // Tells what happened since; true when there was something.
         bool tell();
 

@@ -75,6 +75,7 @@ class World final : public ports::LauncherListener {
     static std::string cluster_of(const std::string& data_dir) {
         return std::filesystem::path(data_dir).filename();
     }
+    std::string cluster() const { return cluster_of(data_dir_); }
 
     void on_running(AttemptId id) override { running.insert(id); }
     void on_saved(AttemptId id) override { ++saved[id]; }

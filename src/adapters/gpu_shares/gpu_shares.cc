@@ -101,7 +101,7 @@ std::string GpuShares::try_shares() {
     const auto gpu = std::ranges::find_if(gpus_, can_be_tried);
     if (gpu == gpus_.end()) return {};
     return why_shares_are_not_kept(
-        {settings_.programs, settings_.directory + "/proof", software_dir_, settings_.in_front,
+        {settings_.programs, settings_.directory + "-proof", software_dir_, settings_.in_front,
          software_environment(gpu->node)},
         *gpu);
 }

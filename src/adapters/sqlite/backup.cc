@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 using base::ErrorCode;
 
-tl::unexpected<base::Error> unavailable(const std::string& what, const std::string& path,
-                                        const std::string& why) {
+tl::unexpected<base::Error> copy_unavailable(const std::string& what, const std::string& path,
+                                             const std::string& why) {
     return base::fail(ErrorCode::Unavailable, "cannot " + what + " \"" + path + "\": " + why);
 }
 
@@ -48,7 +48,7 @@ base::Status sync_file(const std::string& path) {
     const int error = errno;
     if (file >= 0) ::close(file);
     if (is_done) return {};
-    return unavailable("write", path, std::generic_category().message(error));
+    return copy_unavailable("write", path, std::generic_category().message(error));
 }
 
 base::Result<LogEnd> end_of_sound(const std::string& path, const std::string& name) {
@@ -74,7 +74,7 @@ base::Status give_name(const std::string& path, const std::string& file) {
     if (::link(path.c_str(), file.c_str()) != 0) {
         const int error = errno;
         if (error == EEXIST) return base::fail(ErrorCode::Exists, "\"" + file + "\" exists");
-        return unavailable("make", file, std::generic_category().message(error));
+        return copy_unavailable("make", file, std::generic_category().message(error));
     }
     return sync_directory(folder_of(file));
 }
@@ -91,7 +91,7 @@ base::Status move_file(const std::string& from, const std::string& to) {
     std::error_code error;
     fs::rename(from, to, error);
     if (!error) return {};
-    return unavailable("move", from, error.message());
+    return copy_unavailable("move", from, error.message());
 }
 
 // How far the directory has come, by its mark or by the log that is there.

@@ -29,7 +29,12 @@ base::ErrorCode code_of(sqlite3* database) {
 }
 
 tl::unexpected<base::Error> error_of(sqlite3* database) {
-    return base::fail(code_of(database), std::string("store: ") + sqlite3_errmsg(database));
+    const int code = sqlite3_errcode(database) & 0xff;
+    std::string text = std::string("store: ") + sqlite3_errmsg(database);
+    if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) {
+        text += "; berth check says what is damaged, berth restore FILE puts a backup in its place";
+    }
+    return base::fail(code_of(database), std::move(text));
 }
 
 }  // namespace

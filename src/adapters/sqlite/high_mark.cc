@@ -21,7 +21,7 @@ constexpr std::size_t kLineSize = 128;
 
 std::string path_in(const std::string& directory) { return directory + "/high"; }
 
-tl::unexpected<base::Error> unavailable(const std::string& what, const std::string& path) {
+tl::unexpected<base::Error> mark_unavailable(const std::string& what, const std::string& path) {
     return base::fail(base::ErrorCode::Unavailable,
                       what + " \"" + path + "\": " + std::generic_category().message(errno));
 }
@@ -53,27 +53,28 @@ base::Result<std::optional<HighMark>> HighMarkFile::read(const std::string& dire
     const std::string path = path_in(directory);
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (file < 0 && errno == ENOENT) return std::optional<HighMark>{};
-    if (file < 0) return unavailable("cannot open", path);
+    if (file < 0) return mark_unavailable("cannot open", path);
     std::array<char, kLineSize> text{};
     const ssize_t size = ::pread(file, text.data(), text.size(), 0);
     ::close(file);
-    if (size < 0) return unavailable("cannot read", path);
+    if (size < 0) return mark_unavailable("cannot read", path);
     const auto mark = parse(std::string(text.data(), static_cast<std::size_t>(size)));
     if (mark) return mark;
-    return base::invalid("\"" + path +
-                         "\" does not say how far the log has come; restore a backup (berth "
-                         "restore FILE), or remove it and go on from this log (berth up "
-                         "--accept-older-log)");
+    return base::fail(base::ErrorCode::Conflict,
+                      "\"" + path +
+                          "\" does not say how far the log has come; restore a backup (berth "
+                          "restore FILE), or remove it and go on from this log (berth up "
+                          "--accept-older-log)");
 }
 
 base::Result<HighMarkFile> HighMarkFile::make(const std::string& directory, const HighMark& mark) {
     const std::string path = path_in(directory);
     HighMarkFile made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (made.file_ < 0) return unavailable("cannot make", path);
+    if (made.file_ < 0) return mark_unavailable("cannot make", path);
     const std::string line = line_of(mark);
     const bool is_written =
         ::pwrite(made.file_, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size());
-    if (!is_written || ::fsync(made.file_) != 0) return unavailable("cannot write", path);
+    if (!is_written || ::fsync(made.file_) != 0) return mark_unavailable("cannot write", path);
     BERTH_TRY_VOID(sync_directory(directory));
     return made;
 }

@@ -29,7 +29,7 @@ struct HighMark {
 
 class HighMarkFile {
   public:
-    // None when there is none. Errors: Unavailable; Invalid, when it is none of ours.
+    // None when there is none. Errors: Unavailable; Conflict, when it is none of ours.
     static base::Result<std::optional<HighMark>> read(const std::string& directory);
     // Makes it, durably, with this in it. Errors: Unavailable.
     static base::Result<HighMarkFile> make(const std::string& directory, const HighMark& mark);
