@@ -92,8 +92,8 @@ class TheLog(ServerCase):
         self.assertNotEqual(up.returncode, 0)
         self.assertIn("berth restore FILE", up.stderr)
         check = self.server.berth("check", check=False)
-        self.assertEqual(check.returncode, 1)
-        self.assertIn("the file is damaged", check.stdout)
+        self.assertNotEqual(check.returncode, 0)
+        self.assertRegex(check.stdout + check.stderr, "damaged|malformed")
 
     def test_the_log_of_another_directory_is_refused(self):
         self.run_until_down()
