@@ -14,6 +14,12 @@ set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g -D_GLIBCXX_ASSERTIONS")
 
 set(BERTH_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, such as address,undefined")
 
+# A module compiles as a few large units, not file by file: its headers are read and the templates
+# they lead to are compiled once for each unit (docs/adr/0028). Names in anonymous namespaces are
+# therefore unique within a module. The presets debug and clang compile each file by itself.
+option(BERTH_UNITY "Compile a module as a few large units" ON)
+set(berth_unity_files 12)
+
 find_program(berth_ccache ccache)
 if(berth_ccache)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${berth_ccache}")

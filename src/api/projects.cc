@@ -100,7 +100,7 @@ base::Result<model::Project> changed(model::Project project, const std::string& 
 }
 
 // What a change of this project's rights makes promise too much.
-std::vector<std::string> notes_on(const Site& site, const std::string& project) {
+std::vector<std::string> notes_on_project(const Site& site, const std::string& project) {
     const cluster::Cluster& cluster = site.controller.state().cluster;
     const auto id = cluster.find_project(project);
     if (!id.is_valid()) return {};
@@ -139,7 +139,7 @@ void put_project(Site& site, Call call) {
         [&site, name, respond = call.respond,
          is_new = !known.is_valid()](const base::Status& status) {
             if (!status) return respond(refused(status.error()));
-            respond(json_response(notes_json(notes_on(site, name)), is_new ? 201 : 200));
+            respond(json_response(notes_json(notes_on_project(site, name)), is_new ? 201 : 200));
         });
 }
 

@@ -79,10 +79,10 @@ int print_script(Context&, const Arguments& arguments) {
 
 using Candidates = std::vector<std::pair<std::string, std::string>>;
 
-constexpr base::Duration kPatience{300};
+constexpr base::Duration kAnswerPatience{300};
 
 void add_from_server(const Context& context, Completes kind, Candidates& candidates) {
-    Client client(context, kPatience);
+    Client client(context, kAnswerPatience);
     if (kind == Completes::Jobs) {
         const auto jobs = client.jobs({.finished = 20});
         if (!jobs) return;

@@ -24,7 +24,7 @@ using model::JobState;
 
 constexpr base::Duration kLook{250};
 constexpr base::Duration kAlone{4'000};           // how long Susan has everything to herself
-constexpr base::Duration kPatience{120'000};      // for any one thing to happen
+constexpr base::Duration kDemoPatience{120'000};      // for any one thing to happen
 constexpr int kStepMs = 100;
 constexpr int kSusanSteps = 160;
 constexpr int kOwnerSteps = 60;
@@ -95,7 +95,7 @@ class Demo {
     }
 
     // Shows the bar until `is_over` or a failure of the story.
-    Success watch(const Condition& is_over, base::Duration at_most = kPatience) {
+    Success watch(const Condition& is_over, base::Duration at_most = kDemoPatience) {
         const base::TimePoint until = clock_now() + at_most;
         for (;;) {
             const auto nodes = client_.nodes();
@@ -106,7 +106,7 @@ class Demo {
             if (is_over(list->jobs)) return {};
             if (interrupt_.has_come()) return refuse(kDetached, "interrupted");
             if (clock_now() > until) {
-                if (at_most < kPatience) return {};
+                if (at_most < kDemoPatience) return {};
                 return refuse(kFailed, "nothing happened for two minutes");
             }
             ::usleep(static_cast<useconds_t>(kLook.count() * 1000));

@@ -12,7 +12,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr base::Duration kFollowWait{30'000};
+constexpr base::Duration kEventsWait{30'000};
 constexpr std::int64_t kLatest = 50;
 
 constexpr Flag kEventFlags[] = {
@@ -70,7 +70,7 @@ int show_events(Context& context, const Arguments& arguments) {
     list.next_after = after;
     for (;;) {
         const bool waits = follows && !list.has_more;
-        const Success more = client.more_events(list, job, waits ? kFollowWait : base::Duration{0});
+        const Success more = client.more_events(list, job, waits ? kEventsWait : base::Duration{0});
         if (!more) {
             const bool is_over = more.error().exit_code == kDetached;
             return is_over ? int{kDone} : report(context, more.error());

@@ -10,7 +10,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kFairShareFlags[] = {
     {0, "pool", "POOL", "in this pool; the default pool unless said"},
     kPageOutputFlag,
     kJsonFlag,
@@ -36,7 +36,7 @@ const Verb fair_share_verb{.intent = Intent::Share,
                            .name = "fairshare",
                            .synopsis = "PROJECT [--pool POOL] [-o json]",
                            .summary = "how a fair share comes about, to check by hand",
-                           .flags = kFlags,
+                           .flags = kFairShareFlags,
                            .words_min = 1,
                            .words_max = 1,
                            .completes = Completes::Projects,

@@ -78,7 +78,7 @@ std::string lower_case(std::string_view text) {
     return lower;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_value(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
     return text;
@@ -173,7 +173,7 @@ base::Result<HttpResponse> HttpConnection::exchange(const std::string& text, boo
             return fail(ErrorCode::Internal, "the server's answer has a broken header");
         }
         response.headers.emplace_back(lower_case(std::string_view(line).substr(0, colon)),
-                                      trimmed(std::string_view(line).substr(colon + 1)));
+                                      trimmed_value(std::string_view(line).substr(colon + 1)));
     }
     const bool has_body = wants_body && response.status != 204 && response.status != 304;
     if (has_body) BERTH_TRY_VOID(read_body(response, deadline_ms));

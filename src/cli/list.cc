@@ -25,7 +25,7 @@ namespace {
 constexpr int kFinishedShown = 20;
 constexpr int kFirstPage = 50;
 
-constexpr Flag kFlags[] = {
+constexpr Flag kLsFlags[] = {
     {'a', "all", "", "all of them, and the newest 20 finished"},
     {0, "finished", "N", "the newest N finished jobs too"},
     {'p', "project", "PROJECT", "only this project", Completes::Projects},
@@ -167,7 +167,7 @@ const Verb list_verb{.intent = Intent::Look,
                      .aliases = "ps queue",
                      .synopsis = "[-a] [-p PROJECT] [-u me] [--state STATE] [-w]",
                      .summary = "the jobs: where they run, or why they wait",
-                     .flags = kFlags,
+                     .flags = kLsFlags,
                      .more =
                          "  berth ls -u me -a                  yours, finished ones too\n"
                          "  berth ls -q --state queued         numbers, for scripts\n"

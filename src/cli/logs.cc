@@ -10,9 +10,9 @@
 namespace berth::cli {
 namespace {
 
-constexpr base::Duration kFollowWait{30'000};
+constexpr base::Duration kLogWait{30'000};
 
-constexpr Flag kFlags[] = {
+constexpr Flag kLogsFlags[] = {
     {'f', "follow", "", "go on as the job prints, through pauses, until it ends"},
     {0, "attempt", "N", "of this attempt; else the newest"},
     {0, "rank", "N", "of this task of the gang; else task 0"},
@@ -54,7 +54,7 @@ struct Follower {
 
     // Prints until the attempt is over. False when interrupted or failed; `failure` tells which.
     bool follow_attempt(Failure& failure) {
-        query.wait = kFollowWait;
+        query.wait = kLogWait;
         for (;;) {
             const auto piece = client.log(id, query);
             if (!piece) {
@@ -80,7 +80,7 @@ int follow_job(Follower follower, int attempt) {
             if (job->job.attempts > attempt) break;
             if (model::is_final(job->job.state)) return kDone;
             const auto changed = follower.client.wait_for_job(
-                follower.id, {.until = "running", .since = 0, .at_most = kFollowWait});
+                follower.id, {.until = "running", .since = 0, .at_most = kLogWait});
             if (!changed && changed.error().exit_code == kDetached) return kDone;
             if (!changed) return report(follower.context, changed.error());
         }
@@ -135,7 +135,7 @@ const Verb logs_verb{.intent = Intent::Look,
                      .aliases = "log",
                      .synopsis = "JOB [-f] [-n LINES] [--attempt N] [--rank N]",
                      .summary = "what a job prints",
-                     .flags = kFlags,
+                     .flags = kLogsFlags,
                      .words_min = 1,
                      .words_max = 1,
                      .completes = Completes::Jobs,

@@ -50,7 +50,7 @@ Outcome<Chosen> choose_verb(const Context& context, const std::vector<std::strin
 }
 
 // Flags given before the verb count as if given behind it; those behind win.
-int run_verb(Context& context, const Arguments& leading, const Chosen& chosen) {
+int run_chosen(Context& context, const Arguments& leading, const Chosen& chosen) {
     const std::vector<std::string> typed(
         leading.command.begin() + static_cast<std::ptrdiff_t>(chosen.words), leading.command.end());
     const Outcome<Arguments> arguments = parse_arguments(*chosen.verb, typed);
@@ -92,7 +92,7 @@ int main(int argc, char** argv, std::span<const Verb> system_verbs) {
     }
     const Outcome<Chosen> chosen = choose_verb(context, leading->command);
     if (!chosen) return report(context, chosen.error());
-    return run_verb(context, *leading, *chosen);
+    return run_chosen(context, *leading, *chosen);
 }
 
 }  // namespace berth::cli

@@ -13,7 +13,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
+constexpr Flag kNodeListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
 constexpr Flag kSetFlags[] = {
     {'l', "labels", "KEY=VALUE", "what pools and jobs ask for; KEY= takes one away"},
     {0, "topology", "LEVEL=DOMAIN", "what it stands in: zone=z1,rack=r7"},
@@ -86,7 +86,7 @@ const Verb node_list_verb{.intent = Intent::Nodes,
                           .aliases = "nodes node",
                           .synopsis = "[-o FORM]",
                           .summary = "the nodes: pool, state, labels, who is there",
-                          .flags = kListFlags,
+                          .flags = kNodeListFlags,
                           .run = list_nodes};
 
 const Verb node_set_verb{.intent = Intent::Nodes,

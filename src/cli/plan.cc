@@ -16,7 +16,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kPlanFlags[] = {
     {0, "state", "FILE", "the cluster, YAML or JSON; \"-\" is standard input", Completes::Files},
     {0, "profile", "NAME", "berth, or classic as on Kubernetes; or as the file says",
      Completes::Choices, "berth|classic"},
@@ -87,7 +87,7 @@ const Verb plan_verb{.intent = Intent::Plan,
                      .name = "plan",
                      .synopsis = "--state FILE [--profile P] | --export [FILE]",
                      .summary = "one decision on a cluster described in a file",
-                     .flags = kFlags,
+                     .flags = kPlanFlags,
                      .words_max = 1,
                      .completes = Completes::Files,
                      .more =

@@ -15,7 +15,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kShowFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
+constexpr Flag kPolicyShowFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
 
 const codec::SettingView* find(const codec::PolicyView& policy, std::string_view name) {
     const auto found = std::ranges::find(policy.settings, name, &codec::SettingView::name);
@@ -122,7 +122,7 @@ const Verb policy_show_verb{.intent = Intent::Share,
                             .aliases = "policy",
                             .synopsis = "[NAME...] [-o FORM]",
                             .summary = "the settings of decisions, and which were changed",
-                            .flags = kShowFlags,
+                            .flags = kPolicyShowFlags,
                             .words_max = -1,
                             .completes = Completes::Settings,
                             .run = show_policy};

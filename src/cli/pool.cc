@@ -14,8 +14,8 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
-constexpr Flag kShowFlags[] = {kPageOutputFlag, kJsonFlag};
+constexpr Flag kPoolListFlags[] = {kListOutputFlag, kJsonFlag, kQuietFlag};
+constexpr Flag kPoolShowFlags[] = {kPageOutputFlag, kJsonFlag};
 constexpr Flag kChangeFlags[] = {
     {'l', "labels", "KEY=VALUE", "of the nodes that stand in it; KEY= takes one away"},
     {0, "spares", "POOL", "idle nodes from there replace its own; or none", Completes::Pools},
@@ -50,7 +50,7 @@ int show_pool(Context& context, const Arguments& arguments) {
     return kDone;
 }
 
-Outcome<std::string> body_of(const Arguments& arguments) {
+Outcome<std::string> pool_body(const Arguments& arguments) {
     std::string body;
     codec::JsonWriter json(body);
     json.begin_object();
@@ -70,7 +70,7 @@ Outcome<std::string> body_of(const Arguments& arguments) {
 
 int change_pool(Context& context, const Arguments& arguments, bool creates) {
     const std::string& name = arguments.words[0];
-    const auto body = body_of(arguments);
+    const auto body = pool_body(arguments);
     if (!body) return report(context, body.error());
     if (!creates && *body == "{}") {
         return report(context, {kBadUsage, "nothing to change",
@@ -119,14 +119,14 @@ const Verb pool_list_verb{.intent = Intent::Nodes,
                           .aliases = "pools pool",
                           .synopsis = "[-o FORM]",
                           .summary = "the pools: nodes, GPUs, quotas, spares",
-                          .flags = kListFlags,
+                          .flags = kPoolListFlags,
                           .run = list_pools};
 
 const Verb pool_show_verb{.intent = Intent::Nodes,
                           .name = "pool show",
                           .synopsis = "POOL [-o json]",
                           .summary = "a pool's nodes, and what projects have there",
-                          .flags = kShowFlags,
+                          .flags = kPoolShowFlags,
                           .words_min = 1,
                           .words_max = 1,
                           .completes = Completes::Pools,

@@ -18,7 +18,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kListFlags[] = {
+constexpr Flag kProjectListFlags[] = {
     {0, "pool", "POOL", "what they have in this pool; in all together unless said",
      Completes::Pools},
     kListOutputFlag,
@@ -88,7 +88,7 @@ Success add_pool(codec::JsonWriter& json, const Arguments& arguments) {
 }
 
 // The fields of the state file's projects, those given.
-Outcome<std::string> body_of(const Arguments& arguments) {
+Outcome<std::string> project_body(const Arguments& arguments) {
     std::string body;
     codec::JsonWriter json(body);
     json.begin_object();
@@ -149,7 +149,7 @@ int list_projects(Context& context, const Arguments& arguments) {
 
 int change_project(Context& context, const Arguments& arguments, bool creates) {
     const std::string& name = arguments.words[0];
-    const auto body = body_of(arguments);
+    const auto body = project_body(arguments);
     if (!body) return report(context, body.error());
     if (!creates && *body == "{}") {
         return report(context, {kBadUsage, "nothing to change",
@@ -223,7 +223,7 @@ const Verb project_list_verb{.intent = Intent::Share,
                              .aliases = "projects project",
                              .synopsis = "[-o FORM]",
                              .summary = "the projects: quota, fair share, used, borrowed",
-                             .flags = kListFlags,
+                             .flags = kProjectListFlags,
                              .run = list_projects};
 
 const Verb project_create_verb{.intent = Intent::Share,

@@ -17,13 +17,13 @@
 namespace berth::cli {
 namespace {
 
-constexpr auto kFlags = joined(
+constexpr auto kRunFlags = joined(
     kSubmissionFlags, std::to_array<Flag>({
                           {'d', "detach", "", "print its number and go on without it"},
                           {0, "max-wait", "TIME", "give up (111) when it has not started by then"},
                       }));
 
-constexpr base::Duration kRefresh{1000};
+constexpr base::Duration kRunRefresh{1000};
 constexpr base::Duration kWorthTelling{500};  // a shorter wait is not mentioned in a log
 
 // What stands on standard error while the job waits: one line that is rewritten on a terminal,
@@ -98,7 +98,7 @@ class Run {
         WaitGoal goal;
         goal.until = "running";
         goal.deadline = give_up_;
-        goal.poll = kRefresh;
+        goal.poll = kRunRefresh;
         goal.is_reached = [this](const model::JobRecord& job) {
             return model::is_final(job.state) || (may_attach(job) && job.attempts > last_attempt_);
         };
@@ -159,7 +159,7 @@ class Run {
     std::optional<int> settle(Client& client) {
         WaitGoal goal;
         goal.until = "change";
-        goal.poll = kRefresh;
+        goal.poll = kRunRefresh;
         goal.is_reached = [this](const model::JobRecord& job) {
             return !may_attach(job) || job.attempts > last_attempt_;
         };
@@ -213,7 +213,7 @@ const Verb run_verb{
     .name = "run",
     .synopsis = "[flags] [--] COMMAND...",
     .summary = "run a command on GPUs as if it ran here",
-    .flags = kFlags,
+    .flags = kRunFlags,
     .tail = CommandTail::FromFirstWord,
     .more =
         "  berth run -g 2 -p vision -- python train.py\n"

@@ -9,7 +9,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr Flag kFlags[] = {
+constexpr Flag kScenarioFlags[] = {
     {0, "update", "", "write what was found into the files, for review"},
     {'q', "quiet", "", "only what differs, and the sums"},
 };
@@ -67,7 +67,7 @@ const Verb scenario_verb{.intent = Intent::Plan,
                          .name = "scenario",
                          .synopsis = "FILE... [--update]",
                          .summary = "play scenario files through the scheduler and compare",
-                         .flags = kFlags,
+                         .flags = kScenarioFlags,
                          .words_min = 1,
                          .words_max = -1,
                          .completes = Completes::Files,

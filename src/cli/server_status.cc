@@ -13,7 +13,7 @@ const codec::Value* member(const codec::Value& value, std::string_view name) {
     return found && found->is_scalar() ? found : nullptr;
 }
 
-std::string text_of(const codec::Value& value, std::string_view name) {
+std::string member_text(const codec::Value& value, std::string_view name) {
     const codec::Value* found = member(value, name);
     return found ? found->text : std::string();
 }
@@ -25,7 +25,7 @@ std::int64_t number_of(std::string_view text) {
 }
 
 base::MilliGpu gpus_of(const codec::Value& value, std::string_view name) {
-    const auto amount = base::parse_thousandths(text_of(value, name));
+    const auto amount = base::parse_thousandths(member_text(value, name));
     return base::MilliGpu{amount ? *amount : 0};
 }
 
@@ -33,13 +33,13 @@ base::MilliGpu gpus_of(const codec::Value& value, std::string_view name) {
 
 ServerStatus read_server_status(const codec::Value& value) {
     ServerStatus status;
-    status.version = text_of(value, "version");
-    status.data_dir = text_of(value, "data_dir");
-    status.profile = text_of(value, "profile");
-    status.pid = number_of(text_of(value, "pid"));
-    status.port = number_of(text_of(value, "port"));
-    status.sequence = number_of(text_of(value, "sequence"));
-    if (const auto started = codec::parse_time(text_of(value, "started")))
+    status.version = member_text(value, "version");
+    status.data_dir = member_text(value, "data_dir");
+    status.profile = member_text(value, "profile");
+    status.pid = number_of(member_text(value, "pid"));
+    status.port = number_of(member_text(value, "port"));
+    status.sequence = number_of(member_text(value, "sequence"));
+    if (const auto started = codec::parse_time(member_text(value, "started")))
         status.started = *started;
     if (const codec::Value* gpus = value.find("gpus")) {
         status.total = gpus_of(*gpus, "total");
@@ -48,16 +48,16 @@ ServerStatus read_server_status(const codec::Value& value) {
         status.idle = gpus_of(*gpus, "idle");
     }
     if (const codec::Value* storage = value.find("storage"))
-        status.storage_full = text_of(*storage, "text");
+        status.storage_full = member_text(*storage, "text");
     if (const codec::Value* jobs = value.find("jobs")) {
         for (const auto& [state, count] : jobs->members) status.jobs[state] = number_of(count.text);
     }
     if (const codec::Value* shares = value.find("shares")) {
         for (const codec::Value& item : shares->items)
-            status.shares.push_back(
-                {text_of(item, "node"), text_of(item, "kept_by"), text_of(item, "lack")});
+            status.shares.push_back({member_text(item, "node"), member_text(item, "kept_by"),
+                                     member_text(item, "lack")});
     }
-    status.checkpoint_lack = text_of(value, "checkpoint_lack");
+    status.checkpoint_lack = member_text(value, "checkpoint_lack");
     return status;
 }
 

@@ -12,16 +12,16 @@ namespace {
 
 constexpr std::string_view kKey = "project";
 
-std::string environment(const char* name) {
+std::string variable(const char* name) {
     const char* value = std::getenv(name);
     return value ? value : "";
 }
 
 std::filesystem::path settings_file() {
-    const std::string config = environment("XDG_CONFIG_HOME");
+    const std::string config = variable("XDG_CONFIG_HOME");
     const std::filesystem::path home = config.starts_with("/")
                                            ? std::filesystem::path(config)
-                                           : std::filesystem::path(environment("HOME")) / ".config";
+                                           : std::filesystem::path(variable("HOME")) / ".config";
     return home / "berth" / "config.toml";
 }
 
@@ -47,7 +47,7 @@ std::string unquoted(std::string_view text) {
 }  // namespace
 
 std::string default_project() {
-    if (const std::string project = environment("BERTH_PROJECT"); !project.empty()) return project;
+    if (const std::string project = variable("BERTH_PROJECT"); !project.empty()) return project;
     std::ifstream file(settings_file());
     for (std::string line; std::getline(file, line);) {
         if (is_project_line(line)) return unquoted(line.substr(line.find('=') + 1));

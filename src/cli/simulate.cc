@@ -22,7 +22,7 @@ constexpr std::string_view kUsualModel = "v100";  // of --speeds
 constexpr std::int32_t kGainMax = 1000;  // percent
 constexpr std::size_t kTraceTextMax = std::size_t{2} << 30;
 
-constexpr Flag kFlags[] = {
+constexpr Flag kSimulateFlags[] = {
     {0, "trace", "FILE", "the jobs; may be gzipped, \"-\" is standard input", Completes::Files},
     {0, "format", "NAME", "of the trace; told by its columns unless said", Completes::Choices,
      "muri|tiresias|philly|shockwave|berth"},
@@ -283,7 +283,7 @@ const Verb simulate_verb{
     .name = "simulate",
     .synopsis = "--trace FILE (--nodes NxG --policy A,B,... | --quotas FILE)",
     .summary = "replay a trace of jobs under several policies",
-    .flags = kFlags,
+    .flags = kSimulateFlags,
     .more =
         "  Policies: fifo fjf sjf srtf srsf finish-fair tiresias tiresias-released geo8\n"
         "  berth gittins gittins-learned predicted.\n"

@@ -37,7 +37,7 @@ struct Profile {
     model::Policy policy;
 };
 
-struct Wanted {
+struct QuotaWishes {
     simulation::Trace trace;
     model::Description cluster;
     std::vector<Profile> profiles;
@@ -50,7 +50,7 @@ struct Wanted {
     }
 };
 
-Outcome<Wanted> read_wishes(const Arguments& arguments, const simulation::Trace& trace) {
+Outcome<QuotaWishes> read_quota_wishes(const Arguments& arguments, const simulation::Trace& trace) {
     for (const char* flag : {"nodes", "policy", "sizes"}) {
         if (!arguments.has(flag)) continue;
         return bad_usage("--" + std::string(flag) +
@@ -58,7 +58,7 @@ Outcome<Wanted> read_wishes(const Arguments& arguments, const simulation::Trace&
                              "which nodes there are, --profile how is decided",
                          "berth help simulate");
     }
-    Wanted wanted;
+    QuotaWishes wanted;
     const std::string profiles = arguments.text("profile", "berth");
     for (const auto name : split_words(profiles, ',')) {
         auto policy = read_profile(name);
@@ -90,7 +90,7 @@ struct Replayed {
     bool is_sound = false;
 };
 
-Outcome<Replayed> run_profile(const Context& context, const Wanted& wanted,
+Outcome<Replayed> run_profile(const Context& context, const QuotaWishes& wanted,
                               const Profile& profile) {
     const QuotaExperiment experiment = wanted.experiment(profile);
     auto replay = simulation::replay(experiment, [&](std::size_t finished) {
@@ -123,7 +123,7 @@ Outcome<Replayed> run_profile(const Context& context, const Wanted& wanted,
 }  // namespace
 
 int simulate_quotas(Context& context, const Arguments& arguments, const simulation::Trace& trace) {
-    const auto wanted = read_wishes(arguments, trace);
+    const auto wanted = read_quota_wishes(arguments, trace);
     if (!wanted) return report(context, wanted.error());
     std::vector<simulation::Run> runs;
     bool all_sound = true;

@@ -16,14 +16,14 @@ namespace {
 constexpr Glyphs kUnicode{"…", "·", "✓", "✗", "→", "–", "■", "▣", "□", "·", "!"};
 constexpr Glyphs kAscii{"...", "|", "ok", "FAILED", "->", "-", "#", "%", "=", ".", "!"};
 
-std::string_view environment(const char* name) {
+std::string_view variable_view(const char* name) {
     const char* value = std::getenv(name);
     return value ? value : "";
 }
 
 bool is_utf8_locale() {
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-        const std::string_view value = environment(name);
+        const std::string_view value = variable_view(name);
         if (value.empty()) continue;
         const std::string text(value);
         return strcasestr(text.c_str(), "utf-8") || strcasestr(text.c_str(), "utf8");
@@ -34,7 +34,7 @@ bool is_utf8_locale() {
 int columns_of(int descriptor) {
     winsize size{};
     if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-    const int columns = std::atoi(std::string(environment("COLUMNS")).c_str());
+    const int columns = std::atoi(std::string(variable_view("COLUMNS")).c_str());
     return columns > 0 ? columns : kTableWidth;
 }
 
@@ -99,10 +99,10 @@ std::string Style::paint(Tone tone, std::string_view text) const {
 
 Style style_of(int descriptor, const StyleWishes& wishes) {
     Style style;
-    const bool is_dumb = environment("TERM") == "dumb";
+    const bool is_dumb = variable_view("TERM") == "dumb";
     style.is_terminal = isatty(descriptor) == 1;
     style.colour = wishes.colour == "always" || (wishes.colour != "never" && style.is_terminal &&
-                                                 !is_dumb && environment("NO_COLOR").empty());
+                                                 !is_dumb && variable_view("NO_COLOR").empty());
     style.unicode = !wishes.ascii && style.is_terminal && !is_dumb && is_utf8_locale();
     style.width = columns_of(descriptor);
     return style;

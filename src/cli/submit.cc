@@ -16,7 +16,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr auto kFlags = joined(
+constexpr auto kSubmitFlags = joined(
     kSubmissionFlags, std::to_array<Flag>({
                           {0, "wait", "", "return when it has ended, with its exit code"},
                           {0, "timeout", "TIME", "with --wait: return 120 then, the job goes on"},
@@ -142,7 +142,7 @@ const Verb submit_verb{
     .name = "submit",
     .synopsis = "[FILE] [flags] [-- COMMAND...]",
     .summary = "hand in a job, from a file or a command line",
-    .flags = kFlags,
+    .flags = kSubmitFlags,
     .words_max = 1,
     .completes = Completes::Files,
     .tail = CommandTail::AfterDashes,

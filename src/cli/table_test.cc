@@ -13,7 +13,7 @@ namespace {
 constexpr Style kAsciiStyle{.width = 24};
 constexpr Style kRichStyle{.is_terminal = true, .colour = true, .unicode = true, .width = 24};
 
-Table sample() {
+Table sample_table() {
     Table table({{.title = "ID", .align = Align::Right},
                  {.title = "NAME", .worth = 1, .width_min = 6},
                  {.title = "WHY", .worth = 1, .width_min = 6}});
@@ -25,20 +25,21 @@ Table sample() {
 }  // namespace
 
 TEST_CASE("a table is cut to the width, in proportion to what columns are worth") {
-    CHECK(sample().render(kAsciiStyle) ==
+    CHECK(sample_table().render(kAsciiStyle) ==
           "  ID  NAME      WHY\n"
           "   7  llama     runs\n"
           "1042  bert-...  waits...\n");
     Style wide = kAsciiStyle;
     wide.width = 40;
-    CHECK(sample().render(wide) ==
+    CHECK(sample_table().render(wide) ==
           "  ID  NAME              WHY\n"
           "   7  llama             runs\n"
           "1042  bert-large-un...  waits for two...\n");
 }
 
 TEST_CASE("colour goes around the cut text and counts for nothing") {
-    CHECK(sample().render(kRichStyle).find("\x1b[1;31mwaits f…\x1b[0m\n") != std::string::npos);
+    CHECK(sample_table().render(kRichStyle).find("\x1b[1;31mwaits f…\x1b[0m\n") !=
+          std::string::npos);
 }
 
 TEST_CASE("no row ever has trailing spaces or is wider than asked") {
@@ -46,7 +47,7 @@ TEST_CASE("no row ever has trailing spaces or is wider than asked") {
         Style style = kAsciiStyle;
         style.width = width;
         std::string_view text;
-        const std::string rendered = sample().render(style);
+        const std::string rendered = sample_table().render(style);
         for (text = rendered; !text.empty(); text.remove_prefix(text.find('\n') + 1)) {
             const std::string_view row = text.substr(0, text.find('\n'));
             CHECK(display_width(row) <= std::max(width, 22));

@@ -12,7 +12,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr base::Duration kRefresh{1000};
+constexpr base::Duration kTopRefresh{1000};
 constexpr int kUnboundedRows = 1 << 20;
 
 constexpr Flag kTopFlags[] = {
@@ -58,7 +58,7 @@ int show_top(Context& context, const Arguments& arguments) {
         const std::string hint =
             context.out.is_terminal ? context.out.paint(Tone::Faint, "q quits\n") : std::string();
         screen.show(*page + hint);
-        screen.wait(kRefresh);
+        screen.wait(kTopRefresh);
     }
     return kDone;
 }

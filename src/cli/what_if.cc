@@ -27,7 +27,7 @@ namespace {
 using model::Hypothesis;
 using model::Supposition;
 
-constexpr auto kFlags = joined(
+constexpr auto kWhatIfFlags = joined(
     joined(
         std::to_array<Flag>({
             {0, "state", "FILE", "of the cluster in this file, not the server's", Completes::Files},
@@ -190,7 +190,7 @@ const Verb what_if_verb{
     .name = "whatif",
     .synopsis = "submit|quota|limit|node|drain ... [--state FILE]",
     .summary = "whose fate would differ; nothing is changed",
-    .flags = kFlags,
+    .flags = kWhatIfFlags,
     .words_min = 1,
     .words_max = -1,
     .tail = CommandTail::AfterDashes,

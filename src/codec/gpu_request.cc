@@ -28,13 +28,13 @@ std::optional<int> whole_number(std::string_view text) {
 }
 
 bool is_letter(char c) { return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 
 // "H100", "MI300X" and "1g.10gb" name a model by themselves; "two" and "x2" do not.
 bool looks_like_model(std::string_view text) {
     if (model::mig_profile(text)) return true;
     const bool is_upper = !text.empty() && text[0] >= 'A' && text[0] <= 'Z';
-    return is_upper && std::ranges::any_of(text, is_digit);
+    return is_upper && std::ranges::any_of(text, is_decimal);
 }
 
 // "12G", or "12G..20G" for what it is promised and what it may have.

@@ -10,13 +10,13 @@ using Texts = std::vector<std::string>;
 
 namespace {
 
-model::Submission good(const std::string& text) {
+model::Submission good_job(const std::string& text) {
     auto job = codec::parse_job_file(text, "job.yaml", "/data/maria");
     if (!job) FAIL(job.error().message);
     return *job;
 }
 
-std::string error_of(const std::string& text) {
+std::string job_error(const std::string& text) {
     const auto job = codec::parse_job_file(text, "job.yaml", "/data/maria");
     return job ? "no error" : job.error().message;
 }
@@ -27,28 +27,28 @@ TEST_CASE("every example of the reference page is parsed") {
     Texts names;
     for (const auto& block : codec::example_blocks("docs/reference/job-file.md")) {
         CAPTURE(block.line);
-        if (block.language == "yaml") names.push_back(good(block.text).spec.name);
+        if (block.language == "yaml") names.push_back(good_job(block.text).spec.name);
     }
     CHECK(names == Texts{"", "llama-ft", "sweep-lr", "elastic", "serve"});
 }
 
 TEST_CASE("a job says how long it waits, is left alone and may miss tasks") {
-    const auto job = good("run: x\nmin_run: 10m\npreemption_delay: 2m\nstale_grace: never\n");
+    const auto job = good_job("run: x\nmin_run: 10m\npreemption_delay: 2m\nstale_grace: never\n");
     CHECK(job.spec.min_run == base::Duration{600'000});
     CHECK_FALSE(job.spec.may_share);
-    CHECK(good("run: x\nmay_share: true\n").spec.may_share);
+    CHECK(good_job("run: x\nmay_share: true\n").spec.may_share);
     CHECK_FALSE(job.spec.park_after);
-    CHECK(good("run: x\npark_after: 30m\n").spec.park_after == base::Duration{1'800'000});
-    CHECK(*good("run: x\npark_after: never\n").spec.park_after < base::Duration{0});
+    CHECK(good_job("run: x\npark_after: 30m\n").spec.park_after == base::Duration{1'800'000});
+    CHECK(*good_job("run: x\npark_after: never\n").spec.park_after < base::Duration{0});
     CHECK(job.spec.preemption_delay == base::Duration{120'000});
     CHECK(job.spec.stale_grace < base::Duration{0});
-    CHECK_FALSE(good("run: x\n").spec.stale_grace.has_value());
-    CHECK(error_of("run: x\npreemption_delay: soon\n").find("preemption_delay") !=
+    CHECK_FALSE(good_job("run: x\n").spec.stale_grace.has_value());
+    CHECK(job_error("run: x\npreemption_delay: soon\n").find("preemption_delay") !=
           std::string::npos);
 }
 
 TEST_CASE("the long example means what it says") {
-    const auto job = good(codec::example_blocks("docs/reference/job-file.md")[1].text);
+    const auto job = good_job(codec::example_blocks("docs/reference/job-file.md")[1].text);
     CHECK(job.spec.project == "nlp");
     CHECK(job.spec.tasks_min == 2);
     CHECK(job.spec.tasks_max == 2);
@@ -67,47 +67,48 @@ TEST_CASE("the long example means what it says") {
 }
 
 TEST_CASE("a job file has the documented defaults") {
-    const auto job = good("run: 'true'");
+    const auto job = good_job("run: 'true'");
     CHECK(job.spec == model::JobSpec{});
     CHECK(job.launch.workdir == "/data/maria");
     CHECK(job.launch.checkpoint_dir.empty());
     CHECK(job.launch.environment.empty());
-    CHECK(good("run: x\nworkdir: /data/").launch.workdir == "/data");
-    CHECK(good("run: x\nworkdir: ../b/.").launch.workdir == "/data/b");
-    CHECK(good("run: x\nkind: inference").spec.priority == 125);
-    CHECK_FALSE(good("run: x\ntype: build").spec.preemptible);
-    CHECK(good("run: x\nimage: null\nname: ~").spec.name.empty());
-    CHECK(good("{\"run\": \"x\", \"tasks\": {\"min\": 2, \"max\": 3}}").spec.tasks_max == 3);
-    CHECK(good("run: x\ntasks: 3\ngpus: 2").spec.tasks_min == 3);
-    CHECK(good("run: x\ntasks: 1..3").spec.elastic == model::Elastic::Restart);
-    CHECK(good("run: x\ntasks: 1..3\nelastic: restart").spec.elastic == model::Elastic::Restart);
+    CHECK(good_job("run: x\nworkdir: /data/").launch.workdir == "/data");
+    CHECK(good_job("run: x\nworkdir: ../b/.").launch.workdir == "/data/b");
+    CHECK(good_job("run: x\nkind: inference").spec.priority == 125);
+    CHECK_FALSE(good_job("run: x\ntype: build").spec.preemptible);
+    CHECK(good_job("run: x\nimage: null\nname: ~").spec.name.empty());
+    CHECK(good_job("{\"run\": \"x\", \"tasks\": {\"min\": 2, \"max\": 3}}").spec.tasks_max == 3);
+    CHECK(good_job("run: x\ntasks: 3\ngpus: 2").spec.tasks_min == 3);
+    CHECK(good_job("run: x\ntasks: 1..3").spec.elastic == model::Elastic::Restart);
+    CHECK(good_job("run: x\ntasks: 1..3\nelastic: restart").spec.elastic ==
+          model::Elastic::Restart);
 }
 
 TEST_CASE("a job file names levels, one alone being required") {
-    CHECK(good("run: x\ntopology: rack").spec.topology == model::TopologyRequest{"rack", ""});
-    CHECK(good("run: x\ngpus: 4..16@rack").spec.topology == model::TopologyRequest{"rack", ""});
-    CHECK(good("run: x\ngpus: 8@rack\ntopology: {preferred: node}").spec.topology ==
+    CHECK(good_job("run: x\ntopology: rack").spec.topology == model::TopologyRequest{"rack", ""});
+    CHECK(good_job("run: x\ngpus: 4..16@rack").spec.topology == model::TopologyRequest{"rack", ""});
+    CHECK(good_job("run: x\ngpus: 8@rack\ntopology: {preferred: node}").spec.topology ==
           model::TopologyRequest{"rack", "node"});
-    CHECK(good("run: x\ntopology: {preferred: node}").spec.topology ==
+    CHECK(good_job("run: x\ntopology: {preferred: node}").spec.topology ==
           model::TopologyRequest{"", "node"});
 }
 
 TEST_CASE("groups are a text or a list, and say how many tasks there are") {
     const model::JobSpec spec =
-        good("run: x\ngroups: [{name: a, tasks: 4, level: node}, {tasks: 2..3}]").spec;
+        good_job("run: x\ngroups: [{name: a, tasks: 4, level: node}, {tasks: 2..3}]").spec;
     CHECK(spec.topology.groups ==
           std::vector<model::TaskGroup>{{"a", 4, 4, "node"}, {"2", 2, 3, ""}});
     CHECK(spec.tasks_min == 6);
     CHECK(spec.tasks_max == 7);
     CHECK(spec.elastic == model::Elastic::Restart);
-    CHECK(good("run: x\ngroups: a:4@node,2..3").spec == spec);
-    CHECK(good("run: x\ngroups: 2x4@rack\ntasks: 8").spec.tasks_min == 8);
-    CHECK(error_of("run: x\ngroups: 2x4@rack\nnodes: 9") ==
+    CHECK(good_job("run: x\ngroups: a:4@node,2..3").spec == spec);
+    CHECK(good_job("run: x\ngroups: 2x4@rack\ntasks: 8").spec.tasks_min == 8);
+    CHECK(job_error("run: x\ngroups: 2x4@rack\nnodes: 9") ==
           "job.yaml:2: groups: they sum to 8 tasks, the job asks for 9; say the number in the "
           "groups alone");
-    CHECK(error_of("run: x\ngroups: [{name: a}]") ==
+    CHECK(job_error("run: x\ngroups: [{name: a}]") ==
           "job.yaml:2: groups[0].tasks: wanted a number or 4..16, found nothing");
-    CHECK(error_of("run: x\ngroups: 2x@rack").starts_with("job.yaml:2: groups: wanted groups"));
+    CHECK(job_error("run: x\ngroups: 2x@rack").starts_with("job.yaml:2: groups: wanted groups"));
 }
 
 TEST_CASE("what a job file may not say is one line with its place") {
@@ -148,7 +149,7 @@ TEST_CASE("what a job file may not say is one line with its place") {
         {"run: x\nmemory: much",
          "job.yaml:2: memory: wanted an amount of memory such as 80G or 512M, found \"much\""},
     };
-    for (const auto& [text, wanted] : cases) CHECK(error_of(text) == wanted);
+    for (const auto& [text, wanted] : cases) CHECK(job_error(text) == wanted);
 }
 
 TEST_CASE("the file's variables go before those of the submitter") {

@@ -14,7 +14,7 @@ using codec::RandomModel;
 
 namespace {
 
-constexpr std::uint64_t kSeeds = 2000;
+constexpr std::uint64_t kApiSeeds = 2000;
 
 codec::NameSource server_names() {
     return {[](model::NodeId node) { return "n" + std::to_string(node.value); },
@@ -60,7 +60,7 @@ void check_round_trip(Write&& write, Read&& read) {
 }  // namespace
 
 TEST_CASE("jobs and lists of jobs are read by the client as the server wrote them") {
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= kApiSeeds; ++seed) {
         const codec::JobView view = job_view(seed);
         check_round_trip(
             [&](const codec::NameSource& names, const codec::JobView& job = {}) {
@@ -87,7 +87,7 @@ TEST_CASE("jobs and lists of jobs are read by the client as the server wrote the
 }
 
 TEST_CASE("events, plans, nodes and projects are read as they were written") {
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= kApiSeeds; ++seed) {
         RandomModel dice(seed, Amounts::Sensible);
         const model::Event event = dice.event(static_cast<std::int64_t>(seed));
         check_round_trip(
@@ -157,7 +157,7 @@ TEST_CASE("events, plans, nodes and projects are read as they were written") {
 }
 
 TEST_CASE("what a client sends is read as it was written") {
-    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    for (std::uint64_t seed = 1; seed <= kApiSeeds; ++seed) {
         RandomModel dice(seed, Amounts::Sensible);
         const model::Submission submission{dice.spec(), dice.launch(), dice.text()};
         const auto read = codec::parse_submission(codec::submission_json(submission));

@@ -518,12 +518,12 @@ void StateReader::sort() {
     });
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_name_digit(char c) { return c >= '0' && c <= '9'; }
 
 // The digits in front, without leading zeros; `rest` goes behind them.
 std::string_view take_number(std::string_view& rest) {
     std::size_t end = 0;
-    while (end < rest.size() && is_digit(rest[end])) ++end;
+    while (end < rest.size() && is_name_digit(rest[end])) ++end;
     std::string_view digits = rest.substr(0, end);
     rest.remove_prefix(end);
     digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
@@ -536,7 +536,7 @@ bool is_before_naturally(std::string_view a, std::string_view b) {
     std::string_view rest_a = a;
     std::string_view rest_b = b;
     while (!rest_a.empty() && !rest_b.empty()) {
-        if (is_digit(rest_a[0]) && is_digit(rest_b[0])) {
+        if (is_name_digit(rest_a[0]) && is_name_digit(rest_b[0])) {
             const std::string_view number_a = take_number(rest_a);
             const std::string_view number_b = take_number(rest_b);
             if (number_a.size() != number_b.size()) return number_a.size() < number_b.size();

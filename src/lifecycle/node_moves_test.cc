@@ -11,12 +11,12 @@ using berth::base::NodeId;
 
 namespace {
 
-constexpr JobId kJob{1};
+constexpr JobId kMovedJob{1};
 
 // A pool of one node whose spares are in the default pool, where one stands.
-class Life {
+class NodeLife {
   public:
-    Life() {
+    NodeLife() {
         happen(model::PoolSet{{"cells", {{"cells", "a"}}, {}, "default"}});
         add("c0", {{"cells", "a"}});
         add("s0", {});
@@ -27,7 +27,7 @@ class Life {
         spec.name = "x";
         spec.project = "a";
         spec.pools = {"cells", "default"};
-        happen(model::JobSubmitted{kJob, spec, {}, {}});
+        happen(model::JobSubmitted{kMovedJob, spec, {}, {}});
     }
 
     void happen(model::EventBody body) {
@@ -51,8 +51,8 @@ class Life {
     void start_on(const std::string& node) {
         const model::TaskPlacement place{0, state.cluster.find_node(node), 1, base::kWholeGpu, {},
                                          {}};
-        happen(model::JobStarting{kJob, 1, {}, {place}});
-        happen(model::JobRunning{kJob});
+        happen(model::JobStarting{kMovedJob, 1, {}, {place}});
+        happen(model::JobRunning{kMovedJob});
     }
 
     std::string pool_of(const std::string& node) const {
@@ -73,7 +73,7 @@ class Life {
 }  // namespace
 
 TEST_CASE("two nodes that swap their pools stay there when one of them is back") {
-    Life life;
+    NodeLife life;
     life.add("c0", {{"cells", "a"}}, model::NodeHealth::Down);
     life.happen(model::NodeMoved{"s0", "cells", "c0"});
     CHECK(life.pool_of("s0") == "cells");
@@ -89,7 +89,7 @@ TEST_CASE("two nodes that swap their pools stay there when one of them is back")
 }
 
 TEST_CASE("a node that is bound goes where its labels say when they say something else") {
-    Life life;
+    NodeLife life;
     life.add("c0", {{"cells", "a"}}, model::NodeHealth::Down);
     life.happen(model::NodeMoved{"s0", "cells", "c0"});
     const NodeId c0 = life.state.cluster.find_node("c0");
@@ -103,7 +103,7 @@ TEST_CASE("a node that is bound goes where its labels say when they say somethin
 
 TEST_CASE(
     "a node with work whose labels change takes no more, and joins its pool when it is empty") {
-    Life life;
+    NodeLife life;
     life.start_on("s0");
     life.add("s0", {{"cells", "a"}});
     CHECK(life.pool_of("s0") == "default");
@@ -112,14 +112,14 @@ TEST_CASE(
     CHECK(life.refusal(model::NodeMoved{"s0", "cells", ""}) == "node \"s0\" has work");
     const auto places = lifecycle::written_down(life.state, base::at_ms(2000)).places;
     CHECK(places == std::vector<model::NodePlace>{{"s0", "default", false}});
-    life.happen(model::JobFinished{kJob, model::JobState::Succeeded, 0, {}});
+    life.happen(model::JobFinished{kMovedJob, model::JobState::Succeeded, 0, {}});
     life.happen(model::NodeMoved{"s0", "cells", ""});
     CHECK(life.capacity("cells") == base::gpus(4));
     CHECK(cluster::places(life.state.cluster).empty());
 }
 
 TEST_CASE("a pool has its spares in another one, which has none") {
-    Life life;
+    NodeLife life;
     const auto pool = [](std::string name, std::string spares) {
         const model::Labels labels =
             name == "default" ? model::Labels{} : model::Labels{{"x", "y"}};
@@ -148,7 +148,7 @@ TEST_CASE("a pool has its spares in another one, which has none") {
 }
 
 TEST_CASE("a pool without spares any more has its nodes back, and gives the spares back") {
-    Life life;
+    NodeLife life;
     life.add("c0", {{"cells", "a"}}, model::NodeHealth::Down);
     life.happen(model::NodeMoved{"s0", "cells", "c0"});
     life.happen(model::PoolSet{{"cells", {{"cells", "a"}}, {}, ""}});
@@ -159,7 +159,7 @@ TEST_CASE("a pool without spares any more has its nodes back, and gives the spar
 }
 
 TEST_CASE("a pool goes when nothing stands in it and nobody names it") {
-    Life life;
+    NodeLife life;
     const model::PoolRemoved gone{"cells"};
     CHECK(life.refusal(model::PoolRemoved{"nope"}) == "pool \"nope\" does not exist");
     CHECK(life.refusal(model::PoolRemoved{"default"}) == "pool \"default\" is always there");
@@ -170,7 +170,7 @@ TEST_CASE("a pool goes when nothing stands in it and nobody names it") {
     life.add("c0", {});
     life.happen(model::NodeMoved{"c0", "default", ""});
     CHECK(life.refusal(gone) == "pool \"cells\" is named by job 1, which has not ended");
-    life.happen(model::JobFinished{kJob, model::JobState::Succeeded, 0, {}});
+    life.happen(model::JobFinished{kMovedJob, model::JobState::Succeeded, 0, {}});
     model::Project project;
     project.name = "a";
     project.pools["cells"].quota = base::gpus(2);

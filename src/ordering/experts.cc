@@ -9,7 +9,7 @@ namespace {
 __extension__ using Wide = __int128;
 
 // Of those who get a quarter further one in ten ends there: sizes fall off with their square root.
-constexpr std::int32_t kUnknown = kSure / 10;
+constexpr std::int32_t kUnknownEnds = kSure / 10;
 // Jobs that what is more general counts for.
 constexpr std::int64_t kUnknownWeight = 2 * Ends::kJob;
 constexpr std::int64_t kAllWeight = 10 * Ends::kJob;
@@ -66,7 +66,7 @@ bool Experts::finished(const Standing& job) {
 
 void Experts::learn() {
     Hazards unknown;
-    unknown.fill(kUnknown);
+    unknown.fill(kUnknownEnds);
     all_.hazards = all_.ends.hazards(unknown, kUnknownWeight);
     for (auto& [gpus, seen] : widths_) seen.hazards = seen.ends.hazards(all_.hazards, kAllWeight);
 }

@@ -25,7 +25,7 @@ struct Priced {
     auto operator<=>(const Priced&) const = default;
 };
 
-bool has(unsigned subset, std::size_t i) { return (subset >> i & 1) != 0; }
+bool is_in(unsigned subset, std::size_t i) { return (subset >> i & 1) != 0; }
 
 // Every subset in which a job's later pieces stand on its earlier ones: no core without the
 // surplus. Cheapest first.
@@ -35,9 +35,9 @@ base::SmallVector<Priced, 64> priced_subsets(const Hunt& hunt, const Choice& qua
         Priced price{.cost = 0, .jobs = 0, .pieces = 0, .subset = subset};
         bool is_closed = true;
         for (std::size_t i = 0; i < quarry.size() && is_closed; ++i) {
-            if (!has(subset, i)) continue;
+            if (!is_in(subset, i)) continue;
             const bool continues = i > 0 && hunt.pieces.is_of_same_job(quarry[i - 1], quarry[i]);
-            is_closed = !continues || has(subset, i - 1);
+            is_closed = !continues || is_in(subset, i - 1);
             price.cost += hunt.cost(quarry[i]);
             price.jobs += continues ? 0 : 1;
             ++price.pieces;
@@ -56,7 +56,7 @@ std::optional<Chosen> choose_exactly(const Hunt& hunt, const Choice& quarry) {
     for (const Priced& price : priced_subsets(hunt, quarry)) {
         Choice choice;
         for (std::size_t i = 0; i < quarry.size(); ++i) {
-            if (has(price.subset, i)) choice.push_back(quarry[i]);
+            if (is_in(price.subset, i)) choice.push_back(quarry[i]);
         }
         std::ranges::sort(choice);
         if (auto places = test.places_after(choice)) return Chosen{choice, std::move(*places)};

@@ -21,7 +21,8 @@ using model::Duration;
 using model::Plan;
 using model::TimePoint;
 
-constexpr std::int64_t kWork = 1'000'000;  // jobs and nodes looked at by all decisions together
+constexpr std::int64_t kForecastWork =
+    1'000'000;  // jobs and nodes looked at by all decisions together
 
 class Future {
   public:
@@ -157,7 +158,8 @@ class Future {
 ForecastBounds bounds_for(const Cluster& cluster) {
     const auto size = static_cast<std::int64_t>(cluster.jobs().size() + cluster.nodes().size());
     ForecastBounds bounds;
-    bounds.decisions = static_cast<int>(std::clamp<std::int64_t>(kWork / (size + 1), 8, 1000));
+    bounds.decisions =
+        static_cast<int>(std::clamp<std::int64_t>(kForecastWork / (size + 1), 8, 1000));
     return bounds;
 }
 

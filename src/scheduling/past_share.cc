@@ -9,7 +9,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-constexpr std::int64_t kPpm = 1'000'000;
+constexpr std::int64_t kMillion = 1'000'000;
 
 // When the pool was first used; `now` when it never was.
 model::TimePoint beginning(const cluster::PoolHistory& pool, model::TimePoint now) {
@@ -43,8 +43,8 @@ std::vector<std::int64_t> past_shares(const cluster::Cluster& cluster, base::Poo
         cluster::decayed_time(beginning(history, now), now, policy.usage_half_life);
     const Wide could_have = Wide{time} * pool.capacity.value;  // in thousandths
     for (std::int64_t& usage : gpu_ms) {
-        const Wide part = could_have == 0 ? 0 : Wide{usage} * 1000 * kPpm / could_have;
-        usage = static_cast<std::int64_t>(std::min<Wide>(part, kPpm));
+        const Wide part = could_have == 0 ? 0 : Wide{usage} * 1000 * kMillion / could_have;
+        usage = static_cast<std::int64_t>(std::min<Wide>(part, kMillion));
     }
     return gpu_ms;
 }

@@ -21,7 +21,7 @@ using cluster::GpuPart;
 using cluster::NodeState;
 using model::TaskPlacement;
 
-constexpr std::size_t index(View view) { return static_cast<std::size_t>(view); }
+constexpr std::size_t view_index(View view) { return static_cast<std::size_t>(view); }
 
 // What is left of any GPU on which such a part has room, compute and memory together, is no less
 // than this. A share of both is rounded down once on either side.
@@ -110,7 +110,7 @@ class Placer {
 
   private:
     std::optional<std::uint64_t> lowest_whole(NodeId node, View capacity) const {
-        std::uint64_t whole = cluster_.nodes()[node.index()].whole[index(capacity)];
+        std::uint64_t whole = cluster_.nodes()[node.index()].whole[view_index(capacity)];
         if (std::popcount(whole) < request_.gpus) return {};
         std::uint64_t mask = 0;
         for (int i = 0; i < request_.gpus; ++i, whole &= whole - 1) mask |= whole & (~whole + 1);
@@ -149,7 +149,7 @@ class Placer {
             return make_whole(last_, capacity);
         }
         const auto& pool = cluster_.pool(view_.pool);
-        const FreeIndex& free = pool.free[index(capacity)];
+        const FreeIndex& free = pool.free[view_index(capacity)];
         const int most = pool.gpus_per_node_max;
         const bool packs = order_ == NodeOrder::Fullest;
         for (int step = 0; step <= most - request_.gpus; ++step) {
@@ -166,7 +166,7 @@ class Placer {
     }
 
     TaskPlacement next_in_region(View capacity) {
-        NodeHeap& heap = heaps_[index(capacity)];
+        NodeHeap& heap = heaps_[view_index(capacity)];
         if (!heap.is_open) {
             heap.is_open = true;
             cluster_.visit_nodes(view_.pool, region_, [&](NodeId node) {
@@ -187,7 +187,7 @@ class Placer {
     }
 
     int whole_on(NodeId node, View capacity) const {
-        return std::popcount(cluster_.nodes()[node.index()].whole[index(capacity)]);
+        return std::popcount(cluster_.nodes()[node.index()].whole[view_index(capacity)]);
     }
 
     bool has_room(NodeId node, View capacity) const {
@@ -197,7 +197,7 @@ class Placer {
     }
 
     TaskPlacement make_whole(NodeId node, View capacity) const {
-        const std::uint64_t whole = cluster_.nodes()[node.index()].whole[index(capacity)];
+        const std::uint64_t whole = cluster_.nodes()[node.index()].whole[view_index(capacity)];
         const std::uint64_t mask = cluster_.choose_gpus(node, whole, request_.gpus, reach_);
         return cluster_.task_on(shape_, node, mask);
     }
@@ -205,7 +205,7 @@ class Placer {
     // A part of a GPU that is shared already: of those with room the one with least left.
     TaskPlacement next_shared(View capacity) const {
         if (request_.gpus > 1) return next_scanning(capacity);
-        const auto& partial = cluster_.pool(view_.pool).free[index(capacity)].partial();
+        const auto& partial = cluster_.pool(view_.pool).free[view_index(capacity)].partial();
         for (auto gpu = partial.from({least_left(request_), NodeId{0}, 0}); gpu != partial.end();
              ++gpu) {
             const NodeState& state = cluster_.nodes()[gpu->node.index()];
@@ -350,7 +350,7 @@ MilliGpu least_compute(const model::TaskRequest& request) {
 
 // What is left of the pool's GPUs together, when each that is whole has so much memory.
 GpuPart left_of_all(const cluster::PoolState& pool, View capacity, Bytes memory) {
-    const FreeIndex& free = pool.free[index(capacity)];
+    const FreeIndex& free = pool.free[view_index(capacity)];
     const std::int64_t whole = free.slots(1, pool.gpus_per_node_max);
     return free.in_parts() + GpuPart{base::kWholeGpu, memory} * whole;
 }
@@ -362,10 +362,10 @@ bool is_out_of_reach(const PoolView& view, ShapeId shape, int tasks, View capaci
     const model::TaskRequest& request = view.cluster.shape(shape).request;
     if (request.gpus == 0) return false;
     if (request.is_whole()) {
-        return pool.free[index(capacity)].slots(request.gpus, pool.gpus_per_node_max) < tasks;
+        return pool.free[view_index(capacity)].slots(request.gpus, pool.gpus_per_node_max) < tasks;
     }
     const MilliGpu wanted = least_compute(request) * request.gpus * tasks;
-    if (request.gpu_memory == Bytes{0}) return pool.free_total[index(capacity)] < wanted;
+    if (request.gpu_memory == Bytes{0}) return pool.free_total[view_index(capacity)] < wanted;
     return left_of_all(pool, capacity, {}).compute < wanted;
 }
 
@@ -374,7 +374,7 @@ bool is_enough_apart(const PoolView& view, ShapeId shape, int tasks, View capaci
     const model::TaskRequest& request = view.cluster.shape(shape).request;
     if (request.gpu_memory == Bytes{0}) {
         const MilliGpu asks = view.cluster.footprint(shape, view.pool) * tasks;
-        return asks > MilliGpu{0} && asks <= pool.free_total[index(capacity)] + kept;
+        return asks > MilliGpu{0} && asks <= pool.free_total[view_index(capacity)] + kept;
     }
     const GpuPart each{least_compute(request), request.gpu_memory};
     const Bytes whole = std::max(pool.smallest_gpu.gpu_memory, request.gpu_memory);
@@ -384,7 +384,7 @@ bool is_enough_apart(const PoolView& view, ShapeId shape, int tasks, View capaci
 }
 
 bool has_part_left(const PoolView& view, ShapeId shape, View capacity) {
-    const FreeIndex& free = view.cluster.pool(view.pool).free[index(capacity)];
+    const FreeIndex& free = view.cluster.pool(view.pool).free[view_index(capacity)];
     const model::TaskRequest& request = view.cluster.shape(shape).request;
     return !free.partial().empty() && free.partial().back().left >= least_left(request);
 }
@@ -394,7 +394,7 @@ bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity) {
     const model::TaskRequest& request = view.cluster.shape(shape).request;
     const bool is_part = request.gpus > 0 && !request.is_whole();
     return is_part && !has_part_left(view, shape, capacity) &&
-           pool.free[index(capacity)].slots(1, pool.gpus_per_node_max) == 0;
+           pool.free[view_index(capacity)].slots(1, pool.gpus_per_node_max) == 0;
 }
 
 std::optional<Places> place(const PoolView& view, const cluster::Job& job, int tasks, View capacity,

@@ -24,7 +24,7 @@ using model::Verdict;
 constexpr int kWakeupsTried = 3;
 constexpr int kNodesTried = 8;
 constexpr int kDoublings = 3;
-constexpr std::int64_t kWork = 1'000'000;  // jobs and nodes looked at by all tries together
+constexpr std::int64_t kRemedyWork = 1'000'000;  // jobs and nodes looked at by all tries together
 
 bool is_served(const Plan& plan, const Job& job) {
     const bool is_dropped = std::ranges::find(plan.dropped, job.id) != plan.dropped.end();
@@ -92,10 +92,10 @@ void apply(Cluster& cluster, const Remedy& remedy, const Job& job, model::TimePo
     }
 }
 
-class Search {
+class RemedySearch {
   public:
-    Search(const Cluster& cluster, const model::Policy& policy, model::TimePoint now,
-           const Verdict& verdict, int tries)
+    RemedySearch(const Cluster& cluster, const model::Policy& policy, model::TimePoint now,
+                 const Verdict& verdict, int tries)
         : cluster_(cluster),
           policy_(policy),
           now_(now),
@@ -320,7 +320,7 @@ class Search {
 
 int tries_for(const cluster::Cluster& cluster) {
     const auto size = static_cast<std::int64_t>(cluster.jobs().size() + cluster.nodes().size());
-    return static_cast<int>(std::clamp<std::int64_t>(kWork / (size + 1), 8, 64));
+    return static_cast<int>(std::clamp<std::int64_t>(kRemedyWork / (size + 1), 8, 64));
 }
 
 std::optional<Remedy> find_remedy(const cluster::Cluster& cluster, const model::Policy& policy,
@@ -331,7 +331,7 @@ std::optional<Remedy> find_remedy(const cluster::Cluster& cluster, const model::
         case Reason::NotBefore:
         case Reason::WaitingForPause:
         case Reason::Starting: return {};
-        default: return Search(cluster, policy, now, verdict, tries).run();
+        default: return RemedySearch(cluster, policy, now, verdict, tries).run();
     }
 }
 

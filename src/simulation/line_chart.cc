@@ -14,7 +14,7 @@ constexpr double kLeft = 64, kRight = 12, kTop = 12, kBottom = 32;
 constexpr int kColours = 8;
 constexpr int kYTicks = 4;
 
-constexpr std::string_view kStyle = R"css(
+constexpr std::string_view kChartStyle = R"css(
 :root{color-scheme:light dark;--ink:#1c2733;--faint:#667788;--grid:#d9e0e6;--paper:#fff;
 --c0:#1f6fb4;--c1:#d1621a;--c2:#2a8a4a;--c3:#b3327d;
 --c4:#7a5cc0;--c5:#8a6d12;--c6:#118c95;--c7:#5d6b78}
@@ -93,7 +93,7 @@ std::string line_chart(const Axes& axes, std::span<const Line> lines) {
     return svg + "</svg>\n";
 }
 
-std::string_view chart_style() { return kStyle; }
+std::string_view chart_style() { return kChartStyle; }
 
 std::string escaped(std::string_view text) {
     std::string safe;

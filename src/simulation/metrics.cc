@@ -5,12 +5,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "simulation/figure_text.h"
+
 namespace berth::simulation {
 namespace {
 
 constexpr double kUnfairAbove = 1.05;
-
-double seconds(Duration time) { return static_cast<double>(time.count()) / 1000; }
 
 double mean(const std::vector<double>& values) {
     if (values.empty()) return 0;
@@ -19,9 +19,9 @@ double mean(const std::vector<double>& values) {
 
 // GPUs asked by all jobs that were there, summed over time: the area up to any moment at which
 // somebody came or went.
-class Demand {
+class AskedOverTime {
   public:
-    Demand(const Trace& trace, const Replay& replay) {
+    AskedOverTime(const Trace& trace, const Replay& replay) {
         for (std::size_t job = 0; job < trace.size(); ++job) {
             steps_.push_back({trace[job].submitted, trace[job].gpus});
             if (replay.jobs[job].end) steps_.push_back({*replay.jobs[job].end, -trace[job].gpus});
@@ -30,8 +30,8 @@ class Demand {
         double level = 0;
         for (std::size_t step = 0; step < steps_.size(); ++step) {
             if (step > 0) {
-                steps_[step].area =
-                    steps_[step - 1].area + level * seconds(steps_[step].at - steps_[step - 1].at);
+                steps_[step].area = steps_[step - 1].area +
+                                    level * in_seconds(steps_[step].at - steps_[step - 1].at);
             }
             level += steps_[step].change;
         }
@@ -55,7 +55,7 @@ struct Rhos {
 };
 
 Rhos fairness(const Experiment& experiment, const Replay& replay) {
-    const Demand demand(experiment.trace, replay);
+    const AskedOverTime demand(experiment.trace, replay);
     const double gpus = experiment.machines.gpus();
     const double jobs_per_gpu = std::max(1.0, static_cast<double>(replay.jobs.size()) / gpus);
     Rhos rhos;
@@ -63,10 +63,10 @@ Rhos fairness(const Experiment& experiment, const Replay& replay) {
         const auto& end = replay.jobs[number].end;
         if (!end) continue;
         const TraceJob& job = experiment.trace[number];
-        const double jct = seconds(*end - job.submitted);
+        const double jct = in_seconds(*end - job.submitted);
         const double asked = (demand.area_until(*end) - demand.area_until(job.submitted)) / jct;
-        rhos.by_demand.push_back(jct / (seconds(job.work) * std::max(1.0, asked / gpus)));
-        rhos.by_jobs.push_back(jct / (seconds(job.work) * jobs_per_gpu));
+        rhos.by_demand.push_back(jct / (in_seconds(job.work) * std::max(1.0, asked / gpus)));
+        rhos.by_jobs.push_back(jct / (in_seconds(job.work) * jobs_per_gpu));
     }
     return rhos;
 }
@@ -82,7 +82,7 @@ std::vector<double> completion_times(const Experiment& experiment, const Replay&
     std::vector<double> times;
     for (std::size_t job = 0; job < replay.jobs.size(); ++job) {
         const auto& end = replay.jobs[job].end;
-        if (end) times.push_back(seconds(*end - experiment.trace[job].submitted));
+        if (end) times.push_back(in_seconds(*end - experiment.trace[job].submitted));
     }
     std::ranges::sort(times);
     return times;
@@ -114,11 +114,11 @@ Metrics measure(const Experiment& experiment, const Replay& replay) {
         if (!record.end) continue;
         const TraceJob& job = experiment.trace[number];
         last_end = std::max(last_end, *record.end);
-        metrics.avg_queue_s += seconds(*record.end - job.submitted - record.held);
-        work += seconds(job.work) * job.gpus;
+        metrics.avg_queue_s += in_seconds(*record.end - job.submitted - record.held);
+        work += in_seconds(job.work) * job.gpus;
     }
     metrics.avg_queue_s /= static_cast<double>(times.size());
-    metrics.makespan_s = seconds(last_end - experiment.trace.front().submitted);
+    metrics.makespan_s = in_seconds(last_end - experiment.trace.front().submitted);
 
     const double capacity = metrics.makespan_s * experiment.machines.gpus();
     metrics.utilization = work / capacity;
@@ -129,7 +129,7 @@ Metrics measure(const Experiment& experiment, const Replay& replay) {
         idle += (replay.timeline[at + 1].at - sample.at).count() *
                 (experiment.machines.gpus() - sample.gpus_used);
     }
-    metrics.fragmentation = seconds(Duration{idle}) / capacity;
+    metrics.fragmentation = in_seconds(Duration{idle}) / capacity;
 
     const Rhos rhos = fairness(experiment, replay);
     metrics.rho_mean = mean(rhos.by_demand);

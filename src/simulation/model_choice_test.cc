@@ -43,7 +43,7 @@ SpeedTable table() {
     return speeds;
 }
 
-struct Play {
+struct ModelPlay {
     Trace trace;
     Rule rule = Rule::Any;
     std::vector<NodesAlike> nodes{{1, 2, "new"}, {1, 2, "old"}};
@@ -63,7 +63,7 @@ struct Play {
                 .models = {rule, gain_percent}};
     }
 
-    Play& under(std::string_view policy) {
+    ModelPlay& under(std::string_view policy) {
         auto order =
             ordering::order_named(policy, {.gpus = machines.models()[0].gpus(), .sizes = {}});
         REQUIRE(order);
@@ -99,24 +99,24 @@ std::vector<TraceJob> random_trace(base::Rng& rng, const Machines& machines) {
 }  // namespace
 
 TEST_CASE("any: where most GPUs are left, as fast as it is there") {
-    Play play{{job("even", 0, 100, 1), job("skewed", 0, 100, 1), job("skewed", 0, 100, 1)}};
+    ModelPlay play{{job("even", 0, 100, 1), job("skewed", 0, 100, 1), job("skewed", 0, 100, 1)}};
     CHECK(play.under("fjf").ends() == Ends{100, 1000, 100});
 }
 
 TEST_CASE("fastest: of the models with room that on which it is fastest") {
-    Play play{{job("old", 0, 100, 2), job("skewed", 0, 100, 2), job("even", 1, 100, 1)}};
+    ModelPlay play{{job("old", 0, 100, 2), job("skewed", 0, 100, 2), job("even", 1, 100, 1)}};
     play.rule = Rule::Fastest;
     CHECK(play.under("fjf").ends() == Ends{50, 100, 50 + 200});
 }
 
 TEST_CASE("a job stands on one model, and never where it does not run") {
-    Play play{{job("even", 0, 100, 1), job("large", 0, 100, 2), job("even", 0, 100, 3)}};
+    ModelPlay play{{job("even", 0, 100, 1), job("large", 0, 100, 2), job("even", 0, 100, 3)}};
     CHECK(play.under("fjf").ends() == Ends{100, 200, -1});
 }
 
 TEST_CASE("swap: two jobs change places where that gains enough, and both pay for a restart") {
     // The first takes the new GPUs, the second is left with old ones, a tenth as fast there.
-    Play play{{job("even", 0, 1000, 2), job("skewed", 1, 100, 2)}, Rule::Swap};
+    ModelPlay play{{job("even", 0, 1000, 2), job("skewed", 1, 100, 2)}, Rule::Swap};
     play.restart_cost = seconds(60);
     // The first has 999 s left at half speed, and the end of the second lets it move back.
     CHECK(play.under("fjf").ends() == Ends{101 + 60 + (999 - 20), 101});
@@ -129,7 +129,7 @@ TEST_CASE("swap: two jobs change places where that gains enough, and both pay fo
 }
 
 TEST_CASE("swap: who gains on GPUs that idle moves to them") {
-    Play play{{job("even", 0, 100, 2), job("even", 0, 300, 2)}, Rule::Swap};
+    ModelPlay play{{job("even", 0, 100, 2), job("even", 0, 300, 2)}, Rule::Swap};
     play.restart_cost = seconds(60);
     // 50 s of the second are done when the first ends.
     CHECK(play.under("fjf").ends() == Ends{100, 100 + 60 + 250});
@@ -140,7 +140,7 @@ TEST_CASE("of one model it hands out what one pass over all in order of rank doe
         INFO(seed);
         base::Rng rng(seed);
         const auto nodes = static_cast<std::int32_t>(rng.between(1, 4));
-        Play play{{}, Rule::Any, {{nodes, 4, "new"}}};
+        ModelPlay play{{}, Rule::Any, {{nodes, 4, "new"}}};
         play.placement = rng.chance(1, 2) ? Placement::Count : Placement::Nodes;
         play.restart_cost = seconds(rng.between(0, 90));
         play.speeds.on_models.resize(1);
@@ -163,7 +163,7 @@ TEST_CASE("random traces on two models end, and the audit holds, by every rule")
     int swaps = 0;
     for (std::uint64_t seed = 1; seed <= 40; ++seed) {
         base::Rng rng(seed);
-        Play play;
+        ModelPlay play;
         play.machines = Machines({{static_cast<std::int32_t>(rng.between(1, 4)), 4, "new"},
                                   {static_cast<std::int32_t>(rng.between(1, 4)), 2, "old"}});
         play.placement = static_cast<Placement>(rng.between(0, 2));
@@ -187,7 +187,7 @@ TEST_CASE("random traces on two models end, and the audit holds, by every rule")
 }
 
 TEST_CASE("the audit finds a job on two models, and one that is faster than its GPUs") {
-    Play play{{job("even", 0, 100, 2), job("even", 0, 100, 2)}};
+    ModelPlay play{{job("even", 0, 100, 2), job("even", 0, 100, 2)}};
     play.under("fjf");
     REQUIRE(play.ends() == Ends{100, 200});
     Replay spoiled = play.replay;

@@ -11,7 +11,7 @@
 namespace berth::simulation {
 namespace {
 
-constexpr std::size_t kComplaintsMax = 10;
+constexpr std::size_t kQuotaComplaintsMax = 10;
 
 class QuotaAuditor {
   public:
@@ -124,7 +124,7 @@ class QuotaAuditor {
     }
 
     void check(bool holds, std::size_t job, const std::string& complaint) {
-        if (holds || found_.size() >= kComplaintsMax) return;
+        if (holds || found_.size() >= kQuotaComplaintsMax) return;
         found_.push_back("job " + std::to_string(job) + ": " + complaint);
     }
 

@@ -20,7 +20,7 @@ using lifecycle::State;
 using model::JobId;
 using ordering::Ticket;
 
-constexpr std::int64_t kEventsBetweenProgress = 4096;
+constexpr std::int64_t kDecisionsBetweenProgress = 4096;
 // A replay that decides so often for each job is not going to end.
 constexpr std::int64_t kDecisionsPerJobMax = 10'000;
 
@@ -45,7 +45,7 @@ model::JobSpec spec_of(const TraceJob& job, int gpus_per_node, const QuotaExperi
 }
 
 // A job that was submitted and has not ended.
-struct Live {
+struct LiveJob {
     bool runs = false;
     TimePoint since;  // of this stay
     TimePoint asked;  // to leave
@@ -54,9 +54,9 @@ struct Live {
     int turn = 0;  // stays and requests to leave, so that what was foreseen earlier is void
 };
 
-class Player {
+class QuotaPlayer {
   public:
-    Player(const QuotaExperiment& experiment, State state)
+    QuotaPlayer(const QuotaExperiment& experiment, State state)
         : experiment_(experiment), state_(std::move(state)), jobs_(experiment.trace.size()) {
         result_.replay.jobs.resize(jobs_.size());
         std::int32_t first = 0;
@@ -75,7 +75,7 @@ class Player {
             decide();
             remember();
             if (result_.decisions >= most) return too_many_decisions();
-            if (progress && result_.decisions % kEventsBetweenProgress == 0) progress(finished_);
+            if (progress && result_.decisions % kDecisionsBetweenProgress == 0) progress(finished_);
         }
         return std::move(result_);
     }
@@ -104,7 +104,7 @@ class Player {
     const TraceJob& job(Ticket ticket) const {
         return experiment_.trace[static_cast<std::size_t>(ticket)];
     }
-    Live& live(Ticket ticket) { return jobs_[static_cast<std::size_t>(ticket)]; }
+    LiveJob& live(Ticket ticket) { return jobs_[static_cast<std::size_t>(ticket)]; }
     JobRecord& record(Ticket ticket) {
         return result_.replay.jobs[static_cast<std::size_t>(ticket)];
     }
@@ -171,7 +171,7 @@ class Player {
 
     // It leaves its GPUs.
     void stop(Ticket ticket) {
-        Live& one = live(ticket);
+        LiveJob& one = live(ticket);
         const TimePoint asked = one.runs ? now_ : one.asked;
         Replay& replay = result_.replay;
         replay.stays.push_back({ticket, one.since, now_, replay.gpus.size()});
@@ -229,7 +229,7 @@ class Player {
     }
 
     void ask_to_leave(Ticket ticket) {
-        Live& one = live(ticket);
+        LiveJob& one = live(ticket);
         one.runs = false;
         one.asked = now_;
         due_.push({now_ + experiment_.save_time, ticket, ++one.turn, What::Left});
@@ -237,7 +237,7 @@ class Player {
     }
 
     void start(Ticket ticket) {
-        Live& one = live(ticket);
+        LiveJob& one = live(ticket);
         one.restart = record(ticket).first_start ? experiment_.restart_cost : Duration{};
         if (!record(ticket).first_start) record(ticket).first_start = now_;
         one.runs = true;
@@ -254,7 +254,7 @@ class Player {
     const QuotaExperiment& experiment_;
     State state_;
     scheduling::Memory memory_;
-    std::vector<Live> jobs_;
+    std::vector<LiveJob> jobs_;
     std::vector<std::int32_t> first_gpus_;  // of each node
     std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
     std::size_t submitted_ = 0;
@@ -343,7 +343,7 @@ Result<QuotaReplay> replay(const QuotaExperiment& experiment,
                              "; work would be lost, which is not simulated");
     }
     BERTH_TRY(state, lifecycle::from_description(experiment.cluster));
-    return Player(experiment, std::move(state)).play(progress);
+    return QuotaPlayer(experiment, std::move(state)).play(progress);
 }
 
 }  // namespace berth::simulation

@@ -47,7 +47,7 @@ model::Description cluster(int nodes, int gpus, std::vector<model::Project> proj
     return description;
 }
 
-struct Play {
+struct QuotaPlay {
     Trace trace;
     model::Description description;
     model::Policy policy = model::berth_policy();
@@ -62,7 +62,7 @@ struct Play {
     std::vector<std::string> complaints() const {
         return audit(Accounts(experiment()), experiment(), run);
     }
-    Play& go() {
+    QuotaPlay& go() {
         auto found = simulation::replay(experiment());
         REQUIRE_MESSAGE(found, found.error().message);
         run = std::move(*found);
@@ -87,8 +87,8 @@ using Ends = std::vector<std::int64_t>;
 }  // namespace
 
 TEST_CASE("an owner who returns has its GPUs after the time to save, the borrower goes on later") {
-    Play play{{job(0, 1000, 1, "a"), job(0, 1000, 1, "a"), job(400, 100, 1, "b")},
-              cluster(1, 2, {project("a", 1), project("b", 1)})};
+    QuotaPlay play{{job(0, 1000, 1, "a"), job(0, 1000, 1, "a"), job(400, 100, 1, "b")},
+                   cluster(1, 2, {project("a", 1), project("b", 1)})};
     play.go();
     // b starts at 430 and ends at 530; the borrower had 400 s, restarts for 60 s, then 600 more.
     CHECK(play.ends() == Ends{1000, 1190, 530});
@@ -107,8 +107,8 @@ TEST_CASE("an owner who returns has its GPUs after the time to save, the borrowe
 }
 
 TEST_CASE("a fixed quota is neither lent nor passed: the static cluster") {
-    Play play{{job(0, 100, 1, "a"), job(0, 100, 1, "a"), job(50, 100, 1, "b")},
-              cluster(1, 2, {project("a", 1), project("b", 1)})};
+    QuotaPlay play{{job(0, 100, 1, "a"), job(0, 100, 1, "a"), job(50, 100, 1, "b")},
+                   cluster(1, 2, {project("a", 1), project("b", 1)})};
     for (model::Project& one : play.description.projects) {
         one.rights.kind = model::QuotaKind::Fixed;
     }
@@ -116,7 +116,7 @@ TEST_CASE("a fixed quota is neither lent nor passed: the static cluster") {
 }
 
 TEST_CASE("a build is never paused and passes the trainings of its project") {
-    Play play{{job(0, 1000, 1, "a"), job(400, 50, 1, "a")}, cluster(1, 1, {project("a", 1)})};
+    QuotaPlay play{{job(0, 1000, 1, "a"), job(400, 50, 1, "a")}, cluster(1, 1, {project("a", 1)})};
     play.trace[1].kind = model::JobKind::Build;
     CHECK(play.go().ends() == Ends{1140, 480});
     CHECK(play.run.replay.jobs[0].pauses == 1);
@@ -125,7 +125,7 @@ TEST_CASE("a build is never paused and passes the trainings of its project") {
 }
 
 TEST_CASE("a job goes to the pool that it names, and to none else") {
-    Play play{{job(0, 100, 1, "a"), job(0, 100, 1, "a")}, cluster(2, 1, {project("a", 1)})};
+    QuotaPlay play{{job(0, 100, 1, "a"), job(0, 100, 1, "a")}, cluster(2, 1, {project("a", 1)})};
     play.description.pools.push_back({.name = "fast", .labels = {{"is", "fast"}}, .exchange = {}});
     play.description.nodes[1].labels = {{"is", "fast"}};
     play.description.projects[0].pools["fast"] = play.description.projects[0].rights;
@@ -134,8 +134,8 @@ TEST_CASE("a job goes to the pool that it names, and to none else") {
 }
 
 TEST_CASE("by nodes a job stands on one, a wider one in equal parts; by count anywhere") {
-    Play play{{job(0, 100, 3, "a"), job(0, 100, 3, "a"), job(1, 10, 2, "a")},
-              cluster(2, 4, {project("a", 8)})};
+    QuotaPlay play{{job(0, 100, 3, "a"), job(0, 100, 3, "a"), job(1, 10, 2, "a")},
+                   cluster(2, 4, {project("a", 8)})};
     CHECK(play.go().ends() == Ends{100, 100, 110});
     play.placement = Placement::Count;
     CHECK(play.go().ends() == Ends{100, 100, 11});
@@ -145,7 +145,7 @@ TEST_CASE("by nodes a job stands on one, a wider one in equal parts; by count an
 }
 
 TEST_CASE("what can never run does not finish, and the rest goes on") {
-    Play play{{job(0, 100, 5, "a"), job(1, 10, 1, "a")}, cluster(1, 4, {project("a", 4)})};
+    QuotaPlay play{{job(0, 100, 5, "a"), job(1, 10, 1, "a")}, cluster(1, 4, {project("a", 4)})};
     CHECK(play.go().ends() == Ends{-1, 11});
 }
 
@@ -177,44 +177,45 @@ TEST_CASE("jobs are refused that the cluster has no place for in its books") {
 }
 
 TEST_CASE("a job of more tasks than a gang may have ends the replay with a sentence") {
-    const Play play{.trace = {job(0, 10, 1'000'000, "a")},
-                    .description = cluster(1, 1, {project("a", 1)})};
+    const QuotaPlay play{.trace = {job(0, 10, 1'000'000, "a")},
+                         .description = cluster(1, 1, {project("a", 1)})};
     const auto run = replay(play.experiment());
     REQUIRE_FALSE(run);
     CHECK(run.error().message == "job 1 of the trace: tasks: wanted 1 to 100000, found 1000000");
 }
 
 TEST_CASE("a pause that takes longer than its grace is refused") {
-    Play play{{job(0, 1, 1, "a")}, cluster(1, 1, {project("a", 1)})};
+    QuotaPlay play{{job(0, 1, 1, "a")}, cluster(1, 1, {project("a", 1)})};
     play.save_time = seconds(61);
     CHECK_FALSE(simulation::replay(play.experiment()).has_value());
 }
 
 // Classic does not hold for an owner what was freed for it: others may take it first.
 TEST_CASE("the audit finds what cannot be") {
-    Play sound{{job(0, 1000, 1, "a"), job(0, 1000, 1, "a"), job(400, 100, 1, "b")},
-               cluster(1, 2, {project("a", 1), project("b", 1)})};
+    QuotaPlay sound{{job(0, 1000, 1, "a"), job(0, 1000, 1, "a"), job(400, 100, 1, "b")},
+                    cluster(1, 2, {project("a", 1), project("b", 1)})};
     sound.description.projects[0].rights.limit = base::MilliGpu{2000};
     sound.policy.tiers.count = 1;
     sound.go();
     const auto complaint = [&](const auto& spoil) {
-        Play spoiled = sound;
+        QuotaPlay spoiled = sound;
         spoil(spoiled);
         const auto complaints = spoiled.complaints();
         return complaints.empty() ? "" : complaints.front();
     };
-    CHECK(complaint([](Play& one) { one.run.replay.gpus[2] = one.run.replay.gpus[0]; }) ==
+    CHECK(complaint([](QuotaPlay& one) { one.run.replay.gpus[2] = one.run.replay.gpus[0]; }) ==
           "job 0: GPU 1 is not free");
-    CHECK(complaint([](Play& one) { one.save_time += seconds(1); }) == "job 1: took 30s to leave");
-    CHECK(complaint([](Play& one) { one.restart_cost += seconds(1); }) ==
+    CHECK(complaint([](QuotaPlay& one) { one.save_time += seconds(1); }) ==
+          "job 1: took 30s to leave");
+    CHECK(complaint([](QuotaPlay& one) { one.restart_cost += seconds(1); }) ==
           "job 1: ended after 17m40s on GPUs for 16m40s of work");
-    CHECK(complaint([](Play& one) {
+    CHECK(complaint([](QuotaPlay& one) {
               one.description.projects[0].rights.limit = base::MilliGpu{1000};
           }) == "job 1: makes \"a\" hold 2 of at most 1 GPUs");
-    CHECK(complaint([](Play& one) { one.policy.pause_grace = seconds(29); }) ==
+    CHECK(complaint([](QuotaPlay& one) { one.policy.pause_grace = seconds(29); }) ==
           "job 2: waited 30s within the quota of \"b\"");
     // What is promised twice cannot be kept.
-    CHECK(complaint([](Play& one) {
+    CHECK(complaint([](QuotaPlay& one) {
               one.policy.pause_grace = seconds(29);
               one.description.projects[1].rights.quota = base::MilliGpu{2000};
           }) == "");
@@ -223,9 +224,9 @@ TEST_CASE("the audit finds what cannot be") {
 TEST_CASE("a project's demand within its quota is taken in its own order") {
     // Wider than the quota: never within, and nobody waits behind it. Of the others the first two
     // ask no more than the quota; the last would be beyond it.
-    Play play{{job(0, 3000, 4, "b"), job(10, 10, 4, "a"), job(20, 900, 1, "a"),
-               job(30, 900, 1, "a"), job(40, 900, 1, "a")},
-              cluster(1, 4, {project("a", 2), project("b", 2)})};
+    QuotaPlay play{{job(0, 3000, 4, "b"), job(10, 10, 4, "a"), job(20, 900, 1, "a"),
+                    job(30, 900, 1, "a"), job(40, 900, 1, "a")},
+                   cluster(1, 4, {project("a", 2), project("b", 2)})};
     play.go();
     const auto waits =
         in_quota_waits(Accounts(play.experiment()), play.experiment(), play.run, Demand::All);
@@ -240,9 +241,9 @@ TEST_CASE("random streams end, and demand within quotas waits no longer than the
         base::Rng rng(seed);
         const int gpus = 8;
         const int first = static_cast<int>(rng.between(0, gpus));
-        Play play{{},
-                  cluster(2, gpus / 2,
-                          {project("a", first), project("b", gpus - first), project("c", 0)})};
+        QuotaPlay play{{},
+                       cluster(2, gpus / 2,
+                               {project("a", first), project("b", gpus - first), project("c", 0)})};
         play.placement = Placement::Count;
         play.restart_cost = seconds(rng.between(0, 90));
         play.save_time = seconds(rng.chance(1, 2) ? 60 : rng.between(0, 60));
@@ -282,10 +283,10 @@ TEST_CASE("... in departments and pools too, with builds and services that are n
         model::Project top, other;
         top.name = "top";
         other.name = "other";
-        Play play{{},
-                  cluster(4, 4,
-                          {top, other, project("a", 2), project("b", 2), project("c", 3),
-                           project("d", 1)})};
+        QuotaPlay play{{},
+                       cluster(4, 4,
+                               {top, other, project("a", 2), project("b", 2), project("c", 3),
+                                project("d", 1)})};
         play.description.pools.push_back(
             {.name = "fast", .labels = {{"is", "fast"}}, .exchange = {}});
         for (int i : {2, 3})

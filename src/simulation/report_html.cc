@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "simulation/figure_text.h"
 #include "simulation/line_chart.h"
 #include "simulation/report.h"
 #include "simulation/run_charts.h"
@@ -36,14 +37,6 @@ vertical-align:middle}
 std::string colour(std::size_t place) {
     return "var(--c" + std::to_string(place % kJobColours) + ")";
 }
-
-std::string time_text(double seconds) {
-    return base::format(Duration{std::chrono::seconds(std::llround(seconds))});
-}
-
-std::string percent_text(double part) { return std::to_string(std::llround(part * 100)) + "%"; }
-
-double seconds(Duration time) { return static_cast<double>(time.count()) / 1000; }
 
 std::string drawn(const Chart& chart) { return line_chart(chart.axes, chart.lines); }
 
@@ -115,7 +108,7 @@ std::string gpu_picture(const Experiment& experiment, const Run& run, const Span
     std::vector<ordering::Ticket> cells(static_cast<std::size_t>(rows) * kColumns, -1);
     const double width = (span.to - span.from) / kColumns;
     const auto column = [&](TimePoint at) {
-        const double place = (seconds(at.time_since_epoch()) - span.from) / width;
+        const double place = (in_seconds(at.time_since_epoch()) - span.from) / width;
         return std::min(static_cast<std::size_t>(std::max(std::ceil(place - 0.5), 0.0)), kColumns);
     };
     for (const Stay& stay : run.replay.stays) {

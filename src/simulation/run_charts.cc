@@ -4,19 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "simulation/figure_text.h"
+
 namespace berth::simulation {
 namespace {
 
 constexpr std::size_t kBins = 240;       // of a line over time
 constexpr std::size_t kCurvePoints = 200;
-
-double seconds(Duration time) { return static_cast<double>(time.count()) / 1000; }
-
-std::string time_text(double seconds) {
-    return base::format(Duration{std::chrono::seconds(std::llround(seconds))});
-}
-
-std::string percent_text(double part) { return std::to_string(std::llround(part * 100)) + "%"; }
 
 std::string count_text(double value) { return std::to_string(std::llround(value)); }
 
@@ -27,9 +21,9 @@ std::vector<Point> over_time(const Replay& replay, const Span& span,
     const double width = (span.to - span.from) / kBins;
     for (std::size_t at = 0; at + 1 < replay.timeline.size(); ++at) {
         const Sample& sample = replay.timeline[at];
-        double begin = seconds(sample.at.time_since_epoch()) - span.from;
+        double begin = in_seconds(sample.at.time_since_epoch()) - span.from;
         const double end =
-            std::min(seconds(replay.timeline[at + 1].at.time_since_epoch()) - span.from,
+            std::min(in_seconds(replay.timeline[at + 1].at.time_since_epoch()) - span.from,
                      span.to - span.from);
         while (begin < end) {
             const auto bin = std::min(static_cast<std::size_t>(begin / width), kBins - 1);
@@ -77,7 +71,7 @@ Chart chart_over_time(std::span<const Run> runs, const Span& span, double (*valu
 }  // namespace
 
 Span whole_span(const Experiment& experiment, std::span<const Run> runs) {
-    const double from = seconds(experiment.trace.front().submitted.time_since_epoch());
+    const double from = in_seconds(experiment.trace.front().submitted.time_since_epoch());
     Span span{from, from + 1};
     for (const Run& run : runs) span.to = std::max(span.to, from + run.metrics.makespan_s);
     return span;

@@ -36,7 +36,7 @@ TraceJob named(std::string name, std::int32_t gpus, Duration work = minutes(10))
     return one;
 }
 
-struct Play {
+struct SharePlay {
     Trace trace;
     Machines machines;
     Packing packing = Packing::Pairs;
@@ -49,7 +49,7 @@ struct Play {
         return {trace, machines, placement, restart_cost, packing, speeds};
     }
 
-    Play& under(std::string_view policy) {
+    SharePlay& under(std::string_view policy) {
         auto order = ordering::order_named(policy, {.gpus = machines.gpus(), .sizes = {}});
         REQUIRE(order);
         replay = simulation::replay(experiment(), **order);
@@ -70,14 +70,14 @@ using Ends = std::vector<std::int64_t>;
 }  // namespace
 
 TEST_CASE("two half-idle jobs of an hour share one GPU in 1 h 20") {
-    Play play{{job(0, hours(1)), job(0, hours(1))}, {1, 1}};
+    SharePlay play{{job(0, hours(1)), job(0, hours(1))}, {1, 1}};
     CHECK(play.under("fjf").ends() == Ends{4800, 4800});
     play.packing = Packing::None;
     CHECK(play.under("fjf").ends() == Ends{3600, 7200});
 }
 
 TEST_CASE("120 half-idle jobs all run at once on 64 GPUs, and end within 1 h 20, not 2 h") {
-    Play play{Trace(120, job(0, hours(1))), {8, 8}};
+    SharePlay play{Trace(120, job(0, hours(1))), {8, 8}};
     play.under("fjf");
     // Eight are alone; when they end after an hour, eight pairs part, 900 s before their end, which
     // are 1,200 s as a pair; then sixteen, and at last all.
@@ -88,19 +88,19 @@ TEST_CASE("120 half-idle jobs all run at once on 64 GPUs, and end within 1 h 20,
 }
 
 TEST_CASE("nobody shares while GPUs idle") {
-    Play play{{job(0, hours(1)), job(0, hours(1))}, {1, 2}};
+    SharePlay play{{job(0, hours(1)), job(0, hours(1))}, {1, 2}};
     CHECK(play.under("fjf").ends() == Ends{3600, 3600});
 }
 
 TEST_CASE("who is left alone is fast again") {
-    Play play{{job(0, hours(1)), job(0, minutes(20))}, {1, 1}};
+    SharePlay play{{job(0, hours(1)), job(0, minutes(20))}, {1, 1}};
     // 20 minutes at three quarters are 1,600 s, in which the other does 1,200 of its 3,600.
     CHECK(play.under("fjf").ends() == Ends{4000, 1600});
     CHECK(play.replay.jobs[0].pauses == 0);
 }
 
 TEST_CASE("who shared and gets GPUs of its own pays a restart") {
-    Play play{{job(0, minutes(10)), job(0, hours(1)), job(0, hours(1))}, {1, 2}};
+    SharePlay play{{job(0, minutes(10)), job(0, hours(1)), job(0, hours(1))}, {1, 2}};
     play.restart_cost = seconds(60);
     play.under("fjf");
     // First two share and one is alone; when the first ends, nobody has to share.
@@ -109,12 +109,13 @@ TEST_CASE("who shared and gets GPUs of its own pays a restart") {
 }
 
 TEST_CASE("only jobs of as many GPUs share") {
-    Play play{{job(0, hours(1), 2), job(0, hours(1), 1)}, {1, 2}};
+    SharePlay play{{job(0, hours(1), 2), job(0, hours(1), 1)}, {1, 2}};
     CHECK(play.under("fjf").ends() == Ends{3600, 7200});
 }
 
 TEST_CASE("a job before them takes the GPUs of two that share, both go on later") {
-    Play play{{job(0, hours(10)), job(0, hours(10)), job(600, minutes(10), 1, Profile{})}, {1, 1}};
+    SharePlay play{{job(0, hours(10)), job(0, hours(10)), job(600, minutes(10), 1, Profile{})},
+                   {1, 1}};
     play.under("srsf");
     CHECK(play.replay.jobs[2].end == base::at_ms(1'200'000));
     CHECK(play.replay.jobs[0].pauses == 1);
@@ -126,7 +127,7 @@ TEST_CASE("a job before them takes the GPUs of two that share, both go on later"
 TEST_CASE("orders that pause nobody pause nobody, and fifo lets nobody overtake") {
     // The second fits beside nobody and has to wait; the third would overtake it.
     const Profile busy{.sm_percent = 100, .memory_percent = 40};
-    Play play{{job(0, hours(1), 2), job(1, hours(1), 2, busy), job(2, hours(1), 2)}, {1, 2}};
+    SharePlay play{{job(0, hours(1), 2), job(1, hours(1), 2, busy), job(2, hours(1), 2)}, {1, 2}};
     CHECK(play.under("fjf").ends() == Ends{4799, 8401, 4801});
     CHECK(play.replay.jobs[0].pauses + play.replay.jobs[2].pauses == 0);
     CHECK(play.under("fifo").ends() == Ends{3600, 7200, 10'800});
@@ -137,10 +138,10 @@ TEST_CASE("by profile only who loses speed when spread stands together") {
     table.on_models[0][{"skewed", 4}].spread = 0.25;
     table.on_models[0][{"even", 2}].spread = 1;
     table.on_models[0][{"even", 4}].spread = 0.95;
-    Play play{{named("even", 2), named("even", 2), named("even", 2), named("even", 4, hours(1)),
-               named("skewed", 4, minutes(15))},
-              {3, 4},
-              Packing::None};
+    SharePlay play{{named("even", 2), named("even", 2), named("even", 2),
+                    named("even", 4, hours(1)), named("skewed", 4, minutes(15))},
+                   {3, 4},
+                   Packing::None};
     play.speeds = &table;
     play.placement = Placement::Profile;
     // The even one of four takes what two nodes have left; the skewed one waits for a whole node.
@@ -155,7 +156,7 @@ TEST_CASE("by profile only who loses speed when spread stands together") {
 TEST_CASE("a spread job is as slow as it was measured") {
     SpeedTable table;
     table.on_models[0][{"skewed", 2}].spread = 0.5;
-    Play play{{named("x", 3, hours(1)), named("skewed", 2, hours(1))}, {2, 4}, Packing::None};
+    SharePlay play{{named("x", 3, hours(1)), named("skewed", 2, hours(1))}, {2, 4}, Packing::None};
     play.speeds = &table;
     CHECK(play.under("fjf").ends() == Ends{3600, 7200});
     play.placement = Placement::Profile;
@@ -167,7 +168,7 @@ TEST_CASE("random traces end, and the audit holds, however jobs share and stand"
     table.on_models[0][{"b", 2}].spread = 0.5;
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
         base::Rng rng(seed);
-        Play play{{}, {static_cast<std::int32_t>(rng.between(1, 4)), 4}};
+        SharePlay play{{}, {static_cast<std::int32_t>(rng.between(1, 4)), 4}};
         play.packing = rng.chance(1, 2) ? Packing::Pairs : Packing::Muri;
         play.placement = static_cast<Placement>(rng.between(0, 2));
         play.restart_cost = seconds(rng.between(0, 90));
@@ -194,7 +195,7 @@ TEST_CASE("random traces end, and the audit holds, however jobs share and stand"
 }
 
 TEST_CASE("the audit finds three on one GPU, and who shares only some") {
-    Play sound{{job(0, hours(1), 2), job(0, hours(1), 2)}, {1, 2}};
+    SharePlay sound{{job(0, hours(1), 2), job(0, hours(1), 2)}, {1, 2}};
     sound.under("fjf");
     const auto complaint = [&](const auto& spoil) {
         Replay spoiled = sound.replay;

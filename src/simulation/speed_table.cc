@@ -12,9 +12,9 @@ namespace {
 using codec::Value;
 using Job = SpeedTable::Job;
 
-constexpr std::string_view kAlone = "null";
+constexpr std::string_view kNoPartner = "null";
 
-std::string place(std::string_view file, int line) {
+std::string file_line(std::string_view file, int line) {
     return std::string(file) + ":" + std::to_string(line) + ": ";
 }
 
@@ -42,9 +42,9 @@ std::optional<double> number(const Value* value) {
     return found;
 }
 
-class Reader {
+class TableReader {
   public:
-    Reader(const Value& root, std::string_view file) : root_(root), file_(file) {}
+    TableReader(const Value& root, std::string_view file) : root_(root), file_(file) {}
 
     base::Result<SpeedTable> read(std::span<const std::string> models) {
         table_.on_models.clear();
@@ -66,7 +66,7 @@ class Reader {
             const auto job = job_named(name);
             if (!job)
                 return wrong(speeds, "wanted a job such as ('LM', 4), found \"" + name + "\"");
-            const auto alone = number(speeds.find(kAlone));
+            const auto alone = number(speeds.find(kNoPartner));
             if (!alone) return wrong(speeds, "wanted steps a second behind \"null\"");
             if (*alone == 0) continue;  // it was not measured
             full_speed_[*job] = {name, *alone};
@@ -97,7 +97,7 @@ class Reader {
 
     static std::optional<double> speed_of(const std::string& name, const Value& jobs) {
         const Value* speeds = jobs.find(name);
-        return number(speeds ? speeds->find(kAlone) : nullptr);
+        return number(speeds ? speeds->find(kNoPartner) : nullptr);
     }
 
     // Of its speed together, on the same model.
@@ -115,13 +115,13 @@ class Reader {
             if (root_.find(name + std::string(kSpread)))
                 known += (known.empty() ? "" : ", ") + name;
         }
-        return base::invalid(place(file_, root_.line) + "wanted \"" + model + "\" and \"" + model +
-                             std::string(kSpread) + "\", found " +
+        return base::invalid(file_line(file_, root_.line) + "wanted \"" + model + "\" and \"" +
+                             model + std::string(kSpread) + "\", found " +
                              (known.empty() ? "no model of GPU" : known));
     }
 
     base::Status wrong(const Value& at, const std::string& what) const {
-        return base::invalid(place(file_, at.line) + what);
+        return base::invalid(file_line(file_, at.line) + what);
     }
 
     struct FullSpeed {
@@ -148,7 +148,7 @@ base::Result<SpeedTable> parse_speed_table(std::string_view text, std::string_vi
                                            std::span<const std::string> models) {
     const auto root = codec::parse_json(text, file);
     if (!root) return tl::unexpected(root.error());
-    return Reader(*root, file).read(models);
+    return TableReader(*root, file).read(models);
 }
 
 }  // namespace berth::simulation

@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const berth::model::Frozen kFrozen{berth::base::Bytes{std::int64_t{8} << 30}, 310ms};
+const berth::model::Frozen kParked{berth::base::Bytes{std::int64_t{8} << 30}, 310ms};
 
 JobId run_session(World& world) {
     world.launcher->way = {berth::model::PauseRung::Checkpoint, ""};
@@ -39,7 +39,7 @@ void wake(World& world, JobId job) {
 JobId park(World& world) {
     const JobId job = run_session(world);
     idle(world, job, 60s);
-    world.frozen(job, kFrozen);
+    world.frozen(job, kParked);
     REQUIRE(world.job(job).parked_since == world.clock.now());
     return job;
 }
@@ -55,10 +55,10 @@ TEST_CASE("who was idle for as long as it said is parked, and nothing is written
     CHECK(world.launcher->parks == std::vector{world.attempt(job)});
     CHECK(world.state(job) == JobState::Running);
     CHECK(world.job(job).tasks.size() == 1);
-    world.frozen(job, kFrozen);
+    world.frozen(job, kParked);
     CHECK(world.state(job) == JobState::Paused);
     CHECK(world.job(job).tasks.empty());
-    CHECK(world.job(job).last_pause->frozen == kFrozen);
+    CHECK(world.job(job).last_pause->frozen == kParked);
     CHECK(world.count("job_parked") == 1);
     CHECK(world.launcher->resumes.empty());  // though its GPUs idle
 }
@@ -100,7 +100,7 @@ TEST_CASE(
     for (const bool has_snapshot : {false, true}) {
         World world;
         const JobId job = park(world);
-        world.restart_frozen(job, kFrozen, has_snapshot);
+        world.restart_frozen(job, kParked, has_snapshot);
         CHECK(world.count("job_parked") == 1);
         CHECK(world.job(job).parked_since.has_value());
         wake(world, job);
@@ -114,7 +114,7 @@ TEST_CASE("a crash between the parking and its commit: the supervisor says it ag
     idle(world, job, 60s);
     world.restart();
     CHECK(world.state(job) == JobState::Running);
-    world.frozen(job, kFrozen);
+    world.frozen(job, kParked);
     CHECK(world.job(job).parked_since.has_value());
 }
 
@@ -129,12 +129,12 @@ TEST_CASE("somebody resumes it, pauses it, cancels it") {
     CHECK(world.launcher->resumes.size() == 1);
     world.running(job);
     idle(world, job, 60s);
-    world.frozen(job, kFrozen);
+    world.frozen(job, kParked);
     REQUIRE(world.resume(job));
     CHECK(world.launcher->resumes.size() == 2);
     world.running(job);
     idle(world, job, 60s);
-    world.frozen(job, kFrozen);
+    world.frozen(job, kParked);
     REQUIRE(world.cancel(job));
     CHECK(world.state(job) == JobState::Cancelling);
     CHECK(world.launcher->stops.back().reason == berth::ports::StopReason::Cancel);

@@ -67,7 +67,7 @@ class Arbiter {
 };
 
 // A job with the share of a GPU, which runs and has said so to its arbiter.
-struct Stage {
+struct LendingStage {
     ScratchDirectory data;
     World world{data.path()};
     Freezer freezer{data.path()};
@@ -76,7 +76,7 @@ struct Stage {
         shell(attempt(1), "trap 'echo saved; exit 0' TERM; echo $$ > " + data.path() +
                               "/pid; while :; do sleep 0.02; done");
 
-    explicit Stage(bool has_freezer = true) {
+    explicit LendingStage(bool has_freezer = true) {
         if (has_freezer) order.freezer = freezer.socket();
         order.arbiter = data.path() + "/tenant";
         world.start(order);
@@ -110,7 +110,7 @@ struct Stage {
 
 TEST_CASE(
     "an attempt leaves when it is ordered and comes back when it may; its server hears nothing") {
-    Stage it;
+    LendingStage it;
     it.arbiter.order(Move::leave);
     it.ask(FrameType::Freeze);
     it.hear(Stay::leaving);
@@ -127,7 +127,7 @@ TEST_CASE(
 }
 
 TEST_CASE("its log says why it stands still") {
-    Stage it;
+    LendingStage it;
     it.leave();
     it.come_back();
     CHECK(it.world.log(attempt(1)) ==
@@ -136,7 +136,7 @@ TEST_CASE("its log says why it stands still") {
 }
 
 TEST_CASE("one that cannot be frozen saves and ends, and says for what") {
-    Stage it;
+    LendingStage it;
     it.arbiter.order(Move::leave);
     it.ask(FrameType::Freeze);
     it.freezer.answer(FreezerOutcome::Undone, "it has managed memory");
@@ -146,7 +146,7 @@ TEST_CASE("one that cannot be frozen saves and ends, and says for what") {
     CHECK(exit.detail ==
           "gave back GPU memory that it had borrowed: no checkpoint: it has managed "
           "memory");
-    Stage other(false);
+    LendingStage other(false);
     other.arbiter.order(Move::leave);
     exit = other.world.exit_of(attempt(1));
     CHECK(exit.stop_asked);
@@ -154,7 +154,7 @@ TEST_CASE("one that cannot be frozen saves and ends, and says for what") {
 }
 
 TEST_CASE("a pause finds it off its GPUs already, and it then stays away until it is resumed") {
-    Stage it;
+    LendingStage it;
     it.leave();
     it.world.pause(attempt(1));
     REQUIRE(it.world.until([&] { return it.world.frozen.contains(attempt(1)); }));
@@ -174,7 +174,7 @@ TEST_CASE("a pause finds it off its GPUs already, and it then stays away until i
 
 TEST_CASE(
     "one that is to move to other GPUs while it is off stays frozen instead: it cannot save") {
-    Stage it;
+    LendingStage it;
     it.leave();
     it.world.launcher().stop(attempt(1), StopReason::Restart, berth::base::Duration{10'000});
     CHECK(it.world.until([&] { return it.world.frozen.contains(attempt(1)); }));
@@ -182,14 +182,14 @@ TEST_CASE(
 }
 
 TEST_CASE("a pause while it is on its way off, or back, is served where that ends") {
-    Stage it;
+    LendingStage it;
     it.arbiter.order(Move::leave);
     it.ask(FrameType::Freeze);
     it.world.pause(attempt(1));
     it.freezer.answer(FreezerOutcome::Done);
     REQUIRE(it.world.until([&] { return it.world.frozen.contains(attempt(1)); }));
     it.hear(Stay::away);
-    Stage other;
+    LendingStage other;
     other.leave();
     other.arbiter.order(Move::come_back);
     other.ask(FrameType::Thaw);
@@ -202,7 +202,7 @@ TEST_CASE("a pause while it is on its way off, or back, is served where that end
 }
 
 TEST_CASE("a server that comes meanwhile finds it running, and may cancel it") {
-    Stage it;
+    LendingStage it;
     it.leave();
     const int pid = it.pid();
     it.world.drop_launcher();
@@ -216,7 +216,7 @@ TEST_CASE("a server that comes meanwhile finds it running, and may cancel it") {
 }
 
 TEST_CASE("an arbiter that is started anew is told where the attempt is") {
-    Stage it;
+    LendingStage it;
     it.leave();
     it.arbiter.hang_up();
     it.hear(Stay::off);

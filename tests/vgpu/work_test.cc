@@ -58,7 +58,7 @@ std::vector<std::uint32_t> words_at(CUdeviceptr pointer, std::size_t count) {
     return words;
 }
 
-CUstream make_stream() {
+CUstream new_stream() {
     CUstream stream = nullptr;
     REQUIRE(cuda().cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS);
     return stream;
@@ -145,7 +145,7 @@ TEST_CASE("the calls of before CUDA 4 keep block and arguments with the function
 TEST_CASE("a kernel takes its time, and waiting for it waits") {
     const PrimaryContext context;
     const Kernels code;
-    const CUstream stream = make_stream();
+    const CUstream stream = new_stream();
     Held held(stream);
     CHECK(spin(code, 30, stream) == CUDA_SUCCESS);
     CHECK(cuda().cuStreamQuery(stream) == CUDA_ERROR_NOT_READY);
@@ -159,7 +159,7 @@ TEST_CASE("a kernel takes its time, and waiting for it waits") {
 TEST_CASE("events tell the time between them, to the length of the kernels") {
     const PrimaryContext context;
     const Kernels code;
-    const CUstream stream = make_stream();
+    const CUstream stream = new_stream();
     CUevent begin = nullptr;
     CUevent middle = nullptr;
     CUevent end = nullptr;
@@ -185,7 +185,7 @@ TEST_CASE("events tell the time between them, to the length of the kernels") {
 TEST_CASE("a launch waits when more than a thousand are before it") {
     const PrimaryContext context;
     const Kernels code;
-    const CUstream stream = make_stream();
+    const CUstream stream = new_stream();
     const auto begin = Clock::now();
     for (int i = 0; i < 1400; ++i) CHECK(spin(code, 0.2, stream) == CUDA_SUCCESS);
     CHECK(ms_since(begin) >= 50);
@@ -196,8 +196,8 @@ TEST_CASE("a launch waits when more than a thousand are before it") {
 TEST_CASE("a stream waits for an event of another one") {
     const PrimaryContext context;
     const Kernels code;
-    const CUstream one = make_stream();
-    const CUstream other = make_stream();
+    const CUstream one = new_stream();
+    const CUstream other = new_stream();
     CUdeviceptr pointer = 0;
     REQUIRE(cuda().cuMemAlloc(&pointer, 4) == CUDA_SUCCESS);
     CUevent event = nullptr;
@@ -229,7 +229,7 @@ TEST_CASE("the default stream waits for blocking streams, and they for it") {
 TEST_CASE("the per-thread default stream does not wait for what the legacy one is not given") {
     const PrimaryContext context;
     const Kernels code;
-    const CUstream busy = make_stream();
+    const CUstream busy = new_stream();
     Held held(busy);
     CHECK(spin(code, 1, busy) == CUDA_SUCCESS);
     const auto wait = cuda().find_as<decltype(cuStreamSynchronize)>(
@@ -244,7 +244,7 @@ TEST_CASE("the per-thread default stream does not wait for what the legacy one i
 TEST_CASE("functions of the host run in stream order, whether or not anybody waits") {
     const PrimaryContext context;
     const Kernels code;
-    const CUstream stream = make_stream();
+    const CUstream stream = new_stream();
     static std::atomic<int> calls;
     calls = 0;
     CHECK(spin(code, 5, stream) == CUDA_SUCCESS);

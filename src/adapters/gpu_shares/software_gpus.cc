@@ -13,8 +13,8 @@ namespace berth::gpu_shares {
 namespace {
 
 constexpr std::size_t kGpusMax = 16;  // of the software driver, a node
-constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
-constexpr std::int64_t kContext = 400 * kMebibyte;
+constexpr std::int64_t kSoftwareMebibyte = std::int64_t{1} << 20;
+constexpr std::int64_t kContext = 400 * kSoftwareMebibyte;
 
 std::string uuid_of(std::size_t node, int gpu) {
     std::array<char, 64> text{};
@@ -52,7 +52,7 @@ std::string describe_software_gpus(const std::string& directory, const std::stri
     file << "state = " << memory << '/' << node << "\ngpus = " << here.size()
          << "\ndriver = 13.0\nreserved = 0MiB\ncontents = 256MiB\ncontext = 400MiB\nuuids = ";
     for (const Gpu* gpu : here) file << (gpu == here[0] ? "" : ", ") << gpu->uuid;
-    const std::int64_t mebibytes = here[0]->memory.value / (2 * kMebibyte) * 2;
+    const std::int64_t mebibytes = here[0]->memory.value / (2 * kSoftwareMebibyte) * 2;
     if (mebibytes > 0) file << "\nmemory = " << mebibytes << "MiB";
     file << '\n';
     return path;

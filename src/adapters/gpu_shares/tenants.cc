@@ -7,7 +7,7 @@
 namespace berth::gpu_shares {
 namespace {
 
-constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
+constexpr std::int64_t kTermsMebibyte = std::int64_t{1} << 20;
 
 struct Part {
     base::MilliGpu share{0};
@@ -55,7 +55,9 @@ void add(Part& part, const ports::TaskLaunch& task, const Gpu& gpu) {
 
 // "12288M", or "12288M..20480M/81920M" where it may borrow.
 std::string memory_text(const Part& part, const Gpu& gpu) {
-    const auto text = [](std::int64_t bytes) { return std::to_string(bytes / kMebibyte) + "M"; };
+    const auto text = [](std::int64_t bytes) {
+        return std::to_string(bytes / kTermsMebibyte) + "M";
+    };
     const std::int64_t most = std::min(part.most, gpu.memory.value);
     if (most <= part.memory) return text(part.memory);
     return text(part.memory) + ".." + text(most) + "/" + text(gpu.memory.value);
@@ -71,7 +73,7 @@ std::string terms(const std::map<const Gpu*, Part>& parts, model::JobKind kind) 
         context = std::max(context, gpu->context);
         share = std::max(share, part.share);
     }
-    return " gpus=" + list + " context=" + std::to_string(context.value / kMebibyte) + "M" +
+    return " gpus=" + list + " context=" + std::to_string(context.value / kTermsMebibyte) + "M" +
            " share=" + base::format(std::min(share, base::kWholeGpu)) +
            " priority=" + (kind == model::JobKind::Train ? "0" : "1");
 }
@@ -82,11 +84,11 @@ Tenant in_lane(const ports::LaunchOrder& order, Tenant tenant, const Gpu& gpu) {
     tenant.lane = gpu.uuid;
     tenant.lane_memory = gpu.memory;
     tenant.order = "tenant " + tenant.name + " gpus=" + gpu.uuid +
-                   " context=" + std::to_string(gpu.context.value / kMebibyte) +
+                   " context=" + std::to_string(gpu.context.value / kTermsMebibyte) +
                    "M lane=" + gpu.uuid;
     if (!order.profile || order.profile->iterations == 0) return tenant;
     const auto amount = [](base::Bytes bytes) {
-        return std::to_string(bytes.value / kMebibyte + 1) + "M";
+        return std::to_string(bytes.value / kTermsMebibyte + 1) + "M";
     };
     tenant.order +=
         " persistent=" + amount(order.profile->persistent) + " peak=" + amount(order.profile->peak);

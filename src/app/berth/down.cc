@@ -16,7 +16,7 @@
 namespace berth::app {
 namespace {
 
-constexpr cli::Flag kFlags[] = {
+constexpr cli::Flag kDownFlags[] = {
     {.name = "jobs",
      .value = "WHAT",
      .help = "keep: they go on and the next server takes them up; cancel: they end first",
@@ -60,7 +60,7 @@ const cli::Verb down_verb{.intent = cli::Intent::System,
                           .name = "down",
                           .synopsis = "[--jobs keep|cancel]",
                           .summary = "end the server; running jobs go on unless asked otherwise",
-                          .flags = kFlags,
+                          .flags = kDownFlags,
                           .run = run_down};
 
 }  // namespace berth::app

@@ -28,7 +28,7 @@ using cli::Context;
 using cli::Failure;
 using cli::Outcome;
 
-constexpr cli::Flag kFlags[] = {
+constexpr cli::Flag kUpFlags[] = {
     {.name = "gpus", .value = "WHAT", .help = "auto, or simulated ones: sim:8x80G, sim:2x4x80G"},
     {.name = "profile",
      .value = "NAME",
@@ -264,7 +264,7 @@ const cli::Verb up_verb{
     .name = "up",
     .synopsis = "[flags]",
     .summary = "start the server for this machine; no root, no configuration",
-    .flags = kFlags,
+    .flags = kUpFlags,
     .more =
         "  berth up                      real GPUs if there are any, else 8 simulated ones\n"
         "  berth up --gpus sim:2x4x80G   two nodes with four simulated GPUs each\n"

@@ -15,7 +15,7 @@ using Phase = Profiler::Phase;
 namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kMillisecond = 1'000'000;
 constexpr std::uint64_t kGiB = 1ULL << 30U;
 
 // A process that has made `count` iterations of 10 ms, half of each with work on the GPU.
@@ -23,8 +23,8 @@ void iterate(ledger::Slot& words, std::uint64_t count) {
     words.launches = 100;
     words.iterations += count;
     words.timed_iterations += count;
-    words.timed_ns += count * 10 * kMs;
-    words.busy_ns += count * 5 * kMs;
+    words.timed_ns += count * 10 * kMillisecond;
+    words.busy_ns += count * 5 * kMillisecond;
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ TEST_CASE("a profile is what iterations took: length, launches, memory, part of 
     iterate(*words, 20);
     profiler.look(0, *words, Phase::measured);
     CHECK(profiler.profile().iterations == 40);
-    CHECK(profiler.profile().iteration_ns == 10 * kMs);
+    CHECK(profiler.profile().iteration_ns == 10 * kMillisecond);
     CHECK(profiler.profile().launches == 100);
     CHECK(profiler.profile().persistent == 2 * kGiB);
     CHECK(profiler.profile().peak == 3 * kGiB);
@@ -97,13 +97,13 @@ TEST_CASE("lengths of when a tenant was alone count more than those of when it w
     Profiler profiler;
     profiler.look(0, *words, Phase::contended);
     iterate(*words, 10);
-    words->timed_ns += 100 * kMs;  // slower, beside others
+    words->timed_ns += 100 * kMillisecond;  // slower, beside others
     profiler.look(0, *words, Phase::contended);
-    CHECK(profiler.profile().iteration_ns == 20 * kMs);
+    CHECK(profiler.profile().iteration_ns == 20 * kMillisecond);
     CHECK(profiler.profile().device_share == 250);
     iterate(*words, 10);
     profiler.look(0, *words, Phase::measured);
-    CHECK(profiler.profile().iteration_ns == 10 * kMs);
+    CHECK(profiler.profile().iteration_ns == 10 * kMillisecond);
     CHECK(profiler.profile().device_share == 500);
 }
 

@@ -19,7 +19,7 @@ namespace berth::vgpu::arbiter {
 namespace {
 
 constexpr std::int64_t kLookWhileMeasured = 10'000'000;
-constexpr std::int64_t kBelievableMax = 10'000'000'000;  // longer than any one piece of work
+constexpr std::int64_t kBelievableTimeMax = 10'000'000'000;  // longer than any one piece of work
 
 base::Error unavailable(const char* what) {
     return {base::ErrorCode::Unavailable, std::string(what) + ": " + ::strerror(errno)};
@@ -315,11 +315,12 @@ windows::Sight Tenant::look(std::uint32_t gpu, std::int64_t now) {
         const std::uint64_t busy = words.busy_ns;
         // A word that went backwards is garbage.
         if (busy > seen.busy[slot])
-            used += std::min<std::uint64_t>(busy - seen.busy[slot], kBelievableMax);
+            used += std::min<std::uint64_t>(busy - seen.busy[slot], kBelievableTimeMax);
         seen.busy[slot] = busy;
     }
     // Several processes at once report the same time; more than has passed is nobody's.
-    if (seen.at != 0) seen.believable = std::min(seen.believable + now - seen.at, kBelievableMax);
+    if (seen.at != 0)
+        seen.believable = std::min(seen.believable + now - seen.at, kBelievableTimeMax);
     seen.at = now;
     sight.used_ns = std::min(static_cast<std::int64_t>(used), seen.believable);
     seen.believable -= sight.used_ns;

@@ -18,6 +18,8 @@ function(berth_preload_library module out soname word names)
         COMMAND "${generate}" ${word} "${names}" "${trampolines}"
         DEPENDS "${generate}" "${names}"
         VERBATIM)
+    # A hook takes the place of a trampoline that another unit has.
+    set_source_files_properties("${trampolines}" PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
     target_sources(${target} PRIVATE "${trampolines}")
     target_compile_options(${target} PRIVATE -fvisibility=hidden)
     set_target_properties(${target} berth_vgpu_behind berth_vgpu_ledger berth_runtime PROPERTIES

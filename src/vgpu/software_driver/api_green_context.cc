@@ -15,7 +15,7 @@ struct CUdevResourceDesc_st {
 
 namespace {
 
-bool is_device(const Driver& driver, CUdevice of) {
+bool is_green_device(const Driver& driver, CUdevice of) {
     return of >= 0 && static_cast<std::size_t>(of) < driver.gpus.size();
 }
 
@@ -24,7 +24,7 @@ bool is_device(const Driver& driver, CUdevice of) {
 CUresult cuDeviceGetDevResource(CUdevice of, CUdevResource* resource, CUdevResourceType type) {
     return enter([&](Driver& driver, Lock&) {
         if (resource == nullptr || type != CU_DEV_RESOURCE_TYPE_SM) return CUDA_ERROR_INVALID_VALUE;
-        if (!is_device(driver, of)) return CUDA_ERROR_INVALID_DEVICE;
+        if (!is_green_device(driver, of)) return CUDA_ERROR_INVALID_DEVICE;
         *resource = {};
         resource->type = type;
         const std::uint32_t unit = driver.gpus[static_cast<std::size_t>(of)].number;

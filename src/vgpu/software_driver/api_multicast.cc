@@ -18,13 +18,14 @@ void release_bound(Driver& driver, const Multicast::Bound& bound) {
 
 namespace {
 
-constexpr std::size_t kGranularity = device::kPageBytes;
+constexpr std::size_t kMulticastGranularity = device::kPageBytes;
 
-bool is_aligned(std::size_t number) { return number % kGranularity == 0; }
+bool is_multicast_aligned(std::size_t number) { return number % kMulticastGranularity == 0; }
 
 bool is_valid(const Driver& driver, const CUmulticastObjectProp* prop) {
-    return prop != nullptr && prop->size != 0 && is_aligned(prop->size) && prop->flags == 0 &&
-           prop->numDevices >= 1 && prop->numDevices <= driver.description().gpus;
+    return prop != nullptr && prop->size != 0 && is_multicast_aligned(prop->size) &&
+           prop->flags == 0 && prop->numDevices >= 1 &&
+           prop->numDevices <= driver.description().gpus;
 }
 
 Multicast* find(Driver& driver, CUmemGenericAllocationHandle handle) {
@@ -55,7 +56,7 @@ CUdevice device_of(const HeldBlock* block) { return block == nullptr ? 0 : block
 CUresult bind(Multicast* object, CUdevice device, std::size_t offset, HeldBlock* block,
               std::size_t bytes, unsigned long long flags) {
     if (object == nullptr || flags != 0 || block == nullptr || block->is_host || bytes == 0 ||
-        !is_aligned(offset) || !is_aligned(bytes) || offset > object->bytes ||
+        !is_multicast_aligned(offset) || !is_multicast_aligned(bytes) || offset > object->bytes ||
         bytes > object->bytes - offset)
         return CUDA_ERROR_INVALID_VALUE;
     if (object->devices.size() != object->devices_wanted) return CUDA_ERROR_ILLEGAL_STATE;
@@ -72,7 +73,7 @@ CUresult cuMulticastGetGranularity(std::size_t* bytes, const CUmulticastObjectPr
                                    CUmulticastGranularity_flags) {
     return enter([&](Driver& driver, Lock&) {
         if (bytes == nullptr || !is_valid(driver, prop)) return CUDA_ERROR_INVALID_VALUE;
-        *bytes = kGranularity;
+        *bytes = kMulticastGranularity;
         return CUDA_SUCCESS;
     });
 }

@@ -64,7 +64,7 @@ const NamedResult* find_result(CUresult result) {
     return found == kResults.end() ? nullptr : found;
 }
 
-bool is_device(const Driver& driver, CUdevice of) {
+bool is_known_device(const Driver& driver, CUdevice of) {
     return of >= 0 && static_cast<std::size_t>(of) < driver.gpus.size();
 }
 
@@ -73,7 +73,7 @@ template <class Body>
 CUresult ask_device(const void* out, CUdevice of, Body body) {
     return enter([&](Driver& driver, Lock&) -> CUresult {
         if (out == nullptr) return CUDA_ERROR_INVALID_VALUE;
-        if (!is_device(driver, of)) return CUDA_ERROR_INVALID_DEVICE;
+        if (!is_known_device(driver, of)) return CUDA_ERROR_INVALID_DEVICE;
         return body(driver, driver.gpus[static_cast<std::size_t>(of)]);
     });
 }
@@ -249,7 +249,7 @@ CUresult cuDeviceGetPCIBusId(char* bus_id, int length, CUdevice of) {
 
 CUresult cuDeviceCanAccessPeer(int* can, CUdevice of, CUdevice peer) {
     return ask_device(can, of, [&](Driver& driver, Gpu&) {
-        if (!is_device(driver, peer)) return CUDA_ERROR_INVALID_DEVICE;
+        if (!is_known_device(driver, peer)) return CUDA_ERROR_INVALID_DEVICE;
         *can = of != peer ? 1 : 0;
         return CUDA_SUCCESS;
     });

@@ -72,7 +72,7 @@ struct Shared {
     std::uint32_t unused;
     std::uint64_t serial;
 };
-constexpr char kMark[8] = {'b', 'e', 'r', 't', 'h', 'v', 'm', 'm'};
+constexpr char kVirtualMark[8] = {'b', 'e', 'r', 't', 'h', 'v', 'm', 'm'};
 
 }  // namespace
 
@@ -248,7 +248,7 @@ CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHan
         if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_NOT_SUPPORTED;
         if (!block->is_shareable) return CUDA_ERROR_INVALID_VALUE;
         Shared shared = {{}, block->block, 0, block->serial};
-        std::memcpy(shared.mark, kMark, sizeof(kMark));
+        std::memcpy(shared.mark, kVirtualMark, sizeof(kVirtualMark));
         const int file = ::memfd_create("berth shared block", MFD_CLOEXEC);
         if (file < 0) return CUDA_ERROR_OPERATING_SYSTEM;
         if (::pwrite(file, &shared, sizeof(shared), 0) != sizeof(shared)) {
@@ -269,7 +269,7 @@ CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* to, void* 
         const int file = static_cast<int>(reinterpret_cast<std::intptr_t>(shareable));
         Shared shared{};
         if (to == nullptr || ::pread(file, &shared, sizeof(shared), 0) != sizeof(shared) ||
-            std::memcmp(shared.mark, kMark, sizeof(kMark)) != 0)
+            std::memcmp(shared.mark, kVirtualMark, sizeof(kVirtualMark)) != 0)
             return CUDA_ERROR_INVALID_VALUE;
         HeldBlock* block = driver.memory.import_block(0, shared.block, shared.serial);
         if (block == nullptr) return CUDA_ERROR_INVALID_VALUE;

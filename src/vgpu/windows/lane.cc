@@ -8,7 +8,7 @@ namespace berth::vgpu::windows {
 namespace {
 
 // No sight is believed beyond this: one wrong process must not overflow a sum.
-constexpr std::int64_t kUsedMax = 10'000'000'000;
+constexpr std::int64_t kTurnMax = 10'000'000'000;
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 52;
 constexpr std::int64_t kScoreUnit = 1000;  // of a weight of one
 
@@ -44,7 +44,7 @@ void Lane::see(Id id, const LaneSight& sight) {
     if (job == nullptr) return;
     const std::int64_t before = job->sight.work.used_ns;
     job->sight = sight;
-    job->sight.work.used_ns = before + std::clamp<std::int64_t>(sight.work.used_ns, 0, kUsedMax);
+    job->sight.work.used_ns = before + std::clamp<std::int64_t>(sight.work.used_ns, 0, kTurnMax);
     for (std::uint64_t* bytes : {&job->sight.charged, &job->sight.persistent, &job->sight.peak})
         *bytes = std::min(*bytes, kBytesMax);
 }
@@ -94,7 +94,7 @@ std::int64_t Lane::turn(std::int64_t now) {
 }
 
 void Lane::account(std::int64_t now) {
-    const std::int64_t elapsed = std::min(last_turn_ == 0 ? 0 : now - last_turn_, kUsedMax);
+    const std::int64_t elapsed = std::min(last_turn_ == 0 ? 0 : now - last_turn_, kTurnMax);
     last_turn_ = now;
     std::int64_t least = INT64_MAX;
     for (Job& job : jobs_) {

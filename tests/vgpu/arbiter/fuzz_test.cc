@@ -17,7 +17,7 @@ using vgpu::Node;
 
 namespace {
 
-const std::string kTenant = std::string("tenant job-7 gpus=") + vgpu::kGpu + ":1000";
+const std::string kFuzzed = std::string("tenant job-7 gpus=") + vgpu::kGpu + ":1000";
 
 int connect_to(const std::string& path) {
     sockaddr_un address{};
@@ -73,7 +73,7 @@ std::ptrdiff_t open_files(const Node& node) {
 
 TEST_CASE("no packet on a tenant's socket stops the arbiter, leaks a file or harms a process") {
     const Node node({"--free-after", "0s"});
-    node.order(kTenant);
+    node.order(kFuzzed);
     Membership honest = node.join("job-7");
     REQUIRE(charge(honest.place(0), 600));
     const auto before = open_files(node);
@@ -98,7 +98,7 @@ TEST_CASE("no packet on a tenant's socket stops the arbiter, leaks a file or har
 
 TEST_CASE("no packet on the control socket stops the arbiter") {
     const Node node;
-    node.order(kTenant);
+    node.order(kFuzzed);
     std::mt19937 dice(6);
     const int socket = connect_to(node.directory() + "/control");
     for (int round = 0; round < 3000; ++round) {
@@ -116,7 +116,7 @@ TEST_CASE("no packet on the control socket stops the arbiter") {
 
 TEST_CASE("whatever a process writes into its account, the arbiter and other tenants go on") {
     const Node node({"--free-after", "0s"});
-    node.order(kTenant);
+    node.order(kFuzzed);
     node.order(std::string("tenant other gpus=") + vgpu::kGpu + ":1000 share=0.5");
     Membership other = node.join("other");
     const pid_t vandal = vgpu::start([&] {

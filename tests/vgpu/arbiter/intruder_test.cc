@@ -27,14 +27,14 @@ using vgpu::Node;
 namespace {
 
 constexpr uid_t kNobody = 65534;
-constexpr int kPatienceMs = vgpu::kPatience / 1'000'000;
+constexpr int kIntruderPatienceMs = vgpu::kPatience / 1'000'000;
 
 std::string tenant(const std::string& name, const std::string& memory) {
     return "tenant " + name + " gpus=" + vgpu::kGpu + ":" + memory;
 }
 
 // Says nothing; -1 when nobody listens.
-int connect_to(const std::string& path) {
+int intrude_on(const std::string& path) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     ::memcpy(address.sun_path, path.data(), path.size());
@@ -96,7 +96,7 @@ TEST_CASE("connections of another user take no places of a tenant's processes") 
     node.order(tenant("job-7", "1000"));
     const Intruders strangers(4, [&] {
         if (::setuid(kNobody) != 0) return;
-        for (int count = 0; count < 400; ++count) connect_to(node.socket_of("job-7"));
+        for (int count = 0; count < 400; ++count) intrude_on(node.socket_of("job-7"));
         vgpu::pause_ms(60'000);
     });
     for (int round = 0; round < 20; ++round) {
@@ -114,7 +114,7 @@ TEST_CASE("who connects to a tenant without end holds up no other tenant, nor th
         std::vector<int> open(900, -1);
         for (std::size_t next = 0;; next = (next + 1) % open.size()) {
             ::close(open[next]);
-            open[next] = connect_to(node.socket_of("job-7"));
+            open[next] = intrude_on(node.socket_of("job-7"));
         }
     });
     vgpu::pause_ms(100);
@@ -135,10 +135,10 @@ TEST_CASE("who rings without end takes little of the arbiter's time, and is hear
         const Membership mine = node.join("job-7");
         const std::int64_t end = vgpu::now_ns() + 1'500'000'000;
         while (vgpu::now_ns() < end) ring(mine, 0);
-        return wait_at_gate(mine, 0, kPatienceMs) != Gate::closed ? 0 : 1;
+        return wait_at_gate(mine, 0, kIntruderPatienceMs) != Gate::closed ? 0 : 1;
     });
     REQUIRE(eventually([&] { return node.status("job-7", "processes") == "1"; }));
-    CHECK(wait_at_gate(other, 0, kPatienceMs) != Gate::closed);
+    CHECK(wait_at_gate(other, 0, kIntruderPatienceMs) != Gate::closed);
     CHECK(part_used(node.arbiter(), 1000) < 0.15);
     CHECK(vgpu::end_of(flooder) == 0);
     leave(other);
@@ -147,7 +147,7 @@ TEST_CASE("who rings without end takes little of the arbiter's time, and is hear
 TEST_CASE("who has connected and says nothing does not keep a tenant from being dropped") {
     const Node node;
     node.order(tenant("job-7", "1000"));
-    const int silent = connect_to(node.socket_of("job-7"));
+    const int silent = intrude_on(node.socket_of("job-7"));
     REQUIRE(silent >= 0);
     vgpu::pause_ms(50);
     CHECK(node.order("drop job-7") == "ok");
@@ -165,7 +165,7 @@ TEST_CASE("without a file left the arbiter turns newcomers away, and goes on for
         REQUIRE(::prlimit(node.arbiter(), RLIMIT_NOFILE, &few, nullptr) == 0);
         std::vector<int> crowd;
         for (int count = 0; count < 60; ++count)
-            crowd.push_back(connect_to(node.socket_of("job-7")));
+            crowd.push_back(intrude_on(node.socket_of("job-7")));
         char byte = 0;  // hung up on, not left to wait
         CHECK(eventually([&] { return ::recv(crowd.back(), &byte, 1, MSG_DONTWAIT) == 0; }));
         CHECK(part_used(node.arbiter(), 500) < 0.2);
@@ -245,8 +245,8 @@ TEST_CASE("a job joins its own tenant, and no other one that has a supervisor") 
         Membership own;
         Membership foreign;
         std::string reason;
-        if (!join(node.socket_of("job-7"), kPatienceMs, own, reason)) return 1;
-        if (join(node.socket_of("other"), kPatienceMs, foreign, reason)) return 2;
+        if (!join(node.socket_of("job-7"), kIntruderPatienceMs, own, reason)) return 1;
+        if (join(node.socket_of("other"), kIntruderPatienceMs, foreign, reason)) return 2;
         if (reason.find("another job") == std::string::npos) return 3;
         // Nor does it take the place of the one who takes the other off its GPUs.
         const int usurper = connect_supervisor(node.socket_of("other"));

@@ -9,13 +9,13 @@ using vgpu::Node;
 
 namespace {
 
-const std::string kTenant = std::string("tenant job-7 gpus=") + vgpu::kGpu + ":1000";
+const std::string kRestarted = std::string("tenant job-7 gpus=") + vgpu::kGpu + ":1000";
 
 }  // namespace
 
 TEST_CASE("while the arbiter is dead its limits stay in force") {
     Node node;
-    node.order(kTenant);
+    node.order(kRestarted);
     Membership one = node.join("job-7");
     Membership other = node.join("job-7");
     CHECK(charge(one.place(0), 700));
@@ -30,12 +30,12 @@ TEST_CASE("while the arbiter is dead its limits stay in force") {
 
 TEST_CASE("after a restart nobody grows until those from before have had time to come back") {
     Node node({"--settle", "300ms"});
-    node.order(kTenant);
+    node.order(kRestarted);
     Membership before = node.join("job-7");
     CHECK(charge(before.place(0), 700));
     node.kill_arbiter();
     node.start_arbiter();
-    node.order(kTenant);
+    node.order(kRestarted);
 
     // A newcomer asks first, and waits; meanwhile the one from before brings what it holds.
     Membership newcomer = node.join("job-7");
@@ -50,7 +50,7 @@ TEST_CASE("after a restart nobody grows until those from before have had time to
 
 TEST_CASE("a first start does not wait for anybody") {
     const Node node({"--settle", "5s"});
-    node.order(kTenant);
+    node.order(kRestarted);
     Membership first = node.join("job-7");
     CHECK(first.terms->gpus[0].settling == 0);
     leave(first);
@@ -58,7 +58,7 @@ TEST_CASE("a first start does not wait for anybody") {
 
 TEST_CASE("a second arbiter for the same directory is refused and harms nothing") {
     const Node node;
-    node.order(kTenant);
+    node.order(kRestarted);
     const std::string command =
         std::string(BERTH_ARBITER) + " --dir " + node.directory() + " 2>/dev/null";
     CHECK(std::system(command.c_str()) == 2 << 8);

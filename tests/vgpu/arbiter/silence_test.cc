@@ -16,7 +16,7 @@ using vgpu::Node;
 
 namespace {
 
-constexpr int kPatienceMs = vgpu::kPatience / 1'000'000;
+constexpr int kSilencePatienceMs = vgpu::kPatience / 1'000'000;
 
 struct Silent {
     Node node;
@@ -50,7 +50,7 @@ struct Silent {
         return next_move(supervisor, has_gone);
     }
     bool is_told(Move move) const {
-        const auto order = next(kPatienceMs);
+        const auto order = next(kSilencePatienceMs);
         return order && order->move == move;
     }
     Slot& slot() const {
@@ -76,7 +76,7 @@ TEST_CASE("silence is told when it has lasted as long as the terms say, and agai
     const Silent it;
     it.report(Stay::here);
     for (int times = 0; times < 2; ++times) {
-        const auto order = it.next(kPatienceMs);
+        const auto order = it.next(kSilencePatienceMs);
         REQUIRE(order.has_value());
         CHECK(order->move == Move::idle);
         CHECK(order->idle_ms >= 300U * static_cast<unsigned>(times + 1));

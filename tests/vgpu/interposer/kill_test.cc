@@ -30,7 +30,7 @@ decltype(cuDevicePrimaryCtxReset_v2) cuDevicePrimaryCtxReset;
 
 namespace {
 
-constexpr std::uint64_t kLimit = 512 * kMiB;
+constexpr std::uint64_t kKillLimit = 512 * kMiB;
 constexpr std::size_t kBytes = 40 * kMiB;
 constexpr std::uint64_t kNeighbour = kContext + 36 * kMiB;
 
@@ -281,22 +281,22 @@ const std::vector<Killing>& killings() {
 void fill(const GpuNode& node, const Cuda& cuda, const Killing& killing) {
     ::dup2(::open("/dev/null", O_WRONLY | O_CLOEXEC), STDERR_FILENO);  // it is refused at first
     cuda.use_device();
-    std::uint64_t left = kLimit - kNeighbour - kContext;
+    std::uint64_t left = kKillLimit - kNeighbour - kContext;
     auto* const allocate = CALL(cuMemAlloc_v2);
     MUST(eventually([&] {
         for (std::uint64_t piece = 64 * kMiB; piece >= 2 * kMiB; piece /= 2) {
             CUdeviceptr pointer = 0;
             while (left >= piece && allocate(&pointer, piece) == CUDA_SUCCESS) {
                 left -= piece;
-                MUST(cuda.really_used() <= kLimit + killing.past_limit);
+                MUST(cuda.really_used() <= kKillLimit + killing.past_limit);
             }
         }
         return left == 0;
     }));
     CUdeviceptr more = 0;
     MUST(allocate(&more, 2 * kMiB) == CUDA_ERROR_OUT_OF_MEMORY);
-    MUST(node.charged() == kLimit);
-    MUST(cuda.really_used() == kLimit);
+    MUST(node.charged() == kKillLimit);
+    MUST(cuda.really_used() == kKillLimit);
 }
 
 class Dying {
@@ -368,8 +368,8 @@ TEST_CASE("killed in any call, before or after the driver acts, a process leaves
     succeeds(run([&](const Cuda& cuda) {
         cuda.use_device();
         CUdeviceptr all = 0;
-        DONE(CALL(cuMemAlloc_v2)(&all, kLimit - kContext));
-        MUST(node.charged() == kLimit);
-        MUST(cuda.really_used() == kLimit);
+        DONE(CALL(cuMemAlloc_v2)(&all, kKillLimit - kContext));
+        MUST(node.charged() == kKillLimit);
+        MUST(cuda.really_used() == kKillLimit);
     }));
 }

@@ -7,19 +7,19 @@ using namespace vgpu;
 
 namespace {
 
-constexpr std::size_t kBytes = 16 * kMiB;
+constexpr std::size_t kObjectBytes = 16 * kMiB;
 
 CUmemGenericAllocationHandle memory_of(const Cuda& cuda) {
     CUmemAllocationProp prop{};
     prop.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     prop.location = {CU_MEM_LOCATION_TYPE_DEVICE, 0};
     CUmemGenericAllocationHandle handle = 0;
-    MUST(CUDA(cuMemCreate)(&handle, kBytes, &prop, 0) == CUDA_SUCCESS);
+    MUST(CUDA(cuMemCreate)(&handle, kObjectBytes, &prop, 0) == CUDA_SUCCESS);
     return handle;
 }
 
 CUmemGenericAllocationHandle multicast_of(const Cuda& cuda) {
-    const CUmulticastObjectProp prop{1, 2 * kBytes, 0, 0};
+    const CUmulticastObjectProp prop{1, 2 * kObjectBytes, 0, 0};
     CUmemGenericAllocationHandle handle = 0;
     MUST(CUDA(cuMulticastCreate)(&handle, &prop) == CUDA_SUCCESS);
     MUST(CUDA(cuMulticastAddDevice)(handle, 0) == CUDA_SUCCESS);
@@ -35,12 +35,13 @@ TEST_CASE("a multicast object takes nothing, and what is bound to it stays charg
         const CUmemGenericAllocationHandle multicast = multicast_of(cuda);
         MUST(is_charged(node, cuda, 0));
         const CUmemGenericAllocationHandle memory = memory_of(cuda);
-        MUST(CUDA(cuMulticastBindMem)(multicast, 0, memory, 0, kBytes, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuMulticastBindMem)(multicast, 0, memory, 0, kObjectBytes, 0) == CUDA_SUCCESS);
         MUST(CUDA(cuMemRelease)(memory) == CUDA_SUCCESS);
-        MUST(is_charged(node, cuda, kBytes));
-        MUST(CUDA(cuMulticastUnbind)(multicast, 0, kBytes, kBytes) == CUDA_ERROR_INVALID_VALUE);
-        MUST(is_charged(node, cuda, kBytes));
-        MUST(CUDA(cuMulticastUnbind)(multicast, 0, 0, kBytes) == CUDA_SUCCESS);
+        MUST(is_charged(node, cuda, kObjectBytes));
+        MUST(CUDA(cuMulticastUnbind)(multicast, 0, kObjectBytes, kObjectBytes) ==
+             CUDA_ERROR_INVALID_VALUE);
+        MUST(is_charged(node, cuda, kObjectBytes));
+        MUST(CUDA(cuMulticastUnbind)(multicast, 0, 0, kObjectBytes) == CUDA_SUCCESS);
         MUST(is_charged(node, cuda, 0));
     }));
 }
@@ -53,14 +54,15 @@ TEST_CASE("what is bound by address or by handle goes with the multicast object"
         const CUmemGenericAllocationHandle first = memory_of(cuda);
         const CUmemGenericAllocationHandle second = memory_of(cuda);
         CUdeviceptr address = 0;
-        MUST(CUDA(cuMemAddressReserve)(&address, kBytes, 0, 0, 0) == CUDA_SUCCESS);
-        MUST(CUDA(cuMemMap)(address, kBytes, 0, first, 0) == CUDA_SUCCESS);
-        MUST(CUDA(cuMulticastBindAddr)(multicast, 0, address, kBytes, 0) == CUDA_SUCCESS);
-        MUST(CUDA(cuMulticastBindMem)(multicast, kBytes, second, 0, kBytes, 0) == CUDA_SUCCESS);
-        MUST(CUDA(cuMemUnmap)(address, kBytes) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemAddressReserve)(&address, kObjectBytes, 0, 0, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemMap)(address, kObjectBytes, 0, first, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuMulticastBindAddr)(multicast, 0, address, kObjectBytes, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuMulticastBindMem)(multicast, kObjectBytes, second, 0, kObjectBytes, 0) ==
+             CUDA_SUCCESS);
+        MUST(CUDA(cuMemUnmap)(address, kObjectBytes) == CUDA_SUCCESS);
         MUST(CUDA(cuMemRelease)(first) == CUDA_SUCCESS);
         MUST(CUDA(cuMemRelease)(second) == CUDA_SUCCESS);
-        MUST(is_charged(node, cuda, 2 * kBytes));
+        MUST(is_charged(node, cuda, 2 * kObjectBytes));
         MUST(CUDA(cuMemRelease)(multicast) == CUDA_SUCCESS);
         MUST(is_charged(node, cuda, 0));
     }));
@@ -78,17 +80,17 @@ TEST_CASE("what is bound for a device, as since CUDA 13.1, stays charged until u
         const CUmemGenericAllocationHandle first = memory_of(cuda);
         const CUmemGenericAllocationHandle second = memory_of(cuda);
         CUdeviceptr address = 0;
-        MUST(CUDA(cuMemAddressReserve)(&address, kBytes, 0, 0, 0) == CUDA_SUCCESS);
-        MUST(CUDA(cuMemMap)(address, kBytes, 0, second, 0) == CUDA_SUCCESS);
-        MUST(bind_memory(multicast, 1, 0, first, 0, kBytes, 0) == CUDA_ERROR_INVALID_DEVICE);
-        MUST(bind_memory(multicast, 0, 0, first, 0, kBytes, 0) == CUDA_SUCCESS);
-        MUST(bind_address(multicast, 0, kBytes, address, kBytes, 0) == CUDA_SUCCESS);
-        MUST(CUDA(cuMemUnmap)(address, kBytes) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemAddressReserve)(&address, kObjectBytes, 0, 0, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemMap)(address, kObjectBytes, 0, second, 0) == CUDA_SUCCESS);
+        MUST(bind_memory(multicast, 1, 0, first, 0, kObjectBytes, 0) == CUDA_ERROR_INVALID_DEVICE);
+        MUST(bind_memory(multicast, 0, 0, first, 0, kObjectBytes, 0) == CUDA_SUCCESS);
+        MUST(bind_address(multicast, 0, kObjectBytes, address, kObjectBytes, 0) == CUDA_SUCCESS);
+        MUST(CUDA(cuMemUnmap)(address, kObjectBytes) == CUDA_SUCCESS);
         MUST(CUDA(cuMemRelease)(first) == CUDA_SUCCESS);
         MUST(CUDA(cuMemRelease)(second) == CUDA_SUCCESS);
-        MUST(is_charged(node, cuda, 2 * kBytes));
-        MUST(CUDA(cuMulticastUnbind)(multicast, 0, 0, kBytes) == CUDA_SUCCESS);
-        MUST(CUDA(cuMulticastUnbind)(multicast, 0, kBytes, kBytes) == CUDA_SUCCESS);
+        MUST(is_charged(node, cuda, 2 * kObjectBytes));
+        MUST(CUDA(cuMulticastUnbind)(multicast, 0, 0, kObjectBytes) == CUDA_SUCCESS);
+        MUST(CUDA(cuMulticastUnbind)(multicast, 0, kObjectBytes, kObjectBytes) == CUDA_SUCCESS);
         MUST(is_charged(node, cuda, 0));
     }));
 }

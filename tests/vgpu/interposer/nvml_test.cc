@@ -17,12 +17,12 @@ namespace {
 
 // The management library as a tool sees it.
 template <class Function>
-Function* nvml(const char* name, Function*) {
+Function* nvml(const char* name) {
     void* function = ::dlsym(::dlopen("libnvidia-ml.so.1", RTLD_NOW), name);
     MUST(function != nullptr);
     return reinterpret_cast<Function*>(function);
 }
-#define NVML(name) nvml(#name, &name)
+#define NVML(name) nvml<decltype(name)>(#name)
 
 nvmlDevice_t first_gpu() {
     nvmlDevice_t device = nullptr;
@@ -214,7 +214,7 @@ TEST_CASE("what is not narrowed reaches the real library, a name it lacks says s
         char uuid[NVML_DEVICE_UUID_BUFFER_SIZE] = "";
         MUST(NVML(nvmlDeviceGetUUID)(device, uuid, sizeof uuid) == NVML_SUCCESS);
         MUST(GpuNode::uuid(0) == uuid);
-        auto* const rare = nvml("nvmlVgpuInstanceGetFbUsage", &nvmlInit_v2);
+        auto* const rare = nvml<decltype(nvmlInit_v2)>("nvmlVgpuInstanceGetFbUsage");
         MUST(rare() == NVML_ERROR_FUNCTION_NOT_FOUND);
         return 0;
     })));
