@@ -20,6 +20,10 @@ set(BERTH_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, such as address,
 option(BERTH_UNITY "Compile a module as a few large units" ON)
 set(berth_unity_files 12)
 
+# A newer compiler warns of more, which must not stop a user. The presets of developers and of
+# continuous integration turn this on.
+option(BERTH_WERROR "A warning stops the build" OFF)
+
 find_program(berth_ccache ccache)
 if(berth_ccache)
     set(CMAKE_CXX_COMPILER_LAUNCHER "${berth_ccache}")
@@ -27,7 +31,8 @@ endif()
 
 add_library(berth_flags INTERFACE)
 target_compile_options(berth_flags INTERFACE
-    -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+    -Wall -Wextra -Wpedantic -Wconversion -Wshadow
+    "$<$<BOOL:${BERTH_WERROR}>:-Werror>"
     "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/="
     # g++ 12 warns of overlapping copies in plain std::string code once it optimises.
     "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<NOT:$<CONFIG:Debug>>>:-Wno-restrict>"

@@ -19,7 +19,7 @@ constexpr Flag kCommonFlags[] = {
     {0, "ascii", "", "no characters outside ASCII"},
 };
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 const Flag* find_by_name(const Verb& verb, std::string_view name) {
     for (const auto flags : {verb.flags, std::span<const Flag>(kCommonFlags)}) {
@@ -46,7 +46,7 @@ std::string unknown_flag(const Verb& verb, std::string_view typed) {
     }
     const std::size_t dashes = std::min(typed.find_first_not_of('-'), typed.size());
     const auto meant = codec::nearest(typed.substr(dashes), known);
-    return "unknown flag " + quoted(typed) +
+    return "unknown flag " + in_quotes(typed) +
            (meant ? "; did you mean \"--" + std::string(*meant) + "\"?" : "");
 }
 
@@ -94,7 +94,7 @@ class Splitter {
         if (!flag) return bad_usage(unknown_flag(verb_, word.substr(0, equals)), help_command());
         if (equals == std::string::npos) return take(*flag, word, nullptr);
         if (flag->value.empty())
-            return bad_usage(quoted(word.substr(0, equals)) + " takes no value", help_command());
+            return bad_usage(in_quotes(word.substr(0, equals)) + " takes no value", help_command());
         const std::string value = word.substr(equals + 1);
         return take(*flag, word, &value);
     }
@@ -120,7 +120,7 @@ class Splitter {
             text = *value;
         } else if (!flag.value.empty()) {
             if (next_ + 1 >= typed_.size() || typed_[next_ + 1] == "--") {
-                return bad_usage(quoted(typed) + " wants a value: " + std::string(flag.value),
+                return bad_usage(in_quotes(typed) + " wants a value: " + std::string(flag.value),
                                  help_command());
             }
             text = typed_[++next_];
@@ -129,7 +129,7 @@ class Splitter {
             const std::vector<std::string_view> choices = split_words(flag.choices, '|');
             if (std::find(choices.begin(), choices.end(), text) == choices.end()) {
                 return bad_usage("--" + std::string(flag.name) + ": wanted " +
-                                 codec::listed(choices) + ", found " + quoted(text) +
+                                 codec::listed(choices) + ", found " + in_quotes(text) +
                                  codec::did_you_mean(text, choices));
             }
         }
@@ -147,7 +147,7 @@ class Splitter {
         if (count < verb_.words_min) return bad_usage("something is missing", usage);
         if (verb_.words_max >= 0 && count > verb_.words_max) {
             return bad_usage(
-                "unexpected " + quoted(result_.words[static_cast<std::size_t>(verb_.words_max)]),
+                "unexpected " + in_quotes(result_.words[static_cast<std::size_t>(verb_.words_max)]),
                 usage);
         }
         return result_;
@@ -193,7 +193,7 @@ Outcome<base::Duration> Arguments::duration(std::string_view flag, base::Duratio
     const auto parsed = base::parse_duration(given);
     if (!parsed) {
         return bad_usage("--" + std::string(flag) + ": wanted a time such as 90s or 1h30m, found " +
-                         quoted(given));
+                         in_quotes(given));
     }
     return *parsed;
 }
@@ -205,7 +205,7 @@ Outcome<std::int64_t> Arguments::number(std::string_view flag, std::int64_t fall
     const auto [end, error] = std::from_chars(given.data(), given.data() + given.size(), number);
     if (error != std::errc() || end != given.data() + given.size()) {
         return bad_usage("--" + std::string(flag) + ": wanted a whole number, found " +
-                         quoted(given));
+                         in_quotes(given));
     }
     return number;
 }

@@ -19,7 +19,7 @@ using model::Project;
 using model::TaskDescription;
 using model::TaskState;
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 // Everything that has a name, for looking it up and for guessing what was meant.
 template <typename T>
@@ -33,7 +33,7 @@ class Names {
         return found == found_.end() ? nullptr : found->second;
     }
     std::string unknown(std::string_view kind, std::string_view name) const {
-        return "no " + std::string(kind) + " " + quoted(name) + did_you_mean(name, in_order_);
+        return "no " + std::string(kind) + " " + in_quotes(name) + did_you_mean(name, in_order_);
     }
 
   private:
@@ -68,7 +68,8 @@ class Checker {
             const model::JobSpec& spec = state_.jobs[i].spec;
             if (!seen.emplace(spec.project, spec.name).second) {
                 report(places_.jobs[i], "name",
-                       "project " + quoted(spec.project) + " has another job " + quoted(spec.name));
+                       "project " + in_quotes(spec.project) + " has another job " +
+                           in_quotes(spec.name));
             }
             check_job(i);
         }
@@ -85,7 +86,7 @@ class Checker {
             const Project& project = state_.projects[i];
             const Place& place = places_.projects[i];
             if (!seen.insert(project.name).second) {
-                report(place, "name", "another project is named " + quoted(project.name));
+                report(place, "name", "another project is named " + in_quotes(project.name));
             }
             check_ancestors(project, place);
             for (const auto& [pool, rights] : project.pools) check_pool(pool, place, "pools");
@@ -106,7 +107,7 @@ class Checker {
             }
             if (!met.insert(parent->name).second) {
                 return report(place, "parent",
-                              "project " + quoted(parent->name) + " is below itself");
+                              "project " + in_quotes(parent->name) + " is below itself");
             }
             at = parent;
         }
@@ -123,8 +124,9 @@ class Checker {
         if (projects_.find(job.spec.project) == nullptr) {
             report(place, "project", projects_.unknown("project", job.spec.project));
         } else if (inner_.contains(job.spec.project)) {
-            report(place, "project",
-                   "wanted a project without projects below it, found " + quoted(job.spec.project));
+            report(
+                place, "project",
+                "wanted a project without projects below it, found " + in_quotes(job.spec.project));
         }
         for (const std::string& pool : job.spec.pools) check_pool(pool, place, "pools");
         check_topology(job.spec.topology, place);
@@ -147,7 +149,7 @@ class Checker {
                 return report(place, "tasks", "wanted all frozen or none, found running ones too");
             if (task.state != TaskState::Frozen || task.node == frozen->node) continue;
             return report(place, "tasks",
-                          "wanted frozen ones on one node, found " + quoted(task.node) + " too");
+                          "wanted frozen ones on one node, found " + in_quotes(task.node) + " too");
         }
     }
 
@@ -160,35 +162,35 @@ class Checker {
         for (const std::string& level : {topology.required, topology.preferred}) {
             if (level.empty() || position(level) < std::ssize(levels)) continue;
             return report(place, "topology",
-                          "no level " + quoted(level) + did_you_mean(level, levels));
+                          "no level " + in_quotes(level) + did_you_mean(level, levels));
         }
         for (const model::TaskGroup& group : topology.groups) {
             if (group.level.empty()) continue;
             if (position(group.level) == std::ssize(levels)) {
                 return report(
                     place, "groups",
-                    "no level " + quoted(group.level) + did_you_mean(group.level, levels));
+                    "no level " + in_quotes(group.level) + did_you_mean(group.level, levels));
             }
             const bool is_inside =
                 topology.required.empty() || position(group.level) >= position(topology.required);
             if (is_inside) continue;
             return report(place, "groups",
-                          "wanted a level inside " + quoted(topology.required) + ", found " +
-                              quoted(group.level));
+                          "wanted a level inside " + in_quotes(topology.required) + ", found " +
+                              in_quotes(group.level));
         }
         const bool is_outside = !topology.preferred.empty() && !topology.required.empty() &&
                                 position(topology.preferred) < position(topology.required);
         if (!is_outside) return;
         report(place, "topology",
-               "wanted a preferred level inside " + quoted(topology.required) + ", found " +
-                   quoted(topology.preferred));
+               "wanted a preferred level inside " + in_quotes(topology.required) + ", found " +
+                   in_quotes(topology.preferred));
     }
 
     void check_task(const model::TaskRequest& request, const TaskDescription& task,
                     const Place& place) {
         const Node* node = nodes_.find(task.node);
         if (node == nullptr) return report(place, "node", nodes_.unknown("node", task.node));
-        const std::string on_node = "node " + quoted(node->name) + " has ";
+        const std::string on_node = "node " + in_quotes(node->name) + " has ";
         const std::string count = std::to_string(node->gpus) + " GPUs";
         const auto part = model::part_of(request, *node);
         const bool is_too_small = request.gpus > 0 && !part;
@@ -211,7 +213,7 @@ class Checker {
             used = used + each;
             if (!used.fits_in(whole)) {
                 return report(place, "gpus",
-                              "GPU " + std::to_string(index) + " of node " + quoted(node->name) +
+                              "GPU " + std::to_string(index) + " of node " + in_quotes(node->name) +
                                   " is given away more than once: " + too_much(used, whole) +
                                   " in use");
             }

@@ -19,7 +19,7 @@ bool is_shell_script(std::span<const std::string> command) {
     return command.size() == 3 && command[1] == "-c" && command[0].ends_with("sh");
 }
 
-std::string quoted(const std::string& word) {
+std::string in_quotes(const std::string& word) {
     if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
     std::string text = "'";
     for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -69,7 +69,7 @@ std::string command_text(std::span<const std::string> command) {
     } else {
         for (const std::string& word : command) {
             if (!text.empty()) text += ' ';
-            text += quoted(word);
+            text += in_quotes(word);
             if (text.size() > 2 * kTextBytesMax) break;
         }
     }

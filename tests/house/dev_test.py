@@ -8,7 +8,8 @@ import unittest
 import fixture
 
 DEV = str(fixture.HOUSE / "dev")
-VERBS = ["build", "test", "scenario", "lint", "fmt", "bench", "demo", "fresh", "clean", "help"]
+VERBS = ["build", "test", "scenario", "lint", "fmt", "bench", "cost", "demo", "fresh", "clean",
+         "help"]
 
 
 class Dev(fixture.TreeTest):
@@ -51,10 +52,29 @@ class Dev(fixture.TreeTest):
         self.assertEqual(code, 0, said)
         self.assertRegex(said, r"(?m)^apt-get .*install .* mold \(noninteractive\)$")
 
+    def lacks_boost(self, known):
+        """The PATH of a machine without Boost, whose apt has the packages `known`."""
+        self.stub("dpkg-query", "shift 3; for name; do case $name in libboost*) ;; "
+                  "*) echo \"$name ok installed\";; esac; done; exit 1")
+        self.stub("sudo", 'exec "$@"')
+        self.stub("apt-cache", f"case ' {known} ' in *\" $2 \"*) echo '  Candidate: 1.2';; "
+                  "*) echo '  Candidate: (none)';; esac")
+        return self.stub("apt-get", 'echo "apt-get $*"')
+
+    def test_of_several_names_the_one_that_the_system_has_is_installed(self):
+        path = self.lacks_boost("libboost1.83-dev libboost1.88-dev")
+        code, said = self.run_dev("packages", "build", PATH=path)
+        self.assertEqual(code, 0, said)
+        self.assertRegex(said, r"(?m)^apt-get .*install .* libboost1.83-dev$")
+
+    def test_a_system_with_none_of_the_names_is_told_which(self):
+        self.assert_stops(self.run_dev("packages", "build", PATH=self.lacks_boost("")),
+                          "apt has none of libboost1.81-dev, libboost1.83-dev")
+
     def test_each_package_says_why_it_is_needed(self):
         for line in (fixture.HOUSE / "tools/packages.txt").read_text().splitlines():
             if line and not line.startswith("#"):
-                self.assertTrue(re.fullmatch(r"\w+ +[\w.+-]+ +# .+", line), line)
+                self.assertTrue(re.fullmatch(r"\w+ +[\w.+|-]+ +# .+", line), line)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ using base::invalid;
 using base::Result;
 using base::Status;
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 // The text before the first `mark`; `rest` keeps what follows it.
 std::string_view cut(std::string_view& rest, char mark) {
@@ -31,7 +31,7 @@ Status check_name(std::string_view name) {
     };
     if (name.empty() || name.size() > kNameMax || name.front() == '.' ||
         !std::all_of(name.begin(), name.end(), fits))
-        return invalid(quoted(name) + ": a name has 1 to 64 letters, digits, -, _ or " +
+        return invalid(in_quotes(name) + ": a name has 1 to 64 letters, digits, -, _ or " +
                        ". and does not begin with a dot");
     return {};
 }
@@ -40,7 +40,7 @@ Result<std::uint64_t> read_bytes(std::string_view text) {
     BERTH_TRY(bytes, base::parse_bytes(text));
     const auto value = static_cast<std::uint64_t>(bytes.value);
     if (value > ledger::kNoLimit)
-        return invalid("memory " + quoted(text) +
+        return invalid("memory " + in_quotes(text) +
                        " is more than any GPU has; leave it out for all");
     return value;
 }
@@ -48,7 +48,7 @@ Result<std::uint64_t> read_bytes(std::string_view text) {
 Result<std::int32_t> read_part(std::string_view text, std::int32_t least) {
     BERTH_TRY(part, base::parse_thousandths(text));
     if (part < least || part > 1000)
-        return invalid(quoted(text) + " is no part of a GPU: give 0.001 to 1");
+        return invalid(in_quotes(text) + " is no part of a GPU: give 0.001 to 1");
     return static_cast<std::int32_t>(part);
 }
 
@@ -57,7 +57,7 @@ Result<T> read_number(std::string_view text, T least, T most) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value < least || value > most)
-        return invalid(quoted(text) + ": give a number from " + std::to_string(least) + " to " +
+        return invalid(in_quotes(text) + ": give a number from " + std::to_string(least) + " to " +
                        std::to_string(most));
     return value;
 }
@@ -71,12 +71,12 @@ Status read_memory(std::string_view text, GpuWish& gpu) {
     std::string_view capacity = text.substr(dots + 2);
     BERTH_TRY(burst, read_bytes(cut(capacity, '/')));
     if (capacity.empty())
-        return invalid("gpus: " + quoted(text) +
+        return invalid("gpus: " + in_quotes(text) +
                        " lacks the memory of the GPU: give MEMORY..BURST/ALL, such as "
                        "12G..20G/79G");
     BERTH_TRY(all, read_bytes(capacity));
     if (burst < request || all < burst)
-        return invalid("gpus: " + quoted(text) + ": give MEMORY..BURST/ALL from small to large");
+        return invalid("gpus: " + in_quotes(text) + ": give MEMORY..BURST/ALL from small to large");
     gpu.burst = burst;
     gpu.capacity = all;
     return {};
@@ -89,11 +89,12 @@ Result<std::vector<GpuWish>> read_gpus(std::string_view text) {
         GpuWish gpu;
         gpu.uuid = cut(memory, ':');
         if (gpu.uuid.empty() || gpu.uuid.size() >= ledger::kUuidMax)
-            return invalid("gpus: " + quoted(gpu.uuid) + " is no UUID; nvidia-smi -L shows them");
+            return invalid("gpus: " + in_quotes(gpu.uuid) +
+                           " is no UUID; nvidia-smi -L shows them");
         if (!memory.empty()) BERTH_TRY_VOID(read_memory(memory, gpu));
         for (const GpuWish& other : gpus)
             if (other.uuid == gpu.uuid)
-                return invalid("gpus: " + quoted(gpu.uuid) + " comes twice");
+                return invalid("gpus: " + in_quotes(gpu.uuid) + " comes twice");
         gpus.push_back(std::move(gpu));
     }
     if (gpus.empty() || gpus.size() > ledger::kGpusMax)
@@ -119,7 +120,7 @@ Result<windows::Policy> read_policy(std::string_view text) {
     if (text == "fifo") return windows::Policy::fifo;
     if (text == "srtf") return windows::Policy::srtf;
     if (text == "priority") return windows::Policy::priority;
-    return invalid(quoted(text) + " is no policy: pack, fair, fifo, srtf or priority");
+    return invalid(in_quotes(text) + " is no policy: pack, fair, fifo, srtf or priority");
 }
 
 Status read_term(std::string_view term, std::string_view value, Order& order) {
@@ -155,7 +156,7 @@ Status read_term(std::string_view term, std::string_view value, Order& order) {
         order.managed = value == "allow";
         return {};
     }
-    return invalid(quoted(std::string(term) + "=" + std::string(value)) +
+    return invalid(in_quotes(std::string(term) + "=" + std::string(value)) +
                    " is no term: gpus, memory, context, managed=allow|refuse, share, cap, weight, "
                    "priority, uid, lane, persistent, peak, expected, park or escaped");
 }
@@ -166,7 +167,7 @@ Result<Verb> read_verb(std::string_view word) {
     if (word == "lane") return Verb::lane;
     if (word == "drop") return Verb::drop;
     if (word == "status") return Verb::status;
-    return invalid(quoted(word) + " is no order: tenant, set, lane, drop or status");
+    return invalid(in_quotes(word) + " is no order: tenant, set, lane, drop or status");
 }
 
 }  // namespace
@@ -187,19 +188,20 @@ Result<Order> read_order(std::string_view line) {
     if (verb != Verb::status || words.size() > 1) BERTH_TRY_VOID(check_name(order.name));
     const bool takes_terms = verb != Verb::drop && verb != Verb::status;
     if (!takes_terms && words.size() > 2)
-        return invalid(quoted(words[2]) + ": " + std::string(words[0]) + " takes a name only");
+        return invalid(in_quotes(words[2]) + ": " + std::string(words[0]) + " takes a name only");
     for (std::size_t index = 2; index < words.size(); ++index) {
         std::string_view value = words[index];
         const std::string_view term = cut(value, '=');
         const bool is_of_lane = term == "memory" || term == "policy";
         if (verb == Verb::lane ? !is_of_lane : term == "policy")
-            return invalid(quoted(words[index]) + ": a lane has memory and policy, a tenant not");
+            return invalid(in_quotes(words[index]) +
+                           ": a lane has memory and policy, a tenant not");
         BERTH_TRY_VOID(read_term(term, value, order));
     }
     if (verb == Verb::tenant && order.gpus.empty())
-        return invalid("tenant " + quoted(order.name) + " needs gpus=UUID[:MEMORY],...");
+        return invalid("tenant " + in_quotes(order.name) + " needs gpus=UUID[:MEMORY],...");
     if (verb == Verb::lane && order.memory.value_or(0) == 0)
-        return invalid("lane " + quoted(order.name) + " needs memory=BYTES of a GPU");
+        return invalid("lane " + in_quotes(order.name) + " needs memory=BYTES of a GPU");
     return order;
 }
 

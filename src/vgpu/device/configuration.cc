@@ -191,18 +191,18 @@ std::string known_keys() {
     return text;
 }
 
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
+std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 tl::expected<void, std::string> read_pair(std::string_view pair, Configuration& to) {
     const auto equals = pair.find('=');
-    if (equals == std::string_view::npos) return Failure(quoted(pair) + " is not `key = value`");
+    if (equals == std::string_view::npos) return Failure(in_quotes(pair) + " is not `key = value`");
     const auto name = trimmed(pair.substr(0, equals));
     const auto value = trimmed(pair.substr(equals + 1));
     const auto found = keys().find(name);
     if (found == keys().end())
-        return Failure("there is no key " + quoted(name) + "; there are " + known_keys());
+        return Failure("there is no key " + in_quotes(name) + "; there are " + known_keys());
     if (!found->second.read(value, to))
-        return Failure("key " + quoted(name) + ": " + quoted(value) + " is not " +
+        return Failure("key " + in_quotes(name) + ": " + in_quotes(value) + " is not " +
                        std::string(found->second.wants));
     return {};
 }
@@ -260,7 +260,7 @@ tl::expected<Configuration, std::string> from_environment() {
     std::string text = value;
     if (text.find('=') == std::string::npos) {
         std::ifstream file(text);
-        if (!file) return Failure("BERTH_SOFTWARE_GPU: cannot read the file " + quoted(text));
+        if (!file) return Failure("BERTH_SOFTWARE_GPU: cannot read the file " + in_quotes(text));
         text.assign(std::istreambuf_iterator<char>(file), {});
     }
     auto configuration = parse(text);
