@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What README shows under "Use it" works word for word on what ./dev demo builds, and no more."""
+import fcntl
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+import unittest
+
+from server_case import BIN, main
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+BUILD = BIN.parent
+PATIENCE_S = 200
+
+
+def commands(title):
+    """The lines behind a `$` of one section of the README."""
+    section = re.search(rf"(?ms)^## {title}$(.*?)^## ", (ROOT / "README.md").read_text())[1]
+    return re.findall(r"(?m)^    \$ (.+)$", section)
+
+
+def built_by_demo():
+    """The files of bin/, lib/ and software_gpu/ that the target of ./dev demo leads to."""
+    inputs = subprocess.run(["ninja", "-C", BUILD, "-t", "inputs", "programs"], text=True,
+                            capture_output=True, check=True).stdout.split("\n")
+    return [line.strip() for line in inputs
+            if re.match(r"(bin|lib|software_gpu)/", line.strip())]
+
+
+def on_terminal(script, folder, environment):
+    """Runs a script of bash on a terminal of its own; its exit code and all that it showed."""
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(folder)
+        os.execvpe("bash", ["bash", "-c", script], environment)
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    shown, answered = b"", 0
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        if not select.select([terminal], [], [], 1)[0]:
+            continue
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:  # the last process has closed it
+            break
+        shown += piece
+        if not piece:
+            break
+        # A live screen ends as its hint says.
+        if shown.find(b"q quits", answered) >= 0:
+            answered = len(shown)
+            os.write(terminal, b"q")
+    else:
+        os.killpg(child, 9)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), shown.decode()
+
+
+class Readme(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="berth-readme-", ignore_cleanup_errors=True)
+        self.addCleanup(folder.cleanup)
+        self.clone = pathlib.Path(folder.name)
+        for name in built_by_demo():
+            place = self.clone / "build/release" / name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(BUILD / name, place)
+        for name in ("examples", "tests/scenarios"):
+            shutil.copytree(ROOT / name, self.clone / name)
+
+    def run_all(self, lines):
+        environment = {"HOME": str(self.clone), "PATH": os.environ["PATH"], "TERM": "xterm",
+                       "LANG": "C.UTF-8"}
+        try:
+            return on_terminal("set -ex\n" + "\n".join(lines), self.clone, environment)
+        finally:
+            subprocess.run([BIN / "berth", "down", "--jobs", "cancel"], env=environment,
+                           capture_output=True, check=False)
+
+    def test_every_command_does_what_it_says(self):
+        lines = commands("Use it")
+        self.assertGreater(len(lines), 15)
+        code, shown = self.run_all(lines)
+        self.assertEqual(code, 0, shown[-3000:])
+        self.assertNotIn("ld.so", shown)
+        self.assertIn("this program sees 40.0 GiB", shown)  # half of a GPU of 80
+        self.assertGreaterEqual(shown.count("step 20 of 20"), 4)
+        self.assertIn("Shares", shown)
+
+
+if __name__ == "__main__":
+    main()
