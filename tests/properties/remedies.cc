@@ -212,6 +212,7 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
     const bool is_large_enough = shape.request.gpus == 0 || part.has_value();
     const proof::Part whole{1000, proof::given_memory(description)};
     if (!has_model || !has_labels || !is_large_enough) return 0;
+    if (shape.shares() && !description.shares_lack.empty()) return 0;
     if (shape.request.gpus > description.gpus) return 0;
     int most = 0;
     for (int tasks = 1; tasks <= job.tasks_min; ++tasks) {
