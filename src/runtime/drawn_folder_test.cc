@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Stage {
-    Stage() {
+struct DrawnStage {
+    DrawnStage() {
         char name[] = "/tmp/berth-drawn-XXXXXX";
         REQUIRE(::mkdtemp(name) != nullptr);
         root = name;
@@ -25,7 +25,7 @@ struct Stage {
         ::chmod(drawn.place.c_str(), 01777);
         folder.emplace(runtime::Folder::make(root + "/ours", runtime::Openness::Private).value());
     }
-    ~Stage() {
+    ~DrawnStage() {
         std::error_code ignored;
         fs::remove_all(root, ignored);
     }
@@ -39,7 +39,7 @@ struct Stage {
 }  // namespace
 
 TEST_CASE("a drawn folder is private, found again by its link, and removed with what it holds") {
-    Stage it;
+    DrawnStage it;
     const std::string path = it.open();
     CHECK(path.starts_with(it.drawn.place + "/berth-"));
     CHECK((fs::status(path).permissions() & fs::perms::all) == fs::perms::owner_all);
@@ -52,7 +52,7 @@ TEST_CASE("a drawn folder is private, found again by its link, and removed with 
 }
 
 TEST_CASE("a drawn folder that has gone is drawn anew, also where its name was taken since") {
-    Stage it;
+    DrawnStage it;
     const std::string path = it.open();
     fs::remove(path);
     CHECK(it.open() != path);
@@ -68,7 +68,7 @@ TEST_CASE("a drawn folder that has gone is drawn anew, also where its name was t
 }
 
 TEST_CASE("a link that leads out of its place is not believed") {
-    Stage it;
+    DrawnStage it;
     fs::create_directory(it.root + "/berth-mine");
     fs::create_directory_symlink(it.root + "/berth-mine", it.folder->path() + "/memory");
     CHECK(it.open().starts_with(it.drawn.place + "/berth-"));

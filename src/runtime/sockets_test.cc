@@ -21,8 +21,8 @@ using runtime::SocketKind;
 
 namespace {
 
-struct Stage {
-    explicit Stage(const std::string& below = "") {
+struct SocketStage {
+    explicit SocketStage(const std::string& below = "") {
         char name[] = "/tmp/berth-sockets-XXXXXX";
         REQUIRE(::mkdtemp(name) != nullptr);
         root = name;
@@ -30,7 +30,7 @@ struct Stage {
         folder.emplace(
             Folder::make(root + '/' + below + "/run", runtime::Openness::Private).value());
     }
-    ~Stage() {
+    ~SocketStage() {
         std::error_code ignored;
         std::filesystem::remove_all(root, ignored);
     }
@@ -44,7 +44,7 @@ struct Stage {
 
 TEST_CASE("a socket is found while its process listens, and only one can have the name") {
     for (const SocketKind kind : {SocketKind::Stream, SocketKind::Packets}) {
-        const Stage it;
+        const SocketStage it;
         CHECK(connect_to(it.path("7.1"), kind).error().code == base::ErrorCode::Unavailable);
         auto listener = listen_at(*it.folder, "7.1", kind, 0600);
         REQUIRE(listener);
@@ -59,7 +59,7 @@ TEST_CASE("a socket is found while its process listens, and only one can have th
 }
 
 TEST_CASE("what a process that was killed left in its place is taken over") {
-    const Stage it;
+    const SocketStage it;
     const pid_t child = ::fork();
     if (child == 0) {
         (void)listen_at(*it.folder, "7.1", SocketKind::Stream, 0600).value();
@@ -75,7 +75,7 @@ TEST_CASE("what a process that was killed left in its place is taken over") {
 
 TEST_CASE("a path of any length is listened at and reached") {
     const std::string long_name(90, 'x');
-    const Stage it(long_name + '/' + long_name);
+    const SocketStage it(long_name + '/' + long_name);
     REQUIRE(it.path("7.1").size() > 180);
     const auto listener = listen_at(*it.folder, "7.1", SocketKind::Stream, 0600);
     REQUIRE(listener);
@@ -98,7 +98,7 @@ TEST_CASE("another user who listens in its place is told nothing") {
         MESSAGE("skipped: only root can become another user");
         return;
     }
-    const Stage it;
+    const SocketStage it;
     REQUIRE(::chmod(it.root.c_str(), 0777) == 0);
     REQUIRE(::chmod(it.folder->path().c_str(), 0777) == 0);
     int ready[2];

@@ -27,12 +27,11 @@ def commands(title):
     return re.findall(r"(?m)^    \$ (.+)$", section)
 
 
-def built_by_demo():
-    """The files of bin/, lib/ and software_gpu/ that the target of ./dev demo leads to."""
-    inputs = subprocess.run(["ninja", "-C", BUILD, "-t", "inputs", "programs"], text=True,
-                            capture_output=True, check=True).stdout.split("\n")
-    return [line.strip() for line in inputs
-            if re.match(r"(bin|lib|software_gpu)/", line.strip())]
+def linked_for(target):
+    """The files that a build of the target links into the folders of what users run."""
+    commands = subprocess.run(["ninja", "-C", BUILD, "-t", "commands", target],
+                              capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"-o ((?:bin|lib|software_gpu)/\S+)", commands))
 
 
 def on_terminal(script, folder, environment):
@@ -69,7 +68,7 @@ class Readme(unittest.TestCase):
         folder = tempfile.TemporaryDirectory(prefix="berth-readme-", ignore_cleanup_errors=True)
         self.addCleanup(folder.cleanup)
         self.clone = pathlib.Path(folder.name)
-        for name in built_by_demo():
+        for name in linked_for("programs"):
             place = self.clone / "build/release" / name
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(BUILD / name, place)
@@ -84,6 +83,11 @@ class Readme(unittest.TestCase):
         finally:
             subprocess.run([BIN / "berth", "down", "--jobs", "cancel"], env=environment,
                            capture_output=True, check=False)
+
+    def test_demo_builds_all_that_a_build_of_everything_links_for_users(self):
+        self.assertIn("bin/berth", linked_for("programs"))
+        self.assertIn("lib/libberth-cuda.so", linked_for("programs"))
+        self.assertEqual(linked_for("all"), linked_for("programs"))
 
     def test_every_command_does_what_it_says(self):
         lines = commands("Use it")

@@ -17,7 +17,7 @@ using berth::supervision::GpuMove;
 namespace {
 
 // A job that says where it is and counts what it is sent; its freezer.
-struct Stage {
+struct FreezingStage {
     ScratchDirectory data;
     World world{data.path()};
     Freezer freezer{data.path()};
@@ -25,7 +25,7 @@ struct Stage {
         shell(attempt(1), "trap 'echo saved; exit 0' TERM; echo $$ > " + data.path() +
                               "/pid; while :; do sleep 0.02; done");
 
-    Stage() {
+    FreezingStage() {
         order.freezer = freezer.socket();
         world.start(order);
         REQUIRE(world.until_running(attempt(1)));
@@ -46,7 +46,7 @@ struct Stage {
 }  // namespace
 
 TEST_CASE("a pause that the freezer serves keeps the processes, until they go on elsewhere") {
-    Stage it;
+    FreezingStage it;
     it.freeze();
     CHECK(it.world.frozen[attempt(1)] ==
           berth::model::Frozen{berth::base::Bytes{5}, berth::base::Duration{7}});
@@ -71,7 +71,7 @@ TEST_CASE("a pause that the freezer serves keeps the processes, until they go on
 }
 
 TEST_CASE("a refusal becomes a signal, and its reason is told") {
-    Stage it;
+    FreezingStage it;
     it.world.pause(attempt(1));
     it.ask(FrameType::Freeze);
     it.freezer.answer(FreezerOutcome::Undone, "it has managed memory");
@@ -83,7 +83,7 @@ TEST_CASE("a refusal becomes a signal, and its reason is told") {
 }
 
 TEST_CASE("a job that is lost on the way is killed, and is said to have been asked") {
-    Stage it;
+    FreezingStage it;
     it.world.pause(attempt(1));
     it.ask(FrameType::Freeze);
     it.freezer.answer(FreezerOutcome::Lost, "process 7: gone");
@@ -94,14 +94,14 @@ TEST_CASE("a job that is lost on the way is killed, and is said to have been ask
 }
 
 TEST_CASE("a freezer that dies is asked again; one that never answers costs the job at its grace") {
-    Stage it;
+    FreezingStage it;
     it.world.pause(attempt(1));
     it.ask(FrameType::Freeze);
     it.freezer.hang_up();
     it.ask(FrameType::Freeze);
     it.freezer.answer(FreezerOutcome::Done);
     REQUIRE(it.world.until([&] { return it.world.frozen.contains(attempt(1)); }));
-    Stage other;
+    FreezingStage other;
     other.world.pause(attempt(1), 300);
     other.ask(FrameType::Freeze);
     const AttemptExit exit = other.world.exit_of(attempt(1));
@@ -122,7 +122,7 @@ TEST_CASE("where no freezer is, a job saves and stops by signal") {
 }
 
 TEST_CASE("no room to come back to is waited for; processes that cannot come back are ended") {
-    Stage it;
+    FreezingStage it;
     it.freeze();
     it.world.launcher().resume(it.order);
     it.ask(FrameType::Thaw);
@@ -136,7 +136,7 @@ TEST_CASE("no room to come back to is waited for; processes that cannot come bac
 }
 
 TEST_CASE("the next server is told that an attempt is frozen, and may resume it") {
-    Stage it;
+    FreezingStage it;
     it.freeze();
     it.world.drop_launcher();
     World next(it.data.path());
@@ -151,14 +151,14 @@ TEST_CASE("the next server is told that an attempt is frozen, and may resume it"
 
 TEST_CASE(
     "a frozen attempt that is cancelled ends at once, one on its way as soon as it is there") {
-    Stage it;
+    FreezingStage it;
     it.freeze();
     const int pid = it.pid();
     it.world.launcher().stop(attempt(1), berth::ports::StopReason::Cancel,
                              berth::base::Duration{60'000});
     CHECK(it.world.exit_of(attempt(1)).detail == "it was ended while it was off its GPUs");
     CHECK_FALSE(is_living(pid));
-    Stage other;
+    FreezingStage other;
     other.world.pause(attempt(1));
     other.ask(FrameType::Freeze);
     other.world.launcher().stop(attempt(1), berth::ports::StopReason::Cancel,
@@ -168,7 +168,7 @@ TEST_CASE(
 }
 
 TEST_CASE("an attempt that is to end saves and stops, whatever its freezer could do") {
-    Stage it;
+    FreezingStage it;
     it.world.launcher().stop(attempt(1), berth::ports::StopReason::Restart,
                              berth::base::Duration{10'000});
     const AttemptExit exit = it.world.exit_of(attempt(1));

@@ -30,7 +30,7 @@ std::string with_daemons(const std::string& folder) {
            " & while :; do sleep 1; done";
 }
 
-struct Stage {
+struct KillingStage {
     ScratchDirectory scratch;
     AttemptId id = attempt(1);
     ports::LaunchOrder order = shell(id, with_daemons(scratch.path()));
@@ -52,7 +52,7 @@ struct Stage {
 };
 
 // Nothing of it lives when it is said to be over, nor two seconds after the last kill.
-void check_is_over(Stage& it, World& world, Clock::time_point killed) {
+void check_is_over(KillingStage& it, World& world, Clock::time_point killed) {
     REQUIRE(world.until([&] { return world.is_over(it.id); }));
     CHECK_FALSE(it.is_anything_left());
     CHECK(Clock::now() - killed < std::chrono::seconds(2));
@@ -69,7 +69,7 @@ TEST_CASE("server, spawner and supervisor killed in any order leave nothing of t
     }
     for (const std::string& order : orders) {
         CAPTURE(order);  // s: the supervisor, p: the spawner, v: the server
-        Stage it;
+        KillingStage it;
         DoomedServer server(it.scratch.path(), {it.order});
         World world(it.scratch.path());
         it.wait_for_daemons();
@@ -98,7 +98,7 @@ TEST_CASE("server, spawner and supervisor killed in any order leave nothing of t
 
 TEST_CASE(
     "an attempt is not over for its server before the last of a killed supervisor's is gone") {
-    Stage it;
+    KillingStage it;
     World world(it.scratch.path());
     world.start(it.order);
     it.wait_for_daemons();
@@ -108,7 +108,7 @@ TEST_CASE(
 }
 
 TEST_CASE("other attempts of a spawner live on when one supervisor is killed") {
-    Stage it;
+    KillingStage it;
     World world(it.scratch.path());
     world.start(it.order);
     world.start(shell(attempt(2), "(setsid sleep 0.1 &); sleep 0.5; exit 7"));
@@ -121,7 +121,7 @@ TEST_CASE("other attempts of a spawner live on when one supervisor is killed") {
 
 TEST_CASE("a stopped supervisor is woken by a cancel, and by a pause") {
     for (const auto reason : {ports::StopReason::Cancel, ports::StopReason::Pause}) {
-        Stage it;
+        KillingStage it;
         World world(it.scratch.path());
         world.start(it.order);
         it.wait_for_daemons();
@@ -134,7 +134,7 @@ TEST_CASE("a stopped supervisor is woken by a cancel, and by a pause") {
 }
 
 TEST_CASE("a supervisor that is stopped again and again is killed after the grace") {
-    Stage it;
+    KillingStage it;
     World world(it.scratch.path());
     world.start(it.order);
     it.wait_for_daemons();
@@ -151,7 +151,7 @@ TEST_CASE("a supervisor that is stopped again and again is killed after the grac
 
 TEST_CASE("the next server ends an attempt whose supervisor stands still, and its spawner too") {
     for (const bool is_killed : {false, true}) {
-        Stage it;
+        KillingStage it;
         DoomedServer server(it.scratch.path(), {it.order});
         World world(it.scratch.path());
         it.wait_for_daemons();

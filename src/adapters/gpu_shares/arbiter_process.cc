@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr int kStartPatienceMs = 5'000;
 constexpr int kLooksAtTheEnd = 20;
 
-base::Status unavailable(const std::string& what) {
+tl::unexpected<base::Error> no_arbiter(const std::string& what) {
     return base::fail(base::ErrorCode::Unavailable, what);
 }
 
@@ -64,7 +64,7 @@ base::Status ArbiterProcess::start() {
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     std::array<int, 2> pipe{};
-    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return unavailable("no pipe");
+    if (::pipe2(pipe.data(), O_CLOEXEC) != 0) return no_arbiter("no pipe");
     posix_spawn_file_actions_t files;
     ::posix_spawn_file_actions_init(&files);
     ::posix_spawn_file_actions_adddup2(&files, pipe[1], STDOUT_FILENO);
@@ -84,14 +84,13 @@ base::Status ArbiterProcess::start() {
     ::close(pipe[1]);
     const bool is_ready = failed == 0 && first_line(pipe[0], kStartPatienceMs).starts_with("ready");
     ::close(pipe[0]);
-    if (failed != 0)
-        return unavailable("\"" + program_ + "\" cannot be run: " + ::strerror(failed));
+    if (failed != 0) return no_arbiter("\"" + program_ + "\" cannot be run: " + ::strerror(failed));
     if (!is_ready) {
         ::kill(pid, SIGKILL);
         ::waitpid(pid, nullptr, 0);
         const std::string said = last_line(log);
-        return unavailable("\"" + program_ + "\" does not start" +
-                           (said.empty() ? "" : ": " + said));
+        return no_arbiter("\"" + program_ + "\" does not start" +
+                          (said.empty() ? "" : ": " + said));
     }
     std::ofstream(directory_ + "/pid") << pid << '\n';
     lanes_.clear();
@@ -125,8 +124,7 @@ base::Status ArbiterProcess::add(const Tenant& tenant) {
     others[tenant.name] = terms;
     fit_lanes(others);
     auto answer = ask(tenant.order);
-    if (answer && !answer->starts_with("ok"))
-        answer = tl::unexpected(unavailable("berth-arbiter: " + *answer).error());
+    if (answer && !answer->starts_with("ok")) answer = no_arbiter("berth-arbiter: " + *answer);
     if (!answer) {
         fit_lanes(tenants_);
         return tl::unexpected(answer.error());

@@ -12,7 +12,7 @@ namespace {
 
 using ports::AttemptId;
 
-constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kLookForEscapes{1};
 
 std::string text_of(const GpuUser& user, const Gpu& gpu) {
     return "process " + std::to_string(user.pid) + " holds " + base::format(user.memory) +
@@ -55,7 +55,7 @@ void Escapes::forget(ports::AttemptId attempt) {
 
 void Escapes::look_later() {
     is_looking_ = true;
-    timer_.expires_after(kLook);
+    timer_.expires_after(kLookForEscapes);
     timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
         if (!error && *alive) look();
     });

@@ -20,7 +20,7 @@ bool borrows(const ports::LaunchOrder& order) {
         return task.gpu_memory_max > base::Bytes{0};
     });
 }
-constexpr std::chrono::seconds kLook{1};
+constexpr std::chrono::seconds kLookAtSharing{1};
 constexpr std::int64_t kIterationsToTell = 30;
 
 bool asks_for_share(const ports::LaunchOrder& order) {
@@ -191,7 +191,7 @@ void GpuShares::look_at_sharing() {
     for (const std::string& node : nodes) start_freezer(node);
     is_looking_ = !lanes.empty() || !nodes.empty();
     if (!is_looking_) return;
-    timer_.expires_after(kLook);
+    timer_.expires_after(kLookAtSharing);
     timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
         if (!error && *alive) look_at_sharing();
     });

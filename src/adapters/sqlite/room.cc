@@ -18,7 +18,7 @@ constexpr std::int64_t kWantedMax = 64 * kMebibyte;
 constexpr std::int64_t kWantedPart = 32;
 constexpr fsfilcnt_t kNamesMin = 16;
 
-std::int64_t bytes_of(const struct statvfs& about, fsblkcnt_t blocks) {
+std::int64_t size_of(const struct statvfs& about, fsblkcnt_t blocks) {
     return static_cast<std::int64_t>(blocks) * static_cast<std::int64_t>(about.f_frsize);
 }
 
@@ -27,8 +27,8 @@ std::int64_t bytes_of(const struct statvfs& about, fsblkcnt_t blocks) {
 ports::Room room_of(const std::string& directory) {
     struct statvfs about{};
     if (::statvfs(directory.c_str(), &about) != 0) return {};
-    const std::int64_t wanted = bytes_of(about, about.f_blocks) / kWantedPart;
-    return {directory, base::Bytes{bytes_of(about, about.f_bavail)},
+    const std::int64_t wanted = size_of(about, about.f_blocks) / kWantedPart;
+    return {directory, base::Bytes{size_of(about, about.f_bavail)},
             base::Bytes{std::min(kWantedMax, wanted)},
             about.f_files == 0 || about.f_favail >= kNamesMin};
 }
@@ -36,7 +36,7 @@ ports::Room room_of(const std::string& directory) {
 base::Bytes reserve_of(const std::string& directory) {
     struct statvfs about{};
     if (::statvfs(directory.c_str(), &about) != 0) return base::Bytes{0};
-    return base::Bytes{std::min(kReserveMax, bytes_of(about, about.f_blocks) / kReservePart)};
+    return base::Bytes{std::min(kReserveMax, size_of(about, about.f_blocks) / kReservePart)};
 }
 
 void keep_reserve(const std::string& file, base::Bytes bytes) {
