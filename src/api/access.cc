@@ -79,14 +79,21 @@ base::Result<std::string> obtain_token(const std::string& path) {
         if (!token.empty()) return token;
     }
     const std::string token = random_token();
-    file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (file < 0) return unavailable(path);
+    // In one step: half a token, which a full disk would leave, is soon guessed.
+    const std::string fresh = path + ".new";
+    file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) return unavailable(fresh);
     const std::string line = token + "\n";
     const ssize_t written = ::write(file, line.data(), line.size());
+    if (written >= 0 && written < static_cast<ssize_t>(line.size())) errno = ENOSPC;
     const bool is_whole = written == static_cast<ssize_t>(line.size()) && ::fchmod(file, 0600) == 0;
+    const bool is_there = is_whole && ::rename(fresh.c_str(), path.c_str()) == 0;
+    const int error = errno;
     ::close(file);
-    if (!is_whole) return unavailable(path);
-    return token;
+    if (is_there) return token;
+    ::unlink(fresh.c_str());
+    errno = error;
+    return unavailable(path);
 }
 
 std::string user_name(uid_t uid) {

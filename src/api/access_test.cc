@@ -2,6 +2,8 @@
 #include "api/access.h"
 
 #include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,6 +35,25 @@ TEST_CASE("a token is made once, for its owner only") {
     CHECK(first->size() == 52);
     CHECK((status.st_mode & 0777) == 0600);
     CHECK_FALSE(obtain_token("/no/such/folder/token").has_value());
+}
+
+TEST_CASE("at whichever byte the disk is full, no part of a token opens the door") {
+    const auto path =
+        std::filesystem::temp_directory_path() / ("berth-token-" + std::to_string(::getpid()));
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    ::signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t end = 0; end < 53; ++end) {
+        CAPTURE(end);
+        const rlimit full{end, before.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &full);
+        const auto token = obtain_token(path);
+        ::setrlimit(RLIMIT_FSIZE, &before);
+        CHECK_FALSE(token.has_value());
+        CHECK_FALSE(std::filesystem::exists(path));
+    }
+    CHECK(obtain_token(path)->size() == 52);
+    std::filesystem::remove(path);
 }
 
 TEST_CASE("the kernel tells who is at the other end of a Unix socket") {

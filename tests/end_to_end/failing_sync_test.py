@@ -67,7 +67,8 @@ class FailingSync(unittest.TestCase):
         self.assertEqual(len(self.jobs()), 1)
 
     def test_running_jobs_go_on(self):
-        script = f"{self.runs('job')}; while [ ! -e {self.side}/end ]; do sleep 0.01; done; exit 6"
+        script = (f"{self.runs('job')}; while [ -d {self.side} ] && [ ! -e {self.side}/end ]; "
+                  "do sleep 0.05; done; exit 6")
         job = self.server.submit(["sh", "-c", script])["id"]
         self.server.wait_for_state(job, "running")
         self.fail_next_sync()

@@ -11,7 +11,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <map>
 
@@ -23,6 +22,7 @@
 #include "app/berth/demo_jobs.h"
 #include "app/berth/node_names.h"
 #include "app/berth/server_parts.h"
+#include "cli/text_file.h"
 #include "codec/timestamp.h"
 #include "control/launch_order.h"
 #include "model/mig.h"
@@ -300,7 +300,10 @@ base::Status Server::Parts::listen(const std::string& token) {
     if (!port && !options.port) port = http->listen_tcp(0);
     if (!port) return tl::unexpected(port.error());
     site->facts.port = *port;
-    std::ofstream(options.data_dir + "/port") << *port << '\n';
+    const std::string path = options.data_dir + "/port";
+    if (const auto written = cli::write_text_file(path, std::to_string(*port) + "\n"); !written) {
+        log_line(written.error().message, clock.now());
+    }
     return {};
 }
 

@@ -15,6 +15,7 @@
 #include "adapters/process/launcher.h"
 #include "adapters/simulated_gpu/simulated_gpu.h"
 #include "adapters/simulated_launcher/simulated_launcher.h"
+#include "cli/text_file.h"
 #include "runtime/folder.h"
 #include "supervision/address.h"
 
@@ -182,11 +183,8 @@ base::Result<std::string> obtain_cluster_id(const std::string& data_dir) {
     std::ifstream("/proc/sys/kernel/random/uuid") >> id;
     std::erase(id, '-');
     id.resize(std::min(id.size(), kDigits));
-    std::ofstream file(path);
-    file << id << '\n';
-    file.close();
-    if (file && !id.empty()) return id;
-    return base::fail(base::ErrorCode::Unavailable, "cannot write \"" + path + "\"");
+    BERTH_TRY_VOID(cli::write_text_file(path, id + "\n"));
+    return id;
 }
 
 }  // namespace berth::app
