@@ -27,10 +27,14 @@ base::Error RoomWatch::refusal() const {
 
 std::string shortage_text(const ports::Room& room) {
     const std::string place = "\"" + room.path + "\"";
-    const std::string found = room.has_names
-                                  ? place + " has " + base::format(room.free) + " free, " +
-                                        base::format(room.wanted) + " are wanted"
-                                  : "no more files can be made in " + place + " (no free inode)";
+    std::string found = place + " has " + base::format(room.free) + " free";
+    if (!room.has_names) {
+        found = "no more files can be made in " + place + " (no inode is free)";
+    } else if (room.is_short()) {
+        found += ", " + base::format(room.wanted) + " are wanted";
+    } else {
+        found += " and takes no more (a quota?)";
+    }
     return "the disk is full: " + found +
            "; nothing new is taken up until there is room; free some (logs of jobs lie in \"" +
            room.path + "/jobs\") and it goes on by itself";

@@ -38,20 +38,17 @@ constexpr std::int64_t kLeftoverGraceMs = 200;
 // Of a name that somebody gave, in what is said about it.
 constexpr std::size_t kNameMax = 200;
 
-// Makes a directory with its parents. Empty when it exists now, else what went wrong.
-std::string make_directories(const std::string& path) {
-    if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return {};
-    const auto cannot_make = [&path] {
-        return "cannot make \"" + supervision::shortened(path, kNameMax) +
-               "\": " + ::strerror(errno);
-    };
-    if (errno != ENOENT) return cannot_make();
+// Makes a directory with its parents. 0 when it exists now, else the reason.
+int make_directories(const std::string& path) {
+    if (::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return 0;
+    if (errno != ENOENT) return errno;
     const std::size_t slash = path.rfind('/');
-    if (slash == 0 || slash == std::string::npos) return cannot_make();
-    std::string failure = make_directories(path.substr(0, slash));
-    if (!failure.empty() || ::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST) return failure;
-    return cannot_make();
+    if (slash == 0 || slash == std::string::npos) return ENOENT;
+    if (const int reason = make_directories(path.substr(0, slash)); reason != 0) return reason;
+    return ::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
 }
+
+bool is_full(int reason) { return reason == ENOSPC || reason == EDQUOT; }
 
 Descriptor open_log(const std::string& path) {
     return Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
@@ -94,17 +91,17 @@ void Supervisor::run() {
     }
     drop_lost_peers();
     while (client() != nullptr && client()->backlog() > 0) wait_and_serve();
-    listening_.close();
+    // A server that asks meanwhile hears how it ended.
     while (!status_.are_written()) wait_and_serve();
+    listening_.close();
 }
 
-// Nothing is run that could not be written down, or had no log.
+// Nothing is run that could not be written down, or had no place for its log and its checkpoints.
 bool Supervisor::has_room_to_start() {
-    if (!status_.are_written()) return false;
+    if (!status_.are_written() || is_full(make_directories(order_.checkpoint_dir))) return false;
     if (order_.tasks.empty()) return true;
-    const Descriptor log =
-        open_log(supervision::log_path(order_.file_prefix, order_.tasks[0].rank));
-    return log.is_open() || (errno != ENOSPC && errno != EDQUOT);
+    const auto log = supervision::log_path(order_.file_prefix, order_.tasks.front().rank);
+    return open_log(log).is_open() || !is_full(errno);
 }
 
 void Supervisor::start_tasks() {
@@ -115,8 +112,12 @@ void Supervisor::start_tasks() {
     }
     phase_ = Phase::Running;
     attach_deadline_.reset();
-    if (std::string failure = make_directories(order_.checkpoint_dir); !failure.empty())
-        return fail_to_start(0, {-1, 126, failure});
+    if (const int reason = make_directories(order_.checkpoint_dir); reason != 0) {
+        return fail_to_start(
+            0, {-1, 126,
+                "cannot make \"" + supervision::shortened(order_.checkpoint_dir, kNameMax) +
+                    "\": " + ::strerror(reason)});
+    }
     const int port = choose_port(order_);
     for (std::size_t index = 0; index < tasks_.size(); ++index) {
         const Spawned spawned = start_task(index, port);
