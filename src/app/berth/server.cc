@@ -302,7 +302,7 @@ base::Status Server::Parts::listen(const std::string& token) {
     site->facts.port = *port;
     const std::string path = options.data_dir + "/port";
     if (const auto written = cli::write_text_file(path, std::to_string(*port) + "\n"); !written) {
-        log_line(written.error().message, clock.now());
+        log_line(written.error().message);
     }
     return {};
 }
