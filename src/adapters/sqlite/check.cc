@@ -237,7 +237,10 @@ void Checker::check_counts() {
 
 base::Result<LogCheck> check_log(const std::string& path) {
     BERTH_TRY(database, Database::open_to_read(path));
-    BERTH_TRY_VOID(check_version(database, path));
+    if (const auto version = check_version(database, path); !version) {
+        // Also where nothing can be read the log is what fails, not Berth.
+        return base::fail(base::ErrorCode::Conflict, version.error().message);
+    }
     Checker checker(database);
     BERTH_TRY_VOID(checker.run());
     return checker.take();

@@ -39,7 +39,8 @@ struct LogCheck {
     std::map<model::JobId, EndedJob> ended;
 };
 
-// Of a database file. Errors: Unavailable, Conflict: it is none, or of another version.
+// Of a database file. Errors: Unavailable; Conflict: nothing of it can be read, or it is of another
+// version.
 base::Result<LogCheck> check_log(const std::string& path);
 
 // Of the log of a directory, which also goes with what else lies there (standing.h). Errors: the
