@@ -86,6 +86,7 @@ using Listed = std::pair<codec::Page<codec::JobView>, std::size_t>;
 Listed by_importance(Site& site, const Filter& filter, const std::string& user, std::size_t many) {
     const lifecycle::State& state = site.controller.state();
     std::vector<Rank> ranks;
+    ranks.reserve(state.jobs.size());
     for (const auto& [id, record] : state.jobs) {
         if (!filter.accepts(record)) continue;
         ranks.push_back(rank_of(state.cluster.job(id), record, user));

@@ -18,4 +18,18 @@ bool VictimKey::operator<(const VictimKey& other) const {
            std::tie(other.precedence, stage, created, job);
 }
 
+int position_in_line(const Lanes& lanes, const Job& job) {
+    int ahead = 0;
+    const Precedence own = job.precedence_in_line();
+    for (const auto& [key, lane] : lanes) {
+        const bool is_equal = key.precedence == own && key.stage == job.stage();
+        const bool is_better =
+            key.precedence > own || (key.precedence == own && key.stage < job.stage());
+        if (is_better) ahead += static_cast<int>(lane.size());
+        if (is_equal) ahead += static_cast<int>(lane.rank({job.created, job.id}));
+        if (!is_better && !is_equal) break;
+    }
+    return ahead + 1;
+}
+
 }  // namespace berth::cluster

@@ -34,6 +34,10 @@ struct LaneKey {
 using Lane = base::SortedRuns<std::pair<TimePoint, JobId>>;
 using Lanes = std::map<LaneKey, Lane>;
 
+// Whose turn is it after how many others? 1: it is first. The job waits in these lanes.
+// Cost: O(lanes of its precedence and before).
+int position_in_line(const Lanes& lanes, const Job& job);
+
 // Running preemptible jobs of one project, the first victim first (rule R8).
 struct VictimKey {
     Precedence precedence;

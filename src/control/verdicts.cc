@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "control/verdicts.h"
 
-#include <algorithm>
-
 #include "scheduling/explain.h"
 
 namespace berth::control {
@@ -25,35 +23,18 @@ std::optional<model::Verdict> Verdicts::why(lifecycle::State& state, const model
     // A delay depends on when the job came, which others of its line did at other times.
     if (verdict.detail != "preemption delay") known_.emplace(likeness, verdict);
     verdict.job = id;
-    verdict.position = job->is_waiting() ? position(state.cluster, *job) : 0;
+    verdict.position = 0;
+    if (job->is_waiting()) {
+        const base::PoolId pool = state.cluster.pools_of(*job).front();
+        verdict.position =
+            cluster::position_in_line(state.cluster.claim(pool, job->project).lanes, *job);
+    }
     return verdict;
 }
 
 void Verdicts::renew(const lifecycle::State& state) {
     sequence_ = state.sequence;
     known_.clear();
-    positions_.clear();
-}
-
-// Counts the whole line of the job's project at once: the next question is about its neighbour.
-int Verdicts::position(const cluster::Cluster& cluster, const cluster::Job& job) {
-    if (const auto known = positions_.find(job.id); known != positions_.end()) {
-        return known->second;
-    }
-    const auto& lanes = cluster.claim(cluster.pools_of(job).front(), job.project).lanes;
-    int ahead = 0;
-    for (auto lane = lanes.begin(); lane != lanes.end();) {
-        std::vector<std::pair<model::TimePoint, model::JobId>> rank;
-        const cluster::LaneKey first = lane->first;
-        for (; lane != lanes.end() && lane->first.precedence == first.precedence &&
-               lane->first.stage == first.stage;
-             ++lane) {
-            rank.insert(rank.end(), lane->second.begin(), lane->second.end());
-        }
-        std::ranges::sort(rank);
-        for (const auto& [created, id] : rank) positions_.emplace(id, ++ahead);
-    }
-    return positions_[job.id];
 }
 
 }  // namespace berth::control

@@ -8,7 +8,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "lifecycle/apply.h"
@@ -42,11 +41,9 @@ class Verdicts {
     };
 
     void renew(const lifecycle::State& state);
-    int position(const cluster::Cluster& cluster, const cluster::Job& job);
 
     std::int64_t sequence_ = -1;
     std::map<Likeness, model::Verdict> known_;
-    std::unordered_map<model::JobId, int> positions_;
 };
 
 }  // namespace berth::control

@@ -86,7 +86,7 @@ class Explainer {
         verdict_.idle = pool.free_total[static_cast<std::size_t>(View::Idle)];
         verdict_.capacity = pool.capacity;
         verdict_.scope = project_name(view.cluster, job.project);
-        verdict_.position = position();
+        verdict_.position = position_in_line(view_.claim(job_.project).lanes, job_);
     }
 
     // Why it waits although the plan has been enacted. `before` tells whether it would have fit
@@ -120,20 +120,6 @@ class Explainer {
 
     std::vector<NodeId> all_nodes() const {
         return nodes_where(view_, [](const auto&, NodeId) { return true; });
-    }
-
-    int position() const {
-        int ahead = 0;
-        const auto& lanes = view_.claim(job_.project).lanes;
-        const cluster::Precedence own = job_.precedence_in_line();
-        for (const auto& [key, lane] : lanes) {
-            const bool is_equal = key.precedence == own && key.stage == job_.stage();
-            const bool is_better =
-                key.precedence > own || (key.precedence == own && key.stage < job_.stage());
-            if (is_better) ahead += static_cast<int>(lane.size());
-            if (is_equal) ahead += static_cast<int>(lane.rank({job_.created, job_.id}));
-        }
-        return ahead + 1;
     }
 
     // Sound and complete: tasks of one job are alike, so the empty slots of all nodes decide.
