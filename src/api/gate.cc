@@ -29,8 +29,8 @@ bool is_this_machine(std::string_view host) {
 
 // A page that this server itself would have sent.
 bool is_own_page(std::string_view origin, std::string_view host) {
-    constexpr std::string_view kScheme = "http://";
-    return origin.starts_with(kScheme) && equal_ignoring_case(origin.substr(kScheme.size()), host);
+    constexpr std::string_view kHttp = "http://";
+    return origin.starts_with(kHttp) && equal_ignoring_case(origin.substr(kHttp.size()), host);
 }
 
 }  // namespace

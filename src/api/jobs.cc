@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/job_views.h"
+#include "api/nearest_project.h"
 #include "api/problem.h"
 #include "api/routes.h"
 #include "codec/json.h"

@@ -2,7 +2,6 @@
 #include "api/problem.h"
 
 #include "codec/json_api.h"
-#include "codec/words.h"
 
 namespace berth::api {
 namespace {
@@ -45,15 +44,6 @@ int status_of(ErrorCode code) {
         case ErrorCode::Internal: return 500;
     }
     return 500;
-}
-
-std::string nearest_project(const cluster::Cluster& cluster, const std::string& project) {
-    if (cluster.find_project(project).is_valid()) return {};
-    std::vector<std::string_view> known;
-    for (const auto& other : cluster.projects()) {
-        if (!other.project.name.empty()) known.push_back(other.project.name);
-    }
-    return codec::did_you_mean(project, known);
 }
 
 Response problem(const base::Error& error, std::string_view hint) {

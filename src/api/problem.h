@@ -9,7 +9,6 @@
 
 #include "api/http.h"
 #include "base/result.h"
-#include "cluster/cluster.h"
 
 namespace berth::api {
 
@@ -21,8 +20,5 @@ Response problem(int status, std::string detail, std::string_view hint = "");
 Response busy(int status, std::string detail, std::int64_t retry_after_seconds);
 // Of what was well formed and cannot be: 422 where problem() says 400.
 Response refused(const base::Error& error, std::string_view hint = "");
-
-// ", did you mean ..." for a project that does not exist, else nothing.
-std::string nearest_project(const cluster::Cluster& cluster, const std::string& project);
 
 }  // namespace berth::api

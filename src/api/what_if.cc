@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "api/job_views.h"
+#include "api/nearest_project.h"
 #include "api/problem.h"
 #include "api/routes.h"
 #include "codec/state_writer.h"
