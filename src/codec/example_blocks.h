@@ -21,6 +21,7 @@ struct ExampleBlock {
 // `page` is relative to the root of the repository. Aborts when it cannot be read.
 inline std::vector<ExampleBlock> example_blocks(const std::string& page) {
     std::ifstream file(std::string(BERTH_SOURCE_DIR) + "/" + page);
+    // ours: a page of this repository, for tests
     BERTH_CHECK(file.good(), "the page is in the repository");
     std::vector<ExampleBlock> blocks;
     bool is_inside = false;

@@ -17,6 +17,7 @@ struct alignas(cmsghdr) Ancillary {
 }  // namespace
 
 bool pass_descriptors(int socket, const std::vector<int>& descriptors) {
+    // ours: callers pass the files of an order
     BERTH_CHECK(descriptors.size() <= kPassedMax, "only a few files are passed at a time");
     char data = 1;
     iovec part{&data, 1};

@@ -57,6 +57,16 @@ class Tidy(fixture.TreeTest):
         self.module("api", "", jobs="double a;\nstd::shared_ptr<int> b;")
         self.assert_passes(self.check("check-tidy"))
 
+    def test_no_input_reaches_a_check(self):
+        self.module("supervision", "", frame="void check();")
+        check = 'void f(int a) {\n%s    BERTH_CHECK(a > 0, "a frame has bytes");%s\n}\n'
+        path = "src/supervision/frame.cc"
+        self.write(path, SPDX + check % ("", ""))
+        self.assert_stops(self.check("check-tidy"), "say why no input reaches it")
+        for ours in (("    // ours: the caller counts them\n", ""), ("", "  // ours: it counts")):
+            self.write(path, SPDX + check % ours)
+            self.assert_passes(self.check("check-tidy"))
+
     def test_what_a_file_needs(self):
         cases = [
             ("src/model/job.h", SPDX, "#pragma once"),
