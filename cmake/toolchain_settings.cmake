@@ -12,6 +12,7 @@ set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g -D_GLIBCXX_ASSERTIONS")
 
+option(BERTH_FUZZER "Note what inputs reach, for libFuzzer; clang alone can" OFF)
 set(BERTH_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, such as address,undefined")
 
 # A module compiles as a few large units, not file by file: its headers are read and the templates
@@ -48,6 +49,10 @@ if(BERTH_SANITIZE)
         # Instrumented code confuses g++ 12's data flow analysis.
         "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>")
     target_link_options(berth_flags INTERFACE "-fsanitize=${BERTH_SANITIZE}")
+endif()
+if(BERTH_FUZZER)
+    target_compile_options(berth_flags INTERFACE -fsanitize=fuzzer-no-link)
+    target_link_options(berth_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
 if(BERTH_SANITIZE MATCHES "thread")
     # The thread sanitizer does not understand fences. Asio's queues lock a mutex around them.

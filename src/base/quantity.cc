@@ -80,10 +80,10 @@ Result<Bytes> parse_bytes(std::string_view text) {
     // A count of bytes has no need of thousandths.
     if (is_whole && whole <= INT64_MAX / factor) return Bytes{whole * factor};
     const auto thousandths = parse_thousandths(number);
-    if (!thousandths || *thousandths > INT64_MAX / factor) {
+    if (!thousandths || *thousandths / 1000 > INT64_MAX / factor) {
         return bad("an amount of memory such as 80G or 512M", text);
     }
-    return Bytes{*thousandths * factor / 1000};
+    return Bytes{*thousandths / 1000 * factor + *thousandths % 1000 * factor / 1000};
 }
 
 Result<Duration> parse_duration(std::string_view text) {
@@ -106,7 +106,7 @@ Result<Duration> parse_duration(std::string_view text) {
             return bad(wanted, text);
         }
         total += *thousandths * factor / 1000;
-        if (total > kMaxWhole * 1000) return bad(wanted, text);
+        if (total > kMaxWhole) return bad(wanted, text);  // as each part is bounded
     }
     if (text.empty()) return bad(wanted, text);
     return Duration{total};
@@ -129,9 +129,9 @@ std::string format(MilliCpu amount) { return format_thousandths(amount.value); }
 
 std::string format(Bytes amount) {
     static constexpr std::array<std::string_view, 5> kNames{"", "K", "M", "G", "T"};
+    if (amount.value > INT64_MAX / 10) return std::to_string(amount.value >> 40) + "T";
     std::int64_t tenths = amount.value * 10;
     std::size_t unit = 0;
-    if (amount.value > INT64_MAX / 10) return std::to_string(amount.value >> 40) + "T";
     while (unit + 1 < kNames.size() && tenths >= 10 * kKiB) {
         tenths /= kKiB;
         ++unit;

@@ -63,7 +63,7 @@ std::string format(MilliGpu amount);
 // With its unit: "1 GPU", "2.5 GPUs".
 std::string format_gpus(MilliGpu amount);
 std::string format(MilliCpu amount);
-// Writes the largest binary unit that divides evenly to one decimal: "80G", "1.5G", "512M".
+// Writes the largest binary unit, to one decimal, rounded down: "80G", "1.5G", "512M".
 std::string format(Bytes amount);
 // Writes at most two units: "0s", "250ms", "1m30s", "3h12m", "2d4h".
 std::string format(Duration duration);

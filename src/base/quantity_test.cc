@@ -29,6 +29,11 @@ TEST_CASE("memory is read in binary units and written shortest") {
     CHECK_FALSE(parse_bytes("9223372036854775808").has_value());
     CHECK_FALSE(parse_bytes("-1").has_value());
     CHECK_FALSE(parse_bytes("9223372036854775807G").has_value());
+    CHECK(format(Bytes{99'999'999'999'999'999}) == "90949.4T");
+    CHECK(parse_bytes("90949.4T").has_value());  // what is printed is read
+    CHECK(format(Bytes{INT64_MAX}) == "8388607T");
+    CHECK(parse_bytes("8388607.999T").has_value());
+    CHECK_FALSE(parse_bytes("8388608.5T").has_value());
     CHECK_FALSE(parse_bytes("G").has_value());
     CHECK(format(Bytes{80LL << 30}) == "80G");
     CHECK(format(Bytes{1536}) == "1.5K");
@@ -40,6 +45,7 @@ TEST_CASE("times are read as sums of units and written with at most two") {
     CHECK(parse_duration("25765337848ms")->count() == 25'765'337'848);  // GPU time sums up
     CHECK(parse_duration("104000d")->count() == 104'000 * INT64_C(86'400'000));
     CHECK(parse_duration("0")->count() == 0);
+    CHECK_FALSE(parse_duration("104000d104000d").has_value());  // format() could not write it
     for (const char* text :
          {"", "5", "m", "5x", "1h30", "9000000000000000s", "99999999999999999999s"}) {
         CAPTURE(text);

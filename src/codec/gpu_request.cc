@@ -172,6 +172,9 @@ Parsed parse_gpu_request(std::string_view text) {
     const auto colon = text.find(':');
     if (colon == std::string_view::npos) {
         if (!looks_like_model(text)) return read_amount(text);
+        if (text.find('|') != std::string_view::npos) {
+            return refused("one GPU model such as H100", text);
+        }
         GpuRequest request;
         request.gpu_model = text;
         return request;

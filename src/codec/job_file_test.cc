@@ -141,6 +141,7 @@ TEST_CASE("what a job file may not say is one line with its place") {
         {"run: x\nenv: {\"A=B\": 1}",
          "job.yaml:2: env.A=B: wanted a name of a variable, without \"=\""},
         {"run: x\nenv: {A: \"\\0\"}", "job.yaml:2: a text with a zero byte in it"},
+        {"run: x\nenv: {\"A\\0\": b}", "job.yaml:2: a text with a zero byte in it"},
         {"run: x\ngpus: 8@rack\ntasks: 4\ntopology: zone",
          "job.yaml:4: topology: wanted one required level, found \"zone\" and \"rack\" behind the "
          "\"@\" of gpus"},

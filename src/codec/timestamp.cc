@@ -9,6 +9,11 @@
 namespace berth::codec {
 namespace {
 
+constexpr std::int64_t kDayMs = 86'400'000;
+// Years 0000 to 9999, the range RFC 3339 can write.
+constexpr std::int64_t kEarliest = -62'167'219'200'000;
+constexpr std::int64_t kLatest = 253'402'300'799'999;
+
 using std::chrono::day;
 using std::chrono::days;
 using std::chrono::month;
@@ -97,16 +102,14 @@ std::optional<base::TimePoint> scan(std::string_view text) {
     if (hours > 23 || minutes > 59 || seconds > 60) return std::nullopt;
     const std::int64_t day_count = sys_days(date).time_since_epoch().count();
     const std::int64_t total = ((day_count * 24 + hours) * 60 + minutes - offset) * 60 + seconds;
-    return base::at_ms(total * 1000 + milliseconds);
+    const std::int64_t all = total * 1000 + milliseconds;
+    if (all < kEarliest || all > kLatest) return std::nullopt;  // by its offset from UTC
+    return base::at_ms(all);
 }
 
 }  // namespace
 
 std::string format_time(base::TimePoint time) {
-    static constexpr std::int64_t kDayMs = 86'400'000;
-    // Years 0000 to 9999, the range RFC 3339 can write.
-    static constexpr std::int64_t kEarliest = -62'167'219'200'000;
-    static constexpr std::int64_t kLatest = 253'402'300'799'999;
     const std::int64_t total = std::clamp(base::to_ms(time), kEarliest, kLatest);
     std::int64_t day_count = total / kDayMs;
     std::int64_t rest = total % kDayMs;

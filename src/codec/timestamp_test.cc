@@ -30,6 +30,12 @@ TEST_CASE("every form that RFC 3339 allows is read") {
     }
 }
 
+TEST_CASE("a time beyond the years that can be written is refused, by its offset as well") {
+    CHECK(parse_time("9999-12-31T23:59:59+23:59").has_value());
+    CHECK_FALSE(parse_time("9999-12-31T23:59:59-23:59").has_value());
+    CHECK_FALSE(parse_time("0000-01-01T00:00:00+00:01").has_value());
+}
+
 TEST_CASE("a written time is read as the same time") {
     base::Rng rng(9);
     for (int round = 0; round < 20'000; ++round) {

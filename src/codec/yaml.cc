@@ -32,10 +32,7 @@ bool is_one_of(std::string_view text, std::initializer_list<std::string_view> wo
 
 // Exactly the numbers of JSON; all else, "007" and "0x1f" too, stays text.
 bool is_number(std::string_view text) {
-    JsonReader reader(text);
-    reader.read_number_text();
-    reader.finish();
-    return !reader.is_failed() && !text.empty() && text.back() != ' ';
+    return !text.empty() && JsonReader(text).read_number_text() == text;
 }
 
 void read_scalar(const YAML::Node& node, Value& value) {
@@ -56,6 +53,12 @@ void read_scalar(const YAML::Node& node, Value& value) {
     }
 }
 
+void refuse_zero_bytes(const std::string& text, int line) {
+    if (text.find('\0') != std::string::npos) {
+        throw Refusal{line, "a text with a zero byte in it"};
+    }
+}
+
 class TreeReader {
   public:
     Value read(const YAML::Node& node, int depth) {
@@ -64,9 +67,7 @@ class TreeReader {
         if (depth > kDepthMax) throw Refusal{value.line, "nested too deep"};
         if (++values_ > kValuesMax) throw Refusal{value.line, "too many values"};
         if (node.IsScalar()) read_scalar(node, value);
-        if (value.text.find('\0') != std::string::npos) {
-            throw Refusal{value.line, "a text with a zero byte in it"};
-        }
+        refuse_zero_bytes(value.text, value.line);
         if (node.IsSequence()) {
             value.kind = Value::Kind::List;
             for (const auto& item : node) value.items.push_back(read(item, depth + 1));
@@ -82,6 +83,7 @@ class TreeReader {
     void read_member(const YAML::Node& key, const YAML::Node& content, Value& map, int depth) {
         const int line = line_of(key.Mark());
         if (!key.IsScalar()) throw Refusal{line, "wanted a name before the colon"};
+        refuse_zero_bytes(key.Scalar(), line);
         if (map.members.size() >= kMembersMax) throw Refusal{line, "too many names in one map"};
         if (map.find(key.Scalar()) != nullptr) {
             throw Refusal{line, "\"" + key.Scalar() + "\" is given twice"};
