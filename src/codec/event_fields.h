@@ -54,6 +54,7 @@ struct Fields<model::JobSubmitted> {
         field("spec", &model::JobSubmitted::spec);
         field("user", &model::JobSubmitted::user);
         field("command", &model::JobSubmitted::command);
+        field("key", &model::JobSubmitted::key);
     }
 };
 

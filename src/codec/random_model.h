@@ -179,7 +179,7 @@ class RandomModel {
     void fill(model::NodeMoved& e) { e = {text(), text(), text()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }
-    void fill(model::JobSubmitted& e) { e = {job(), spec(), text(), text()}; }
+    void fill(model::JobSubmitted& e) { e = {job(), spec(), text(), text(), text()}; }
     void fill(model::JobStarting& e) { e = {job(), small(), rule(), placements()}; }
     void fill(model::JobReserved& e) { e = {job(), rule(), time(), placements()}; }
     void fill(model::PauseRequested& e) {

@@ -220,7 +220,7 @@ void Controller::take_submission(Transaction& transaction, model::Submission& su
     const model::JobId id{state_.last_job.value + 1};
     lifecycle::fill_in(submission.spec, policy_);
     model::JobSubmitted submitted{id, std::move(submission.spec), submission.launch.user,
-                                  command_text(submission.launch.command)};
+                                  command_text(submission.launch.command), submission.key};
     if (const auto possible = lifecycle::check(state_, submitted); !possible) {
         return tell(tl::unexpected(Refusal{possible.error(), {}}));
     }

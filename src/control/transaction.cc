@@ -29,10 +29,7 @@ void Transaction::keep_launch(model::JobId job, model::LaunchSpec launch) {
     batch_.launches.emplace_back(job, std::move(launch));
 }
 
-void Transaction::keep_key(const std::string& key, model::JobId job) {
-    batch_.keys.emplace_back(key, job);
-    keys_.emplace(key, job);
-}
+void Transaction::keep_key(const std::string& key, model::JobId job) { keys_.emplace(key, job); }
 
 model::JobId Transaction::job_with_key(const std::string& key) const {
     const auto found = keys_.find(key);

@@ -64,6 +64,7 @@ struct JobSubmitted {
     JobSpec spec;
     std::string user;
     std::string command;  // for people, shortened
+    std::string key = {};  // the submission asked for again under it is this one; empty = none
 };
 // The processes of these tasks may be started. Written before anything is started.
 struct JobStarting {

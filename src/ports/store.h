@@ -25,8 +25,6 @@ struct Batch {
     std::vector<model::Event> events;                                   // consecutive sequences
     std::vector<std::pair<model::JobId, model::LaunchSpec>> launches;   // of submitted jobs
     std::vector<model::JobRecord> finished;                             // now final
-    // Idempotency keys of submissions, as old as the last event.
-    std::vector<std::pair<std::string, model::JobId>> keys;
 
     bool is_empty() const { return events.empty(); }
 };

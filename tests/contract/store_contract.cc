@@ -20,6 +20,11 @@ ports::Batch batch_of(std::int64_t first, std::int64_t last) {
     return batch;
 }
 
+model::Event submission(std::int64_t sequence, std::int64_t job, const std::string& key,
+                        base::TimePoint time = {}) {
+    return {sequence, time, "test", model::JobSubmitted{{job}, {}, {}, {}, key}};
+}
+
 std::vector<std::string> events_of(ports::Store& store, std::int64_t after, std::int64_t limit) {
     std::vector<std::string> texts;
     REQUIRE(store.read_events(after, limit, [&](model::Event&& event) {
@@ -80,7 +85,7 @@ void check_refused_batch(const Open& open) {
         ports::Batch batch = batch_of(first, last);
         batch.launches.emplace_back(JobId{1}, launch_with("A=1"));
         batch.finished.push_back(finished(2, "p"));
-        batch.keys.emplace_back("k", JobId{1});
+        batch.events.push_back(submission(last + 1, 1, "k"));
         CHECK_FALSE(store->commit(batch).has_value());
     }
     CHECK(events_of(*store, 0, 100).size() == 3);
@@ -132,25 +137,25 @@ void check_keys(const Open& open) {
     auto store = open();
     const base::TimePoint ever{};
     CHECK_FALSE(store->job_with_key("a", ever)->has_value());
-    ports::Batch batch = batch_of(1, 1);
-    batch.keys = {{"a", JobId{1}}, {"", JobId{2}}};
-    const base::TimePoint first = batch.events.back().time;
+    const base::TimePoint first = base::at_ms(1'700'000'000'000);
+    ports::Batch batch;
+    batch.events = {submission(1, 1, "a", first), submission(2, 2, "", first),
+                    submission(3, 3, "b", first)};
     REQUIRE(store->commit(batch));
     CHECK(*store->job_with_key("a", first) == JobId{1});
-    CHECK(*store->job_with_key("", ever) == JobId{2});
+    CHECK(*store->job_with_key("b", ever) == JobId{3});
+    CHECK_FALSE(store->job_with_key("", ever)->has_value());
     CHECK_FALSE(store->job_with_key("a", first + base::Duration{1})->has_value());
-    batch = batch_of(2, 2);
-    batch.events.back().time = first + ports::kKeyKept + base::Duration{1};
-    batch.keys = {{"a", JobId{3}}};
+    batch.events = {submission(4, 4, "a", first + ports::kKeyKept + base::Duration{1})};
     REQUIRE(store->commit(batch));
-    CHECK(*store->job_with_key("a", ever) == JobId{3});
-    CHECK(*store->job_with_key("", ever) == JobId{2});
+    CHECK(*store->job_with_key("a", ever) == JobId{4});
+    CHECK(*store->job_with_key("b", ever) == JobId{3});
     model::Snapshot snapshot;
-    snapshot.sequence = 2;
+    snapshot.sequence = 4;
     snapshot.time = first + ports::kKeyKept + base::Duration{1};
     REQUIRE(store->write_snapshot(snapshot));
-    CHECK_FALSE(store->job_with_key("", ever)->has_value());
-    CHECK(*store->job_with_key("a", ever) == JobId{3});
+    CHECK_FALSE(store->job_with_key("b", ever)->has_value());
+    CHECK(*store->job_with_key("a", ever) == JobId{4});
 }
 
 // Events of two jobs in turn, and of none.

@@ -36,11 +36,12 @@ ports::Batch next_batch(std::int64_t after, base::Rng& rng) {
     ports::Batch batch;
     const std::int64_t last = after + rng.between(1, 20);
     for (std::int64_t sequence = after + 1; sequence <= last; ++sequence) {
-        batch.events.push_back({sequence, {}, std::to_string(last), model::JobHeld{{sequence}}});
+        const bool is_third = sequence % 3 == 0;
+        const std::string key = is_third ? std::to_string(sequence) : "";
+        batch.events.push_back(
+            {sequence, {}, std::to_string(last), model::JobSubmitted{{sequence}, {}, {}, {}, key}});
         batch.launches.emplace_back(model::JobId{sequence}, model::LaunchSpec{});
-        if (sequence % 3 != 0) continue;
-        batch.finished.emplace_back().id = {sequence};
-        batch.keys.emplace_back(std::to_string(sequence), model::JobId{sequence});
+        if (is_third) batch.finished.emplace_back().id = {sequence};
     }
     return batch;
 }

@@ -26,12 +26,15 @@ ports::Batch submission_of(std::int64_t job, std::int64_t after) {
     ports::Batch batch;
     // Long enough that a commit takes many calls.
     const std::string command(2000, static_cast<char>('a' + job));
-    batch.events.push_back({after + 1, {}, "day", model::JobSubmitted{{job}, {}, {}, command}});
+    batch.events.push_back(
+        {after + 1,
+         {},
+         "day",
+         model::JobSubmitted{{job}, {}, {}, command, "key " + std::to_string(job)}});
     batch.events.push_back({after + 2, {}, "day", model::JobHeld{{job}}});
     model::LaunchSpec launch;
     launch.command = {command};
     batch.launches.emplace_back(model::JobId{job}, launch);
-    batch.keys.emplace_back("key " + std::to_string(job), model::JobId{job});
     return batch;
 }
 
@@ -80,6 +83,7 @@ class Day {
             disk_.is_full() ? disk_.make_room() : disk_.cut_power();
             opened = adapters::sqlite::open_store(directory_.path());
         }
+        CAPTURE((opened ? "" : opened.error().message));
         REQUIRE(opened.has_value());
         store_ = std::move(*opened);
         CHECK(last_event() >= acknowledged_);

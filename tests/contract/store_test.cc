@@ -59,8 +59,8 @@ TEST_CASE("a file of version 1 is brought up to date, and its keys are as old as
     const tests::TemporaryDirectory directory;
     const std::string path = directory.path() + "/berth.db";
     ports::Batch batch;
-    batch.events.push_back({1, base::at_ms(5000), "test", model::JobSubmitted{{1}, {}, {}, {}}});
-    batch.keys = {{"k", model::JobId{1}}};
+    batch.events.push_back(
+        {1, base::at_ms(5000), "test", model::JobSubmitted{{1}, {}, {}, {}, "k"}});
     REQUIRE((*open_store(directory.path()))->commit(batch));
     execute(path,
             "DROP INDEX incarnations; ALTER TABLE events DROP COLUMN chain; "
@@ -94,7 +94,7 @@ TEST_CASE("a log has a random name from its first commit on, and keeps it") {
     store.reset();
     store = *open_store(directory.path());
     CHECK(store->begins()->incarnation != name);  // not durable, so it never was
-    REQUIRE(store->commit({{begin(*store, 1)}, {}, {}, {}}));
+    REQUIRE(store->commit({{begin(*store, 1)}, {}, {}}));
     CHECK_FALSE(store->begins().has_value());
     store.reset();
     CHECK_FALSE((*open_store(directory.path()))->begins().has_value());
@@ -105,11 +105,11 @@ TEST_CASE("a log that is not the newest of its directory is taken only when that
     const std::string path = directory.path() + "/berth.db";
     const std::string older = directory.path() + "/older";
     auto store = *open_store(directory.path());
-    REQUIRE(store->commit({{begin(*store, 1)}, {}, {}, {}}));
+    REQUIRE(store->commit({{begin(*store, 1)}, {}, {}}));
     store.reset();
     std::filesystem::copy_file(path, older);
     store = *open_store(directory.path());
-    REQUIRE(store->commit({{{2, {}, "test", model::JobSubmitted{{7}, {}, {}, {}}}}, {}, {}, {}}));
+    REQUIRE(store->commit({{{2, {}, "test", model::JobSubmitted{{7}, {}, {}, {}}}}, {}, {}}));
     store.reset();
     std::filesystem::copy_file(older, path, std::filesystem::copy_options::overwrite_existing);
     const auto refused = open_store(directory.path());
@@ -121,7 +121,7 @@ TEST_CASE("a log that is not the newest of its directory is taken only when that
     store.reset();
     CHECK_FALSE(open_store(directory.path()).has_value());  // it was not begun
     store = *open_store(directory.path(), {.accept_older = true});
-    REQUIRE(store->commit({{begin(*store, 2)}, {}, {}, {}}));
+    REQUIRE(store->commit({{begin(*store, 2)}, {}, {}}));
     store.reset();
     CHECK(open_store(directory.path()).has_value());
     CHECK_FALSE(open_store(directory.path(), {.highest_used = {8}}).has_value());

@@ -144,7 +144,10 @@ struct FaultDiskCalls {
         return disk.files_.erase(path) == 1 ? SQLITE_OK : SQLITE_IOERR_DELETE_NOENT;
     }
     static int access(sqlite3_vfs* vfs, const char* path, int, int* is_there) {
-        *is_there = disk_of(vfs).files_.contains(path) ? 1 : 0;
+        const auto& files = disk_of(vfs).files_;
+        const auto found = files.find(path);
+        // As the real one: an empty file is none.
+        *is_there = found != files.end() && !found->second->now.empty() ? 1 : 0;
         return SQLITE_OK;
     }
     static int full_path(sqlite3_vfs*, const char* path, int size, char* to) {

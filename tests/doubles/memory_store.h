@@ -59,8 +59,10 @@ class MemoryStore final : public ports::Store {
         disk_.events.insert(disk_.events.end(), batch.events.begin(), batch.events.end());
         for (const auto& [job, launch] : batch.launches) disk_.launches[job] = launch;
         for (const auto& record : batch.finished) disk_.finished[record.id] = record;
-        for (const auto& [key, job] : batch.keys) {
-            disk_.keys[key] = {job, batch.events.back().time};
+        for (const model::Event& event : batch.events) {
+            const auto* submitted = std::get_if<model::JobSubmitted>(&event.body);
+            if (submitted == nullptr || submitted->key.empty()) continue;
+            disk_.keys[submitted->key] = {submitted->job, event.time};
         }
         return {};
     }

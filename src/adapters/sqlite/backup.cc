@@ -2,12 +2,15 @@
 #include "adapters/sqlite/backup.h"
 
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 #include "adapters/sqlite/check.h"
 #include "adapters/sqlite/data_lock.h"
@@ -36,11 +39,39 @@ bool is_there(const std::string& path) {
     return fs::exists(path, ignored);
 }
 
-// A database and what SQLite puts beside it.
-void remove_database(const std::string& path) {
-    std::error_code ignored;
-    for (const char* end : {"", "-wal", "-shm", "-journal"}) fs::remove(path + end, ignored);
-}
+// What SQLite puts beside a database.
+constexpr std::array kBeside = {"-wal", "-shm", "-journal"};
+
+// A database that has a name of its own, and is removed with what stands beside it unless it gets
+// another name.
+class Part {
+  public:
+    // Beside the file that it is to become. Errors: Unavailable.
+    static base::Result<Part> make(const std::string& file) {
+        std::string path = file + ".part-XXXXXX";
+        const int made = ::mkostemp(path.data(), O_CLOEXEC);
+        if (made < 0) {
+            return copy_unavailable("make", path, std::generic_category().message(errno));
+        }
+        ::close(made);
+        return Part(std::move(path));
+    }
+    Part(Part&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+    Part& operator=(Part&&) = delete;
+    ~Part() {
+        if (path_.empty()) return;
+        std::error_code ignored;
+        fs::remove(path_, ignored);
+        for (const char* end : kBeside) fs::remove(path_ + end, ignored);
+    }
+
+    const std::string& path() const { return path_; }
+
+  private:
+    explicit Part(std::string path) : path_(std::move(path)) {}
+
+    std::string path_;
+};
 
 base::Status sync_file(const std::string& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
@@ -58,9 +89,8 @@ base::Result<LogEnd> end_of_sound(const std::string& path, const std::string& na
                       "\"" + name + "\" is not sound: " + check.findings.front().what);
 }
 
-// Whole and durable, under a name that nobody looks for yet.
+// Whole and durable.
 base::Result<LogEnd> copy_sound(const std::string& from, const std::string& to) {
-    remove_database(to);
     BERTH_TRY(source, Database::open_to_read(from));
     BERTH_TRY_VOID(check_version(source, from));
     BERTH_TRY_VOID(source.copy_to(to));
@@ -82,8 +112,9 @@ base::Status give_name(const std::string& path, const std::string& file) {
 // Where the log goes that is to be replaced.
 std::string free_name(const std::string& directory) {
     for (int number = 1;; ++number) {
-        const std::string name = directory + "/berth-before-restore-" + std::to_string(number);
-        if (!is_there(name + ".db")) return name + ".db";
+        const std::string name =
+            directory + "/berth-before-restore-" + std::to_string(number) + ".db";
+        if (!is_there(name) && !is_there(name + "-wal")) return name;
     }
 }
 
@@ -92,6 +123,22 @@ base::Status move_file(const std::string& from, const std::string& to) {
     fs::rename(from, to, error);
     if (!error) return {};
     return copy_unavailable("move", from, error.message());
+}
+
+// The log with what was not yet in it, or what is left of the two; where to. A server that comes
+// between two steps refuses a write-ahead log without its database. Empty: nothing was there.
+base::Result<std::string> move_aside(const std::string& directory) {
+    const std::string log = directory + "/berth.db";
+    const std::string aside = free_name(directory);
+    bool is_any = false;
+    for (const char* end : {"", "-journal", "-wal"}) {
+        if (!is_there(log + end)) continue;
+        BERTH_TRY_VOID(move_file(log + end, aside + end));
+        is_any = true;
+    }
+    std::error_code ignored;
+    fs::remove(log + "-shm", ignored);
+    return is_any ? aside : "";
 }
 
 // How far the directory has come, by its mark or by the log that is there.
@@ -120,14 +167,10 @@ base::Result<Copied> back_up(const std::string& directory, const std::string& fi
     if (is_there(file)) {
         return base::fail(ErrorCode::Exists, "\"" + file + "\" exists; choose another name");
     }
-    const std::string part = file + ".part";
-    auto end = copy_sound(log, part);
-    base::Status status;
-    if (end) status = give_name(part, file);
-    remove_database(part);
-    if (!end) return tl::unexpected(end.error());
-    if (!status) return tl::unexpected(status.error());
-    return Copied{std::move(*end)};
+    BERTH_TRY(part, Part::make(file));
+    BERTH_TRY(end, copy_sound(log, part.path()));
+    BERTH_TRY_VOID(give_name(part.path(), file));
+    return Copied{std::move(end)};
 }
 
 base::Result<Copied> restore(const std::string& directory, const std::string& file,
@@ -136,24 +179,15 @@ base::Result<Copied> restore(const std::string& directory, const std::string& fi
     const auto lock = DataLock::take(directory);
     if (!lock) return tl::unexpected(lock.error());
     const std::string log = directory + "/berth.db";
-    const std::string part = directory + "/berth-restored.db";
-    auto end = copy_sound(file, part);
-    if (!end) {
-        remove_database(part);
-        return tl::unexpected(end.error());
-    }
+    BERTH_TRY(part, Part::make(log));
+    BERTH_TRY(end, copy_sound(file, part.path()));
     BERTH_TRY(mark, mark_of(directory, highest_used));
-    Copied copied{std::move(*end)};
+    Copied copied{std::move(end)};
     // From here on the next server knows that whatever log it finds was put there on purpose.
     BERTH_TRY_VOID(HighMarkFile::make(directory, mark));
-    if (is_there(log)) {
-        copied.aside = free_name(directory);
-        BERTH_TRY_VOID(move_file(log, copied.aside));
-        // What was not yet in it goes with it.
-        if (is_there(log + "-wal")) BERTH_TRY_VOID(move_file(log + "-wal", copied.aside + "-wal"));
-        remove_database(log);
-    }
-    BERTH_TRY_VOID(move_file(part, log));
+    BERTH_TRY(aside, move_aside(directory));
+    copied.aside = std::move(aside);
+    BERTH_TRY_VOID(move_file(part.path(), log));
     BERTH_TRY_VOID(sync_directory(directory));
     return copied;
 }

@@ -44,12 +44,15 @@ class Checker {
     void check_ended(const model::JobRecord& record);
     void check_snapshot();
     void check_counts();
+    base::Status check_keys();
     void find(std::string what, std::string next = kRestore);
 
     Database& database_;
     LogCheck check_;
     Statement select_finished_;
     std::map<std::int64_t, std::string> snapshots_;  // payloads
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> keys_;  // job, time in ms
+    std::int64_t keys_kept_from_ms_ = INT64_MIN;
     CommitHash hash_;
     Hash previous_{};
     std::int64_t commit_begin_ = 1;
@@ -79,6 +82,7 @@ base::Status Checker::run() {
             return base::Status{};
         });
     }
+    if (status) status = check_keys();
     if (!status) find("the log cannot be read to its end: " + status.error().message);
     if (status) check_counts();
     if (left_out_ > 0) {
@@ -105,11 +109,13 @@ base::Status Checker::prepare() {
 }
 
 base::Status Checker::read_snapshots() {
-    BERTH_TRY(select, database_.prepare("SELECT sequence, payload FROM snapshots"));
+    BERTH_TRY(select, database_.prepare("SELECT sequence, payload, time FROM snapshots"));
     while (true) {
         BERTH_TRY(has_row, select.step());
         if (!has_row) return {};
         snapshots_.emplace(select.integer(0), std::string(select.text(1)));
+        keys_kept_from_ms_ =
+            std::max(keys_kept_from_ms_, select.integer(2) - ports::kKeyKept.count());
     }
 }
 
@@ -133,6 +139,10 @@ void Checker::check_event(const StoredEvent& stored) {
         is_of_this_version_ = std::holds_alternative<model::LogBegun>(event->body);
     check_row(stored, *event);
     note(check_.end, *event);
+    const auto* submitted = std::get_if<model::JobSubmitted>(&event->body);
+    if (submitted != nullptr && !submitted->key.empty()) {
+        keys_[submitted->key] = {submitted->job.value, stored.time_ms};
+    }
     check_.end.sequence = stored.sequence;
     if (is_whole_) fold(*event);
 }
@@ -213,6 +223,30 @@ void Checker::check_snapshot() {
              " differs from what follows from the events");
     }
     snapshots_.erase(found);
+}
+
+// Before, keys stood beside the events alone.
+base::Status Checker::check_keys() {
+    std::map<std::string, std::pair<std::int64_t, std::int64_t>> stored;
+    BERTH_TRY(select, database_.prepare("SELECT key, job, time FROM keys"));
+    while (true) {
+        BERTH_TRY(has_row, select.step());
+        if (!has_row) break;
+        stored[std::string(select.text(0))] = {select.integer(1), select.integer(2)};
+    }
+    if (!is_of_this_version_ || !is_whole_) return {};
+    for (const auto& [key, job] : keys_) {
+        const auto found = stored.find(key);
+        const bool is_kept = found != stored.end() && found->second == job;
+        if (found != stored.end()) stored.erase(found);
+        if (is_kept || job.second < keys_kept_from_ms_) continue;
+        find("the key of job " + std::to_string(job.first) +
+             " is not among the keys, and its owner could run it twice");
+    }
+    for (const auto& [key, job] : stored) {
+        find("there is a key of job " + std::to_string(job.first) + " that no event names");
+    }
+    return {};
 }
 
 void Checker::check_counts() {

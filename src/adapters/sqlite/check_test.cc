@@ -2,12 +2,15 @@
 #include "adapters/sqlite/check.h"
 
 #include <doctest/doctest.h>
+#include <signal.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "adapters/sqlite/backup.h"
 #include "base/rng.h"
@@ -60,7 +63,8 @@ class Author {
         model::JobSpec spec;
         spec.name = "job";
         spec.project = "lab";
-        happen(model::JobSubmitted{{id}, spec, "susan", "python train.py"});
+        const std::string key = id % 3 == 0 ? "" : "key " + std::to_string(id);
+        happen(model::JobSubmitted{{id}, spec, "susan", "python train.py", key});
         model::LaunchSpec launch;
         launch.command = {"python", "train.py"};
         launch.environment = {"SEED=" + std::to_string(id)};
@@ -154,6 +158,28 @@ std::string read_file(const std::string& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
+// Name and content of each file of a directory, but what SQLite makes of it to read it.
+std::map<std::string, std::string> files_of(const std::string& directory) {
+    std::map<std::string, std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+        const std::string name = entry.path().filename();
+        if (!name.ends_with("-shm")) files[name] = read_file(entry.path());
+        if (name.ends_with("-wal") && files[name].empty()) files.erase(name);
+    }
+    return files;
+}
+
+// What a server leaves that was killed with commits in its write-ahead log, and the database lost
+// thereafter.
+void lose_database(const Written& from, const Directory& to) {
+    Author author(from.path());
+    author.submit(kJobs + 1);
+    author.commit();
+    for (const char* name : {"/berth.db-wal", "/high"}) {
+        std::filesystem::copy_file(from.path() + name, to.path() + name);
+    }
+}
+
 }  // namespace
 
 TEST_CASE("a log that a server wrote is sound, and says where it ends") {
@@ -203,6 +229,16 @@ TEST_CASE("what was changed, lost or added by hand is found and named") {
         "job 4 is another one among the finished jobs than by the events");
     CHECK(finding_after("INSERT INTO finished SELECT 77, project, payload FROM finished LIMIT 1") ==
           "16 finished jobs are written down, and 15 have ended by the events");
+    CHECK(finding_after("DELETE FROM keys WHERE job = 5") ==
+          "the key of job 5 is not among the keys, and its owner could run it twice");
+    CHECK(finding_after("UPDATE keys SET job = 7 WHERE job = 5") ==
+          "the key of job 5 is not among the keys, and its owner could run it twice");
+    CHECK(finding_after("UPDATE keys SET time = 0 WHERE job = 5") ==
+          "the key of job 5 is not among the keys, and its owner could run it twice");
+    CHECK(finding_after("INSERT INTO keys VALUES ('another', 3, 1700000000000)") ==
+          "there is a key of job 3 that no event names");
+    CHECK(finding_after("DROP TABLE keys") ==
+          "the log cannot be read to its end: store: no such table: keys");
     CHECK(finding_after("UPDATE snapshots SET payload = replace(payload, 'susan', 'susie')") ==
           "the snapshot at event 24 differs from what follows from the events");
 }
@@ -320,4 +356,92 @@ TEST_CASE("a backup that is damaged or of another program is not restored") {
     CHECK_FALSE(restore(directory.path(), file, {}).has_value());
     CHECK(content(directory.log()) == before);
     CHECK(check_directory(directory.path(), {})->findings.empty());
+}
+
+TEST_CASE("a directory whose log is refused stays as it is, to the byte") {
+    const Written whole;
+    const Directory directory;
+    lose_database(whole, directory);
+    SUBCASE("the database is lost, what was not yet in it is there") {}
+    SUBCASE("the database is empty, what was not yet in it is there") {
+        std::ofstream(directory.log()).flush();
+    }
+    SUBCASE("all of the log is lost") { std::filesystem::remove(directory.log() + "-wal"); }
+    SUBCASE("the log is an older one") {
+        std::filesystem::remove(directory.log() + "-wal");
+        std::filesystem::copy_file(whole.log(), directory.log());
+        execute(directory.log(), "DELETE FROM events WHERE sequence > 40");
+    }
+    const auto before = files_of(directory.path());
+    const auto store = open_store(directory.path());
+    REQUIRE_FALSE(store.has_value());
+    CHECK(store.error().code == base::ErrorCode::Conflict);
+    CHECK(store.error().message.find("berth restore FILE") != std::string::npos);
+    auto after = files_of(directory.path());
+    after.erase("lock");
+    CHECK(after == before);
+}
+
+TEST_CASE("a backup comes back where the database is lost and its write-ahead log is not") {
+    const Written whole;
+    const std::string file = whole.path() + "/backup.db";
+    REQUIRE(back_up(whole.path(), file));
+    const Directory directory;
+    lose_database(whole, directory);
+    const std::string left = read_file(directory.log() + "-wal");
+    const auto restored = restore(directory.path(), file, {});
+    REQUIRE(restored.has_value());
+    CHECK(content(directory.log()) == content(file));
+    CHECK(first_finding(directory.log()) == "");
+    CHECK(read_file(restored->aside + "-wal") == left);
+    const Author author(directory.path());
+    CHECK(author.next_job() == JobId{kJobs + 2});
+}
+
+TEST_CASE("backup and restore touch no file but the one they are asked for") {
+    const Written directory;
+    const std::string file = directory.path() + "/backup.db";
+    for (const char* end : {".part", ".part-wal", ".part-journal"}) {
+        std::ofstream(file + end) << "somebody's";
+    }
+    REQUIRE(back_up(directory.path(), file));
+    CHECK(read_file(file + ".part") == "somebody's");
+    CHECK(read_file(file + ".part-wal") == "somebody's");
+    // What a restore leaves that was killed can be restored.
+    const std::string left = directory.path() + "/berth-restored.db";
+    std::filesystem::rename(file, left);
+    REQUIRE(restore(directory.path(), left, {}));
+    CHECK(content(directory.log()) == content(left));
+    for (const auto& [name, text] : files_of(directory.path())) {
+        CHECK_FALSE(name.starts_with("berth-restoring"));
+    }
+}
+
+TEST_CASE("at whichever byte the disk is full, a mark is whole or not there") {
+    const Directory directory;
+    rlimit before{};
+    ::getrlimit(RLIMIT_FSIZE, &before);
+    ::signal(SIGXFSZ, SIG_IGN);
+    for (rlim_t end = 0; end < 128; ++end) {
+        const rlimit full{end, before.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &full);
+        const auto made = HighMarkFile::make(directory.path(), {"name", 7, {3}});
+        ::setrlimit(RLIMIT_FSIZE, &before);
+        CHECK_FALSE(made.has_value());
+        CHECK(files_of(directory.path()).empty());
+    }
+    REQUIRE(HighMarkFile::make(directory.path(), {"name", 7, {3}}));
+    CHECK((*HighMarkFile::read(directory.path()))->last_job == JobId{3});
+    // A machine that stopped may have kept the name of a file and nothing of what was in it.
+    std::ofstream(directory.path() + "/high").flush();
+    CHECK_FALSE(HighMarkFile::read(directory.path())->has_value());
+}
+
+TEST_CASE("what the store cannot read is damage, and says what to do") {
+    const Written directory;
+    execute(directory.log(), "UPDATE snapshots SET payload = '{}'");
+    const auto snapshot = (*open_store(directory.path()))->latest_snapshot();
+    REQUIRE_FALSE(snapshot.has_value());
+    CHECK(snapshot.error().code == base::ErrorCode::Unavailable);
+    CHECK(snapshot.error().message.find("berth restore FILE") != std::string::npos);
 }

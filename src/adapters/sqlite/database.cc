@@ -32,7 +32,7 @@ tl::unexpected<base::Error> error_of(sqlite3* database) {
     const int code = sqlite3_errcode(database) & 0xff;
     std::string text = std::string("store: ") + sqlite3_errmsg(database);
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) {
-        text += "; berth check says what is damaged, berth restore FILE puts a backup in its place";
+        text += kWhatToDo;
     }
     return base::fail(code_of(database), std::move(text));
 }
@@ -118,6 +118,14 @@ base::Result<Database> Database::open(const std::string& path, int flags) {
 
 base::Result<Database> Database::open_to_read(const std::string& path) {
     return open(path, SQLITE_OPEN_READONLY);
+}
+
+bool Database::is_any(const std::string& path) {
+    sqlite3_vfs* files = sqlite3_vfs_find(nullptr);
+    int is_there = 0;
+    // As SQLite looks for a write-ahead log: an empty file is none.
+    files->xAccess(files, path.c_str(), SQLITE_ACCESS_EXISTS, &is_there);
+    return is_there != 0;
 }
 
 base::Status Database::copy_to(const std::string& path) {

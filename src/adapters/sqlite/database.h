@@ -16,6 +16,10 @@ struct sqlite3_stmt;
 
 namespace berth::adapters::sqlite {
 
+// Ends the message of what comes of a damaged file.
+inline constexpr const char* kWhatToDo =
+    "; berth check says what is damaged, berth restore FILE puts a backup in its place";
+
 // Bound values must live until the step after them.
 class Statement {
   public:
@@ -55,6 +59,9 @@ class Database {
     // Opens a file that is there, to read alone, also beside a server that writes. Errors:
     // Unavailable.
     static base::Result<Database> open_to_read(const std::string& path);
+
+    // Whether there is a file with anything in it.
+    static bool is_any(const std::string& path);
 
     // All pages as they are now into a new file, readable by its owner only, whatever is written
     // meanwhile. Errors: Unavailable.

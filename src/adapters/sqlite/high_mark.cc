@@ -2,6 +2,7 @@
 #include "adapters/sqlite/high_mark.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -58,6 +59,8 @@ base::Result<std::optional<HighMark>> HighMarkFile::read(const std::string& dire
     const ssize_t size = ::pread(file, text.data(), text.size(), 0);
     ::close(file);
     if (size < 0) return mark_unavailable("cannot read", path);
+    // A machine that stopped may have kept its name alone: that says nothing.
+    if (size == 0) return std::optional<HighMark>{};
     const auto mark = parse(std::string(text.data(), static_cast<std::size_t>(size)));
     if (mark) return mark;
     return base::fail(base::ErrorCode::Conflict,
@@ -69,14 +72,39 @@ base::Result<std::optional<HighMark>> HighMarkFile::read(const std::string& dire
 
 base::Result<HighMarkFile> HighMarkFile::make(const std::string& directory, const HighMark& mark) {
     const std::string path = path_in(directory);
-    HighMarkFile made(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
-    if (made.file_ < 0) return mark_unavailable("cannot make", path);
-    const std::string line = line_of(mark);
-    const bool is_written =
-        ::pwrite(made.file_, line.data(), line.size(), 0) == static_cast<ssize_t>(line.size());
-    if (!is_written || ::fsync(made.file_) != 0) return mark_unavailable("cannot write", path);
+    // A whole one is written over: that takes no room.
+    HighMarkFile made(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    struct stat there{};
+    const bool is_whole = made.file_ >= 0 && ::fstat(made.file_, &there) == 0 &&
+                          there.st_size == static_cast<off_t>(kLineSize);
+    if (!is_whole) return make_new(directory, mark);
+    if (!made.write(mark)) return mark_unavailable("cannot write", path);
+    return made;
+}
+
+// Under its name it is seen whole or not at all.
+base::Result<HighMarkFile> HighMarkFile::make_new(const std::string& directory,
+                                                  const HighMark& mark) {
+    const std::string path = path_in(directory);
+    const std::string fresh = path + ".new";
+    HighMarkFile made(
+        ::open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (made.file_ < 0) return mark_unavailable("cannot make", fresh);
+    if (!made.write(mark) || ::rename(fresh.c_str(), path.c_str()) != 0) {
+        const int error = errno;
+        ::unlink(fresh.c_str());
+        errno = error;
+        return mark_unavailable("cannot write", path);
+    }
     BERTH_TRY_VOID(sync_directory(directory));
     return made;
+}
+
+bool HighMarkFile::write(const HighMark& mark) {
+    const std::string line = line_of(mark);
+    const ssize_t size = ::pwrite(file_, line.data(), line.size(), 0);
+    if (size >= 0 && size < std::ssize(line)) errno = ENOSPC;
+    return size == std::ssize(line) && ::fsync(file_) == 0;
 }
 
 void HighMarkFile::put(const HighMark& mark) {

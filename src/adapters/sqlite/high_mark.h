@@ -46,6 +46,8 @@ class HighMarkFile {
 
   private:
     explicit HighMarkFile(int file) : file_(file) {}
+    static base::Result<HighMarkFile> make_new(const std::string& directory, const HighMark& mark);
+    bool write(const HighMark& mark);  // durably
 
     int file_;
 };

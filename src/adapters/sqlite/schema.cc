@@ -51,26 +51,6 @@ CREATE INDEX incarnations ON events (sequence) WHERE type = 'log_begun';
 PRAGMA user_version = 3;
 )sql";
 
-struct Version {
-    std::int64_t number = 0;
-    bool is_empty = false;
-};
-
-base::Result<Version> version_of(Database& database, const std::string& path) {
-    BERTH_TRY(application, database.integer("PRAGMA application_id"));
-    BERTH_TRY(version, database.integer("PRAGMA user_version"));
-    BERTH_TRY(tables, database.integer("SELECT count(*) FROM sqlite_master"));
-    if (tables > 0 && application != kApplicationId) {
-        return base::fail(base::ErrorCode::Conflict,
-                          "\"" + path + "\" is a database of another program");
-    }
-    if (version <= kSchemaVersion) return Version{version, tables == 0};
-    return base::fail(base::ErrorCode::Conflict,
-                      "\"" + path + "\" was written by a newer version of Berth (schema " +
-                          std::to_string(version) + ", this program knows up to " +
-                          std::to_string(kSchemaVersion) + "); start that version");
-}
-
 // All events of before count as one commit.
 base::Status begin_chain(Database& database) {
     CommitHash hash;
@@ -95,9 +75,24 @@ base::Status write_tables(Database& database, const Version& version) {
 
 }  // namespace
 
+base::Result<Version> version_of(Database& database, const std::string& path) {
+    BERTH_TRY(application, database.integer("PRAGMA application_id"));
+    BERTH_TRY(version, database.integer("PRAGMA user_version"));
+    BERTH_TRY(tables, database.integer("SELECT count(*) FROM sqlite_master"));
+    if (tables > 0 && application != kApplicationId) {
+        return base::fail(base::ErrorCode::Conflict,
+                          "\"" + path + "\" is a database of another program");
+    }
+    if (version <= kSchemaVersion) return Version{version, tables == 0};
+    return base::fail(base::ErrorCode::Conflict,
+                      "\"" + path + "\" was written by a newer version of Berth (schema " +
+                          std::to_string(version) + ", this program knows up to " +
+                          std::to_string(kSchemaVersion) + "); start that version");
+}
+
 base::Status bring_up_to_date(Database& database, const std::string& path) {
     BERTH_TRY(version, version_of(database, path));
-    if (!version.is_empty && version.number == kSchemaVersion) return {};
+    if (version.is_this()) return {};
     BERTH_TRY_VOID(database.execute("BEGIN IMMEDIATE"));
     base::Status done = write_tables(database, version);
     if (done) done = database.execute("COMMIT");
@@ -107,7 +102,7 @@ base::Status bring_up_to_date(Database& database, const std::string& path) {
 
 base::Status check_version(Database& database, const std::string& path) {
     BERTH_TRY(version, version_of(database, path));
-    if (version.number == kSchemaVersion) return {};
+    if (version.is_this()) return {};
     return base::fail(base::ErrorCode::Conflict,
                       "\"" + path + "\" is " +
                           (version.is_empty ? std::string("empty")

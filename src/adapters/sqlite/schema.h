@@ -12,6 +12,15 @@ namespace berth::adapters::sqlite {
 // Version 3: the chain over commits (chain.h), and incarnations of the log.
 inline constexpr int kSchemaVersion = 3;
 
+struct Version {
+    std::int64_t number = 0;
+    bool is_empty = false;  // nothing was written yet
+
+    bool is_this() const { return !is_empty && number == kSchemaVersion; }
+};
+// Errors: Conflict (of another program, or of a newer version of this one), Unavailable.
+base::Result<Version> version_of(Database& database, const std::string& path);
+
 // A new file gets its tables, an older one what it lacks, each in one transaction. Errors: Conflict
 // (of another program, or of a newer version of this one: it is left as it is), Unavailable.
 base::Status bring_up_to_date(Database& database, const std::string& path);

@@ -24,6 +24,12 @@ using model::JobId;
 // A statement costs as much as the rows it writes, when they are few.
 constexpr std::size_t kEventsAtOnce = 16;
 
+// What was written can be read, unless the file has changed since.
+tl::unexpected<base::Error> damaged(const base::Error& error) {
+    return base::fail(base::ErrorCode::Unavailable,
+                      "store: what was stored has changed: " + error.message + kWhatToDo);
+}
+
 class SqliteStore final : public ports::Store {
   public:
     SqliteStore(std::string directory, DataLock lock, Database database, HighMarkFile high,
@@ -62,6 +68,7 @@ class SqliteStore final : public ports::Store {
     Status check_sequences(const ports::Batch& batch) const;
     Status write(const ports::Batch& batch);
     Status write_launches(const ports::Batch& batch, CommitHash& hash);
+    Status write_keys(const ports::Batch& batch);
     // The last event of a batch has the hash of it all.
     void encode(std::span<const model::Event> events, CommitHash& hash);
     Status write_events(Statement& insert, std::span<const model::Event> events, const Hash* chain);
@@ -186,9 +193,15 @@ Status SqliteStore::write(const ports::Batch& batch) {
         events = events.subspan(next.size());
     }
     for (const model::JobRecord& record : batch.finished) BERTH_TRY_VOID(write_finished(record));
-    for (const auto& [key, job] : batch.keys) {
-        insert_key_.bind(1, key).bind(2, job.value).bind(3, base::to_ms(batch.events.back().time));
-        BERTH_TRY_VOID(insert_key_.run());
+    return write_keys(batch);
+}
+
+Status SqliteStore::write_keys(const ports::Batch& batch) {
+    for (const model::Event& event : batch.events) {
+        const auto* submitted = std::get_if<model::JobSubmitted>(&event.body);
+        if (submitted == nullptr || submitted->key.empty()) continue;
+        insert_key_.bind(1, submitted->key).bind(2, submitted->job.value);
+        BERTH_TRY_VOID(insert_key_.bind(3, base::to_ms(event.time)).run());
     }
     return {};
 }
@@ -244,7 +257,7 @@ Result<std::optional<model::Snapshot>> SqliteStore::latest_snapshot() {
     if (!has_row) return std::optional<model::Snapshot>{};
     auto snapshot = codec::parse_snapshot(select_snapshot_.text(0));
     select_snapshot_.reset();
-    if (!snapshot) return tl::unexpected(snapshot.error());
+    if (!snapshot) return damaged(snapshot.error());
     return std::optional(std::move(*snapshot));
 }
 
@@ -281,7 +294,7 @@ Status SqliteStore::visit_events(Statement& select,
         auto event = codec::parse_event(select.text(0));
         if (!event) {
             select.reset();
-            return tl::unexpected(event.error());
+            return damaged(event.error());
         }
         visit(std::move(*event));
     }
@@ -298,6 +311,7 @@ Result<codec::FinishedJob> SqliteStore::find_finished(JobId job) {
     }
     auto finished = codec::parse_finished(select_finished_.text(0));
     select_finished_.reset();
+    if (!finished) return damaged(finished.error());
     return finished;
 }
 
@@ -313,6 +327,7 @@ Result<model::LaunchSpec> SqliteStore::launch_of(JobId job) {
     if (has_row) {
         auto launch = codec::parse_launch(select_launch_.text(0));
         select_launch_.reset();
+        if (!launch) return damaged(launch.error());
         return launch;
     }
     select_launch_.reset();
@@ -343,7 +358,7 @@ Result<std::vector<model::JobRecord>> SqliteStore::finished_jobs(
         auto finished = codec::parse_finished(list.text(0));
         if (!finished) {
             list.reset();
-            return tl::unexpected(finished.error());
+            return damaged(finished.error());
         }
         records.push_back(std::move(finished->record));
     }
@@ -385,11 +400,38 @@ Status make_durable(Database& database) {
     return is_full ? Status{} : done;
 }
 
+// Before anything is opened to write, so that a directory that is refused stays as it is.
+Status judge(const std::string& path, const std::optional<HighMark>& high,
+             const Expected& expected) {
+    LogEnd end;
+    // A first write was torn: it has to be taken back before anything can be read.
+    if (Database::is_any(path + "-journal")) return {};
+    if (Database::is_any(path)) {
+        BERTH_TRY(database, Database::open_to_read(path));
+        // What an earlier version wrote is brought up to date first.
+        BERTH_TRY(version, version_of(database, path));
+        if (!version.is_this() && !version.is_empty) return {};
+        if (version.is_this()) {
+            BERTH_TRY(found, read_log_end(database));
+            end = std::move(found);
+        }
+    } else if (Database::is_any(path + "-wal")) {
+        return base::fail(base::ErrorCode::Conflict,
+                          "the log \"" + path +
+                              "\" is gone, and what was not yet in it is there: \"" + path +
+                              "-wal\"; put the two together again, restore the newest backup "
+                              "(berth restore FILE), or move that file away");
+    }
+    const auto next = next_incarnation(end, high, expected, path);
+    return next ? Status{} : tl::unexpected(next.error());
+}
+
 Result<std::unique_ptr<ports::Store>> try_to_open(const std::string& directory,
                                                   const Expected& expected) {
     BERTH_TRY(lock, DataLock::take(directory));
     const std::string path = directory + "/berth.db";
     BERTH_TRY(high, HighMarkFile::read(directory));
+    BERTH_TRY_VOID(judge(path, high, expected));
     BERTH_TRY(database, Database::open(path));
     BERTH_TRY_VOID(set_up(database));
     BERTH_TRY_VOID(bring_up_to_date(database, path));
