@@ -61,10 +61,14 @@ bool is_over(Site& site, ports::AttemptId attempt) {
     return has_begun && found->second.tasks.empty();
 }
 
+std::string path_of(Site& site, const LogPlace& place) {
+    return site.log_path(place.attempt, place.task, site.controller.state().incarnations);
+}
+
 Piece read_piece(Site& site, const LogPlace& place) {
     // Asked before the file is read: what was written until then is in it.
     const bool was_over = is_over(site, place.attempt);
-    Piece piece = read_file(site.log_path(place.attempt, place.task), place.offset);
+    Piece piece = read_file(path_of(site, place), place.offset);
     piece.is_end &= was_over;
     return piece;
 }
@@ -95,7 +99,12 @@ base::Result<LogPlace> log_place(Site& site, const Call& call) {
                                                          std::to_string(view.spec.tasks_max) +
                                                          " tasks, from 0");
     }
-    return LogPlace{{job, static_cast<int>(attempt)}, static_cast<int>(task), offset};
+    const LogPlace place{{job, static_cast<int>(attempt)}, static_cast<int>(task), offset};
+    if (!path_of(site, place).empty()) return place;
+    return base::fail(base::ErrorCode::NotFound,
+                      "what job " + std::to_string(job.value) +
+                          " printed is not here: the files of that number are of another event "
+                          "log, which was replaced by a backup");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,11 @@ struct Site {
     ports::GpuInventory& inventory;
     ServerFacts facts;
     std::string default_project;       // of submissions that name none
-    // The log of one task; the file may not exist yet.
-    std::function<std::string(ports::AttemptId, int task)> log_path;
+    // What one task prints; the file may not exist yet. Empty: what lies under that number is of an
+    // attempt of another log than one with these incarnations.
+    std::function<std::string(ports::AttemptId, int task,
+                              std::span<const std::string> incarnations)>
+        log_path;
     // By what shares of a node's GPUs are kept, and why, for people; empty = not known.
     std::function<std::string(const std::string& node)> shares_kept_by;
     std::function<std::vector<ports::ShareUse>()> share_uses;

@@ -107,6 +107,24 @@ class TheLog(ServerCase):
         shutil.copy(other / "berth.db", self.database())
         self.assertIn("with another log", self.refusal())
 
+    def test_what_a_job_printed_is_not_told_of_its_namesake_in_a_restored_log(self):
+        self.server.berth("run", "--", "echo", "of this directory")
+        self.server.berth("down")
+        backup = self.server.data / "backup"
+        other = self.server.data / "other"
+        environment = dict(self.server.environment, BERTH_DATA=str(other))
+        self.server.environment, before = environment, self.server.environment
+        self.server.up()
+        self.server.berth("run", "--", "echo", "of the other")
+        self.server.berth("backup", str(backup))
+        self.server.berth("down")
+        self.server.environment = before
+        self.server.berth("restore", str(backup))
+        self.server.up()
+        told = self.server.berth("logs", "1", check=False)
+        self.assertEqual((told.returncode, told.stdout), (127, ""))
+        self.assertIn("the files of that number are of another event log", told.stderr)
+
     def test_jobs_of_an_accepted_older_log_run_themselves_under_new_numbers(self):
         older = self.run_until_down()
         self.server.berth("down")

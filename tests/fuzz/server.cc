@@ -87,22 +87,22 @@ class Server {
             std::move(settings), control::Ports{clock_, store_, *launcher_});
         expect(controller_->recover().has_value(), "the log can be read");
         const api::Background at_once = [](auto work, auto then) { return work(), then(), true; };
-        site_ = std::make_unique<api::Site>(
-            api::Site{.controller = *controller_,
-                      .store = store_,
-                      .clock = clock_,
-                      .inventory = no_gpus_,
-                      .facts = {},
-                      .default_project = "default",
-                      .log_path = [](ports::AttemptId, int) { return std::string("/dev/null"); },
-                      .shares_kept_by = [](const std::string&) { return std::string(); },
-                      .share_uses = [] { return std::vector<ports::ShareUse>{}; },
-                      .uncounted = [] { return std::vector<ports::UncountedProcess>{}; },
-                      .attach_address = [](ports::AttemptId) { return std::string("socket"); },
-                      .shut_down = [](api::JobsAtShutdown) {},
-                      .waiting = {},
-                      .in_background = at_once,
-                      .foresight = {*controller_, store_, clock_, at_once}});
+        site_ = std::make_unique<api::Site>(api::Site{
+            .controller = *controller_,
+            .store = store_,
+            .clock = clock_,
+            .inventory = no_gpus_,
+            .facts = {},
+            .default_project = "default",
+            .log_path = [](ports::AttemptId, int, auto) { return std::string("/dev/null"); },
+            .shares_kept_by = [](const std::string&) { return std::string(); },
+            .share_uses = [] { return std::vector<ports::ShareUse>{}; },
+            .uncounted = [] { return std::vector<ports::UncountedProcess>{}; },
+            .attach_address = [](ports::AttemptId) { return std::string("socket"); },
+            .shut_down = [](api::JobsAtShutdown) {},
+            .waiting = {},
+            .in_background = at_once,
+            .foresight = {*controller_, store_, clock_, at_once}});
     }
 
     // What the log says is what was.

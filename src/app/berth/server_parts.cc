@@ -114,8 +114,12 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
                                              const std::string& cluster_id, bool is_simulated) {
     ChosenLauncher chosen;
     const std::string jobs_dir = options.data_dir + "/jobs";
-    chosen.log_path = [jobs_dir](ports::AttemptId attempt, int task) {
-        return process::log_path(jobs_dir, attempt, task);
+    chosen.log_path = [jobs_dir](ports::AttemptId attempt, int task,
+                                 std::span<const std::string> incarnations) {
+        const std::string log = process::look_at(jobs_dir, attempt).status.log;
+        const bool is_ours =
+            log.empty() || std::ranges::find(incarnations, log) != incarnations.end();
+        return is_ours ? process::log_path(jobs_dir, attempt, task) : "";
     };
     if (options.launcher.starts_with(kSimulatedLauncher)) {
         const std::string time = options.launcher.substr(kSimulatedLauncher.size());

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "app/berth/server.h"
@@ -28,7 +29,7 @@ base::Result<ChosenInventory> choose_inventory(const std::string& gpus);
 struct ChosenLauncher {
     std::unique_ptr<ports::Launcher> launcher;
     std::string description;            // "processes", or what is simulated
-    std::function<std::string(ports::AttemptId, int task)> log_path;
+    std::function<std::string(ports::AttemptId, int, std::span<const std::string>)> log_path;
     std::function<std::string(ports::AttemptId)> attach_address;
     // Once the names of nodes are known, before anything is started.
     std::function<base::Status(ports::GpuInventory&)> learn_gpus;
