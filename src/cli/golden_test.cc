@@ -270,7 +270,7 @@ codec::JobView packed_job() {
     packed.spec.packed = model::GpuPart{base::MilliGpu{408}, *base::parse_bytes("3.75G")};
     packed.profile = model::GpuProfile{.iterations = 150,
                                        .iteration_us = 42'000,
-                                       .compute = base::MilliGpu{490},
+                                       .compute = base::MilliGpu{390},
                                        .persistent = *base::parse_bytes("2.3G"),
                                        .peak = *base::parse_bytes("3.3G"),
                                        .highest = *base::parse_bytes("3.3G")};

@@ -99,6 +99,25 @@ class BrokenParts(unittest.TestCase):
                             continue
                         self.check_whole_gpus_are_given(server)
 
+    def test_what_breaks_after_the_start_is_noticed_by_the_next_job_that_shares(self):
+        root = self.parts()
+        part = root / "lib/libberth-cuda.so"
+        with self.server(root) as server:
+            sound = part.read_bytes()
+            for damage in (remove, empty, make_unreadable):
+                damage(part)
+                job = server.submit(QUIET, request={"share": 0.5})["id"]
+                ended = server.wait(job)
+                self.assertEqual((ended["state"], ended["exit_code"]), ("failed", 126))
+                self.assertIn(str(part), server.berth("show", str(job)).stdout)
+                self.assertIn(str(part), server.berth("status").stdout)
+                self.check_whole_gpus_are_given(server)
+                part.rmdir() if part.is_dir() else part.unlink(missing_ok=True)
+                part.write_bytes(sound)
+                part.chmod(0o755)
+                job = server.submit(QUIET, request={"share": 0.5})["id"]
+                self.assertEqual(server.wait(job)["state"], "succeeded")
+
     def test_an_arbiter_that_ends_at_once_keeps_no_shares(self):
         root = self.parts()
         replace_by_false(root / "bin/berth-arbiter")

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <sstream>
 #include <thread>
+#include <utility>
 
 #include "adapters/gpu_shares/first_line.h"
 #include "runtime/folder.h"
@@ -29,9 +30,21 @@ namespace fs = std::filesystem;
 
 constexpr int kStartPatienceMs = 5'000;
 constexpr int kLooksAtTheEnd = 20;
+constexpr int kWakeAfterMs = 300;
+constexpr int kEndAfterMs = 5'000;
+constexpr std::chrono::seconds kStartPause{10};
 
 tl::unexpected<base::Error> no_arbiter(const std::string& what) {
     return base::fail(base::ErrorCode::Unavailable, what);
+}
+
+// Until it has ended, also where a server before this one started it: its successor cannot begin.
+void end(pid_t arbiter) {
+    ::kill(arbiter, SIGKILL);
+    ::waitpid(arbiter, nullptr, 0);
+    for (int i = 0; i < kLooksAtTheEnd && ::kill(arbiter, 0) == 0; ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
 }
 
 std::string last_line(const std::string& path) {
@@ -55,6 +68,7 @@ ArbiterProcess::ArbiterProcess(std::string program, std::string directory,
 }
 
 base::Status ArbiterProcess::start() {
+    if (pid_ > 0) ::waitpid(std::exchange(pid_, 0), nullptr, WNOHANG);
     BERTH_TRY(folder, runtime::Folder::make(directory_, runtime::Openness::Passable));
     BERTH_TRY_VOID(folder.make_below("terms", runtime::Openness::Passable));
     const std::string log = directory_ + "/arbiter.log";
@@ -92,26 +106,45 @@ base::Status ArbiterProcess::start() {
         return no_arbiter("\"" + program_ + "\" does not start" +
                           (said.empty() ? "" : ": " + said));
     }
+    pid_ = pid;
     std::ofstream(directory_ + "/pid") << pid << '\n';
     lanes_.clear();
     fit_lanes(tenants_);  // before those that are in them
     for (const auto& [name, terms] : tenants_) {
-        (void)vgpu::arbiter::send_order(directory_, terms.order);
+        (void)tell(terms.order);
     }
     return {};
 }
 
 base::Result<std::string> ArbiterProcess::ask(const std::string& order) {
-    auto answer = vgpu::arbiter::send_order(directory_, order);
+    auto answer = tell(order);
     if (answer) return answer;
-    BERTH_TRY_VOID(start());
-    return vgpu::arbiter::send_order(directory_, order);
+    const auto now = std::chrono::steady_clock::now();
+    if (start_failure_ && now < next_start_) return tl::unexpected(*start_failure_);
+    start_failure_.reset();
+    if (const base::Status started = start(); !started) {
+        start_failure_ = started.error();
+        next_start_ = std::chrono::steady_clock::now() + kStartPause;
+        return tl::unexpected(started.error());
+    }
+    return tell(order);
+}
+
+// Whoever stopped it would stop everybody else here: its answers are waited for.
+base::Result<std::string> ArbiterProcess::tell(const std::string& order) {
+    return vgpu::arbiter::send_order(directory_, order, [this](pid_t arbiter, int waited_ms) {
+        if (waited_ms == 0) return kWakeAfterMs;
+        if (arbiter <= 1) return 0;
+        if (waited_ms >= kEndAfterMs) return end(arbiter), 0;
+        ::kill(arbiter, SIGCONT);
+        return kEndAfterMs - waited_ms;
+    });
 }
 
 // Only a tenant whose lane is there can be added, and nobody may come before others have made room.
 void ArbiterProcess::fit_lanes(const std::map<std::string, TenantTerms>& tenants) {
     for (const std::string& order : lane_orders(tenants, lanes_)) {
-        (void)vgpu::arbiter::send_order(directory_, order);
+        (void)tell(order);
     }
 }
 
@@ -134,26 +167,26 @@ base::Status ArbiterProcess::add(const Tenant& tenant) {
     return {};
 }
 
-std::string ArbiterProcess::status(const std::string& prefix) const {
+std::string ArbiterProcess::status(const std::string& prefix) {
     std::string text;
     const std::string first = prefix + ".";
     for (auto name = tenants_.lower_bound(first); name != tenants_.end(); ++name) {
         if (!name->first.starts_with(first)) break;
-        if (const auto answer = vgpu::arbiter::send_order(directory_, "status " + name->first)) {
+        if (const auto answer = tell("status " + name->first)) {
             text += *answer + "\n";
         }
     }
     return text;
 }
 
-std::string ArbiterProcess::status_of_all() const {
+std::string ArbiterProcess::status_of_all() {
     if (tenants_.empty()) return {};
-    return vgpu::arbiter::send_order(directory_, "status").value_or("");
+    return tell("status").value_or("");
 }
 
 std::string ArbiterProcess::status_of_lanes() {
     drop_leaving();
-    if (!nodes_of_dependents().empty()) (void)ask("status");
+    if (!tenants_.empty()) (void)ask("status");
     std::string text;
     for (const auto& [name, terms] : tenants_) {
         const bool leaves = std::ranges::find(leaving_, name) != leaving_.end();
@@ -165,11 +198,11 @@ std::string ArbiterProcess::status_of_lanes() {
 }
 
 void ArbiterProcess::charge(const std::string& tenant,
-                            const std::map<std::string, base::Bytes>& held) const {
+                            const std::map<std::string, base::Bytes>& held) {
     std::string list;
     for (const auto& [gpu, bytes] : held)
         list += (list.empty() ? "" : ",") + gpu + ":" + std::to_string(bytes.value);
-    (void)vgpu::arbiter::send_order(directory_, "set " + tenant + " escaped=" + list);
+    (void)tell("set " + tenant + " escaped=" + list);
 }
 
 void ArbiterProcess::drop(const std::string& prefix) {
@@ -183,7 +216,7 @@ void ArbiterProcess::drop(const std::string& prefix) {
 
 void ArbiterProcess::drop_leaving() {
     std::erase_if(leaving_, [&](const std::string& name) {
-        const auto answer = vgpu::arbiter::send_order(directory_, "drop " + name);
+        const auto answer = tell("drop " + name);
         if (answer && !answer->starts_with("ok")) return false;
         std::error_code ignored;
         fs::remove(terms_path(name), ignored);
@@ -215,7 +248,7 @@ bool ArbiterProcess::stop_if_idle() {
     if (!tenants_.empty()) return false;
     pid_t pid = 0;
     const bool is_known = std::ifstream(directory_ + "/pid") >> pid && pid > 1;
-    if (!is_known || !vgpu::arbiter::send_order(directory_, "status")) return true;
+    if (!is_known || !tell("status")) return true;
     ::kill(pid, SIGTERM);
     ::waitpid(pid, nullptr, 0);  // at once where a server before this one started it
     return true;

@@ -19,7 +19,7 @@ class DriverLimits final : public ShareKeeper {
     // Whether MPS answers; it stays until there are no tenants when the server ends.
     base::Status begin() { return mps_.start(); }
     base::Status add(const Tenant& tenant, ports::LaunchOrder& order) override;
-    std::optional<model::GpuProfile> taken(const std::string&) const override { return {}; }
+    std::optional<model::GpuProfile> taken(const std::string&) override { return {}; }
     std::vector<LaneSight> lanes() override { return {}; }
     bool has_turns() const override { return false; }
     void drop(const std::string& prefix) override { groups_.drop(prefix); }

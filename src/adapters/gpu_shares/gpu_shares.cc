@@ -74,7 +74,7 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
     choice_ = std::move(choice);
     if (choice_.back_end == BackEnd::Interposer) {
         keeper_ = std::move(interposed);
-        lack_ = try_shares();
+        try_shares();
     } else {
         auto limits = std::make_unique<DriverLimits>(
             std::move(groups), MpsDaemon(settings_.mps_control, settings_.directory + "/mps"));
@@ -82,9 +82,7 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
         keeper_ = std::move(limits);
     }
     if (!gpus_.empty()) checkpoint_lack_ = ability(gpus_.front().node).why_not;
-    std::map<std::string, std::vector<Gpu>> nodes;
-    for (const Gpu& gpu : gpus_) nodes[gpu.node].push_back(gpu);
-    for (const auto& [node, its_gpus] : nodes) kept_[node] = kept_on(its_gpus);
+    note_what_is_kept();
     escapes_.set_gpus(gpus_);
     watch_taken_up();
     look_at_sharing();  // of a server before this one
@@ -93,17 +91,32 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
     return {};
 }
 
+void GpuShares::note_what_is_kept() {
+    std::map<std::string, std::vector<Gpu>> nodes;
+    for (const Gpu& gpu : gpus_) nodes[gpu.node].push_back(gpu);
+    for (const auto& [node, its_gpus] : nodes) kept_[node] = kept_on(its_gpus);
+}
+
 // All nodes of this machine have the same libraries; one GPU that can be shared stands for all.
-std::string GpuShares::try_shares() {
+void GpuShares::try_shares() {
     const auto can_be_tried = [&](const Gpu& gpu) {
         return !gpu.takes_one_process && !description_lacks(gpu.node);
     };
     const auto gpu = std::ranges::find_if(gpus_, can_be_tried);
-    if (gpu == gpus_.end()) return {};
-    return why_shares_are_not_kept(
-        {settings_.programs, settings_.directory + "-proof", software_dir_, settings_.in_front,
-         software_environment(gpu->node)},
-        *gpu);
+    if (gpu == gpus_.end()) return;
+    const ProofSettings proof{settings_.programs, settings_.directory + "-proof", software_dir_,
+                              settings_.in_front, software_environment(gpu->node)};
+    std::string subject = proof_subject(proof);
+    if (subject == tried_) return;
+    tried_ = std::move(subject);
+    lack_ = why_shares_are_not_kept(proof, *gpu);
+}
+
+// Somebody may have built or installed Berth anew meanwhile.
+void GpuShares::try_shares_again() {
+    if (choice_.back_end != BackEnd::Interposer) return;
+    try_shares();
+    note_what_is_kept();
 }
 
 GpuShares::Kept GpuShares::kept_on(std::span<const Gpu> gpus) const {
@@ -167,6 +180,7 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     if (settings_.are_simulated) add_software_gpus(prepared);
     choose_pause_way(prepared);
     watch(prepared);
+    if (has_tenants(prepared)) try_shares_again();
     // To measure whole GPUs or to see calls to them is no reason not to run.
     const bool is_kept = lack_.empty() || asks_for_share(prepared);
     if (has_tenants(prepared) && is_kept) {
@@ -179,8 +193,7 @@ void GpuShares::start(const ports::LaunchOrder& order) {
         }
     }
     if (prepared.may_share && !order.profile) unmeasured_.insert(order.attempt);
-    const bool depends = prepared.may_share || prepared.park_after || borrows(prepared);
-    if (depends && !is_looking_) look_at_sharing();
+    if (keeper_->has_tenants() && !is_looking_) look_at_sharing();
     processes_->start(prepared);
 }
 
@@ -189,7 +202,7 @@ void GpuShares::look_at_sharing() {
     const std::vector<LaneSight> lanes = keeper_->lanes();
     const std::set<std::string> nodes = keeper_->nodes_of_dependents();
     for (const std::string& node : nodes) start_freezer(node);
-    is_looking_ = !lanes.empty() || !nodes.empty();
+    is_looking_ = keeper_->has_tenants();
     if (!is_looking_) return;
     timer_.expires_after(kLookAtSharing);
     timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {

@@ -92,8 +92,8 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void end(ports::AttemptId attempt);
     base::Status add_shares(ports::LaunchOrder& order);
     void add_software_gpus(ports::LaunchOrder& order);
-    // Again and again, as long as jobs take turns, borrow or may be parked: they depend on the
-    // arbiter and, but for turns, on the freezer.
+    // Again and again, as long as there are tenants: all of them depend on the arbiter, those that
+    // may be off their GPUs at any time on the freezer as well.
     void look_at_sharing();
     void choose_pause_way(ports::LaunchOrder& order);
     NodeAbility ability(const std::string& node);
@@ -104,7 +104,9 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     const std::string& description_of(const std::string& node);
     bool description_lacks(const std::string& node);  // where it would have to have one
     std::vector<std::string> software_environment(const std::string& node);
-    std::string try_shares();
+    void try_shares();  // unless that was done with these very parts
+    void try_shares_again();
+    void note_what_is_kept();
     ChildOrder probe_of(const std::string& node);
     void watch(const ports::LaunchOrder& order);
     void watch_taken_up();
@@ -124,6 +126,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     };
     std::map<ports::AttemptId, Way> ways_;
     std::string lack_;  // why shares are not kept here
+    std::string tried_;  // with which parts
     struct Kept {
         std::string by;  // empty where they are not
         std::string lack;  // why not

@@ -25,14 +25,12 @@ class InterposedShares final : public ShareKeeper {
                      InFront in_front);
 
     base::Status add(const Tenant& tenant, ports::LaunchOrder& order) override;
-    std::optional<model::GpuProfile> taken(const std::string& prefix) const override {
+    std::optional<model::GpuProfile> taken(const std::string& prefix) override {
         return profile_in(arbiter_.status(prefix));
     }
     std::vector<LaneSight> lanes() override { return lanes_in(arbiter_.status_of_lanes()); }
-    std::vector<TenantUse> uses() const override { return uses_in(arbiter_.status_of_all()); }
-    std::vector<TenantMembers> members() const override {
-        return members_in(arbiter_.status_of_all());
-    }
+    std::vector<TenantUse> uses() override { return uses_in(arbiter_.status_of_all()); }
+    std::vector<TenantMembers> members() override { return members_in(arbiter_.status_of_all()); }
     void charge(const std::string& tenant,
                 const std::map<std::string, base::Bytes>& held) override {
         arbiter_.charge(tenant, held);

@@ -24,13 +24,13 @@ class ShareKeeper {
     // Unavailable, when its share cannot be kept.
     virtual base::Status add(const Tenant& tenant, ports::LaunchOrder& order) = 0;
     // What the tenants whose names begin so took of their GPUs, where that is measured.
-    virtual std::optional<model::GpuProfile> taken(const std::string& prefix) const = 0;
+    virtual std::optional<model::GpuProfile> taken(const std::string& prefix) = 0;
     // Those that take turns on a GPU, and stay. Sees to it that they have their turns.
     virtual std::vector<LaneSight> lanes() = 0;
     // What its tenants use of their GPUs now, where that is known.
-    virtual std::vector<TenantUse> uses() const { return {}; }
+    virtual std::vector<TenantUse> uses() { return {}; }
     // Who has joined them, where a process has to.
-    virtual std::vector<TenantMembers> members() const { return {}; }
+    virtual std::vector<TenantMembers> members() { return {}; }
     // What processes of it hold beside its share counts as its, by GPU; 0 = nothing.
     virtual void charge(const std::string&, const std::map<std::string, base::Bytes>&) {}
     // All tenants whose names begin so, once their processes have ended.

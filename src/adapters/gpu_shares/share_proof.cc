@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/gpu_shares/share_proof.h"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 
 #include "adapters/gpu_shares/child.h"
@@ -59,6 +61,27 @@ base::Status prove(const ProofSettings& settings, const Gpu& gpu) {
 }
 
 }  // namespace
+
+std::string proof_subject(const ProofSettings& settings) {
+    const InterposedShares shares(settings.programs, settings.directory, settings.software_dir,
+                                  settings.in_front);
+    std::string subject;
+    std::vector<std::string> files = shares.files();
+    files.push_back(settings.programs + "/berth-arbiter");
+    for (const std::string& file : files) {
+        struct stat about{};
+        if (::stat(file.c_str(), &about) != 0) about = {};
+        subject += file;
+        for (const std::int64_t number :
+             {static_cast<std::int64_t>(about.st_ino), static_cast<std::int64_t>(about.st_mode),
+              static_cast<std::int64_t>(about.st_size), about.st_ctim.tv_sec,
+              about.st_ctim.tv_nsec}) {
+            subject += ' ' + std::to_string(number);
+        }
+        subject += '\n';
+    }
+    return subject;
+}
 
 std::string why_shares_are_not_kept(const ProofSettings& settings, const Gpu& gpu) {
     const base::Status proved = prove(settings, gpu);

@@ -22,6 +22,9 @@ struct ProofSettings {
     std::vector<std::string> environment = {};  // of all processes that use this GPU
 };
 
+// What would be tried, as it is now: another text once one of the files has changed.
+std::string proof_subject(const ProofSettings& settings);
+
 // Empty when it would; else the cause and what to do, in one sentence without its end.
 std::string why_shares_are_not_kept(const ProofSettings& settings, const Gpu& gpu);
 

@@ -2,6 +2,7 @@
 #include "vgpu/arbiter/send_order.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -37,18 +38,43 @@ std::string receive_answer(int socket) {
     return answer;
 }
 
+pid_t process_behind(int socket) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 ? peer.pid : 0;
+}
+
+bool wait_for_answer(int socket, const WhenLate& when_late) {
+    int waited_ms = 0;
+    while (true) {
+        const int more_ms = when_late(process_behind(socket), waited_ms);
+        if (more_ms <= 0) {
+            errno = ETIMEDOUT;
+            return false;
+        }
+        pollfd ready{socket, POLLIN, 0};
+        if (::poll(&ready, 1, more_ms) > 0) return true;
+        waited_ms += more_ms;
+    }
+}
+
 }  // namespace
 
-base::Result<std::string> send_order(const std::string& directory, const std::string& order) {
+int wait_ten_seconds(pid_t, int waited_ms) { return 10'000 - waited_ms; }
+
+base::Result<std::string> send_order(const std::string& directory, const std::string& order,
+                                     const WhenLate& when_late) {
     const std::string path = directory + "/control";
     const runtime::SocketAddress address(path);
     const Descriptor socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+    // Also where many wait already.
     const timeval timeout{10, 0};
-    ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &timeout, sizeof timeout);
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof timeout);
     std::string answer;
     errno = address.error();
     if (errno == 0 && ::connect(socket.get(), address.get(), address.size()) == 0 &&
-        ::send(socket.get(), order.data(), order.size(), MSG_NOSIGNAL) >= 0)
+        ::send(socket.get(), order.data(), order.size(), MSG_NOSIGNAL) >= 0 &&
+        wait_for_answer(socket.get(), when_late))
         answer = receive_answer(socket.get());
     if (answer.empty())
         return base::fail(base::ErrorCode::Unavailable,

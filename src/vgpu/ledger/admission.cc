@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "runtime/socket_address.h"
@@ -33,6 +34,19 @@ int connect_to(const std::string& path, int timeout_ms) {
     ::close(fd);
     errno = reason;
     return -1;
+}
+
+// An arbiter that died leaves its socket, and has a successor soon.
+int connect_patiently(const std::string& path, int timeout_ms) {
+    constexpr int kStepMs = 20;
+    int fd = connect_to(path, timeout_ms);
+    if (fd >= 0 || errno != ECONNREFUSED) return fd;
+    for (int waited = 0; fd < 0 && waited < timeout_ms; waited += kStepMs) {
+        const timespec step{0, kStepMs * 1'000'000L};
+        ::nanosleep(&step, nullptr);
+        fd = connect_to(path, timeout_ms);
+    }
+    return fd;
 }
 
 struct Answer {
@@ -92,7 +106,7 @@ bool take_seat(const Answer& answer, Membership& membership) {
 
 bool join(const std::string& socket_path, int timeout_ms, Membership& membership,
           std::string& reason) {
-    membership.socket = connect_to(socket_path, timeout_ms);
+    membership.socket = connect_patiently(socket_path, timeout_ms);
     if (membership.socket < 0) {
         reason = because("no arbiter answers at", socket_path);
         return false;
