@@ -67,9 +67,19 @@ bool shows_token(std::string_view authorization, std::string_view token) {
 }
 
 base::Result<std::string> obtain_token(const std::string& path) {
-    int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (file < 0 && errno != ENOENT) return unavailable(path);
     if (file >= 0) {
+        struct stat about{};
+        const bool is_ours_alone = ::fstat(file, &about) == 0 && about.st_uid == ::geteuid() &&
+                                   (about.st_mode & (S_IRWXG | S_IRWXO)) == 0;
+        if (!is_ours_alone) {
+            ::close(file);
+            return base::fail(base::ErrorCode::Forbidden,
+                              "other users can read the token in \"" + path +
+                                  "\", or may have made it; chmod 600 \"" + path +
+                                  "\", or remove it to have a new one made");
+        }
         std::array<char, 256> buffer{};
         const ssize_t size = ::read(file, buffer.data(), buffer.size());
         ::close(file);

@@ -29,7 +29,8 @@ Peer network_peer();
 // Whether the header is "Bearer TOKEN". Takes as long for a wrong token as for the right one.
 bool shows_token(std::string_view authorization, std::string_view token);
 
-// The token in the file, made (mode 0600) when it is missing. Errors: Unavailable.
+// The token in the file, made (mode 0600) when it is missing. Errors: Forbidden (somebody else may
+// know it), Unavailable.
 base::Result<std::string> obtain_token(const std::string& path);
 
 // The login name, or the number when it has none.

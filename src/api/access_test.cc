@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 using namespace berth::api;
 
@@ -35,6 +36,23 @@ TEST_CASE("a token is made once, for its owner only") {
     CHECK(first->size() == 52);
     CHECK((status.st_mode & 0777) == 0600);
     CHECK_FALSE(obtain_token("/no/such/folder/token").has_value());
+}
+
+TEST_CASE("a token that is a link, or that others can read, is never believed") {
+    const auto path =
+        std::filesystem::temp_directory_path() / ("berth-token-" + std::to_string(::getpid()));
+    const std::filesystem::path known = path.string() + "-known";
+    std::ofstream(known) << "bth_known\n";
+    for (const mode_t mode : {0644U, 0640U, 0602U}) {
+        ::chmod(known.c_str(), mode);
+        CHECK(obtain_token(known).error().code == berth::base::ErrorCode::Forbidden);
+    }
+    ::chmod(known.c_str(), 0600);
+    CHECK(obtain_token(known).value() == "bth_known");
+    std::filesystem::create_symlink(known, path);
+    CHECK_FALSE(obtain_token(path).has_value());
+    std::filesystem::remove(path);
+    std::filesystem::remove(known);
 }
 
 TEST_CASE("at whichever byte the disk is full, no part of a token opens the door") {

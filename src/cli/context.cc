@@ -34,7 +34,9 @@ std::string home_dir() {
 std::string absolute(const std::string& path) {
     std::error_code error;
     const auto full = std::filesystem::absolute(path, error);
-    std::string text = error ? path : full.lexically_normal().string();
+    // A link may lead to a larger disk: what is judged and used is the folder there.
+    const auto real = std::filesystem::weakly_canonical(full, error);
+    std::string text = error ? full.lexically_normal().string() : real.string();
     while (text.size() > 1 && text.back() == '/') text.pop_back();
     return text;
 }
@@ -87,7 +89,8 @@ std::string command_line(const Context& context, std::string_view verb_and_words
 std::string default_data_dir() {
     if (const std::string dir = environment("BERTH_DATA"); !dir.empty()) return absolute(dir);
     const std::string data_home = environment("XDG_DATA_HOME");
-    return data_home.starts_with("/") ? data_home + "/berth" : home_dir() + "/.local/share/berth";
+    return absolute((data_home.starts_with("/") ? data_home : home_dir() + "/.local/share") +
+                    "/berth");
 }
 
 Success find_server(Context& context, std::string_view data_flag) {

@@ -79,9 +79,29 @@ TEST_CASE("a folder that others can change is refused with its mode") {
         CHECK(refusal(Folder::make(path, Openness::Private)).find(", wanted 0700: other users") !=
               std::string::npos);
     }
-    ::chmod(path.c_str(), 0711);
+}
+
+TEST_CASE("a folder that others could only read is hidden where it is to be private") {
+    const Scratch scratch;
+    const std::string path = scratch.path + "/run";
+    std::filesystem::create_directory(path);
+    ::chmod(path.c_str(), 0755);
     CHECK(Folder::make(path, Openness::Passable));
-    CHECK_FALSE(Folder::make(path, Openness::Private));
+    CHECK(Folder::make(path, Openness::Readable));
+    CHECK(mode_of(path) == 0755);
+    CHECK(Folder::make(path, Openness::Private));
+    CHECK(mode_of(path) == 0700);
+}
+
+TEST_CASE("a folder has its mode whatever the umask") {
+    const Scratch scratch;
+    const mode_t before = ::umask(0177);
+    CHECK(Folder::make(scratch.path + "/passable", Openness::Passable));
+    ::umask(0);
+    CHECK(Folder::make_data_folder(scratch.path + "/above/data"));
+    ::umask(before);
+    CHECK(mode_of(scratch.path + "/passable") == 0711);
+    CHECK(mode_of(scratch.path + "/above/data") == 0700);
 }
 
 TEST_CASE("a folder below one whose contents others can replace is refused") {
@@ -89,6 +109,11 @@ TEST_CASE("a folder below one whose contents others can replace is refused") {
     ::chmod(scratch.path.c_str(), 0777);
     CHECK(refusal(Folder::make(scratch.path + "/run", Openness::Private))
               .find("other users can replace what lies in") == 0);
+    ::chmod(scratch.path.c_str(), 0770);  // the group of many a user is everybody's
+    if (::geteuid() == 0) {
+        REQUIRE(::chown(scratch.path.c_str(), 0, kNobody) == 0);
+        CHECK_FALSE(Folder::make(scratch.path + "/run", Openness::Private));
+    }
     ::chmod(scratch.path.c_str(), 01777);  // as /tmp: everybody's own is safe there
     CHECK(Folder::make(scratch.path + "/run", Openness::Private));
 }
@@ -110,6 +135,21 @@ TEST_CASE("another user's folder is refused and not written to") {
     REQUIRE(::chown(scratch.path.c_str(), kNobody, kNobody) == 0);
     CHECK(refusal(Folder::make(scratch.path + "/other", Openness::Private))
               .find("belongs to user 65534") != std::string::npos);
+}
+
+TEST_CASE("what another user left in a folder is found") {
+    if (::geteuid() != 0) {
+        MESSAGE("skipped: only root can make a file of another user");
+        return;
+    }
+    const Scratch scratch;
+    const std::string path = scratch.path + "/data";
+    REQUIRE(Folder::make_data_folder(path));
+    std::filesystem::create_symlink("/etc/passwd", path + "/token");
+    CHECK(Folder::make_data_folder(path));
+    REQUIRE(::lchown((path + "/token").c_str(), kNobody, kNobody) == 0);
+    CHECK(refusal(Folder::make_data_folder(path)) ==
+          "\"" + path + "/token\" belongs to user 65534, wanted user 0; remove it");
 }
 
 TEST_CASE("a file of the folder is opened without following a link") {

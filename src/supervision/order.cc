@@ -8,7 +8,7 @@ namespace {
 
 // Raised with every change of the layout: a server that is being upgraded may start a supervisor
 // newer than itself, which must refuse rather than misread.
-constexpr std::int64_t kVersion = 0x62727468'0009;
+constexpr std::int64_t kVersion = 0x62727468'000a;
 
 }  // namespace
 
@@ -31,6 +31,7 @@ std::string pack(const Order& order) {
     out.put_text(order.checkpoint_dir);
     out.put_text(order.saved_file);
     out.put(order.log_limit);
+    out.put(order.umask);
     out.put_text(order.workdir);
     out.put_text(order.freezer);
     out.put_text(order.arbiter);
@@ -71,6 +72,7 @@ std::optional<Order> unpack_order(std::string_view bytes) {
     order.checkpoint_dir = in.text();
     order.saved_file = in.text();
     order.log_limit = in.number();
+    order.umask = in.number();
     order.workdir = in.text();
     order.freezer = in.text();
     order.arbiter = in.text();

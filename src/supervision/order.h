@@ -46,11 +46,12 @@ struct Order {
     std::string checkpoint_dir;        // made by the supervisor
     std::string saved_file;            // touched by the job when its work is saved
     std::int64_t log_limit = 0;        // bytes on disk for each task's log; 0 = none
+    std::int64_t umask = 022;  // of its processes; the supervisor's own files are private
     std::string workdir;
-    std::string freezer;               // path of its node's (freezing.h); empty = not used
-    std::string arbiter;               // socket of its tenant (vgpu/ledger/stay.h); empty = none
-    std::string pause_signal;          // auto | TERM | INT | USR1 | USR2 | none
-    std::int64_t grace_ms = 60'000;    // when the machine itself asks to stop
+    std::string freezer;  // path of its node's (freezing.h); empty = not used
+    std::string arbiter;  // socket of its tenant (vgpu/ledger/stay.h); empty = none
+    std::string pause_signal;  // auto | TERM | INT | USR1 | USR2 | none
+    std::int64_t grace_ms = 60'000;  // when the machine itself asks to stop
     bool terminal = false;
     bool attached = false;
     std::vector<std::string> command;

@@ -22,6 +22,7 @@ Order sample_order() {
     order.resumes = true;
     order.saved_file = "/jobs/12.3.saved";
     order.log_limit = 1 << 30;
+    order.umask = 027;
     return order;
 }
 

@@ -25,7 +25,8 @@ class FullDisk(unittest.TestCase):
         self.side = pathlib.Path(tempfile.mkdtemp(prefix="berth-side-"))
         self.addCleanup(shutil.rmtree, self.side, ignore_errors=True)
         disk = pathlib.Path(tempfile.mkdtemp(prefix="berth-full-"))
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", disk], check=True)
+        option = "size=3m,mode=700"
+        subprocess.run(["mount", "-t", "tmpfs", "-o", option, "tmpfs", disk], check=True)
         self.addCleanup(disk.rmdir)
         self.addCleanup(subprocess.run, ["umount", "--lazy", disk], check=True)
         self.server = Server("--gpus", "sim:64x80G", data=disk)

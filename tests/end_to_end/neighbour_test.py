@@ -161,17 +161,88 @@ class Neighbour(unittest.TestCase):
 
     def test_a_runtime_folder_that_another_user_made_is_refused_in_a_sentence(self):
         run = self.data / "run"
-        self.data.chmod(0o1777)
-        let(run.mkdir)
+        self.while_open(run.mkdir)
         self.assertIn(f'the folder "{run}" belongs to user {NOBODY}, wanted user 0; remove it',
                       self.refusal())
         run.rmdir()
-        let(lambda: run.symlink_to(self.victim))
-        self.assertIn(f'"{run}" is a link or a file, wanted a folder', self.refusal())
+        self.while_open(lambda: run.symlink_to(self.victim))
+        self.assertIn(f'"{run}" belongs to user {NOBODY}', self.refusal())
         self.is_untouched()
-        run.unlink()
-        self.data.chmod(0o777)
+
+    def while_open(self, act):
+        """The neighbour acts while the data folder is open to everybody, as /tmp is."""
+        self.data.chmod(0o1777)
+        let(act)
+        self.data.chmod(0o700)
+
+    def test_a_data_folder_where_others_can_put_files_is_refused_with_what_to_do(self):
+        for mode in (0o1777, 0o777, 0o775, 0o770, 0o702):
+            self.data.chmod(mode)
+            self.assertIn(f'chmod 700 "{self.data}"', self.refusal())
+        above = self.data / "above"
+        above.mkdir()
+        self.data.chmod(0o755)
+        self.data = above / "data"
+        self.data.mkdir(mode=0o700)
+        above.chmod(0o775)
+        os.chown(above, 0, NOBODY)
         self.assertIn("other users can replace what lies in", self.refusal())
+        os.chown(above, NOBODY, 0)
+        self.assertIn(f"belongs to user {NOBODY}", self.refusal())
+
+    def test_what_another_user_left_in_the_data_folder_is_not_believed(self):
+        for name in ("token", "cluster", "berth.db", "port"):
+            path = self.data / name
+            path.unlink(missing_ok=True)
+            self.while_open(lambda: path.write_text("bth_known\n"))
+            self.assertIn(f'"{path}" belongs to user {NOBODY}, wanted user 0; remove it',
+                          self.refusal())
+            path.unlink()
+        jobs = self.data / "jobs"
+        self.while_open(lambda: jobs.mkdir(mode=0o700))
+        self.assertIn(f'the folder "{jobs}" belongs to user {NOBODY}', self.refusal())
+        os.chown(jobs, 0, 0)
+        jobs.chmod(0o777)
+        self.assertIn(f'the folder "{jobs}" has mode 0777, wanted 0700', self.refusal())
+        (jobs / "0").mkdir()
+        os.chown(jobs / "0", NOBODY, NOBODY)
+        jobs.chmod(0o700)
+        self.assertIn(f'the folder "{jobs / "0"}" belongs to user {NOBODY}', self.refusal())
+
+    def test_a_token_that_others_can_read_is_refused(self):
+        token = self.data / "token"
+        token.write_text("bth_known\n")
+        token.chmod(0o640)
+        self.assertIn(f'chmod 600 "{token}", or remove it', self.refusal())
+
+    def test_only_the_folder_itself_can_be_seen_in_one_that_others_can_read(self):
+        self.data.chmod(0o755)
+        (self.data / "cluster").unlink()
+        self.addCleanup(os.umask, os.umask(0))
+        server = self.up()
+        own = self.victim / "own"
+        job = server.submit(["sh", "-c", f"umask; mkdir {own} $BERTH_CHECKPOINT_DIR/model"])["id"]
+        self.assertEqual(server.wait(job)["state"], "succeeded")
+        self.assertEqual(server.get(f"jobs/{job}/log").decode().strip(), "0000")
+        self.assertEqual(own.stat().st_mode & 0o777, 0o777)  # the job's files are its user's matter
+        seen = [path for path in self.data.iterdir() if path.stat().st_mode & 0o077]
+        self.assertEqual(seen, [])
+        files = [path for path in (self.data / "jobs").rglob("*.*") if path.is_file()]
+        self.assertTrue(files)
+        self.assertEqual([path for path in files if path.stat().st_mode & 0o077], [])
+
+    def test_the_jobs_of_an_earlier_version_are_hidden_and_that_is_said_once(self):
+        self.data.chmod(0o755)
+        jobs = self.data / "jobs"
+        (jobs / "0").mkdir(parents=True)
+        said = []
+        for _ in range(2):
+            server = self.up()
+            self.assertEqual([path.stat().st_mode & 0o777 for path in (jobs, jobs / "0")],
+                             [0o700, 0o700])
+            server.berth("down")
+            said.append((self.data / "server.log").read_text().count("could read"))
+        self.assertEqual(said, [1, 1])
 
     def refusal(self):
         server = Server(*FLAGS, data=self.data)

@@ -66,7 +66,8 @@ tl::unexpected<base::Error> cannot_make(const std::string& path) {
 }
 
 Descriptor open_or_make(const std::string& path) {
-    return Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    return Descriptor(
+        ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
 }  // namespace
@@ -89,7 +90,7 @@ base::Result<Descriptor> create_status(const std::string& jobs_dir,
     const std::string path = status_path(jobs_dir, attempt.id);
     Descriptor file = open_or_make(path);
     if (!file.is_open() && errno == ENOENT) {  // the first of a thousand
-        const int made = ::mkdir(directory_of(jobs_dir, attempt.id.job).c_str(), 0777);
+        const int made = ::mkdir(directory_of(jobs_dir, attempt.id.job).c_str(), 0700);
         if (made == 0 || errno == EEXIST) file = open_or_make(path);
     }
     if (file.is_open() && is_foreign(read_all(file), attempt.log)) {
@@ -116,7 +117,7 @@ base::Result<Descriptor> create_status(const std::string& jobs_dir,
 
 AttemptState look_at(const std::string& jobs_dir, ports::AttemptId id) {
     const std::string path = status_path(jobs_dir, id);
-    const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    const Descriptor file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     if (!file.is_open()) return {};
     // Taking the lock for a moment is harmless: nobody wants it a second time.
     const bool is_supervised = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/process/jobs_folder.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include <algorithm>
@@ -67,6 +69,18 @@ bool end_one(const std::string& jobs_dir, const std::string& cluster, ports::Att
 }
 
 }  // namespace
+
+base::Result<bool> take_jobs_folder(const runtime::Folder& data) {
+    struct stat before{};
+    const bool is_new = ::fstatat(data.fd(), "jobs", &before, AT_SYMLINK_NOFOLLOW) != 0;
+    BERTH_TRY(jobs, data.make_below("jobs", runtime::Openness::Private));
+    BERTH_TRY_VOID(jobs.check_owners());
+    for (const auto& entry : std::filesystem::directory_iterator(jobs.path())) {
+        const std::string name = entry.path().filename();
+        if (entry.is_directory()) BERTH_TRY_VOID(jobs.make_below(name, runtime::Openness::Private));
+    }
+    return !is_new && (before.st_mode & (S_IRWXG | S_IRWXO)) != 0;
+}
 
 model::JobId highest_job(const std::string& jobs_dir) {
     std::vector<std::int64_t> thousands;

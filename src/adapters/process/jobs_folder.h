@@ -9,8 +9,14 @@
 #include <vector>
 
 #include "adapters/process/attempt_files.h"
+#include "runtime/folder.h"
 
 namespace berth::process {
+
+// Makes the folder `jobs` of a data folder, or hides that of an earlier version from other users,
+// with the folders in it. Answers whether others could look into it before.
+// Errors: Forbidden, when another user could have written there; Unavailable.
+base::Result<bool> take_jobs_folder(const runtime::Folder& data);
 
 // The highest number of a job of which anything lies there; 0 = of none. Looks at names alone.
 model::JobId highest_job(const std::string& jobs_dir);

@@ -64,14 +64,12 @@ struct ProcessLauncher::Attempt {
 
 ProcessLauncher::ProcessLauncher(asio::io_context& loop, ProcessLauncherOptions options)
     : loop_(loop),
-      machine_{std::move(options.cluster),
-               std::move(options.runtime),
-               options.data_dir + "/jobs",
-               {},
-               options.log_limit},
+      machine_{std::move(options.cluster), std::move(options.runtime),
+               options.data_dir + "/jobs", {},
+               options.log_limit,          options.umask},
       spawner_(std::move(options.supervisor)),
       alive_(std::make_shared<bool>(true)) {
-    ::mkdir(machine_.jobs_dir.c_str(), 0777);
+    ::mkdir(machine_.jobs_dir.c_str(), 0700);
     std::ifstream("/proc/sys/kernel/random/boot_id") >> machine_.boot;
 }
 

@@ -9,6 +9,8 @@
 // All calls and callbacks on the thread that runs the io_context; no callback from within a call.
 #pragma once
 
+#include <sys/types.h>
+
 #include <boost/asio/io_context.hpp>
 #include <map>
 #include <memory>
@@ -28,6 +30,7 @@ struct ProcessLauncherOptions {
     std::string cluster;  // tells servers on one machine apart
     std::string runtime;  // path of the runtime folder, which is there (runtime/folder.h)
     std::int64_t log_limit = 0;  // bytes on disk for each task's log; 0 = none
+    mode_t umask = 022;  // of the jobs' processes
 };
 
 class ProcessLauncher final : public ports::Launcher {

@@ -55,6 +55,7 @@ Order make_order(const Machine& machine, const ports::LaunchOrder& launch) {
         order.checkpoint_dir = checkpoint_directory(machine.jobs_dir, launch.attempt.job);
     order.saved_file = order.file_prefix + ".saved";
     order.log_limit = machine.log_limit;
+    order.umask = machine.umask;
     order.workdir = launch.spec.workdir;
     order.freezer = launch.freezer;
     order.arbiter = launch.arbiter;

@@ -4,6 +4,8 @@
 // task's place in the gang worked out.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "ports/launcher.h"
@@ -17,6 +19,7 @@ struct Machine {
     std::string jobs_dir;
     std::string boot;
     std::int64_t log_limit = 0;        // bytes of each task's log; 0 = none
+    mode_t umask = 022;
 };
 
 supervision::Order make_order(const Machine& machine, const ports::LaunchOrder& launch);

@@ -9,9 +9,10 @@
 
 #include <array>
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <system_error>
+
+#include "runtime/folder.h"
 
 namespace berth::adapters::sqlite {
 namespace {
@@ -28,19 +29,6 @@ std::string holder_of(int file) {
     std::string pid(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
     while (!pid.empty() && pid.back() == '\n') pid.pop_back();
     return pid.empty() ? "unknown" : pid;
-}
-
-base::Status make_directory(const std::string& directory) {
-    std::error_code error;
-    if (std::filesystem::is_directory(directory, error)) return {};
-    std::filesystem::create_directories(directory, error);
-    if (!error) {
-        // Jobs' environments are kept in it.
-        std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
-    }
-    if (!error) return {};
-    return base::fail(base::ErrorCode::Unavailable,
-                      "cannot make the data directory \"" + directory + "\": " + error.message());
 }
 
 // A process that was killed and not yet waited for holds nothing any more.
@@ -70,7 +58,7 @@ bool lock_soon(int file) {
 }  // namespace
 
 base::Result<DataLock> DataLock::take(const std::string& directory) {
-    BERTH_TRY_VOID(make_directory(directory));
+    BERTH_TRY_VOID(runtime::Folder::make_data_folder(directory));
     const std::string path = directory + "/lock";
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return unavailable("cannot open", path);

@@ -14,8 +14,9 @@ namespace berth::adapters::sqlite {
 
 class DataLock {
   public:
-    // Makes the directory (for its owner only) when it is missing, and takes the lock.
-    // Errors: Conflict, naming the process that has it; Unavailable.
+    // Makes the directory (runtime/folder.h) when it is missing, and takes the lock.
+    // Errors: Conflict, naming the process that has it; Forbidden, when another user could have
+    // written there; Unavailable.
     static base::Result<DataLock> take(const std::string& directory);
 
     DataLock(DataLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}

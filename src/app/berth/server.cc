@@ -26,6 +26,7 @@
 #include "codec/timestamp.h"
 #include "control/launch_order.h"
 #include "model/mig.h"
+#include "runtime/folder.h"
 
 namespace berth::app {
 
@@ -159,6 +160,7 @@ struct Server::Parts {
     bool is_ticking = false;
     bool is_ending = false;
     bool waits_for_jobs = false;
+    bool others_could_read = false;  // what jobs wrote, before this start
     bool is_short = false;  // of room, as was told
     int exit_code = 0;
     // What is to be done on the loop when the other thread has done its part. It never sees these:
@@ -183,6 +185,9 @@ base::Status Server::Parts::open() {
     BERTH_TRY(policy, choose_policy(options));
     BERTH_TRY(chosen_inventory, choose_inventory(options.gpus));
     inventory = std::move(chosen_inventory);
+    BERTH_TRY(data, runtime::Folder::make_data_folder(options.data_dir));
+    BERTH_TRY(could_be_read, process::take_jobs_folder(data));
+    others_could_read = could_be_read;
     const std::string jobs_dir = options.data_dir + "/jobs";
     BERTH_TRY(opened,
               adapters::sqlite::open_store(
@@ -427,6 +432,9 @@ int Server::run() {
     if (!kept.empty()) parts.log_line(kept.substr(2, kept.size() - 3));
     const std::string gone = ended(parts.ended_strangers);
     if (!gone.empty()) parts.log_line(gone.substr(2, gone.size() - 3));
+    if (parts.others_could_read)
+        parts.log_line("other users could read \"" + parts.options.data_dir +
+                       "/jobs\" until now; its mode is 0700");
     parts.set_timer();
     parts.loop.run();
     parts.http.reset();

@@ -4,6 +4,8 @@
 // the launcher and the GPUs of this machine come together on one thread.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -21,6 +23,7 @@ inline constexpr const char* kDefaultProject = "default";
 
 struct ServerOptions {
     std::string data_dir;               // absolute
+    mode_t jobs_umask = 022;
     std::string gpus = "auto";  // auto | sim:NODESxGPUSxMEMORY, as the inventory reads it
     std::string profile = "berth";
     std::string sharing = "auto";  // auto | interposer | driver: what keeps shares of GPUs

@@ -149,8 +149,9 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
     BERTH_TRY(runtime,
               runtime::Folder::make(options.data_dir + "/run", runtime::Openness::Private));
     auto processes = std::make_unique<process::ProcessLauncher>(
-        loop, process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id,
-                                              runtime.path(), options.log_limit.value});
+        loop,
+        process::ProcessLauncherOptions{options.data_dir, supervisor, cluster_id, runtime.path(),
+                                        options.log_limit.value, options.jobs_umask});
     BERTH_TRY(settings, share_settings(options, cluster_id, runtime.path(), is_simulated));
     auto shares =
         std::make_unique<gpu_shares::GpuShares>(loop, std::move(processes), std::move(settings));

@@ -248,8 +248,10 @@ int start_in_background(const Context& context, const ServerOptions& options) {
 }
 
 int run_up(Context& context, const Arguments& arguments) {
-    const auto options = options_of(context, arguments);
+    auto options = options_of(context, arguments);
     if (!options) return cli::report(context, options.error());
+    // What the server makes is its user's alone; what jobs make is their own matter.
+    options->jobs_umask = ::umask(077);
     if (!arguments.has("foreground")) return start_in_background(context, *options);
     auto server = Server::open(*options);
     if (!server) return cli::report(context, failure_of(server.error()));

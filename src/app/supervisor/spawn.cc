@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -99,6 +100,7 @@ Stage become_user_process(const Prepared& prepared) {
         return Stage::Terminal;
     }
     if (::chdir(plan.workdir.empty() ? "/" : plan.workdir.c_str()) != 0) return Stage::Workdir;
+    ::umask(plan.umask);
     restore_signals();
     ::execvpe(prepared.command[0], prepared.command.data(), prepared.environment.data());
     return Stage::Exec;

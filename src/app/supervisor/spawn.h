@@ -16,6 +16,7 @@ struct SpawnPlan {
     const std::vector<std::string>* environment = nullptr;
     std::string group_file;  // where it writes its number before anything else; empty = nowhere
     std::string workdir;  // empty = the root directory
+    mode_t umask = 022;
     int input = -1;  // -1 = leave the supervisor's, which is /dev/null
     int output = -1;
     int error_output = -1;

@@ -103,7 +103,7 @@ void Supervisor::note(const std::string& text) {
     const std::string line = "berth: " + text + '\n';
     for (const supervision::TaskOrder& task : order_.tasks) {
         const std::string path = supervision::log_path(order_.file_prefix, task.rank);
-        const Descriptor log(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+        const Descriptor log(::open(path.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC));
         // A log that takes no more loses a remark.
         [[maybe_unused]] const ssize_t size = ::write(log.get(), line.data(), line.size());
     }

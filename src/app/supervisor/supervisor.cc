@@ -48,10 +48,19 @@ int make_directories(const std::string& path) {
     return ::mkdir(path.c_str(), 0777) == 0 || errno == EEXIST ? 0 : errno;
 }
 
+// As the job would make it: it may lie where its user shares it with others.
+int make_checkpoint_dir(const supervision::Order& order) {
+    const mode_t own = ::umask(static_cast<mode_t>(order.umask));
+    const int reason = make_directories(order.checkpoint_dir);
+    ::umask(own);
+    return reason;
+}
+
 bool is_full(int reason) { return reason == ENOSPC || reason == EDQUOT; }
 
 Descriptor open_log(const std::string& path) {
-    return Descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666));
+    return Descriptor(
+        ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600));
 }
 
 }  // namespace
@@ -98,7 +107,7 @@ void Supervisor::run() {
 
 // Nothing is run that could not be written down, or had no place for its log and its checkpoints.
 bool Supervisor::has_room_to_start() {
-    if (!status_.are_written() || is_full(make_directories(order_.checkpoint_dir))) return false;
+    if (!status_.are_written() || is_full(make_checkpoint_dir(order_))) return false;
     if (order_.tasks.empty()) return true;
     const auto log = supervision::log_path(order_.file_prefix, order_.tasks.front().rank);
     return open_log(log).is_open() || !is_full(errno);
@@ -112,7 +121,7 @@ void Supervisor::start_tasks() {
     }
     phase_ = Phase::Running;
     attach_deadline_.reset();
-    if (const int reason = make_directories(order_.checkpoint_dir); reason != 0) {
+    if (const int reason = make_checkpoint_dir(order_); reason != 0) {
         return fail_to_start(
             0, {-1, 126,
                 "cannot make \"" + supervision::shortened(order_.checkpoint_dir, kNameMax) +
@@ -146,6 +155,7 @@ Spawned Supervisor::start_task(std::size_t index, int port) {
     plan.command = &order_.command;
     plan.environment = &environment;
     plan.workdir = order_.workdir;
+    plan.umask = static_cast<mode_t>(order_.umask);
     if (!task.control_group.empty()) plan.group_file = task.control_group + "/cgroup.procs";
     const int log_fd = log.get();
     const Descriptor log_copy(order_.attached ? ::fcntl(log_fd, F_DUPFD_CLOEXEC, 0) : -1);
