@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
-#include "api/http.h"
 #include "codec/json_api.h"
 #include "codec/policy_view.h"
 #include "fuzz/target.h"
@@ -35,15 +34,6 @@ void check_answer(std::string_view input, Parse parse, Print print) {
 }
 
 }  // namespace
-
-void address(std::string_view input) {
-    api::Request request;
-    if (!api::parse_target(input, request)) return;
-    expect(request.path.size() <= input.size(), "what is decoded is no longer than it was");
-    for (const auto& [name, value] : request.query)
-        expect(request.find(name) != nullptr && value.size() <= input.size(),
-               "what is asked is found by its name");
-}
 
 void request_body(std::string_view input) {
     check_body(input, codec::parse_submission, codec::submission_json);

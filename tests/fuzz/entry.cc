@@ -3,9 +3,6 @@
 
 #include <time.h>
 
-#include <cstdio>
-#include <cstdlib>
-
 namespace berth::fuzz {
 namespace {
 
@@ -17,16 +14,6 @@ constexpr double kSlowdownMax = 1;
 #endif
 
 const Target* chosen = nullptr;
-
-const Target& named(const char* name) {
-    for (const Target& target : targets())
-        if (target.name == name) return target;
-    std::fprintf(stderr, "fuzz: BERTH_FUZZ is \"%s\", wanted one of", name);
-    for (const Target& target : targets())
-        std::fprintf(stderr, " %.*s", static_cast<int>(target.name.size()), target.name.data());
-    std::fprintf(stderr, "\n");
-    std::exit(2);
-}
 
 double seconds(clockid_t clock) {
     timespec time{};
@@ -43,10 +30,7 @@ void choose(const Target& target) { chosen = &target; }
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
     using namespace berth::fuzz;
     if (size > kInputMax) return -1;
-    if (chosen == nullptr) {
-        const char* name = std::getenv("BERTH_FUZZ");
-        choose(named(name != nullptr ? name : ""));
-    }
+    if (chosen == nullptr) choose(targets().front());
     const std::string_view input(reinterpret_cast<const char*>(bytes), size);
     const double limit = chosen->cpu_seconds_max * kSlowdownMax;
     const double begin = seconds(CLOCK_MONOTONIC);

@@ -11,7 +11,7 @@
 
 namespace berth::fuzz {
 
-// Sets the target of later runs (default: the one that BERTH_FUZZ names).
+// Sets the target of later runs (default: the first).
 void choose(const Target& target);
 
 }  // namespace berth::fuzz

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A client's connection as the server holds it, over a real pair of sockets.
+// A client's connection as the server holds it, over a real pair of sockets; and the address that a
+// request names.
+#include "api/http.h"
+
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -35,6 +38,15 @@ std::size_t count(std::string_view text, std::string_view part) {
 }
 
 }  // namespace
+
+void address(std::string_view input) {
+    api::Request request;
+    if (!api::parse_target(input, request)) return;
+    expect(request.path.size() <= input.size(), "what is decoded is no longer than it was");
+    for (const auto& [name, value] : request.query)
+        expect(request.find(name) != nullptr && value.size() <= input.size(),
+               "what is asked is found by its name");
+}
 
 // The first byte says who is at the other end: someone trusted, or someone who must show a token.
 void http(std::string_view input) {

@@ -20,6 +20,7 @@ struct Target {
     double cpu_seconds_max = 0.1;  // for an input of kInputMax
 };
 
+// All of them, or the one that the program is built for.
 std::span<const Target> targets();
 
 inline constexpr std::size_t kInputMax = std::size_t{64} << 10;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "fuzz/targets.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -32,7 +33,8 @@ constexpr std::array kTargets{
     Target{"time", time},
     Target{"trace", trace},
     Target{"yaml", yaml},
-#ifndef BERTH_FUZZ_READERS_ALONE  // these two decide as well
+#ifndef BERTH_FUZZ_READERS_ALONE  // these act on what they read
+    Target{"arbiter", arbiter, 2},
     Target{"scenario", scenario, 2},
     Target{"server", server, 2},
 #endif
@@ -40,7 +42,14 @@ constexpr std::array kTargets{
 
 }  // namespace
 
-std::span<const Target> targets() { return kTargets; }
+std::span<const Target> targets() {
+#ifdef BERTH_FUZZ_TARGET
+    static constexpr Target kOnly = *std::ranges::find(kTargets, BERTH_FUZZ_TARGET, &Target::name);
+    return {&kOnly, 1};
+#else
+    return kTargets;
+#endif
+}
 
 void expect(bool holds, const char* what) {
     if (holds) return;

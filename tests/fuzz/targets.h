@@ -18,11 +18,11 @@ void json(std::string_view input);
 void yaml(std::string_view input);
 void job_file(std::string_view input);
 void state_file(std::string_view input);
-// api.cc: bodies of requests and answers, and addresses
-void address(std::string_view input);
+// api.cc: bodies of requests and answers
 void request_body(std::string_view input);
 void answer_body(std::string_view input);
 // http.cc
+void address(std::string_view input);
 void http(std::string_view input);
 // log.cc: what the store gives back
 void log(std::string_view input);
@@ -33,6 +33,8 @@ void order(std::string_view input);
 void status(std::string_view input);
 // sharing.cc: between arbiter and processes
 void arbiter_order(std::string_view input);
+// arbiter.cc
+void arbiter(std::string_view input);
 // server.cc
 void server(std::string_view input);
 // scenario.cc

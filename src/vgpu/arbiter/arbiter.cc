@@ -52,12 +52,13 @@ Status Arbiter::open() {
 
 void Arbiter::run(int stop) {
     bool stopped = false;
-    loop_.watch(stop, [&stopped] { stopped = true; });
+    const EventLoop::Id stopping = loop_.watch(stop, [&stopped] { stopped = true; });
     std::int64_t next = look();
     while (!stopped) {
         loop_.wait(next);
         next = look();
     }
+    loop_.forget(stopping);
 }
 
 void Arbiter::on_control() {

@@ -49,7 +49,7 @@ class Arbiter {
     // Errors: Conflict when another arbiter serves the directory, Forbidden when other users can
     // change it, Unavailable with the reason.
     base::Status open();
-    // Serves until `stop` is readable.
+    // Serves until `stop` is readable, and then what had come by then. May be called again.
     void run(int stop);
 
   private:
