@@ -137,7 +137,7 @@ void read_pause(Problems& problems, FieldReader& fields, LaunchSpec& launch) {
     }
     read_signal(pause, "how", launch.pause);
     read_signal(pause, "signal", launch.pause);
-    launch.pause.grace = pause.duration("grace").value_or(launch.pause.grace);
+    launch.pause.grace = pause.duration("grace");
     if (pause.has("checkpoint")) {
         launch.checkpoint_dir = absolute(pause.text("checkpoint"), launch.workdir);
     }

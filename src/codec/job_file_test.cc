@@ -63,7 +63,7 @@ TEST_CASE("the long example means what it says") {
     CHECK(job.launch.checkpoint_dir == "/data/maria/runs/llama/ckpt");
     CHECK(job.launch.environment == Texts{"WANDB_PROJECT=ft", "OMP_NUM_THREADS=8"});
     CHECK(job.launch.pause.signal == "auto");
-    CHECK(job.launch.pause.grace.count() == 120'000);
+    CHECK(job.launch.pause.grace == base::Duration{120'000});
 }
 
 TEST_CASE("a job file has the documented defaults") {

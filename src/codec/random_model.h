@@ -26,9 +26,9 @@ class RandomModel {
     }
     model::LaunchSpec launch() {
         model::LaunchSpec launch;
-        launch.command = texts(), launch.environment = texts();
-        launch.workdir = text(), launch.checkpoint_dir = text(), launch.user = text();
-        launch.pause = {text(), duration()}, launch.terminal = flag(), launch.attached = flag();
+        launch.command = texts(), launch.environment = texts(), launch.workdir = text();
+        launch.checkpoint_dir = text(), launch.user = text(), launch.terminal = flag();
+        launch.pause = {text(), maybe(duration())}, launch.attached = flag();
         return launch;
     }
     model::JobRecord record() {

@@ -88,9 +88,8 @@ void Controller::carry_out(Transaction& transaction, model::PauseRequested reque
 
 base::Duration Controller::grace_of(const model::LaunchSpec& launch) const {
     if (launch.pause.signal == "none") return base::Duration{0};
-    // A job that says nothing has the usual grace, which the server's owner may have changed.
-    const bool is_usual = launch.pause.grace == model::PauseManner{}.grace;
-    return std::clamp(is_usual ? policy_.pause_grace : launch.pause.grace, base::Duration{0},
+    // The log may hold a job of a version that took more.
+    return std::clamp(launch.pause.grace.value_or(policy_.pause_grace), base::Duration{0},
                       model::kPauseGraceMax);
 }
 
@@ -147,6 +146,7 @@ void Controller::launch(const Transaction& transaction, model::JobId id) {
     if (job == nullptr || job->tasks.empty()) return;
     const auto give = [&](ports::LaunchOrder order) {
         order.log = lifecycle::incarnation_of(state_, *job);
+        order.grace = grace_of(order.spec);
         job->frozen.empty() ? ports_.launcher.start(order) : ports_.launcher.resume(order);
     };
     const model::GpuProfile* known = state_.profiles.of(*job);

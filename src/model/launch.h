@@ -3,6 +3,7 @@
 // What a machine must know to run a job's command. The core never looks at this.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,7 @@ namespace berth::model {
 // How a job is asked to save and stop.
 struct PauseManner {
     std::string signal = "auto";  // auto | TERM | INT | USR1 | USR2 | none (kill at once)
-    Duration grace{60 * 1000};    // killed when it still runs then
+    std::optional<Duration> grace;  // killed when it still runs then; none = the policy's
 };
 
 struct LaunchSpec {

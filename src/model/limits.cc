@@ -195,7 +195,7 @@ Status check_limits(const LaunchSpec& launch) {
         return refuse("launch.pause.signal", "auto, TERM, INT, USR1, USR2 or none",
                       in_quotes(launch.pause.signal));
     }
-    return within("launch.pause.grace", launch.pause.grace, Duration{0}, kTimeMax);
+    return up_to("launch.pause.grace", launch.pause.grace, kTimeMax);
 }
 
 Status check_limits(const Node& node) {

@@ -55,6 +55,7 @@ struct LaunchOrder {
     std::string project;
     model::JobKind kind = model::JobKind::Train;
     model::LaunchSpec spec;
+    base::Duration grace{60 * 1000};    // of a stop for which nobody says another
     std::vector<TaskLaunch> tasks;      // the whole gang
     bool may_share = false;             // its GPU, with other such attempts, in turns
     std::optional<model::GpuProfile> profile = {};  // of jobs like it

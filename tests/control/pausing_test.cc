@@ -33,6 +33,23 @@ TEST_CASE("a user pauses and resumes: the job keeps its number and starts its se
     CHECK_FALSE(world.launcher->starts[0].resumes);
 }
 
+TEST_CASE("a job that says its grace has it, one that says none has the server's") {
+    auto policy = berth::model::berth_policy();
+    policy.pause_grace = 1s;
+    World world(policy);
+    using Said = std::optional<berth::base::Duration>;
+    for (const auto& [said, grace] : {std::pair{Said{60s}, 60s}, {Said{}, 1s}, {Said{0s}, 0s}}) {
+        auto submission = World::job_of("a", 1);
+        if (said) submission.launch.pause.grace = *said;
+        const auto answer = world.submit(submission);
+        world.step();
+        world.running(answer->job);
+        REQUIRE(world.pause(answer->job));
+        CHECK(world.launcher->starts.back().grace == grace);
+        CHECK(world.launcher->stops.back().grace == grace);
+    }
+}
+
 TEST_CASE("an owner's job takes back lent GPUs: pause, hold, start, and resume by itself") {
     World world;
     const JobId susan1 = world.run("b", 4);

@@ -60,7 +60,7 @@ Order make_order(const Machine& machine, const ports::LaunchOrder& launch) {
     order.freezer = launch.freezer;
     order.arbiter = launch.arbiter;
     order.pause_signal = launch.spec.pause.signal;
-    order.grace_ms = launch.spec.pause.grace.count();
+    order.grace_ms = launch.grace.count();
     order.terminal = launch.spec.terminal;
     order.attached = launch.spec.attached;
     order.command = launch.spec.command;
