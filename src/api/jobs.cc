@@ -93,12 +93,17 @@ base::Result<std::optional<base::Duration>> read_grace(const std::string& body) 
     }
     const codec::Value* grace = tree.find("grace");
     if (grace == nullptr || grace->kind == codec::Value::Kind::Null) return std::nullopt;
+    base::Duration time{0};
     if (grace->kind == codec::Value::Kind::Number) {
         BERTH_TRY(milliseconds, base::parse_thousandths(grace->text));
-        return std::optional(base::Duration{milliseconds});
+        time = base::Duration{milliseconds};
+    } else {
+        BERTH_TRY(duration, base::parse_duration(grace->text));
+        time = duration;
     }
-    BERTH_TRY(duration, base::parse_duration(grace->text));
-    return std::optional(duration);
+    if (time <= model::kPauseGraceMax) return std::optional(time);
+    return base::invalid("grace: wanted 0s to " + base::format(model::kPauseGraceMax) + ", found " +
+                         base::format(time));
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ base::Duration Controller::grace_of(const model::LaunchSpec& launch) const {
 
 base::Duration Controller::grace_for(const Transaction& transaction, model::JobId job,
                                      std::optional<base::Duration> wanted) {
-    if (wanted) return std::clamp(*wanted, base::Duration{0}, model::kPauseGraceMax);
+    if (wanted) return *wanted;
     if (const model::LaunchSpec* launch = transaction.launch_of(job)) return grace_of(*launch);
     const auto stored = ports_.store.launch_of(job);
     return stored ? grace_of(*stored) : policy_.pause_grace;

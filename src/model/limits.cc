@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/gpu_time.h"
+#include "model/policy.h"
 #include "model/task_groups.h"
 
 namespace berth::model {
@@ -195,7 +196,7 @@ Status check_limits(const LaunchSpec& launch) {
         return refuse("launch.pause.signal", "auto, TERM, INT, USR1, USR2 or none",
                       in_quotes(launch.pause.signal));
     }
-    return up_to("launch.pause.grace", launch.pause.grace, kTimeMax);
+    return up_to("launch.pause.grace", launch.pause.grace, kPauseGraceMax);
 }
 
 Status check_limits(const Node& node) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pausing and resuming, by hand and for the owner of a quota."""
-from server_case import ServerCase, eventually, main
+from server_case import Refused, ServerCase, eventually, main
 
 # Saves on TERM what it has counted, and goes on from there.
 COUNTER = """
@@ -42,6 +42,17 @@ class Pausing(ServerCase):
         self.server.request("POST", f"jobs/{job}/pause", {"grace": 0.3})
         paused = self.server.wait_for_state(job, "paused")
         self.assertFalse(paused["last_pause"]["saved"])
+
+    def test_a_grace_beyond_its_limit_is_refused_and_the_job_runs_on(self):
+        job = self.server.submit(["sleep", "1000"])["id"]
+        self.server.wait_for_state(job, "running")
+        for verb in ("pause", "cancel"):
+            for grace in (601, "24h"):
+                with self.assertRaises(Refused) as refused:
+                    self.server.request("POST", f"jobs/{job}/{verb}", {"grace": grace})
+                self.assertEqual(refused.exception.status, 400)
+                self.assertIn("grace: wanted 0s to 10m, found", str(refused.exception))
+        self.assertEqual(self.state(job), "running")
 
     def test_the_owner_of_a_quota_gets_it_back_and_the_borrower_resumes_by_itself(self):
         for name, quota in (("owner", 4), ("borrower", 0)):

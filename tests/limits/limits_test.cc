@@ -288,6 +288,9 @@ TEST_CASE("names have no control characters, and programs no zero bytes") {
     CHECK(refused([](auto& to) {
               to.pause.grace = base::Duration{-1};
           }).starts_with("launch.pause.grace: wanted 0s to"));
+    CHECK(refused([](auto& to) { to.pause.grace = model::kPauseGraceMax; }) == "taken");
+    CHECK(refused([](auto& to) { to.pause.grace = base::Duration{11 * 60 * 1000}; }) ==
+          "launch.pause.grace: wanted 0s to 10m, found 11m");
 }
 
 TEST_CASE("a log of an earlier version that took more can still be read") {
