@@ -146,6 +146,41 @@ class FullDisk(unittest.TestCase):
             self.assertEqual((ended["exit_code"], ended["attempts"]), (7, 1))
             self.check_ran_once(f"job{i}")
 
+    def fill_without_a_server(self):
+        with open(self.server.data / "filler", "wb", buffering=0) as filler:
+            with self.assertRaises(OSError):
+                while True:
+                    filler.write(bytes(1024))
+
+    def test_a_start_on_a_full_disk_after_an_end_in_order_says_what_is_lacking(self):
+        self.server.berth("down")
+        self.fill_without_a_server()
+        up = self.server.berth("up", "--port", "0", *self.server.flags, check=False)
+        self.assertEqual(up.returncode, 1)
+        self.assertIn(f'the disk is full: the log in "{self.server.data}"', up.stderr)
+        (self.server.data / "filler").unlink()
+        self.server.up()
+
+    def test_starts_on_a_full_disk_leave_no_process_and_shares_come_back_with_the_room(self):
+        first = self.job("first", self.until("end"))
+        self.server.wait(first, "running")
+        self.server.kill()
+        shutil.rmtree(self.server.data / "run/vgpu", ignore_errors=True)
+        self.fill_without_a_server()
+        for _ in range(3):
+            self.server.up()
+            self.server.kill()
+        self.server.up()
+        (self.server.data / "filler").unlink()
+        self.submits_again_within(2)
+        (self.side / "end").touch()
+        job = eventually(lambda: self.server.berth("submit", "-q", "-g", "0.5", "--", "true",
+                                                   check=False).stdout.strip())
+        self.assertEqual(self.server.wait(int(job))["state"], "succeeded")
+        arbiters = subprocess.run(["pgrep", "-f", f"berth-arbiter --dir {self.server.data}"],
+                                  capture_output=True, text=True).stdout.split()
+        self.assertLessEqual(len(arbiters), 1)
+
     def test_a_queued_job_waits_for_room_to_start(self):
         first = self.job("first", self.until("end"))
         self.server.wait(first, "running")

@@ -213,6 +213,7 @@ class CopiesAndChecks(ServerCase):
         self.server.berth("down")
         told = self.server.berth("restore", backup).stdout
         self.assertIn("the log of before is in", told)
+        self.assertEqual(self.server.berth("check").returncode, 0)
         self.server.up()
         for job in before:
             self.assertEqual(self.server.wait(job)["exit_code"], 0)

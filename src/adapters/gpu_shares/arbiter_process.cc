@@ -246,8 +246,8 @@ bool ArbiterProcess::stop_if_idle() {
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
     if (!tenants_.empty()) return false;
-    pid_t pid = 0;
-    const bool is_known = std::ifstream(directory_ + "/pid") >> pid && pid > 1;
+    pid_t pid = pid_;  // else a server before this one started it
+    const bool is_known = pid > 0 || (std::ifstream(directory_ + "/pid") >> pid && pid > 1);
     if (!is_known || !tell("status")) return true;
     ::kill(pid, SIGTERM);
     ::waitpid(pid, nullptr, 0);  // at once where a server before this one started it

@@ -112,9 +112,9 @@ void GpuShares::try_shares() {
     lack_ = why_shares_are_not_kept(proof, *gpu);
 }
 
-// Somebody may have built or installed Berth anew meanwhile.
-void GpuShares::try_shares_again() {
+void GpuShares::try_shares_again(bool anew) {
     if (choice_.back_end != BackEnd::Interposer) return;
+    if (anew && !lack_.empty()) tried_.clear();
     try_shares();
     note_what_is_kept();
 }
@@ -180,7 +180,7 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     if (settings_.are_simulated) add_software_gpus(prepared);
     choose_pause_way(prepared);
     watch(prepared);
-    if (has_tenants(prepared)) try_shares_again();
+    if (has_tenants(prepared)) try_shares_again(false);
     // To measure whole GPUs or to see calls to them is no reason not to run.
     const bool is_kept = lack_.empty() || asks_for_share(prepared);
     if (has_tenants(prepared) && is_kept) {
@@ -238,9 +238,9 @@ void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
 }
 
 const std::string& GpuShares::description_of(const std::string& node) {
-    const auto [known, is_new] = descriptions_.try_emplace(node);
-    if (is_new) known->second = describe_software_gpus(settings_.directory, node, gpus_);
-    return known->second;
+    std::string& path = descriptions_[node];
+    if (path.empty()) path = describe_software_gpus(settings_.directory, node, gpus_);
+    return path;
 }
 
 bool GpuShares::description_lacks(const std::string& node) {

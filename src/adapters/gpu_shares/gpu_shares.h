@@ -60,6 +60,10 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     // Why no job of this machine keeps its processes when it is paused; empty = they can be kept.
     const std::string& checkpoint_lack() const { return checkpoint_lack_; }
 
+    // Whether shares are kept is tried once more when the parts that keep them are not those that
+    // were tried, or `anew` in any case: somebody may have installed Berth meanwhile, or made room.
+    void try_shares_again(bool anew);
+
     // What jobs use of the GPUs that they share.
     std::vector<ports::ShareUse> uses() const;
     // What nothing of ours counts: processes of jobs beside their shares, and of no job.
@@ -105,7 +109,6 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     bool description_lacks(const std::string& node);  // where it would have to have one
     std::vector<std::string> software_environment(const std::string& node);
     void try_shares();  // unless that was done with these very parts
-    void try_shares_again();
     void note_what_is_kept();
     ChildOrder probe_of(const std::string& node);
     void watch(const ports::LaunchOrder& order);

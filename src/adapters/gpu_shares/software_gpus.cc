@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <sstream>
 
 #include "runtime/drawn_folder.h"
 
@@ -48,13 +49,18 @@ std::string describe_software_gpus(const std::string& directory, const std::stri
     if (!folder) return {};
     const std::string memory = runtime::open_drawn(*folder, kMemory).value_or(directory);
     std::string path = directory + "/" + node + ".gpus";
-    std::ofstream file(path);
-    file << "state = " << memory << '/' << node << "\ngpus = " << here.size()
+    std::ostringstream text;
+    text << "state = " << memory << '/' << node << "\ngpus = " << here.size()
          << "\ndriver = 13.0\nreserved = 0MiB\ncontents = 256MiB\ncontext = 400MiB\nuuids = ";
-    for (const Gpu* gpu : here) file << (gpu == here[0] ? "" : ", ") << gpu->uuid;
+    for (const Gpu* gpu : here) text << (gpu == here[0] ? "" : ", ") << gpu->uuid;
     const std::int64_t mebibytes = here[0]->memory.value / (2 * kSoftwareMebibyte) * 2;
-    if (mebibytes > 0) file << "\nmemory = " << mebibytes << "MiB";
-    file << '\n';
+    if (mebibytes > 0) text << "\nmemory = " << mebibytes << "MiB";
+    text << '\n';
+    // Whole, or as it was: jobs read it.
+    std::ofstream file(path + ".new");
+    file << text.str();
+    file.close();
+    if (!file || ::rename((path + ".new").c_str(), path.c_str()) != 0) return {};
     return path;
 }
 

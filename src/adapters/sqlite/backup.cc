@@ -167,15 +167,21 @@ base::Result<Copied> back_up(const std::string& directory, const std::string& fi
     if (is_there(file)) {
         return base::fail(ErrorCode::Exists, "\"" + file + "\" exists; choose another name");
     }
+    // Read first: the log is never behind it.
+    BERTH_TRY(high, HighMarkFile::read(directory));
     BERTH_TRY(part, Part::make(file));
     BERTH_TRY(end, copy_sound(log, part.path()));
+    if (!high || !high->is_restored) BERTH_TRY_VOID(check_standing(end, high, {}, log));
     BERTH_TRY_VOID(give_name(part.path(), file));
     return Copied{std::move(end)};
 }
 
 base::Result<Copied> restore(const std::string& directory, const std::string& file,
                              base::JobId highest_used) {
-    if (!is_there(file)) return base::fail(ErrorCode::NotFound, "there is no \"" + file + "\"");
+    std::error_code ignored;
+    if (!fs::is_regular_file(file, ignored)) {
+        return base::fail(ErrorCode::NotFound, "there is no file \"" + file + "\"");
+    }
     const auto lock = DataLock::take(directory);
     if (!lock) return tl::unexpected(lock.error());
     const std::string log = directory + "/berth.db";

@@ -289,9 +289,10 @@ base::Result<LogCheck> check_directory(const std::string& directory, base::JobId
     // Read first: the log is never behind it.
     const auto high = HighMarkFile::read(directory);
     BERTH_TRY(check, check_log(path));
+    check.is_restored = high && *high && (*high)->is_restored;
     if (!high) {
         check.findings.push_back({high.error().message, kRestore});
-    } else if (!*high || !(*high)->is_restored) {
+    } else if (!check.is_restored) {
         const base::Status standing = check_standing(check.end, *high, highest_used, path);
         if (!standing) check.findings.push_back({standing.error().message, kRestore});
     }

@@ -34,6 +34,7 @@ struct LogCheck {
     std::vector<Finding> findings;
     LogEnd end;
     std::int64_t commits = 0;
+    bool is_restored = false;  // put there on purpose, and no server has gone on from it yet
     // As the events say; up to the first that is damaged.
     lifecycle::State state;
     std::map<model::JobId, EndedJob> ended;

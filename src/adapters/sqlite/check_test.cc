@@ -437,6 +437,40 @@ TEST_CASE("at whichever byte the disk is full, a mark is whole or not there") {
     CHECK_FALSE(HighMarkFile::read(directory.path())->has_value());
 }
 
+TEST_CASE("a log that was taken away from under the store takes no more") {
+    const Written directory;
+    const auto store = *open_store(directory.path());
+    ports::Batch next;
+    next.events.push_back(
+        {check_log(directory.log())->end.sequence + 1, {}, "test", model::JobHeld{{1}}});
+    std::filesystem::rename(directory.log(), directory.log() + "-away");
+    const auto refused = store->commit(next);
+    REQUIRE_FALSE(refused.has_value());
+    CHECK(refused.error().message.find("was removed or replaced") != std::string::npos);
+    std::filesystem::rename(directory.log() + "-away", directory.log());
+    CHECK(store->commit(next).has_value());
+}
+
+TEST_CASE("a directory has one store, also when its lock was removed") {
+    const Written directory;
+    const auto store = *open_store(directory.path());
+    std::filesystem::remove(directory.path() + "/lock");
+    const auto second = open_store(directory.path());
+    REQUIRE_FALSE(second.has_value());
+    CHECK(second.error().code == base::ErrorCode::Conflict);
+}
+
+TEST_CASE("a log that was set back is not backed up") {
+    const Written directory;
+    execute(directory.log(),
+            "DELETE FROM events WHERE sequence > 3; DELETE FROM finished; DELETE FROM snapshots; "
+            "DELETE FROM keys WHERE job > 1; DELETE FROM launches WHERE job > 1");
+    CHECK(first_finding(directory.log()) == "");
+    const auto copied = back_up(directory.path(), directory.path() + "/backup.db");
+    REQUIRE_FALSE(copied.has_value());
+    CHECK(copied.error().code == base::ErrorCode::Conflict);
+}
+
 TEST_CASE("what the store cannot read is damage, and says what to do") {
     const Written directory;
     execute(directory.log(), "UPDATE snapshots SET payload = '{}'");

@@ -42,13 +42,13 @@ bool is_running(const std::string& pid) {
 
 // Whether the lock could be had. When its holder was killed just now, a child that it had begun to
 // start may keep it open for a moment longer, until it becomes the program that it is to be.
-bool lock_soon(int file) {
+bool lock_soon(int file, int named_in) {
     constexpr int kTries = 400;
     constexpr timespec kPause{0, 5'000'000};
     for (int tries = 0; tries < kTries; ++tries) {
         if (::flock(file, LOCK_EX | LOCK_NB) == 0) return true;
         if (errno != EWOULDBLOCK) return false;
-        if (is_running(holder_of(file))) break;
+        if (is_running(holder_of(named_in))) break;
         ::nanosleep(&kPause, nullptr);
     }
     errno = EWOULDBLOCK;
@@ -63,7 +63,12 @@ base::Result<DataLock> DataLock::take(const std::string& directory) {
     const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return unavailable("cannot open", path);
     DataLock lock(file);
-    if (!lock_soon(file)) {
+    lock.directory_ = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (lock.directory_ < 0) return unavailable("cannot open", directory);
+    const bool has_file = lock_soon(file, file);
+    // Some file systems lock no directories: the file is what there is.
+    const bool has_both = has_file && (lock_soon(lock.directory_, file) || errno != EWOULDBLOCK);
+    if (!has_both) {
         if (errno != EWOULDBLOCK) return unavailable("cannot lock", path);
         return base::fail(base::ErrorCode::Conflict,
                           "data directory \"" + directory +
@@ -80,7 +85,8 @@ base::Result<DataLock> DataLock::take(const std::string& directory) {
 }
 
 DataLock::~DataLock() {
-    if (file_ >= 0) ::close(file_);
+    for (const int held : {file_, directory_})
+        if (held >= 0) ::close(held);
 }
 
 base::Status sync_directory(const std::string& directory) {

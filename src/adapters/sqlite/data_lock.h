@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Who may write into a data directory? One process at a time: the one that holds the lock on the
-// file `lock` in it. The kernel drops the lock when the process ends, however it ends; the file
-// stays and tells the process id.
+// file `lock` in it and, as that can be removed, on the directory itself. The kernel drops the
+// locks when the process ends, however it ends; the file stays and tells the process id.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ class DataLock {
     // written there; Unavailable.
     static base::Result<DataLock> take(const std::string& directory);
 
-    DataLock(DataLock&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+    DataLock(DataLock&& other) noexcept
+        : file_(std::exchange(other.file_, -1)), directory_(std::exchange(other.directory_, -1)) {}
     DataLock& operator=(DataLock&&) = delete;
     DataLock(const DataLock&) = delete;
     DataLock& operator=(const DataLock&) = delete;
@@ -29,6 +30,7 @@ class DataLock {
     explicit DataLock(int file) : file_(file) {}
 
     int file_;
+    int directory_ = -1;
 };
 
 // Makes new names in a directory survive a crash of the machine.

@@ -18,6 +18,8 @@ bool is_full(sqlite3* database) {
     if (code == SQLITE_IOERR_FSYNC || code == SQLITE_IOERR_DIR_FSYNC) return false;
     const int primary = code & 0xff;
     if (primary == SQLITE_FULL) return true;
+    // The index of the write-ahead log finds no room; the system's reason is not kept.
+    if (code == SQLITE_IOERR_SHMSIZE || code == SQLITE_IOERR_SHMOPEN) return true;
     if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN) return false;
     const int system = sqlite3_system_errno(database);
     return system == ENOSPC || system == EDQUOT;

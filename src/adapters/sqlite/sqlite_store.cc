@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/sqlite/sqlite_store.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <array>
 #include <span>
@@ -30,11 +32,21 @@ tl::unexpected<base::Error> damaged(const base::Error& error) {
                       "store: what was stored has changed: " + error.message + kWhatToDo);
 }
 
+// Device and inode; zeros where there is none.
+using FileIdentity = std::pair<dev_t, ino_t>;
+FileIdentity file_at(const std::string& path) {
+    struct stat about{};
+    return ::stat(path.c_str(), &about) == 0 ? FileIdentity{about.st_dev, about.st_ino}
+                                             : FileIdentity{};
+}
+
 class SqliteStore final : public ports::Store {
   public:
     SqliteStore(std::string directory, DataLock lock, Database database, HighMarkFile high,
                 LogEnd end)
         : directory_(std::move(directory)),
+          path_(directory_ + "/berth.db"),
+          file_(file_at(path_)),
           lock_(std::move(lock)),
           database_(std::move(database)),
           high_(std::move(high)),
@@ -78,6 +90,8 @@ class SqliteStore final : public ports::Store {
     Result<codec::FinishedJob> find_finished(JobId job);
 
     std::string directory_;
+    std::string path_;
+    FileIdentity file_;  // what is written to another one is lost
     DataLock lock_;
     Database database_;
     HighMarkFile high_;
@@ -162,6 +176,11 @@ Status SqliteStore::check_sequences(const ports::Batch& batch) const {
 
 Status SqliteStore::commit(const ports::Batch& batch) {
     if (batch.is_empty()) return {};
+    if (file_ != file_at(path_)) {
+        return base::fail(
+            base::ErrorCode::Unavailable,
+            "store: \"" + path_ + "\" was removed or replaced while the server ran; put it back");
+    }
     BERTH_TRY_VOID(check_sequences(batch));
     BERTH_TRY_VOID(in_transaction([&] { return write(batch); }));
     follow(batch);
@@ -457,7 +476,12 @@ Result<std::unique_ptr<ports::Store>> open_store(const std::string& directory,
     auto store = try_to_open(directory, expected);
     if (store || store.error().code != base::ErrorCode::Exhausted) return store;
     give_up_reserve(directory + "/berth.db-wal");
-    return try_to_open(directory, expected);
+    store = try_to_open(directory, expected);
+    if (store || store.error().code != base::ErrorCode::Exhausted) return store;
+    return base::fail(base::ErrorCode::Exhausted,
+                      "the disk is full: the log in \"" + directory +
+                          "\" cannot even be opened; make some room there and start again (" +
+                          store.error().message + ")");
 }
 
 }  // namespace berth::adapters::sqlite

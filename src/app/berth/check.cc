@@ -56,7 +56,9 @@ std::optional<Finding> compare(const LogCheck& check, ports::AttemptId id,
     const bool runs = state.is_supervised && !state.status.exit;
     const std::optional<Newest> newest = newest_of(check, id.job);
     if (!newest && !runs) {
-        // What an earlier incarnation left behind is never taken for anything.
+        // What an earlier incarnation left behind is never taken for anything, nor what came after
+        // a backup.
+        if (check.is_restored) return std::nullopt;
         const auto& logs = check.state.incarnations;
         const bool is_ours = !logs.empty() && state.status.log == logs.back();
         if (!is_ours && id.job <= check.end.last_job) return std::nullopt;

@@ -127,6 +127,7 @@ struct Server::Parts {
     void step_soon();
     void step();
     void tell_shortage();
+    void look_at_shares(bool anew);
     void set_timer();
     void step_at(asio::steady_timer::time_point time);
     void tick();
@@ -337,7 +338,10 @@ void Server::Parts::keep_time() {
 void Server::Parts::step() {
     if (controller->has_failed()) return;
     controller->step();
-    if (clock.now() - kept_time >= kKeepTimeEvery) keep_time();
+    if (clock.now() - kept_time >= kKeepTimeEvery) {
+        keep_time();
+        look_at_shares(false);
+    }
     if (!controller->has_failed()) {
         tell_shortage();
         if (waits_for_jobs && controller->state().jobs.empty()) return end();
@@ -353,6 +357,23 @@ void Server::Parts::tell_shortage() {
     if (shortage.has_value() == is_short) return;
     is_short = shortage.has_value();
     log_line(is_short ? control::shortage_text(shortage->room) : "there is room again");
+    if (!is_short) look_at_shares(true);
+}
+
+// Shares that could not be kept may be kept since, and the other way round.
+void Server::Parts::look_at_shares(bool anew) {
+    launcher.try_shares(anew);
+    const cluster::Cluster& cluster = controller->state().cluster;
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        model::Node node = cluster.description({static_cast<model::NodeId::Rep>(i)});
+        std::string lack = launcher.shares_lack(node.name);
+        if (node.health == model::NodeHealth::Down || node.shares_lack == lack) continue;
+        log_line("shares of GPUs of " + node.name +
+                 (lack.empty() ? " are kept now" : " cannot be kept: " + lack));
+        node.shares_lack = std::move(lack);
+        controller->set_node(std::move(node), kMachine, [](const base::Status&) {});
+        step_soon();
+    }
 }
 
 void Server::Parts::set_timer() {
