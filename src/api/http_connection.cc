@@ -39,12 +39,14 @@ struct HttpConnection::Parser {
     bool is_heard = false;
 };
 
-HttpConnection::HttpConnection(Socket socket, Peer peer, const Handler& handler, Gate& gate)
+HttpConnection::HttpConnection(Socket socket, Peer peer, const Handler& handler, Gate& gate,
+                               Untaken& all_untaken)
     : socket_(std::move(socket)),
       peer_(std::move(peer)),
       handler_(handler),
       gate_(gate),
       parser_(std::make_unique<Parser>(peer_.is_local)),
+      all_untaken_(all_untaken),
       last_progress_(Clock::now()),
       request_since_(last_progress_),
       is_known_(peer_.is_trusted) {}
@@ -53,9 +55,14 @@ HttpConnection::~HttpConnection() = default;
 
 void HttpConnection::start() { read_more(); }
 
+// What it holds goes at once: the connection itself is forgotten later.
 void HttpConnection::close() {
+    if (!socket_.is_open()) return;
     boost::system::error_code ignored;
     socket_.close(ignored);
+    has_taken(untaken_);
+    answers_.clear();
+    unsent_ = {};
 }
 
 void HttpConnection::turn_away(const Response& answer) {
@@ -66,7 +73,7 @@ void HttpConnection::turn_away(const Response& answer) {
 void HttpConnection::look(Clock::time_point now) {
     const auto quiet = now - last_progress_;
     if (is_draining_ && quiet > kDrainMax) return close();
-    if (is_writing_ && quiet > kStalledMax) return close();
+    if (is_writing_ && now - untaken_since_ > kStalledMax) return close();
     if (is_draining_ || is_writing_) return;
     if (!answers_.empty() && has_gone(now)) return close();
     if (closes_) return;
@@ -97,7 +104,7 @@ bool HttpConnection::has_gone(Clock::time_point now) {
 void HttpConnection::read_more() {
     const bool is_done = (closes_ || has_ended_) && !is_draining_;
     if (is_reading_ || is_done || !socket_.is_open()) return;
-    if (answers_.size() >= kPipelinedMax || unsent_.size() >= kUnsentBytesMax) return;
+    if (is_full()) return;
     is_reading_ = true;
     inbox_.erase(0, parsed_);
     parsed_ = 0;
@@ -142,7 +149,7 @@ void HttpConnection::drain() {
 }
 
 bool HttpConnection::parse() {
-    while (parsed_ < inbox_.size() && answers_.size() < kPipelinedMax && !closes_) {
+    while (parsed_ < inbox_.size() && !is_full() && !closes_ && socket_.is_open()) {
         boost::system::error_code error;
         auto& request = parser_->request;
         if (!std::exchange(parser_->has_begun, true)) request_since_ = last_progress_;
@@ -174,9 +181,11 @@ bool HttpConnection::hear() {
     parser_->is_heard = true;
     request_since_ = now;
     if (message[http::field::expect] != "100-continue" || parser_->request.is_done()) return true;
-    unsent_ += "HTTP/1.1 100 Continue\r\n\r\n";
+    static constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
+    unsent_ += kContinue;
     flush_soon();
-    return true;
+    owe(kContinue.size());
+    return socket_.is_open();
 }
 
 void HttpConnection::dispatch() {
@@ -209,8 +218,23 @@ void HttpConnection::refuse(const Response& response) {
 void HttpConnection::answer(std::uint64_t slot, Response response) {
     if (!socket_.is_open()) return;
     const bool is_last = closes_ && slot + 1 == first_slot_ + answers_.size();
-    append_response(answers_[slot - first_slot_].emplace(), response, is_last);
+    std::string& text = answers_[slot - first_slot_].emplace();
+    append_response(text, response, is_last);
     flush_soon();
+    owe(text.size());
+}
+
+void HttpConnection::owe(std::size_t size) {
+    if (untaken_ == 0) untaken_since_ = Clock::now();
+    untaken_ += size;
+    all_untaken_.bytes += size;
+    if (all_untaken_.bytes > kAllUntakenBytesMax) all_untaken_.make_room();
+}
+
+void HttpConnection::has_taken(std::size_t size) {
+    untaken_since_ = Clock::now();
+    untaken_ -= size;
+    all_untaken_.bytes -= size;
 }
 
 void HttpConnection::flush_soon() {
@@ -231,14 +255,16 @@ void HttpConnection::flush() {
     if (is_writing_ || unsent_.empty() || !socket_.is_open()) return;
     is_writing_ = true;
     last_progress_ = Clock::now();
-    sending_.clear();
-    sending_.swap(unsent_);
+    sending_ = std::exchange(unsent_, {});
     asio::async_write(
         socket_, asio::buffer(sending_),
-        [self = shared_from_this()](const boost::system::error_code& error, std::size_t) {
+        [self = shared_from_this()](const boost::system::error_code& error, std::size_t size) {
             self->is_writing_ = false;
-            self->last_progress_ = Clock::now();
+            self->sending_ = {};
             if (error) return self->close();
+            if (!self->is_open()) return;
+            self->has_taken(size);
+            self->last_progress_ = self->untaken_since_;
             self->flush();
             if (self->is_writing_) return;
             // While a read is under way the inbox belongs to it.

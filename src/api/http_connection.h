@@ -8,14 +8,16 @@
 // is kept. A connection that is ended from here is always told why first, but for one that idles
 // between two requests.
 //
-// Bounds: the sizes and times below, kPipelinedMax requests in flight; reading pauses while the
-// client does not take its answers. Beast parses; it is included in http_connection.cc alone.
+// Bounds: the sizes and times below, kPipelinedMax requests in flight. While the client does not
+// take its answers nothing more is read or answered. Beast parses; it is included in
+// http_connection.cc alone.
 #pragma once
 
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,7 +32,8 @@ inline constexpr std::size_t kHeaderBytesMax = 64 * 1024;
 inline constexpr std::size_t kNetworkHeaderBytesMax = 16 * 1024;
 inline constexpr std::size_t kBodyBytesMax = 1024 * 1024;
 inline constexpr std::size_t kPipelinedMax = 256;
-inline constexpr std::size_t kUnsentBytesMax = 4 * 1024 * 1024;
+inline constexpr std::size_t kUntakenBytesMax = 4 * 1024 * 1024;  // of one connection
+inline constexpr std::size_t kAllUntakenBytesMax = 64 * 1024 * 1024;
 inline constexpr std::chrono::seconds kIdleMax{120};     // between two requests
 inline constexpr std::chrono::seconds kHeaderMax{10};    // for a header, from its first byte
 inline constexpr std::chrono::seconds kNetworkHeaderMax{5};  // the same on TCP, from the beginning
@@ -39,12 +42,19 @@ inline constexpr std::chrono::seconds kStalledMax{30};  // in the middle of an a
 inline constexpr std::chrono::seconds kDrainMax{2};  // after the last answer
 inline constexpr std::chrono::seconds kSaidAllMax{5};  // on TCP, from the client's last word
 
+// The bytes of all answers that clients have not taken yet, for all connections of a server.
+struct Untaken {
+    std::size_t bytes = 0;
+    std::function<void()> make_room;  // called when they are more than kAllUntakenBytesMax
+};
+
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   public:
     using Socket = boost::asio::generic::stream_protocol::socket;
     using Clock = std::chrono::steady_clock;
 
-    HttpConnection(Socket socket, Peer peer, const Handler& handler, Gate& gate);
+    HttpConnection(Socket socket, Peer peer, const Handler& handler, Gate& gate,
+                   Untaken& all_untaken);
     ~HttpConnection();
 
     void start();
@@ -56,6 +66,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     // It may use the server, or has shown that it may.
     bool is_known() const { return is_known_; }
     bool is_turned_away() const { return is_turned_away_; }
+    // There are answers of which its client has taken nothing since then.
+    bool has_untaken() const { return untaken_ > 0; }
+    Clock::time_point untaken_since() const { return untaken_since_; }
     // Ends what has taken too long, and what nobody waits for any more.
     void look(Clock::time_point now);
 
@@ -72,6 +85,12 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     void dispatch();
     void refuse(const Response& answer);
     void answer(std::uint64_t slot, Response response);
+    // May close this connection or another one.
+    void owe(std::size_t size);
+    void has_taken(std::size_t size);
+    bool is_full() const {
+        return answers_.size() >= kPipelinedMax || untaken_ >= kUntakenBytesMax;
+    }
     bool has_gone(Clock::time_point now);
     void drain();
     void flush_soon();
@@ -88,6 +107,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::uint64_t first_slot_ = 0;  // number of answers_.front()
     std::string sending_;
     std::string unsent_;
+    Untaken& all_untaken_;
+    std::size_t untaken_ = 0;  // bytes of what is ready, unsent or under way
+    Clock::time_point untaken_since_;
     Clock::time_point last_progress_;
     Clock::time_point
         request_since_;  // the first byte of the one that is being read, or its body's

@@ -17,13 +17,16 @@ using namespace std::chrono_literals;
 
 namespace {
 
+constexpr std::size_t kBig = 1024 * 1024;
+
 struct Line {
     explicit Line(bool is_local = false) {
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
         const Peer peer{is_local, is_local, "ann", ::geteuid()};
         HttpConnection::Socket socket(io);
         socket.assign(boost::asio::generic::stream_protocol(AF_UNIX, 0), ends[1]);
-        connection = std::make_shared<HttpConnection>(std::move(socket), peer, handler, gate);
+        connection =
+            std::make_shared<HttpConnection>(std::move(socket), peer, handler, gate, untaken);
     }
     ~Line() {
         connection->close();
@@ -47,7 +50,7 @@ struct Line {
         run();
     }
     std::string heard() {
-        char buffer[4096];
+        static char buffer[kBig];
         const ssize_t size = ::recv(ends[0], buffer, sizeof buffer, MSG_DONTWAIT);
         return size > 0 ? std::string(buffer, static_cast<std::size_t>(size)) : "";
     }
@@ -63,13 +66,22 @@ struct Line {
     std::vector<Request> requests;
     std::vector<Respond> parked;
     Handler handler = [this](Request request, Respond respond) {
+        if (request.path == "/big") request.body.assign(kBig, 'x');
         if (request.path != "/park") respond({200, request.body, "text/plain", {}});
+        request.body.clear();
         if (request.path == "/park") parked.push_back(std::move(respond));
         requests.push_back(std::move(request));
     };
     Gate gate{"bth_1"};
+    Untaken untaken;
     std::shared_ptr<HttpConnection> connection;
 };
+
+std::string repeated(const std::string& text, std::size_t times) {
+    std::string all;
+    for (std::size_t i = 0; i < times; ++i) all += text;
+    return all;
+}
 
 const std::string kHost = "Host: localhost\r\n";
 const std::string kToken = "Authorization: Bearer bth_1\r\n";
@@ -180,6 +192,21 @@ TEST_CASE("a client on the socket that has said all it has to say still hears it
     line.parked.front()({200, "at last", "text/plain", {}});
     line.run();
     CHECK(line.has_heard("at last"));
+}
+
+TEST_CASE("who does not take its answers is answered no further, and has all of them in the end") {
+    Line line(true);
+    line.start();
+    line.say(repeated("GET /big HTTP/1.1\r\n" + kHost + "\r\n", kPipelinedMax));
+    CHECK(line.requests.size() == 4);  // of 1 MiB each
+    std::size_t bytes = 0;
+    for (std::string piece = "more"; !piece.empty(); line.run()) {
+        piece = line.heard();
+        bytes += piece.size();
+    }
+    CHECK(line.requests.size() == kPipelinedMax);
+    CHECK(bytes > kPipelinedMax * kBig);
+    CHECK(line.connection->is_open());
 }
 
 TEST_CASE("who is turned away hears why, whatever it has sent") {

@@ -57,7 +57,9 @@ struct HttpServer::Impl {
           gate(std::move(settings.token)),
           local(io),
           network(io),
-          sweep_timer(io) {}
+          sweep_timer(io) {
+        untaken.make_room = [this] { close_slowest(); };
+    }
 
     template <typename Acceptor, typename Welcome>
     void accept(Acceptor& acceptor, Welcome welcome) {
@@ -107,7 +109,8 @@ struct HttpServer::Impl {
     }
 
     void add(Connections& clients, HttpConnection::Socket socket, const Peer& peer) {
-        clients.push_back(std::make_shared<HttpConnection>(std::move(socket), peer, handler, gate));
+        clients.push_back(
+            std::make_shared<HttpConnection>(std::move(socket), peer, handler, gate, untaken));
         clients.back()->start();
     }
 
@@ -118,8 +121,25 @@ struct HttpServer::Impl {
             std::ranges::count_if(clients, &HttpConnection::is_turned_away,
                                   [](const auto& each) -> const HttpConnection& { return *each; }));
         if (leaving >= kTurnedAwayMax) return hang_up(socket, answer);
-        clients.push_back(std::make_shared<HttpConnection>(std::move(socket), peer, handler, gate));
+        clients.push_back(
+            std::make_shared<HttpConnection>(std::move(socket), peer, handler, gate, untaken));
         clients.back()->turn_away(answer);
+    }
+
+    // Of those with answers to take the one goes that has taken nothing for longest: who reads its
+    // answers has taken something a moment ago.
+    void close_slowest() {
+        while (untaken.bytes > kAllUntakenBytesMax) {
+            HttpConnection* slowest = nullptr;
+            for (Connections* clients : {&local_clients, &network_clients}) {
+                for (const auto& each : *clients) {
+                    if (!each->has_untaken()) continue;
+                    if (!slowest || each->untaken_since() < slowest->untaken_since())
+                        slowest = each.get();
+                }
+            }
+            slowest->close();
+        }
     }
 
     static void forget_closed(Connections& clients) {
@@ -147,6 +167,7 @@ struct HttpServer::Impl {
     asio::io_context& loop;
     Handler handler;
     Gate gate;
+    Untaken untaken;
     stream_protocol::acceptor local;
     tcp::acceptor network;
     asio::steady_timer sweep_timer;

@@ -166,6 +166,16 @@ class TheDoor(ServerCase):
         output, errors = waiting.communicate(timeout=60)
         self.assertEqual(waiting.returncode, 0, errors)
 
+    def test_clients_that_do_not_take_their_answers_do_not_fill_the_memory(self):
+        job = self.server.submit(["sh", "-c", "head -c 1048576 /dev/zero"])["id"]
+        self.server.wait(job)
+        asked = f"GET /api/v1/jobs/{job}/log HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
+        for count in range(60):
+            self.unix().sendall(asked * 256)
+            # Heard in its turn, behind what was asked before.
+            self.assertEqual(len(self.server.get(f"jobs/{job}/log")), MIB)
+            self.assertLess(self.memory("VmRSS"), 160 * MIB, f"after {count + 1} clients")
+
     def test_a_long_poll_ends_when_its_client_has_gone(self):
         job = self.shell("sleep 600")
         ask = f"GET /api/v1/jobs/{job}?wait=60&until=final HTTP/1.1\r\nHost: localhost\r\n"

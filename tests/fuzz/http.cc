@@ -61,6 +61,7 @@ void http(std::string_view input) {
         respond(std::move(response));
     };
     api::Gate gate("secret");
+    api::Untaken untaken;
     api::Peer peer;
     peer.is_local = peer.is_trusted = input.front() % 2 == 0;
     input.remove_prefix(1);
@@ -70,7 +71,7 @@ void http(std::string_view input) {
            "there are sockets");
     auto connection = std::make_shared<api::HttpConnection>(
         api::HttpConnection::Socket(loop, asio::generic::stream_protocol(AF_UNIX, 0), ends[0]),
-        peer, handler, gate);
+        peer, handler, gate, untaken);
     connection->start();
     std::string answers;
     bool is_open = true;
