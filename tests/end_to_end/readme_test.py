@@ -65,9 +65,13 @@ def on_terminal(script, folder, environment):
 
 class Readme(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(prefix="berth-readme-", ignore_cleanup_errors=True)
-        self.addCleanup(folder.cleanup)
-        self.clone = pathlib.Path(folder.name)
+        def folder(prefix):
+            made = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+            self.addCleanup(made.cleanup)
+            return pathlib.Path(made.name)
+        # Where people keep their clones is not ours to choose.
+        self.clone = folder("berth read me-")
+        self.home = folder("berth-home-")
         for name in linked_for("programs"):
             place = self.clone / "build/release" / name
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -76,7 +80,7 @@ class Readme(unittest.TestCase):
             shutil.copytree(ROOT / name, self.clone / name)
 
     def run_all(self, lines):
-        environment = {"HOME": str(self.clone), "PATH": os.environ["PATH"], "TERM": "xterm",
+        environment = {"HOME": str(self.home), "PATH": os.environ["PATH"], "TERM": "xterm",
                        "LANG": "C.UTF-8"}
         try:
             return on_terminal("set -ex\n" + "\n".join(lines), self.clone, environment)

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "adapters/gpu_shares/driver_limits.h"
+#include "adapters/gpu_shares/loadable.h"
 #include "adapters/gpu_shares/share_proof.h"
 #include "adapters/gpu_shares/software_gpus.h"
 
@@ -51,14 +52,26 @@ GpuShares::GpuShares(boost::asio::io_context& loop, std::unique_ptr<ports::Launc
                           if (listener_ != nullptr) listener_->on_escaped(attempt, detail);
                       }}),
       timer_(loop) {
-    if (settings_.are_simulated) software_dir_ = beside(settings_.programs, "software_gpu");
+    name_folders();
+}
+
+void GpuShares::name_folders() {
+    folders_.programs = settings_.programs;
+    const auto name = [&](const char* folder) {
+        const std::string path = beside(settings_.programs, folder);
+        const auto loaded = loadable(path, settings_.runtime + '/' + folder);
+        if (!loaded) loader_lack_ = loaded.error().message;
+        return loaded.value_or(path);
+    };
+    folders_.libraries = name("lib");
+    if (settings_.are_simulated) folders_.software = name("software_gpu");
 }
 
 base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& driver) {
     gpus_ = std::move(gpus);
     if (settings_.are_simulated) identify_software_gpus(gpus_);
-    auto interposed = std::make_unique<InterposedShares>(settings_.programs, settings_.directory,
-                                                         software_dir_, settings_.in_front);
+    auto interposed =
+        std::make_unique<InterposedShares>(folders_, settings_.directory, settings_.in_front);
     MemoryGroups groups(settings_.cgroup, settings_.cluster);
     Machine machine;
     machine.are_simulated = settings_.are_simulated;
@@ -104,8 +117,12 @@ void GpuShares::try_shares() {
     };
     const auto gpu = std::ranges::find_if(gpus_, can_be_tried);
     if (gpu == gpus_.end()) return;
-    const ProofSettings proof{settings_.programs, settings_.directory + "-proof", software_dir_,
-                              settings_.in_front, software_environment(gpu->node)};
+    if (!loader_lack_.empty()) {
+        lack_ = loader_lack_;
+        return;
+    }
+    const ProofSettings proof{folders_, settings_.directory + "-proof", settings_.in_front,
+                              software_environment(gpu->node)};
     std::string subject = proof_subject(proof);
     if (subject == tried_) return;
     tried_ = std::move(subject);
@@ -232,7 +249,7 @@ void GpuShares::add_software_gpus(ports::LaunchOrder& order) {
         if (task.gpu_indices.empty()) continue;
         if (description_lacks(task.node)) continue;
         const std::string& description = description_of(task.node);
-        put_first(order, task, "LD_LIBRARY_PATH", software_dir_);
+        put_first(order, task, "LD_LIBRARY_PATH", folders_.software);
         task.environment.push_back("BERTH_SOFTWARE_GPU=" + description);
     }
 }
@@ -283,7 +300,7 @@ NodeAbility GpuShares::ability(const std::string& node) {
 
 std::vector<std::string> GpuShares::software_environment(const std::string& node) {
     if (!settings_.are_simulated) return {};
-    return {"LD_LIBRARY_PATH=" + software_dir_, "BERTH_SOFTWARE_GPU=" + description_of(node)};
+    return {"LD_LIBRARY_PATH=" + folders_.software, "BERTH_SOFTWARE_GPU=" + description_of(node)};
 }
 
 Freezers::Manner GpuShares::freezer_manner(const std::string& node) {

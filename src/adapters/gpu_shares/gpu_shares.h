@@ -108,6 +108,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     const std::string& description_of(const std::string& node);
     bool description_lacks(const std::string& node);  // where it would have to have one
     std::vector<std::string> software_environment(const std::string& node);
+    void name_folders();
     void try_shares();  // unless that was done with these very parts
     void note_what_is_kept();
     ChildOrder probe_of(const std::string& node);
@@ -119,7 +120,8 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     ports::LauncherListener* listener_ = nullptr;
     Settings settings_;
     std::vector<Gpu> gpus_;
-    std::string software_dir_;  // empty where GPUs are real
+    ShareFolders folders_;
+    std::string loader_lack_;  // why the loader cannot be told of them
     std::unique_ptr<ShareKeeper> keeper_;
     Choice choice_;
     Freezers freezers_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/gpu_shares/interposed_shares.h"
 
-#include <filesystem>
+#include <utility>
 
 namespace berth::gpu_shares {
 namespace {
@@ -31,14 +31,12 @@ base::Result<InFront> parse_in_front(const std::string& text) {
     return base::invalid("--in-front: wanted preload, audit or mount, found \"" + text + "\"");
 }
 
-InterposedShares::InterposedShares(const std::string& programs, std::string directory,
-                                   std::string software_dir, InFront in_front)
-    : programs_(programs),
+InterposedShares::InterposedShares(ShareFolders folders, std::string directory, InFront in_front)
+    : folders_(std::move(folders)),
       directory_(std::move(directory)),
-      library_dir_((std::filesystem::path(programs).parent_path() / "lib").string()),
-      software_dir_(std::move(software_dir)),
       in_front_(in_front),
-      arbiter_(programs + "/berth-arbiter", directory_, arbiter_options(!software_dir_.empty())) {}
+      arbiter_(folders_.programs + "/berth-arbiter", directory_,
+               arbiter_options(!folders_.software.empty())) {}
 
 base::Status InterposedShares::add(const Tenant& tenant, ports::LaunchOrder& order) {
     BERTH_TRY_VOID(arbiter_.add(tenant));
@@ -55,39 +53,40 @@ base::Status InterposedShares::add(const Tenant& tenant, ports::LaunchOrder& ord
 }
 
 std::vector<std::string> InterposedShares::files() const {
-    std::vector<std::string> files{library_dir_ + "/libberth-cuda.so",
-                                   library_dir_ + "/libberth-nvml.so"};
-    if (in_front_ == InFront::Preload) files.push_back(library_dir_ + "/libberth-cuda-alias.so");
-    if (in_front_ == InFront::Audit) files.push_back(library_dir_ + "/libberth-audit.so");
-    if (software_dir_.empty()) return files;
-    files.push_back(software_dir_ + "/libcuda.so.1");
-    files.push_back(software_dir_ + "/libnvidia-ml.so.1");
+    std::vector<std::string> files{folders_.libraries + "/libberth-cuda.so",
+                                   folders_.libraries + "/libberth-nvml.so"};
+    if (in_front_ == InFront::Preload)
+        files.push_back(folders_.libraries + "/libberth-cuda-alias.so");
+    if (in_front_ == InFront::Audit) files.push_back(folders_.libraries + "/libberth-audit.so");
+    if (folders_.software.empty()) return files;
+    files.push_back(folders_.software + "/libcuda.so.1");
+    files.push_back(folders_.software + "/libnvidia-ml.so.1");
     return files;
 }
 
 void InterposedShares::put_in_front(ports::LaunchOrder& order, ports::TaskLaunch& task) const {
     if (in_front_ == InFront::Mount) return;
     if (in_front_ == InFront::Audit) {
-        put_first(order, task, "LD_AUDIT", library_dir_ + "/libberth-audit.so");
+        put_first(order, task, "LD_AUDIT", folders_.libraries + "/libberth-audit.so");
     } else {
         put_first(order, task, "LD_PRELOAD",
-                  library_dir_ + "/libberth-cuda.so:" + library_dir_ +
-                      "/libberth-cuda-alias.so:" + library_dir_ + "/libberth-nvml.so");
+                  folders_.libraries + "/libberth-cuda.so:" + folders_.libraries +
+                      "/libberth-cuda-alias.so:" + folders_.libraries + "/libberth-nvml.so");
     }
-    if (software_dir_.empty()) return;
-    task.environment.push_back("BERTH_VGPU_DRIVER=" + software_dir_ + "/libcuda.so.1");
-    task.environment.push_back("BERTH_VGPU_NVML=" + software_dir_ + "/libnvidia-ml.so.1");
+    if (folders_.software.empty()) return;
+    task.environment.push_back("BERTH_VGPU_DRIVER=" + folders_.software + "/libcuda.so.1");
+    task.environment.push_back("BERTH_VGPU_NVML=" + folders_.software + "/libnvidia-ml.so.1");
 }
 
 // Once for all tasks of the attempt: they run one command.
 void InterposedShares::put_command_under_mount(ports::LaunchOrder& order) const {
-    const std::string program = programs_ + "/berth-driver-mount";
+    const std::string program = folders_.programs + "/berth-driver-mount";
     std::vector<std::string>& command = order.spec.command;
     if (!command.empty() && command.front() == program) return;
     std::vector<std::string> words{program, "--keep", directory_ + "/driver"};
-    if (!software_dir_.empty()) {
-        words.insert(words.end(), {"--cuda", software_dir_ + "/libcuda.so.1", "--nvml",
-                                   software_dir_ + "/libnvidia-ml.so.1"});
+    if (!folders_.software.empty()) {
+        words.insert(words.end(), {"--cuda", folders_.software + "/libcuda.so.1", "--nvml",
+                                   folders_.software + "/libnvidia-ml.so.1"});
     }
     words.push_back("--");
     command.insert(command.begin(), words.begin(), words.end());

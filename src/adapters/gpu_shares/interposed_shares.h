@@ -18,11 +18,16 @@ enum class InFront { Preload, Audit, Mount };
 // "preload", "audit" or "mount". Errors: Invalid.
 base::Result<InFront> parse_in_front(const std::string& text);
 
+// Where the parts lie, by names that the loader can carry (loadable.h).
+struct ShareFolders {
+    std::string programs;
+    std::string libraries;
+    std::string software;  // the driver that stands in where GPUs are simulated; else empty
+};
+
 class InterposedShares final : public ShareKeeper {
   public:
-    // `software_dir`: of the driver that stands in where GPUs are simulated; empty = they are real.
-    InterposedShares(const std::string& programs, std::string directory, std::string software_dir,
-                     InFront in_front);
+    InterposedShares(ShareFolders folders, std::string directory, InFront in_front);
 
     base::Status add(const Tenant& tenant, ports::LaunchOrder& order) override;
     std::optional<model::GpuProfile> taken(const std::string& prefix) override {
@@ -52,10 +57,8 @@ class InterposedShares final : public ShareKeeper {
     void put_in_front(ports::LaunchOrder& order, ports::TaskLaunch& task) const;
     void put_command_under_mount(ports::LaunchOrder& order) const;
 
-    std::string programs_;
+    ShareFolders folders_;
     std::string directory_;
-    std::string library_dir_;
-    std::string software_dir_;
     InFront in_front_;
     ArbiterProcess arbiter_;
 };

@@ -33,7 +33,7 @@ base::Status ask_probe(const ProofSettings& settings, const InterposedShares& sh
     const ports::TaskLaunch& task = order.tasks.front();
     const std::int64_t share = gpu.memory.value > 0 ? gpu.memory.value / 2 : INT64_MAX;
     ChildOrder probe{order.spec.command, task.environment, true};
-    probe.words.insert(probe.words.end(), {settings.programs + "/berth-gpu-probe", "share",
+    probe.words.insert(probe.words.end(), {settings.folders.programs + "/berth-gpu-probe", "share",
                                            std::to_string(share), gpu.uuid});
     for (std::string& file : shares.files()) probe.words.push_back(std::move(file));
     probe.environment.push_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
@@ -48,8 +48,7 @@ base::Status ask_probe(const ProofSettings& settings, const InterposedShares& sh
 }
 
 base::Status prove(const ProofSettings& settings, const Gpu& gpu) {
-    InterposedShares shares(settings.programs, settings.directory, settings.software_dir,
-                            settings.in_front);
+    InterposedShares shares(settings.folders, settings.directory, settings.in_front);
     ports::LaunchOrder order = trial_order(settings, gpu);
     BERTH_TRY(tenants, tenants_of(order, {gpu}));
     BERTH_TRY_VOID(shares.add(tenants.front(), order));
@@ -63,11 +62,10 @@ base::Status prove(const ProofSettings& settings, const Gpu& gpu) {
 }  // namespace
 
 std::string proof_subject(const ProofSettings& settings) {
-    const InterposedShares shares(settings.programs, settings.directory, settings.software_dir,
-                                  settings.in_front);
+    const InterposedShares shares(settings.folders, settings.directory, settings.in_front);
     std::string subject;
     std::vector<std::string> files = shares.files();
-    files.push_back(settings.programs + "/berth-arbiter");
+    files.push_back(settings.folders.programs + "/berth-arbiter");
     for (const std::string& file : files) {
         struct stat about{};
         if (::stat(file.c_str(), &about) != 0) about = {};

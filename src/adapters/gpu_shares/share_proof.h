@@ -15,9 +15,8 @@
 namespace berth::gpu_shares {
 
 struct ProofSettings {
-    std::string programs;
+    ShareFolders folders;
     std::string directory;  // short; it is made, and gone afterwards
-    std::string software_dir;  // InterposedShares
     InFront in_front = InFront::Preload;
     std::vector<std::string> environment = {};  // of all processes that use this GPU
 };
