@@ -42,7 +42,9 @@ void EventLoop::wait(std::int64_t until_ns) {
     const int count = ::epoll_pwait2(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                      &timeout, nullptr);
     for (int index = 0; index < count; ++index) {
-        const auto watch = watches_.find(events[static_cast<std::size_t>(index)].data.u64);
+        // A copy: an epoll_event is packed, so no reference to what is in it is aligned.
+        const Id id = events[static_cast<std::size_t>(index)].data.u64;
+        const auto watch = watches_.find(id);
         if (watch == watches_.end()) continue;  // forgotten by one handled before it
         const auto on_readable = watch->second.on_readable;
         on_readable();
