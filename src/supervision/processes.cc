@@ -26,14 +26,22 @@ std::string read_small(const std::string& path) {
 struct Stat {
     char state = 'X';
     pid_t parent = 0;
+    std::uint64_t start = 0;
 };
 
 Stat stat_of(pid_t pid) {
     const std::string stat = read_small("/proc/" + std::to_string(pid) + "/stat");
     const std::size_t name_end = stat.rfind(')');  // the name may itself hold brackets
     if (name_end == std::string::npos || name_end + 4 >= stat.size()) return {};
-    return {stat[name_end + 2],
-            static_cast<pid_t>(::strtol(stat.c_str() + name_end + 4, nullptr, 10))};
+    Stat found{stat[name_end + 2]};
+    const char* rest = stat.c_str() + name_end + 3;
+    char* end = nullptr;
+    for (int field = 4; field <= 22; ++field, rest = end) {  // proc_pid_stat(5)
+        const std::uint64_t number = ::strtoull(rest, &end, 10);
+        if (field == 4) found.parent = static_cast<pid_t>(number);
+        if (field == 22) found.start = number;
+    }
+    return found;
 }
 
 // 0 when it is gone or has ended and only waits to be reaped.
@@ -77,6 +85,8 @@ std::uint64_t caught_signals(pid_t pid) {
 }
 
 bool is_living(pid_t pid) { return living_parent(pid) > 0; }
+
+std::uint64_t start_of(pid_t pid) { return stat_of(pid).start; }
 
 pid_t parent_of(pid_t pid) { return stat_of(pid).parent; }
 

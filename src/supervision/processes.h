@@ -33,6 +33,10 @@ bool is_living(pid_t pid);
 // The process above it, also where it has ended and waits to be reaped; 0 when it is gone.
 pid_t parent_of(pid_t pid);
 
+// When it began, in ticks since the machine did: with its number that names it for good. 0 when it
+// is gone.
+std::uint64_t start_of(pid_t pid);
+
 // Whether a stop signal holds it.
 bool is_stopped(pid_t pid);
 

@@ -22,6 +22,16 @@ call("cuMemAlloc_v2", ctypes.byref(pointer), ctypes.c_size_t(int(sys.argv[2]) <<
 print("pid", os.getpid(), flush=True)
 time.sleep(1000)
 """
+# Runs a command with so many processes between itself and it.
+DEEP = """
+import os, sys
+for _ in range(int(sys.argv[1])):
+    child = os.fork()
+    if child:
+        os.waitpid(child, 0)
+        os._exit(0)
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
 BY_NAME = "libcuda.so.1"
 BY_PATH = str(SOFTWARE / "libcuda.so.1")
 
@@ -112,6 +122,11 @@ class Escapes(ServerCase):
         inner = " ".join(f"'{word}'" for word in self.taker(BY_PATH, 3))
         script = f"(env -i BERTH_SOFTWARE_GPU=$BERTH_SOFTWARE_GPU setsid {inner} &) ; sleep 1000"
         job, pid = self.start(["sh", "-c", script], request={"share": 0.25})
+        self.check_is_charged(job, pid, 3)
+
+    def test_a_process_is_its_jobs_however_many_are_between_them(self):
+        command = [sys.executable, "-c", DEEP, "300", *self.taker(BY_PATH, 3)]
+        job, pid = self.start(command, request={"share": 0.25})
         self.check_is_charged(job, pid, 3)
 
     def test_only_the_job_whose_process_it_is_is_charged(self):

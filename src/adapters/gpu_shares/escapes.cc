@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "supervision/processes.h"
-#include "vgpu/arbiter/descent.h"
 
 namespace berth::gpu_shares {
 namespace {
@@ -17,17 +16,6 @@ constexpr std::chrono::seconds kLookForEscapes{1};
 std::string text_of(const GpuUser& user, const Gpu& gpu) {
     return "process " + std::to_string(user.pid) + " holds " + base::format(user.memory) +
            " of GPU " + std::to_string(gpu.index) + " of " + gpu.node;
-}
-
-// Below whose supervisor it runs; a job may have processes that call themselves supervisors.
-std::optional<AttemptId> owner_of(std::int64_t pid, const std::map<pid_t, AttemptId>& attempts) {
-    using vgpu::arbiter::supervisor_above;
-    pid_t before = static_cast<pid_t>(pid);
-    for (pid_t at = supervisor_above(before); at > 0 && at != before;
-         before = at, at = supervisor_above(at)) {
-        if (const auto found = attempts.find(at); found != attempts.end()) return found->second;
-    }
-    return {};
 }
 
 }  // namespace
@@ -89,7 +77,8 @@ void Escapes::look() {
         std::map<pid_t, AttemptId> attempts;
         for (const auto& [attempt, its_nodes] : watched_)
             attempts[sources_.supervisor(attempt)] = attempt;
-        const auto owner = [&](std::int64_t pid) { return owner_of(pid, attempts); };
+        owners_.look(std::move(attempts));
+        const auto owner = [&](std::int64_t pid) { return owners_.of(static_cast<pid_t>(pid)); };
         const auto found = seen_again(uncounted(users, holdings_, owner));
         show(found);
         charge(found);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "adapters/gpu_shares/child.h"
+#include "adapters/gpu_shares/owners.h"
 #include "adapters/gpu_shares/tenants.h"
 #include "adapters/gpu_shares/uncounted.h"
 #include "ports/share_use.h"
@@ -70,6 +71,7 @@ class Escapes {
     std::vector<Gpu> gpus_;
     std::map<ports::AttemptId, std::set<std::string>> watched_;  // the nodes that it is on
     Holdings holdings_;
+    Owners owners_;
     std::map<std::string, Node> nodes_;
     std::set<std::pair<std::string, std::int64_t>> seen_;  // GPU and process, at the last look
     std::map<std::string, std::map<std::string, base::Bytes>> charged_;  // by tenant and GPU
