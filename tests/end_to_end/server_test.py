@@ -1,11 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Starting and ending the server; jobs outlive it."""
 import os
+import pathlib
 import shutil
 import socket
 import subprocess
 
 from server_case import BIN, PATIENCE, Server, ServerCase, cpu_seconds, eventually, main
+
+
+def is_alive(pid):
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return stat.rpartition(")")[2].split()[0] != "Z"
 
 
 class TheServer(ServerCase):
@@ -55,6 +64,19 @@ class TheServer(ServerCase):
         ended = self.server.wait(job)
         self.assertEqual((ended["exit_code"], ended["attempts"]), (5, 1))
         self.assertEqual(self.server.get(f"jobs/{ends}")["exit_code"], 3)
+
+    def test_without_a_server_its_last_process_ends_with_the_last_job(self):
+        flag = self.server.data / "flag"
+        jobs = [self.shell(f"while [ ! -e {flag} ]; do sleep 0.01; done") for _ in range(3)]
+        for job in jobs:
+            self.server.wait_for_state(job, "running")
+        children = pathlib.Path(f"/proc/{self.server.pid}/task/{self.server.pid}/children")
+        names = {pid: pathlib.Path(f"/proc/{pid}/cmdline").read_text()
+                 for pid in children.read_text().split()}
+        spawner, = (pid for pid, name in names.items() if "spawner" in name)
+        self.server.kill()
+        flag.touch()
+        eventually(lambda: not is_alive(spawner))
 
     def test_down_can_end_the_jobs_first(self):
         job = self.shell("sleep 1000")

@@ -96,9 +96,11 @@ int main(int argc, char** argv) {
     ::prctl(PR_SET_CHILD_SUBREAPER, 1);
     Descriptor children = ends_of_children();
     supervisor::Brood brood;
-    while (server.is_open() || !brood.is_empty()) {
+    while (true) {
+        const int patience = brood.tend();
+        if (!server.is_open() && brood.is_empty()) return 0;
         pollfd polls[] = {{server.get(), POLLIN, 0}, {children.get(), POLLIN, 0}};
-        ::poll(polls, 2, brood.tend());
+        ::poll(polls, 2, patience);
         forget_signals(children);
         if (polls[0].revents == 0) continue;
         std::vector<Descriptor> files = supervision::receive_descriptors(server.get());
@@ -113,5 +115,4 @@ int main(int argc, char** argv) {
         brood.forget();
         supervise(std::move(files), argc > 1 ? argv[1] : nullptr);
     }
-    return 0;
 }
