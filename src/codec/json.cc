@@ -2,6 +2,7 @@
 #include "codec/json.h"
 
 #include <algorithm>
+#include <set>
 
 #include "codec/json_reader.h"
 #include "codec/json_writer.h"
@@ -12,11 +13,11 @@ namespace {
 Value read_value(JsonReader& reader);
 
 void read_members(JsonReader& reader, Value& map) {
+    std::set<std::string> seen;
     std::string_view key;
     for (reader.begin_object(); reader.next_key(key);) {
-        if (map.members.size() >= kMembersMax) reader.fail("too many names in one map");
-        if (map.find(key) != nullptr) reader.fail("\"" + std::string(key) + "\" is given twice");
         std::string name(key);
+        if (!seen.insert(name).second) reader.fail("\"" + name + "\" is given twice");
         map.members.push_back({std::move(name), read_value(reader)});
     }
 }

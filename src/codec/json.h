@@ -14,9 +14,6 @@
 
 namespace berth::codec {
 
-// More names in one map are refused: checking for doubles would take too long.
-inline constexpr std::size_t kMembersMax = 10'000;
-
 struct Member;
 
 struct Value {

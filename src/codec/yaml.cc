@@ -6,6 +6,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -74,23 +75,27 @@ class TreeReader {
         }
         if (node.IsMap()) {
             value.kind = Value::Kind::Map;
-            for (const auto& member : node) read_member(member.first, member.second, value, depth);
+            std::set<std::string> seen;
+            for (const auto& member : node) {
+                value.members.push_back(read_member(member.first, member.second, depth));
+                const std::string& name = value.members.back().name;
+                if (!seen.insert(name).second) {
+                    throw Refusal{line_of(member.first.Mark()), "\"" + name + "\" is given twice"};
+                }
+            }
         }
         return value;
     }
 
   private:
-    void read_member(const YAML::Node& key, const YAML::Node& content, Value& map, int depth) {
+    Member read_member(const YAML::Node& key, const YAML::Node& content, int depth) {
         const int line = line_of(key.Mark());
         if (!key.IsScalar()) throw Refusal{line, "wanted a name before the colon"};
         refuse_zero_bytes(key.Scalar(), line);
-        if (map.members.size() >= kMembersMax) throw Refusal{line, "too many names in one map"};
-        if (map.find(key.Scalar()) != nullptr) {
-            throw Refusal{line, "\"" + key.Scalar() + "\" is given twice"};
-        }
-        map.members.push_back({key.Scalar(), read(content, depth + 1)});
+        Member member{key.Scalar(), read(content, depth + 1)};
         // An empty value has no place of its own.
-        if (content.IsNull()) map.members.back().value.line = line;
+        if (content.IsNull()) member.value.line = line;
+        return member;
     }
 
     int values_ = 0;
