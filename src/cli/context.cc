@@ -6,18 +6,24 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 namespace berth::cli {
 namespace {
 
-void write_all(int descriptor, std::string_view text) {
+// Of the whole process, as standard output is.
+int print_error = 0;
+
+// The number of the error that kept it from being written, or 0.
+int write_all(int descriptor, std::string_view text) {
     while (!text.empty()) {
         const ssize_t written = ::write(descriptor, text.data(), text.size());
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;  // nobody listens any more
+        if (written < 0) return errno;
         text.remove_prefix(static_cast<std::size_t>(written));
     }
+    return 0;
 }
 
 std::string environment(const char* name) {
@@ -67,7 +73,15 @@ Outcome<ServerAddress> parse_url(const std::string& url) {
 
 }  // namespace
 
-void print(std::string_view text) { write_all(STDOUT_FILENO, text); }
+void print(std::string_view text) {
+    if (print_error == 0) print_error = write_all(STDOUT_FILENO, text);
+}
+
+Success all_printed() {
+    if (print_error == 0) return {};
+    return refuse(kServerUnreachable,
+                  std::string("cannot write to standard output: ") + std::strerror(print_error));
+}
 
 void print_notice(std::string_view text) { write_all(STDERR_FILENO, text); }
 

@@ -28,6 +28,8 @@ struct Context {
 
 // Writes all of `text` to standard output.
 void print(std::string_view text);
+// Whether everything printed was written.
+Success all_printed();
 // Writes all of `text` to standard error.
 void print_notice(std::string_view text);
 

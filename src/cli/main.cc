@@ -70,16 +70,7 @@ int run_chosen(Context& context, const Arguments& leading, const Chosen& chosen)
     return chosen.verb->run(context, *arguments);
 }
 
-}  // namespace
-
-int main(int argc, char** argv, std::span<const Verb> system_verbs) {
-    Context context;
-    context.program = argc > 0 ? argv[0] : "berth";
-    context.verbs = all_verbs(system_verbs);
-    const std::vector<std::string> typed(argv + (argc > 0 ? 1 : 0), argv + argc);
-    context.out = style_of(1, {});
-    context.err = style_of(2, {});
-
+int run(Context& context, const std::vector<std::string>& typed) {
     const Outcome<Arguments> leading = parse_arguments(kLeading, typed);
     if (!leading) return report(context, leading.error());
     if (leading->has("version")) {
@@ -93,6 +84,21 @@ int main(int argc, char** argv, std::span<const Verb> system_verbs) {
     const Outcome<Chosen> chosen = choose_verb(context, leading->command);
     if (!chosen) return report(context, chosen.error());
     return run_chosen(context, *leading, *chosen);
+}
+
+}  // namespace
+
+int main(int argc, char** argv, std::span<const Verb> system_verbs) {
+    Context context;
+    context.program = argc > 0 ? argv[0] : "berth";
+    context.verbs = all_verbs(system_verbs);
+    context.out = style_of(1, {});
+    context.err = style_of(2, {});
+    const int code = run(context, {argv + (argc > 0 ? 1 : 0), argv + argc});
+    const Success printed = all_printed();
+    if (printed) return code;
+    const int unprinted = report(context, printed.error());
+    return code == kDone ? unprinted : code;
 }
 
 }  // namespace berth::cli

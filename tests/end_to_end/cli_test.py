@@ -222,6 +222,15 @@ class Verbs(ServerCase):
         self.assertEqual(waiting.returncode, 121)
         self.berth("cancel", 3)
 
+    def test_what_cannot_be_printed_is_no_success(self):
+        for words in (("ls", "-a", "-o", "json"), ("submit", "-q", "--", "true"), ("--version",)):
+            with open("/dev/full", "w") as full:
+                result = subprocess.run([BERTH, *words], stdout=full, stderr=subprocess.PIPE,
+                                        text=True, env=self.server.environment)
+            self.assertEqual(result.returncode, 125, words)
+            self.assertEqual(result.stderr, "berth: cannot write to standard output: "
+                                            "No space left on device\n")
+
     def test_what_was_understood_is_said(self):
         notice = self.berth("submit", "-g", "2", "--", "true").stderr
         self.assertRegex(notice, r"2 GPUs \| project default \| train \| .* \| may be paused")
