@@ -157,7 +157,7 @@ bool HttpConnection::parse() {
             request.put(asio::buffer(inbox_.data() + parsed_, inbox_.size() - parsed_), error);
         if (error == http::error::need_more) return true;
         if (error == http::error::body_limit)
-            return refuse(problem(413, "the body is too large")), false;
+            return refuse(problem(413, "a request has at most 1 MiB, this one has more")), false;
         if (error == http::error::header_limit)
             return refuse(problem(431, "the header is too large")), false;
         if (error) return refuse(problem(400, "this is not HTTP: " + error.message())), false;

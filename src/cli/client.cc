@@ -27,7 +27,8 @@ std::string text_of(const codec::Value& value, std::string_view name) {
 
 int exit_code_of_status(int status) {
     switch (status) {
-        case 400: return kBadUsage;
+        case 400:
+        case 413: return kBadUsage;
         case 401:
         case 403: return kForbidden;
         case 404: return kNoSuchThing;
@@ -44,12 +45,6 @@ std::string seconds_text(base::Duration wait) {
 
 constexpr int kPageRows = 250;  // what a server answers without keeping others waiting
 constexpr int kBusyRetries = 2;
-
-// The server was too busy to hear the request, and nothing of it was done.
-bool is_busy(const HttpResponse& response) {
-    return response.status == 503 && !response.header("retry-after").empty() &&
-           response.header("connection") == "close";
-}
 
 template <typename T>
 tl::unexpected<Failure> unreadable(const base::Result<T>& answer) {
@@ -104,7 +99,7 @@ void Client::take_notice(const HttpResponse& response) {
 
 Outcome<HttpResponse> Client::send(const HttpRequest& request, base::Duration extra) {
     auto response = connection_.send(request, patience_ + extra);
-    for (int again = 0; again < kBusyRetries && response && is_busy(*response); ++again) {
+    for (int again = 0; again < kBusyRetries && response && response->is_turned_away(); ++again) {
         std::this_thread::sleep_for(std::chrono::seconds(1));
         response = connection_.send(request, patience_ + extra);
     }

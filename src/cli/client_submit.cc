@@ -37,7 +37,7 @@ std::string random_key() {
 // Whether the server, if it heard the request, may have taken the job.
 bool may_have_taken(const base::Result<HttpResponse>& response, bool was_sent) {
     if (!response) return was_sent;
-    return response->status == 503 &&
+    return response->status == 503 && !response->is_turned_away() &&
            codec::parse_problem(response->body).code == base::ErrorCode::Unavailable;
 }
 
@@ -59,8 +59,10 @@ Outcome<JobAnswer> Client::submit(const model::Submission& submission) {
         Failure failure = response ? refused(*response) : no_answer(response.error());
         // Until it is settled by an answer of another kind.
         const bool is_settled = failure.exit_code != kServerUnreachable;
-        if (!may_be_taken || is_settled) return tl::unexpected(std::move(failure));
+        const bool may_be_heard = response && response->is_turned_away();
+        if (is_settled || !(may_be_taken || may_be_heard)) return tl::unexpected(failure);
         if (clock_now() >= give_up) {
+            if (!may_be_taken) return tl::unexpected(failure);
             failure.cause += "; whether the job was taken is not known";
             failure.remedy = "berth ls, or submit the same again with --key " + key;
             return tl::unexpected(std::move(failure));

@@ -118,6 +118,10 @@ std::string_view HttpResponse::header(std::string_view lower_case_name) const {
     return {};
 }
 
+bool HttpResponse::is_turned_away() const {
+    return status == 503 && !header("retry-after").empty() && header("connection") == "close";
+}
+
 HttpConnection::HttpConnection(ServerAddress address, int interrupt)
     : address_(std::move(address)), interrupt_(interrupt) {}
 
@@ -158,7 +162,7 @@ base::Result<HttpResponse> HttpConnection::send(const HttpRequest& request,
 base::Result<HttpResponse> HttpConnection::exchange(const std::string& text, bool wants_body,
                                                     std::int64_t deadline_ms) {
     has_sent_ = true;
-    BERTH_TRY_VOID(write_all(text, deadline_ms));
+    BERTH_TRY(is_whole, write_all(text, deadline_ms));
     HttpResponse response;
     BERTH_TRY(status_line, read_line(deadline_ms));
     if (!status_line.starts_with("HTTP/1.") || status_line.size() < 12) {
@@ -177,6 +181,7 @@ base::Result<HttpResponse> HttpConnection::exchange(const std::string& text, boo
     }
     const bool has_body = wants_body && response.status != 204 && response.status != 304;
     if (has_body) BERTH_TRY_VOID(read_body(response, deadline_ms));
+    if (!is_whole) close();
     return response;
 }
 
@@ -195,18 +200,20 @@ base::Status HttpConnection::wait_for(short events, std::int64_t deadline_ms) co
     }
 }
 
-base::Status HttpConnection::write_all(std::string_view text, std::int64_t deadline_ms) {
+base::Result<bool> HttpConnection::write_all(std::string_view text, std::int64_t deadline_ms) {
     while (!text.empty()) {
         const ssize_t sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
         if (sent > 0) {
             text.remove_prefix(static_cast<std::size_t>(sent));
         } else if (errno == EAGAIN || errno == EINTR) {
-            BERTH_TRY_VOID(wait_for(POLLOUT, deadline_ms));
+            BERTH_TRY_VOID(wait_for(POLLIN | POLLOUT, deadline_ms));
+            char byte = 0;
+            if (::recv(socket_, &byte, 1, MSG_PEEK) >= 0) return false;
         } else {
-            return fail(ErrorCode::Unavailable, "the connection to the server broke");
+            return false;
         }
     }
-    return {};
+    return true;
 }
 
 // Reads first and waits only when nothing is there: a kept connection usually has its answer in

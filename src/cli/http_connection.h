@@ -28,6 +28,8 @@ struct HttpResponse {
     std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
 
     std::string_view header(std::string_view lower_case_name) const;
+    // The server was too busy to hear the request, and nothing of it was done.
+    bool is_turned_away() const;
 };
 
 struct ServerAddress {
@@ -63,7 +65,9 @@ class HttpConnection {
     void close();
     base::Result<HttpResponse> exchange(const std::string& text, bool wants_body,
                                         std::int64_t deadline_ms);
-    base::Status write_all(std::string_view text, std::int64_t deadline_ms);
+    // False when the server answers, or reads no more, before it has all of it: one that refuses
+    // says why at once.
+    base::Result<bool> write_all(std::string_view text, std::int64_t deadline_ms);
     base::Status read_more(std::int64_t deadline_ms);
     base::Status wait_for(short events, std::int64_t deadline_ms) const;
     base::Status read_body(HttpResponse& response, std::int64_t deadline_ms);

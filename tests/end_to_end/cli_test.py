@@ -231,6 +231,19 @@ class Verbs(ServerCase):
             self.assertEqual(result.stderr, "berth: cannot write to standard output: "
                                             "No space left on device\n")
 
+    def test_a_job_that_is_too_large_to_be_sent_is_refused_and_not_unknown(self):
+        file = self.server.data / "huge.yaml"
+        for size in (1_100_000, 5_000_000):
+            file.write_text("run: 'x'\nenv: {" + ", ".join(
+                f"A{i}: '{'x' * 100_000}'" for i in range(size // 100_000)) + "}\n")
+            result = self.berth("submit", file, code=124)
+            self.assertIn("at most 1 MiB", result.stderr)
+            self.assertNotIn("not known", result.stderr)
+        # Bytes that are no text take six of JSON each.
+        result = self.berth("submit", "--", "true", *["\x01" * 100_000] * 7, code=124)
+        self.assertIn("at most 1 MiB", result.stderr)
+        self.assertEqual(self.server.get("jobs")["items"], [])
+
     def test_what_was_understood_is_said(self):
         notice = self.berth("submit", "-g", "2", "--", "true").stderr
         self.assertRegex(notice, r"2 GPUs \| project default \| train \| .* \| may be paused")

@@ -156,6 +156,9 @@ class TheDoor(ServerCase):
         failed = self.server.berth("status", check=False)
         self.assertNotEqual(failed.returncode, 0)
         self.assertIn(f"{OWN_MAX} connections here", failed.stderr)
+        failed = self.server.berth("submit", "--", "true", check=False)
+        self.assertIn(f"{OWN_MAX} connections here", failed.stderr)
+        self.assertNotIn("not known", failed.stderr)
         # TCP has a budget of its own.
         self.assertEqual(self.ask(token=self.token)[0], 200)
         environment = dict(self.server.environment)
