@@ -24,10 +24,6 @@ std::string directory_of(const std::string& jobs_dir, model::JobId job) {
     return jobs_dir + '/' + std::to_string(job.value - job.value % kJobsPerDirectory);
 }
 
-std::string status_path(const std::string& jobs_dir, ports::AttemptId id) {
-    return attempt_prefix(jobs_dir, id) + ".status";
-}
-
 std::string read_all(const Descriptor& file) {
     std::string text;
     char buffer[4096];
@@ -75,6 +71,10 @@ Descriptor open_or_make(const std::string& path) {
 std::string attempt_prefix(const std::string& jobs_dir, ports::AttemptId id) {
     return directory_of(jobs_dir, id.job) + '/' + std::to_string(id.job.value) + '.' +
            std::to_string(id.attempt);
+}
+
+std::string status_path(const std::string& jobs_dir, ports::AttemptId id) {
+    return attempt_prefix(jobs_dir, id) + ".status";
 }
 
 std::string log_path(const std::string& jobs_dir, ports::AttemptId id, int task) {

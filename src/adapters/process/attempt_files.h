@@ -21,6 +21,7 @@ namespace berth::process {
 
 // What the names of its files begin with.
 std::string attempt_prefix(const std::string& jobs_dir, ports::AttemptId id);
+std::string status_path(const std::string& jobs_dir, ports::AttemptId id);
 std::string log_path(const std::string& jobs_dir, ports::AttemptId id, int task);
 std::string checkpoint_directory(const std::string& jobs_dir, model::JobId job);
 

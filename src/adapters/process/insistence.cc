@@ -2,7 +2,10 @@
 #include "adapters/process/insistence.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 
 #include "adapters/process/attempt_files.h"
@@ -10,6 +13,8 @@
 
 namespace berth::process {
 namespace {
+
+namespace fs = std::filesystem;
 
 // 0 when nothing of the attempt is known to live.
 pid_t supervisor_of(const std::string& jobs_dir, ports::AttemptId id) {
@@ -24,13 +29,26 @@ bool is_ours(pid_t pid) {
     return name == "berth-supervisor";
 }
 
+bool has_open(pid_t pid, const struct stat& file) {
+    std::error_code none;
+    for (const auto& open : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", none)) {
+        struct stat about{};
+        const bool is_there = ::stat(open.path().c_str(), &about) == 0;
+        if (is_there && about.st_dev == file.st_dev && about.st_ino == file.st_ino) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 void wake_supervisor(const std::string& jobs_dir, ports::AttemptId id) {
-    const pid_t pid = supervisor_of(jobs_dir, id);
-    if (pid <= 1) return;
-    const pid_t target = supervision::is_living(pid) ? pid : supervision::parent_of(pid);
-    if (target > 1 && is_ours(target)) ::kill(target, SIGCONT);
+    struct stat status{};
+    if (::stat(status_path(jobs_dir, id).c_str(), &status) != 0) return;
+    std::error_code none;
+    for (const auto& process : fs::directory_iterator("/proc", none)) {
+        const pid_t pid = std::atoi(process.path().filename().c_str());
+        if (pid > 1 && is_ours(pid) && has_open(pid, status)) ::kill(pid, SIGCONT);
+    }
 }
 
 void kill_supervisor(const std::string& jobs_dir, ports::AttemptId id, Only only) {

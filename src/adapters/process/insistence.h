@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What if the supervisor of an attempt stands still? Whoever may send it signals may have stopped
-// it, or its spawner. Its process is known from the status file, and is not another one while that
-// is locked.
+// it, or its spawner, which ends what it leaves. Both keep the status file open: by that they are
+// found. Its process is named there, and is not another one while that is locked.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace berth::process {
 
-// Has it go on; where it was killed and its spawner has not noticed, that one.
+// Has it go on, and its spawner, also one of a server before this one.
 void wake_supervisor(const std::string& jobs_dir, ports::AttemptId id);
 
 enum class Only { IfStopped, Anyhow };
