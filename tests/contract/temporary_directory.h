@@ -14,7 +14,9 @@ namespace berth::tests {
 
 class TemporaryDirectory {
   public:
-    TemporaryDirectory() : path_(std::filesystem::temp_directory_path() / "berth-test-XXXXXX") {
+    explicit TemporaryDirectory(
+        const std::filesystem::path& place = std::filesystem::temp_directory_path())
+        : path_(place / "berth-test-XXXXXX") {
         BERTH_CHECK(::mkdtemp(path_.data()) != nullptr, "a temporary directory can be made");
     }
     ~TemporaryDirectory() {
