@@ -15,16 +15,15 @@ bool equal_ignoring_case(std::string_view one, std::string_view other) {
     return std::ranges::equal(one, other, {}, lower, lower);
 }
 
-// "localhost:7433" -> "localhost", "[::1]:7433" -> "[::1]".
-std::string_view name_in(std::string_view host) {
-    if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
-    return host.substr(0, host.find(':'));
-}
-
+// "localhost", "localhost:7433" and nothing else behind it.
 bool is_this_machine(std::string_view host) {
-    const std::string_view name = name_in(host);
-    return std::ranges::any_of(std::array<std::string_view, 3>{"localhost", "127.0.0.1", "[::1]"},
-                               [&](auto known) { return equal_ignoring_case(name, known); });
+    constexpr std::array<std::string_view, 3> kNames{"localhost", "127.0.0.1", "[::1]"};
+    return std::ranges::any_of(kNames, [&](std::string_view name) {
+        if (!equal_ignoring_case(host.substr(0, name.size()), name)) return false;
+        const std::string_view port = host.substr(name.size());
+        return port.empty() ||
+               (port[0] == ':' && port.find_first_not_of("0123456789", 1) == port.npos);
+    });
 }
 
 // A page that this server itself would have sent.

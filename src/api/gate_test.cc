@@ -39,7 +39,8 @@ TEST_CASE("a name that only points to this machine is none of its names") {
         CHECK(status_of(gate, with_token(host)) == 200);
     }
     for (const char* host : {"", "evil.example", "localhost.evil.example", "127.0.0.1.evil.example",
-                             "127.0.0.2", "[::1", "[::2]", "::1", "x:localhost", ":7433", "["}) {
+                             "127.0.0.2", "[::1", "[::2]", "::1", "x:localhost", ":7433", "[",
+                             "[::1]evil", "[::1]:x", "localhost:80@evil.example"}) {
         CAPTURE(host);
         CHECK(status_of(gate, with_token(host)) == 421);
     }

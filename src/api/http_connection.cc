@@ -172,8 +172,12 @@ bool HttpConnection::parse() {
 
 bool HttpConnection::hear() {
     const auto& message = parser_->request.get();
+    const std::size_t origins = message.count(http::field::origin);
+    const std::string_view origin = text_of(message[http::field::origin]);
+    // A page that does not say where it is from, or says it twice, is another site's.
+    const bool is_unclear = origins > 1 || (origins == 1 && origin.empty());
     const Sender sender{text_of(message[http::field::authorization]),
-                        text_of(message[http::field::host]), text_of(message[http::field::origin]),
+                        text_of(message[http::field::host]), is_unclear ? "null" : origin,
                         message.count(http::field::host) == 1};
     const auto now = Clock::now();
     if (const auto refusal = gate_.refusal(peer_, sender, now)) return refuse(*refusal), false;
@@ -193,18 +197,21 @@ void HttpConnection::dispatch() {
     closes_ = !message.keep_alive();
     const std::uint64_t slot = first_slot_ + answers_.size();
     answers_.emplace_back();
+    const bool has_body = message.method() != http::verb::head;
+    Respond respond = [weak = weak_from_this(), slot, has_body](Response response) {
+        if (!has_body) response.body.clear();
+        if (const auto self = weak.lock()) self->answer(slot, std::move(response));
+    };
     Request request;
     if (!parse_target(text_of(message.target()), request)) {
-        return answer(slot, problem(400, "the address has a broken %-escape"));
+        return respond(problem(400, "the address has a broken %-escape"));
     }
     request.method = text_of(message.method_string());
     request.idempotency_key = text_of(message["Idempotency-Key"]);
     request.user = peer_.user;
     request.body = std::move(message.body());
     request.client = weak_from_this();
-    handler_(std::move(request), [weak = weak_from_this(), slot](Response response) {
-        if (const auto self = weak.lock()) self->answer(slot, std::move(response));
-    });
+    handler_(std::move(request), std::move(respond));
 }
 
 // Nothing behind a request that is not read can be read either.

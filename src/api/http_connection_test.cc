@@ -126,6 +126,26 @@ TEST_CASE("every request of a connection shows the token") {
     CHECK(line.has_heard("HTTP/1.1 401 "));
 }
 
+TEST_CASE("a page that says twice or not at all where it is from is none of ours") {
+    for (const std::string origin : {"Origin: \r\n", "Origin:\r\nOrigin: http://localhost\r\n",
+                                     "Origin: http://localhost\r\nOrigin: http://evil\r\n"}) {
+        CAPTURE(origin);
+        Line line;
+        line.start();
+        line.say("GET /x HTTP/1.1\r\n" + kHost + kToken + origin + "\r\n");
+        CHECK(line.has_heard("HTTP/1.1 403 "));
+    }
+}
+
+TEST_CASE("HEAD is answered without a body") {
+    Line line(true);
+    line.start();
+    line.say("HEAD /big HTTP/1.1\r\n" + kHost + "\r\n");
+    CHECK(line.heard().ends_with("\r\n\r\n"));
+    line.say("HEAD /%zz HTTP/1.1\r\n" + kHost + "\r\n");
+    CHECK(line.heard().ends_with("\r\n\r\n"));
+}
+
 TEST_CASE("a header has to be there in time, however its bytes drip") {
     for (const bool is_local : {false, true}) {
         CAPTURE(is_local);
