@@ -9,6 +9,8 @@
 #include <string_view>
 #include <utility>
 
+#include "model/limits.h"
+
 namespace berth::codec {
 namespace {
 
@@ -108,6 +110,11 @@ class Checker {
             if (!met.insert(parent->name).second) {
                 return report(place, "parent",
                               "project " + in_quotes(parent->name) + " is below itself");
+            }
+            if (met.size() > model::kProjectLevelsMax) {
+                return report(place, "parent",
+                              "wanted at most " + std::to_string(model::kProjectLevelsMax) +
+                                  " projects above each other");
             }
             at = parent;
         }

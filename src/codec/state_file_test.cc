@@ -241,6 +241,16 @@ TEST_CASE("bad input is one line naming file, line, field, what was wanted and w
     for (const auto& [text, wanted] : cases) CHECK(error_of(text) == wanted);
 }
 
+TEST_CASE("projects stand in as many levels as anywhere, and each walk up ends there") {
+    std::string text = "projects:\n  - {name: p0}\n";
+    for (int i = 1; i < 32; ++i) {
+        text += "  - {name: p" + std::to_string(i) + ", parent: p" + std::to_string(i - 1) + "}\n";
+    }
+    CHECK(good(text).projects.size() == 32);
+    CHECK(error_of(text + "  - {name: p32, parent: p31}\n") ==
+          "state.yaml:34: projects[32].parent: wanted at most 32 projects above each other");
+}
+
 TEST_CASE("all that JSON allows is read, and says the same as YAML") {
     const auto json = good(
         "{\t\"now\":\"1m\",\r\n\t\"projects\":[{\"name\":\"caf\\u00e9 "
