@@ -5,6 +5,7 @@
 
 #include "cli/yaml_text.h"
 #include "codec/json.h"
+#include "model/limits.h"
 
 namespace berth::cli {
 namespace {
@@ -28,6 +29,26 @@ std::size_t short_end(std::string_view json, std::size_t start) {
         i = c == '"' ? string_end(json, i) : i + 1;
     }
     return json.npos;
+}
+
+// The text of a document with what steers a terminal escaped. Outside of quotes none of it stands
+// but newlines.
+std::string escaped(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        const std::size_t control = model::control_length(text.substr(i));
+        if (control < 2) {
+            out += text[i++];
+            continue;
+        }
+        unsigned point = static_cast<unsigned char>(text[i]) & (control == 2 ? 0x1fU : 0x0fU);
+        for (std::size_t k = 1; k < control; ++k) point = point << 6 | (text[i + k] & 0x3fU);
+        out += "\\u";
+        for (const unsigned shift : {12U, 8U, 4U, 0U})
+            out += "0123456789abcdef"[point >> shift & 15];
+        i += control;
+    }
+    return out;
 }
 
 // Flat JSON on one line, a space behind each comma and colon.
@@ -80,7 +101,7 @@ void print_document(const Arguments& arguments, std::string_view json) {
     const bool as_yaml = !arguments.has("json") && arguments.text("output") == "yaml";
     if (as_yaml) {
         if (const auto document = codec::parse_json(json, "answer")) {
-            return print("---\n" + yaml_text(*document));
+            return print("---\n" + escaped(yaml_text(*document)));
         }
     }
     print(indented_json(json));
@@ -119,7 +140,7 @@ std::string indented_json(std::string_view json) {
             out += c;
         }
     }
-    return out + "\n";
+    return escaped(out) + "\n";
 }
 
 }  // namespace berth::cli

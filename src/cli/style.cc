@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "model/limits.h"
+
 namespace berth::cli {
 namespace {
 
@@ -139,10 +141,8 @@ std::string printable(std::string_view text) {
     clean.reserve(text.size());
     while (!text.empty()) {
         const Decoded next = decode(text);
-        const bool is_control = next.point < 0x20 || next.point == 0x7F ||
-                                (next.point >= 0x80 && next.point < 0xA0) ||
-                                (next.bytes == 1 && next.point >= 0x80);
-        if (is_control) {
+        const bool is_stray = next.bytes == 1 && next.point >= 0x80;
+        if (is_stray || model::control_length(text) > 0) {
             clean += next.point == '\n' || next.point == '\t' ? ' ' : '?';
         } else {
             clean += text.substr(0, next.bytes);

@@ -24,6 +24,10 @@ Table sample_table() {
 
 }  // namespace
 
+TEST_CASE("what turns or steers a terminal is escaped in documents") {
+    CHECK(indented_json("[\"a\u202eb\u009b\u00e9\"]") == "[\"a\\u202eb\\u009b\u00e9\"]\n");
+}
+
 TEST_CASE("a table is cut to the width, in proportion to what columns are worth") {
     CHECK(sample_table().render(kAsciiStyle) ==
           "  ID  NAME      WHY\n"
@@ -76,6 +80,7 @@ TEST_CASE("text of users cannot steer the terminal") {
     CHECK(printable("a\x1b[31mb\nc\td\x7f") == "a?[31mb c d?");
     CHECK(printable("bad \xff utf8 \xc3") == "bad ? utf8 ?");
     CHECK(printable("Zürich") == "Zürich");
+    CHECK(printable("a\u202eb\u009bc\u2066\ufeff") == "a?b?c??");
 }
 
 TEST_CASE("json is indented, short lists stay on one line") {

@@ -17,9 +17,12 @@ constexpr std::size_t kMatrixRowBytesMax = 1024;
 
 std::string in_quotes(std::string_view text) {
     static constexpr std::size_t kShown = 40;
-    std::string shown(text.substr(0, kShown));
-    std::ranges::replace_if(
-        shown, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+    std::string shown;
+    for (std::size_t i = 0; i < text.size() && i < kShown;) {
+        const std::size_t control = control_length(text.substr(i));
+        shown += control > 0 ? '?' : text[i];
+        i += std::max<std::size_t>(control, 1);
+    }
     return "\"" + shown + (text.size() > kShown ? "...\"" : "\"");
 }
 
@@ -159,9 +162,33 @@ Status check_words(std::string_view field, const std::vector<std::string>& words
 }  // namespace
 
 bool is_name(std::string_view text) {
-    return !text.empty() && text.size() <= kNameBytesMax && std::ranges::none_of(text, [](char c) {
-        return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
-    });
+    if (text.empty() || text.size() > kNameBytesMax) return false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (control_length(text.substr(i)) > 0) return false;
+    }
+    return true;
+}
+
+std::size_t control_length(std::string_view text) {
+    struct Range {
+        std::string_view first, last;
+    };
+    static constexpr Range kRanges[] = {
+        {"\xC2\x80", "\xC2\x9F"},          // C1
+        {"\xD8\x9C", "\xD8\x9C"},          // U+061C
+        {"\xE2\x80\x8E", "\xE2\x80\x8F"},  // U+200E, U+200F
+        {"\xE2\x80\xA8", "\xE2\x80\xAE"},  // U+2028 to U+202E
+        {"\xE2\x81\xA6", "\xE2\x81\xA9"},  // U+2066 to U+2069
+        {"\xEF\xBB\xBF", "\xEF\xBB\xBF"},  // U+FEFF
+    };
+    if (text.empty()) return 0;
+    const auto byte = static_cast<unsigned char>(text[0]);
+    if (byte < 0x80) return byte < 0x20 || byte == 0x7f ? 1 : 0;
+    for (const auto& [first, last] : kRanges) {
+        const std::string_view start = text.substr(0, first.size());
+        if (start >= first && start <= last) return first.size();
+    }
+    return 0;
 }
 
 Status check_limits(const JobSpec& spec) {

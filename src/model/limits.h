@@ -48,6 +48,11 @@ inline constexpr std::array<std::string_view, 6> kPauseSignals{"auto", "TERM", "
 // A name that can stand in a table: 1 to 200 bytes, no control characters.
 bool is_name(std::string_view text);
 
+// How many bytes the control character at the start of `text` has; 0 = another one is there. Those
+// of C0 and C1, which steer a terminal, and those that end a line or turn its direction (Unicode's
+// bidirectional controls, line and paragraph separator, byte order mark).
+std::size_t control_length(std::string_view text);
+
 base::Status check_limits(const JobSpec& spec);  // an empty name is one that will be made up
 base::Status check_limits(const LaunchSpec& launch);
 base::Status check_limits(const Node& node);

@@ -262,7 +262,12 @@ TEST_CASE("names have no control characters, and programs no zero bytes") {
           "name: wanted a name without control characters, found \"a?b\"");
     CHECK(refusal(R"("gpu_model":"\u0001")") ==
           "gpu_model: wanted a name without control characters, found \"?\"");
-    CHECK(refusal(R"("name":"\u00e4 b/c")") == "taken");
+    for (const char* steers :
+         {"\\u009b", "\\u0085", "\\u200f", "\\u2028", "\\u202e", "\\u2066", "\\ufeff", "\\u061c"}) {
+        CHECK(refusal(std::string(R"("name":"a)") + steers + R"(b")") ==
+              "name: wanted a name without control characters, found \"a?b\"");
+    }
+    CHECK(refusal(R"("name":"\u00e4\u00a0 b/c \u65e5\u2019\u200d\ud83d\ude80")") == "taken");
     model::LaunchSpec launch;
     launch.command = {"train"};
     CHECK(model::check_limits(launch).has_value());
