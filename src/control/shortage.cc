@@ -28,8 +28,9 @@ base::Error RoomWatch::refusal() const {
 std::string shortage_text(const ports::Room& room) {
     const std::string place = "\"" + room.path + "\"";
     std::string found = place + " has " + base::format(room.free) + " free";
-    if (!room.has_names) {
-        found = "no more files can be made in " + place + " (no inode is free)";
+    if (room.files < ports::kFilesWanted) {
+        found = place + " has room for " + std::to_string(room.files) + " more files, " +
+                std::to_string(ports::kFilesWanted) + " are wanted (inodes)";
     } else if (room.is_short()) {
         found += ", " + base::format(room.wanted) + " are wanted";
     } else {

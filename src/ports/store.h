@@ -35,16 +35,19 @@ struct FinishedQuery {
     int limit = 100;
 };
 
+// New work makes files, and the log needs some beside them.
+inline constexpr std::int64_t kFilesWanted = 16;
+
 // What is left of the file system on which the log and the files of jobs lie.
 struct Room {
     std::string path;        // of the data directory
     base::Bytes free{0};
     base::Bytes wanted{0};   // with less than this, new work finds no room; 0 = not known
-    bool has_names = true;   // files can be made
+    std::int64_t files = kFilesWanted;  // that can still be made; at least as many = not known
 
-    bool is_short() const { return free < wanted || !has_names; }
+    bool is_short() const { return free < wanted || files < kFilesWanted; }
     // More than just enough, so that what begins again does not end at once.
-    bool is_ample() const { return free.value >= 2 * wanted.value && has_names; }
+    bool is_ample() const { return free.value >= 2 * wanted.value && files >= kFilesWanted; }
 };
 
 // Used from one thread.

@@ -51,6 +51,25 @@ TEST_CASE("without room nothing new is taken up, and the cause is told with what
     CHECK_FALSE(world.controller->has_failed());
 }
 
+TEST_CASE("without room for files it is told how many there are and how many are wanted") {
+    World world;
+    ports::Room room = room_with(1000);
+    room.files = 15;
+    world.store.set_room(room);
+    look_again(world);
+    const auto answer = world.submit(World::job_of("a", 1));
+    world.step();
+    REQUIRE(answer->refusal.has_value());
+    CHECK(answer->refusal->error.message.starts_with(
+        "the disk is full: \"/data\" has room for 15 more files, 16 are wanted (inodes); "));
+    room.files = 16;
+    world.store.set_room(room);
+    look_again(world);
+    const auto taken = world.submit(World::job_of("a", 1));
+    world.step();
+    CHECK(taken->job.is_valid());
+}
+
 TEST_CASE("without room running jobs go on, may be cancelled, and their ends are written down") {
     World world;
     const JobId ends = world.run("a", 1);

@@ -16,7 +16,6 @@ constexpr std::int64_t kReserveMax = 64 * kMebibyte;
 constexpr std::int64_t kReservePart = 8;  // of a small file system
 constexpr std::int64_t kWantedMax = 64 * kMebibyte;
 constexpr std::int64_t kWantedPart = 32;
-constexpr fsfilcnt_t kNamesMin = 16;
 
 std::int64_t size_of(const struct statvfs& about, fsblkcnt_t blocks) {
     return static_cast<std::int64_t>(blocks) * static_cast<std::int64_t>(about.f_frsize);
@@ -30,7 +29,7 @@ ports::Room room_of(const std::string& directory) {
     const std::int64_t wanted = size_of(about, about.f_blocks) / kWantedPart;
     return {directory, base::Bytes{size_of(about, about.f_bavail)},
             base::Bytes{std::min(kWantedMax, wanted)},
-            about.f_files == 0 || about.f_favail >= kNamesMin};
+            about.f_files == 0 ? ports::kFilesWanted : static_cast<std::int64_t>(about.f_favail)};
 }
 
 base::Bytes reserve_of(const std::string& directory) {
