@@ -76,6 +76,7 @@ void HttpConnection::look(Clock::time_point now) {
     if (is_writing_ && now - untaken_since_ > kStalledMax) return close();
     if (is_draining_ || is_writing_) return;
     if (!answers_.empty() && has_gone(now)) return close();
+    if (!answers_.empty() && is_brief_ && quiet > kBriefMax) return close();
     if (closes_) return;
     const bool is_in_body = parser_->is_heard;
     // Who has not shown yet that it may ask has to begin at once.
@@ -194,7 +195,7 @@ bool HttpConnection::hear() {
 
 void HttpConnection::dispatch() {
     auto& message = parser_->request.get();
-    closes_ = !message.keep_alive();
+    closes_ = !message.keep_alive() || is_brief_;
     const std::uint64_t slot = first_slot_ + answers_.size();
     answers_.emplace_back();
     const bool has_body = message.method() != http::verb::head;

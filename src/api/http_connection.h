@@ -40,6 +40,7 @@ inline constexpr std::chrono::seconds kNetworkHeaderMax{5};  // the same on TCP,
 inline constexpr std::chrono::seconds kBodyMax{30};  // for a body, from the end of its header
 inline constexpr std::chrono::seconds kStalledMax{30};  // in the middle of an answer
 inline constexpr std::chrono::seconds kDrainMax{2};  // after the last answer
+inline constexpr std::chrono::seconds kBriefMax{5};  // for an answer on a kept place
 inline constexpr std::chrono::seconds kSaidAllMax{5};  // on TCP, from the client's last word
 
 // The bytes of all answers that clients have not taken yet, for all connections of a server.
@@ -58,6 +59,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     ~HttpConnection();
 
     void start();
+    // From now on it hears one request that is answered soon: kept places are for those.
+    void be_brief() { is_brief_ = true; }
     // Says this instead of reading anything, and ends.
     void turn_away(const Response& answer);
     void close();
@@ -116,6 +119,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
     std::size_t drained_ = 0;
     bool is_known_ = false;
     bool is_turned_away_ = false;
+    bool is_brief_ = false;
     bool is_reading_ = false;
     bool is_writing_ = false;
     bool will_flush_ = false;

@@ -74,15 +74,22 @@ struct HttpServer::Impl {
             });
     }
 
-    // Each user has its own budget, so that none shuts out another.
+    // Each user has its own budget, so that none shuts out another. The server's own user gets in
+    // for a moment beside a thousand streams of its own, to end the jobs that have them or the
+    // server.
     void welcome_local(HttpConnection::Socket socket) {
         forget_closed(local_clients);
         const Peer peer = unix_peer(socket.native_handle());
-        const std::size_t most = peer.uid == ::geteuid() ? kConnectionsMax : kGuestConnectionsMax;
+        const bool is_owner = peer.uid == ::geteuid();
+        const std::size_t most = is_owner ? kConnectionsMax : kGuestConnectionsMax;
         const std::size_t there = count(local_clients, [&](const HttpConnection& other) {
             return other.peer().uid == peer.uid;
         });
         if (there < most) return add(local_clients, std::move(socket), peer);
+        if (is_owner && there < most + kKeptConnectionsMax) {
+            add(local_clients, std::move(socket), peer);
+            return local_clients.back()->be_brief();
+        }
         turn_away(local_clients, std::move(socket), peer, full("user " + peer.user + " has", most));
     }
 

@@ -15,6 +15,7 @@
 namespace berth::api {
 
 inline constexpr std::size_t kConnectionsMax = 1000;  // of the server's user, on the socket
+inline constexpr std::size_t kKeptConnectionsMax = 16;  // more of that user, for one answer each
 inline constexpr std::size_t kGuestConnectionsMax = 64;  // of each other user there, root's too
 inline constexpr std::size_t kNetworkConnectionsMax = 192;  // on TCP, that have shown the token
 inline constexpr std::size_t kUnknownConnectionsMax = 64;  // on TCP, that have not yet

@@ -11,6 +11,7 @@ import subprocess
 from server_case import BIN, Refused, ServerCase, UnixConnection, eventually, main
 
 OWN_MAX = 1000
+KEPT_MAX = 16
 UNKNOWN_MAX = 64
 MIB = 1024 * 1024
 
@@ -148,7 +149,7 @@ class TheDoor(ServerCase):
         self.assertEqual(self.ask(token=self.token)[0], 200)
 
     def test_one_too_many_is_told_so_and_the_command_line_tries_again(self):
-        crowd = [self.unix() for _ in range(OWN_MAX)]
+        crowd = [self.unix() for _ in range(OWN_MAX + KEPT_MAX)]
         status, text = answer_on(self.unix())
         self.assertEqual(status, 503)
         self.assertIn("Retry-After: 1", text)
@@ -168,6 +169,20 @@ class TheDoor(ServerCase):
             client.close()
         output, errors = waiting.communicate(timeout=60)
         self.assertEqual(waiting.returncode, 0, errors)
+
+    def test_beside_a_thousand_streams_short_requests_get_in(self):
+        job = self.shell("sleep 600")
+        poll = b"GET /api/v1/events?after=999999&wait=60 HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        for _ in range(OWN_MAX):
+            self.unix().sendall(poll)
+        streams = [self.unix() for _ in range(KEPT_MAX - 1)]
+        for client in streams:
+            client.sendall(poll)
+        for client in streams:
+            # A kept place is not one to wait in.
+            self.assertEqual(client.recv(1), b"")
+        for words in (["submit", "--", "true"], ["cancel", str(job)], ["status"], ["down"]):
+            self.server.berth(*words)
 
     def test_clients_that_do_not_take_their_answers_do_not_fill_the_memory(self):
         job = self.server.submit(["sh", "-c", "head -c 1048576 /dev/zero"])["id"]
