@@ -26,11 +26,14 @@ std::string read_small(const std::string& path) {
 struct Stat {
     char state = 'X';
     pid_t parent = 0;
+    std::uint64_t flags = 0;
+    std::uint64_t threads = 0;  // the first one counts until all have ended
     std::uint64_t start = 0;
 };
 
-Stat stat_of(pid_t pid) {
-    const std::string stat = read_small("/proc/" + std::to_string(pid) + "/stat");
+// Of a process or a thread, by its folder in /proc.
+Stat stat_in(const std::string& folder) {
+    const std::string stat = read_small(folder + "/stat");
     const std::size_t name_end = stat.rfind(')');  // the name may itself hold brackets
     if (name_end == std::string::npos || name_end + 4 >= stat.size()) return {};
     Stat found{stat[name_end + 2]};
@@ -39,15 +42,20 @@ Stat stat_of(pid_t pid) {
     for (int field = 4; field <= 22; ++field, rest = end) {  // proc_pid_stat(5)
         const std::uint64_t number = ::strtoull(rest, &end, 10);
         if (field == 4) found.parent = static_cast<pid_t>(number);
+        if (field == 9) found.flags = number;
+        if (field == 20) found.threads = number;
         if (field == 22) found.start = number;
     }
     return found;
 }
 
+Stat stat_of(pid_t pid) { return stat_in("/proc/" + std::to_string(pid)); }
+
 // 0 when it is gone or has ended and only waits to be reaped.
 pid_t living_parent(pid_t pid) {
     const Stat stat = stat_of(pid);
-    return stat.state == 'Z' || stat.state == 'X' ? 0 : stat.parent;
+    const bool has_ended = stat.state == 'X' || (stat.state == 'Z' && stat.threads <= 1);
+    return has_ended ? 0 : stat.parent;
 }
 
 std::multimap<pid_t, pid_t> children_by_parent() {
@@ -85,6 +93,21 @@ std::uint64_t caught_signals(pid_t pid) {
 }
 
 bool is_living(pid_t pid) { return living_parent(pid) > 0; }
+
+bool is_leaving(pid_t pid) {
+    constexpr std::uint64_t kIsExiting = 4;  // PF_EXITING of the kernel
+    const std::string tasks = "/proc/" + std::to_string(pid) + "/task";
+    DIR* directory = ::opendir(tasks.c_str());
+    if (directory == nullptr) return true;
+    bool is_any_left = false;
+    while (const dirent* entry = ::readdir(directory)) {
+        if (entry->d_name[0] == '.') continue;
+        const Stat thread = stat_in(tasks + '/' + entry->d_name);
+        is_any_left |= thread.state != 'X' && (thread.flags & kIsExiting) == 0;
+    }
+    ::closedir(directory);
+    return !is_any_left;
+}
 
 std::uint64_t start_of(pid_t pid) { return stat_of(pid).start; }
 

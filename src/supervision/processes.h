@@ -30,6 +30,10 @@ constexpr bool is_caught(std::uint64_t mask, int signal) {
 // Neither gone nor ended and waiting to be reaped.
 bool is_living(pid_t pid);
 
+// Whether none of its threads runs any more, or it is gone: what it held is given back or about to
+// be, and nobody listens to it.
+bool is_leaving(pid_t pid);
+
 // The process above it, also where it has ended and waits to be reaped; 0 when it is gone.
 pid_t parent_of(pid_t pid);
 
