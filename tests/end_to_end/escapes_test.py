@@ -129,6 +129,15 @@ class Escapes(ServerCase):
         job, pid = self.start(command, request={"share": 0.25})
         self.check_is_charged(job, pid, 3)
 
+    def test_a_job_is_noticed_whose_processes_beside_its_share_take_turns(self):
+        # Each is there until the next one holds memory, and no longer.
+        taker = " ".join(f"'{word}'" for word in self.taker(BY_PATH, 1))
+        script = f"cd $BERTH_CHECKPOINT_DIR; while true; do rm -f new; {taker} >new & " \
+                 "until grep -q ^pid new; do sleep 0.01; done; kill -9 $last; last=$!; done"
+        job = self.shell(script, request={"share": 0.5})
+        self.escaped(job)
+        eventually(lambda: "berth: it uses GPUs beside its share: process" in self.log(job))
+
     def test_only_the_job_whose_process_it_is_is_charged(self):
         honest, _ = self.start(self.taker(BY_NAME, 3), request={"share": 0.5})
         whole, _ = self.start(self.taker(BY_PATH, 3))

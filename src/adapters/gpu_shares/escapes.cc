@@ -11,11 +11,18 @@ namespace {
 
 using ports::AttemptId;
 
-constexpr std::chrono::seconds kLookForEscapes{1};
+// For a report, of which there is one a second: what it names may be gone soon after.
+constexpr std::chrono::milliseconds kLookForReports{100};
 
 std::string text_of(const GpuUser& user, const Gpu& gpu) {
     return "process " + std::to_string(user.pid) + " holds " + base::format(user.memory) +
            " of GPU " + std::to_string(gpu.index) + " of " + gpu.node;
+}
+
+// A job is seen, whichever of its processes it is each time: they may take turns.
+std::tuple<std::optional<AttemptId>, std::string, std::int64_t> seen_as(const Uncounted& one) {
+    if (one.attempt) return {one.attempt, "", 0};
+    return {{}, one.user.gpu, one.user.pid};
 }
 
 }  // namespace
@@ -39,11 +46,13 @@ void Escapes::forget(ports::AttemptId attempt) {
         return tenant.first.starts_with(name_of(attempt) + ".");
     });
     std::erase_if(processes_, [&](const auto& one) { return one.job == attempt.job; });
+    for (auto& [name, node] : nodes_)
+        std::erase_if(node.found, [&](const Uncounted& one) { return one.attempt == attempt; });
 }
 
 void Escapes::look_later() {
     is_looking_ = true;
-    timer_.expires_after(kLookForEscapes);
+    timer_.expires_after(kLookForReports);
     timer_.async_wait([this, alive = alive_](const boost::system::error_code& error) {
         if (!error && *alive) look();
     });
@@ -69,17 +78,19 @@ void Escapes::look() {
         if (order.words.empty()) continue;
         if (auto started = Child::start(order)) node.probe = std::move(*started);
     }
-    if (read_reports()) {
-        std::vector<GpuUser> users;
-        for (const auto& [name, node] : nodes_)
-            users.insert(users.end(), node.users.begin(), node.users.end());
+    const auto reports = new_reports();
+    if (!reports.empty()) {
         holdings_.members = sources_.members();
         std::map<pid_t, AttemptId> attempts;
         for (const auto& [attempt, its_nodes] : watched_)
             attempts[sources_.supervisor(attempt)] = attempt;
         owners_.look(std::move(attempts));
         const auto owner = [&](std::int64_t pid) { return owners_.of(static_cast<pid_t>(pid)); };
-        const auto found = seen_again(uncounted(users, holdings_, owner));
+        for (const auto& [node, users] : reports)
+            seen_again(nodes_[node], uncounted(users, holdings_, owner));
+        std::vector<Uncounted> found;
+        for (const auto& [name, node] : nodes_)
+            found.insert(found.end(), node.found.begin(), node.found.end());
         show(found);
         charge(found);
         tell_of(found);
@@ -87,27 +98,23 @@ void Escapes::look() {
     look_later();
 }
 
-bool Escapes::read_reports() {
-    bool is_any_new = false;
+std::map<std::string, std::vector<GpuUser>> Escapes::new_reports() {
+    std::map<std::string, std::vector<GpuUser>> reports;
     for (auto& [name, node] : nodes_) {
         node.said += node.probe.news();
-        auto users = take_report(node.said);
-        if (!users) continue;
-        node.users = std::move(*users);
-        is_any_new = true;
+        if (auto users = take_report(node.said)) reports.emplace(name, std::move(*users));
     }
-    return is_any_new;
+    return reports;
 }
 
-std::vector<Uncounted> Escapes::seen_again(std::vector<Uncounted> all) {
+void Escapes::seen_again(Node& node, std::vector<Uncounted> all) {
     std::erase_if(all, [](const Uncounted& one) {
-        return !supervision::is_living(static_cast<pid_t>(one.user.pid));
+        return supervision::is_leaving(static_cast<pid_t>(one.user.pid));
     });
-    const auto before = std::exchange(seen_, {});
-    for (const Uncounted& one : all) seen_.emplace(one.user.gpu, one.user.pid);
-    std::erase_if(
-        all, [&](const Uncounted& one) { return !before.contains({one.user.gpu, one.user.pid}); });
-    return all;
+    const auto before = std::exchange(node.seen, {});
+    for (const Uncounted& one : all) node.seen.insert(seen_as(one));
+    std::erase_if(all, [&](const Uncounted& one) { return !before.contains(seen_as(one)); });
+    node.found = std::move(all);
 }
 
 void Escapes::show(const std::vector<Uncounted>& all) {

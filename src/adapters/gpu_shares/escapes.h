@@ -2,7 +2,7 @@
 //
 // Does a process use a GPU beside its job's share? A berth-gpu-probe on each node where an attempt
 // has GPUs asks the management library, in a process of its own; what it says is compared with who
-// has joined a share (uncounted.h). What is seen twice, a second apart, is told again and again
+// has joined a share (uncounted.h). A job that is seen twice, a second apart, is told again and again
 // while it is so: a process that is just coming or going is in neither list at one moment.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "adapters/gpu_shares/child.h"
@@ -54,13 +55,16 @@ class Escapes {
     struct Node {
         Child probe;
         std::string said;
-        std::vector<GpuUser> users;
+        // In its last report: jobs, and of no job GPU and process.
+        std::set<std::tuple<std::optional<ports::AttemptId>, std::string, std::int64_t>> seen;
+        std::vector<Uncounted> found;  // in its last two
     };
     void look_later();
     void look();
-    bool read_reports();
-    // Those that the last look saw too, of processes that live.
-    std::vector<Uncounted> seen_again(std::vector<Uncounted> all);
+    std::map<std::string, std::vector<GpuUser>> new_reports();  // by node
+    // Keeps those whose job the last report had too, or which it had itself when they are of none.
+    // What is on its way out still holds memory, and has left its share.
+    static void seen_again(Node& node, std::vector<Uncounted> all);
     void show(const std::vector<Uncounted>& all);
     void charge(const std::vector<Uncounted>& all);
     void tell_of(const std::vector<Uncounted>& all);
@@ -73,7 +77,6 @@ class Escapes {
     Holdings holdings_;
     Owners owners_;
     std::map<std::string, Node> nodes_;
-    std::set<std::pair<std::string, std::int64_t>> seen_;  // GPU and process, at the last look
     std::map<std::string, std::map<std::string, base::Bytes>> charged_;  // by tenant and GPU
     std::vector<ports::UncountedProcess> processes_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);  // for the timer
