@@ -22,6 +22,22 @@ bool may_have_processes(const model::JobRecord& job) {
     }
 }
 
+std::vector<ports::TaskLaunch> task_launches(const cluster::Cluster& cluster,
+                                             const model::JobRecord& record) {
+    std::vector<ports::TaskLaunch> launches;
+    std::vector<model::TaskPlacement> tasks = record.tasks;
+    std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
+    std::map<model::NodeId, int> on_node;
+    for (const model::TaskPlacement& task : tasks) {
+        const model::TaskGroup* group = model::group_of(record.spec, task.task);
+        launches.push_back({task.task, on_node[task.node]++, cluster.node_name(task.node),
+                            gpu_indices(task.gpu_mask), group == nullptr ? "" : group->name,
+                            task.share, model::asked(record.spec).gpu_memory,
+                            record.spec.request.gpu_memory_max});
+    }
+    return launches;
+}
+
 }  // namespace
 
 std::vector<int> gpu_indices(std::uint64_t mask) {
@@ -45,16 +61,7 @@ ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::Jo
     const bool may_be_parked = record.frozen.empty() || record.pause_way.why_not_parked.empty();
     if (parks && may_be_parked) order.park_after = record.spec.park_after;
     order.is_elastic = record.spec.tasks_max > record.spec.tasks_min;
-    std::vector<model::TaskPlacement> tasks = record.tasks;
-    std::ranges::sort(tasks, {}, &model::TaskPlacement::task);
-    std::map<model::NodeId, int> on_node;
-    for (const model::TaskPlacement& task : tasks) {
-        const model::TaskGroup* group = model::group_of(record.spec, task.task);
-        order.tasks.push_back({task.task, on_node[task.node]++, cluster.node_name(task.node),
-                               gpu_indices(task.gpu_mask), group == nullptr ? "" : group->name,
-                               task.share, model::asked(record.spec).gpu_memory,
-                               record.spec.request.gpu_memory_max});
-    }
+    order.tasks = task_launches(cluster, record);
     return order;
 }
 
@@ -62,7 +69,9 @@ std::vector<ports::BegunAttempt> begun_attempts(const lifecycle::State& state) {
     std::vector<ports::BegunAttempt> attempts;
     for (const auto& [id, job] : state.jobs) {
         if (!may_have_processes(job)) continue;
-        attempts.push_back({{id, job.attempts}, lifecycle::incarnation_of(state, job)});
+        attempts.push_back({{id, job.attempts},
+                            lifecycle::incarnation_of(state, job),
+                            task_launches(state.cluster, job)});
     }
     return attempts;
 }

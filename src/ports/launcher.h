@@ -27,12 +27,6 @@ struct AttemptId {
     auto operator<=>(const AttemptId&) const = default;
 };
 
-// An attempt that the event log says was begun.
-struct BegunAttempt {
-    AttemptId id;
-    std::string log = {};  // incarnation of the event log that began it; empty = none
-};
-
 // One process of the gang.
 struct TaskLaunch {
     int rank = 0;
@@ -46,6 +40,13 @@ struct TaskLaunch {
     std::vector<std::string> environment = {};  // for this process alone, before the job's own
     std::string control_group = {};     // folder of a cgroup it joins first; empty = none
     std::string visible_devices = {};   // is CUDA_VISIBLE_DEVICES, where it is not empty
+};
+
+// An attempt that the event log says was begun.
+struct BegunAttempt {
+    AttemptId id;
+    std::string log = {};  // incarnation of the event log that began it; empty = none
+    std::vector<TaskLaunch> tasks = {};  // where they are; none = it is nowhere now
 };
 
 struct LaunchOrder {

@@ -138,6 +138,29 @@ class Escapes(ServerCase):
         self.escaped(job)
         eventually(lambda: "berth: it uses GPUs beside its share: process" in self.log(job))
 
+    def outside_its_gpus(self, device):
+        """A program that takes memory of a GPU whatever its job was given."""
+        return ["env", f"BERTH_SOFTWARE_GPU={self.server.sharing / 'sim1.gpus'}",
+                f"CUDA_VISIBLE_DEVICES={device}", *self.taker(BY_PATH, 3)]
+
+    def test_a_job_without_gpus_that_uses_one_is_told_and_may_be_ended(self):
+        job, pid = self.start(self.outside_its_gpus(1), gpus=0)
+        found = self.escaped(job)
+        self.assertEqual([(one["gpu"], one["pid"]) for one in found], [(1, pid)])
+        self.server.berth("policy", "set", "escaped=end")
+        self.assertEqual(self.server.wait(job)["state"], "failed")
+
+    def test_a_server_that_takes_up_jobs_knows_their_gpus(self):
+        whole, _ = self.start(self.outside_its_gpus(0))
+        strays, pid = self.start(self.outside_its_gpus(0))
+        self.assertEqual((self.gpu_of(whole), self.gpu_of(strays)), (0, 1))
+        self.server.kill()
+        self.server.up()
+        found = self.escaped(strays)
+        self.assertEqual([(one["gpu"], one["pid"]) for one in found], [(0, pid)])
+        self.assertEqual(self.uncounted(whole), [])
+        self.assertNotIn("of no job", self.server.berth("top", "--once").stdout)
+
     def test_only_the_job_whose_process_it_is_is_charged(self):
         honest, _ = self.start(self.taker(BY_NAME, 3), request={"share": 0.5})
         whole, _ = self.start(self.taker(BY_PATH, 3))

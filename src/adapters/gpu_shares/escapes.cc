@@ -27,15 +27,10 @@ std::tuple<std::optional<AttemptId>, std::string, std::int64_t> seen_as(const Un
 
 }  // namespace
 
-void Escapes::watch(ports::AttemptId attempt, const std::set<std::string>& nodes,
-                    const std::vector<const Gpu*>& gpus) {
-    if (nodes.empty()) return;
-    watched_[attempt] = nodes;
-    if (!gpus.empty()) {
-        auto& given = holdings_.given[attempt];
-        given.clear();
-        for (const Gpu* gpu : gpus) given.insert(gpu->uuid);
-    }
+void Escapes::watch(ports::AttemptId attempt, std::set<std::string> nodes,
+                    std::optional<std::set<std::string>> given) {
+    watched_[attempt] = std::move(nodes);
+    if (given) holdings_.given[attempt] = std::move(*given);
     if (!is_looking_) look_later();
 }
 

@@ -2,8 +2,8 @@
 //
 // Does a process use a GPU beside its job's share? A berth-gpu-probe on each node where an attempt
 // has GPUs asks the management library, in a process of its own; what it says is compared with who
-// has joined a share (uncounted.h). A job that is seen twice, a second apart, is told again and again
-// while it is so: a process that is just coming or going is in neither list at one moment.
+// has joined a share (uncounted.h). A job that is seen twice, a second apart, is told again and
+// again while it is so: a process that is just coming or going is in neither list at one moment.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -11,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -41,9 +42,10 @@ class Escapes {
     Escapes(const Escapes&) = delete;
     Escapes& operator=(const Escapes&) = delete;
 
-    // From now on; `gpus`: those that it was given, none = they are not known.
-    void watch(ports::AttemptId attempt, const std::set<std::string>& nodes,
-               const std::vector<const Gpu*>& gpus);
+    // From now on: the nodes with GPUs that it is on, and the GPUs that it was given, by UUID.
+    // None: they are not known.
+    void watch(ports::AttemptId attempt, std::set<std::string> nodes,
+               std::optional<std::set<std::string>> given);
     void forget(ports::AttemptId attempt);
 
     // All GPUs of this machine.

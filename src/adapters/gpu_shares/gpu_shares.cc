@@ -97,7 +97,8 @@ base::Status GpuShares::set_gpus(std::vector<Gpu> gpus, const std::string& drive
     if (!gpus_.empty()) checkpoint_lack_ = ability(gpus_.front().node).why_not;
     note_what_is_kept();
     escapes_.set_gpus(gpus_);
-    watch_taken_up();
+    for (const ports::BegunAttempt& attempt : std::exchange(taken_up_, {}))
+        if (live_.contains(attempt.id)) watch(attempt.id, attempt.tasks);
     look_at_sharing();  // of a server before this one
     for (const Stop& early : std::exchange(early_stops_, {}))
         stop(early.attempt, early.reason, early.grace);
@@ -196,7 +197,7 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     name_devices(prepared, gpus_);
     if (settings_.are_simulated) add_software_gpus(prepared);
     choose_pause_way(prepared);
-    watch(prepared);
+    watch(prepared.attempt, prepared.tasks);
     if (has_tenants(prepared)) try_shares_again(false);
     // To measure whole GPUs or to see calls to them is no reason not to run.
     const bool is_kept = lack_.empty() || asks_for_share(prepared);
@@ -339,29 +340,20 @@ ChildOrder GpuShares::probe_of(const std::string& node) {
     return order;
 }
 
-void GpuShares::watch(const ports::LaunchOrder& order) {
+// A job that was given no GPU has none to use. One that is kept off its GPUs is on none.
+void GpuShares::watch(AttemptId attempt, std::span<const ports::TaskLaunch> tasks) {
     std::set<std::string> nodes;
-    std::vector<const Gpu*> given;
-    for (const ports::TaskLaunch& task : order.tasks) {
-        for (const int index : task.gpu_indices) {
-            const auto is_it = [&](const Gpu& gpu) {
-                return gpu.node == task.node && gpu.index == index;
-            };
-            const auto gpu = std::ranges::find_if(gpus_, is_it);
-            if (gpu == gpus_.end()) continue;
-            nodes.insert(task.node);
-            given.push_back(&*gpu);
-        }
+    if (tasks.empty()) return escapes_.watch(attempt, {}, {});
+    std::set<std::string> given;
+    for (const Gpu& gpu : gpus_) {
+        const auto task = std::ranges::find(tasks, gpu.node, &ports::TaskLaunch::node);
+        if (task != tasks.end()) nodes.insert(gpu.node);
+        const auto has_it = [&](const ports::TaskLaunch& one) {
+            return one.node == gpu.node && std::ranges::count(one.gpu_indices, gpu.index) > 0;
+        };
+        if (std::ranges::any_of(tasks, has_it)) given.insert(gpu.uuid);
     }
-    escapes_.watch(order.attempt, nodes, given);
-}
-
-// Of those only the tenants are known.
-void GpuShares::watch_taken_up() {
-    for (const AttemptId attempt : live_) {
-        const std::string node = keeper_->node_of(name_of(attempt));
-        if (!node.empty()) escapes_.watch(attempt, {node}, {});
-    }
+    escapes_.watch(attempt, std::move(nodes), std::move(given));
 }
 
 base::Status GpuShares::add_shares(ports::LaunchOrder& order) {
@@ -389,7 +381,7 @@ void GpuShares::resume(const ports::LaunchOrder& order) {
         ports::LaunchOrder moved = order;
         (void)add_shares(moved);
     }
-    watch(order);
+    watch(order.attempt, order.tasks);
     processes_->resume(order);
 }
 
@@ -408,6 +400,7 @@ void GpuShares::recover(std::span<const ports::BegunAttempt> attempts) {
         live_.insert(attempt.id);
         unmeasured_.insert(attempt.id);
     }
+    taken_up_.assign(attempts.begin(), attempts.end());
     processes_->recover(attempts);
 }
 

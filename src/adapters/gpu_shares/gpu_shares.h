@@ -112,8 +112,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void try_shares();  // unless that was done with these very parts
     void note_what_is_kept();
     ChildOrder probe_of(const std::string& node);
-    void watch(const ports::LaunchOrder& order);
-    void watch_taken_up();
+    void watch(ports::AttemptId attempt, std::span<const ports::TaskLaunch> tasks);
 
     boost::asio::io_context& loop_;
     std::unique_ptr<ports::Launcher> processes_;
@@ -146,6 +145,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
         base::Duration grace;
     };
     std::vector<Stop> early_stops_;  // of attempts taken up before the GPUs are known
+    std::vector<ports::BegunAttempt> taken_up_;  // until then
     Escapes escapes_;
     std::set<ports::AttemptId> live_;
     std::set<ports::AttemptId> unmeasured_;  // of those that may share

@@ -39,7 +39,8 @@ struct Uncounted {
 
 struct Holdings {
     std::vector<TenantMembers> members;  // of all tenants
-    // The GPUs of attempts that this server started, by UUID.
+    // The GPUs of attempts, by UUID; none of a job without GPUs, or of one that was taken up while
+    // it was kept off them.
     std::map<ports::AttemptId, std::set<std::string>> given;
 };
 
