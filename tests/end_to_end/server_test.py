@@ -114,6 +114,21 @@ class TheServer(ServerCase):
             self.assertEqual(changed.get("status")["gpus"]["ready"], 8)
             self.assertEqual(changed.get(f"jobs/{job}")["state"], "succeeded")
 
+    def test_every_command_finds_the_folder_of_a_relative_home_and_behind_a_link(self):
+        root = self.server.data / "root"
+        (root / "large").mkdir(parents=True)
+        (root / "home/.local/share").mkdir(parents=True)
+        (root / "home/.local/share/berth").symlink_to(root / "large")
+        environment = {"PATH": os.environ["PATH"], "HOME": "home"}
+
+        def berth(*words):
+            return subprocess.run([BIN / "berth", *words], cwd=root, env=environment, text=True,
+                                  capture_output=True, timeout=PATIENCE)
+        up = berth("up", "--gpus", "sim:2x80G", "--port", "0")
+        status, down = berth("status"), berth("down")
+        self.assertEqual((up.returncode, status.returncode, down.returncode), (0, 0, 0), up.stderr)
+        self.assertTrue((root / "large/berth.db").exists())
+
     def test_too_few_open_files_are_refused_with_what_to_do(self):
         data = self.server.data.parent / (self.server.data.name + "-few")
         words = [str(BIN / "berth"), "up", "--data", str(data), "--port", "0"]
