@@ -168,8 +168,8 @@ void Session::handle(const Frame& frame) {
             return;
         case FrameType::InputClosed:
             // Whoever writes to our input shall learn it as from the command itself.
+            if (has_input_ && !options_.terminal) ::close(options_.input);
             has_input_ = false;
-            if (!options_.terminal) ::close(options_.input);
             return;
         case FrameType::Exited:
             if (auto exit = supervision::parse_exit_line(frame.payload))
