@@ -85,7 +85,7 @@ TEST_CASE("of processes that fight at the limit none ever passes it, and nothing
         children.push_back(tenant.start([&, slot] {
             ++tenant.truth().ready;
             while (tenant.truth().ready < 12) ::sched_yield();
-            live(tenant, slot, slot + 77, 10'000);
+            live(tenant, slot, slot + 77, 1000);
         }));
     for (const pid_t child : children) CHECK(ended_well(child));
     CHECK(tenant.truth().high_water <= 1000);
@@ -129,7 +129,7 @@ TEST_CASE("three hundred processes at once share one limit") {
     const Tenant tenant(3000, 300);
     std::vector<pid_t> children;
     for (std::uint32_t slot = 0; slot < 300; ++slot)
-        children.push_back(tenant.start([&, slot] { live(tenant, slot, slot + 5, 200); }));
+        children.push_back(tenant.start([&, slot] { live(tenant, slot, slot + 5, 40); }));
     for (const pid_t child : children) CHECK(ended_well(child));
     CHECK(tenant.truth().high_water <= 3000);
     CHECK(tenant.truth().granted > 300);
