@@ -5,14 +5,14 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
-#include <cstdint>
 #include <vector>
+
+#include "runtime/random_name.h"
 
 namespace berth::api {
 namespace {
@@ -32,21 +32,6 @@ bool equal_in_constant_time(std::string_view shown, std::string_view secret) {
 tl::unexpected<base::Error> unavailable(const std::string& path) {
     return base::fail(base::ErrorCode::Unavailable,
                       "token file \"" + path + "\": " + strerror(errno));
-}
-
-std::string random_token() {
-    std::array<std::uint8_t, 24> bytes{};
-    std::size_t filled = 0;
-    while (filled < bytes.size()) {
-        const ssize_t got = ::getrandom(bytes.data() + filled, bytes.size() - filled, 0);
-        if (got > 0) filled += static_cast<std::size_t>(got);
-    }
-    std::string token = "bth_";
-    for (const std::uint8_t byte : bytes) {
-        token += "0123456789abcdef"[byte >> 4];
-        token += "0123456789abcdef"[byte & 15];
-    }
-    return token;
 }
 
 }  // namespace
@@ -88,7 +73,8 @@ base::Result<std::string> obtain_token(const std::string& path) {
         while (!token.empty() && token.back() == '\n') token.pop_back();
         if (!token.empty()) return token;
     }
-    const std::string token = random_token();
+    BERTH_TRY(random, runtime::random_name(24));
+    const std::string token = "bth_" + random;
     // In one step: half a token, which a full disk would leave, is soon guessed.
     const std::string fresh = path + ".new";
     file = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);

@@ -2,9 +2,7 @@
 //
 // How is a job handed in once, although the answer may get lost? By a key under which it is asked
 // again: the server answers with the job that it took before, if it did.
-#include <sys/random.h>
 
-#include <array>
 #include <chrono>
 #include <thread>
 
@@ -12,27 +10,13 @@
 #include "cli/job_text.h"
 #include "codec/json.h"
 #include "codec/json_api.h"
+#include "runtime/random_name.h"
 
 namespace berth::cli {
 namespace {
 
 constexpr base::Duration kAskAgainFor{20'000};
 constexpr std::chrono::milliseconds kPause{500};
-
-std::string random_key() {
-    std::array<std::uint8_t, 16> bytes{};
-    std::size_t filled = 0;
-    while (filled < bytes.size()) {
-        const ssize_t got = ::getrandom(bytes.data() + filled, bytes.size() - filled, 0);
-        if (got > 0) filled += static_cast<std::size_t>(got);
-    }
-    std::string key = "cli-";
-    for (const std::uint8_t byte : bytes) {
-        key += "0123456789abcdef"[byte >> 4];
-        key += "0123456789abcdef"[byte & 15];
-    }
-    return key;
-}
 
 // Whether the server, if it heard the request, may have taken the job.
 bool may_have_taken(const base::Result<HttpResponse>& response, bool was_sent) {
@@ -44,7 +28,12 @@ bool may_have_taken(const base::Result<HttpResponse>& response, bool was_sent) {
 }  // namespace
 
 Outcome<JobAnswer> Client::submit(const model::Submission& submission) {
-    const std::string key = submission.key.empty() ? random_key() : submission.key;
+    std::string key = submission.key;
+    if (key.empty()) {
+        const auto random = runtime::random_name(16);
+        if (!random) return tl::unexpected(Failure::from(random.error()));
+        key = "cli-" + *random;
+    }
     const HttpRequest request{.method = "POST",
                               .target = "/api/v1/jobs",
                               .body = codec::submission_json(submission),

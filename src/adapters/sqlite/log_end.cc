@@ -1,30 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "adapters/sqlite/log_end.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
 
 #include "codec/event_log.h"
+#include "runtime/random_name.h"
 
 namespace berth::adapters::sqlite {
-namespace {
-
-base::Result<std::string> random_incarnation() {
-    std::array<unsigned char, 16> bytes{};
-    if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-        return base::fail(base::ErrorCode::Unavailable, "the system has no random numbers");
-    }
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string text;
-    for (const unsigned char byte : bytes) {
-        text += kDigits[byte >> 4];
-        text += kDigits[byte & 15];
-    }
-    return text;
-}
-
-}  // namespace
 
 void note(LogEnd& end, const model::Event& event) {
     end.sequence = event.sequence;
@@ -81,7 +63,7 @@ base::Result<std::optional<model::LogBegun>> next_incarnation(const LogEnd& end,
     }
     const bool is_anew = !standing || is_restored;
     if (!is_anew && !end.incarnations.empty()) return std::optional<model::LogBegun>{};
-    BERTH_TRY(incarnation, random_incarnation());
+    BERTH_TRY(incarnation, runtime::random_name(16));
     model::LogBegun begun{incarnation, {0}};
     if (is_anew) {
         begun.last_job = std::max(end.last_job, expected.highest_used);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What name has nobody else, and can nobody guess? For tokens, keys and incarnations.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "base/result.h"
+
+namespace berth::runtime {
+
+// So many random bytes of the system, as twice as many hexadecimal digits. Errors: Unavailable.
+base::Result<std::string> random_name(std::size_t bytes);
+
+}  // namespace berth::runtime
