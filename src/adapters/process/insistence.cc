@@ -43,7 +43,16 @@ bool has_open(pid_t pid, const struct stat& file) {
 
 void wake_supervisor(const std::string& jobs_dir, ports::AttemptId id) {
     struct stat status{};
-    if (::stat(status_path(jobs_dir, id).c_str(), &status) != 0) return;
+    const AttemptState state = look_at(jobs_dir, id);
+    if (!state.is_supervised || ::stat(status_path(jobs_dir, id).c_str(), &status) != 0) return;
+    const pid_t supervisor = state.status.supervisor;
+    const pid_t named =
+        supervision::is_living(supervisor) ? supervisor : supervision::parent_of(supervisor);
+    if (named > 1 && is_ours(named) && has_open(named, status)) {
+        ::kill(named, SIGCONT);
+        return;
+    }
+    // Its supervisor was killed, and waited for: nobody but the file itself leads to its spawner.
     std::error_code none;
     for (const auto& process : fs::directory_iterator("/proc", none)) {
         const pid_t pid = std::atoi(process.path().filename().c_str());

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,7 +23,7 @@ namespace {
 pid_t stopped_process(const char* name, const std::string& file) {
     const pid_t child = ::fork();
     if (child == 0) {
-        (void)::open(file.c_str(), O_RDWR);
+        ::flock(::open(file.c_str(), O_RDWR), LOCK_EX | LOCK_NB);
         ::execl("/bin/sleep", name, "1000", nullptr);
         ::_exit(1);
     }
