@@ -20,7 +20,7 @@ constexpr std::int64_t kPieceBytesMax = 1024 * 1024;
 
 struct LogPlace {
     ports::AttemptId attempt;
-    int task = 0;
+    std::string path;
     std::int64_t offset = 0;
 };
 
@@ -61,14 +61,10 @@ bool is_over(Site& site, ports::AttemptId attempt) {
     return has_begun && found->second.tasks.empty();
 }
 
-std::string path_of(Site& site, const LogPlace& place) {
-    return site.log_path(place.attempt, place.task, site.controller.state().incarnations);
-}
-
 Piece read_piece(Site& site, const LogPlace& place) {
     // Asked before the file is read: what was written until then is in it.
     const bool was_over = is_over(site, place.attempt);
-    Piece piece = read_file(path_of(site, place), place.offset);
+    Piece piece = read_file(place.path, place.offset);
     piece.is_end &= was_over;
     return piece;
 }
@@ -99,8 +95,10 @@ base::Result<LogPlace> log_place(Site& site, const Call& call) {
                                                          std::to_string(view.spec.tasks_max) +
                                                          " tasks, from 0");
     }
-    const LogPlace place{{job, static_cast<int>(attempt)}, static_cast<int>(task), offset};
-    if (!path_of(site, place).empty()) return place;
+    const ports::AttemptId id{job, static_cast<int>(attempt)};
+    std::string path =
+        site.log_path(id, static_cast<int>(task), site.controller.state().incarnations);
+    if (!path.empty()) return LogPlace{id, std::move(path), offset};
     return base::fail(base::ErrorCode::NotFound,
                       "what job " + std::to_string(job.value) +
                           " printed is not here: the files of that number are of another event "
