@@ -112,29 +112,32 @@ void GpuShares::note_what_is_kept() {
 }
 
 // All nodes of this machine have the same libraries; one GPU that can be shared stands for all.
-void GpuShares::try_shares() {
+bool GpuShares::try_shares() {
     const auto can_be_tried = [&](const Gpu& gpu) {
         return !gpu.takes_one_process && !description_lacks(gpu.node);
     };
     const auto gpu = std::ranges::find_if(gpus_, can_be_tried);
-    if (gpu == gpus_.end()) return;
-    if (!loader_lack_.empty()) {
-        lack_ = loader_lack_;
-        return;
-    }
+    if (gpu == gpus_.end()) return false;
+    if (!loader_lack_.empty()) return std::exchange(lack_, loader_lack_) != loader_lack_;
     const ProofSettings proof{folders_, settings_.directory + "-proof", settings_.in_front,
                               software_environment(gpu->node)};
     std::string subject = proof_subject(proof);
-    if (subject == tried_) return;
+    if (subject == tried_) return false;
     tried_ = std::move(subject);
     lack_ = why_shares_are_not_kept(proof, *gpu);
+    return true;
 }
 
-void GpuShares::try_shares_again(bool anew) {
-    if (choice_.back_end != BackEnd::Interposer) return;
-    if (anew && !lack_.empty()) tried_.clear();
-    try_shares();
+void GpuShares::try_changed_shares() {
+    if (choice_.back_end != BackEnd::Interposer || !try_shares()) return;
     note_what_is_kept();
+    has_news_ = true;
+}
+
+bool GpuShares::try_shares_again(bool anew) {
+    if (anew && !lack_.empty()) tried_.clear();
+    try_changed_shares();
+    return std::exchange(has_news_, false);
 }
 
 GpuShares::Kept GpuShares::kept_on(std::span<const Gpu> gpus) const {
@@ -198,7 +201,7 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     if (settings_.are_simulated) add_software_gpus(prepared);
     choose_pause_way(prepared);
     watch(prepared.attempt, prepared.tasks);
-    if (has_tenants(prepared)) try_shares_again(false);
+    if (has_tenants(prepared)) try_changed_shares();
     // To measure whole GPUs or to see calls to them is no reason not to run.
     const bool is_kept = lack_.empty() || asks_for_share(prepared);
     if (has_tenants(prepared) && is_kept) {

@@ -62,7 +62,8 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
 
     // Whether shares are kept is tried once more when the parts that keep them are not those that
     // were tried, or `anew` in any case: somebody may have installed Berth meanwhile, or made room.
-    void try_shares_again(bool anew);
+    // Whether it was, since this was last asked: lack() may say something else now.
+    bool try_shares_again(bool anew);
 
     // What jobs use of the GPUs that they share.
     std::vector<ports::ShareUse> uses() const;
@@ -109,7 +110,8 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     bool description_lacks(const std::string& node);  // where it would have to have one
     std::vector<std::string> software_environment(const std::string& node);
     void name_folders();
-    void try_shares();  // unless that was done with these very parts
+    bool try_shares();  // unless that was done with these very parts
+    void try_changed_shares();
     void note_what_is_kept();
     ChildOrder probe_of(const std::string& node);
     void watch(ports::AttemptId attempt, std::span<const ports::TaskLaunch> tasks);
@@ -131,6 +133,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     std::map<ports::AttemptId, Way> ways_;
     std::string lack_;  // why shares are not kept here
     std::string tried_;  // with which parts
+    bool has_news_ = false;  // of a trial since the start
     struct Kept {
         std::string by;  // empty where they are not
         std::string lack;  // why not

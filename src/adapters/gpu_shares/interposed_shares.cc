@@ -31,6 +31,18 @@ base::Result<InFront> parse_in_front(const std::string& text) {
     return base::invalid("--in-front: wanted preload, audit or mount, found \"" + text + "\"");
 }
 
+std::vector<std::string> files_of(const ShareFolders& folders, InFront in_front) {
+    std::vector<std::string> files{folders.libraries + "/libberth-cuda.so",
+                                   folders.libraries + "/libberth-nvml.so"};
+    if (in_front == InFront::Preload)
+        files.push_back(folders.libraries + "/libberth-cuda-alias.so");
+    if (in_front == InFront::Audit) files.push_back(folders.libraries + "/libberth-audit.so");
+    if (folders.software.empty()) return files;
+    files.push_back(folders.software + "/libcuda.so.1");
+    files.push_back(folders.software + "/libnvidia-ml.so.1");
+    return files;
+}
+
 InterposedShares::InterposedShares(ShareFolders folders, std::string directory, InFront in_front)
     : folders_(std::move(folders)),
       directory_(std::move(directory)),
@@ -50,18 +62,6 @@ base::Status InterposedShares::add(const Tenant& tenant, ports::LaunchOrder& ord
     });
     if (in_front_ == InFront::Mount) put_command_under_mount(order);
     return {};
-}
-
-std::vector<std::string> InterposedShares::files() const {
-    std::vector<std::string> files{folders_.libraries + "/libberth-cuda.so",
-                                   folders_.libraries + "/libberth-nvml.so"};
-    if (in_front_ == InFront::Preload)
-        files.push_back(folders_.libraries + "/libberth-cuda-alias.so");
-    if (in_front_ == InFront::Audit) files.push_back(folders_.libraries + "/libberth-audit.so");
-    if (folders_.software.empty()) return files;
-    files.push_back(folders_.software + "/libcuda.so.1");
-    files.push_back(folders_.software + "/libnvidia-ml.so.1");
-    return files;
 }
 
 void InterposedShares::put_in_front(ports::LaunchOrder& order, ports::TaskLaunch& task) const {

@@ -25,6 +25,9 @@ struct ShareFolders {
     std::string software;  // the driver that stands in where GPUs are simulated; else empty
 };
 
+// What its tenants' processes load.
+std::vector<std::string> files_of(const ShareFolders& folders, InFront in_front);
+
 class InterposedShares final : public ShareKeeper {
   public:
     InterposedShares(ShareFolders folders, std::string directory, InFront in_front);
@@ -50,8 +53,6 @@ class InterposedShares final : public ShareKeeper {
         return arbiter_.node_of(prefix);
     }
     bool end_if_idle() override { return arbiter_.stop_if_idle(); }
-    // What its tenants' processes load.
-    std::vector<std::string> files() const;
 
   private:
     void put_in_front(ports::LaunchOrder& order, ports::TaskLaunch& task) const;

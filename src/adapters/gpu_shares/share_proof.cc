@@ -28,14 +28,14 @@ ports::LaunchOrder trial_order(const ProofSettings& settings, const Gpu& gpu) {
     return order;
 }
 
-base::Status ask_probe(const ProofSettings& settings, const InterposedShares& shares,
-                       const Gpu& gpu, ports::LaunchOrder order) {
+base::Status ask_probe(const ProofSettings& settings, const Gpu& gpu, ports::LaunchOrder order) {
     const ports::TaskLaunch& task = order.tasks.front();
     const std::int64_t share = gpu.memory.value > 0 ? gpu.memory.value / 2 : INT64_MAX;
     ChildOrder probe{order.spec.command, task.environment, true};
     probe.words.insert(probe.words.end(), {settings.folders.programs + "/berth-gpu-probe", "share",
                                            std::to_string(share), gpu.uuid});
-    for (std::string& file : shares.files()) probe.words.push_back(std::move(file));
+    for (std::string& file : files_of(settings.folders, settings.in_front))
+        probe.words.push_back(std::move(file));
     probe.environment.push_back("CUDA_DEVICE_ORDER=PCI_BUS_ID");
     probe.environment.push_back("CUDA_VISIBLE_DEVICES=" + (task.visible_devices.empty()
                                                                ? std::to_string(gpu.index)
@@ -52,7 +52,7 @@ base::Status prove(const ProofSettings& settings, const Gpu& gpu) {
     ports::LaunchOrder order = trial_order(settings, gpu);
     BERTH_TRY(tenants, tenants_of(order, {gpu}));
     BERTH_TRY_VOID(shares.add(tenants.front(), order));
-    const base::Status proved = ask_probe(settings, shares, gpu, std::move(order));
+    const base::Status proved = ask_probe(settings, gpu, std::move(order));
     shares.drop(name_of(kTrial));
     for (int looks = 0; looks < kLooksAtTheEnd && !shares.end_if_idle(); ++looks) {
     }
@@ -62,9 +62,8 @@ base::Status prove(const ProofSettings& settings, const Gpu& gpu) {
 }  // namespace
 
 std::string proof_subject(const ProofSettings& settings) {
-    const InterposedShares shares(settings.folders, settings.directory, settings.in_front);
     std::string subject;
-    std::vector<std::string> files = shares.files();
+    std::vector<std::string> files = files_of(settings.folders, settings.in_front);
     files.push_back(settings.folders.programs + "/berth-arbiter");
     for (const std::string& file : files) {
         struct stat about{};

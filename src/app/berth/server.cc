@@ -362,7 +362,7 @@ void Server::Parts::tell_shortage() {
 
 // Shares that could not be kept may be kept since, and the other way round.
 void Server::Parts::look_at_shares(bool anew) {
-    launcher.try_shares(anew);
+    if (!launcher.try_shares(anew)) return;
     const cluster::Cluster& cluster = controller->state().cluster;
     for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
         model::Node node = cluster.description({static_cast<model::NodeId::Rep>(i)});

@@ -131,7 +131,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
         chosen.learn_gpus = [](ports::GpuInventory&) { return base::Status{}; };
         chosen.shares_kept_by = [](const std::string&) { return std::string(); };
         chosen.shares_lack = [](const std::string&) { return std::string(); };
-        chosen.try_shares = [](bool) {};
+        chosen.try_shares = [](bool) { return false; };
         chosen.checkpoint_lack = [] { return std::string(); };
         chosen.share_uses = [] { return std::vector<ports::ShareUse>(); };
         chosen.uncounted = [] { return std::vector<ports::UncountedProcess>(); };
@@ -164,7 +164,7 @@ base::Result<ChosenLauncher> choose_launcher(boost::asio::io_context& loop,
         return shares.kept_by(node);
     };
     chosen.shares_lack = [&shares = *shares](const std::string& node) { return shares.lack(node); };
-    chosen.try_shares = [&shares = *shares](bool anew) { shares.try_shares_again(anew); };
+    chosen.try_shares = [&shares = *shares](bool anew) { return shares.try_shares_again(anew); };
     chosen.checkpoint_lack = [&shares = *shares] { return shares.checkpoint_lack(); };
     chosen.share_uses = [&shares = *shares] { return shares.uses(); };
     chosen.uncounted = [&shares = *shares] { return shares.uncounted(); };

@@ -38,8 +38,8 @@ struct ChosenLauncher {
     // Why they are not, and what to do; empty = they are.
     std::function<std::string(const std::string& node)> shares_lack;
     // Tries whether they are kept, when that was tried with other parts, or if it is to be tried
-    // anew.
-    std::function<void(bool anew)> try_shares;
+    // anew; whether it was.
+    std::function<bool(bool anew)> try_shares;
     // Why no job keeps its processes when it is paused; empty = they can be kept.
     std::function<std::string()> checkpoint_lack;
     std::function<std::vector<ports::ShareUse>()> share_uses;
