@@ -90,6 +90,8 @@ const Profile& Profiler::profile() {
         if (all_ns >= kept_ns_) {
             kept_ns_ = all_ns;
             kept_.iteration_ns = static_cast<std::int64_t>(length);
+            // Layers may be taken for steps at first, and they keep what a step gives back.
+            if (kept_.launches != process.launches) kept_.persistent = 0;
             kept_.launches = process.launches;
         }
         if (sums.gated_iterations < kEnough || length < 1) continue;

@@ -82,6 +82,22 @@ TEST_CASE("iterations of another kind are measured anew: layers may be taken for
     CHECK(profiler.measures(kSecond + 2));
 }
 
+TEST_CASE("what layers that were taken for steps kept is not what the steps keep") {
+    auto words = std::make_unique<ledger::Slot>();
+    Profiler profiler;
+    words->persistent = words->peak = words->highest = 3 * kGiB;
+    iterate(*words, 1);
+    profiler.look(0, *words, Phase::alone);
+    CHECK(profiler.profile().persistent == 3 * kGiB);
+    words->persistent = 2 * kGiB;
+    iterate(*words, 20);
+    words->launches = 2000;
+    profiler.look(0, *words, Phase::alone);
+    profiler.forget(0);
+    CHECK(profiler.profile().persistent == 2 * kGiB);
+    CHECK(profiler.profile().peak == 3 * kGiB);
+}
+
 TEST_CASE("measuring ends after two seconds, whatever the length of iterations") {
     auto words = std::make_unique<ledger::Slot>();
     Profiler profiler;
