@@ -8,10 +8,9 @@ import sys
 import cuda_program
 from server_case import ServerCase, eventually, main
 
-# Training as the driver sees it: steps of ten kernels and a look at the next batch, 2 GiB that stay
-# and 1 GiB within a step. Saves its step when it is asked to stop.
+# Training as the driver sees it: steps of ten kernels. Saves its step when it is asked to stop.
 #   program STEPS KERNEL_US PAUSE_MS
-TRAINING = cuda_program.OPEN + """
+BEGIN = cuda_program.OPEN + """
 steps, kernel_us, pause_ms = map(int, sys.argv[1:4])
 saved = os.path.join(os.environ["BERTH_CHECKPOINT_DIR"], "step")
 def save(*_):
@@ -23,19 +22,40 @@ signal.signal(signal.SIGTERM, save)
 gradient, update = kernel(), kernel()
 ns = ctypes.c_uint64(kernel_us * 1000)
 parameters = (ctypes.c_void_p * 1)(ctypes.addressof(ns))
-weights, activations = ctypes.c_uint64(), ctypes.c_uint64()
+def launch(function):
+    call("cuLaunchKernel", function, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
+weights = ctypes.c_uint64()
 call("cuMemAlloc_v2", ctypes.byref(weights), ctypes.c_size_t(2 << 30))
 print("begins at", step, flush=True)
+"""
+
+# 2 GiB that stay and 1 GiB within a step, and a look at the next batch after each.
+TRAINING = BEGIN + """
+activations = ctypes.c_uint64()
 while step < steps:
     call("cuMemAlloc_v2", ctypes.byref(activations), ctypes.c_size_t(1 << 30))
     for layer in range(9):
-        call("cuLaunchKernel", gradient, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
+        launch(gradient)
     call("cuMemFree_v2", activations)
-    call("cuLaunchKernel", update, 1, 1, 1, 1, 1, 1, 0, None, parameters, None)
+    launch(update)
     call("cuCtxSynchronize")
     step += 1
     time.sleep(pause_ms / 1000)
 print("done", flush=True)
+"""
+
+# Launches a step before it waits for the last: the GPU has work however late a processor is.
+NEVER_IDLE = BEGIN + """
+ends = [ctypes.c_void_p(), ctypes.c_void_p()]
+for end in ends:
+    call("cuEventCreate", ctypes.byref(end), 0)
+while step < steps:
+    for layer in range(9):
+        launch(gradient)
+    launch(update)
+    call("cuEventRecord", ends[step % 2], None)
+    step += 1
+    call("cuEventSynchronize", ends[step % 2])
 """
 
 KERNEL_US = 2000  # 20 ms of GPU time a step
@@ -46,8 +66,8 @@ STEPS = 150
 class Packing(ServerCase):
     FLAGS = ("--gpus", "sim:1x16G")
 
-    def train(self, name, steps=STEPS, pause_ms=PAUSE_MS, kernel_us=KERNEL_US, may_share=True):
-        command = [sys.executable, "-c", TRAINING, *map(str, (steps, kernel_us, pause_ms))]
+    def train(self, name, steps=STEPS, program=TRAINING, kernel_us=KERNEL_US, may_share=True):
+        command = [sys.executable, "-c", program, *map(str, (steps, kernel_us, PAUSE_MS))]
         return self.server.submit(command, name=name, may_share=may_share)["id"]
 
     def ended(self, job):
@@ -91,8 +111,8 @@ class Packing(ServerCase):
 
     def test_a_pair_that_gains_nothing_parts_and_is_not_tried_again(self):
         self.ended(self.train("vit", steps=100))
-        # Alike by name, but they never leave the GPU idle. Both are there before that is measured.
-        jobs = [self.train("vit", steps=100_000, pause_ms=0, kernel_us=20_000) for _ in range(2)]
+        # Alike by name only. Both are there before that is measured.
+        jobs = [self.train("vit", 100_000, NEVER_IDLE, kernel_us=20_000) for _ in range(2)]
         eventually(lambda: all(self.place(job) for job in jobs))
         eventually(lambda: not self.place(jobs[1]))
         page = self.server.berth("show", str(jobs[1])).stdout

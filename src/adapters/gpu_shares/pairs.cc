@@ -7,13 +7,13 @@
 namespace berth::gpu_shares {
 namespace {
 
-// Thousandths of what it would have made alone.
-std::int64_t speed(const LaneSight& sight, std::int64_t made, base::Duration window) {
-    return made * sight.iteration_us / std::max<std::int64_t>(window.count(), 1);
+bool says_something(const LaneSight& sight, std::int64_t made) {
+    return made > 0 || (made == 0 && sight.is_waiting);
 }
 
-bool says_something(const LaneSight& sight, std::int64_t made) {
-    return made > 0 || sight.is_waiting;
+base::Duration window_of(const LaneSight& first, const LaneSight& second) {
+    const std::int64_t longer_us = std::max(first.iteration_us, second.iteration_us);
+    return std::max(Pairs::kWindowMin, base::Duration{longer_us / 1000 * Pairs::kIterationsMin});
 }
 
 }  // namespace
@@ -30,22 +30,24 @@ std::vector<std::pair<std::string, std::string>> Pairs::look(std::span<const Lan
         const LaneSight& second = *members[1];
         const std::pair names(first.tenant, second.tenant);
         here.insert(names);
-        const auto [known, is_new] = pairs_.try_emplace(names);
+        const Seen seen{now, first.iterations, second.iterations};
+        const auto [known, is_new] = pairs_.try_emplace(names, Pair{seen, seen});
         Pair& pair = known->second;
-        if (!is_new && now - pair.since < kWindow) continue;
-        const base::Duration window = now - pair.since;
-        const std::int64_t of_first = first.iterations - pair.first;
-        const std::int64_t of_second = second.iterations - pair.second;
-        pair.since = now;
-        pair.first = first.iterations;
-        pair.second = second.iterations;
-        const bool counts = !is_new && (of_first > 0 || of_second > 0) &&
-                            says_something(first, of_first) && says_something(second, of_second);
-        if (!counts) continue;
-        const std::int64_t together =
-            speed(first, of_first, window) + speed(second, of_second, window);
-        pair.windows = together < kTogetherMin ? pair.windows + 1 : 0;
-        if (pair.windows < kWindowsMin || pair.is_told) continue;
+        if (is_new || now - pair.window.at < window_of(first, second)) continue;
+        const std::int64_t of_first = seen.first - pair.window.first;
+        const std::int64_t of_second = seen.second - pair.window.second;
+        pair.window = seen;
+        const bool counts = (of_first > 0 || of_second > 0) && says_something(first, of_first) &&
+                            says_something(second, of_second);
+        pair.windows = counts ? pair.windows + 1 : 0;
+        if (counts && pair.windows < kWindows) continue;
+        // What each would have taken alone, beside what both took.
+        const std::int64_t alone_us = (seen.first - pair.begin.first) * first.iteration_us +
+                                      (seen.second - pair.begin.second) * second.iteration_us;
+        const bool is_slow = counts && alone_us < (now - pair.begin.at).count() * kTogetherMin;
+        pair.begin = seen;
+        pair.windows = 0;
+        if (!is_slow || pair.is_told) continue;
         pair.is_told = true;
         slow.push_back(names);
     }

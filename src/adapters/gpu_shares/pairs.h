@@ -5,8 +5,9 @@
 // makes in a window of time, by that length, is its part of the speed it has alone. Pure.
 //
 // A window counts when both made iterations in it, or one that made none waited for its turn at the
-// end: who still loads its data says nothing. A pair parts after three windows in a row, in each of
-// which both together made less than 1.05 of what one makes alone.
+// end: who still loads its data says nothing. It is long enough for twenty iterations of either, as
+// the one under way at its end is seen by the next. A pair parts when three windows in a row count
+// and both together made less than 1.05 in them of what one makes alone.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +32,9 @@ struct LaneSight {
 
 class Pairs {
   public:
-    static constexpr base::Duration kWindow{5'000};
-    static constexpr int kWindowsMin = 3;
+    static constexpr base::Duration kWindowMin{5'000};
+    static constexpr std::int64_t kIterationsMin = 20;  // alone, as long as a window
+    static constexpr int kWindows = 3;
     static constexpr std::int64_t kTogetherMin = 1050;  // thousandths of the speed of one alone
 
     // Names of tenants that should part, each pair once.
@@ -40,11 +42,16 @@ class Pairs {
                                                           base::TimePoint now);
 
   private:
-    struct Pair {
-        base::TimePoint since;  // of the window
-        std::int64_t first = 0;  // iterations of both when it began
+    // Iterations of both by then.
+    struct Seen {
+        base::TimePoint at;
+        std::int64_t first = 0;
         std::int64_t second = 0;
-        int windows = 0;  // that were too slow, in a row
+    };
+    struct Pair {
+        Seen begin;  // of the windows that count
+        Seen window;  // where the one under way began
+        int windows = 0;
         bool is_told = false;
     };
 
