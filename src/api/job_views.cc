@@ -69,6 +69,8 @@ codec::JobView view_of(Site& site, const model::JobRecord& record) {
     view.beside = packed_beside(site.controller.state(), record);
     for (const ports::UncountedProcess& process : site.uncounted())
         if (process.job == record.id) view.uncounted.push_back(shown(process));
+    if (const std::string lack = site.controller.lack_of_start(record); !lack.empty())
+        view.why = "the machine has no room for its start, which is tried again: " + lack;
     if (!is_waiting(record)) return view;
     view.verdict = site.controller.why(record.id);
     if (view.verdict) view.why = scheduling::explain_text(*view.verdict);
@@ -180,9 +182,10 @@ void get_why(Site& site, Call call) {
     auto view = view_of(site, *job);
     if (!view) return call.respond(problem(view.error(), "berth ls -a"));
     if (!view->verdict) {
+        const std::string& why = view->why;
         return call.respond(problem(409, "job " + std::to_string(job->value) + " is " +
-                                             std::string(codec::word(view->state)) +
-                                             " and waits for nothing"));
+                                             std::string(codec::word(view->state)) + " and waits" +
+                                             (why.empty() ? " for nothing" : ": " + why)));
     }
     foresee(site, std::move(*view), [&site, respond = call.respond](const auto& complete) {
         std::string body = codec::verdict_json(*complete.verdict, names(site));

@@ -387,6 +387,8 @@ std::string why_page(const codec::JobView& job, const codec::NameTable& names, b
         sentence = title + " has ended: " + progress_text(job, names, now, style.glyphs());
     } else if (job.state == JobState::Pausing) {
         sentence = title + " " + progress_text(job, names, now, style.glyphs());
+    } else if (!job.why.empty()) {
+        sentence += " and waits: " + job.why;
     } else if (!job.tasks.empty()) {
         sentence += " on " + where_text(job.tasks, names) + "; it does not wait";
     }

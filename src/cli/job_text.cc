@@ -204,6 +204,7 @@ std::string progress_text(const codec::JobView& job, const codec::NameTable& nam
         return "is saving, asked by " + job.last_pause->actor;
     }
     if (job.state == JobState::Cancelling) return "asked to stop";
+    if (!job.why.empty()) return job.why;
     const std::string note = running_note(job, now, glyphs.dot);
     if (job.beside.empty()) return note;
     return "beside " + named(job.beside.front(), names) +

@@ -64,7 +64,7 @@ struct Foresight {
 // A job as it is shown: why it waits stands beside it.
 struct JobView : model::JobRecord {
     std::optional<model::Verdict> verdict;
-    std::string why;  // the verdict as a sentence
+    std::string why;  // the verdict as a sentence; or why its start is not done
     std::optional<Foresight> foresight = {};
     std::optional<model::GpuProfile> profile = {};  // of jobs like it
     std::vector<model::JobId> beside = {};  // packed on its GPU with it

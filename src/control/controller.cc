@@ -142,6 +142,11 @@ std::optional<model::Verdict> Controller::why(model::JobId job) {
     return verdicts_.why(state_, policy_, std::max(ports_.clock.now(), state_.time), job);
 }
 
+std::string Controller::lack_of_start(const model::JobRecord& job) const {
+    if (job.state != model::JobState::Starting) return {};
+    return ports_.launcher.waits_for({job.id, job.attempts});
+}
+
 Outlook Controller::outlook(const model::Submission& submission) {
     const model::TimePoint now = std::max(ports_.clock.now(), state_.time);
     const model::JobId id{state_.last_job.value + 1};

@@ -132,6 +132,8 @@ class Launcher {
     virtual void note(AttemptId, const std::string&) {}
     // The process that all of its own run below; 0 = not known.
     virtual pid_t process_above(AttemptId) const { return 0; }
+    // What the machine lacks for a start that is tried again and again; empty = nothing.
+    virtual std::string waits_for(AttemptId) const { return {}; }
     // After a restart of the server: takes up every attempt that the log says was starting or
     // running, or is frozen. Each is answered by on_running, on_frozen, on_exit or on_lost; what
     // had never been started is answered by on_lost with kNeverStarted. An attempt of the same name

@@ -5,14 +5,14 @@
 // all else is one message of at most kMessageMax, which is more than any limit of a job lets it
 // have.
 //
-// A server's connection: Watch (not needed on the inherited one) is answered by Running and Exited
-// as they become true; Stop may be sent at any time.
-// After a Stop it may answer Frozen and not end: its processes are kept until Resume or Stop.
-// Park is answered by Frozen or by nothing, after which Waking may come.
-// A client's connection: Attach first. Then Input and InputEnd, WindowSize, Signal, OutputClosed
-// one way; Output, ErrorOutput, InputTaken, InputClosed, Exited the other. Input is sent on credit:
-// at most kInputWindow bytes beyond those that InputTaken acknowledged, so that a job that does not
-// read its input never holds up a Signal behind it. Output is held back by the socket itself.
+// A server's connection: Watch (not needed on the inherited one) is answered by Waiting, Running
+// and Exited as they become true; Stop may be sent at any time. After a Stop it may answer Frozen
+// and not end: its processes are kept until Resume or Stop. Park is answered by Frozen or by
+// nothing, after which Waking may come. A client's connection: Attach first. Then Input and
+// InputEnd, WindowSize, Signal, OutputClosed one way; Output, ErrorOutput, InputTaken, InputClosed,
+// Exited the other. Input is sent on credit: at most kInputWindow bytes beyond those that
+// InputTaken acknowledged, so that a job that does not read its input never holds up a Signal
+// behind it. Output is held back by the socket itself.
 #pragma once
 
 #include <cstdint>
@@ -38,6 +38,7 @@ enum class FrameType : std::uint16_t {
     Idle = 9,  // to a server: no call to a GPU for so many milliseconds
     Waking = 10,  //   parked, it makes one, which waits for Resume
     Note = 11,  // to the supervisor, from a server: a line for the log of its first task
+    Waiting = 12,  // to a server: nothing of it runs yet, and why; it is tried again
     Attach = 16,  // to the supervisor, from a client: TerminalSize
     Input = 17,  //   bytes for task 0
     InputEnd = 18,  //   no more of them

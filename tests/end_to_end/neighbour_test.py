@@ -252,6 +252,67 @@ class Neighbour(unittest.TestCase):
         return refused.stderr
 
 
+@unittest.skipUnless(os.geteuid() == 0, "limits of processes do not hold for root")
+class FewProcesses(unittest.TestCase):
+    """A job for which there is no process says so and waits for one."""
+
+    def setUp(self):
+        self.user = 20_000 + os.getpid() % 40_000
+        data = pathlib.Path(tempfile.mkdtemp(prefix="berth-few-"))
+        self.addCleanup(shutil.rmtree, data, ignore_errors=True)
+        os.chown(data, self.user, self.user)
+        self.server = Server("--gpus", "sim:2x16G", "--sharing", "interposer", data=data)
+        self.as_user(self.server.programs / "berth", "up", "--port", "0", *self.server.flags)
+        self.addCleanup(self.server.kill)
+        self.addCleanup(lambda: self.server.berth("down", "--jobs", "cancel"))
+
+    def as_user(self, *words):
+        subprocess.run(["setpriv", f"--reuid={self.user}", f"--regid={self.user}",
+                        "--clear-groups", *map(str, words)],
+                       env=self.server.environment, check=True, capture_output=True)
+
+    def allow(self, process, others):
+        """So many processes of the user there may be for this one to make another."""
+        self.as_user("prlimit", f"--nproc={others}:", f"--pid={process}")
+
+    def check_it_waits(self, job):
+        why = eventually(lambda: self.server.get(f"jobs/{job}").get("why"))
+        self.assertRegex(why, "^the machine has no room for its start, which is tried again: "
+                              r"cannot make a process: Resource temporarily unavailable \(")
+        for words, start in (("show", "now"), ("why", "is starting and waits:")):
+            eventually(lambda: f"{start} {why}" in " ".join(
+                self.server.berth(words, job).stdout.split()))
+        self.assertEqual(self.server.get(f"jobs/{job}")["state"], "starting")
+
+    def check_it_runs(self, job):
+        ended = self.server.wait(job)
+        self.assertEqual((ended["state"], ended["attempts"]), ("succeeded", 1))
+
+    def spawner(self):
+        server = self.server.pid
+        for process in pathlib.Path(f"/proc/{server}/task/{server}/children").read_text().split():
+            if b"spawner" in pathlib.Path(f"/proc/{process}/cmdline").read_bytes():
+                return process
+        self.fail("the server has no spawner")
+
+    def test_its_supervisor(self):
+        self.server.wait(self.server.submit(["true"])["id"])
+        spawner = self.spawner()
+        self.allow(spawner, 1)
+        job = self.server.submit(["true"])["id"]
+        self.check_it_waits(job)
+        self.allow(spawner, 1000)
+        self.check_it_runs(job)
+
+    def test_the_arbiter_of_its_share(self):
+        self.server.wait(self.server.submit(["true"])["id"])
+        self.allow(self.server.pid, 1)
+        job = self.server.submit(["true"], request={"share": 0.5})["id"]
+        self.check_it_waits(job)
+        self.allow(self.server.pid, 1000)
+        self.check_it_runs(job)
+
+
 @unittest.skipUnless(os.geteuid() == 0, "only root can have a mount namespace everywhere")
 class ElsewhereTest(unittest.TestCase):
     """A job with a /tmp of its own, or another TMPDIR, still finds its arbiter; so does one whose

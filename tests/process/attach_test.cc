@@ -14,6 +14,7 @@
 
 #include <cstdio>
 
+#include "process/ordinary_user.h"
 #include "process/world.h"
 
 using namespace berth;
@@ -474,4 +475,23 @@ TEST_CASE("a terminal job waits for its user to come back") {
     job.type("back\r");
     CHECK(job.wait() == 3);
     CHECK(job.output.find("back\r\n") != std::string::npos);
+}
+
+TEST_CASE("what is typed before there is a process for the command is not lost" *
+          doctest::skip(!OrdinaryUser::can_run(BERTH_SUPERVISOR))) {
+    ScratchDirectory scratch;
+    OrdinaryUser user(scratch.path());
+    World world(scratch.path());
+    const AttemptId id = attempt(1);
+    Attached attached(world, shell(id, "cat"));
+    REQUIRE(wait_for([&] { return world.supervisor_of(id) > 0; }));
+    OrdinaryUser::allow(1, world.supervisor_of(id));
+    attached.give_input("first\nlast\n");
+    attached.end_input();
+    attached.on_pipes();
+    REQUIRE(world.until([&] { return !world.launcher().waits_for(id).empty(); }));
+    OrdinaryUser::allow(1'000, world.supervisor_of(id));
+    CHECK(attached.wait() == 0);
+    CHECK(attached.output == "first\nlast\n");
+    CHECK(attached.errors.starts_with("berth: waits to start: cannot make a process"));
 }

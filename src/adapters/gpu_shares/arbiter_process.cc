@@ -19,6 +19,7 @@
 
 #include "adapters/gpu_shares/first_line.h"
 #include "runtime/folder.h"
+#include "supervision/shortage.h"
 #include "vgpu/arbiter/send_order.h"
 
 extern char** environ;
@@ -98,6 +99,8 @@ base::Status ArbiterProcess::start() {
     ::close(pipe[1]);
     const bool is_ready = failed == 0 && first_line(pipe[0], kStartPatienceMs).starts_with("ready");
     ::close(pipe[0]);
+    if (supervision::is_shortage(failed))
+        return base::fail(base::ErrorCode::Exhausted, supervision::no_process(failed));
     if (failed != 0) return no_arbiter("\"" + program_ + "\" cannot be run: " + ::strerror(failed));
     if (!is_ready) {
         ::kill(pid, SIGKILL);
@@ -123,6 +126,8 @@ base::Result<std::string> ArbiterProcess::ask(const std::string& order) {
     if (start_failure_ && now < next_start_) return tl::unexpected(*start_failure_);
     start_failure_.reset();
     if (const base::Status started = start(); !started) {
+        if (started.error().code == base::ErrorCode::Exhausted)
+            return tl::unexpected(started.error());
         start_failure_ = started.error();
         next_start_ = std::chrono::steady_clock::now() + kStartPause;
         return tl::unexpected(started.error());

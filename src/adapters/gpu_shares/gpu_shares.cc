@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <filesystem>
 
@@ -206,6 +207,8 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     const bool is_kept = lack_.empty() || asks_for_share(prepared);
     if (has_tenants(prepared) && is_kept) {
         if (const base::Status added = add_shares(prepared); !added) {
+            if (added.error().code == base::ErrorCode::Exhausted)
+                return wait_for_room(order.attempt, added.error().message);
             const std::string why = "its share of a GPU cannot be kept: " + added.error().message;
             boost::asio::post(loop_, [this, alive = alive_, attempt = order.attempt, why] {
                 if (*alive) on_exit(attempt, {126, 0, false, false, why});
@@ -216,6 +219,23 @@ void GpuShares::start(const ports::LaunchOrder& order) {
     if (prepared.may_share && !order.profile) unmeasured_.insert(order.attempt);
     if (keeper_->has_tenants() && !is_looking_) look_at_sharing();
     processes_->start(prepared);
+}
+
+// It is ordered again when it is told that nothing was started.
+void GpuShares::wait_for_room(AttemptId attempt, const std::string& lack) {
+    constexpr std::chrono::seconds kPause{1};
+    lacks_[attempt] = lack;
+    const auto timer = std::make_shared<boost::asio::steady_timer>(loop_, kPause);
+    timer->async_wait([this, alive = alive_, timer, attempt](const boost::system::error_code&) {
+        if (!*alive) return;
+        lacks_.erase(attempt);
+        on_lost(attempt, std::string(ports::kNeverStarted));
+    });
+}
+
+std::string GpuShares::waits_for(AttemptId attempt) const {
+    const auto found = lacks_.find(attempt);
+    return found == lacks_.end() ? processes_->waits_for(attempt) : found->second;
 }
 
 // Attempts are tenants by name: "7.2.0" is of attempt 2 of job 7.

@@ -81,6 +81,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     pid_t process_above(ports::AttemptId attempt) const override {
         return processes_->process_above(attempt);
     }
+    std::string waits_for(ports::AttemptId attempt) const override;
     model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override;
     void recover(std::span<const ports::BegunAttempt> attempts) override;
@@ -95,6 +96,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
     void on_lost(ports::AttemptId attempt, const std::string& detail) override;
 
     void end(ports::AttemptId attempt);
+    void wait_for_room(ports::AttemptId attempt, const std::string& lack);
     base::Status add_shares(ports::LaunchOrder& order);
     void add_software_gpus(ports::LaunchOrder& order);
     // Again and again, as long as there are tenants: all of them depend on the arbiter, those that
@@ -131,6 +133,7 @@ class GpuShares final : public ports::Launcher, private ports::LauncherListener 
         std::string node;  // of its first task
     };
     std::map<ports::AttemptId, Way> ways_;
+    std::map<ports::AttemptId, std::string> lacks_;  // of the machine, for which they wait
     std::string lack_;  // why shares are not kept here
     std::string tried_;  // with which parts
     bool has_news_ = false;  // of a trial since the start

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "supervision/order.h"
+#include "supervision/shortage.h"
 
 namespace berth::process {
 namespace {
@@ -56,9 +57,10 @@ void move_aside(const std::string& jobs_dir, ports::AttemptId id, const std::str
 }
 
 tl::unexpected<base::Error> cannot_make(const std::string& path) {
-    const bool is_full = errno == ENOSPC || errno == EDQUOT;
-    return base::fail(is_full ? base::ErrorCode::Exhausted : base::ErrorCode::Unavailable,
-                      "cannot make \"" + path + "\": " + ::strerror(errno));
+    const int reason = errno;
+    return base::fail(supervision::is_shortage(reason) ? base::ErrorCode::Exhausted
+                                                       : base::ErrorCode::Unavailable,
+                      "cannot make \"" + path + "\": " + ::strerror(reason));
 }
 
 Descriptor open_or_make(const std::string& path) {

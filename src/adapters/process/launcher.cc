@@ -53,6 +53,7 @@ struct ProcessLauncher::Attempt {
     asio::steady_timer patience;         // until one that was asked to stop is looked at
     bool is_cancelled = false;
     bool waits_for_room = false;  // nothing of it was started yet
+    std::string lack;                    // of the machine, for which it was not
     bool is_running_told = false;
     pid_t supervisor = 0;                // 0 = not told yet
     std::string pending;                 // to be sent as soon as there is a connection
@@ -98,7 +99,10 @@ void ProcessLauncher::start(const ports::LaunchOrder& order) {
 void ProcessLauncher::try_to_start(const ports::LaunchOrder& order, const AttemptRef& attempt) {
     const base::Status spawned = spawn(order, *attempt);
     if (spawned) return read_more(attempt);
-    if (spawned.error().code == base::ErrorCode::Exhausted) return wait_for_room(order, attempt);
+    if (spawned.error().code == base::ErrorCode::Exhausted) {
+        attempt->lack = spawned.error().message;
+        return wait_for_room(attempt, [this, order, attempt] { try_to_start(order, attempt); });
+    }
     asio::post(loop_, [this, alive = alive_, attempt, error = spawned.error()] {
         if (!*alive) return;
         if (error.code == base::ErrorCode::Exists) return look(attempt);
@@ -106,16 +110,16 @@ void ProcessLauncher::try_to_start(const ports::LaunchOrder& order, const Attemp
     });
 }
 
-void ProcessLauncher::wait_for_room(const ports::LaunchOrder& order, const AttemptRef& attempt) {
+void ProcessLauncher::wait_for_room(const AttemptRef& attempt, std::function<void()> then) {
     constexpr std::chrono::seconds kPause{1};
     attempt->waits_for_room = true;
     attempt->timer.expires_after(kPause);
     attempt->timer.async_wait(
-        [this, alive = alive_, order, attempt](const boost::system::error_code& error) {
+        [this, alive = alive_, attempt, then](const boost::system::error_code& error) {
             if (!*alive) return;
             if (error) return report_lost(attempt, std::string(ports::kNeverStarted));
             attempt->waits_for_room = false;
-            try_to_start(order, attempt);
+            then();
         });
 }
 
@@ -124,6 +128,8 @@ base::Status ProcessLauncher::spawn(const ports::LaunchOrder& order, Attempt& at
     crash::crash_point("before-spawn");
     auto spawned = spawner_.spawn(make_order(machine_, order), status.get());
     if (!spawned) {
+        if (spawned.error().code == base::ErrorCode::Exhausted)
+            return tl::unexpected(spawned.error());
         const std::string line =
             supervision::exit_line({126, 0, false, false, spawned.error().message});
         [[maybe_unused]] const ssize_t size = ::write(status.get(), line.data(), line.size());
@@ -202,6 +208,11 @@ pid_t ProcessLauncher::process_above(AttemptId id) const {
     return found == attempts_.end() ? 0 : found->second->supervisor;
 }
 
+std::string ProcessLauncher::waits_for(AttemptId id) const {
+    const auto found = attempts_.find(id);
+    return found == attempts_.end() ? "" : found->second->lack;
+}
+
 model::PauseWay ProcessLauncher::pause_way(AttemptId) const {
     return {model::PauseRung::Signal, "this launcher has no GPUs"};
 }
@@ -256,9 +267,12 @@ void ProcessLauncher::on_bytes(const AttemptRef& attempt, std::size_t size) {
     while (const std::optional<supervision::Frame> frame = attempt->reader.next()) {
         if (frame->type == FrameType::Running && !attempt->is_running_told) {
             attempt->is_running_told = true;
+            attempt->lack.clear();
             if (const auto pid = supervision::unpack_number(frame->payload))
                 attempt->supervisor = static_cast<pid_t>(*pid);
             if (listener_ != nullptr) listener_->on_running(attempt->id);
+        } else if (frame->type == FrameType::Waiting) {
+            attempt->lack = frame->payload;
         } else if (frame->type == FrameType::Saved) {
             if (listener_ != nullptr) listener_->on_saved(attempt->id);
         } else if (frame->type == FrameType::Frozen) {
@@ -291,7 +305,13 @@ void ProcessLauncher::look(const AttemptRef& attempt) {
     if (const auto& exit = state.status.exit)
         return report_exit(
             attempt, {exit->exit_code, exit->signal, exit->stop_asked, exit->killed, exit->detail});
-    if (!state.status.started) return report_lost(attempt, "never started");
+    if (!state.status.started) {
+        const auto tell = [this, attempt] {
+            report_lost(attempt, std::string(ports::kNeverStarted));
+        };
+        // It is ordered again as soon as it is told.
+        return attempt->lack.empty() ? tell() : wait_for_room(attempt, tell);
+    }
     if (state.status.boot != machine_.boot)
         return report_lost(attempt, "the machine was restarted");
     if (kill_leftovers(machine_.cluster, attempt->id) > 0) return look_later(attempt);

@@ -5,13 +5,15 @@
 // the truth about the attempt is its status file (supervision/status_file.h), and the socket
 // between us only tells of it sooner. recover() therefore needs nothing but the directory.
 // A start of an attempt that has a status file already takes it up instead of running it twice. One
-// for whose files there is no room is tried again until there is, or until it is to stop.
+// for whose files or processes there is no room is tried again until there is, or until it is to
+// stop.
 // All calls and callbacks on the thread that runs the io_context; no callback from within a call.
 #pragma once
 
 #include <sys/types.h>
 
 #include <boost/asio/io_context.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -45,6 +47,7 @@ class ProcessLauncher final : public ports::Launcher {
     void park(ports::AttemptId attempt) override;
     void note(ports::AttemptId attempt, const std::string& text) override;
     pid_t process_above(ports::AttemptId attempt) const override;
+    std::string waits_for(ports::AttemptId attempt) const override;
     // Knows nothing of GPUs: that it is asked by a signal.
     model::PauseWay pause_way(ports::AttemptId attempt) const override;
     void stop(ports::AttemptId id, ports::StopReason reason, base::Duration grace) override;
@@ -57,7 +60,7 @@ class ProcessLauncher final : public ports::Launcher {
     using AttemptRef = std::shared_ptr<Attempt>;  // shared with the reads and waits under way
 
     void try_to_start(const ports::LaunchOrder& order, const AttemptRef& attempt);
-    void wait_for_room(const ports::LaunchOrder& order, const AttemptRef& attempt);
+    void wait_for_room(const AttemptRef& attempt, std::function<void()> then);
     base::Status spawn(const ports::LaunchOrder& order, Attempt& attempt);
     AttemptRef add(const ports::BegunAttempt& begun);
     void read_more(const AttemptRef& attempt);

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "supervision/passing.h"
+#include "supervision/shortage.h"
 
 namespace berth::process {
 namespace {
@@ -112,6 +113,8 @@ base::Status Spawner::begin() {
     if (const int error = run_program(program_, theirs.get(), pid_); error != 0) {
         socket_.reset();
         pid_ = -1;
+        if (supervision::is_shortage(error))
+            return base::fail(ErrorCode::Exhausted, supervision::no_process(error));
         return system_failure(ErrorCode::Unavailable, "cannot run \"" + program_ + '"', error);
     }
     return {};

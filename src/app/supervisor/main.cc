@@ -11,13 +11,16 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "app/supervisor/brood.h"
 #include "app/supervisor/supervisor.h"
+#include "supervision/frame.h"
 #include "supervision/mark.h"
 #include "supervision/passing.h"
+#include "supervision/shortage.h"
 #include "vgpu/ledger/stay.h"
 
 namespace {
@@ -47,6 +50,15 @@ void show_title(char* place, const supervision::Order& order) {
                               std::to_string(order.attempt) + ' ' + order.job_name;
     ::memset(place, 0, room);
     ::memcpy(place, title.data(), std::min(room, title.size()));
+}
+
+// Closing its files then tells the server that nothing was started.
+void tell_shortage(const Descriptor& channel, int error) {
+    std::string frame;
+    supervision::append_frame(frame, supervision::FrameType::Waiting,
+                              supervision::no_process(error));
+    [[maybe_unused]] const ssize_t size =
+        ::send(channel.get(), frame.data(), frame.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 [[noreturn]] void supervise(std::vector<Descriptor> files, char* title_place) {
@@ -107,7 +119,7 @@ int main(int argc, char** argv) {
         if (files.empty()) server.reset();
         if (files.size() != supervision::kPassedCount) continue;
         const pid_t pid = ::fork();
-        // When there is no process to be had, closing the files tells the server so.
+        if (pid < 0) tell_shortage(files[supervision::kPassedChannel], errno);
         if (pid > 0) brood.add(pid, std::move(files[supervision::kPassedStatus]));
         if (pid != 0) continue;
         server.reset();

@@ -43,6 +43,7 @@ std::string Relay::open_pipes(int task, Descriptor log, TaskEnds& ends) {
     if (failure.empty()) failure = make_pipe(errors.source, ends.error_output, true);
     if (failure.empty() && task == 0) failure = make_pipe(input_, ends.input, false);
     if (!failure.empty()) return failure;
+    if (task == 0 && input_ends_ && pending_input_.empty()) input_.reset();
     streams_.push_back(std::move(output));
     streams_.push_back(std::move(errors));
     return {};
@@ -107,6 +108,13 @@ bool Relay::pump(Stream& stream, const Sink& sink) {
     return true;
 }
 
+void Relay::forget_tasks() {
+    streams_.clear();
+    logs_.clear();
+    terminal_ = -1;
+    input_.reset();
+}
+
 void Relay::drain(const Sink& sink) {
     for (Stream& stream : streams_) {
         while (stream.source.is_open() && pump(stream, sink)) {
@@ -121,9 +129,9 @@ void Relay::drain(const Sink& sink) {
 bool Relay::has_output() const { return !streams_.empty(); }
 
 void Relay::give_input(std::string_view bytes) {
-    if (input_fd() < 0) return;
+    if (!takes_input_) return;
     pending_input_.append(bytes);
-    push_input();
+    if (input_fd() >= 0) push_input();
 }
 
 void Relay::end_input() {
@@ -150,6 +158,7 @@ void Relay::drop_input() {
     input_.reset();
     pending_input_.clear();
     input_closed_ = true;
+    takes_input_ = false;
 }
 
 std::int64_t Relay::take_acknowledged() { return std::exchange(acknowledged_, 0); }

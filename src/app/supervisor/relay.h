@@ -42,6 +42,9 @@ class Relay {
     void collect(std::vector<pollfd>& polls, bool wants_output) const;
     // Acts on what poll() found; `sink` may be empty.
     void serve(const std::vector<pollfd>& polls, const Sink& sink);
+    // They are started anew: what they wrote and were to read by is closed, what waits for their
+    // input stays.
+    void forget_tasks();
     // All processes are gone: takes what is still in the pipes.
     void drain(const Sink& sink);
     bool has_output() const;
@@ -80,7 +83,8 @@ class Relay {
     int terminal_ = -1;  // borrowed from its stream
     std::string pending_input_;
     bool input_ends_ = false;
-    bool input_closed_ = false;
+    bool input_closed_ = false;  // and not yet told
+    bool takes_input_ = true;
     std::int64_t acknowledged_ = 0;
 };
 

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "supervision/descriptor.h"
+#include "supervision/shortage.h"
 #include "supervision/status_file.h"
 
 namespace berth::supervisor {
@@ -132,7 +133,7 @@ std::string describe(const SpawnPlan& plan, Stage stage, int error) {
         return what + " \"" + supervision::shortened(name, kNameMax) + '"' + reason;
     };
     switch (stage) {
-        case Stage::Fork: return std::string("cannot make a process: ") + ::strerror(error);
+        case Stage::Fork: return supervision::no_process(error);
         case Stage::Group: return of("cannot join", plan.group_file);
         case Stage::Workdir: return of("cannot enter workdir", plan.workdir);
         case Stage::Terminal: return std::string("cannot open a terminal: ") + ::strerror(error);
@@ -141,24 +142,29 @@ std::string describe(const SpawnPlan& plan, Stage stage, int error) {
     return of("cannot run", plan.command->front());
 }
 
+Spawned failed_to(const SpawnPlan& plan, Stage stage, int error) {
+    const bool is_missing = stage == Stage::Exec && error == ENOENT;
+    return {-1, is_missing ? 127 : 126, describe(plan, stage, error),
+            supervision::is_shortage(error)};
+}
+
 }  // namespace
 
 Spawned spawn(const SpawnPlan& plan) {
-    if (plan.command->empty()) return {-1, 126, "there is no command to run"};
+    if (plan.command->empty()) return {-1, 126, "there is no command to run", false};
     const Prepared prepared{&plan, pointers_to(*plan.command), pointers_to(*plan.environment),
                             ::getpid()};
     int ends[2];
-    if (::pipe2(ends, O_CLOEXEC) != 0) return {-1, 126, describe(plan, Stage::Fork, errno)};
+    if (::pipe2(ends, O_CLOEXEC) != 0) return failed_to(plan, Stage::Fork, errno);
     const Descriptor told(ends[0]);
     Descriptor failed(ends[1]);
     const pid_t pid = fork_and_exec(prepared, failed.get());
-    if (pid < 0) return {-1, 126, describe(plan, Stage::Fork, errno)};
+    if (pid < 0) return failed_to(plan, Stage::Fork, errno);
     failed.reset();
     const std::optional<Failure> failure = told_by(told.get());
-    if (!failure) return {pid, 0, {}};
+    if (!failure) return {pid, 0, {}, false};
     ::waitpid(pid, nullptr, 0);
-    const bool is_missing = failure->stage == Stage::Exec && failure->error == ENOENT;
-    return {-1, is_missing ? 127 : 126, describe(plan, failure->stage, failure->error)};
+    return failed_to(plan, failure->stage, failure->error);
 }
 
 }  // namespace berth::supervisor

@@ -27,6 +27,7 @@ struct Spawned {
     pid_t pid = -1;
     int exit_code = 0;  // 126 or 127 when it could not be started
     std::string failure;  // for people; empty when it runs
+    bool is_for_want = false;  // of what the machine lacks now: it may do better soon
 };
 
 // The process leads a group of its own, or a session when it has a terminal; it dies with the

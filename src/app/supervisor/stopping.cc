@@ -26,8 +26,8 @@ void Supervisor::stop(StopRequest request) {
     const bool is_first = !stop_asked_;
     stop_asked_ = true;
     asked_to_pause_ = request.kind != StopKind::Cancel;
-    if (phase_ == Phase::WaitingForClient)
-        return end({128 + SIGTERM, SIGTERM, true, false, "stopped before it was started"});
+    if (phase_ == Phase::Waiting) return end(never_started());
+    if (phase_ == Phase::Clearing) return;  // it ends when that is done
     const std::int64_t deadline = monotonic_ms() + std::max<std::int64_t>(0, request.grace_ms);
     stop_deadline_ = std::min(stop_deadline_.value_or(deadline), deadline);
     // From here on one deadline rules: what is left of the gang may use the whole grace to save.
@@ -91,6 +91,10 @@ ExitReport Supervisor::describe_end() const {
     if (!lent_note_.empty())
         report.detail = lent_note_ + (report.detail.empty() ? "" : ": " + report.detail);
     return report;
+}
+
+ExitReport Supervisor::never_started() {
+    return {128 + SIGTERM, SIGTERM, true, false, "stopped before it was started"};
 }
 
 }  // namespace berth::supervisor

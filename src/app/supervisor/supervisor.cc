@@ -14,6 +14,7 @@
 #include "app/supervisor/environment.h"
 #include "app/supervisor/pause_signal.h"
 #include "supervision/address.h"
+#include "supervision/shortage.h"
 
 namespace berth::supervisor {
 
@@ -26,7 +27,7 @@ namespace {
 constexpr std::int64_t kAttachWaitMs = 30'000;
 // The client of a resumed job has been following it, or has left for good.
 constexpr std::int64_t kReattachWaitMs = 5'000;
-// Until a full disk is tried again.
+// Until it is tried again whether the machine has what it lacked.
 constexpr std::int64_t kRoomWaitMs = 500;
 constexpr std::int64_t kGangGraceMs = 5'000;
 // A job that still writes its checkpoint at the end of its grace gets a little more, step by step.
@@ -56,7 +57,14 @@ int make_checkpoint_dir(const supervision::Order& order) {
     return reason;
 }
 
-bool is_full(int reason) { return reason == ENOSPC || reason == EDQUOT; }
+std::string cannot_make(const std::string& directory, int reason) {
+    return "cannot make \"" + supervision::shortened(directory, kNameMax) +
+           "\": " + ::strerror(reason);
+}
+
+std::string cannot_open_log(const std::string& path, int reason) {
+    return "cannot open log \"" + path + "\": " + ::strerror(reason);
+}
 
 Descriptor open_log(const std::string& path) {
     return Descriptor(
@@ -87,7 +95,7 @@ void Supervisor::run() {
     ::setenv("PATH", path.empty() ? "/usr/local/bin:/usr/bin:/bin" : path.c_str(), 1);
     write_status(supervision::starting_line(order_.boot, ::getpid()));
     if (order_.attached) {
-        phase_ = Phase::WaitingForClient;
+        phase_ = Phase::Waiting;
         attach_deadline_ = monotonic_ms() + (order_.resumes ? kReattachWaitMs : kAttachWaitMs);
         listen();
     } else {
@@ -106,30 +114,29 @@ void Supervisor::run() {
 }
 
 // Nothing is run that could not be written down, or had no place for its log and its checkpoints.
-bool Supervisor::has_room_to_start() {
-    if (!status_.are_written() || is_full(make_checkpoint_dir(order_))) return false;
-    if (order_.tasks.empty()) return true;
+// What it lacks.
+std::string Supervisor::lack_of_room() {
+    if (!status_.are_written())
+        return std::string("cannot write its status: ") + ::strerror(ENOSPC);
+    const int reason = make_checkpoint_dir(order_);
+    if (supervision::is_shortage(reason)) return cannot_make(order_.checkpoint_dir, reason);
+    if (order_.tasks.empty()) return {};
     const auto log = supervision::log_path(order_.file_prefix, order_.tasks.front().rank);
-    return open_log(log).is_open() || !is_full(errno);
+    if (open_log(log).is_open() || !supervision::is_shortage(errno)) return {};
+    return cannot_open_log(log, errno);
 }
 
 void Supervisor::start_tasks() {
-    if (!has_room_to_start()) {
-        phase_ = Phase::WaitingForClient;
-        attach_deadline_ = monotonic_ms() + kRoomWaitMs;
-        return;
-    }
+    if (const std::string lack = lack_of_room(); !lack.empty()) return wait_for_room(lack);
     phase_ = Phase::Running;
     attach_deadline_.reset();
     if (const int reason = make_checkpoint_dir(order_); reason != 0) {
-        return fail_to_start(
-            0, {-1, 126,
-                "cannot make \"" + supervision::shortened(order_.checkpoint_dir, kNameMax) +
-                    "\": " + ::strerror(reason)});
+        return fail_to_start(0, {-1, 126, cannot_make(order_.checkpoint_dir, reason), false});
     }
     const int port = choose_port(order_);
     for (std::size_t index = 0; index < tasks_.size(); ++index) {
         const Spawned spawned = start_task(index, port);
+        if (spawned.is_for_want) return wait_for_room(spawned.failure);
         if (!spawned.failure.empty()) return fail_to_start(index, spawned);
         tasks_[index] = {spawned.pid, true};
         ++running_tasks_;
@@ -139,6 +146,7 @@ void Supervisor::start_tasks() {
     for (const Task& task : tasks_) line += ' ' + std::to_string(task.pid);
     write_status(line + '\n');
     was_running_ = true;
+    lack_.clear();
     look_deadline_ = monotonic_ms() + kLookEveryMs;
     reach_arbiter();
     tell(Role::Server, FrameType::Running, supervision::pack_number(::getpid()));
@@ -148,8 +156,10 @@ Spawned Supervisor::start_task(std::size_t index, int port) {
     const supervision::TaskOrder& task = order_.tasks[index];
     const std::string log_path = supervision::log_path(order_.file_prefix, task.rank);
     Descriptor log = open_log(log_path);
-    if (!log.is_open())
-        return {-1, 126, "cannot open log \"" + log_path + "\": " + ::strerror(errno)};
+    if (!log.is_open()) {
+        const int reason = errno;
+        return {-1, 126, cannot_open_log(log_path, reason), supervision::is_shortage(reason)};
+    }
     const std::vector<std::string> environment = task_environment(order_, task, port);
     SpawnPlan plan;
     plan.command = &order_.command;
@@ -162,7 +172,7 @@ Spawned Supervisor::start_task(std::size_t index, int port) {
     if (!order_.attached) plan.output = plan.error_output = log_fd;
     Spawned spawned =
         order_.attached ? start_attached_task(plan, index, std::move(log)) : spawn(plan);
-    if (!spawned.failure.empty()) {
+    if (!spawned.failure.empty() && !spawned.is_for_want) {
         const std::string text = "berth: " + spawned.failure + '\n';
         const int target = order_.attached ? log_copy.get() : log_fd;
         // The reason is also in the exit line, so a log that takes no more loses nothing.
@@ -179,7 +189,7 @@ Spawned Supervisor::start_attached_task(const SpawnPlan& plan, std::size_t index
         order_.terminal && rank == 0
             ? relay_.open_terminal(rank, std::move(log), terminal_size_, ends)
             : relay_.open_pipes(rank, std::move(log), ends);
-    if (!failure.empty()) return {-1, 126, failure};
+    if (!failure.empty()) return {-1, 126, failure, false};
     attached.terminal = ends.terminal;
     attached.input = ends.input.get();
     attached.output = ends.output.get();
@@ -198,6 +208,25 @@ void Supervisor::fail_to_start(std::size_t index, const Spawned& spawned) {
         kill_all();
     else
         end(describe_end());
+}
+
+// What was started of the gang goes first: it may be what another one waits for.
+void Supervisor::wait_for_room(const std::string& lack) {
+    if (std::exchange(lack_, lack) != lack) {
+        tell(Role::Server, FrameType::Waiting, lack);
+        tell(Role::Client, FrameType::ErrorOutput, "berth: waits to start: " + lack + '\n');
+    }
+    relay_.forget_tasks();
+    phase_ = Phase::Clearing;
+    has_children_ ? kill_all() : wait_or_end();
+}
+
+void Supervisor::wait_or_end() {
+    is_killing_ = false;
+    kill_again_.reset();
+    phase_ = Phase::Waiting;
+    if (stop_asked_) return end(never_started());
+    attach_deadline_ = monotonic_ms() + kRoomWaitMs;
 }
 
 void Supervisor::reap() {
@@ -223,7 +252,7 @@ void Supervisor::note_task_end(std::size_t index, int wait_status) {
     const bool is_signal = WIFSIGNALED(wait_status);
     const int signal = is_signal ? WTERMSIG(wait_status) : 0;
     const int code = is_signal ? 128 + signal : WEXITSTATUS(wait_status);
-    if (code == 0 || first_failure_) return;
+    if (code == 0 || first_failure_ || phase_ == Phase::Clearing) return;
     const std::string who = "task " + std::to_string(order_.tasks[index].rank);
     first_failure_ = ExitReport{code, signal, false, false,
                                 is_signal ? who + " was ended by " + signal_name(signal)
@@ -235,6 +264,7 @@ void Supervisor::note_task_end(std::size_t index, int wait_status) {
 }
 
 void Supervisor::consider_end() {
+    if (phase_ == Phase::Clearing && !has_children_) return wait_or_end();
     if (phase_ != Phase::Running || running_tasks_ > 0) return;
     if (!has_children_) {
         end(describe_end());

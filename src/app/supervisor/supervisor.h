@@ -4,7 +4,9 @@
 // Guarantees:
 // 1. "starting" is in the status file before any process of the user's runs, and "exit" after the
 //    last one is gone: an attempt is never run twice unknowingly and no exit code is lost, also
-//    when the disk is full: it starts, and is gone, only when it could write so.
+//    when the disk is full: it starts, and is gone, only when it could write so. While the machine
+//    lacks what a start takes (room, processes, memory) nothing of the gang runs; it is tried
+//    again.
 // 2. A task that fails ends the gang; the first failure gives the exit code.
 // 3. Once asked to stop, the attempt is over by the deadline, with or without a server.
 // 4. No process of the attempt outlives its "exit" line.
@@ -50,15 +52,22 @@ class Supervisor {
         pid_t pid = -1;
         bool is_running = false;
     };
-    enum class Phase { WaitingForClient, Running, Ended };
+    enum class Phase {
+        Waiting,  // for a client, or for what the machine lacks
+        Clearing,  // what was started of the gang ends, since the machine lacks the rest
+        Running,
+        Ended
+    };
 
     // supervisor.cc: the course of an attempt
     void start_tasks();
-    bool has_room_to_start();
+    std::string lack_of_room();
     Spawned start_task(std::size_t index, int port);
     Spawned start_attached_task(const SpawnPlan& plan, std::size_t index,
                                 supervision::Descriptor log);
     void fail_to_start(std::size_t index, const Spawned& spawned);
+    void wait_for_room(const std::string& lack);
+    void wait_or_end();
     void reap();
     void note_task_end(std::size_t index, int wait_status);
     void consider_end();
@@ -71,6 +80,7 @@ class Supervisor {
     bool is_saving();
     void kill_all();
     supervision::ExitReport describe_end() const;
+    static supervision::ExitReport never_started();
 
     // freezing.cc: how it comes off its GPUs alive, and back
     bool serve_frozen(const supervision::StopRequest& request);
@@ -129,6 +139,7 @@ class Supervisor {
     std::size_t running_tasks_ = 0;
     bool has_children_ = false;
     bool was_running_ = false;
+    std::string lack_;  // of the machine, for which it was not started
     std::string exit_text_;  // the exit line, once it has ended
 
     std::optional<supervision::ExitReport> first_failure_;

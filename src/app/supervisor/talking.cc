@@ -139,6 +139,7 @@ void Supervisor::handle(Connection& peer, const Frame& frame) {
     switch (frame.type) {
         case FrameType::Watch:
             peer.become(Role::Server);
+            if (!lack_.empty()) peer.send(FrameType::Waiting, lack_);
             if (hold_ == Hold::Frozen && !is_lent_) peer.send(FrameType::Frozen, frozen_);
             if (hold_ == Hold::Frozen && is_waking_) peer.send(FrameType::Waking);
             if (was_running_ && ((hold_ != Hold::Frozen && hold_ != Hold::Thawing) || is_lent_))
@@ -202,7 +203,7 @@ void Supervisor::attach(Connection& peer, supervision::TerminalSize size) {
     terminal_size_ = size;
     relay_.resize(size);
     if (phase_ == Phase::Ended) return peer.send(FrameType::Exited, exit_text_);
-    if (phase_ == Phase::WaitingForClient) start_tasks();
+    if (phase_ == Phase::Waiting) start_tasks();
 }
 
 void Supervisor::drop_lost_peers() {
