@@ -281,6 +281,7 @@ void Tenant::silence(std::uint32_t slot) {
         account_->lines[gpu].slots[slot].in_flight = 0;
         account_->lines[gpu].slots[slot].inside = 0;
         account_->lines[gpu].slots[slot].asked = 0;
+        account_->lines[gpu].slots[slot].asking = 0;
         account_->lines[gpu].slots[slot].in_call = 0;
     }
 }

@@ -23,6 +23,7 @@ inline constexpr std::uint32_t kSlotsMax = 512;  // processes of one tenant at a
 struct alignas(64) Slot {
     std::atomic<std::uint64_t> charged;  // bytes of GPU memory, see charge.h
     std::atomic<std::uint32_t> pid;      // as the arbiter, its only writer, sees it; 0: nobody
+    std::atomic<std::uint32_t> asking;   // threads with bytes in `charged` that may be too many
     std::atomic<std::uint64_t> highest;  // what was ever charged
     std::atomic<std::uint64_t> high;     // ... since the last iteration ended
     std::atomic<std::uint64_t> asked;    // bytes that threads wait for, beyond the limit

@@ -13,8 +13,7 @@ namespace berth::vgpu::ledger {
 namespace {
 
 constexpr int kSettlingMs = 5000;
-// In turn, what is over the limit may be an asker of before the queue formed that has yet to take
-// its bytes back; it is looked at again so often.
+// No longer is anybody waited for in turn: who asks may have been killed or stopped at it.
 constexpr int kLooks = 16;
 
 std::uint64_t limit_of(const Place& place) {
@@ -35,6 +34,13 @@ bool lock(Line& line) {
     return status == 0;
 }
 
+// Out of turn. Asked before the sum is: whoever was not there by then has seen the queue.
+bool anybody_asks(const Place& place) {
+    const std::uint32_t end = std::min(place.terms->slots_end.load(), kSlotsMax);
+    const Slot* slots = place.line->slots;
+    return std::any_of(slots, slots + end, [](const Slot& slot) { return slot.asking != 0; });
+}
+
 bool charge_in_turn(const Place& place, std::uint64_t bytes) {
     Line& line = *place.line;
     Slot& slot = line.slots[place.slot];
@@ -43,9 +49,15 @@ bool charge_in_turn(const Place& place, std::uint64_t bytes) {
     passage("in-turn");
     slot.charged.fetch_add(bytes);
     passage("in-turn-published");
+    // What is over the limit may be an asker of before the queue formed, with bytes to take back.
+    bool is_asked = true;
     bool fits = false;
-    for (int look = 0; look < kLooks && !fits; ++look) {
-        if (look > 0) ::sched_yield();
+    for (int look = 0; look < kLooks && is_asked && !fits; ++look) {
+        if (look > 0) {
+            passage("in-turn-again");
+            ::sched_yield();
+        }
+        is_asked = anybody_asks(place);
         fits = charged(place) <= limit_of(place);
     }
     if (!fits) slot.charged.fetch_sub(bytes);
@@ -62,15 +74,21 @@ bool charge(const Place& place, std::uint64_t bytes) {
         wait_until_settled(place);
     if (bytes > limit_of(place)) return false;  // and no sum can overflow
     Line& line = *place.line;
+    Slot& slot = line.slots[place.slot];
+    ++slot.asking;
+    bool fits = false;
     if (line.queued.load() == 0) [[likely]] {
-        Slot& slot = line.slots[place.slot];
         slot.charged.fetch_add(bytes);
         passage("published");
-        if (charged(place) <= limit_of(place)) [[likely]]
-            return true;
-        slot.charged.fetch_sub(bytes);
-        passage("taken-back");
+        fits = charged(place) <= limit_of(place);
+        if (!fits) {
+            slot.charged.fetch_sub(bytes);
+            passage("taken-back");
+        }
     }
+    --slot.asking;
+    if (fits) [[likely]]
+        return true;
     return charge_in_turn(place, bytes);
 }
 

@@ -4,10 +4,11 @@
 // its own slot and then sums the slots of the tenant. Of two who ask at once at least one sees
 // the other, so the sum of what was granted is never above the limit. Who finds the sum too large
 // takes its bytes back and asks again in turn, so that two who could not both have the room do
-// not both go away without it.
+// not both go away without it. In turn nobody is waited for but those who ask out of turn.
 //
-// Costs an atomic addition and one read for each process of the tenant; in turn, a robust mutex.
-// A dead process is charged until the arbiter sets its word to zero; nothing else is ever repaired.
+// Costs three atomic additions and one read for each process of the tenant; in turn, a robust
+// mutex. A dead process is charged until the arbiter sets its word to zero; nothing else is ever
+// repaired.
 #pragma once
 
 #include <cstdint>

@@ -113,6 +113,21 @@ TEST_CASE("who asks between the two steps of another's charge never makes the su
     }
 }
 
+TEST_CASE("a refusal waits for nobody but who asks at the same time") {
+    const Tenant tenant(100, 2);
+    bool has_waited = false;
+    const auto asks_for_too_much = [&] {
+        vgpu::once_at("in-turn-again", [&] { has_waited = true; });
+        CHECK_FALSE(charge(tenant.place(1), 60));
+    };
+    REQUIRE(charge(tenant.place(1), 50));
+    asks_for_too_much();
+    CHECK_FALSE(has_waited);
+    vgpu::once_at("published", asks_for_too_much);
+    CHECK(charge(tenant.place(0), 40));
+    CHECK(has_waited);
+}
+
 TEST_CASE("two who race for room that only one can have: exactly one gets it") {
     for (int round = 0; round < 200; ++round) {
         const Tenant tenant(100, 2);

@@ -77,6 +77,7 @@ pid_t Tenant::start(const std::function<void()>& life) const {
 void Tenant::bury(std::uint32_t slot) const {
     truth_->used.fetch_sub(truth_->held[slot].exchange(0));  // the driver frees first
     account_->lines[0].slots[slot].charged.store(0);
+    account_->lines[0].slots[slot].asking.store(0);
 }
 
 bool Tenant::hold(std::uint32_t slot, std::uint64_t bytes) const {
