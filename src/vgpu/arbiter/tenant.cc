@@ -83,15 +83,17 @@ base::Result<std::unique_ptr<Tenant>> Tenant::make(const Order& order) {
         ledger::create_segment("berth-account", sizeof(ledger::Account), ledger::Writer::everyone);
     if (account.fd < 0) return tl::unexpected(unavailable("cannot make an account"));
     tenant->account_fd_ = account.fd;
-    tenant->account_ = new (account.at) ledger::Account;
+    // A new segment is all zeros, as every word of it begins. A page that nobody wrote takes no
+    // memory: of up to 1.5 MB it has the lines of its GPUs and the slots that were handed out.
+    tenant->account_ = static_cast<ledger::Account*>(account.at);
     const auto terms =
         ledger::create_segment("berth-terms", sizeof(ledger::Terms), ledger::Writer::creator);
     if (terms.fd < 0) return tl::unexpected(unavailable("cannot make the terms"));
     tenant->terms_fd_ = terms.fd;
     tenant->terms_ = new (terms.at) ledger::Terms;
-    for (ledger::Line& line : tenant->account_->lines)
-        if (!ledger::prepare(line)) return tl::unexpected(unavailable("cannot make a line"));
     for (std::uint32_t gpu = 0; gpu < order.gpus.size(); ++gpu) {
+        if (!ledger::prepare(tenant->account_->lines[gpu]))
+            return tl::unexpected(unavailable("cannot make a line"));
         const std::string& uuid = order.gpus[gpu].uuid;
         tenant->gpus_.push_back(uuid);
         ::memcpy(tenant->terms_->gpus[gpu].uuid, uuid.c_str(), uuid.size() + 1);
