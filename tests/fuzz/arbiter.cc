@@ -26,11 +26,11 @@ namespace ledger = vgpu::ledger;
 constexpr std::size_t kStepsMax = 32;
 constexpr std::size_t kConnectionsMax = 10;  // a digit names one
 
-// The only files that a target makes; /tmp and not $TMPDIR, as the path of a socket is short.
+// The only files that a target makes, in memory.
 class ArbiterFolder {
   public:
     ArbiterFolder() {
-        char path[] = "/tmp/berth-fuzz-XXXXXX";
+        char path[] = "/dev/shm/berth-fuzz-XXXXXX";
         expect(::mkdtemp(path) != nullptr, "there is a folder for the arbiter");
         path_ = path;
     }
