@@ -2,6 +2,7 @@
 """./dev: its words, its list of packages, and no network call when nothing is missing."""
 import os
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -37,6 +38,16 @@ class Dev(fixture.TreeTest):
 
     def test_an_unknown_preset_is_refused(self):
         self.assert_stops(self.run_dev("build", "gold"), "no preset gold")
+
+    def test_a_clone_that_cannot_be_written_is_said_at_once(self):
+        self.write("src/app/CMakeLists.txt", "")
+        self.write("build", "in the way of a folder")
+        own = shutil.copy(DEV, self.root)
+        for verb in ("demo", "build"):
+            done = subprocess.run([own, verb], text=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT)
+            self.assert_stops((done.returncode, done.stdout), f"cannot write to {self.root}/build")
+            self.assertNotIn("cmake", done.stdout)
 
     def test_nothing_missing_means_no_package_manager(self):
         self.stub("dpkg-query", "shift 3; for name; do echo \"$name ok installed\"; done")
