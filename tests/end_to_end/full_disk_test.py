@@ -12,6 +12,7 @@ import tempfile
 import time
 import unittest
 
+import cuda_program
 from server_case import Refused, Server, eventually, main
 
 INSIDE = "BERTH_TEST_MOUNTS"
@@ -207,6 +208,40 @@ class FullDisk(unittest.TestCase):
         self.assertTrue(self.server.is_alive())
         quiet = self.submits_again_within(5)
         self.assertEqual(self.server.wait(quiet)["exit_code"], 0)
+
+
+class FullMemory(unittest.TestCase):
+    """Any user can fill /dev/shm, where the memory of simulated GPUs lies."""
+
+    def fill(self, folder):
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", folder], check=True)
+        self.addCleanup(subprocess.run, ["umount", "--lazy", folder], check=True)
+        with open(f"{folder}/filler", "wb", buffering=0) as filler:
+            with self.assertRaises(OSError):
+                while True:
+                    filler.write(bytes(4096))
+
+    def up(self):
+        self.server = self.enterContext(Server("--gpus", "sim:2x16G", "--sharing", "interposer"))
+
+    def share(self):
+        program = cuda_program.OPEN + cuda_program.START
+        job = self.server.submit([sys.executable, "-c", program], request={"share": 0.5})["id"]
+        return self.server.wait(job)["exit_code"], self.server.get(f"jobs/{job}/log").decode()
+
+    def test_when_the_server_starts_their_memory_is_on_the_disk(self):
+        self.fill("/dev/shm")
+        self.up()
+        self.assertEqual(self.share(), (0, ""))
+
+    def test_later_a_program_is_told_so(self):
+        self.up()
+        described = (self.server.sharing / "sim1.gpus").read_text()
+        state = described.split("state = ")[1].split("\n")[0]
+        self.fill(os.path.dirname(state))
+        code, log = self.share()
+        self.assertIn(f'state "{state}": cannot grow: No space left on device', log)
+        self.assertEqual(code, 3)
 
 
 def run():

@@ -345,6 +345,9 @@ class ElsewhereTest(unittest.TestCase):
         self.ends_well(self.folder(), [sys.executable, "-c", PROGRAM],
                        environment=[f"PATH={os.environ['PATH']}", "TMPDIR=/var/empty"])
 
+    def test_a_data_folder_with_an_equals_sign_in_its_path(self):
+        self.ends_well(self.folder("a=b"), [sys.executable, "-c", PROGRAM])
+
     def test_a_data_folder_with_a_long_path(self):
         data = self.folder()
         long = 95 - len(str(data)) - 1

@@ -26,6 +26,17 @@ std::string uuid_of(std::size_t node, int gpu) {
 
 // What is in their memory lies where memory does, or else on the disk.
 const runtime::DrawnFolder kMemory{"/dev/shm", "memory"};
+constexpr std::uintmax_t kMemoryLeast = 8U << 20U;
+
+// Any user can fill the one; what is on the other already, of jobs that run, stays there.
+std::string folder_of_memory(const runtime::Folder& folder, const std::string& node) {
+    std::error_code error;
+    if (std::filesystem::exists(folder.path() + '/' + node, error)) return folder.path();
+    const auto drawn = runtime::open_drawn(folder, kMemory);
+    if (!drawn) return folder.path();
+    const bool has_room = std::filesystem::space(*drawn, error).available >= kMemoryLeast;
+    return has_room || std::filesystem::exists(*drawn + '/' + node, error) ? *drawn : folder.path();
+}
 
 }  // namespace
 
@@ -47,7 +58,7 @@ std::string describe_software_gpus(const std::string& directory, const std::stri
     if (here.empty() || here.size() > kGpusMax) return {};
     const auto folder = runtime::Folder::make(directory, runtime::Openness::Passable);
     if (!folder) return {};
-    const std::string memory = runtime::open_drawn(*folder, kMemory).value_or(directory);
+    const std::string memory = folder_of_memory(*folder, node);
     std::string path = directory + "/" + node + ".gpus";
     std::ostringstream text;
     text << "state = " << memory << '/' << node << "\ngpus = " << here.size()
@@ -70,7 +81,9 @@ void remove_software_gpus(const std::string& directory) {
     if (const auto folder = runtime::Folder::make(directory, runtime::Openness::Passable))
         runtime::remove_drawn(*folder, kMemory);
     for (const auto& entry : std::filesystem::directory_iterator(directory, ignored)) {
-        if (entry.path().extension() == ".gpus") std::filesystem::remove(entry.path(), ignored);
+        if (entry.path().extension() != ".gpus") continue;
+        std::filesystem::remove(directory + '/' + entry.path().stem().string(), ignored);
+        std::filesystem::remove(entry.path(), ignored);
     }
 }
 

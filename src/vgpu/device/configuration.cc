@@ -258,7 +258,7 @@ tl::expected<Configuration, std::string> from_environment() {
     if (value == nullptr || *value == '\0')
         return Failure("BERTH_SOFTWARE_GPU is not set; e.g. 'state = FILE; gpus = 2'");
     std::string text = value;
-    if (text.find('=') == std::string::npos) {
+    if (text.front() == '/' || text.find('=') == std::string::npos) {
         std::ifstream file(text);
         if (!file) return Failure("BERTH_SOFTWARE_GPU: cannot read the file " + in_quotes(text));
         text.assign(std::istreambuf_iterator<char>(file), {});

@@ -2,9 +2,9 @@
 //
 // Which GPUs does the software driver pretend to have?
 //
-// The environment variable BERTH_SOFTWARE_GPU holds either the path of a file or, where there is
-// an `=` in it, the text itself: `key = value` pairs, one a line or with `;` between them, `#`
-// begins a comment. Only `state` must be there:
+// The environment variable BERTH_SOFTWARE_GPU holds either the path of a file, known by a `/` at
+// its begin or no `=` in it, or the text itself: `key = value` pairs, one a line or with `;`
+// between them, `#` begins a comment. Only `state` must be there:
 //
 //   state = /dev/shm/gpus    the file that processes compete on; made by the first of them
 //   gpus = 2                 how many, at most 16                                             (1)

@@ -66,7 +66,7 @@ TEST_CASE("the environment names a file or holds the text") {
     ::setenv("BERTH_SOFTWARE_GPU", "/no/such/file", 1);
     CHECK(from_environment().error() ==
           R"(BERTH_SOFTWARE_GPU: cannot read the file "/no/such/file")");
-    const std::string path = "/tmp/configuration_test." + std::to_string(::getpid());
+    const std::string path = "/tmp/configuration=test." + std::to_string(::getpid());
     std::ofstream(path) << "state = /dev/shm/z\ngpus = 4\n";
     ::setenv("BERTH_SOFTWARE_GPU", path.c_str(), 1);
     CHECK(from_environment()->description.gpus == 4);

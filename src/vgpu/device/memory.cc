@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "vgpu/device/control_group.h"
 #include "vgpu/device/processes.h"
@@ -95,9 +96,11 @@ bool make_room(const SharedState& state, std::uint32_t process, std::uint32_t gp
     return has_room();
 }
 
-std::uint32_t free_record(Layout& layout) {
+std::uint32_t free_record(const SharedState& state) {
+    Layout& layout = *state;
     for (std::uint32_t tried = 0; tried < kBlocksMax; ++tried) {
         const std::uint32_t index = (layout.block_hint + tried) % kBlocksMax;
+        if (index >= layout.blocks_end && !state.has_records(index + 1)) return kNobody;
         if (layout.blocks[index].bytes.load() != 0) continue;
         layout.block_hint = index + 1;
         layout.blocks_end = std::max(layout.blocks_end, index + 1);
@@ -158,7 +161,7 @@ std::uint32_t take(const SharedState& state, const Wish& wish) {
     const std::uint64_t bytes = (wish.bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
     const Locked locked(state);
     if (!make_room(state, wish.process, wish.gpu, bytes)) return kNobody;
-    const std::uint32_t index = free_record(layout);
+    const std::uint32_t index = free_record(state);
     if (index == kNobody) return kNobody;
     Block& block = layout.blocks[index];
     block.offset = place_contents(state, wish.gpu, bytes);
@@ -266,8 +269,8 @@ void recount(Layout& layout) {
 void repair(const SharedState& state) {
     Layout& layout = *state;
     layout.block_hint = 0;
-    layout.blocks_end = 0;
-    for (std::uint32_t i = 0; i < kBlocksMax; ++i)
+    const std::uint32_t end = std::exchange(layout.blocks_end, 0);
+    for (std::uint32_t i = 0; i < end; ++i)
         if (layout.blocks[i].bytes.load() != 0) layout.blocks_end = i + 1;
     for (std::uint32_t i = 0; i < layout.blocks_end; ++i) {
         Block& block = layout.blocks[i];

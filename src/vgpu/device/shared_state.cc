@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 
 #include "vgpu/device/control_group.h"
@@ -42,6 +43,15 @@ void initialise(Layout& layout, const Description& description) {
     layout.ready.store(kReady, std::memory_order_release);
 }
 
+// Room for what is touched at once. A file system that cannot say so is believed to have it.
+bool give_room(int file, std::uint64_t begin, std::uint64_t bytes) {
+    return ::fallocate(file, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(begin),
+                       static_cast<off_t>(bytes)) == 0 ||
+           errno == EOPNOTSUPP;
+}
+
+constexpr std::uint32_t kPieceBlocks = 64;
+
 // With a lock on the file, so that one process makes what all then find.
 tl::expected<Layout*, std::string> map_and_make(int file, const Configuration& configuration) {
     const std::string& path = configuration.state_path;
@@ -49,6 +59,8 @@ tl::expected<Layout*, std::string> map_and_make(int file, const Configuration& c
     if (::fstat(file, &status) != 0) return failure(path, system_error());
     if (status.st_size < static_cast<off_t>(sizeof(Layout)) &&
         ::ftruncate(file, sizeof(Layout)) != 0)
+        return failure(path, "cannot grow: " + system_error());
+    if (!give_room(file, 0, offsetof(Layout, blocks)))
         return failure(path, "cannot grow: " + system_error());
     void* place = ::mmap(nullptr, sizeof(Layout), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (place == MAP_FAILED) return failure(path, "cannot be mapped: " + system_error());
@@ -89,6 +101,13 @@ tl::expected<std::unique_ptr<SharedState>, std::string> SharedState::attach(
 SharedState::~SharedState() {
     ::munmap(layout_, sizeof(Layout));
     ::close(file_);
+}
+
+bool SharedState::has_records(std::uint32_t blocks) const {
+    const std::uint32_t pieces = (layout_->blocks_end + kPieceBlocks - 1) / kPieceBlocks;
+    if (blocks <= pieces * kPieceBlocks) return true;
+    return give_room(file_, offsetof(Layout, blocks) + sizeof(Block) * kPieceBlocks * pieces,
+                     sizeof(Block) * kPieceBlocks);
 }
 
 std::uint64_t steady_ns() {

@@ -9,6 +9,8 @@
 // next takes the lock from a dead owner puts the sums and half-made records right.
 //
 // The file must be on a tmpfs such as /dev/shm: its size only grows, its used part does not.
+// Records are given room before they are touched: on a full file system, touching them would end
+// the process.
 #pragma once
 
 #include <pthread.h>
@@ -87,6 +89,8 @@ class SharedState {
     Layout& operator*() const { return *layout_; }
     Layout* operator->() const { return layout_; }
     int file() const { return file_; }
+    // Has the records of the next blocks, which come in pieces. False: the file system is full.
+    bool has_records(std::uint32_t blocks) const;
     // The folder of this process's control group, as it was when it attached; empty: none.
     const std::string& group() const { return group_; }
 
