@@ -67,6 +67,7 @@ Failure Client::no_answer(const base::Error& error) const {
         return {kServerUnreachable, error.message, command_line(context_, "status")};
     }
     const bool is_remote = context_.address.socket.empty();
+    if (!is_remote && context_.data_dir.empty()) return no_home();
     return {kServerUnreachable, error.message,
             is_remote ? std::string("check BERTH_URL") : command_line(context_, "up")};
 }

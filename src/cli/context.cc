@@ -31,10 +31,12 @@ std::string environment(const char* name) {
     return value ? value : "";
 }
 
-std::string home_dir() {
-    if (const std::string home = environment("HOME"); !home.empty()) return home;
+// Empty where there is none.
+std::string data_home() {
+    if (const std::string home = environment("XDG_DATA_HOME"); home.starts_with("/")) return home;
+    if (const std::string home = environment("HOME"); !home.empty()) return home + "/.local/share";
     const passwd* user = ::getpwuid(::getuid());
-    return user ? user->pw_dir : "/";
+    return user ? std::string(user->pw_dir) + "/.local/share" : "";
 }
 
 std::string absolute(const std::string& path) {
@@ -45,6 +47,13 @@ std::string absolute(const std::string& path) {
     std::string text = error ? full.lexically_normal().string() : real.string();
     while (text.size() > 1 && text.back() == '/') text.pop_back();
     return text;
+}
+
+std::string data_dir(const std::string& flag) {
+    if (!flag.empty()) return absolute(flag);
+    if (const std::string data = environment("BERTH_DATA"); !data.empty()) return absolute(data);
+    const std::string home = data_home();
+    return home.empty() ? "" : absolute(home + "/berth");
 }
 
 // http://HOST[:PORT][/]
@@ -100,16 +109,16 @@ std::string command_line(const Context& context, std::string_view verb_and_words
     return line;
 }
 
-std::string default_data_dir() {
-    if (const std::string dir = environment("BERTH_DATA"); !dir.empty()) return absolute(dir);
-    const std::string data_home = environment("XDG_DATA_HOME");
-    return absolute((data_home.starts_with("/") ? data_home : home_dir() + "/.local/share") +
-                    "/berth");
+Failure no_home() {
+    return {kBadUsage,
+            "there is no home folder: HOME is not set, and the system does not know user " +
+                std::to_string(::getuid()) + "; say where the data is by --data or BERTH_DATA",
+            ""};
 }
 
 Success find_server(Context& context, std::string_view data_flag) {
     context.is_default_data_dir = data_flag.empty();
-    context.data_dir = data_flag.empty() ? default_data_dir() : absolute(std::string(data_flag));
+    context.data_dir = data_dir(std::string(data_flag));
     const std::string url = environment("BERTH_URL");
     if (data_flag.empty() && !url.empty()) {
         Outcome<ServerAddress> address = parse_url(url);

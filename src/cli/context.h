@@ -39,10 +39,11 @@ int report(const Context& context, const Failure& failure);
 // "berth up", with --data when this is not the default place.
 std::string command_line(const Context& context, std::string_view verb_and_words);
 
-// BERTH_DATA, else $XDG_DATA_HOME/berth, else ~/.local/share/berth.
-std::string default_data_dir();
+// Why data_dir is empty.
+Failure no_home();
 
-// The server behind --data, BERTH_URL (with BERTH_TOKEN) or BERTH_DATA, in this order.
+// The server behind --data, BERTH_URL (with BERTH_TOKEN), BERTH_DATA, $XDG_DATA_HOME/berth or
+// ~/.local/share/berth, in this order. Where there is no home either, data_dir stays empty.
 // Errors: bad usage when BERTH_URL is no http address.
 Success find_server(Context& context, std::string_view data_flag);
 

@@ -9,6 +9,8 @@
 namespace berth::adapters::sqlite {
 namespace {
 
+// Of SQLite on Unix, with what it adds for its side files.
+constexpr std::size_t kPathMax = 504;
 constexpr int kBusyMs = 5000;  // an administrator's shell may hold the file for a moment
 
 // For want of room, and for nothing else. A sync that failed is not among them, whatever it says:
@@ -99,12 +101,17 @@ void Database::Close::operator()(sqlite3* database) const { sqlite3_close_v2(dat
 
 base::Result<Database> Database::open(const std::string& path) {
     // SQLite would make the file readable for everybody; its side files follow the main one.
-    const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const int file =
+        path.size() > kPathMax ? -1 : ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file >= 0) ::close(file);
     return open(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
 }
 
 base::Result<Database> Database::open(const std::string& path, int flags) {
+    if (path.size() > kPathMax)
+        return base::invalid("\"" + path + "\" has " + std::to_string(path.size()) +
+                             " bytes, of which SQLite takes " + std::to_string(kPathMax) +
+                             "; choose a folder with a shorter path (--data, BERTH_DATA)");
     Database made;
     sqlite3* database = nullptr;
     // A connection is used from one thread, so that it needs no locks of its own.

@@ -22,6 +22,7 @@ std::string end_text(const sqlite::LogEnd& end) {
 }
 
 int run_backup(cli::Context& context, const cli::Arguments& arguments) {
+    if (context.data_dir.empty()) return cli::report(context, cli::no_home());
     const std::string& file = arguments.words.front();
     const auto copied = sqlite::back_up(context.data_dir, file);
     if (!copied) {
@@ -36,6 +37,7 @@ int run_backup(cli::Context& context, const cli::Arguments& arguments) {
 }
 
 int run_restore(cli::Context& context, const cli::Arguments& arguments) {
+    if (context.data_dir.empty()) return cli::report(context, cli::no_home());
     const std::string& file = arguments.words.front();
     const auto highest = process::highest_job(context.data_dir + "/jobs");
     const auto copied = sqlite::restore(context.data_dir, file, highest);

@@ -80,6 +80,7 @@ std::optional<Finding> compare(const LogCheck& check, ports::AttemptId id,
 }
 
 int run_check(cli::Context& context, const cli::Arguments&) {
+    if (context.data_dir.empty()) return cli::report(context, cli::no_home());
     const std::string jobs_dir = context.data_dir + "/jobs";
     // Listed before the log is read, which then knows of each.
     const auto attempts = process::attempts_in(jobs_dir);

@@ -248,6 +248,7 @@ int start_in_background(const Context& context, const ServerOptions& options) {
 }
 
 int run_up(Context& context, const Arguments& arguments) {
+    if (context.data_dir.empty()) return report(context, cli::no_home());
     auto options = options_of(context, arguments);
     if (!options) return cli::report(context, options.error());
     // What the server makes is its user's alone; what jobs make is their own matter.
