@@ -53,7 +53,8 @@ endif()
 if(BERTH_FUZZER)
     # libFuzzer reads every counter of a program after each run: no function is linked in vain. Of
     # the linkers here only GNU's leaves a function's counters out together with the function.
-    target_compile_options(berth_flags INTERFACE -fsanitize=fuzzer-no-link -ffunction-sections)
+    target_compile_options(berth_flags INTERFACE
+        -fsanitize=fuzzer-no-link -ffunction-sections -fdata-sections)
     target_link_options(berth_flags INTERFACE
         -fsanitize=fuzzer-no-link -fuse-ld=bfd LINKER:--gc-sections LINKER:-z,start-stop-gc)
     if(NOT BERTH_SANITIZE)

@@ -121,6 +121,14 @@ TEST_CASE("a map may have any number of names, and each is compared with few oth
           "f:3: \"a\" is given twice");
 }
 
+TEST_CASE("an alias stands for what its anchor names, also as a name") {
+    CHECK(again(codec::parse_yaml("a: &x [1, {b: ~}]\nc: *x\nd: &y e\n*y : 2", "f")) ==
+          R"({"a":[1,{"b":null}],"c":[1,{"b":null}],"d":"e","e":2})");
+    CHECK(codec::parse_yaml("a: &x [1]\n*x : 2", "f").error().message ==
+          "f:1: wanted a name before the colon");
+    CHECK(codec::parse_yaml("a: 1\nb: &x {c: *x}", "f").error().message == "f:2: nested too deep");
+}
+
 TEST_CASE("YAML scalars follow the core schema") {
     CHECK(again(codec::parse_yaml("[no, on, 1, 1.5, 007, 0x1f, ~, '', '1', true, 12:30]", "f")) ==
           R"(["no","on",1,1.5,"007","0x1f",null,"","1",true,"12:30"])");
