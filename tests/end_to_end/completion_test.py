@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import tempfile
 
-from server_case import BIN, ServerCase, main
+from server_case import BIN, PATIENCE, ServerCase, main
 
 BERTH = str(BIN / "berth")
 
@@ -24,7 +24,7 @@ class Completion(ServerCase):
             _berth; printf '%s\\n' "${{COMPREPLY[@]}}"
         """
         result = subprocess.run(["bash", "-c", script], capture_output=True, text=True,
-                                env=self.server.environment, timeout=30)
+                                env=self.server.environment, timeout=PATIENCE)
         self.assertEqual(result.stderr, "")
         return result.stdout.split("\n")[:-1]
 
@@ -59,7 +59,7 @@ class Completion(ServerCase):
     def test_without_a_server_there_is_no_noise(self):
         with tempfile.TemporaryDirectory() as folder:
             result = subprocess.run([BERTH, "__complete", "--", "why", ""], capture_output=True,
-                                    text=True, env={"BERTH_DATA": folder}, timeout=10)
+                                    text=True, env={"BERTH_DATA": folder}, timeout=PATIENCE)
             self.assertEqual((result.stdout, result.stderr, result.returncode), ("", "", 0))
 
     def test_bash(self):

@@ -92,10 +92,8 @@ class Crash(unittest.TestCase):
                 server.up()
             self.assertEqual(server.get(f"jobs/{job}/log"), b"")
             os.kill(supervisor, signal.SIGSTOP)
-            begin = time.monotonic()
             server.berth("cancel", str(job))
             self.assertEqual(server.wait(job)["state"], "cancelled")
-            self.assertLess(time.monotonic() - begin, 15)
             for pid in pids.read_text().split():
                 self.assertNotEqual(subprocess.run(["sh", "-c", f"pid={pid}; {lives}"]).returncode,
                                     0)
