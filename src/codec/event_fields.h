@@ -90,6 +90,7 @@ struct Fields<model::JobFinished> {
         using F = model::JobFinished;
         field("job", &F::job), field("state", &F::state);
         field("exit_code", &F::exit_code), field("detail", &F::detail);
+        field("ended", &F::ended);
     }
 };
 

@@ -187,7 +187,7 @@ class RandomModel {
     }
     void fill(model::JobPaused& e) { e = {job(), flag()}; }
     void fill(model::CancelRequested& e) { e = {job(), time(), text()}; }
-    void fill(model::JobFinished& e) { e = {job(), state(6), small(), text()}; }
+    void fill(model::JobFinished& e) { e = {job(), state(6), small(), text(), maybe(time())}; }
     void fill(model::AttemptLost& e) { e = {job(), text()}; }
     void fill(model::JobMeasured& e) { e = {job(), profile()}; }
     void fill(model::JobsParted& e) { e = {job(), job()}; }

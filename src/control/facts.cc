@@ -215,10 +215,15 @@ void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
     const model::JobRecord* job = current(transaction, attempt);
     if (job == nullptr) return;
     stopping_.erase(job->id);
+    const auto finish = [&](model::JobFinished event) {
+        // Else it is as good as now.
+        constexpr base::Duration kUnseen{1'000};
+        if (exit.ago >= kUnseen) event.ended = transaction.now() - exit.ago;
+        transaction.note(std::move(event), kMachine);
+    };
     switch (job->state) {
         case JobState::Cancelling:
-            transaction.note(end_of_cancelled(*job, exit.exit_code, exit.detail), kMachine);
-            return;
+            return finish(end_of_cancelled(*job, exit.exit_code, exit.detail));
         case JobState::Pausing:
             // One that had ended before it was asked has done its work.
             if (!exit.stop_asked) break;
@@ -239,9 +244,8 @@ void Controller::take_exit(Transaction& transaction, ports::AttemptId attempt,
             if (exit.stop_asked) return requeue(transaction, *job, exit.detail);
             break;
     }
-    transaction.note(finished(*job, exit.exit_code == 0 ? JobState::Succeeded : JobState::Failed,
-                              exit.exit_code, exit.detail),
-                     kMachine);
+    finish(finished(*job, exit.exit_code == 0 ? JobState::Succeeded : JobState::Failed,
+                    exit.exit_code, exit.detail));
 }
 
 void Controller::take_lost(Transaction& transaction, ports::AttemptId attempt,

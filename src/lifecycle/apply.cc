@@ -227,13 +227,13 @@ class Fold {
     }
 
     void operator()(const model::JobFinished& finished) {
-        JobRecord& record = settle(finished.job);
+        JobRecord& record = settle(finished.job, finished.ended.value_or(event_.time));
         hold_nothing(record);
         record.frozen.clear();
         record.state = finished.state;
         record.exit_code = finished.exit_code;
         record.detail = finished.detail;
-        record.finished = event_.time;
+        record.finished = record.settled;
         state_.cluster.remove_job(finished.job);
         state_.sharing.erase(finished.job);
         ended_ = std::move(record);
@@ -293,12 +293,16 @@ class Fold {
     }
 
     // Credits the service received since the job's last event, then hands out its record.
-    JobRecord& settle(model::JobId job) {
+    JobRecord& settle(model::JobId job) { return settle(job, event_.time); }
+
+    // The same, up to a time between that event and this one.
+    JobRecord& settle(model::JobId job, base::TimePoint until) {
         JobRecord& record = state_.jobs.at(job);
         record_ = &record;
         before_ = record.state;
-        record.attained_gpu_ms = attained_gpu_ms(record, event_.time);
-        record.settled = event_.time;
+        until = std::min(std::max(until, record.settled), event_.time);
+        record.attained_gpu_ms = attained_gpu_ms(record, until);
+        record.settled = until;
         return record;
     }
 

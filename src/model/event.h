@@ -143,6 +143,7 @@ struct JobFinished {
     JobState state = JobState::Succeeded;  // Succeeded, Failed or Cancelled
     int exit_code = 0;  // 128 + signal when a signal ended it
     std::string detail;
+    std::optional<TimePoint> ended = {};  // before this event, as no server was there
 };
 // The attempt ended through no doing of the job's; it waits again.
 struct AttemptLost {

@@ -80,6 +80,7 @@ struct AttemptExit {
     bool stop_asked = false;  // it had been asked to stop
     bool killed = false;  // it did not leave within the grace
     std::string detail;  // for people: "task 3 exited with 1"
+    base::Duration ago{0};  // it ended, when nobody was there to see it
 };
 
 // The detail of on_lost() for an attempt that was ordered and of which nothing was ever run.

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import socket
 import subprocess
+import time
 
 from server_case import BIN, PATIENCE, Server, ServerCase, cpu_seconds, eventually, main
 
@@ -128,6 +129,24 @@ class TheServer(ServerCase):
         status, down = berth("status"), berth("down")
         self.assertEqual((up.returncode, status.returncode, down.returncode), (0, 0, 0), up.stderr)
         self.assertTrue((root / "large/berth.db").exists())
+
+    def test_a_job_that_ended_while_no_server_was_there_has_run_until_its_end(self):
+        flag = self.server.data / "flag"
+        job = self.shell(f"while [ ! -e {flag} ]; do sleep 0.01; done")
+        self.server.wait_for_state(job, "running")
+        self.server.kill()
+        flag.touch()
+        status = self.server.data / f"jobs/0/{job}.1.status"
+        eventually(lambda: "\nexit 0" in status.read_text())
+        long_ago = time.time() - 1000
+        os.utime(status, (long_ago, long_ago))
+        self.server.up()
+        ended = self.server.wait(job)
+        # It can have ended no sooner than the server last saw it, which is when it began to run.
+        self.assertEqual(ended["exit_code"], 0)
+        events = self.server.get("events?after=0&limit=1000")["items"]
+        running, = [event for event in events if event["type"] == "job_running"]
+        self.assertEqual(ended["finished"], running["time"])
 
     def test_without_a_home_folder_it_says_what_to_give(self):
         if os.geteuid() != 0:

@@ -6,8 +6,10 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -34,6 +36,16 @@ std::string read_all(const Descriptor& file) {
         if (size <= 0) return text;
         text.append(buffer, static_cast<std::size_t>(size));
     }
+}
+
+base::Duration age_of(const Descriptor& file) {
+    struct stat about{};
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME, &now);
+    if (::fstat(file.get(), &about) != 0) return {};
+    const std::int64_t ms = (now.tv_sec - about.st_mtim.tv_sec) * 1000 +
+                            (now.tv_nsec - about.st_mtim.tv_nsec) / 1'000'000;
+    return base::Duration{std::max<std::int64_t>(0, ms)};
 }
 
 // Empty, it says nothing: its server died before it had written the first line.
@@ -124,7 +136,7 @@ AttemptState look_at(const std::string& jobs_dir, ports::AttemptId id) {
     // Taking the lock for a moment is harmless: nobody wants it a second time.
     const bool is_supervised = ::flock(file.get(), LOCK_EX | LOCK_NB) != 0;
     const std::string text = read_all(file);
-    return {!text.empty(), is_supervised, supervision::parse_status(text)};
+    return {!text.empty(), is_supervised, supervision::parse_status(text), age_of(file)};
 }
 
 AttemptState read_attempt(const std::string& jobs_dir, const ports::BegunAttempt& attempt) {

@@ -35,6 +35,7 @@ struct AttemptState {
     bool exists = false;  // and says something
     bool is_supervised = false;  // the lock is held: processes of it may live
     supervision::StatusReading status;  // while it is held, so far
+    base::Duration age{0};  // since it was written
 };
 
 // Whoever began it.

@@ -303,8 +303,8 @@ void ProcessLauncher::look(const AttemptRef& attempt) {
         return socket ? take_up(attempt, std::move(*socket)) : look_later(attempt);
     }
     if (const auto& exit = state.status.exit)
-        return report_exit(
-            attempt, {exit->exit_code, exit->signal, exit->stop_asked, exit->killed, exit->detail});
+        return report_exit(attempt, {exit->exit_code, exit->signal, exit->stop_asked, exit->killed,
+                                     exit->detail, state.age});
     if (!state.status.started) {
         const auto tell = [this, attempt] {
             report_lost(attempt, std::string(ports::kNeverStarted));
