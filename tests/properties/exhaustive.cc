@@ -4,7 +4,9 @@
 // states, rights and priorities from small sets, under both profiles. Each is decided, held
 // against decision_check.h, which tries every set of victims by the rules' text, carried out and
 // decided again until nothing more is to be done.
+//   exhaustive [PART OF]    all, or one of so many parts of them, by its number from 0
 #include <array>
+#include <cstdlib>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -182,8 +184,16 @@ bool place(model::Description& description, const JobChoice& choice, model::JobD
     return choice.size != Size::Groups || job.tasks[0].node == job.tasks[1].node;
 }
 
+// Which of the cases are checked.
+struct Slice {
+    std::int64_t part = 0;
+    std::int64_t of = 1;
+};
+
 class Exhaustion {
   public:
+    explicit Exhaustion(Slice slice) : slice_(slice) {}
+
     int run() {
         for (const Family& family : families()) {
             const std::int64_t before = cases_;
@@ -192,8 +202,9 @@ class Exhaustion {
             }
             std::cout << family.name << ": " << cases_ - before << " cases\n";
         }
-        std::cout << cases_ << " cases, " << stats_.decisions << " decisions, " << stats_.starts
-                  << " starts, " << stats_.evictions << " evictions (" << stats_.sets_tried
+        std::cout << "part " << slice_.part << " of " << slice_.of << " of " << cases_ << " cases, "
+                  << stats_.decisions << " decisions, " << stats_.starts << " starts, "
+                  << stats_.evictions << " evictions (" << stats_.sets_tried
                   << " against all other sets), " << stats_.refusals_proved << " refusals proved, "
                   << cycles_ << " cycles without a minimum run, " << failed_ << " cases failed\n";
         return failed_ == 0 ? 0 : 1;
@@ -243,7 +254,7 @@ class Exhaustion {
     }
 
     void check(const model::Description& description) {
-        ++cases_;
+        if (cases_++ % slice_.of != slice_.part) return;
         const auto state = lifecycle::from_description(description);
         if (!state) {
             fail(description, {"refused: " + state.error().message});
@@ -348,6 +359,7 @@ class Exhaustion {
         std::cout << '\n';
     }
 
+    Slice slice_;
     std::int64_t cases_ = 0;
     std::int64_t cycles_ = 0;
     std::int64_t failed_ = 0;
@@ -356,4 +368,12 @@ class Exhaustion {
 
 }  // namespace
 
-int main() { return Exhaustion().run(); }
+int main(int count, char** words) {
+    Slice slice;
+    if (count == 3) slice = {std::atoll(words[1]), std::atoll(words[2])};
+    if (slice.part < 0 || slice.part >= slice.of) {
+        std::cerr << "exhaustive [PART OF] wants a PART below OF\n";
+        return 2;
+    }
+    return Exhaustion(slice).run();
+}
