@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -93,11 +94,14 @@ TEST_CASE("a program past its limit is refused as by a full GPU, and told whose 
 
 TEST_CASE("processes of a tenant never hold more than its limit together, also when killed") {
     const GpuNode node("memory=1G", {"--free-after", "50ms"});
+    int until_all_are_there[2];
+    REQUIRE(::pipe2(until_all_are_there, O_CLOEXEC) == 0);
     const auto life = [&](int number) {
+        ::close(until_all_are_there[1]);
         const Cuda cuda;
         cuda.use_device();
-        MUST(eventually([&] { return node.charged() == 6 * kContext; }));
-        pause_ms(200);
+        char none = 0;
+        MUST(::read(until_all_are_there[0], &none, 1) == 0);
         std::vector<CUdeviceptr> blocks;
         for (int round = 0; round < 400; ++round) {
             CUdeviceptr block = 0;
@@ -118,6 +122,8 @@ TEST_CASE("processes of a tenant never hold more than its limit together, also w
     std::vector<pid_t> children;
     for (int number = 0; number < 6; ++number)
         children.push_back(start([&, number] { return life(number); }));
+    CHECK(eventually([&] { return node.charged() == 6 * kContext; }));
+    for (const int end : until_all_are_there) ::close(end);
     std::vector<int> codes;
     for (const pid_t child : children) codes.push_back(end_of(child));
     CAPTURE(errors.text());
@@ -156,7 +162,7 @@ TEST_CASE("memory that another process opens is paid by its owner alone") {
         MUST(CUDA(cuMemAlloc_v2)(&pointer, 100 * kMiB) == CUDA_SUCCESS);
         MUST(CUDA(cuIpcGetMemHandle)(&handle, pointer) == CUDA_SUCCESS);
         MUST(::write(pipes[1], &handle, sizeof handle) == sizeof handle);
-        pause_ms(5000);
+        pause_ms(kPatience / 1'000'000);
         return 0;
     });
     succeeds(run([&](const Cuda& cuda) {
