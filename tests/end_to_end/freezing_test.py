@@ -195,7 +195,7 @@ class Freezing(ServerCase):
     def test_what_cannot_be_checkpointed_is_asked_by_signal_and_told_why(self):
         job = self.counter(100_000, "managed")
         self.counts(job)
-        self.server.request("POST", f"jobs/{job}/pause", {"grace": 5})
+        self.server.request("POST", f"jobs/{job}/pause")
         paused = self.server.wait_for_state(job, "paused")
         self.assertIsNone(paused["last_pause"]["frozen"])
         self.assertFalse(paused["last_pause"]["saved"])

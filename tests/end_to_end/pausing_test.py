@@ -32,7 +32,7 @@ class Pausing(ServerCase):
     def test_a_job_without_a_handler_is_ended_and_counts_as_not_saved(self):
         job = self.server.submit(["sleep", "1000"])["id"]
         self.server.wait_for_state(job, "running")
-        self.server.request("POST", f"jobs/{job}/pause", {"grace": 5})
+        self.server.request("POST", f"jobs/{job}/pause")
         paused = self.server.wait_for_state(job, "paused")
         self.assertFalse(paused["last_pause"]["saved"])
 

@@ -101,7 +101,7 @@ class World final : public ports::LauncherListener {
         for (const AttemptId id : attempts) begun.push_back({id});
         launcher_->recover(begun);
     }
-    void pause(AttemptId id, int grace_ms = 10'000) {
+    void pause(AttemptId id, int grace_ms = 60'000) {
         launcher_->stop(id, ports::StopReason::Pause, base::Duration{grace_ms});
     }
 
