@@ -10,14 +10,14 @@ import cuda_program
 from server_case import ServerCase, eventually, main
 
 # Takes so many GiB in all, one at a time, says how long the last one took, and counts in its GPU's
-# memory up to a number. "managed" takes memory that no driver checkpoints.
+# memory until the flag `end` is there. "managed" takes memory that no driver checkpoints.
 PROGRAM = cuda_program.OPEN + """
 def save(*_):
     print("saves", flush=True)
     sys.exit(0)
 signal.signal(signal.SIGTERM, save)
 """ + cuda_program.START + """
-gib, until = int(sys.argv[1]), int(sys.argv[2])
+gib, count = int(sys.argv[1]), 0
 pointer, more, seen = ctypes.c_uint64(), ctypes.c_uint64(), ctypes.c_uint32()
 if "managed" in sys.argv:
     # What it borrowed once it is not promised the next time.
@@ -32,12 +32,13 @@ for number in range(1, gib + 1):
     last = time.monotonic() - began
     print("has", number, flush=True)
 print(f"waited {last:.3f}", flush=True)
-for count in range(1, until + 1):
+while not os.path.exists(os.path.join(os.environ["BERTH_CHECKPOINT_DIR"], "end")):
+    count += 1
     call("cuMemcpyDtoH_v2", ctypes.byref(seen), pointer, 4)
     if seen.value != count - 1: print("lost", seen.value, flush=True); sys.exit(3)
     call("cuMemsetD32_v2", pointer, count, 1)
     print("at", count, flush=True)
-    time.sleep(0.005)
+    time.sleep(0.01)
 """
 GIB = 1 << 30
 
@@ -45,13 +46,19 @@ GIB = 1 << 30
 class Lending(ServerCase):
     FLAGS = ("--gpus", "sim:1x24G", "--min-run", "0")
 
-    def program(self, gib, until, *words, promised, most=0, **spec):
-        command = [sys.executable, "-c", PROGRAM, str(gib), str(until), *words]
+    def program(self, gib, *words, promised, most=0, **spec):
+        command = [sys.executable, "-c", PROGRAM, str(gib), *words]
         request = {"gpu_memory": promised * GIB, "gpu_memory_max": most * GIB}
         return self.server.submit(command, request=request, **spec)["id"]
 
     def says(self, job, line):
         return eventually(lambda: f"{line}\n" in self.log(job))
+
+    def end(self, job):
+        (self.server.data / "jobs/0" / f"{job}.checkpoint/end").touch()
+        ended = self.server.wait(job)
+        self.assertEqual(ended["state"], "succeeded", self.log(job))
+        return ended
 
     def is_at(self, job, where):
         return eventually(lambda: self.arbiter(job)["where"] == where)
@@ -65,19 +72,20 @@ class Lending(ServerCase):
                 return False
         return eventually(look)
 
-    def check_counted_once(self, job, until):
-        ended = self.server.wait(job)
-        lines = self.log(job).splitlines()
-        self.assertEqual((ended["state"], ended["attempts"]), ("succeeded", 1), lines[-3:])
-        counts = [line for line in lines if line.startswith("at ")]
-        self.assertEqual(counts, [f"at {count}" for count in range(1, until + 1)])
+    def check_counted_once(self, job):
+        before = self.log(job).count("\nat ")
+        self.says(job, f"at {before + 10}")  # once it is back
+        ended = self.end(job)
+        self.assertEqual(ended["attempts"], 1)
+        counts = [line for line in self.log(job).splitlines() if line.startswith("at ")]
+        self.assertEqual(counts, [f"at {count + 1}" for count in range(len(counts))])
         return ended
 
     def test_an_owner_gets_its_memory_back_and_the_borrower_counts_on_afterwards(self):
-        borrower = self.program(18, 300, promised=6, most=20)
+        borrower = self.program(18, promised=6, most=20)
         self.says(borrower, "at 10")
         before = self.arbiter(borrower)
-        owner = self.program(10, 100, promised=12)
+        owner = self.program(10, promised=12)
         self.says(owner, "has 10")
         self.assertEqual(self.arbiter(borrower)["where"], "off")
         self.assertEqual(self.state(borrower), "running")
@@ -85,43 +93,43 @@ class Lending(ServerCase):
         self.assertIn("berth: off its GPU: others need the memory that it borrowed\n", at_leaving)
         self.says(owner, "at 50")
         self.assertEqual(self.log(borrower), at_leaving)
-        self.assertEqual(self.server.wait(owner)["state"], "succeeded", self.log(owner))
+        self.end(owner)
         self.is_at(borrower, "here")
         self.assertEqual(self.arbiter(borrower)["charged"], before["charged"])
-        ended = self.check_counted_once(borrower, 300)
+        ended = self.check_counted_once(borrower)
         self.assertEqual((ended["pauses"], ended["lost_gpu_ms"]), (0, 0))
 
     def test_what_others_hold_is_not_lent_and_the_job_is_told_so(self):
-        owner = self.program(11, 10_000, promised=12)
+        owner = self.program(11, promised=12)
         self.says(owner, "at 1")
-        borrower = self.program(16, 1, promised=6, most=20)
+        borrower = self.program(16, promised=6, most=20)
         self.assertEqual(self.server.wait(borrower)["exit_code"], 3)
         self.assertIn("has 11\n", self.log(borrower))
         self.assertRegex(self.log(borrower),
                          "may borrow, others use it: .* 6144.0 MiB that it was promised")
 
     def test_who_stays_within_what_it_was_promised_is_left_alone(self):
-        quiet = self.program(5, 10_000, promised=6, most=20)
+        quiet = self.program(5, promised=6, most=20)
         self.says(quiet, "at 1")
-        owner = self.program(16, 1, promised=17)
-        self.assertEqual(self.server.wait(owner)["state"], "succeeded", self.log(owner))
+        owner = self.program(16, promised=17)
+        self.says(owner, "has 16")
+        self.end(owner)
         self.assertEqual(self.arbiter(quiet)["where"], "here")
 
     def test_who_cannot_be_frozen_saves_and_ends_and_starts_again(self):
-        borrower = self.program(18, 100, "managed", promised=6, most=20)
+        borrower = self.program(18, "managed", promised=6, most=20)
         self.says(borrower, "at 10")
-        owner = self.program(10, 100, promised=12)
+        owner = self.program(10, promised=12)
         self.says(owner, "has 10")
         first = self.server.data / "jobs/0" / f"{borrower}.1.task-0.log"
         self.assertIn("saves\n", first.read_text())
-        self.assertEqual(self.server.wait(owner)["state"], "succeeded", self.log(owner))
-        ended = self.server.wait(borrower)
-        self.assertEqual((ended["state"], ended["attempts"]), ("succeeded", 2))
+        self.end(owner)
+        self.assertEqual(self.end(borrower)["attempts"], 2)
 
     def test_it_may_be_paused_resumed_and_cancelled_while_it_is_off(self):
-        borrower = self.program(18, 300, promised=6, most=20)
+        borrower = self.program(18, promised=6, most=20)
         self.says(borrower, "at 10")
-        owner = self.program(10, 10_000, promised=12)
+        owner = self.program(10, promised=12)
         self.says(owner, "has 10")
         self.server.request("POST", f"jobs/{borrower}/pause")
         paused = self.server.wait_for_state(borrower, "paused")
@@ -130,29 +138,29 @@ class Lending(ServerCase):
         self.server.request("POST", f"jobs/{borrower}/resume")
         self.is_at(borrower, "off")
         self.server.request("POST", f"jobs/{owner}/cancel", {"grace": 0})
-        self.check_counted_once(borrower, 300)
+        self.check_counted_once(borrower)
 
-        again = self.program(18, 10_000, promised=6, most=20)
+        again = self.program(18, promised=6, most=20)
         self.says(again, "at 10")
-        owner = self.program(10, 10_000, promised=12)
+        owner = self.program(10, promised=12)
         self.says(owner, "has 10")
         self.server.request("POST", f"jobs/{again}/cancel")
         self.assertEqual(self.server.wait(again)["state"], "cancelled")
 
     def test_a_server_that_dies_meanwhile_does_not_lose_it(self):
-        borrower = self.program(18, 300, promised=6, most=20)
+        borrower = self.program(18, promised=6, most=20)
         self.says(borrower, "at 10")
-        owner = self.program(10, 200, promised=12)
+        owner = self.program(10, promised=12)
         self.says(owner, "has 10")
         self.server.kill()
         self.server.up()
         self.assertEqual(self.state(borrower), "running")
         self.assertEqual(self.arbiter(borrower)["where"], "off")
-        self.assertEqual(self.server.wait(owner)["state"], "succeeded")
-        self.check_counted_once(borrower, 300)
+        self.end(owner)
+        self.check_counted_once(borrower)
 
     def test_arbiter_and_freezer_are_started_again_for_who_borrows(self):
-        borrower = self.program(18, 1000, promised=6, most=20)
+        borrower = self.program(18, promised=6, most=20)
         self.says(borrower, "at 10")
         arbiter = int((self.server.sharing / "pid").read_text())
         freezers = subprocess.run(["pgrep", "-f", f"berth-freezer.*{self.server.data}/"],
@@ -160,10 +168,11 @@ class Lending(ServerCase):
         for pid in [arbiter, *map(int, freezers)]:
             os.kill(pid, signal.SIGKILL)
         self.is_at_again(borrower, "here")
-        owner = self.program(10, 100, promised=12)
+        owner = self.program(10, promised=12)
         self.says(owner, "has 10")
         self.assertEqual(self.arbiter(borrower)["where"], "off")
-        self.check_counted_once(borrower, 1000)
+        self.end(owner)
+        self.check_counted_once(borrower)
 
     def test_what_it_may_borrow_is_said_behind_g(self):
         self.server.berth("submit", "-g", "6G..20G", "--", "sleep", "1000")
