@@ -11,7 +11,7 @@ import time
 import unittest
 
 import cuda_program
-from server_case import Server, eventually, main
+from server_case import BIN, Server, eventually, main
 
 NOBODY = 65534
 CLUSTER = "feedfacecafe"
@@ -259,7 +259,14 @@ class FewProcesses(unittest.TestCase):
         data = pathlib.Path(tempfile.mkdtemp(prefix="berth-few-"))
         self.addCleanup(shutil.rmtree, data, ignore_errors=True)
         os.chown(data, self.user, self.user)
-        self.server = Server("--gpus", "sim:2x16G", "--sharing", "interposer", data=data)
+        # A clone may lie below a folder that is root's alone.
+        build = pathlib.Path(tempfile.mkdtemp(prefix="berth-built-"))
+        self.addCleanup(shutil.rmtree, build, ignore_errors=True)
+        build.chmod(0o755)
+        for folder in ("bin", "lib", "software_gpu"):
+            shutil.copytree(BIN.parent / folder, build / folder, symlinks=True)
+        self.server = Server("--gpus", "sim:2x16G", "--sharing", "interposer", data=data,
+                             programs=build / "bin")
         self.as_user(self.server.programs / "berth", "up", "--port", "0", *self.server.flags)
         self.addCleanup(self.server.kill)
         self.addCleanup(lambda: self.server.berth("down", "--jobs", "cancel"))

@@ -478,10 +478,11 @@ TEST_CASE("a terminal job waits for its user to come back") {
 }
 
 TEST_CASE("what is typed before there is a process for the command is not lost" *
-          doctest::skip(!OrdinaryUser::can_run(BERTH_SUPERVISOR))) {
+          doctest::skip(!OrdinaryUser::is_possible())) {
     ScratchDirectory scratch;
+    const std::string supervisor = OrdinaryUser::within_reach(scratch.path(), BERTH_SUPERVISOR);
     OrdinaryUser user(scratch.path());
-    World world(scratch.path());
+    World world(scratch.path(), supervisor);
     const AttemptId id = attempt(1);
     Attached attached(world, shell(id, "cat"));
     REQUIRE(wait_for([&] { return world.supervisor_of(id) > 0; }));

@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -26,11 +27,14 @@ class OrdinaryUser {
     OrdinaryUser(const OrdinaryUser&) = delete;
     OrdinaryUser& operator=(const OrdinaryUser&) = delete;
 
-    // Whether this process can be one, and reach the program.
-    static bool can_run(const char* program) {
-        if (::geteuid() != 0 || ::seteuid(next_user()) != 0) return false;
-        const bool can = ::eaccess(program, X_OK) == 0;
-        return ::seteuid(0) == 0 && can;
+    // Whether this process can be one.
+    static bool is_possible() { return ::geteuid() == 0; }
+
+    // The program where such a user reaches it: a clone may lie below a folder that is root's alone.
+    static std::string within_reach(const std::string& folder, const char* program) {
+        const std::filesystem::path copy = std::filesystem::path(folder) / "program";
+        std::filesystem::copy_file(program, copy);
+        return copy;
     }
 
     // So many processes of this user there may be, this one included, before `process` can make no

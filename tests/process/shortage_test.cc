@@ -2,9 +2,11 @@
 //
 // There is no process to be had for a while: whoever needs it, the attempt waits and says so.
 #include <doctest/doctest.h>
+#include <errno.h>
 
 #include "process/ordinary_user.h"
 #include "process/world.h"
+#include "supervision/shortage.h"
 
 using namespace berth;
 using namespace berth::process_test;
@@ -12,7 +14,7 @@ using namespace berth::process_test;
 namespace {
 
 constexpr rlim_t kEnough = 1'000;
-const bool can_not = !OrdinaryUser::can_run(BERTH_SUPERVISOR);
+const bool can_not = !OrdinaryUser::is_possible();
 
 // Until it says what it waits for.
 std::string lack_of(World& world, AttemptId id) {
@@ -25,10 +27,20 @@ constexpr const char* kLack = "cannot make a process: Resource temporarily unava
 
 }  // namespace
 
+TEST_CASE("what the machine lacks for now is told apart from what is wrong") {
+    for (const int error : {EAGAIN, ENOMEM, ENFILE, ENOSPC, EDQUOT}) {
+        CHECK(supervision::is_shortage(error));
+    }
+    for (const int error : {0, ENOENT, EACCES, ENOEXEC, EMFILE}) {
+        CHECK_FALSE(supervision::is_shortage(error));
+    }
+}
+
 TEST_CASE("without a process for the spawner an attempt waits" * doctest::skip(can_not)) {
     ScratchDirectory scratch;
+    const std::string supervisor = OrdinaryUser::within_reach(scratch.path(), BERTH_SUPERVISOR);
     OrdinaryUser user(scratch.path());
-    World world(scratch.path());
+    World world(scratch.path(), supervisor);
     const AttemptId id = attempt(1);
     OrdinaryUser::allow(1);
     world.start(shell(id, "echo ran"));
@@ -42,8 +54,9 @@ TEST_CASE("without a process for the spawner an attempt waits" * doctest::skip(c
 TEST_CASE("without a process for its supervisor it comes back as never started, not at once" *
           doctest::skip(can_not)) {
     ScratchDirectory scratch;
+    const std::string supervisor = OrdinaryUser::within_reach(scratch.path(), BERTH_SUPERVISOR);
     OrdinaryUser user(scratch.path());
-    World world(scratch.path());
+    World world(scratch.path(), supervisor);
     const AttemptId id = attempt(1);
     OrdinaryUser::allow(2);
     world.start(shell(id, "echo ran"));
@@ -70,8 +83,9 @@ TEST_CASE("without a process for its supervisor it comes back as never started, 
 TEST_CASE("without a process for its command it waits below its supervisor" *
           doctest::skip(can_not)) {
     ScratchDirectory scratch;
+    const std::string supervisor = OrdinaryUser::within_reach(scratch.path(), BERTH_SUPERVISOR);
     OrdinaryUser user(scratch.path());
-    World world(scratch.path());
+    World world(scratch.path(), supervisor);
     const AttemptId id = attempt(1);
     OrdinaryUser::allow(3);
     world.start(shell(id, "echo ran"));
@@ -102,8 +116,9 @@ TEST_CASE("without a process for its command it waits below its supervisor" *
 
 TEST_CASE("of a gang all tasks run or none" * doctest::skip(can_not)) {
     ScratchDirectory scratch;
+    const std::string supervisor = OrdinaryUser::within_reach(scratch.path(), BERTH_SUPERVISOR);
     OrdinaryUser user(scratch.path());
-    World world(scratch.path());
+    World world(scratch.path(), supervisor);
     const AttemptId id = attempt(1);
     OrdinaryUser::allow(5);
     world.start(shell(id, "sleep 0.2; echo ran", 3));  // one is lacking
