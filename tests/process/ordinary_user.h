@@ -30,7 +30,8 @@ class OrdinaryUser {
     // Whether this process can be one.
     static bool is_possible() { return ::geteuid() == 0; }
 
-    // The program where such a user reaches it: a clone may lie below a folder that is root's alone.
+    // The program where such a user reaches it: a clone may lie below a folder that is root's
+    // alone.
     static std::string within_reach(const std::string& folder, const char* program) {
         const std::filesystem::path copy = std::filesystem::path(folder) / "program";
         std::filesystem::copy_file(program, copy);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // There is no process to be had for a while: whoever needs it, the attempt waits and says so.
+#include "supervision/shortage.h"
+
 #include <doctest/doctest.h>
 #include <errno.h>
 
 #include "process/ordinary_user.h"
 #include "process/world.h"
-#include "supervision/shortage.h"
 
 using namespace berth;
 using namespace berth::process_test;
