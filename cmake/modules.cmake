@@ -8,7 +8,8 @@ set(berth_modules
     # level  folder below src/       pure: no clock, dice, file, socket, thread, environment
     0  base                          pure
     1  model                         pure
-    1  ordering                      pure
+    2  ordering                      pure
+    3  reference                     pure
     1  runtime                       effects
     1  vgpu/abi                      effects
     1  vgpu/behind                   effects
@@ -17,40 +18,40 @@ set(berth_modules
     1  vgpu/iterations               pure
     1  vgpu/freezing                 pure
     1  vgpu/lending                  pure
-    2  cluster                       pure
-    3  scheduling                    pure
-    3  lifecycle                     pure
-    4  scenario                      pure
-    4  foresight                     pure
-    4  ports                         effects
-    4  crash                         effects
-    5  supervision                   effects
-    5  control                       effects
-    5  codec                         effects
-    5  vgpu/arbiter                  effects
-    6  vgpu/device                   effects
-    6  adapters/sqlite               effects
-    6  adapters/process              effects
-    6  adapters/nvml                 effects
-    6  adapters/simulated_gpu        effects
-    6  adapters/system_clock         effects
-    6  adapters/simulated_launcher   effects
-    6  adapters/gpu_shares           effects
-    6  attach                        effects
-    6  simulation                    effects
-    6  vgpu/freezer                  effects
-    6  vgpu/probe                    effects
-    6  vgpu/interposer               effects
-    6  vgpu/nvml_interposer          effects
-    6  vgpu/audit                    effects
-    6  vgpu/driver_mount             effects
-    7  vgpu/software_driver          effects
-    7  vgpu/software_nvml            effects
-    7  api                           effects
-    7  cli                           effects
-    7  app/supervisor                effects
-    7  app/trainer                   effects
-    8  app                           effects
+    3  cluster                       pure
+    4  scheduling                    pure
+    4  lifecycle                     pure
+    5  scenario                      pure
+    5  foresight                     pure
+    5  ports                         effects
+    5  crash                         effects
+    6  supervision                   effects
+    6  control                       effects
+    6  codec                         effects
+    6  vgpu/arbiter                  effects
+    7  vgpu/device                   effects
+    7  adapters/sqlite               effects
+    7  adapters/process              effects
+    7  adapters/nvml                 effects
+    7  adapters/simulated_gpu        effects
+    7  adapters/system_clock         effects
+    7  adapters/simulated_launcher   effects
+    7  adapters/gpu_shares           effects
+    7  attach                        effects
+    7  simulation                    effects
+    7  vgpu/freezer                  effects
+    7  vgpu/probe                    effects
+    7  vgpu/interposer               effects
+    7  vgpu/nvml_interposer          effects
+    7  vgpu/audit                    effects
+    7  vgpu/driver_mount             effects
+    8  vgpu/software_driver          effects
+    8  vgpu/software_nvml            effects
+    8  api                           effects
+    8  cli                           effects
+    8  app/supervisor                effects
+    8  app/trainer                   effects
+    9  app                           effects
 )
 
 # Turns the list into variables: berth_module_names, berth_level_<module>, berth_purity_<module>.

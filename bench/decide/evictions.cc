@@ -113,13 +113,16 @@ void backfill(Run& run) {
     world.add_project("guest", kUnboundedQuota);
     for (int node = 0; node < run.nodes; ++node) {
         for (int gpu = node == 0 ? 1 : 0; gpu < kGpusPerNode; ++gpu) {
-            world.run_on(world.submit(world.spec("guest", 1)), node, gpu, 1, 0);
+            model::JobSpec spec = world.spec("guest", 1);
+            spec.preemptible = false;  // a booking holds nothing against who could be paused for it
+            world.run_on(world.submit(spec), node, gpu, 1, 0);
         }
     }
     world.has_run_before(world.submit(world.spec("guest", kGpusPerNode), 1));
     for (int i = 0; i < kWaiting; ++i) {
         model::JobSpec spec = world.spec("guest", 1);
         spec.request.memory = model::Bytes{i + 1};
+        spec.preemptible = false;
         world.has_run_before(world.submit(spec, kNowMs));
     }
     const model::Plan plan = decide(run, world);

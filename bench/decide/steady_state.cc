@@ -22,7 +22,7 @@ constexpr int kProjects = 50;
 constexpr int kDepartments = 10;
 constexpr int kEvents = 2000;
 // Until then wide jobs gather in the line: few of them find a node that nobody keeps.
-constexpr int kWarmUpOfNode = 20;
+constexpr int kWarmUpOfNode = 40;
 constexpr int kWarmUpMin = 20000;
 constexpr std::int64_t kBetweenEventsMs = 200;
 
@@ -187,6 +187,8 @@ class Busy {
 
     void decide() {
         const model::TimePoint now = base::at_ms(now_ms_);
+        // Whose rank has changed since is told apart: it moves to another lane, which may be new.
+        cluster::keep_ranks(world_.state.cluster, run_.policy.order, now);
         const std::int64_t before = allocations();
         const model::Plan plan =
             scheduling::decide(world_.state.cluster, run_.policy, now, memory_);

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares orders of jobs over public traces with Tiresias as released, under the same rules.
 
-For each policy: the geometric mean over the traces of average, p99 and longest JCT as parts of
+Policies are the server's, with settings behind colons (learned:tail=33), decided by the core for
+one project that owns all GPUs; names of orders that no server runs (srsf) are taken as --reference.
+For each: the geometric mean over the traces of average, p99 and longest JCT as parts of
 the baseline's, the worst single trace's average, and the worst finish-time fairness anywhere.
 `--against POLICY` adds the worst single trace's average as a part of that policy's, and
 `--at-most` makes it an error when that is more for any. The
@@ -24,6 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 BERTH = ROOT / "build/release/bin/berth"
 BASELINE = "tiresias-released"
+POLICIES = ("learned", "levels", "age", "classic")  # of a server
 
 # Trace: file, nodes, virtual cluster. The halves take turns.
 MURI = {f"muri{n}": (f"muri/trace{n}.csv.gz", "8x8", None) for n in (1, 2, 3, 4)}
@@ -44,16 +47,25 @@ def traces_folder():
     sys.exit("compare.py: skipped, no public traces here; BERTH_TRACES names their folder")
 
 
+def is_policy(name):
+    return name.split(":")[0] in POLICIES
+
+
 def simulate(trace, policies, rules):
+    """Runs by name."""
     file, nodes, project = trace
-    command = [BERTH, "simulate", "--trace", traces_folder() / file, "--nodes", nodes,
-               "--policy", ",".join(policies), *rules, "-o", "json"]
+    command = [BERTH, "simulate", "--trace", traces_folder() / file, "--nodes", nodes, *rules,
+               "-o", "json"]
+    for flag, names in (("--policy", [name for name in policies if is_policy(name)]),
+                        ("--reference", [name for name in policies if not is_policy(name)])):
+        if names:
+            command += [flag, ",".join(names)]
     if project:
         command += ["--project", project]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"compare.py: {' '.join(map(str, command))}: {done.stderr}")
-    return json.loads(done.stdout)
+    return {run["policy"]: run for run in json.loads(done.stdout)}
 
 
 def geometric_mean(values):
@@ -65,7 +77,7 @@ def compare(traces, policies, rules, against=BASELINE, each=False):
     orders = list(dict.fromkeys([BASELINE, against, *policies]))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         found = pool.map(lambda trace: simulate(trace, orders, rules), traces.values())
-        runs = {name: dict(zip(orders, run)) for name, run in zip(traces, found)}
+        runs = dict(zip(traces, found))
     for policy in policies:
         def parts(figure, of=BASELINE):
             return {name: run[policy][figure] / run[of][figure] for name, run in runs.items()}

@@ -12,9 +12,9 @@ import resource
 import subprocess
 import tempfile
 
-HERE = pathlib.Path(__file__).resolve().parent
-BERTH = HERE.parent.parent / "build/release/bin/berth"
-POLICIES = ("fjf", "srsf", "berth")
+from compare import BERTH, is_policy
+
+POLICIES = ("learned", "levels", "age", "fjf", "srsf")
 GPUS = (1000, 2000, 4000, 8000)
 JOBS = 20_000
 WAITING = (2500, 5000, 10_000, 20_000)
@@ -29,7 +29,8 @@ def cpu_s():
 def microseconds_an_event(trace, nodes, policy):
     before = cpu_s()
     for _ in range(RUNS):
-        done = subprocess.run([BERTH, "simulate", "--trace", trace, "--nodes", nodes, "--policy",
+        flag = "--policy" if is_policy(policy) else "--reference"
+        done = subprocess.run([BERTH, "simulate", "--trace", trace, "--nodes", nodes, flag,
                                policy, "-o", "json"], check=True, capture_output=True, text=True)
     return (cpu_s() - before) * 1e6 / RUNS / json.loads(done.stdout)[0]["events"]
 

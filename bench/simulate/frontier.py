@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What does each setting of the orders buy, and what does it cost?
+"""What does each setting of the server's orders buy, and what does it cost?
 
 A table and, with --svg FILE, a picture: each setting's average, p99 and longest JCT as parts of
 released Tiresias' (geometric means over the traces, as compare.py), the worst single trace and the
@@ -14,10 +14,10 @@ import pathlib
 
 from compare import HALVES, compare
 
-SETTINGS = ("geo8", "geo8:levels=4:inside=oldest-on-last:guard=10", "gittins-learned", "predicted",
-            "predicted:guard=20", "predicted:fair=7", "predicted:oldest=33",
-            "predicted:oldest=33:fair=8", "berth", "berth:oldest=20", "berth:oldest=50",
-            "berth:fair=14", "berth:fair=4")
+SETTINGS = ("learned", "learned:tail=20", "learned:tail=33", "learned:tail=50",
+            "learned:patience=0:fair=0", "learned:patience=0", "learned:patience=20",
+            "learned:fair=5", "learned:fair=20", "learned:hysteresis=0", "levels", "levels:tail=33",
+            "age")
 FIGURES = ("avg", "p99", "max", "rho")
 LEFT, TOP, WIDTH, HEIGHT = 60, 20, 700, 420  # of the picture, the plot inside
 TICK = 0.1

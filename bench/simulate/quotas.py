@@ -4,8 +4,8 @@
 
 Each is guaranteed the GPUs that its demand fills on average, in whole nodes of eight. Apart: the
 same with fixed quotas, each project alone on its GPUs. Every pause takes all of its grace. Without
-quotas: the orders that know no projects, on the same nodes. The trace is not part of this
-repository; BERTH_TRACES names its folder.
+quotas: one project that owns the same nodes, and orders that know no projects. The trace is not
+part of this repository; BERTH_TRACES names its folder.
 """
 import argparse
 import collections
@@ -25,12 +25,12 @@ from compare import BERTH, traces_folder  # noqa: E402
 GPUS_PER_NODE = 8
 
 
-def quotas_by_demand(trace):
-    """Nodes for each project."""
+def quotas_by_demand(trace, projects):
+    """Nodes for each project: these, all when there are none."""
     work, times = collections.Counter(), []
     with gzip.open(trace, "rt") as file:
         for row in csv.DictReader(file):
-            if row["timestamp"]:
+            if row["timestamp"] and (not projects or row["cluster"] in projects):
                 work[row["cluster"]] += float(row["duration"]) * int(row["num_gpus"])
                 times.append(datetime.datetime.fromisoformat(row["timestamp"]))
     span = (max(times) - min(times)).total_seconds()
@@ -52,6 +52,20 @@ def simulate(trace, *words):
     return json.loads(done.stdout)
 
 
+def only(trace, projects, file):
+    """The part of the trace that is of these projects."""
+    with gzip.open(trace, "rt") as whole, file.open("w") as part:
+        for number, line in enumerate(whole):
+            if number == 0 or any(project in line for project in projects):
+                part.write(line)
+    return file
+
+
+def print_projects(run):
+    print("  " + ", ".join(f"{one['name']} {one['avg_jct_s'] / 3600:,.1f} h"
+                           for one in run["projects"]), flush=True)
+
+
 def row(name, run):
     wait = f"{run['longest_in_quota_wait_s']:.0f} s" if "projects" in run else ""
     hours = [run[key] / 3600 for key in ("avg_jct_s", "median_jct_s", "p99_jct_s", "makespan_s")]
@@ -63,27 +77,35 @@ def row(name, run):
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("profiles", nargs="*", default=["berth:tiers=1", "classic"],
-                        metavar="PROFILE")
+    parser.add_argument("policies", nargs="*", default=["learned", "levels", "age", "classic"],
+                        metavar="POLICY")
+    parser.add_argument("--projects", default="", metavar="A,B,...", help="only these, of all 15")
     parser.add_argument("--placement", default="nodes")
-    parser.add_argument("--orders", default="fjf,geo8,berth", help="of those without quotas")
+    parser.add_argument("--orders", default="fjf,srsf", help="of those without quotas")
     options = parser.parse_args()
     trace = traces_folder() / "philly/philly.csv.gz"
-    nodes = quotas_by_demand(trace)
+    projects = [name for name in options.projects.split(",") if name]
+    nodes = quotas_by_demand(trace, projects)
     rules = ["--placement", options.placement]
     print("| | average JCT | median | p99 | makespan | used | pauses | longest wait in quota "
           "| never ran |\n|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        for name, kind, profiles in (("apart", "fixed", ["berth:tiers=1"]),
-                                     ("quotas", "guaranteed", options.profiles)):
+        if projects:
+            trace = only(trace, projects, pathlib.Path(folder) / "trace.csv")
+        for name, kind, policies in (("apart", "fixed", options.policies[:1]),
+                                     ("quotas", "guaranteed", options.policies)):
             file = pathlib.Path(folder) / f"{name}.json"
             file.write_text(json.dumps(cluster(nodes, kind)))
-            for run in simulate(trace, "--quotas", file, "--save-time", "60s", "--profile",
-                                ",".join(profiles), *rules):
-                print(row(f"{name}, `{run['policy']}`", run))
-    machines = f"{sum(nodes.values())}x{GPUS_PER_NODE}"
-    for run in simulate(trace, "--nodes", machines, "--policy", options.orders, *rules):
-        print(row(f"no quotas, `{run['policy']}`", run))
+            for policy in policies:
+                for run in simulate(trace, "--quotas", file, "--save-time", "60s", "--policy",
+                                    policy, *rules):
+                    print(row(f"{name}, `{run['policy']}`", run), flush=True)
+                    if projects:
+                        print_projects(run)
+        machines = ["--nodes", f"{sum(nodes.values())}x{GPUS_PER_NODE}"]
+        for run in simulate(trace, *machines, "--policy", options.policies[0], "--reference",
+                            options.orders, *rules):
+            print(row(f"no quotas, `{run['policy']}`", run))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/simulate_table.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -34,13 +35,14 @@ std::string simulate_table(std::span<const simulation::Run> runs, const Style& s
                  {.title = "WORST RHO", .align = kRight}});
     for (const simulation::Run& run : runs) {
         const simulation::Metrics& metrics = run.metrics;
-        table.add_row({run.policy, time(metrics.avg_jct_s), time(metrics.median_jct_s),
-                       time(metrics.p99_jct_s), time(metrics.max_jct_s), time(metrics.makespan_s),
-                       std::to_string(metrics.preemptions),
+        table.add_row({run.policy + (run.is_reference ? "*" : ""), time(metrics.avg_jct_s),
+                       time(metrics.median_jct_s), time(metrics.p99_jct_s), time(metrics.max_jct_s),
+                       time(metrics.makespan_s), std::to_string(metrics.preemptions),
                        std::to_string(std::llround(metrics.utilization * 100)) + "%",
                        decimal(metrics.rho_max)});
     }
-    return table.render(style);
+    const bool has_reference = std::ranges::any_of(runs, &simulation::Run::is_reference);
+    return table.render(style) + (has_reference ? "* reference, not what the server runs\n" : "");
 }
 
 std::string project_table(const simulation::Run& run, const Style& style) {

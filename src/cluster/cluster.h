@@ -63,7 +63,8 @@ class Cluster {
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
     const base::SortedRuns<JobId>& holders() const { return holders_; }  // jobs with a hold
     const History& history() const { return history_; }
-    const TierBook& tiers() const { return tiers_; }
+    const RankBook& ranks() const { return ranks_; }
+    int minimum_runs() const { return minimum_runs_; }  // stated by jobs
     bool allows(ShapeId shape, std::uint16_t node_kind) const;  // by model and labels
     // What a task of the shape takes of each of its GPUs on the node, and what that counts as.
     GpuPart part_on(ShapeId shape, NodeId node) const;
@@ -110,9 +111,9 @@ class Cluster {
     // Without children and jobs; its past use is its department's, its id is never used again.
     void remove_project(ProjectId project);
     History& history() { return history_; }
-    TierBook& tiers() { return tiers_; }  // for tiers.h
+    RankBook& ranks() { return ranks_; }  // for ranks.h
     // --- jobs; lifecycle/ only
-    void add_job(JobId id, const model::JobSpec& spec, TimePoint created);
+    void add_job(JobId id, const model::JobSpec& spec, TimePoint time, std::string_view user = {});
     void remove_job(JobId id);  // with all that it holds
     void set_request(JobId id, const model::TaskRequest& request);  // what it has changes too
     void set_may_run(JobId id, bool may_run);
@@ -121,7 +122,7 @@ class Cluster {
     void set_saved(JobId id, TimePoint time);
     void set_waiting(JobId id, TimePoint since);
     void set_paused(JobId id, TimePoint time);  // it was asked to leave
-    void set_attained(JobId id, const Attained& attained, int tier);  // tiers.h only
+    void set_attained(JobId id, const Attained& attained, Rank rank);  // ranks.h only
     void vacate(JobId id, std::span<const int> ranks);  // these tasks are gone
     void set_stay(JobId id, Stay stay);  // where its processes are kept; {}: nowhere any more
     // --- capacity [trial]; a share that says nothing of the memory is one of it as well
@@ -172,7 +173,6 @@ class Cluster {
     void record(const Undo& entry);
     void record_take(View view, const TaskPlacement& task, Undo::What what);
     void undo_to(std::size_t mark), undo(const Undo& entry);
-
     model::Levels levels_ = model::default_levels();
     std::vector<NodeState> nodes_;
     std::vector<std::string> node_names_;
@@ -192,9 +192,9 @@ class Cluster {
     base::SortedRuns<JobId> holders_;
     SpareLanes spare_lanes_;
     History history_;
-    TierBook tiers_;
+    RankBook ranks_;
     std::map<std::string, ProjectId, std::less<>> project_names_;
-    int open_trials_ = 0;
+    int minimum_runs_ = 0, open_trials_ = 0;
     UndoList undo_;
 };
 }  // namespace berth::cluster

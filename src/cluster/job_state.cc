@@ -33,9 +33,9 @@ Ranks Job::free_ranks(int count) const {
     Ranks ranks;
     base::SmallVector<bool, 64> taken(placed.empty() ? 0 : static_cast<std::size_t>(tasks_max));
     for (const PlacedTask& task : placed) taken[static_cast<std::size_t>(task.place.task)] = true;
-    for (int rank = 0; rank < tasks_max && std::ssize(ranks) < count; ++rank) {
-        const bool is_taken = !taken.empty() && taken[static_cast<std::size_t>(rank)];
-        if (!is_taken) ranks.push_back(rank);
+    for (int task = 0; task < tasks_max && std::ssize(ranks) < count; ++task) {
+        const bool is_taken = !taken.empty() && taken[static_cast<std::size_t>(task)];
+        if (!is_taken) ranks.push_back(task);
     }
     return ranks;
 }

@@ -9,8 +9,8 @@
 #include "base/ids.h"
 #include "base/paged_map.h"
 #include "cluster/node_state.h"
+#include "cluster/ranks.h"
 #include "cluster/shape.h"
-#include "cluster/tiers.h"
 #include "model/job.h"
 #include "model/plan.h"
 
@@ -41,7 +41,7 @@ struct Job {
     ProjectId project;
     ShapeId shape;
     int priority = 0;
-    int tier = 0;
+    Rank rank;
     int tasks_min = 1;
     int tasks_max = 1;
     int active = 0;                   // running tasks, not counting those being released
@@ -76,9 +76,11 @@ struct Job {
     // 0 below its minimum, 1 at it, 2 above (rule R3).
     int stage() const { return lacking > 0 ? 0 : active == tasks_min ? 1 : 2; }
     bool is_short() const { return active > 0 && lacking > 0; }  // it cannot work (rule R10)
-    Precedence precedence() const { return {priority, tier}; }
-    // A job that runs whole and wants more goes after all that lack something, of any tier.
-    Precedence precedence_in_line() const { return {priority, stage() > 0 ? kLastTier : tier}; }
+    Precedence precedence() const { return {priority, rank}; }
+    // A job that runs whole and wants more goes after all that lack something, of any rank.
+    Precedence precedence_in_line() const {
+        return {priority, stage() > 0 ? ordering::kLastRank : rank};
+    }
     // Frozen, it comes back with the tasks that it has, no more and no less.
     int least_tasks() const { return stay.node.is_valid() ? stay.tasks : tasks_min; }
     int most_tasks() const { return stay.node.is_valid() ? stay.tasks : tasks_max; }

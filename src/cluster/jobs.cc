@@ -37,6 +37,16 @@ class RankSet {
     base::SmallVector<bool, 256> has_;
 };
 
+// FNV-1a, the same on every machine: what is learned of them is kept.
+std::uint64_t kin_of(std::string_view project, std::string_view user) {
+    std::uint64_t hash = 0xcbf29ce484222325;
+    const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3; };
+    for (const char letter : project) add(static_cast<unsigned char>(letter));
+    add(0);
+    for (const char letter : user) add(static_cast<unsigned char>(letter));
+    return hash;
+}
+
 // The host memory that the processes of a frozen job take.
 void count_kept(std::vector<NodeState>& nodes, const Job& job, std::int64_t sign) {
     const Stay kept = job.kept();
@@ -175,8 +185,8 @@ void Cluster::join_line(const Job& job) {
 template <typename Change>
 void Cluster::change(JobId id, Change&& change) {
     Job& job = mutable_job(id);
-    const bool has_tiers = open_trials_ == 0 && tiers_.rules.count > 1;
-    if (has_tiers) count_attained(*this, id);
+    const bool is_real = open_trials_ == 0;
+    if (is_real) count_attained(*this, id);
     const bool had_hold = job.hold.has_value();
     const bool was_victim = job.is_victim();
     leave_line(job);
@@ -191,21 +201,22 @@ void Cluster::change(JobId id, Change&& change) {
     if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
     if (was_victim || job.is_victim()) stamp_work(job.project);
-    if (has_tiers) settle_tier(*this, id);
+    if (is_real) settle_rank(*this, id);
 }
 
-void Cluster::set_attained(JobId id, const Attained& attained, int tier) {
-    BERTH_CHECK(open_trials_ == 0, "tiers do not change inside a trial");
+void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
+    BERTH_CHECK(open_trials_ == 0, "ranks do not change inside a trial");
     Job& job = mutable_job(id);
     job.attained = attained;
-    if (job.tier == tier) return;
+    if (job.rank == rank) return;
     leave_line(job);
-    job.tier = tier;
+    job.rank = rank;
     join_line(job);
     if (job.is_victim()) stamp_work(job.project);
 }
 
-void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
+void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
+                      std::string_view user) {
     BERTH_CHECK(open_trials_ == 0, "jobs do not arrive inside a trial");
     Job job;
     job.id = id;
@@ -232,7 +243,9 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created) {
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");
     job.shape = intern(std::move(shape));
+    if (job.min_run != kOfProject) ++minimum_runs_;
     join_line(jobs_.emplace(id, std::move(job)));
+    enter_ranks(*this, id, kin_of(spec.project, user));
 }
 
 void Cluster::set_request(JobId id, const model::TaskRequest& request) {
@@ -240,7 +253,6 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
     Shape other = shape(job(id).shape);
     other.request = request;
     const ShapeId shape = intern(std::move(other));
-    end_turn(*this, id);  // it takes turns with others now
     change(id, [&](Job& job) {
         job.shape = shape;
         for (PlacedTask& task : job.placed) {
@@ -260,7 +272,7 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
 void Cluster::remove_job(JobId id) {
     BERTH_CHECK(open_trials_ == 0, "jobs do not end inside a trial");
     const Job& job = this->job(id);
-    leave_tiers(*this, id);
+    leave_ranks(*this, id);
     leave_line(job);
     if (job.is_victim()) stamp_work(job.project);
     for (const PlacedTask& task : job.placed) vacate(job, task);
@@ -271,7 +283,10 @@ void Cluster::remove_job(JobId id) {
     }
     history_.stale.erase(id);
     undo_.take_memory_of(mutable_job(id).placed);
+    const ProjectId project = job.project;
+    if (job.min_run != kOfProject) --minimum_runs_;
     jobs_.erase(id);
+    count_held(*this, project);
 }
 
 void Cluster::set_may_run(JobId id, bool may_run) {
@@ -294,6 +309,7 @@ void Cluster::set_started(JobId id, TimePoint time) {
     for (const PlacedTask& task : job.placed) ++nodes_[task.place.node.index()].stamp;
     if (job.is_victim()) work_logs_[job.project.index()].changed(victim_key(job));
     stamp_work(job.project);
+    settle_rank(*this, id);
 }
 
 void Cluster::set_saved(JobId id, TimePoint time) {
@@ -303,11 +319,14 @@ void Cluster::set_saved(JobId id, TimePoint time) {
     stamp_work(job.project);
 }
 
-void Cluster::set_paused(JobId id, TimePoint time) { mutable_job(id).last_pause = time; }
+void Cluster::set_paused(JobId id, TimePoint time) {
+    mutable_job(id).last_pause = time;
+    settle_rank(*this, id);
+}
 
 void Cluster::set_waiting(JobId id, TimePoint since) {
     mutable_job(id).waiting_since = since;
-    if (tiers_.rules.count > 1) settle_tier(*this, id);
+    settle_rank(*this, id);
 }
 
 void Cluster::set_stay(JobId id, Stay stay) {

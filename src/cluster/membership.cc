@@ -123,11 +123,10 @@ void Cluster::move_node(NodeId id, PoolId pool, bool is_bound) {
 
 // What they ask is a part of the smallest GPU of their pool, and how long they ran counts by that.
 void Cluster::settle_requests_by_memory() {
-    if (tiers_.rules.count <= 1) return;
     for (const auto& [id, job] : jobs_) {
-        if (shape(job.shape).request.gpu_memory > model::Bytes{0}) settle_tier(*this, id);
+        if (shape(job.shape).request.gpu_memory > model::Bytes{0}) settle_rank(*this, id);
     }
-    keep_tiers(*this, tiers_.now);
+    keep_ranks(*this, ranks_.now);
 }
 
 void move_node(Cluster& cluster, const model::NodeMove& move) {

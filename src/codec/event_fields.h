@@ -9,6 +9,7 @@
 
 #include "codec/described_json.h"
 #include "codec/model_fields.h"
+#include "codec/order_fields.h"
 #include "codec/profile_fields.h"
 #include "model/event.h"
 #include "model/record.h"
@@ -166,6 +167,7 @@ struct Fields<model::Snapshot> {
         field("jobs", &model::Snapshot::jobs);
         field("waste", &model::Snapshot::waste), field("use", &model::Snapshot::use);
         field("profiles", &model::Snapshot::profiles), field("policy", &model::Snapshot::policy);
+        field("order", &model::Snapshot::order);
     }
 };
 

@@ -173,4 +173,14 @@ base::Result<FinishedJob> parse_finished(std::string_view text) {
     return parse_versioned<FinishedJob>(text, "finished job");
 }
 
+std::string order_text(const model::OrderLedger& ledger) {
+    std::string text;
+    append_versioned(text, ledger);
+    return text;
+}
+
+base::Result<model::OrderLedger> parse_order(std::string_view text) {
+    return parse_versioned<model::OrderLedger>(text, "memory of the order");
+}
+
 }  // namespace berth::codec

@@ -38,6 +38,10 @@ void append_finished(std::string& out, const model::JobRecord& record);
 base::Result<model::Event> parse_event(std::string_view text);
 base::Result<model::LaunchSpec> parse_launch(std::string_view text);
 base::Result<model::Snapshot> parse_snapshot(std::string_view text);
+
+// What the order of jobs remembers, in a state file.
+std::string order_text(const model::OrderLedger& ledger);
+base::Result<model::OrderLedger> parse_order(std::string_view text);
 base::Result<FinishedJob> parse_finished(std::string_view text);
 
 // "job_submitted"; the word in the log and in the API.

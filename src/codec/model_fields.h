@@ -123,7 +123,6 @@ struct Fields<model::JobRecord> {
         field("incarnation", &R::incarnation);
         field("pauses", &R::pauses), field("losses", &R::losses);
         field("attained_gpu_ms", &R::attained_gpu_ms), field("settled", &R::settled);
-        field("turn_gpu_ms", &R::turn_gpu_ms);
         field("lost_gpu_ms", &R::lost_gpu_ms), field("exit_code", &R::exit_code);
         field("detail", &R::detail), field("tasks", &R::tasks), field("releasing", &R::releasing);
         field("started_tasks", &R::started_tasks);

@@ -45,7 +45,7 @@ class RandomModel {
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.stale_since = maybe(time());
         record.pause_way = {{}, text(), text()};
-        record.turn_gpu_ms = large(), record.incarnation = small();
+        record.incarnation = small();
         const auto frozen = maybe(model::Frozen{{large()}, duration()});
         record.last_pause =
             maybe(model::PauseReceipt{time(), rule(), job(), text(), cost(), time(), maybe(time()),

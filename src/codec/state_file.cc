@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "codec/event_log.h"
 #include "codec/field_reader.h"
 #include "codec/gpu_request.h"
 #include "codec/json.h"
@@ -82,6 +83,11 @@ base::Result<Description> StateReader::read(const Value& file) {
     fields.each("projects",
                 [&](const Value& v, const std::string& path) { read_project(v, path); });
     fields.each("jobs", [&](const Value& v, const std::string& path) { read_job(v, path); });
+    if (const std::string text = fields.text("order"); !text.empty()) {
+        auto order = parse_order(text);
+        if (!order) fields.report("order", order.error().message);
+        if (order) state_.order = std::move(*order);
+    }
     fields.finish();
     if (!problems_.any()) check_state(state_, places_, problems_);
     if (problems_.any()) return problems_.first();
@@ -353,7 +359,6 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     job.last_pause = fields.time("last_pause");
     job.stale_since = fields.time("stale_since");
     job.attained = fields.duration("attained");
-    job.turn_until = fields.duration("turn_until");
     job.held = fields.flag("held", false);
     job.parked_since = fields.time("parked_since");
     job.frozen_gpu_memory = fields.bytes("frozen_gpu_memory").value_or(base::Bytes{0});

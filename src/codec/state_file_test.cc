@@ -37,10 +37,9 @@ bool is_equal(const model::Description& a, const model::Description& b) {
     const auto is_same_job = [&](const model::JobDescription& x, const model::JobDescription& y) {
         return x.spec == y.spec && x.created == y.created && x.last_start == y.last_start &&
                x.last_checkpoint == y.last_checkpoint && x.attained == y.attained &&
-               x.turn_until == y.turn_until && x.held == y.held &&
-               x.parked_since == y.parked_since && x.last_pause == y.last_pause &&
-               x.waiting_since == y.waiting_since && x.stale_since == y.stale_since &&
-               x.frozen_gpu_memory == y.frozen_gpu_memory &&
+               x.held == y.held && x.parked_since == y.parked_since &&
+               x.last_pause == y.last_pause && x.waiting_since == y.waiting_since &&
+               x.stale_since == y.stale_since && x.frozen_gpu_memory == y.frozen_gpu_memory &&
                std::ranges::equal(x.tasks, y.tasks, is_same_task);
     };
     return a.now == b.now && a.pools == b.pools && a.nodes == b.nodes && a.projects == b.projects &&

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "codec/event_log.h"
 #include "codec/json_writer.h"
 #include "codec/timestamp.h"
 #include "codec/words.h"
@@ -52,6 +53,7 @@ class StateWriter {
         });
         list("projects", state.projects, [&](const model::Project& project) { write(project); });
         list("jobs", state.jobs, [&](const JobDescription& job) { write(job); });
+        if (state.order) json_.key("order"), json_.string(order_text(*state.order));
         json_.end_object();
     }
 
@@ -226,7 +228,6 @@ class StateWriter {
         if (job.last_pause) time("last_pause", *job.last_pause);
         if (job.stale_since) time("stale_since", *job.stale_since);
         duration("attained", job.attained);
-        duration("turn_until", job.turn_until);
         if (job.held) json_.key("held"), json_.boolean(true);
         if (job.parked_since) time("parked_since", *job.parked_since);
         if (job.frozen_gpu_memory.value > 0)

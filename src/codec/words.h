@@ -45,6 +45,8 @@ template <>
 inline constexpr std::array<Word, 5> kWords<model::TaskState>{"pending", "running", "releasing",
                                                               "promised", "frozen"};
 template <>
+inline constexpr std::array<Word, 3> kWords<model::JobOrder>{"learned", "levels", "age"};
+template <>
 inline constexpr std::array<Word, 2> kWords<model::QuotaKind>{"guaranteed", "fixed"};
 template <>
 inline constexpr std::array<Word, 9> kWords<model::Rule>{

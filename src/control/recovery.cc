@@ -68,7 +68,7 @@ base::Status Controller::replay() {
 base::Status Controller::follow_policy(model::TimePoint now) {
     BERTH_TRY(policy, model::changed_policy(settings_.policy, state_.policy));
     policy_ = policy;
-    cluster::keep_tiers(state_.cluster, policy_.tiers, now);
+    cluster::keep_ranks(state_.cluster, policy_.order, now);
     memory_.forget();
     return {};
 }

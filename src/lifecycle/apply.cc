@@ -64,7 +64,7 @@ class Fold {
     void operator()(const model::JobSubmitted& submitted) {
         model::JobSpec spec = submitted.spec;
         spec.packed.reset();  // its profile says
-        state_.cluster.add_job(submitted.job, spec, event_.time);
+        state_.cluster.add_job(submitted.job, spec, event_.time, submitted.user);
         state_.last_job = std::max(state_.last_job, submitted.job);
         JobRecord& record = state_.jobs.emplace(submitted.job, {});
         record_ = &record;
@@ -485,7 +485,7 @@ base::Result<std::optional<JobRecord>> try_apply(State& state, const model::Even
 
 base::Result<std::optional<JobRecord>> replay(State& state, const model::Event& event) {
     BERTH_TRY_VOID(check_possible(state, event.body));
-    cluster::keep_tiers(state.cluster, event.time);
+    cluster::keep_ranks(state.cluster, event.time);
     Fold fold(state, event);
     std::visit(fold, event.body);
     fold.note_job();

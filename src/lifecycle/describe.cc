@@ -68,6 +68,7 @@ class Describer {
         id = 0;
         for (const JobDescription* job : jobs) BERTH_TRY_VOID(keep_promise({++id}, *job));
         state_.time = std::max(state_.time, description_.now);
+        if (description_.order) cluster::restore_order(state_.cluster, *description_.order);
         return std::move(state_);
     }
 
@@ -231,7 +232,6 @@ class Describer {
             known.attained_gpu_ms = job.attained->count();
             known.settled = description_.now;
         }
-        if (job.turn_until) known.turn_gpu_ms = job.turn_until->count();
         restore_attained(state_, known);
         return {};
     }

@@ -49,7 +49,7 @@ class Audit {
         check_domains();
         check_usage();
         check_lines();
-        check_tiers();
+        check_ranks();
         return std::move(found_);
     }
 
@@ -206,39 +206,15 @@ class Audit {
         }
     }
 
-    // Everybody is on the tier of what he has had, but for those who have their turn.
-    void check_tiers() {
-        const cluster::TierBook& book = cluster_.tiers();
-        std::set<std::tuple<base::ProjectId, base::ShapeId, int>> turns;
+    void check_ranks() {
         std::size_t changes = 0;
         for (const auto& [id, job] : cluster_.jobs()) {
-            const std::string where = "job " + std::to_string(id.value) + ": ";
-            const cluster::Attained& attained = job.attained;
-            if (attained.change != model::TimePoint::max()) {
-                if (attained.change < book.now) report(where + "tier is late");
-                if (book.changes.contains({attained.change, id})) ++changes;
+            if (!cluster::is_ranked_right(cluster_, id)) {
+                report("job " + std::to_string(id.value) + ": rank");
             }
-            const bool has_turn = attained.turn_gpu_ms > 0;
-            const bool is_new =
-                !has_turn || turns.emplace(job.project, job.shape, job.tasks_min).second;
-            if (!is_new) report(where + "second turn");
-            if (job.tier != (has_turn ? 0 : tier_by_rule(job))) report(where + "tier");
+            changes += job.attained.change != model::TimePoint::max() ? 1 : 0;
         }
-        if (changes != book.changes.size()) report("tiers: when they change");
-    }
-
-    int tier_by_rule(const Job& job) const {
-        const model::Tiers& rules = cluster_.tiers().rules;
-        if (!job.preemptible || rules.count == 1) return 0;
-        std::int64_t milli_ms = 0;
-        for (const cluster::PlacedTask& task : job.placed) {
-            const std::int64_t milli = task.place.gpus().value;
-            milli_ms += milli * (cluster_.tiers().now - job.attained.counted).count();
-        }
-        std::int64_t left = job.attained.gpu_ms + milli_ms / 1000;
-        int tier = 0;
-        for (; tier < rules.count - 1 && left >= rules.first.count(); left /= rules.factor) ++tier;
-        return tier;
+        if (changes != cluster_.ranks().changes.size()) report("ranks: when they change");
     }
 
     const Cluster& cluster_;
@@ -278,7 +254,7 @@ std::string dump(const Cluster& cluster) {
     for (const auto& [id, job] : cluster.jobs()) {
         text << id.value << ' ' << job.active << ' ' << job.may_run << ' '
              << (job.pool.is_valid() ? cluster.pool(job.pool).name : "-") << ' '
-             << base::to_ms(job.last_pause) << ' ' << job.tier;
+             << base::to_ms(job.last_pause) << ' ' << job.rank.value;
         for (const cluster::PlacedTask& task : job.placed) {
             text << ' ' << task.place.task << '@' << task.place.node.value << ':'
                  << task.place.gpu_mask << (task.is_releasing ? "r" : "");

@@ -38,9 +38,6 @@ void restore_history(State& state, const model::Snapshot& snapshot) {
 }  // namespace
 
 void restore_attained(State& state, const model::JobRecord& record) {
-    cluster::Attained attained = state.cluster.job(record.id).attained;
-    attained.turn_gpu_ms = record.turn_gpu_ms;
-    state.cluster.set_attained(record.id, attained, state.cluster.job(record.id).tier);
     cluster::note_attained(state.cluster, record.id, record.attained_gpu_ms, record.settled);
 }
 
@@ -75,13 +72,11 @@ model::Snapshot snapshot(const State& state) {
         if (!project.name.empty()) snapshot.projects.push_back(project);
     }
     snapshot.jobs.reserve(state.jobs.size());
-    for (const auto& [id, record] : state.jobs) {
-        snapshot.jobs.push_back(record);
-        snapshot.jobs.back().turn_gpu_ms = state.cluster.job(id).attained.turn_gpu_ms;
-    }
+    for (const auto& [id, record] : state.jobs) snapshot.jobs.push_back(record);
     for (std::size_t i = 0; i < state.cluster.pools().size(); ++i) add_history(snapshot, state, i);
     snapshot.profiles = state.profiles.ledgers();
     snapshot.policy = state.policy;
+    snapshot.order = cluster::order_ledger(state.cluster);
     return snapshot;
 }
 
@@ -92,7 +87,7 @@ void restore_job(State& state, const model::JobRecord& record) {
     const auto pool_of = [&](const std::vector<model::TaskPlacement>& tasks) {
         return cluster.nodes()[tasks.front().node.index()].pool;
     };
-    cluster.add_job(record.id, record.spec, record.created);
+    cluster.add_job(record.id, record.spec, record.created, record.user);
     cluster.set_waiting(record.id, std::max(record.created, record.waiting_since));
     // What it was given since its processes started comes last.
     std::span<const model::TaskPlacement> started(record.tasks);
@@ -134,6 +129,7 @@ State restore(const model::Snapshot& snapshot) {
     state.time = snapshot.time;
     state.last_job = snapshot.last_job;
     state.incarnations = snapshot.incarnations;
+    cluster::keep_ranks(state.cluster, snapshot.time);
     state.cluster.set_levels(snapshot.levels);
     for (const model::Pool& pool : snapshot.pools) state.cluster.set_pool(pool);
     for (const model::Node& node : snapshot.nodes) state.cluster.set_node(node);
@@ -145,6 +141,8 @@ State restore(const model::Snapshot& snapshot) {
     state.policy = snapshot.policy;
     // Promises last: the GPUs may still be in use by jobs that are leaving.
     for (const model::JobRecord& record : snapshot.jobs) restore_hold(state, record);
+    // One of an earlier version has none: then it is learned anew, from those that live.
+    cluster::restore_order(state.cluster, snapshot.order);
     return state;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -41,8 +42,6 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
     job.stale_since = record.stale_since;
     const std::int64_t attained = attained_gpu_ms(record, now);
     if (attained > 0) job.attained = model::Duration{attained};
-    const std::int64_t turn = state.cluster.job(record.id).attained.turn_gpu_ms;
-    if (turn > 0) job.turn_until = model::Duration{turn};
     job.held = record.held || record.state == model::JobState::Cancelling;
     job.parked_since = record.parked_since;
     for (const model::TaskPlacement& place : record.tasks) {
@@ -69,6 +68,30 @@ model::JobDescription describe_job(const State& state, const model::JobRecord& r
     return job;
 }
 
+// Jobs by their place in the list, from 1. Those that have ended have none: nobody asks whose they
+// were.
+model::OrderLedger renumbered(model::OrderLedger ledger, const State& state) {
+    std::map<model::JobId, model::JobId> places;
+    for (const auto& [id, record] : state.jobs) {
+        const model::JobId place{static_cast<model::JobId::Rep>(places.size() + 1)};
+        places.emplace(id, place);
+    }
+    const auto renumber = [&](model::JobId& job) {
+        const auto place = places.find(job);
+        job = place == places.end() ? model::JobId{} : place->second;
+    };
+    for (model::FamilyLedger& family : ledger.families)
+        std::ranges::for_each(family.jobs, renumber);
+    for (model::RankLedger& job : ledger.jobs) renumber(job.job);
+    for (model::CrowdLedger& project : ledger.projects) {
+        for (model::GuardLedger* guard : {&project.waits, &project.fair}) {
+            for (model::ClaimLedger& claim : guard->claims) renumber(claim.job);
+        }
+    }
+    std::ranges::for_each(ledger.to_rank, renumber);
+    return ledger;
+}
+
 }  // namespace
 
 model::Description written_down(const State& state, model::TimePoint now) {
@@ -91,6 +114,9 @@ model::Description written_down(const State& state, model::TimePoint now) {
         const model::Project& project = state.cluster.projects()[i].project;
         if (!project.name.empty()) description.projects.push_back(project);
     }
+    cluster::Cluster then = state.cluster;
+    cluster::keep_ranks(then, now);
+    description.order = renumbered(cluster::order_ledger(then), state);
     std::set<std::pair<std::string, std::string>> names;
     for (const auto& [id, record] : state.jobs) {
         model::JobDescription job = describe_job(state, record, now);

@@ -12,6 +12,7 @@
 #include "model/gpu_profile.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/order_ledger.h"
 #include "model/policy_settings.h"
 #include "model/project.h"
 
@@ -36,7 +37,6 @@ struct JobDescription {
     std::optional<TimePoint> last_pause;
     std::optional<TimePoint> stale_since;  // below its minimum; none = since it started
     std::optional<Duration> attained;  // GPU time it has had; none = that of its present run
-    std::optional<Duration> turn_until;  // on tier 0 until it has had so much (model::Tiers)
     bool held = false;  // a user paused it
     std::optional<TimePoint> parked_since;  // it asks for no GPU until it makes a call to one
     Bytes frozen_gpu_memory{0};  // of frozen tasks, kept in host memory besides their own
@@ -61,6 +61,8 @@ struct Description {
     std::vector<Project> projects;
     std::vector<ProfileLedger> profiles;  // of jobs that may share GPUs
     std::vector<JobDescription> jobs;
+    // What the order remembers, jobs by their place in the list, from 1; none = learned anew.
+    std::optional<OrderLedger> order;
 };
 
 }  // namespace berth::model

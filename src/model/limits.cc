@@ -316,7 +316,6 @@ Status check_limits(const JobDescription& job, TimePoint now) {
     BERTH_TRY_VOID(near("parked_since", job.parked_since));
     BERTH_TRY_VOID(near("promised_until", job.promised_until));
     BERTH_TRY_VOID(up_to("attained", job.attained, Duration{base::kGpuMsMax}));
-    BERTH_TRY_VOID(up_to("turn_until", job.turn_until, Duration{base::kGpuMsMax}));
     return within("frozen_gpu_memory", job.frozen_gpu_memory, Bytes{0}, kMemoryMax);
 }
 

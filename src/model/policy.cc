@@ -20,7 +20,7 @@ Policy classic_policy() {
     policy.bookings_max = 0;
     policy.consolidate_above_ppm = 1'000'000;
     policy.min_run_binds_all = true;
-    policy.tiers.count = 1;
+    policy.order.by = JobOrder::Age;
     return policy;
 }
 

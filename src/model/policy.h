@@ -24,22 +24,27 @@ enum class Spreading {
     Spread,   // emptiest node: keeps neighbours apart
 };
 
-// Who goes first by the GPU time that jobs have had? Of the jobs of one project and priority those
-// on a lower tier, and a running job of a higher one is paused for them. A job starts on
-// tier 0 and goes up one whenever the GPU time it has had passes the end of its tier; nothing is
-// known of how long jobs take (discretised two-dimensional LAS; Gu et al., Tiresias, NSDI '19,
-// section 3; geometric tiers: docs/simulation.md). What cannot be paused stays on tier 0.
-inline constexpr int kTiersMax = 16;
-struct Tiers {
-    int count = 1;  // 1 = by age alone; at most kTiersMax
-    Duration first{10 * 60 * 1000};  // GPU time, of one GPU, with which tier 0 ends
-    int factor = 8;  // each further tier ends with so many times as much
-    // A job that has waited so many times what it ever ran, ten minutes at least, gets a turn on
-    // tier 0: a twentieth of what it ran, an hour at least. Of a project's jobs that ask the same,
-    // one at a time, the longest due first. 0 = no turns.
-    int patience = 10;
+// Who goes first of the jobs of one project and priority, and is a running one paused for it?
+// Nothing is asked of how long a job takes. What cannot be paused is not told apart.
+enum class JobOrder {
+    Learned,  // whose next completion costs the least GPU time, by what jobs like it took
+    ByLevels,  // who has had the least GPU time, in steps: 10 min, then eight times as much each
+    Age,  // who was submitted first; nobody is paused
+};
 
-    bool operator==(const Tiers&) const = default;
+// Settings of that (ordering/ranks.h; evidence: docs/simulation.md).
+struct OrderRules {
+    JobOrder by = JobOrder::Learned;
+    // The costliest jobs, which took so much of all GPU time so far, in percent, go by age.
+    int tail = 0;
+    // A job is due that has waited so many times what it ever ran; 0 = none is.
+    int patience = 60;
+    // ... and one that is as old as so many times the end that would be fair; 0 = none is.
+    int fair = 9;
+    // Who runs counts as so many stages of its cost before its own; each is a root of two more.
+    int hysteresis = 2;
+
+    bool operator==(const OrderRules&) const = default;
 };
 
 // No pause may take longer.
@@ -87,7 +92,7 @@ struct Policy {
     // nodes, since spread it would wait for the network (the rule is that of Tiresias, NSDI '19;
     // the number is ours); parts per million, so 1,000,000 is never.
     std::int64_t consolidate_above_ppm = 200'000;
-    Tiers tiers{.count = 4};
+    OrderRules order;
     // How long a gang that runs may stay below its minimum before it is paused whole (rule R10).
     Duration stale_grace{60 * 1000};
     // Unsaved work that pauses may destroy in a pool each day (UTC), in thousandths of the pool's

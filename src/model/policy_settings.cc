@@ -18,13 +18,13 @@ tl::unexpected<base::Error> refused(std::string_view wanted, std::string_view fo
                          "\"");
 }
 
-// The member itself, be it one of the tiers.
+// The member itself, be it one of the order's.
 template <auto Member>
 auto& in(auto& policy) {
     if constexpr (requires { policy.*Member; }) {
         return policy.*Member;
     } else {
-        return policy.tiers.*Member;
+        return policy.order.*Member;
     }
 }
 
@@ -148,9 +148,19 @@ constexpr Form waste_budget() {
 constexpr std::array<std::string_view, 2> kNoYes{"no", "yes"};
 constexpr std::array<std::string_view, 2> kSpreading{"binpack", "spread"};  // by the enumerator
 constexpr std::array<std::string_view, 2> kEscaped{"warn", "end"};  // likewise
+constexpr std::array<std::string_view, 3> kOrders{"learned", "levels", "age"};  // likewise
 
-// One of two words: the value 0 or 1.
-template <auto Member, const std::array<std::string_view, 2>& Words>
+// Any of them, such as "yes or no".
+template <std::size_t kCount>
+std::string one_of(const std::array<std::string_view, kCount>& words) {
+    std::string text;
+    for (const std::string_view word : words)
+        text += (text.empty() ? "" : " or ") + std::string(word);
+    return text;
+}
+
+// One of some words: its position is the value.
+template <auto Member, const auto& Words>
 constexpr Form word(std::string_view takes) {
     return {takes,
             [](Policy& policy, std::string_view text) -> Status {
@@ -160,7 +170,7 @@ constexpr Form word(std::string_view takes) {
                     in<Member>(policy) = static_cast<Value>(i);
                     return {};
                 }
-                return refused(std::string(Words[1]) + " or " + std::string(Words[0]), text);
+                return refused(one_of(Words), text);
             },
             [](const Policy& policy) {
                 return std::string(Words[static_cast<std::size_t>(in<Member>(policy))]);
@@ -183,13 +193,16 @@ constexpr PolicySetting setting(std::string_view name, Form form, std::string_vi
 using P = Policy;
 
 constexpr PolicySetting kSettings[] = {
-    setting("tiers", number<&Tiers::count, 1, kTiersMax>("1-16"),
-            "steps of GPU time had; 1 = by age alone"),
-    setting("first_tier", time<&Tiers::first, 1>(), "GPU time that ends the first step"),
-    setting("tier_factor", number<&Tiers::factor, 2, 1000>("2-1000"),
-            "each next one ends at so many times that"),
-    setting("tier_patience", number<&Tiers::patience, 0, 1'000'000>("0-1000000"),
-            "a wait so many runs long earns a turn"),
+    setting("order", word<&OrderRules::by, kOrders>("learned|levels|age"),
+            "which job of a project goes first"),
+    setting("order.tail", number<&OrderRules::tail, 0, 50>("0-50"),
+            "costliest percent of GPU time go by age"),
+    setting("order.patience", number<&OrderRules::patience, 0, 1'000'000>("0-1000000"),
+            "a wait so many runs long makes a job due"),
+    setting("order.fair", number<&OrderRules::fair, 0, 1'000'000>("0-1000000"),
+            "so, an end so many times as late as fair"),
+    setting("order.hysteresis", number<&OrderRules::hysteresis, 0, 16>("0-16"),
+            "stages of cost that who runs is ahead"),
     setting("min_run", time<&P::min_run>(), "a started job is left alone so long"),
     setting("min_run_restarts", number<&P::min_run_restarts, 0, 1000>("0-1000"),
             "at least so many of its restart costs"),

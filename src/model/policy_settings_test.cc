@@ -62,20 +62,19 @@ TEST_CASE("a time is written without loss") {
 }
 
 TEST_CASE("what is out of range is refused and says the range") {
-    CHECK(refusal("tiers", "17") == "wanted a whole number from 1 to 16, found \"17\"");
-    CHECK(refusal("tiers", "0") == "wanted a whole number from 1 to 16, found \"0\"");
-    CHECK(refusal("tiers", "two") == "wanted a whole number from 1 to 16, found \"two\"");
-    CHECK(refusal("tiers", "4 ") == "wanted a whole number from 1 to 16, found \"4 \"");
+    CHECK(refusal("order.tail", "51") == "wanted a whole number from 0 to 50, found \"51\"");
+    CHECK(refusal("order", "fifo") == "wanted learned or levels or age, found \"fifo\"");
+    CHECK(refusal("order.tail", "two") == "wanted a whole number from 0 to 50, found \"two\"");
+    CHECK(refusal("order.tail", "4 ") == "wanted a whole number from 0 to 50, found \"4 \"");
     CHECK(refusal("moves", "-1") == "wanted a whole number from 0 to 1000, found \"-1\"");
-    CHECK(refusal("tier_factor", "1") == "wanted a whole number from 2 to 1000, found \"1\"");
     CHECK(refusal("grace", "11m") == "wanted a time from 0s to 10m, found \"11m\"");
     CHECK(refusal("min_run", "400d") == "wanted a time from 0s to 365d, found \"400d\"");
     CHECK(refusal("usage_half_life", "0") == "wanted a time from 1ms to 365d, found \"0\"");
     CHECK(refusal("hold", "30") == "wanted a time such as 90s, 5m, 2h or 1h30m, found \"30\"");
     CHECK(refusal("waste_budget", "1.5") ==
           "wanted a number from 0 to 1 with at most three decimals, found \"1.5\"");
-    CHECK(refusal("measured_usage", "true") == "wanted yes or no, found \"true\"");
-    CHECK(refusal("train", "pack") == "wanted spread or binpack, found \"pack\"");
+    CHECK(refusal("measured_usage", "true") == "wanted no or yes, found \"true\"");
+    CHECK(refusal("train", "pack") == "wanted binpack or spread, found \"pack\"");
 }
 
 TEST_CASE("changes hold together, and a name that is not known lists those that are") {
@@ -89,7 +88,7 @@ TEST_CASE("changes hold together, and a name that is not known lists those that 
     const auto unknown = changed_policy(berth_policy(), {{"min-run", "10m"}});
     REQUIRE_FALSE(unknown.has_value());
     CHECK(unknown.error().code == base::ErrorCode::NotFound);
-    CHECK(unknown.error().message.starts_with("unknown setting \"min-run\"; known are tiers "));
+    CHECK(unknown.error().message.starts_with("unknown setting \"min-run\"; known are order "));
     CHECK(changed_policy(berth_policy(), {{"moves", "many"}}).error().message ==
           "moves: wanted a whole number from 0 to 1000, found \"many\"");
 }

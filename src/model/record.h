@@ -10,6 +10,7 @@
 
 #include "model/gpu_profile.h"
 #include "model/job.h"
+#include "model/order_ledger.h"
 #include "model/pause_way.h"
 #include "model/plan.h"
 #include "model/policy_settings.h"
@@ -70,7 +71,6 @@ struct JobRecord {
     int losses = 0;                     // attempts that were lost through no doing of its own
     std::int64_t attained_gpu_ms = 0;   // service received; never lost by a pause
     TimePoint settled;                  // up to when attained_gpu_ms counts
-    std::int64_t turn_gpu_ms = 0;       // on tier 0 until it has had so much; in snapshots only
     std::int64_t lost_gpu_ms = 0;       // unsaved work destroyed by pauses
     int exit_code = 0;
     std::string detail;
@@ -118,6 +118,7 @@ struct Snapshot {
     std::vector<UseLedger> use;  // of projects that ever ran anything
     std::vector<ProfileLedger> profiles;
     PolicyChanges policy;  // what people have set
+    OrderLedger order;
 };
 
 }  // namespace berth::model

@@ -14,6 +14,8 @@ constexpr std::int32_t kUnknownEnds = kSure / 10;
 constexpr std::int64_t kUnknownWeight = 2 * Ends::kJob;
 constexpr std::int64_t kAllWeight = 10 * Ends::kJob;
 constexpr std::int64_t kShareDivisor = 100;  // of the weights, dealt out anew at each step
+// Counts of up to eight million jobs fit (hazards.h).
+constexpr std::int64_t kFadesAfter = 2'000'000;
 
 }  // namespace
 
@@ -22,63 +24,76 @@ Experts::Experts() {
     learn();
 }
 
-Experts::Seen& Experts::width(std::int32_t gpus) {
-    return widths_.try_emplace(gpus, Seen{{}, all_.hazards}).first->second;
+Experts::Seen& Experts::width(std::int64_t width) {
+    return widths_.try_emplace(width, Seen{{}, all_.hazards}).first->second;
 }
 
-void Experts::submitted(const Standing& job) {
-    kin_.submitted(job);
-    const auto number = static_cast<std::size_t>(job.job);
-    widths_of_.resize(std::max(widths_of_.size(), number + 1));
-    widths_of_[number] = job.gpus;
-    for (Ends* ends : {&all_.ends, &width(job.gpus).ends}) ends->reached(0, Ends::kJob);
+std::array<Ends*, 2> Experts::ends_of(const Kin::Place& place) {
+    return {&all_.ends, &width(place.family.width).ends};
 }
 
-bool Experts::used(const Standing& job) {
-    Kin::Course& own = kin_.of(job.job);
-    const std::size_t step = size_step(job.attained());
-    if (step == own.step) return false;
-    const bool is_told = step / kStepsTold != own.step / kStepsTold;
-    for (Ends* ends : {&all_.ends, &width(job.gpus).ends}) {
-        ends->reached(own.step, -Ends::kJob);
+Kin::Place Experts::submitted(JobId job, Kin::Family family, TimePoint time) {
+    const Kin::Place place = kin_.submitted(job, family, time);
+    for (Ends* ends : ends_of(place)) ends->reached(0, Ends::kJob);
+    return place;
+}
+
+bool Experts::got_to(const Kin::Place& place, std::size_t step) {
+    const std::size_t before = kin_.step(place);
+    if (step == before) return false;
+    for (Ends* ends : ends_of(place)) {
+        ends->reached(before, -Ends::kJob);
         ends->reached(step, Ends::kJob);
     }
-    own.step = static_cast<std::uint8_t>(step);
-    return is_told;
+    kin_.got_to(place, step);
+    return step / kStepsTold != before / kStepsTold;
 }
 
-bool Experts::finished(const Standing& job) {
-    const std::size_t step = size_step(job.attained());
-    Views views = views_of(job.job);
-    views.learn(kin_.near(job.job), kin_.near(job.job).courses);
-    weigh(views, step);
-    Kin::Course& own = kin_.of(job.job);
-    for (Ends* ends : {&all_.ends, &width(job.gpus).ends}) {
-        ends->reached(own.step, -Ends::kJob);
+bool Experts::finished(const Kin::Place& place, std::size_t step) {
+    weigh(views_of(place, kin_.near(place).courses), step);
+    for (Ends* ends : ends_of(place)) {
+        ends->reached(kin_.step(place), -Ends::kJob);
         ends->ended(step, Ends::kJob);
     }
-    own = {.step = static_cast<std::uint8_t>(step), .has_ended = true};
-    if (++finished_ < next_learning_) return false;
-    next_learning_ = finished_ + std::max<std::int64_t>(finished_ / 10, 10);
+    kin_.ended(place, step);
+    if (++finished_ % kFadesAfter == 0) {
+        all_.ends.fade();
+        for (auto& [width, seen] : widths_) seen.ends.fade();
+    }
+    if (finished_ < learns_at_) return false;
+    learns_at_ = finished_ + std::max<std::int64_t>(finished_ / 10, 10);
     learn();
     return true;
+}
+
+void Experts::withdrawn(const Kin::Place& place) {
+    for (Ends* ends : ends_of(place)) ends->reached(kin_.step(place), -Ends::kJob);
+    kin_.withdrawn(place);
 }
 
 void Experts::learn() {
     Hazards unknown;
     unknown.fill(kUnknownEnds);
     all_.hazards = all_.ends.hazards(unknown, kUnknownWeight);
-    for (auto& [gpus, seen] : widths_) seen.hazards = seen.ends.hazards(all_.hazards, kAllWeight);
+    for (auto& [width, seen] : widths_) seen.hazards = seen.ends.hazards(all_.hazards, kAllWeight);
 }
 
-Evidence Experts::evidence(Ticket job) const {
-    Evidence evidence{.weights = weights_};
-    std::ranges::copy(kin_.near(job).courses, evidence.courses.begin());
-    return evidence;
+Views Experts::views_of(const Kin::Place& place, std::span<const Kin::Course> courses) const {
+    Views views(all_.hazards, widths_.at(place.family.width).hazards);
+    views.learn(kin_.near(place), courses);
+    return views;
 }
 
-Views Experts::views_of(Ticket job) const {
-    return {all_.hazards, widths_.at(widths_of_[static_cast<std::size_t>(job)]).hazards};
+Belief Experts::belief(const Kin::Place& place) const {
+    Belief belief;
+    const Kin::Near near = kin_.near(place);
+    std::ranges::copy(near.courses, belief.courses.begin());
+    belief.weights = weights_[nearness(near, belief.courses)];
+    return belief;
+}
+
+Opinion Experts::opinion(const Kin::Place& place, const Belief& belief) const {
+    return {views_of(place, belief.courses), belief.weights};
 }
 
 // Bayes' rule, and the fixed share.
@@ -107,12 +122,6 @@ void Experts::weigh(const Views& views, std::size_t step) {
     }
 }
 
-void Opinion::learn(const Kin::Near& near, const Evidence& evidence) {
-    views_.learn(near, evidence.courses);
-    weights_ = evidence.weights[views_.nearness()];
-    known_ = 0;
-}
-
 // Of those who get to a step, each expert's weight is how likely it held that.
 void Opinion::mix() {
     const std::size_t step = known_++;
@@ -127,16 +136,50 @@ void Opinion::mix() {
     }
 }
 
-std::vector<Ticket> Experts::concerned(Ticket job) const {
-    const Kin::Near near = kin_.near(job);
+std::vector<JobId> Experts::concerned(const Kin::Place& place) const {
+    const Kin::Near near = kin_.near(place);
     const std::size_t step = near.courses[near.self].step;
-    std::vector<Ticket> all;
+    std::vector<JobId> all;
     for (std::size_t other = 0; other < near.courses.size(); ++other) {
         const Kin::Course course = near.courses[other];
-        if (other == near.self || course.has_ended) continue;
+        if (other == near.self || !near.siblings[other].lives) continue;
         if (course.step > 0 && course.step <= step + 1) all.push_back(near.siblings[other].job);
     }
     return all;
+}
+
+void Experts::save(model::OrderLedger& ledger) const {
+    ledger.finished = finished_;
+    ledger.learns_at = learns_at_;
+    for (const Weights& one : weights_) {
+        ledger.weights.insert(ledger.weights.end(), one.begin(), one.end());
+    }
+    const auto add = [&](std::int64_t width, const Seen& seen) {
+        const auto& ended = seen.ends.all_ended();
+        const auto& reached = seen.ends.all_reached();
+        ledger.sizes.push_back({width,
+                                {ended.begin(), ended.end()},
+                                {reached.begin(), reached.end()},
+                                {seen.hazards.begin(), seen.hazards.end()}});
+    };
+    add(0, all_);
+    for (const auto& [width, seen] : widths_) add(width, seen);
+    kin_.save(ledger);
+}
+
+void Experts::restore(const model::OrderLedger& ledger) {
+    *this = Experts();
+    finished_ = ledger.finished;
+    learns_at_ = ledger.learns_at;
+    for (std::size_t at = 0; at < ledger.weights.size(); ++at) {
+        weights_[at / kExperts][at % kExperts] = ledger.weights[at];
+    }
+    for (const model::SizeLedger& size : ledger.sizes) {
+        Seen& seen = size.width == 0 ? all_ : width(size.width);
+        seen.ends.restore(size.ended, size.reached);
+        std::ranges::copy(size.hazards, seen.hazards.begin());
+    }
+    kin_.restore(ledger);
 }
 
 }  // namespace berth::ordering

@@ -10,6 +10,7 @@
 // it has proved right, and only on what was not known when it said so.
 #pragma once
 
+#include <map>
 #include <utility>
 
 #include "ordering/views.h"
@@ -18,19 +19,18 @@ namespace berth::ordering {
 
 using Weights = std::array<std::int32_t, kExperts>;  // their sum is kSure, or a little less
 
-// What was known of a job's kin and of whom to believe, at one moment.
-struct Evidence {
+// What was known of a job's kin, and how much each expert was believed, at one moment.
+struct Belief {
     Kin::Courses courses{};
-    std::array<Weights, kReaches + 1> weights{};  // by Views::nearness
+    Weights weights{};
+
+    bool operator==(const Belief&) const = default;
 };
 
 // What all experts together hold of a job, worked out step by step, as far as it is asked.
 class Opinion {
   public:
-    explicit Opinion(Views views) : views_(std::move(views)) {}
-
-    // Later than what was learned before.
-    void learn(const Kin::Near& near, const Evidence& evidence);
+    Opinion(Views views, const Weights& weights) : views_(std::move(views)), weights_(weights) {}
 
     std::int32_t hazard(std::size_t step) {
         while (known_ <= step) mix();
@@ -41,7 +41,7 @@ class Opinion {
     void mix();
 
     Views views_;
-    Weights weights_{};  // at the first step not known
+    Weights weights_;  // at the first step not known
     Hazards mixed_{};
     std::size_t known_ = 0;
 };
@@ -53,21 +53,27 @@ class Experts {
 
     Experts();
 
-    void submitted(const Standing& job);
-    // Whether its kin are to hear of it.
-    bool used(const Standing& job);
-    // Whether all of them have learned by it.
-    bool finished(const Standing& job);
+    Kin::Place submitted(JobId job, Kin::Family family, TimePoint time);
+    // It has got to `step`, or was looked at there. Whether its kin are to hear of it.
+    bool got_to(const Kin::Place& place, std::size_t step);
+    // Whether all have learned by it.
+    bool finished(const Kin::Place& place, std::size_t step);
+    // It was taken back before it had used anything.
+    void withdrawn(const Kin::Place& place);
 
+    std::size_t step(const Kin::Place& place) const { return kin_.step(place); }
     const Ends& all_ends() const { return all_.ends; }
-    // An opinion learns of near() by evidence(), which may be from earlier, but not from before all
-    // have learned.
-    Opinion opinion(Ticket job) const { return Opinion(views_of(job)); }
-    Kin::Near near(Ticket job) const { return kin_.near(job); }
-    Evidence evidence(Ticket job) const;
-    // Those of whom another opinion is held by what `job` did last: its kin that have not ended,
+    std::int64_t jobs_finished() const { return finished_; }
+    // What is known now, to go by it later.
+    Belief belief(const Kin::Place& place) const;
+    // By a belief that was noted earlier.
+    Opinion opinion(const Kin::Place& place, const Belief& belief) const;
+    // Those of whom another opinion is held by what this one did last: its kin that have not ended,
     // have passed the first step, and are not further than it.
-    std::vector<Ticket> concerned(Ticket job) const;
+    std::vector<JobId> concerned(const Kin::Place& place) const;
+
+    void save(model::OrderLedger& ledger) const;
+    void restore(const model::OrderLedger& ledger);
 
   private:
     struct Seen {
@@ -75,18 +81,18 @@ class Experts {
         Hazards hazards;  // as last learned
     };
 
-    Views views_of(Ticket job) const;
-    Seen& width(std::int32_t gpus);
+    Views views_of(const Kin::Place& place, std::span<const Kin::Course> courses) const;
+    Seen& width(std::int64_t width);
+    std::array<Ends*, 2> ends_of(const Kin::Place& place);
     void weigh(const Views& views, std::size_t step);
     void learn();
 
     Kin kin_;
-    std::vector<std::int32_t> widths_of_;  // by job
     Seen all_;
-    std::map<std::int32_t, Seen> widths_;
+    std::map<std::int64_t, Seen> widths_;
     std::array<Weights, kReaches + 1> weights_;
     std::int64_t finished_ = 0;
-    std::int64_t next_learning_ = 1;
+    std::int64_t learns_at_ = 1;
 };
 
 }  // namespace berth::ordering

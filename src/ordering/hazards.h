@@ -11,10 +11,14 @@
 #include <array>
 #include <concepts>
 #include <cstdint>
+#include <span>
 
-#include "ordering/order.h"
+#include "base/quantity.h"
 
 namespace berth::ordering {
+
+// GPU-milliseconds: GPUs held times how long.
+using GpuMs = std::int64_t;
 
 inline constexpr std::size_t kSizeSteps = 86;  // the last begins at 260 GPU-years and is open
 inline constexpr std::int64_t kSure = std::int64_t{1} << 30;
@@ -30,12 +34,18 @@ GpuMs size_step_begin(std::size_t step);
 
 // What was seen of some jobs; of up to eight million.
 class Ends {
+    using Counts = std::array<std::int64_t, kSizeSteps>;
+
   public:
     static constexpr std::int64_t kJob = 1024;  // what one job weighs
 
     void ended(std::size_t step, std::int64_t weight) { ended_[step] += weight; }
     // It got to `step` and is not known to have ended.
     void reached(std::size_t step, std::int64_t weight) { reached_[step] += weight; }
+    // Those who have ended count half from now on.
+    void fade() {
+        for (std::int64_t& count : ended_) count /= 2;
+    }
 
     // What a job had used at the step beyond which no more than so many percent of all GPU time
     // was used.
@@ -43,9 +53,16 @@ class Ends {
     // `general` counts like so much weight of jobs.
     Hazards hazards(const Hazards& general, std::int64_t weight) const;
 
+    const Counts& all_ended() const { return ended_; }
+    const Counts& all_reached() const { return reached_; }
+    void restore(std::span<const std::int64_t> ended, std::span<const std::int64_t> reached) {
+        std::ranges::copy(ended, ended_.begin());
+        std::ranges::copy(reached, reached_.begin());
+    }
+
   private:
-    std::array<std::int64_t, kSizeSteps> ended_{};
-    std::array<std::int64_t, kSizeSteps> reached_{};
+    Counts ended_{};
+    Counts reached_{};
 };
 
 // GPU time to spend for the completion of a job that has got to the beginning of a step: the

@@ -4,32 +4,57 @@
 // of GPUs that were handed in at about the same time are often one experiment repeated, and take
 // about the same time: on public traces the logarithms of the durations of two in a row, less than
 // two minutes apart, correlate with 0.6 to 0.98 (docs/simulation.md).
+//
+// Memory: those that have ended are kept while they are near one that lives, or among the last of
+// their family; of families without a living job the kFamiliesMax that submitted last.
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <map>
 #include <span>
-#include <utility>
+#include <vector>
 
-#include "ordering/order.h"
+#include "base/ids.h"
+#include "base/quantity.h"
+#include "model/order_ledger.h"
 
 namespace berth::ordering {
+
+using base::Duration;
+using base::JobId;
+using base::TimePoint;
 
 class Kin {
   public:
     // At most so many before a job, and behind it, in order of submission.
     static constexpr std::size_t kNear = 32;
+    static constexpr std::size_t kFamiliesMax = 4096;
 
+    // Jobs of one project and user that ask as many GPUs.
+    struct Family {
+        std::uint64_t kin = 0;  // of project and user
+        std::int64_t width = 0;  // GPUs, in thousandths
+
+        auto operator<=>(const Family&) const = default;
+    };
+    // Where a job stands in its family.
+    struct Place {
+        Family family;
+        std::int64_t number = 0;
+    };
     // How far a job has come: the step of its size, or of what it is known to have used.
     struct Course {
-        std::uint8_t step = 0;
-        bool has_ended = false;
+        std::uint8_t step : 7 = 0;
+        bool has_ended : 1 = false;
 
         bool operator==(const Course&) const = default;
     };
     struct Sibling {
-        Ticket job = 0;
+        JobId job;
         TimePoint submitted;
+        std::int64_t number = 0;  // of those of its family, in order of submission
+        bool lives = true;
     };
     using Courses = std::array<Course, 2 * kNear + 1>;  // of those near a job
     // Those near a job, in order of submission, itself among them; until the next is submitted.
@@ -40,29 +65,38 @@ class Kin {
 
         Duration apart(std::size_t other) const {
             const Duration later = siblings[other].submitted - siblings[self].submitted;
-            return std::max(later, -later);
+            return later < Duration{} ? -later : later;
         }
     };
 
-    void submitted(const Standing& job);
-    Course& of(Ticket job);
-    Course of(Ticket job) const;
-    Near near(Ticket job) const;
+    Place submitted(JobId job, Family family, TimePoint time);
+    void got_to(const Place& place, std::size_t step);
+    void ended(const Place& place, std::size_t step);
+    // It has taken nothing and tells nothing.
+    void withdrawn(const Place& place);
+    std::size_t step(const Place& place) const;
+    Near near(const Place& place) const;
+
+    void save(model::OrderLedger& ledger) const;
+    void restore(const model::OrderLedger& ledger);
 
   private:
-    struct Family {  // in order of submission
+    struct Members {  // in order of submission
         std::vector<Sibling> siblings;
         std::vector<Course> courses;
-    };
-    struct Place {
-        Family* family = nullptr;
-        std::size_t at = 0;
+        std::int64_t next_number = 0;
+        std::size_t alive = 0;
+        std::size_t tidy_at = 8 * kNear;  // forgets when there are so many
+
+        std::size_t at(std::int64_t number) const;
     };
 
-    const Place& place(Ticket job) const { return places_[static_cast<std::size_t>(job)]; }
+    const Members& members(const Place& place) const { return families_.at(place.family); }
+    static void leave(Members& members, std::size_t at);
+    static void forget_far(Members& members);
+    void forget_families();
 
-    std::map<std::pair<std::int32_t, std::int32_t>, Family> families_;  // by kin and GPUs
-    std::vector<Place> places_;
+    std::map<Family, Members> families_;
 };
 
 }  // namespace berth::ordering

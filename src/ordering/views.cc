@@ -26,16 +26,21 @@ std::array<std::int32_t, kCount> divided(std::array<std::int32_t, kCount> weight
 
 }  // namespace
 
-void Views::learn(const Kin::Near& near, std::span<const Kin::Course> courses) {
+std::size_t nearness(const Kin::Near& near, std::span<const Kin::Course> courses) {
+    std::size_t nearest = kReaches;
     for (std::size_t other = 0; other < near.siblings.size(); ++other) {
-        if (courses[other] == known_[other] || other == near.self) continue;
-        const Duration apart = near.apart(other);
-        const auto reach = std::ranges::lower_bound(kFar, apart);
-        nearness_ = std::min(nearness_, static_cast<std::size_t>(reach - std::begin(kFar)));
-        const ByReach its = weights(apart);
-        count(known_[other], divided(its, -1));
-        count(courses[other], its);
-        known_[other] = courses[other];
+        if (courses[other] == Kin::Course{} || other == near.self) continue;
+        const auto reach = std::ranges::lower_bound(kFar, near.apart(other));
+        nearest = std::min(nearest, static_cast<std::size_t>(reach - std::begin(kFar)));
+    }
+    return nearest;
+}
+
+void Views::learn(const Kin::Near& near, std::span<const Kin::Course> courses) {
+    nearness_ = ordering::nearness(near, courses);
+    for (std::size_t other = 0; other < near.siblings.size(); ++other) {
+        if (courses[other] == Kin::Course{} || other == near.self) continue;
+        count(courses[other], weights(near.apart(other)));
     }
     ByReach seen;
     seen.fill(kWidthWeight);

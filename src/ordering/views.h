@@ -20,8 +20,11 @@ namespace berth::ordering {
 inline constexpr std::size_t kReaches = 4;
 inline constexpr std::size_t kExperts = 2 + kReaches;
 
-// What kin tell is kept as counts by step. Learning costs O(kin that have come further x reaches +
-// steps x reaches).
+// The first reach for which the nearest of a job's kin that tell something is not far; kReaches
+// when there is none.
+std::size_t nearness(const Kin::Near& near, std::span<const Kin::Course> courses);
+
+// What kin tell is kept as counts by step. Learning costs O((kin near + steps) x reaches).
 class Views {
   public:
     // Both are looked at again whenever somebody asks.
@@ -29,13 +32,11 @@ class Views {
         for (ByReach& seen : seen_) seen.fill(kWidthWeight);
     }
 
-    // `courses`: how far each of those near the job had come, no less than when learned before.
+    // Once. `courses`: how far each of those near the job had come.
     void learn(const Kin::Near& near, std::span<const Kin::Course> courses);
 
     // Of each expert.
     std::array<std::int32_t, kExperts> hazards(std::size_t step) const;
-    // The first reach for which its nearest sibling that tells something is not far; kReaches when
-    // there is none.
     std::size_t nearness() const { return nearness_; }
 
   private:
@@ -47,7 +48,6 @@ class Views {
 
     const Hazards* all_;
     const Hazards* width_;
-    Kin::Courses known_{};
     // Of each step: who ended in it; who got to it, as far as is known no further.
     std::array<ByReach, kSizeSteps> ended_{}, reached_{};
     std::array<ByReach, kSizeSteps> seen_;  // who got to its end, or ended in it; and `width`

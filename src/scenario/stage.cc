@@ -298,7 +298,7 @@ Status Stage::part(const Command& command, model::JobId job) {
 }
 
 model::Plan Stage::decide_into(Lines& lines) {
-    cluster::keep_tiers(state_.cluster, policy_.tiers, now_);
+    cluster::keep_ranks(state_.cluster, policy_.order, now_);
     const std::string before = lifecycle::dump(state_.cluster);
     model::Plan plan = scheduling::decide(state_.cluster, policy_, now_, memory_);
     lines = render(state_, plan);

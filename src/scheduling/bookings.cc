@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "scheduling/minimum_run.h"
 #include "scheduling/quota_gate.h"
 
 namespace berth::scheduling {
@@ -86,14 +87,36 @@ bool is_within_fair_share(const PoolView& view, ProjectId project, MilliGpu amou
     return view.allocated(project) + amount <= view.shares.fair[project.index()];
 }
 
+// Of those of one project that ranks tell apart; not valid when none waits.
+JobId first_by_rank(const cluster::Claim& claim) {
+    const cluster::LaneKey* best = nullptr;
+    std::pair<TimePoint, JobId> first;
+    for (const auto& [key, lane] : claim.lanes) {
+        if (!key.preemptible) continue;
+        if (best && (key.precedence != best->precedence || key.stage != best->stage)) break;
+        first = best ? std::min(first, *lane.begin()) : *lane.begin();
+        best = &key;
+    }
+    return first.second;
+}
+
+// One that runs in its own project can be paused for it: where jobs are told apart by ranks, it is
+// by those that it is decided who has the GPUs.
+bool gives_way(const PoolView& view, const Job& job, const Job& booked) {
+    return has_ranks(view.policy) && job.project == booked.project && job.preemptible;
+}
+
 }  // namespace
 
 // And when the next one may.
 void Bookings::find_longest_waiting() {
     const PoolView& view = *view_;
+    const bool by_rank = has_ranks(view.policy);
     waiting_.clear();
     for (const cluster::Claim& claim : view.cluster.pool(view.pool).claims) {
+        const JobId first = by_rank ? first_by_rank(claim) : JobId{};
         for (const auto& [key, lane] : claim.lanes) {
+            if (by_rank && key.preemptible && lane.begin()->second != first) continue;
             const cluster::Shape& shape = view.cluster.shape(key.shape);
             // Which GPUs of a domain come free together is not looked for: gangs that have to stand
             // in one, as a whole or by groups, book none.
@@ -204,7 +227,7 @@ bool Bookings::ends_before(const Job& job, TimePoint time) const {
 
 bool Bookings::is_kept_from(const Booked& booked, const Job& job) const {
     const Job& first = view_->cluster.job(booked.booking.job);
-    if (job.id == first.id || is_served(first)) return false;
+    if (job.id == first.id || is_served(first) || gives_way(*view_, job, first)) return false;
     const MilliGpu wanted = ask_gpus(*view_, first, first.ask());
     if (gpus_for(*view_, job, job.ask()) >= gpus_for(*view_, first, first.ask())) return false;
     // What this decision has given to others may have used up what its project may have. Its own
@@ -226,6 +249,10 @@ bool Bookings::comes_before(const Job& job, const Job& booked) const {
         // Its project's own work may have to end first, but is it within the share even then?
         const bool exceeds = wanted_by(booked) > view_->shares.fair[booked.project.index()];
         if (right && exceeds) return true;
+        // Who may not be paused has no rank; else the next one of those would always be before.
+        if (has_ranks(view_->policy) && job.preemptible != booked.preemptible) {
+            return job.priority != booked.priority ? job.priority > booked.priority : is_older;
+        }
         return job.precedence() > booked.precedence() ||
                (job.precedence() == booked.precedence() && is_older);
     }
@@ -237,6 +264,7 @@ bool Bookings::keep_share_from(const Job& job) const {
     return std::ranges::any_of(booked(), [&](const Booked& booked) {
         const Job& first = view_->cluster.job(booked.booking.job);
         if (job.project != first.project || job.id == first.id || is_served(first)) return false;
+        if (gives_way(*view_, job, first)) return false;
         if (ends_before(job, booked.booking.start) || comes_before(job, first)) return false;
         const MilliGpu fair = view_->shares.fair[job.project.index()];
         const MilliGpu wanted = ask_gpus(*view_, first, first.ask());

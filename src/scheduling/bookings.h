@@ -6,7 +6,8 @@
 //
 //   who books   a job of several whole GPUs, in no required domain, that has waited booking_after,
 //               that quotas and limits allow to start, and that comes first among the jobs like it;
-//               at most bookings_max, the oldest first, in the first pool they name
+//               where jobs are told apart by ranks, first of its project; at most bookings_max, the
+//               oldest first, in the first pool they name
 //   where       on the GPUs in whose way stand the fewest jobs that have not declared how long they
 //               run; then on those that are free first by what was declared; then on the first
 //               nodes. Whatever others do, the booked GPUs only get better by this measure: who has
@@ -18,8 +19,9 @@
 //   who may     use the idle ones: jobs as large or larger, which take their turn; jobs that by
 //               what they declared end before the booking begins; jobs the booked one has to give
 //               way to: a project within its fair share where the booked job's is not, older ones,
-//               and in its own project those of higher priority, and those within the share if
-//               the gang is larger than it
+//               and in its own project those of higher priority, those within the share if the
+//               gang is larger than it, and, where jobs are told apart by ranks, all that may be
+//               paused: it is not for a booking to hold GPUs against those
 //   and share   the project's own later jobs also leave it so much of its fair share as the gang
 //               needs: who has spent his share on small jobs would have no right to the large one
 //

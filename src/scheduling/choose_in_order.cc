@@ -3,7 +3,6 @@
 // Rule R8: victims one piece after the other, worst project first, until the beneficiary fits;
 // then whoever can keep its place keeps it, best first.
 #include <algorithm>
-#include <map>
 
 #include "scheduling/eviction.h"
 #include "scheduling/place.h"
@@ -19,21 +18,21 @@ class Walk {
     explicit Walk(const Hunt& hunt) : hunt_(hunt) {
         for (const ProjectId project : hunt.projects) {
             const auto classes = hunt.pieces.classes(hunt.terms, project);
-            At& at = at_[project];
-            at.classes = classes;
-            if (!classes.empty()) at.next = classes.front().next;
-            settle(at);
+            at_.push_back({project, classes, classes.empty() ? 0 : classes.front().next});
+            settle(at_.back());
         }
+        std::ranges::sort(at_, {}, &At::project);
     }
 
     bool has_pieces(ProjectId project) const {
-        if (const auto own = at_.find(project); own != at_.end()) return !own->second.is_over();
+        const auto own = std::ranges::lower_bound(at_, project, {}, &At::project);
+        if (own != at_.end() && own->project == project) return !own->is_over();
         const auto& children = hunt_.view.cluster.projects()[project.index()].children;
         return std::ranges::any_of(children, [&](ProjectId child) { return has_pieces(child); });
     }
 
     std::size_t take_next(ProjectId project) {
-        At& at = at_.find(project)->second;
+        At& at = *std::ranges::lower_bound(at_, project, {}, &At::project);
         const std::size_t piece = at.classes.front().order[at.next++];
         settle(at);
         return piece;
@@ -41,6 +40,7 @@ class Walk {
 
   private:
     struct At {
+        ProjectId project;
         std::span<PieceTable::Class> classes;
         std::size_t next = 0;  // position in the order of the first class
 
@@ -60,7 +60,7 @@ class Walk {
     }
 
     const Hunt& hunt_;
-    std::map<ProjectId, At> at_;
+    base::SmallVector<At, 16> at_;  // by project
 };
 
 // The project that R2 would serve last, as things stand with the walked pieces gone.
@@ -130,6 +130,7 @@ std::optional<Chosen> choose_in_order(const Hunt& hunt) {
             view.cluster.release(hunt.pieces[piece].job, hunt.pieces[piece].ranks);
             walked.push_back(piece);
             if (quota_gate(view, beneficiary.job, beneficiary.amount)) continue;
+            if (!hunt.holds_no_more()) continue;
             places = place(view, beneficiary.job, beneficiary.tasks, View::Coming);
         }
     }

@@ -114,7 +114,7 @@ class Attempt {
     }
 
     Plan take_plan() {
-        wake_at_tier_changes();
+        wake_at_rank_changes();
         if (may_leave_more_to_decide()) draft_.wake_at(draft_.now());
         Plan plan = draft_.take_plan();
         for (const PoolView& view : views_) {
@@ -524,14 +524,14 @@ class Attempt {
                std::ranges::any_of(views_, is_unsettled);
     }
 
-    void wake_at_tier_changes() {
-        if (const auto change = next_tier_change(cluster_)) draft_.wake_at(*change);
+    void wake_at_rank_changes() {
+        if (const auto change = next_rank_change(cluster_)) draft_.wake_at(*change);
         std::pmr::map<JobId, MilliGpu> given(memory_.nodes());
         for (const model::Start& start : draft_.plan().starts) {
             for (const TaskPlacement& task : start.tasks) given[start.job] += task.gpus();
         }
         for (const auto& [job, gpus] : given) {
-            const auto change = tier_change_once_given(cluster_, job, gpus, draft_.now());
+            const auto change = rank_change_once_given(cluster_, job, gpus, draft_.now());
             if (change) draft_.wake_at(*change);
         }
     }
@@ -572,7 +572,7 @@ constexpr int kAttemptsMax = 3;
 // Starting it to pause it at once would be a waste, so the decision is made again, the owner being
 // served just before the job in its way, which may then find another place.
 Plan decide(Cluster& cluster, const model::Policy& policy, TimePoint now, Memory& memory) {
-    cluster::keep_tiers(cluster, policy.tiers, now);
+    cluster::keep_ranks(cluster, policy.order, now);
     if (Plan plan; !(plan.node_moves = node_moves(cluster)).empty()) {
         plan.next_wakeup = now;
         return plan;

@@ -15,7 +15,7 @@
 // What has been decided is kept in step with the cluster by plan_draft.
 //
 // Trusts: `cluster` satisfies lifecycle/invariants.h. Guarantees: it is the same after the call
-// as before (all trials are undone), but for tiers brought up to now (cluster/tiers.h); the same
+// as before (all trials are undone), but for ranks brought up to now (cluster/ranks.h); the same
 // input gives the same plan; deciding again after the plan was carried out gives an empty plan,
 // or else the plan says so by waking at once; a few such rounds end with an empty one (I5).
 #pragma once

@@ -29,6 +29,7 @@ std::optional<Places> EvictionTest::places_if_legal(const Choice& choice) const 
     const auto denial = quota_gate(view, beneficiary.job, beneficiary.amount);
     const bool is_ignored = set_aside_ == SetAside::Ignored;
     if (denial && !(is_ignored && denial->gate == Gate::SetAside)) return {};
+    if (!hunt_.holds_no_more()) return {};
     return place(view, beneficiary.job, beneficiary.tasks, View::Coming, beneficiary.within);
 }
 

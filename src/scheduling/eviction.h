@@ -29,6 +29,15 @@ struct Hunt {
     // On which alone a slot may be had, if that is known (reach.h).
     std::optional<std::span<const NodeId>> nodes = {};
 
+    // Preemption frees GPUs that others may have a right to: by it no project comes to hold more
+    // than before, unless within its fair share; else it would give back what it just took.
+    MilliGpu most_held{0};
+
+    // Inside a Trial, of what was taken so far.
+    bool holds_no_more() const {
+        const MilliGpu held = view.allocated(beneficiary.job.project);
+        return asks_ledger() || held + beneficiary.amount <= most_held;
+    }
     bool asks_ledger() const { return beneficiary.rule == model::Rule::Reclaim; }
     // Whether the piece may be taken on top of what the ledger says.
     bool may_take(std::size_t piece, const ReclaimLedger& so_far) const {

@@ -23,6 +23,7 @@
 
 #include "base/change_log.h"
 #include "base/small_vector.h"
+#include "scheduling/minimum_run.h"
 #include "scheduling/piece.h"
 
 namespace berth::scheduling {
@@ -38,31 +39,8 @@ class PieceTable {
     // On which nodes pieces came, went or were taken: base/change_log.h.
     const base::ChangeLog<NodeId>& changed_nodes() const { return changed_nodes_; }
 
-    // Pieces that lose the same with every second since their last save, whatever the time: the
-    // cheapest first now is the cheapest first always.
-    struct Group {
-        bool is_fresh = false;
-        MilliGpu gpus{0};  // of each of them
-        MilliGpu stopped{0};
-        std::int64_t restart_gpu_ms = 0;
-        // [0] all, [1] without the protected ones.
-        std::array<std::vector<std::size_t>, 2> cheapest_first;
-        std::array<std::size_t, 2> left{};  // positions: for this decision nothing is left before
-    };
-    // The pieces of one project that have one precedence; `order` is the victim order (R8). What is
-    // left of them is counted twice: [0] all, [1] without the protected ones.
-    struct Class {
-        cluster::Precedence precedence;
-        std::vector<std::size_t> order;
-        std::size_t next = 0;  // position in order: nothing is left before
-        std::array<std::int64_t, 2> count{};
-        std::array<MilliGpu, 2> gpus{};
-        MilliGpu largest{0};  // of all there ever were
-        std::vector<std::size_t> shielded;  // by their jobs' minimum runs; who is longest first
-        bool has_groups = false;  // made when somebody asks, then kept
-        std::vector<Group> groups;
-        std::array<std::optional<std::int64_t>, 2> below;  // least cost in the classes before it
-    };
+    using Group = PieceGroup;
+    using Class = PieceClass;
 
     // The classes of a project that the terms reach, least precedence first.
     std::span<Class> classes(const Terms& terms, ProjectId project);
@@ -81,7 +59,7 @@ class PieceTable {
     bool is_gone(std::size_t piece) const { return is_gone_[piece]; }  // taken by this decision
     // By which of the two counts of a class is summed: the one that never says too little.
     std::size_t count_for(const Terms& terms) const {
-        return terms.minimum_run && !asks_who_ ? 1 : 0;
+        return terms.minimum_run && !asks_who(terms) ? 1 : 0;
     }
     // When the first piece of the class may be taken that its minimum run protects now.
     std::optional<TimePoint> protected_until(const Terms& terms, const Class& alike) const;
@@ -155,6 +133,10 @@ class PieceTable {
     std::vector<std::size_t>::iterator place_in(std::vector<std::size_t>& order,
                                                 const cluster::VictimKey& key) const;
     Group& group_of(Class& alike, const Piece& piece) const;
+    // Whether what is protected depends on who asks.
+    bool asks_who(const Terms& terms) const {
+        return project_says_ || (terms.from_own && has_ranks(*policy_));
+    }
     static bool is_shielded(const Piece& piece, TimePoint now);
     static void count(Class& alike, const Piece& piece, std::int64_t sign, TimePoint now);
     void note_nodes(const Piece& piece);
@@ -171,7 +153,7 @@ class PieceTable {
 
     const PoolView* view_ = nullptr;
     std::optional<model::Policy> policy_;  // of the last decision
-    bool asks_who_ = false;  // projects say minimum runs: who asks decides what is protected
+    bool project_says_ = false;  // a minimum run: who asks decides what is protected
     std::vector<Class> spare_;  // empty ones, for their memory
     std::vector<Piece> pieces_;
     std::vector<bool> is_gone_;
@@ -180,6 +162,7 @@ class PieceTable {
     std::map<std::array<std::size_t, 2>, std::vector<std::size_t>> free_;
     std::vector<Cut> cuts_;  // by project
     std::vector<cluster::VictimKey> changed_;  // in the project that is cut again
+    std::vector<const cluster::Job*> jobs_;  // of the project that is cut whole
     std::vector<model::TaskPlacement> running_;  // of the job that is cut
     std::vector<Link> heads_;  // by node
     std::vector<Standing> links_;

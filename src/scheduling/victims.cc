@@ -119,6 +119,8 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
                   : ReclaimLedger(),
               {},
               0};
+    const ProjectId own = beneficiary.job.project;
+    hunt.most_held = std::max(view_->allocated(own), view_->shares.fair[own.index()]);
     find_projects_to_take_from(hunt);
     Eviction eviction;
     eviction.protected_until = first_unprotected(hunt);
@@ -127,7 +129,8 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     if (!extent.is_enough) return eviction;
     hunt.nodes = extent.nodes;
     std::optional<Chosen> chosen;
-    if (!view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
+    const bool by_rank = hunt.terms.from_own && has_ranks(view_->policy);
+    if (by_rank || !view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) {
         // Who is bound to a node finds nothing there that others could go on with.
         const bool is_bound = !beneficiary.within.is_whole_pool();

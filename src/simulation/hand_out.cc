@@ -9,7 +9,7 @@
 namespace berth::simulation {
 
 HandOut hand_out(const Queues& queues, const std::function<FromLast()>& running,
-                 ordering::Order::Habits habits, FreeGpus& free) {
+                 reference::Order::Habits habits, FreeGpus& free) {
     HandOut result;
     std::optional<FromLast> from_last;
     for (Heads heads(queues); !heads.is_empty();) {

@@ -17,15 +17,15 @@
 #include <set>
 #include <vector>
 
-#include "ordering/order.h"
+#include "reference/order.h"
 #include "simulation/machines.h"
 #include "simulation/mix.h"
 
 namespace berth::simulation {
 
 struct Ranked {
-    ordering::Rank rank;
-    ordering::Ticket job = 0;
+    reference::Rank rank;
+    reference::Ticket job = 0;
 
     auto operator<=>(const Ranked&) const = default;
 };
@@ -74,23 +74,23 @@ class FromLast {
 };
 
 struct Start {
-    ordering::Ticket job = 0;
+    reference::Ticket job = 0;
     Ask ask;
     GpuList gpus;
     // The GPUs are those of this one, who runs or starts earlier in the list.
-    ordering::Ticket beside = kNobody;
+    reference::Ticket beside = kNobody;
 
-    static constexpr ordering::Ticket kNobody = -1;
+    static constexpr reference::Ticket kNobody = -1;
 };
 
 // Both in order of rank; who moves is in both.
 struct HandOut {
     std::vector<Start> started;
-    std::vector<ordering::Ticket> paused;
+    std::vector<reference::Ticket> paused;
 };
 
 // `running` is asked for at most once. `free` is kept in step with the result.
 HandOut hand_out(const Queues& queues, const std::function<FromLast()>& running,
-                 ordering::Order::Habits habits, FreeGpus& free);
+                 reference::Order::Habits habits, FreeGpus& free);
 
 }  // namespace berth::simulation

@@ -15,7 +15,7 @@
 namespace berth::simulation {
 namespace {
 
-using ordering::Ticket;
+using reference::Ticket;
 
 struct Job {
     Ranked who;

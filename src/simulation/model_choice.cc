@@ -11,8 +11,8 @@
 namespace berth::simulation {
 namespace {
 
-using ordering::Order;
-using ordering::Ticket;
+using reference::Order;
+using reference::Ticket;
 using Model = std::size_t;
 
 // A job and what it holds in the end.

@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "base/rng.h"
-#include "ordering/named.h"
+#include "reference/named.h"
 #include "simulation/audit.h"
 #include "simulation/metrics.h"
 
@@ -65,7 +65,7 @@ struct ModelPlay {
 
     ModelPlay& under(std::string_view policy) {
         auto order =
-            ordering::order_named(policy, {.gpus = machines.models()[0].gpus(), .sizes = {}});
+            reference::order_named(policy, {.gpus = machines.models()[0].gpus(), .sizes = {}});
         REQUIRE(order);
         replay = simulation::replay(experiment(), **order);
         CHECK(audit(experiment(), replay) == std::vector<std::string>{});
@@ -146,12 +146,12 @@ TEST_CASE("of one model it hands out what one pass over all in order of rank doe
         play.speeds.on_models.resize(1);
         play.trace = random_trace(rng, play.machines);
         for (TraceJob& one : play.trace) one.name = "even";
-        const Replay one_model = play.under("berth").replay;
+        const Replay one_model = play.under("tiresias").replay;
         // With a second model on which nothing runs.
         play.machines = Machines({{nodes, 4, "new"}, {1, 1, "none"}});
         play.speeds.on_models.emplace_back();
         play.speeds.on_models[1][{"even", 1}] = {0, 0};
-        const Replay two_models = play.under("berth").replay;
+        const Replay two_models = play.under("tiresias").replay;
         CHECK(std::ranges::equal(one_model.jobs, two_models.jobs, {}, &JobRecord::end,
                                  &JobRecord::end));
         CHECK(std::ranges::equal(one_model.jobs, two_models.jobs, {}, &JobRecord::pauses,
@@ -170,7 +170,8 @@ TEST_CASE("random traces on two models end, and the audit holds, by every rule")
         play.restart_cost = seconds(rng.between(0, 90));
         play.gain_percent = static_cast<std::int32_t>(rng.between(0, 50));
         play.trace = random_trace(rng, play.machines);
-        const char* policies[] = {"fifo", "fjf", "srsf", "geo8", "berth", "predicted"};
+        const char* policies[] = {"fifo",       "fjf", "srsf", "tiresias", "tiresias-released",
+                                  "finish-fair"};
         const char* policy = policies[rng.between(0, 5)];
         std::int64_t pauses[3] = {};
         for (const Rule rule : {Rule::Any, Rule::Fastest, Rule::Swap}) {

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Does nobody wait for ever while twice as much is asked as there is? For twenty days short jobs
-// ask nine tenths of the GPUs and long ones eleven, then no more come. What the guard promises: a
-// wait without a break ends after ten times what the job ever ran (ten minutes at least) and one
-// run of each other job that is there when it falls due, a twentieth of what that one ran, an hour
-// at least.
+// ask nine tenths of the GPUs and long ones eleven, then no more come. What the guard by waits
+// promises of the server's decisions: a wait without a break ends after sixty times what the job
+// ever ran (ten minutes at least) and one run of each other job that is there when it falls due, a
+// twentieth of what that one ran, an hour at least.
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
 #include "base/rng.h"
-#include "ordering/named.h"
-#include "simulation/audit.h"
-#include "simulation/replay.h"
+#include "simulation/core_audit.h"
 
 namespace berth::simulation {
 namespace {
@@ -31,8 +29,8 @@ struct Kind {
 
 // As dense as asks so many tenths of the GPUs all the time.
 void add(Trace& trace, base::Rng& rng, const Kind& kind) {
-    const ordering::GpuMs asked_max = kStretch.count() * kMachines.gpus() * kind.tenths / 10;
-    for (ordering::GpuMs asked = 0; asked < asked_max;) {
+    const std::int64_t asked_max = kStretch.count() * kMachines.gpus() * kind.tenths / 10;
+    for (std::int64_t asked = 0; asked < asked_max;) {
         TraceJob job;
         job.submitted = base::at_ms(asked / kMachines.gpus() * 10 / kind.tenths);
         job.work = minutes(rng.between(kind.minutes_min, kind.minutes_max));
@@ -109,37 +107,45 @@ class Waits {
     std::vector<std::vector<Wait>> of_;
 };
 
-Replay replay_under(std::string_view policy, const Trace& trace) {
-    const Experiment experiment{trace, kMachines};
-    auto order = ordering::order_named(policy, {.gpus = kMachines.gpus(), .sizes = {}});
-    REQUIRE(order);
-    Replay result = replay(experiment, **order);
-    REQUIRE(audit(experiment, result) == std::vector<std::string>{});
-    for (const JobRecord& job : result.jobs) REQUIRE(job.end);
-    return result;
+Replay replay_under(const model::OrderRules& order, const Trace& trace, Placement placement) {
+    model::Policy policy = model::berth_policy();
+    policy.order = order;
+    const model::Description cluster = owned_by_one(kMachines);
+    const CoreExperiment experiment{.trace = trace,
+                                    .cluster = cluster,
+                                    .policy = policy,
+                                    .placement = placement,
+                                    .save_time = {}};
+    auto result = replay(experiment);
+    REQUIRE(result);
+    for (const std::string& complaint : audit(Accounts(experiment), experiment, *result)) {
+        FAIL_CHECK(complaint);
+    }
+    for (const JobRecord& job : result->replay.jobs) REQUIRE(job.end);
+    return std::move(result->replay);
 }
 
 }  // namespace
 
 TEST_CASE("under twice the load every job ends, and no wait is longer than the guard promises") {
-    struct {
-        std::string_view policy, unguarded;
-        int times;
-    } constexpr kOrders[] = {
-        {"berth", "berth:guard=0:fair=0", 20},
-        {"geo8:levels=4:inside=oldest-on-last:guard=10", "geo8:levels=4:inside=oldest-on-last", 10},
-    };
-    for (const auto& [policy, unguarded, times] : kOrders) {
+    const model::OrderRules learned{.by = model::JobOrder::Learned};
+    const model::OrderRules levels{.by = model::JobOrder::ByLevels};
+    for (const model::OrderRules& order : {learned, levels}) {
+        model::OrderRules unguarded = order;
+        unguarded.patience = unguarded.fair = 0;
         for (const std::uint64_t seed : {1U, 2U}) {
-            INFO(policy << ", seed " << seed);
-            const Trace trace = twice_too_much(seed);
-            const Replay guarded = replay_under(policy, trace);
-            const Replay alone = replay_under(unguarded, trace);
-            const Waits with_guard(trace, guarded);
-            const Waits without(trace, alone);
-            CHECK(with_guard.most_beyond_promise(times) <= Duration{});
-            CHECK(without.most_beyond_promise(times) > hours(24) * 7);
-            CHECK(with_guard.longest() < without.longest());
+            for (const Placement placement : {Placement::Count, Placement::Nodes}) {
+                INFO("order " << static_cast<int>(order.by) << ", seed " << seed << ", placement "
+                              << static_cast<int>(placement));
+                const Trace trace = of_one_project(twice_too_much(seed));
+                const Replay guarded = replay_under(order, trace, placement);
+                const Replay alone = replay_under(unguarded, trace, placement);
+                const Waits with_guard(trace, guarded);
+                const Waits without(trace, alone);
+                CHECK(with_guard.most_beyond_promise(order.patience) <= Duration{});
+                CHECK(without.most_beyond_promise(order.patience) > hours(24) * 5);
+                CHECK(with_guard.longest() < without.longest());
+            }
         }
     }
 }

@@ -10,7 +10,7 @@
 namespace berth::simulation {
 namespace {
 
-using ordering::Ticket;
+using reference::Ticket;
 
 constexpr Ranked kBeforeAll{{.level = std::numeric_limits<std::int64_t>::min()}, 0};
 

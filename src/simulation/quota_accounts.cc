@@ -18,7 +18,7 @@ cluster::Cluster built(const model::Description& description) {
 
 }  // namespace
 
-Accounts::Accounts(const QuotaExperiment& experiment)
+Accounts::Accounts(const CoreExperiment& experiment)
     : trace_(experiment.trace), cluster_(built(experiment.cluster)) {
     most_.assign(cluster_.pools().size(), 1);
     for (const cluster::NodeState& node : cluster_.nodes()) {
@@ -53,7 +53,7 @@ base::MilliGpu Accounts::quota_of(Account account) const {
 
 base::MilliGpu Accounts::limit_of(Account account) const { return claim(account).limit; }
 
-base::MilliGpu Accounts::counted(const QuotaReplay& run, const Stay& stay) const {
+base::MilliGpu Accounts::counted(const CoreReplay& run, const Stay& stay) const {
     const std::int32_t gpus = trace_[static_cast<std::size_t>(stay.job)].gpus;
     std::int64_t milli = 0;
     for (const std::int32_t gpu : run.replay.gpus_of(stay, gpus)) {
@@ -62,7 +62,7 @@ base::MilliGpu Accounts::counted(const QuotaReplay& run, const Stay& stay) const
     return base::MilliGpu{milli};
 }
 
-base::MilliGpu Accounts::asked(ordering::Ticket job) const {
+base::MilliGpu Accounts::asked(reference::Ticket job) const {
     return base::MilliGpu{trace_[static_cast<std::size_t>(job)].gpus *
                           most_[account_of(job).pool.index()]};
 }

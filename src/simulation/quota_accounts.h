@@ -6,7 +6,7 @@
 #pragma once
 
 #include "cluster/cluster.h"
-#include "simulation/quota_replay.h"
+#include "simulation/core_replay.h"
 
 namespace berth::simulation {
 
@@ -20,10 +20,10 @@ struct Account {
 class Accounts {
   public:
     // Trusts: trace_for() accepted the trace, replay() the experiment.
-    explicit Accounts(const QuotaExperiment& experiment);
+    explicit Accounts(const CoreExperiment& experiment);
 
     const cluster::Cluster& cluster() const { return cluster_; }
-    Account account_of(ordering::Ticket job) const {
+    Account account_of(reference::Ticket job) const {
         return accounts_[static_cast<std::size_t>(job)];
     }
     // The project's own first, then its departments'.
@@ -32,9 +32,9 @@ class Accounts {
     base::MilliGpu quota_of(Account account) const;
     base::MilliGpu limit_of(Account account) const;
     // What a stay counts as.
-    base::MilliGpu counted(const QuotaReplay& run, const Stay& stay) const;
+    base::MilliGpu counted(const CoreReplay& run, const Stay& stay) const;
     // The most that a job may come to count as.
-    base::MilliGpu asked(ordering::Ticket job) const;
+    base::MilliGpu asked(reference::Ticket job) const;
     // Whether the quotas of a pool, or of a department in it, promise more than there is.
     bool is_overcommitted(base::PoolId pool) const;
 

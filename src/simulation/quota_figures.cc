@@ -32,15 +32,15 @@ double hours_above(base::MilliGpu quota, std::vector<Change>& changes) {
 }  // namespace
 
 std::vector<ProjectFigures> project_figures(const Accounts& accounts,
-                                            const QuotaExperiment& experiment,
-                                            const QuotaReplay& run) {
+                                            const CoreExperiment& experiment,
+                                            const CoreReplay& run) {
     const auto projects = accounts.cluster().projects();
     std::vector<ProjectFigures> all(projects.size());
     std::vector<double> jct_ms(projects.size(), 0.0);
     for (std::size_t number = 0; number < experiment.trace.size(); ++number) {
         const TraceJob& job = experiment.trace[number];
         const JobRecord& record = run.replay.jobs[number];
-        const auto project = accounts.account_of(static_cast<ordering::Ticket>(number)).project;
+        const auto project = accounts.account_of(static_cast<reference::Ticket>(number)).project;
         ProjectFigures& figures = all[project.index()];
         ++figures.jobs;
         figures.pauses += record.pauses;

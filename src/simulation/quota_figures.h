@@ -22,7 +22,7 @@ struct ProjectFigures {
 };
 
 std::vector<ProjectFigures> project_figures(const Accounts& accounts,
-                                            const QuotaExperiment& experiment,
-                                            const QuotaReplay& run);
+                                            const CoreExperiment& experiment,
+                                            const CoreReplay& run);
 
 }  // namespace berth::simulation

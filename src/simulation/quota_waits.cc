@@ -11,7 +11,7 @@ namespace berth::simulation {
 namespace {
 
 using base::MilliGpu;
-using ordering::Ticket;
+using reference::Ticket;
 
 enum class What { Frees, Waits, Takes };
 
@@ -32,8 +32,8 @@ struct InLine {
     }
 };
 
-std::vector<Step> steps_of(const Accounts& accounts, const QuotaExperiment& experiment,
-                           const QuotaReplay& run) {
+std::vector<Step> steps_of(const Accounts& accounts, const CoreExperiment& experiment,
+                           const CoreReplay& run) {
     std::vector<Step> steps;
     for (std::size_t number = 0; number < experiment.trace.size(); ++number) {
         steps.push_back({experiment.trace[number].submitted, What::Waits,
@@ -116,7 +116,7 @@ class Line {
 // All of them.
 class Lines {
   public:
-    Lines(const Accounts& accounts, const QuotaExperiment& experiment, Demand demand)
+    Lines(const Accounts& accounts, const CoreExperiment& experiment, Demand demand)
         : accounts_(accounts),
           experiment_(experiment),
           demand_(demand),
@@ -167,12 +167,12 @@ class Lines {
                    job(ticket).gpus == 1;
         };
         lines_[account].look_again(now, accounts_.quota_of(account), room,
-                                   experiment_.policy.tiers.count == 1, counts,
+                                   experiment_.policy.order.by == model::JobOrder::Age, counts,
                                    longest_[account.project.index()]);
     }
 
     const Accounts& accounts_;
-    const QuotaExperiment& experiment_;
+    const CoreExperiment& experiment_;
     Demand demand_;
     std::map<Account, Line> lines_;
     std::map<Account, MilliGpu> held_;  // departments too
@@ -182,8 +182,8 @@ class Lines {
 
 }  // namespace
 
-std::vector<InQuotaWait> in_quota_waits(const Accounts& accounts, const QuotaExperiment& experiment,
-                                        const QuotaReplay& run, Demand demand) {
+std::vector<InQuotaWait> in_quota_waits(const Accounts& accounts, const CoreExperiment& experiment,
+                                        const CoreReplay& run, Demand demand) {
     Lines lines(accounts, experiment, demand);
     TimePoint now;
     for (const Step& step : steps_of(accounts, experiment, run)) {

@@ -8,7 +8,7 @@
 // wait is counted without a break, from when all this became true until the job starts or it is no
 // longer.
 //
-// Under tiers the own order is not the jobs' age. There the project's right is looked at, not that
+// Where the own order is not the jobs' age, the project's right is looked at, not that
 // of any one job: its waiting jobs of the highest priority are within the quota while there is room
 // in it for each of them alone, so that whichever is first should start; when one does, or a job of
 // higher priority comes, the wait begins anew.
@@ -23,7 +23,7 @@ namespace berth::simulation {
 
 struct InQuotaWait {
     Duration longest{};
-    ordering::Ticket job = -1;  // whose it was; -1 = nobody waited
+    reference::Ticket job = -1;  // whose it was; -1 = nobody waited
     TimePoint until;
 };
 
@@ -33,7 +33,7 @@ struct InQuotaWait {
 enum class Demand { All, FitsAnywhere };
 
 // The longest by project, as in the cluster.
-std::vector<InQuotaWait> in_quota_waits(const Accounts& accounts, const QuotaExperiment& experiment,
-                                        const QuotaReplay& run, Demand demand);
+std::vector<InQuotaWait> in_quota_waits(const Accounts& accounts, const CoreExperiment& experiment,
+                                        const CoreReplay& run, Demand demand);
 
 }  // namespace berth::simulation

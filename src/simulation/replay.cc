@@ -10,11 +10,11 @@
 namespace berth::simulation {
 namespace {
 
-using ordering::Happening;
-using ordering::kNever;
-using ordering::Order;
-using ordering::Standing;
-using ordering::Ticket;
+using reference::Happening;
+using reference::kNever;
+using reference::Order;
+using reference::Standing;
+using reference::Ticket;
 
 constexpr std::int64_t kEventsBetweenProgress = 4096;
 constexpr Speed kNearlyAll = kFullSpeed * 95 / 100;  // of 0.7 to 1 the best on half of the traces
@@ -35,10 +35,8 @@ struct Live {
     bool starts = false;  // at `counted`
     TimePoint end_at = kNever;  // the one end and the one change that are awaited:
     TimePoint change_at = kNever;  // other wake-ups are void
-    bool is_change_bound = false;  // it comes then or later
     // In its queue, while it waits, or among those that run.
-    ordering::Rank rank;
-    bool is_rank_bound = false;  // it is that or before
+    reference::Rank rank;
     bool is_ranked = false;  // among those that run
     std::size_t group = 0;  // while it runs
 };
@@ -107,7 +105,7 @@ class Player {
                std::max(now_ - one.counted - one.restart, Duration{}).count() * one.speed;
     }
     const Ask& ask(Ticket ticket) const { return asks_[index(ticket)]; }
-    Holder holder(ordering::Rank rank, Ticket ticket) const;
+    Holder holder(reference::Rank rank, Ticket ticket) const;
     std::vector<Holder> holders() const;
     FromLast from_last();
     HandOut decide();
@@ -136,7 +134,7 @@ class Player {
     bool can_ever_run(Ticket ticket) const;
     void enqueue(Ticket ticket);
     void dequeue(Ticket ticket);
-    void rank_among_running(Ticket ticket, ordering::Rank rank);
+    void rank_among_running(Ticket ticket, reference::Rank rank);
     void unrank(Ticket ticket);
     void ask_anew(Ticket ticket);
     void remember();
@@ -183,17 +181,15 @@ Standing Player::standing(Ticket ticket) const {
     const auto& first_start = result_.jobs[index(ticket)].first_start;
     return {.job = ticket,
             .gpus = job(ticket).gpus,
-            .kin = job(ticket).kin,
             .runs = one.runs,
             .submitted = job(ticket).submitted,
             .first_start = first_start ? *first_start : kNever,
             .now = now_,
             .held = one.held + (one.runs ? now_ - one.since : Duration{}),
-            .in_state = now_ - one.since,
             .left = Duration{(left_now(one) + kFullSpeed - 1) / kFullSpeed}};
 }
 
-Holder Player::holder(ordering::Rank rank, Ticket ticket) const {
+Holder Player::holder(reference::Rank rank, Ticket ticket) const {
     const std::size_t group = live(ticket).group;
     return {{rank, ticket}, &ask(ticket), &groups_[group].gpus, group};
 }
@@ -211,13 +207,9 @@ FromLast Player::from_last() {
     if (ranks_stay_) {
         return FromLast([this, seen = running_by_rank_.end()](const Ranked& first) mutable {
             std::optional<Holder> one;
-            while (!one && seen != running_by_rank_.begin() && *std::prev(seen) > first) {
-                const Ticket ticket = std::prev(seen)->job;
-                if (live(ticket).is_rank_bound) {
-                    rank_among_running(ticket, order_.rank(standing(ticket)));
-                } else {
-                    one = holder((--seen)->rank, ticket);
-                }
+            if (seen != running_by_rank_.begin() && *std::prev(seen) > first) {
+                --seen;
+                one = holder(seen->rank, seen->job);
             }
             return one;
         });
@@ -246,11 +238,7 @@ HandOut Player::decide() {
 
 std::optional<WakeUp> Player::next_wake_up() {
     for (; !wake_ups_.empty(); wake_ups_.pop()) {
-        const WakeUp next = wake_ups_.top();
-        if (is_void(next)) continue;
-        if (next.is_end || !live(next.job).is_change_bound) return next;
-        await_change(next.job);
-        if (!is_void(next)) return next;
+        if (!is_void(wake_ups_.top())) return wake_ups_.top();
     }
     return std::nullopt;
 }
@@ -260,7 +248,6 @@ bool Player::go_to_next_moment() {
     TimePoint next = common_change_;
     if (next_arrival_ < trace_.size()) next = std::min(next, trace_[next_arrival_].submitted);
     if (const auto first = next_wake_up()) next = std::min(next, first->at);
-    // As long as it is not yet then: bounds are asked about before what they bound.
     for (auto due = next_wake_up(); due && due->at <= next; due = next_wake_up()) {
         wake_ups_.pop();
         (due->is_end ? live(due->job).end_at : live(due->job).change_at) = kNever;
@@ -278,7 +265,6 @@ void Player::await_change(Ticket ticket, TimePoint at) {
 
 void Player::await_change(Ticket ticket) {
     if (habits_.looks_at_every_event) return;
-    live(ticket).is_change_bound = false;
     await_change(ticket, order_.next_change(standing(ticket)));
 }
 
@@ -319,16 +305,12 @@ void Player::end(Ticket ticket) {
 
 // Others' doings moved jobs.
 void Player::move_in_queues() {
-    ordering::Moved moved = order_.moved();
-    if (moved.all) {
-        moved.jobs = running_;
-        for (const auto& [ask, queue] : queues_) {
-            for (const Ranked& one : queue) moved.jobs.push_back(one.job);
-        }
+    if (!order_.all_moved()) return;
+    std::vector<Ticket> all = running_;
+    for (const auto& [ask, queue] : queues_) {
+        for (const Ranked& one : queue) all.push_back(one.job);
     }
-    for (const Ticket ticket : moved.jobs) {
-        if (live(ticket).waits || live(ticket).runs) ask_anew(ticket);
-    }
+    for (const Ticket ticket : all) ask_anew(ticket);
 }
 
 void Player::carry_out(HandOut result) {
@@ -395,7 +377,6 @@ void Player::leave(Ticket ticket) {
     one.since = now_;
     one.end_at = kNever;
     one.change_at = kNever;
-    one.is_change_bound = false;
     std::erase(groups_[one.group].members, ticket);
     changed_groups_.push_back(one.group);
     if (groups_[one.group].members.empty()) closed_groups_.push_back(one.group);
@@ -452,10 +433,9 @@ void Player::dequeue(Ticket ticket) {
     --waiting_;
 }
 
-void Player::rank_among_running(Ticket ticket, ordering::Rank rank) {
+void Player::rank_among_running(Ticket ticket, reference::Rank rank) {
     if (!ranks_stay_ || !habits_.pauses) return;
     Live& one = live(ticket);
-    one.is_rank_bound = false;
     if (one.is_ranked && one.rank == rank) return;
     unrank(ticket);
     one.rank = rank;
@@ -467,22 +447,15 @@ void Player::unrank(Ticket ticket) {
     live(ticket).is_ranked = false;
 }
 
-// Its rank and change may be others than they were. Of a running job bounds will do as long as
-// nobody waits for what it holds, and its change is not near.
+// Its rank and change may be others than they were.
 void Player::ask_anew(Ticket ticket) {
-    Live& one = live(ticket);
-    const Standing as_is = standing(ticket);
-    const auto bounds = one.runs ? order_.bounds(as_is) : std::nullopt;
-    if (one.waits) {
+    if (live(ticket).waits) {
         dequeue(ticket);
         enqueue(ticket);
-    } else if (one.runs) {
-        rank_among_running(ticket, bounds ? bounds->last : order_.rank(as_is));
-        one.is_rank_bound = bounds.has_value();
+    } else if (live(ticket).runs) {
+        rank_among_running(ticket, order_.rank(standing(ticket)));
     }
-    if (!bounds) return await_change(ticket);
-    await_change(ticket, bounds->change);
-    one.is_change_bound = true;
+    await_change(ticket);
 }
 
 void Player::remember() {

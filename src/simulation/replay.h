@@ -1,28 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What happens to the jobs of a trace under an order? Events in virtual time: submissions, ends and
-// the changes the order announces. All that happens at one moment is taken in together, then GPUs
-// are handed out once: first job first, a job that does not fit is passed over (unless the order
-// says that the first blocks), a running job that gets nothing is paused.
+// What happens to the jobs of a trace under an order that no server runs? Events in virtual time:
+// submissions, ends and the changes the order announces. All that happens at one moment is taken in
+// together, then GPUs are handed out once: first job first, a job that does not fit is passed over
+// (unless the order says that the first blocks), a running job that gets nothing is paused.
 //
 // The model: a job makes progress while it holds all its GPUs, at the speed that their model, its
 // partners on them (mix.h) and the nodes they are spread over leave it, full speed alone on the
-// first model; starting
-// again after a pause it holds them for `restart_cost` first, without progress. (Tiresias' testbed
-// measured 62 s, Gu et al., NSDI'19, section 5.2.4; a first start costs nothing extra, nor does a
-// partner that comes or goes.)
+// first model; starting again after a pause it holds them for `restart_cost` first, without
+// progress. (Tiresias' testbed measured 62 s, Gu et al., NSDI'19, section 5.2.4; a first start
+// costs nothing extra, nor does a partner that comes or goes.)
 //
 // Cost of an event: what it changes. While jobs wait, one look at the first waiting job of each GPU
-// count; who has to be paused is looked for among the last in rank (hand_out.h). Of running jobs
-// that moved bounds will do, where the order has them, until they matter: when a bound is among the
-// last in rank, or a change may come. Where the order's ranks are in flow, all running jobs are
-// looked at as well.
+// count; who has to be paused is looked for among the last in rank (hand_out.h). Where the order's
+// ranks are in flow, all running jobs are looked at as well.
 #pragma once
 
 #include <functional>
 #include <optional>
 
-#include "ordering/order.h"
+#include "reference/order.h"
 #include "simulation/machines.h"
 #include "simulation/mix.h"
 #include "simulation/model_choice.h"
@@ -45,7 +42,7 @@ struct Experiment {
 
 // One stay of a job on its GPUs, at one speed.
 struct Stay {
-    ordering::Ticket job = 0;
+    reference::Ticket job = 0;
     TimePoint from, to;
     std::size_t gpus_begin = 0;  // in Replay::gpus; as many as the job asks
     bool starts = true;  // else it goes on where the last one ended, on the same GPUs
@@ -82,7 +79,7 @@ struct Replay {
 };
 
 // `progress`, now and then: jobs finished so far.
-Replay replay(const Experiment& experiment, ordering::Order& order,
+Replay replay(const Experiment& experiment, reference::Order& order,
               const std::function<void(std::size_t)>& progress = {});
 
 }  // namespace berth::simulation

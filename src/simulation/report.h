@@ -17,6 +17,7 @@ struct Run {
     std::string policy;
     Replay replay;
     Metrics metrics;
+    bool is_reference = false;  // an order that no server runs
     std::vector<ProjectFigures> projects = {};  // in a cluster with quotas
 };
 

@@ -38,13 +38,17 @@ std::string colour(std::size_t place) {
     return "var(--c" + std::to_string(place % kJobColours) + ")";
 }
 
+std::string label(const Run& run) {
+    return escaped(run.policy) + (run.is_reference ? " (reference, no server runs it)" : "");
+}
+
 std::string drawn(const Chart& chart) { return line_chart(chart.axes, chart.lines); }
 
 std::string legend(std::span<const Run> runs) {
     std::string html = "<p>";
     for (std::size_t at = 0; at < runs.size(); ++at) {
         html += "<span class=\"key\"><i style=\"background:" + colour(at) + "\"></i>" +
-                escaped(runs[at].policy) + "</span>";
+                label(runs[at]) + "</span>";
     }
     return html + "</p>\n";
 }
@@ -86,7 +90,7 @@ std::string table(std::span<const Run> runs) {
     }
     html += "<th>pauses</th></tr>\n";
     for (const Run& run : runs) {
-        html += "<tr><td>" + escaped(run.policy) + "</td>";
+        html += "<tr><td>" + label(run) + "</td>";
         for (const ColumnOfTable& column : kTable) {
             const std::string text = column.text(run.metrics.*column.figure);
             const bool is_best = std::ranges::all_of(runs, [&](const Run& other) {
@@ -105,7 +109,7 @@ std::string table(std::span<const Run> runs) {
 
 std::string gpu_picture(const Experiment& experiment, const Run& run, const Span& span) {
     const std::int32_t rows = std::min(experiment.machines.gpus(), kRowsMax);
-    std::vector<ordering::Ticket> cells(static_cast<std::size_t>(rows) * kColumns, -1);
+    std::vector<reference::Ticket> cells(static_cast<std::size_t>(rows) * kColumns, -1);
     const double width = (span.to - span.from) / kColumns;
     const auto column = [&](TimePoint at) {
         const double place = (in_seconds(at.time_since_epoch()) - span.from) / width;
@@ -179,8 +183,7 @@ std::string html_report(const Experiment& experiment, std::span<const Run> runs,
             "; time runs to the right; neighbouring colours are different jobs</p>\n";
     for (const Run& run : runs) {
         html += "<details" + std::string(&run == &runs.front() ? " open" : "") + "><summary>" +
-                escaped(run.policy) + "</summary>" + gpu_picture(experiment, run, span) +
-                "</details>\n";
+                label(run) + "</summary>" + gpu_picture(experiment, run, span) + "</details>\n";
     }
     return html + "</html>\n";
 }

@@ -72,6 +72,8 @@ std::string json_report(std::span<const Run> runs) {
         json.begin_object();
         json.key("policy");
         json.string(run.policy);
+        json.key("reference");
+        json.boolean(run.is_reference);
         count("jobs", static_cast<std::int64_t>(metrics.jobs));
         count("finished", static_cast<std::int64_t>(metrics.finished));
         figure("avg_jct_s", metrics.avg_jct_s);

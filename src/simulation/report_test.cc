@@ -6,15 +6,15 @@
 #include <doctest/doctest.h>
 
 #include "codec/json.h"
-#include "ordering/named.h"
+#include "reference/named.h"
 #include "simulation/chart_file.h"
 #include "simulation/line_chart.h"
 
 namespace berth::simulation {
 namespace {
 
-const Trace kTrace{{base::at_ms(0), std::chrono::seconds(10), 1, "", "", "", 0},
-                   {base::at_ms(0), std::chrono::seconds(10), 1, "", "", "", 0}};
+const Trace kTrace{{base::at_ms(0), std::chrono::seconds(10), 1, "", "", ""},
+                   {base::at_ms(0), std::chrono::seconds(10), 1, "", "", ""}};
 
 const Experiment& experiment() {
     static const Experiment whole{kTrace, {1, 1}, Placement::Count, Duration{}};
@@ -24,9 +24,10 @@ const Experiment& experiment() {
 std::vector<Run> runs() {
     std::vector<Run> all;
     for (const std::string policy : {"fifo", "srsf"}) {
-        const auto order = ordering::order_named(policy, {.gpus = 1, .sizes = {}});
-        Run run{policy, replay(experiment(), **order), {}};
+        const auto order = reference::order_named(policy, {.gpus = 1, .sizes = {}});
+        Run run{.policy = policy, .replay = replay(experiment(), **order), .metrics = {}};
         run.metrics = measure(experiment(), run.replay);
+        run.is_reference = true;
         all.push_back(std::move(run));
     }
     return all;
@@ -45,6 +46,7 @@ TEST_CASE("JSON: a list with one object for each policy, figures by name") {
         return value->text;
     };
     CHECK(figure("policy") == "fifo");
+    CHECK(figure("reference") == "true");
     CHECK(figure("jobs") == "2");
     CHECK(figure("finished") == "2");
     CHECK(figure("avg_jct_s") == "15");
@@ -71,6 +73,7 @@ TEST_CASE("the page stands alone: nothing is fetched, nothing is run, names are 
     }
     CHECK(page.find("&lt;b&gt;&amp;&quot;") != std::string::npos);
     CHECK(page.find("<title>a &lt; b</title>") != std::string::npos);
+    CHECK(page.find("srsf (reference, no server runs it)") != std::string::npos);
 }
 
 TEST_CASE("a chart can be a file of its own, with its title, its lines' names and its colours") {

@@ -12,8 +12,8 @@
 namespace berth::simulation {
 namespace {
 
-using ordering::Order;
-using ordering::Ticket;
+using reference::Order;
+using reference::Ticket;
 
 // What all of a group gain by one more, as part of a job that runs alone. Beside free GPUs a job
 // shares only while more is asked than there is, and only for more. Chosen on Muri's traces 1

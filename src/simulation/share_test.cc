@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "base/rng.h"
-#include "ordering/named.h"
+#include "reference/named.h"
 #include "simulation/audit.h"
 #include "simulation/metrics.h"
 
@@ -50,7 +50,7 @@ struct SharePlay {
     }
 
     SharePlay& under(std::string_view policy) {
-        auto order = ordering::order_named(policy, {.gpus = machines.gpus(), .sizes = {}});
+        auto order = reference::order_named(policy, {.gpus = machines.gpus(), .sizes = {}});
         REQUIRE(order);
         replay = simulation::replay(experiment(), **order);
         CHECK(audit(experiment(), replay) == std::vector<std::string>{});
@@ -186,7 +186,7 @@ TEST_CASE("random traces end, and the audit holds, however jobs share and stand"
             play.trace.push_back(job(at, seconds(rng.between(1, 20'000)), gpus, profile));
             play.trace.back().name = rng.chance(1, 2) ? "a" : "b";
         }
-        for (const ordering::NamedOrder& known : ordering::order_names()) {
+        for (const reference::NamedOrder& known : reference::order_names()) {
             INFO(seed << " " << known.name);
             play.under(known.name);
             CHECK(measure(play.experiment(), play.replay).finished == play.trace.size());

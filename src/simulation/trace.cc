@@ -250,11 +250,6 @@ base::Result<Trace> parse_trace(std::string_view text, std::string_view format_n
     if (!reader)
         return base::invalid(place(file, 1) + "wanted a line of column names, found nothing");
     std::ranges::stable_sort(trace, {}, &TraceJob::submitted);
-    std::map<std::pair<std::string_view, std::string_view>, std::int32_t> kins;
-    for (TraceJob& job : trace) {
-        const auto next = static_cast<std::int32_t>(kins.size());
-        job.kin = kins.try_emplace({job.project, job.user}, next).first->second;
-    }
     return trace;
 }
 

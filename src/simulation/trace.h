@@ -35,7 +35,6 @@ struct TraceJob {
     std::string project;
     std::string user;
     std::string name;
-    std::int32_t kin = 0;  // the same number for all jobs of one project and user
     model::JobKind kind = model::JobKind::Train;
     std::string pool = {};  // of a cluster with pools; empty = its default pool
     Profile profile{};

@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "simulation/quota_audit.h"
+#include "simulation/core_audit.h"
 
 namespace berth::case_study {
 namespace {
 
-using simulation::QuotaExperiment;
-using simulation::QuotaReplay;
+using simulation::CoreExperiment;
+using simulation::CoreReplay;
 using simulation::Stay;
 using simulation::TraceJob;
 
@@ -23,7 +23,7 @@ struct Work {
     double trained = 0, all = 0;
 };
 
-Work work_in_window(const QuotaExperiment& experiment, const QuotaReplay& run) {
+Work work_in_window(const CoreExperiment& experiment, const CoreReplay& run) {
     const base::TimePoint end = base::at_ms(kWindow / std::chrono::milliseconds(1));
     std::vector<bool> has_run(experiment.trace.size());
     Work work;
@@ -43,7 +43,7 @@ Work work_in_window(const QuotaExperiment& experiment, const QuotaReplay& run) {
     return work;
 }
 
-Figures measure(const Site& site, const QuotaExperiment& experiment, const QuotaReplay& run) {
+Figures measure(const Site& site, const CoreExperiment& experiment, const CoreReplay& run) {
     const auto window_ms = static_cast<double>(kWindow / std::chrono::milliseconds(1));
     const Work work = work_in_window(experiment, run);
     Figures figures;
@@ -73,8 +73,8 @@ Figures measure(const Site& site, const QuotaExperiment& experiment, const Quota
 Result replay(const Site& site, const simulation::Trace& trace, Assignment assignment) {
     const model::Description description = cluster(assignment);
     model::Policy policy = model::berth_policy();
-    policy.tiers.count = 1;
-    const QuotaExperiment experiment{
+    policy.order.by = model::JobOrder::Age;
+    const CoreExperiment experiment{
         .trace = trace, .cluster = description, .policy = policy, .save_time = policy.pause_grace};
     auto run = simulation::replay(experiment);
     BERTH_CHECK(run.has_value(), "a pause does not take longer than its grace");

@@ -128,10 +128,13 @@ TEST_CASE("a stop whose outcome never comes is ordered again without grace") {
     World world;
     const JobId job = world.run("a", 4);
     REQUIRE(world.pause(job));
-    const auto deadline = world.controller->next_deadline();
-    REQUIRE(deadline.has_value());
-    world.clock.advance(*deadline - world.clock.now());
-    world.step();
+    // Between, it gets on in its order.
+    for (int i = 0; i < 20 && world.launcher->stops.size() == 1; ++i) {
+        const auto deadline = world.controller->next_deadline();
+        REQUIRE(deadline.has_value());
+        world.clock.advance(*deadline - world.clock.now());
+        world.step();
+    }
     REQUIRE(world.launcher->stops.size() == 2);
     CHECK(world.launcher->stops[1].grace == 0ms);
     world.step();
@@ -149,8 +152,10 @@ TEST_CASE("a job that moves saves, leaves and restarts at its new place with its
     const auto four = world.submit(World::job_of("a", 4));
     world.step();
     CHECK(world.state(one) == JobState::Running);  // it would cost more than four has lost
-    world.clock.advance(*world.controller->next_deadline() - world.clock.now());
-    world.step();
+    for (int i = 0; i < 20 && world.state(one) == JobState::Running; ++i) {
+        world.clock.advance(*world.controller->next_deadline() - world.clock.now());
+        world.step();
+    }
     REQUIRE(world.state(one) == JobState::Pausing);
     CHECK(world.job(one).last_pause->rule == Rule::Consolidate);
     CHECK(world.job(one).last_pause->beneficiary == four->job);

@@ -35,12 +35,12 @@ TEST_CASE("settings survive a crash, from the log and from a snapshot") {
         INFO(has_snapshot);
         World world;
         world.run("a", 2);
-        REQUIRE(world.set_policy({{"moves", "0"}, {"tiers", "1"}, {"min_run", "90m"}}));
+        REQUIRE(world.set_policy({{"moves", "0"}, {"order", "age"}, {"min_run", "90m"}}));
         REQUIRE(world.set_policy({{"min_run", "1h"}, {"moves", {}}}));
         world.run("b", 2);
         const model::Policy wanted = world.controller->policy();
         CHECK(wanted.min_run == Duration{3'600'000});
-        CHECK(wanted.tiers.count == 1);
+        CHECK(wanted.order.by == model::JobOrder::Age);
         CHECK(wanted.moves_max == model::berth_policy().moves_max);
         if (has_snapshot) REQUIRE(world.controller->write_snapshot());
         const std::string before = world.dump();
@@ -48,7 +48,7 @@ TEST_CASE("settings survive a crash, from the log and from a snapshot") {
         CHECK(world.controller->policy() == wanted);
         CHECK(world.controller->started_policy() == model::berth_policy());
         CHECK(world.dump() == before);
-        REQUIRE(world.set_policy({{"min_run", {}}, {"tiers", {}}}));
+        REQUIRE(world.set_policy({{"min_run", {}}, {"order", {}}}));
         CHECK(world.controller->policy() == model::berth_policy());
         world.restart();
         CHECK(world.controller->policy() == model::berth_policy());

@@ -150,7 +150,7 @@ std::size_t World::count(std::string_view event_type) const {
 // Tiers are as of the last event or decision; both sides of a comparison are brought up to now.
 std::string World::dump() const {
     cluster::Cluster copy = controller->state().cluster;
-    cluster::keep_tiers(copy, clock.now());
+    cluster::keep_ranks(copy, clock.now());
     return lifecycle::dump(copy);
 }
 

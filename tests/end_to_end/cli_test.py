@@ -466,8 +466,8 @@ class Simulating(ServerCase):
 
             def simulate(*words, code=0, nodes="1x4"):
                 trace = str(path / "trace.csv.gz")
-                done = self.server.berth("simulate", "--trace", trace, "--nodes", nodes, "--policy",
-                                         "fifo,fjf", *words, check=False)
+                done = self.server.berth("simulate", "--trace", trace, "--nodes", nodes,
+                                         "--reference", "fifo,fjf", *words, check=False)
                 self.assertEqual(done.returncode, code, done.stderr)
                 return done
 
@@ -476,7 +476,12 @@ class Simulating(ServerCase):
             self.assertAlmostEqual(fifo["avg_jct_s"], (100 + 109 + 118) / 3, places=5)
             self.assertAlmostEqual(fjf["avg_jct_s"], (100 + 109 + 10) / 3, places=5)
             self.assertEqual(fjf["preemptions"], 0)
-            self.assertRegex(simulate().stdout, r"(?m)^POLICY +AVG JCT.*\nfifo +1m49s ")
+            self.assertRegex(simulate().stdout, r"(?m)^POLICY +AVG JCT.*\nfifo\* +1m49s ")
+            self.assertIn("\n* reference, not what the server runs\n", simulate().stdout)
+            age, fifo, _ = json.loads(simulate("--policy", "age", "--json").stdout)
+            self.assertEqual((age["policy"], age["reference"]), ("age", False))
+            self.assertEqual((fifo["policy"], fifo["reference"]), ("fifo", True))
+            self.assertNotIn("projects", age)
             page = simulate("-o", "html").stdout
             self.assertTrue(page.startswith("<!doctype html>"))
             self.assertNotRegex(page, r"<script|https?://|@import")
@@ -486,7 +491,12 @@ class Simulating(ServerCase):
             self.assertIn("wanted NODESxGPUS", simulate(nodes="8", code=124).stderr)
             self.assertIn("each model named", simulate(nodes="1x4,1xk80:4,2x4", code=124).stderr)
             self.assertIn("wanted --speeds", simulate("--models", "swap", code=124).stderr)
-            self.assertIn("none of: fifo", simulate("--policy", "x", code=124).stderr)
+            self.assertIn("none of: fifo", simulate("--reference", "x", code=124).stderr)
+            self.assertIn("none of learned", simulate("--policy", "x", code=124).stderr)
+            self.assertIn("behind --reference", simulate("--policy", "srsf", code=124).stderr)
+            self.assertIn("alone", simulate("--policy", "age", "--packing", "muri",
+                                            code=124).stderr)
+            self.assertIn("--save-time", simulate("--save-time", "1s", code=124).stderr)
             self.assertIn("no column", simulate("--format", "philly", code=2).stderr)
 
     def test_gpus_of_several_models_are_chosen_by_measured_speed(self):
@@ -501,7 +511,7 @@ class Simulating(ServerCase):
 
             def simulate(nodes, models="any", code=0):
                 done = self.server.berth("simulate", "--trace", str(path / "trace.csv"), "--nodes",
-                                         nodes, "--policy", "fjf", "--speeds",
+                                         nodes, "--reference", "fjf", "--speeds",
                                          str(path / "speeds.json"), "--models", models, "--json",
                                          "--restart-cost", "0s", check=False)
                 self.assertEqual(done.returncode, code, done.stderr)
@@ -530,19 +540,21 @@ class Simulating(ServerCase):
                 self.assertEqual(done.returncode, code, done.stderr)
                 return done
 
-            profiles = json.loads(simulate("--profile", "classic,berth:moves=0", "--json").stdout)
-            self.assertEqual([run["policy"] for run in profiles], ["classic", "berth:moves=0"])
-            for run in profiles:
+            policies = json.loads(simulate("--policy", "classic,learned:moves=0:tail=20",
+                                           "--json").stdout)
+            self.assertEqual([run["policy"] for run in policies],
+                             ["classic", "learned:moves=0:tail=20"])
+            for run in policies:
                 self.assertEqual(run["longest_in_quota_wait_s"], 30)
                 a, b = run["projects"]
                 self.assertEqual((a["name"], a["jobs"], a["finished"], a["pauses"]), ("a", 2, 2, 1))
                 self.assertEqual((b["pauses"], b["avg_jct_s"]), (0, 130))
             self.assertRegex(simulate().stdout, r"(?m)^b +1 +2m10s +0 +0 +0 +30s$")
             self.assertIn("<svg", simulate("-o", "html").stdout)
-            self.assertIn("does not go with --quotas",
-                          simulate("--nodes", "2x4", code=124).stderr)
-            self.assertIn('unknown key "speed"', simulate("--profile", "berth:speed=1",
-                                                          code=124).stderr)
+            self.assertIn("wanted either --nodes", simulate("--nodes", "2x4", code=124).stderr)
+            self.assertIn("know no projects", simulate("--reference", "fjf", code=124).stderr)
+            self.assertIn('unknown setting "speed"', simulate("--policy", "learned:speed=1",
+                                                              code=124).stderr)
             self.assertIn("more than its grace of 1m", simulate("--save-time", "2m", code=2).stderr)
             (path / "trace.csv").write_text("submit_s,duration_s,gpus,project\n0,1,1,c\n")
             self.assertIn('project "c" is not in the cluster', simulate(code=2).stderr)

@@ -135,7 +135,9 @@ class Foresight(ServerCase):
 
     def state_without_now(self):
         state = self.server.get("state")
-        del state["now"]
+        order = json.loads(state["order"])
+        del state["now"], order["kept"]
+        state["order"] = order
         for job in state["jobs"]:  # the GPU time that running ones have had grows with it
             job.pop("attained", None)
         return state

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/routes.h"
-#include "cluster/tiers.h"
+#include "cluster/ranks.h"
 #include "control/controller.h"
 #include "doubles/hand_clock.h"
 #include "doubles/memory_store.h"
@@ -116,7 +116,7 @@ class Server {
     }
     std::string dump() const {
         cluster::Cluster copy = controller_->state().cluster;
-        cluster::keep_tiers(copy, clock_.now());
+        cluster::keep_ranks(copy, clock_.now());
         return lifecycle::dump(copy);
     }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -16,7 +17,6 @@
 namespace berth::proof {
 namespace {
 
-using cluster::Cluster;
 using cluster::Job;
 using cluster::View;
 using model::Plan;
@@ -27,13 +27,12 @@ constexpr std::size_t kPiecesAll = 10;
 constexpr int kSamples = 40;
 constexpr int kOrders = 1000;  // of starts and promises
 
-// A plan says in which order jobs start and in which order they are promised GPUs, but not how
-// many had started when a promise was made; limits and what may be taken depend on it.
+// A plan says in which order jobs start and are promised GPUs, but not how many had started when
+// a promise was made; limits and what may be taken depend on it.
 enum class Step { Start, Reserve };
 using Order = std::vector<Step>;
 
-// Nor whether who is paused lost a promise by being paused, or had lost it before.
-enum class Drops { First, WithPause };
+enum class Drops { First, WithPause };  // who is paused lost its promise before, or by it
 
 std::string name(JobId job) { return "job " + std::to_string(job.value); }
 
@@ -44,7 +43,7 @@ class Replay {
     Replay(const lifecycle::State& before, const model::Policy& policy, model::TimePoint now,
            const Plan& plan, DecisionStats& stats)
         : cluster_(before.cluster), policy_(policy), now_(now), plan_(plan), stats_(stats) {
-        cluster::keep_tiers(cluster_, policy.tiers, now);
+        cluster::keep_ranks(cluster_, policy.order, now);
     }
 
     std::vector<std::string> run(const Order& order, Drops drops) {
@@ -349,7 +348,8 @@ class Replay {
         // Whether the job might use what is kept for others is left to scenarios.
         const Room left = without_kept(room, plan_, want.job->id);
         check_minimal(judge, left, want, taken);
-        if (!policy_.cheapest_victims || all.size() > kPiecesAll) return;
+        const bool is_cheapest = policy_.cheapest_victims && !judge.goes_by_rank(want.rule);
+        if (!is_cheapest || all.size() > kPiecesAll) return;
         ++stats_.sets_tried;
         // Nobody both gains and loses in one plan.
         const auto best = judge.cheapest(left, want, winners_);
@@ -541,7 +541,7 @@ class Replay {
         return false;
     }
 
-    Cluster cluster_;
+    cluster::Cluster cluster_;
     const model::Policy& policy_;
     model::TimePoint now_;
     const Plan& plan_;
@@ -580,15 +580,15 @@ std::vector<std::string> check_orders(const lifecycle::State& before, const mode
 }  // namespace
 
 std::vector<std::string> check_decision(const lifecycle::State& before, const model::Policy& policy,
-                                        model::TimePoint now, const model::Plan& plan,
+                                        model::TimePoint now, const Plan& plan,
                                         const lifecycle::State& after, DecisionStats& stats) {
     stats.node_moves += std::ssize(plan.node_moves);
     std::vector<std::string> found = check_node_moves(before.cluster, plan, now);
     if (plan.node_moves.empty()) {
-        for (std::string& finding : check_orders(before, policy, now, plan, stats))
-            found.push_back(std::move(finding));
+        std::ranges::move(check_orders(before, policy, now, plan, stats),
+                          std::back_inserter(found));
     }
-    for (std::string& finding : check_state(after)) found.push_back(std::move(finding));
+    std::ranges::move(check_state(after), std::back_inserter(found));
     for (const auto& [id, record] : before.jobs) {
         const model::JobRecord* later = after.jobs.get(id);
         if (later != nullptr && later->attained_gpu_ms < record.attained_gpu_ms)

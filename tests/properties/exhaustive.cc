@@ -273,7 +273,7 @@ class Exhaustion {
         const auto happen = [&](model::EventBody body) {
             lifecycle::apply(state, {state.sequence + 1, kNow, "proof", std::move(body)});
         };
-        cluster::keep_tiers(state.cluster, policy.tiers, kNow);
+        cluster::keep_ranks(state.cluster, policy.order, kNow);
         for (int round = 1; round <= kRoundsMax; ++round) {
             const lifecycle::State before = state;
             const std::string dump = lifecycle::dump(state.cluster);

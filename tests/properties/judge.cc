@@ -390,39 +390,12 @@ bool Judge::may_ask(const Room& room, const Want& want) const {
            room.not_preemptible[project] + want.amount <= shares_.quota[project];
 }
 
-bool Judge::is_protected(const Want& want, const cluster::Job& victim) const {
-    if (fresh_.contains(victim.id)) return false;
-    return is_bound(want) && is_young(victim, want.rule, want.job->project);
-}
-
-bool Judge::is_bound(const Want& want) const {
-    if (policy_.min_run_binds_all) return true;
-    const bool preempts = want.rule == model::Rule::Preempt;
-    return preempts ? want.job->preemptible : !is_owner(room(View::Coming), want);
-}
-
-bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by) const {
-    const bool preempts = rule == model::Rule::Preempt;
-    auto minimum = std::max(policy_.min_run, job.restart_cost * policy_.min_run_restarts);
-    const std::vector<ProjectId> asking = path(by);
-    const std::vector<ProjectId> own = path(job.project);
-    // From the top down: what is said below counts more, for reclaim down to where they part.
-    for (std::size_t level = own.size(); level-- > 0;) {
-        const auto& project = cluster_.projects()[own[level].index()].project;
-        const auto& said = preempts ? project.preempt_min_run : project.reclaim_min_run;
-        if (said) minimum = *said;
-        if (!preempts && std::ranges::find(asking, own[level]) == asking.end()) break;
-    }
-    if (job.min_run >= model::Duration{0}) minimum = job.min_run;
-    return (honoured_.contains(job.id) ? now_ : job.last_start) + minimum > now_;
-}
-
 namespace {
 
 // Who runs whole and wants more takes nothing from anybody for having had little.
 cluster::Precedence precedence_of(const cluster::Job& job) {
     const bool only_grows = job.active > 0 && job.lacking == 0;
-    return {job.priority, only_grows ? cluster::kLastTier : job.tier};
+    return {job.priority, only_grows ? ordering::kLastRank : job.rank};
 }
 
 }  // namespace
@@ -432,8 +405,10 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
     for (const auto& [id, job] : cluster_.jobs()) {
         if (!job.preemptible || job.active == 0 || job.pool != pool_) continue;
         const bool is_own = job.project == want.job->project;
-        const bool preempts = want.rule == model::Rule::Preempt;
-        if (preempts ? !is_own || job.precedence() >= precedence_of(*want.job) : is_own) continue;
+        if (want.rule == model::Rule::Preempt
+                ? !is_own || job.precedence() >= precedence_of(*want.job)
+                : is_own)
+            continue;
         const bool keeps_core = is_protected(want, job);
         const bool is_kept = honoured_.contains(id) && is_bound(want) &&
                              is_young(job, model::Rule::Preempt, job.project);
@@ -530,6 +505,11 @@ bool Judge::helps(const Room& before, const Want& want,
             room.allocated[at.index()] -= piece.gpus;
         }
     }
+    // What own work leaves is for those who have a right to it.
+    const std::size_t own = want.job->project.index();
+    const std::int64_t most = std::max(before.allocated[own], shares_.fair[own]);
+    const bool preempts = want.rule == model::Rule::Preempt;
+    if (preempts && room.allocated[own] + want.amount > most) return false;
     return passes_gates(room, want) && fits(room, want);
 }
 

@@ -111,7 +111,11 @@ class Judge {
     bool may_ask(const Room& room, const Want& want) const;
 
     // Within the minimum run since its last start that `by` has to respect.
-    bool is_young(const cluster::Job& job, model::Rule rule, ProjectId by) const;
+    bool is_young(const cluster::Job& job, model::Rule rule, ProjectId by,
+                  bool only_stated = false) const;
+    // Between jobs that ranks tell apart: the last goes first, whatever it costs, and the policy's
+    // own minimum run does not count.
+    bool goes_by_rank(model::Rule rule) const;
 
     // The pieces that may be paused for it, those of one job together, in the order in which they
     // have to go.

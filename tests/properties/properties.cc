@@ -123,8 +123,8 @@ class Life {
             if (!line.starts_with("left ")) crossed_.clear();  // the input is another one
         }
         auto restored = lifecycle::restore(lifecycle::snapshot(after));
-        cluster::keep_tiers(restored.cluster, after.cluster.tiers().rules,
-                            after.cluster.tiers().now);
+        cluster::keep_ranks(restored.cluster, after.cluster.ranks().order.rules(),
+                            after.cluster.ranks().now);
         if (lifecycle::dump(restored.cluster) != lifecycle::dump(after.cluster)) {
             report("a snapshot does not give the state back");
         }

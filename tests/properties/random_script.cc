@@ -28,9 +28,11 @@ std::string policy_line(Rng& rng) {
     return "policy profile=" + pick(rng, {"berth", "berth", "classic"}) +
            maybe(rng, "train", {"", "", "spread"}) + maybe(rng, "build", {"", "", "spread"}) +
            maybe(rng, "min_run", {"", "", "0", "1m"}) +
-           maybe(rng, "min_run_restarts", {"", "", "0"}) + maybe(rng, "tiers", {"", "", "1", "2"}) +
-           maybe(rng, "first_tier", {"", "", "1m"}) + maybe(rng, "tier_factor", {"", "", "2"}) +
-           maybe(rng, "tier_patience", {"", "", "0", "1"}) +
+           maybe(rng, "min_run_restarts", {"", "", "0"}) +
+           maybe(rng, "order", {"", "", "levels", "age"}) +
+           maybe(rng, "order.tail", {"", "", "33"}) + maybe(rng, "order.hysteresis", {"", "0"}) +
+           maybe(rng, "order.patience", {"", "", "0", "1"}) +
+           maybe(rng, "order.fair", {"", "", "0", "1"}) +
            maybe(rng, "bookings", {"", "", "", "0", "1"}) +
            maybe(rng, "moves", {"", "", "", "0", "1"}) +
            maybe(rng, "priced_moves", {"", "", "no"}) +

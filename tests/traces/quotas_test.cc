@@ -9,8 +9,8 @@
 #include <cmath>
 #include <map>
 
+#include "simulation/core_audit.h"
 #include "simulation/metrics.h"
-#include "simulation/quota_audit.h"
 #include "simulation/quota_figures.h"
 #include "traces/public_traces.h"
 
@@ -50,12 +50,16 @@ struct Figures {
     double longest_in_quota_wait_s = 0;
 };
 
-Figures simulate(const Trace& trace, model::QuotaKind kind) {
+Figures simulate(const Trace& trace, model::QuotaKind kind, model::JobOrder order,
+                 Placement placement = Placement::Nodes) {
     model::Policy policy = model::berth_policy();
-    policy.tiers.count = 1;
+    policy.order.by = order;
     const model::Description cluster = shared_by_demand(trace, kind);
-    const QuotaExperiment experiment{
-        .trace = trace, .cluster = cluster, .policy = policy, .save_time = policy.pause_grace};
+    const CoreExperiment experiment{.trace = trace,
+                                    .cluster = cluster,
+                                    .policy = policy,
+                                    .placement = placement,
+                                    .save_time = policy.pause_grace};
     const auto run = replay(experiment);
     REQUIRE(run);
     const Accounts accounts(experiment);
@@ -82,14 +86,30 @@ TEST_CASE("demand within a quota waits no longer than the grace, and jobs end ea
     Trace trace = read(folder / "philly/philly.csv.gz", "philly");
     std::erase_if(trace, [](const TraceJob& job) { return job.project.empty(); });
     constexpr double kHour = 3600;
-    const Figures apart = simulate(trace, model::QuotaKind::Fixed);
+    const Figures apart = simulate(trace, model::QuotaKind::Fixed, model::JobOrder::Age);
     // Jobs wider than all that their project owns never run.
     CHECK(apart.metrics.finished < trace.size());
     CHECK(apart.metrics.avg_jct_s > 150 * kHour);
-    const Figures shared = simulate(trace, model::QuotaKind::Guaranteed);
+    const Figures shared = simulate(trace, model::QuotaKind::Guaranteed, model::JobOrder::Age);
     CHECK(shared.metrics.finished == trace.size());
     CHECK(shared.longest_in_quota_wait_s <= 60);
     CHECK(shared.metrics.avg_jct_s < 60 * kHour);
+}
+
+TEST_CASE("the learned order keeps every right too, and ends jobs of five projects sooner") {
+    const std::filesystem::path folder = traces_folder();
+    if (folder.empty()) return;
+    constexpr std::string_view kProjects = "103959 0e4a51 2869ce 7f04ca ee9e8c";
+    Trace trace = read(folder / "philly/philly.csv.gz", "philly");
+    std::erase_if(trace, [&](const TraceJob& job) {
+        return job.project.empty() || kProjects.find(job.project) == std::string_view::npos;
+    });
+    for (const Placement placement : {Placement::Nodes, Placement::Count}) {
+        const Figures learned =
+            simulate(trace, model::QuotaKind::Guaranteed, model::JobOrder::Learned, placement);
+        CHECK(learned.metrics.finished == trace.size());
+        CHECK(learned.metrics.avg_jct_s <= 101 * 3600.0);
+    }
 }
 
 }  // namespace berth::simulation

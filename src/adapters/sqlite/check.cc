@@ -18,9 +18,9 @@ constexpr std::size_t kFindingsMax = 20;
 
 std::string event_name(std::int64_t sequence) { return "event " + std::to_string(sequence); }
 
-// Whose turn it is on tier 0 follows from the policy besides the events.
+// What the order of jobs remembers follows from the policy besides the events.
 std::string text_of(model::Snapshot snapshot) {
-    for (model::JobRecord& job : snapshot.jobs) job.turn_gpu_ms = 0;
+    snapshot.order = {};
     std::string text;
     codec::append_snapshot(text, snapshot);
     return text;

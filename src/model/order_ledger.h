@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the order of jobs remembers (ordering/ranks.h), as plain data for snapshots of the event
+// log.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/quantity.h"
+#include "model/policy.h"
+
+namespace berth::model {
+
+// How large jobs were found to be, by steps of their size: how many ended there, and got there
+// without being known to have ended; and what was last learned of that.
+struct SizeLedger {
+    std::int64_t width = 0;  // of jobs that ask so much, thousandths of a GPU; 0 = of all
+    std::vector<std::int64_t> ended;
+    std::vector<std::int64_t> reached;
+    std::vector<std::int32_t> hazards;
+};
+
+// Jobs of one project and user that ask as many GPUs: the last of them, in order of submission.
+struct FamilyLedger {
+    std::uint64_t kin = 0;
+    std::int64_t width = 0;
+    std::int64_t next_number = 0;
+    std::vector<std::int64_t> numbers;
+    std::vector<base::JobId> jobs;
+    std::vector<base::TimePoint> submitted;
+    std::vector<int> steps;
+    std::vector<int> states;  // 0 = lives, 1 = has ended, 2 = was taken back before it had started
+};
+
+// A job that has not ended.
+struct RankLedger {
+    base::JobId job;
+    std::uint64_t kin = 0;
+    std::int64_t width = 0;
+    std::int64_t number = 0;  // in its family
+    std::int64_t asked = 0;  // thousandths of a GPU
+    std::uint64_t asked_before = 0;  // of the project, at submission: CrowdLedger
+    std::uint64_t had_before = 0;
+    int stage = 0;
+    int next_step = 1;  // of its size, with which that may be another
+    base::TimePoint change = base::TimePoint::max();  // when its rank is looked at again
+    bool runs = false;
+    bool has_run = false;
+    int restarts = 0;
+    std::vector<int> courses;  // of its kin, when it was last ranked by them
+    std::vector<std::int32_t> weights;  // of experts, then
+};
+
+// A job that a guard has let pass, or will.
+struct ClaimLedger {
+    base::JobId job;
+    std::int64_t width = 0;  // thousandths of a GPU
+    std::int64_t run_until = 0;  // its run is over with so much GPU time, in ms
+    std::int64_t number = 0;  // of its grant; 0 = it is due
+};
+
+struct GuardLedger {
+    std::int64_t grants = 0;
+    std::vector<ClaimLedger> claims;  // who has a run, then who is due, the longest first
+};
+
+// What a project wants and may have, and who waited too long.
+struct CrowdLedger {
+    std::string project;
+    std::int64_t asked = 0;  // thousandths of a GPU, by all its jobs
+    std::int64_t may_have = 0;
+    std::uint64_t asked_sum = 0;  // over time, times ms, modulo 2^64
+    std::uint64_t may_have_sum = 0;
+    base::TimePoint summed;
+    GuardLedger waits;
+    GuardLedger fair;
+};
+
+struct OrderLedger {
+    OrderRules rules;
+    base::TimePoint kept;  // ranks are those of then
+    std::int64_t finished = 0;
+    std::int64_t learns_at = 0;  // finished jobs
+    int last_stage = 0;
+    std::vector<std::int32_t> weights;  // of experts, by how near the nearest sibling is
+    std::vector<SizeLedger> sizes;
+    std::vector<FamilyLedger> families;
+    std::vector<RankLedger> jobs;
+    std::vector<CrowdLedger> projects;
+    std::vector<base::JobId> to_rank;  // by what all have learned since
+};
+
+}  // namespace berth::model

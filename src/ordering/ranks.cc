@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ordering/ranks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace berth::ordering {
+namespace {
+
+constexpr int kStages = 28;
+constexpr GpuMs kFirstStage = 600'000;
+constexpr GpuMs kTailBegin = GpuMs{8} * 3'600'000;
+constexpr std::size_t kRankedWithAnEvent = 64;
+
+// Where they begin, but the first: the root of two more each.
+constexpr auto kStageBegins = [] {
+    std::array<GpuMs, kStages> begins{};
+    GpuMs one = kFirstStage, other = kFirstStage * 1414 / 1000;
+    for (std::size_t at = 0; at < begins.size(); at += 2, one *= 2, other *= 2) {
+        begins[at] = one;
+        begins[at + 1] = other;
+    }
+    return begins;
+}();
+
+constexpr auto kLevelBegins = [] {
+    std::array<GpuMs, 5> begins{};
+    GpuMs next = kFirstStage;
+    for (GpuMs& begin : begins) begin = std::exchange(next, next * 8);
+    return begins;
+}();
+
+template <std::size_t kCount>
+int stage_of(const std::array<GpuMs, kCount>& begins, GpuMs amount) {
+    return static_cast<int>(std::ranges::upper_bound(begins, amount) - begins.begin());
+}
+
+bool is_restarting(const Standing& job) { return job.runs && job.now < job.restarts_until; }
+
+// Jobs whose GPUs differ by less are told apart by nothing that is learned.
+std::int64_t width_class(std::int64_t width) {
+    const std::int64_t step = width < 1000 ? 125 : 1000;
+    return std::max<std::int64_t>((width + step - 1) / step * step, step);
+}
+
+}  // namespace
+
+Ranks::Ranks() : last_stage_(kStages) {}
+
+bool Ranks::set_rules(const model::OrderRules& rules) {
+    if (rules == rules_) return false;
+    const bool learned_before = is_learned();
+    rules_ = rules;
+    find_last_stage();
+    if (!has_guards()) {
+        for (Project& one : projects_) one.waits.reset(), one.fair.reset();
+    }
+    if (is_learned() && !learned_before) {
+        for (auto&& [id, live] : jobs_) {
+            if (experts_.step(live.place) > 0) believe(id, live);
+        }
+    }
+    moved_.clear();
+    return true;
+}
+
+Ranks::Project& Ranks::project(ProjectId id) {
+    if (id.index() >= projects_.size()) projects_.resize(id.index() + 1);
+    return projects_[id.index()];
+}
+
+void Ranks::submitted(const Standing& job, ProjectId project, std::uint64_t kin) {
+    Crowd& crowd = this->project(project).crowd;
+    crowd.ask(0, job.now);
+    Live live{.project = project,
+              .place = experts_.submitted(job.job, {kin, width_class(job.width)}, job.submitted),
+              .asked = job.width,
+              .before = crowd.sums()};
+    crowd.ask(job.width, job.now);
+    jobs_.emplace(job.job, live);
+    rank_some();
+}
+
+Standing Ranks::with_restarts(Standing job, const Live& live) {
+    job.restarted = job.restart * live.restarts;
+    return job;
+}
+
+void Ranks::changed(const Standing& job) {
+    Live* live = jobs_.get(job.job);
+    if (live == nullptr) return;
+    const bool starts = job.runs && !live->runs;
+    if (starts && live->has_run) ++live->restarts;
+    live->runs = job.runs;
+    live->has_run |= job.runs;
+    progress(job, *live);
+    if (!has_guards()) return;
+    Project& own = project(live->project);
+    move(own.waits.changed(job, own.crowd.may_have()));
+    move(own.fair.changed(job, own.crowd.may_have()));
+}
+
+void Ranks::time_came(const Standing& job) {
+    Live* live = jobs_.get(job.job);
+    if (live == nullptr) return;
+    progress(job, *live);
+    if (!has_guards()) return;
+    Project& own = project(live->project);
+    const Crowd::Life life = own.crowd.life(live->before, job.now);
+    const Standing net = with_restarts(job, *live);
+    move(own.waits.time_came(net, rules_.patience, life, own.crowd.may_have()));
+    move(own.fair.time_came(net, rules_.fair, life, own.crowd.may_have()));
+}
+
+void Ranks::ended(const Standing& job) {
+    const Live* found = jobs_.get(job.job);
+    if (found == nullptr) return;
+    const Live live = *found;
+    jobs_.erase(job.job);
+    if (beliefs_.get(job.job) != nullptr) beliefs_.erase(job.job);
+    Project& own = project(live.project);
+    own.crowd.ask(-live.asked, job.now);
+    move(own.waits.ended(job.job, own.crowd.may_have()));
+    move(own.fair.ended(job.job, own.crowd.may_have()));
+    if (job.used() == 0) return experts_.withdrawn(live.place);
+    const bool all_learned = experts_.finished(live.place, size_step(job.used()));
+    if (is_learned()) tell_kin(live);
+    if (all_learned) learn_anew();
+    rank_some();
+}
+
+void Ranks::may_have(ProjectId id, std::int64_t gpus, TimePoint now) {
+    project(id).crowd.have(std::max<std::int64_t>(gpus, 1), now);
+}
+
+// It may have got to another step of its size.
+void Ranks::progress(const Standing& job, Live& live) {
+    const std::size_t step = size_step(job.used());
+    const std::size_t before = experts_.step(live.place);
+    if (step == before) return;
+    const bool is_told = experts_.got_to(live.place, step);
+    if (!is_learned()) return;
+    before == 0 || beliefs_.get(job.job) == nullptr ? believe(job.job, live)
+                                                    : rank_by_belief(job.job, live);
+    if (is_told) tell_kin(live);
+}
+
+void Ranks::tell_kin(const Live& live) {
+    for (const JobId other : experts_.concerned(live.place)) {
+        believe(other, jobs_.at(other));
+        moved_.push_back(other);
+    }
+}
+
+void Ranks::believe(JobId job, Live& live) {
+    const Belief belief = experts_.belief(live.place);
+    Belief* known = beliefs_.get(job);
+    known == nullptr ? void(beliefs_.emplace(job, belief)) : void(*known = belief);
+    rank_by_belief(job, live);
+}
+
+// And until which step that holds: the next at which the stage is another, or its kin are told.
+void Ranks::rank_by_belief(JobId job, Live& live) {
+    const std::size_t step = experts_.step(live.place);
+    Opinion opinion = experts_.opinion(live.place, beliefs_.at(job));
+    const auto stage_at = [&](std::size_t at) {
+        const auto hazard = [&](std::size_t of) { return opinion.hazard(of); };
+        return static_cast<std::int8_t>(stage_of(kStageBegins, completion_cost(hazard, at)));
+    };
+    constexpr std::size_t kTold = Experts::kStepsTold;
+    const std::size_t told = std::min((step / kTold + 1) * kTold, kSizeSteps);
+    std::size_t next = step + 1;
+    live.stage = stage_at(step);
+    while (next < told && stage_at(next) == live.stage) ++next;
+    live.next_step = static_cast<std::uint8_t>(next);
+}
+
+void Ranks::learn_anew() {
+    find_last_stage();
+    if (!is_learned()) return;
+    to_rank_.clear();
+    for (const auto& [id, belief] : beliefs_) to_rank_.push_back(id);
+    std::ranges::reverse(to_rank_);
+    if (to_rank_.size() > kAtOnce) return;
+    while (!to_rank_.empty()) rank_some();
+}
+
+void Ranks::rank_some() {
+    for (std::size_t count = 0; count < kRankedWithAnEvent && !to_rank_.empty(); ++count) {
+        const JobId job = to_rank_.back();
+        to_rank_.pop_back();
+        Live* live = jobs_.get(job);
+        if (live == nullptr) continue;
+        believe(job, *live);
+        moved_.push_back(job);
+    }
+}
+
+void Ranks::find_last_stage() {
+    last_stage_ = kStages;
+    if (rules_.tail == 0) return;
+    const GpuMs begin = experts_.all_ends().last_percent_begin(rules_.tail);
+    last_stage_ = stage_of(kStageBegins, std::max(begin, kTailBegin));
+}
+
+void Ranks::move(const std::vector<JobId>& jobs) {
+    moved_.insert(moved_.end(), jobs.begin(), jobs.end());
+}
+
+std::vector<JobId> Ranks::take_moved() { return std::exchange(moved_, {}); }
+
+int Ranks::stage(const Standing& job, const Live& live) const {
+    if (!is_learned()) return stage_of(kLevelBegins, job.used());
+    const bool is_new = experts_.step(live.place) == 0;
+    return is_new ? 0 : std::min<int>(live.stage, last_stage_);
+}
+
+Rank Ranks::rank(const Standing& job) const {
+    const Live* live = jobs_.get(job.job);
+    if (live == nullptr || !has_guards()) return {};
+    const Project& own = project(live->project);
+    const auto by_fair_end = own.fair.grant_of(job.job);
+    const auto grant = by_fair_end ? by_fair_end : own.waits.grant_of(job.job);
+    if (grant) return Rank::of(0, Rank::Place::Granted, *grant);
+    const int stage = this->stage(job, *live);
+    const bool by_age = is_learned() && rules_.tail > 0 && stage == last_stage_;
+    const std::int64_t inside = by_age ? 0 : job.width;
+    if (!job.runs) return Rank::of(stage, Rank::Place::Waits, inside);
+    const int ahead = is_learned() ? rules_.hysteresis : 0;
+    const int counted = stage == 0 ? 0 : std::max(stage - ahead, 1);
+    const Rank running = Rank::of(counted, Rank::Place::Runs, inside);
+    const Rank restarting = Rank::of(0, Rank::Place::Granted, 0);
+    return is_restarting(job) ? std::min(running, restarting) : running;
+}
+
+TimePoint Ranks::next_change(const Standing& job) const {
+    const Live* live = jobs_.get(job.job);
+    if (live == nullptr || !has_guards()) return kNever;
+    const Project& own = project(live->project);
+    const Crowd::Life life = own.crowd.life(live->before, job.now);
+    const Standing net = with_restarts(job, *live);
+    TimePoint next = std::min(own.waits.next_change(net, rules_.patience, life),
+                              own.fair.next_change(net, rules_.fair, life));
+    if (is_restarting(job)) next = std::min(next, job.restarts_until);
+    if (!is_learned()) {
+        const auto level = std::ranges::upper_bound(kLevelBegins, job.used());
+        return level == kLevelBegins.end() ? next : std::min(next, job.when_used(*level));
+    }
+    const std::size_t step = experts_.step(live->place) == 0 ? 1 : live->next_step;
+    return step >= kSizeSteps ? next : std::min(next, job.when_used(size_step_begin(step)));
+}
+
+model::OrderLedger Ranks::save(const std::vector<std::string>& names) const {
+    model::OrderLedger ledger;
+    experts_.save(ledger);
+    ledger.rules = rules_;
+    ledger.last_stage = last_stage_;
+    ledger.to_rank = to_rank_;
+    for (const auto& [id, live] : jobs_) {
+        model::RankLedger& one = ledger.jobs.emplace_back();
+        one.job = id;
+        one.kin = live.place.family.kin;
+        one.width = live.place.family.width;
+        one.number = live.place.number;
+        one.asked = live.asked;
+        one.asked_before = live.before.asked;
+        one.had_before = live.before.may_have;
+        one.stage = live.stage;
+        one.next_step = live.next_step;
+        one.runs = live.runs;
+        one.has_run = live.has_run;
+        one.restarts = live.restarts;
+        const Belief* belief = beliefs_.get(id);
+        if (belief == nullptr) continue;
+        for (const Kin::Course course : belief->courses) {
+            one.courses.push_back(course.step | (course.has_ended ? 128 : 0));
+        }
+        one.weights.assign(belief->weights.begin(), belief->weights.end());
+    }
+    for (std::size_t at = 0; at < projects_.size(); ++at) {
+        const Project& own = projects_[at];
+        model::CrowdLedger& one = ledger.projects.emplace_back();
+        one.project = names.at(at);
+        one.asked = own.crowd.asked();
+        one.may_have = own.crowd.may_have();
+        one.asked_sum = own.crowd.sums().asked;
+        one.may_have_sum = own.crowd.sums().may_have;
+        one.summed = own.crowd.sums().until;
+        one.waits = own.waits.save();
+        one.fair = own.fair.save();
+    }
+    return ledger;
+}
+
+namespace {
+
+bool is_sound(const model::SizeLedger& size) {
+    return size.width >= 0 && size.ended.size() == kSizeSteps &&
+           size.reached.size() == kSizeSteps && size.hazards.size() == kSizeSteps;
+}
+
+bool is_sound(const model::FamilyLedger& family) {
+    const std::size_t count = family.numbers.size();
+    return family.jobs.size() == count && family.submitted.size() == count &&
+           family.steps.size() == count && family.states.size() == count &&
+           std::ranges::is_sorted(family.numbers) &&
+           std::ranges::all_of(
+               family.steps, [](int step) { return step >= 0 && std::cmp_less(step, kSizeSteps); });
+}
+
+bool is_sound(const model::RankLedger& job) {
+    const bool has_belief = job.courses.size() == Kin::Courses().size();
+    return (has_belief ? job.weights.size() == kExperts : job.courses.empty()) && job.stage >= 0 &&
+           job.stage <= kStages && job.next_step > 0 &&
+           std::cmp_less_equal(job.next_step, kSizeSteps);
+}
+
+// Whether it fits together, but for whose jobs they are.
+bool is_sound(const model::OrderLedger& ledger) {
+    const auto sound = [](const auto& one) { return is_sound(one); };
+    const auto has_size = [&](const model::RankLedger& job) {
+        return std::ranges::find(ledger.sizes, job.width, &model::SizeLedger::width) !=
+               ledger.sizes.end();
+    };
+    const auto has_place = [&](const model::RankLedger& job) {
+        const auto family = std::ranges::find_if(ledger.families, [&](const auto& one) {
+            return one.kin == job.kin && one.width == job.width;
+        });
+        return family != ledger.families.end() &&
+               std::ranges::binary_search(family->numbers, job.number);
+    };
+    return ledger.weights.size() == kExperts * (kReaches + 1) &&
+           std::ranges::all_of(ledger.sizes, sound) &&
+           std::ranges::all_of(ledger.families, sound) && std::ranges::all_of(ledger.jobs, sound) &&
+           std::ranges::all_of(ledger.jobs, has_size) &&
+           std::ranges::all_of(ledger.jobs, has_place);
+}
+
+}  // namespace
+
+bool Ranks::restore(const model::OrderLedger& ledger, const std::vector<std::string>& names) {
+    const auto is_known = [&](const model::RankLedger& one) {
+        return jobs_.get(one.job) != nullptr;
+    };
+    if (ledger.jobs.size() != jobs_.size() || !is_sound(ledger) ||
+        !std::ranges::all_of(ledger.jobs, is_known)) {
+        return false;
+    }
+    experts_.restore(ledger);
+    rules_ = ledger.rules;
+    last_stage_ = ledger.last_stage;
+    to_rank_ = ledger.to_rank;
+    beliefs_ = {};
+    for (const model::RankLedger& one : ledger.jobs) {
+        Live& live = jobs_.at(one.job);
+        live.place = {{one.kin, one.width}, one.number};
+        live.asked = one.asked;
+        live.before = {one.asked_before, one.had_before, {}};
+        live.stage = static_cast<std::int8_t>(one.stage);
+        live.next_step = static_cast<std::uint8_t>(one.next_step);
+        live.runs = one.runs;
+        live.has_run = one.has_run;
+        live.restarts = one.restarts;
+        if (one.courses.empty()) continue;
+        Belief belief;
+        for (std::size_t at = 0; at < one.courses.size(); ++at) {
+            belief.courses[at].step = static_cast<std::uint8_t>(one.courses[at] & 127);
+            belief.courses[at].has_ended = (one.courses[at] & 128) != 0;
+        }
+        std::ranges::copy(one.weights, belief.weights.begin());
+        beliefs_.emplace(one.job, belief);
+    }
+    for (const model::CrowdLedger& one : ledger.projects) {
+        const auto at = std::ranges::find(names, one.project);
+        if (at == names.end()) continue;
+        Project& own = project({static_cast<ProjectId::Rep>(at - names.begin())});
+        own.crowd.restore(one.asked, one.may_have, {one.asked_sum, one.may_have_sum, one.summed});
+        own.waits.restore(one.waits);
+        own.fair.restore(one.fair);
+    }
+    moved_.clear();
+    return true;
+}
+
+}  // namespace berth::ordering

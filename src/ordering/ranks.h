@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which of a project's jobs is first, and when may that change by itself? For all live jobs of a
+// cluster. One order of three (model::JobOrder):
+//
+//   learned   by stages of what the next completion costs: the Gittins index (hazards.h) of what
+//             jobs like it took (experts.h), at the step of its size that it has got to. 28 stages,
+//             each a root of two more, from 10 GPU-minutes on; who has not passed the first step,
+//             a GPU-minute, is on stage 0, whatever is thought of it. On a stage those that run
+//             are first, then those that ask fewer GPUs, then the oldest. Who runs counts as
+//             `hysteresis` stages before its own, on stage 1 at the least; while it restarts after
+//             a pause, on stage 0 behind all others: that time would be lost.
+//   levels    by levels of GPU time had (discretised two-dimensional LAS; Gu et al., Tiresias,
+//             NSDI '19, section 3), inside as above; nothing is learned.
+//   age       all rank alike.
+//
+// Around the first two a guard by waits and one by fair ends (guard.h): whose run they granted is
+// on stage 0, behind all others there.
+//
+// Where `tail` asks for it the last stages are one, on which the oldest is first. It begins where
+// no more than so much of all GPU time so far was used by jobs beyond, not below 8 GPU-hours.
+//
+// Ranks follow from what is told here, in that order, and from nothing else: not from who asks
+// when. All orders learn, whichever ranks. Integers only.
+// Cost: O(log jobs) for a job that nothing is learned of; O(steps x experts) to rank one by what is
+// known now, which concerns at most 64 of its kin at each third step of a job's size, and when a
+// tenth more jobs have ended all that have passed the first step: those beyond kAtOnce a few with
+// each submission and end.
+#pragma once
+
+#include <vector>
+
+#include "base/paged_map.h"
+#include "model/order_ledger.h"
+#include "model/policy.h"
+#include "ordering/experts.h"
+#include "ordering/guard.h"
+#include "ordering/standing.h"
+
+namespace berth::ordering {
+
+using base::ProjectId;
+
+class Ranks {
+  public:
+    static constexpr std::size_t kAtOnce = 4096;
+
+    Ranks();
+
+    // Returns whether they are others than before; then everybody's rank may be another.
+    bool set_rules(const model::OrderRules& rules);
+    const model::OrderRules& rules() const { return rules_; }
+
+    // What happens, each once, in order of time. `kin`: the same number for jobs of one project and
+    // user. A job that has neither been submitted here nor restored is not known and ranks first.
+    void submitted(const Standing& job, ProjectId project, std::uint64_t kin);
+    void changed(const Standing& job);  // it has started, stopped, or may run or not
+    void time_came(const Standing& job);  // of its next_change()
+    void ended(const Standing& job);
+    // GPUs that the project may have, in thousandths.
+    void may_have(ProjectId project, std::int64_t gpus, TimePoint now);
+
+    // Whose rank may be another because of what others did, since the last question.
+    std::vector<JobId> take_moved();
+    Rank rank(const Standing& job) const;
+    // Asked after each change of the job and when it moved, and no other time: what is announced to
+    // look at later depends on the present.
+    TimePoint next_change(const Standing& job) const;
+
+    // `projects`: their names, by id.
+    model::OrderLedger save(const std::vector<std::string>& projects) const;
+    // Replaces all that is known, of the jobs that are. False, and nothing is changed: it is not of
+    // these jobs, or does not fit together.
+    bool restore(const model::OrderLedger& ledger, const std::vector<std::string>& projects);
+
+  private:
+    struct Live {
+        ProjectId project;
+        Kin::Place place;
+        std::int64_t asked = 0;  // thousandths of GPUs
+        Crowd::Sums before;  // of its project, at its submission
+        std::int8_t stage = 0;
+        std::uint8_t next_step = 1;  // of its size, at which it is ranked anew
+        bool runs = false;
+        bool has_run = false;
+        std::int32_t restarts = 0;
+    };
+    struct Project {
+        Crowd crowd;
+        Guard waits{Guard::Due::ByWait};
+        Guard fair{Guard::Due::ByFairEnd};
+    };
+
+    bool has_guards() const { return rules_.by != model::JobOrder::Age; }
+    bool is_learned() const { return rules_.by == model::JobOrder::Learned; }
+    Project& project(ProjectId id);
+    const Project& project(ProjectId id) const { return projects_[id.index()]; }
+    static Standing with_restarts(Standing job, const Live& live);
+    void progress(const Standing& job, Live& live);
+    void tell_kin(const Live& live);
+    void believe(JobId job, Live& live);
+    void rank_by_belief(JobId job, Live& live);
+    void learn_anew();
+    void rank_some();
+    void find_last_stage();
+    void move(const std::vector<JobId>& jobs);
+    int stage(const Standing& job, const Live& live) const;
+
+    model::OrderRules rules_{.by = model::JobOrder::Age};
+    Experts experts_;
+    base::PagedMap<JobId, Live> jobs_;
+    base::PagedMap<JobId, Belief> beliefs_;  // of those that have passed the first step
+    std::vector<Project> projects_;
+    std::vector<JobId> to_rank_;  // by what was learned last; the last first
+    std::vector<JobId> moved_;
+    int last_stage_;
+};
+
+}  // namespace berth::ordering

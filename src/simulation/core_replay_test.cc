@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Does the real core, in virtual time, keep what quotas promise? Small streams worked out by hand,
+// then random ones under both profiles, each checked by the audit.
+#include "simulation/core_replay.h"
+
+#include <doctest/doctest.h>
+
+#include "base/rng.h"
+#include "simulation/core_audit.h"
+#include "simulation/metrics.h"
+#include "simulation/quota_figures.h"
+
+namespace berth::simulation {
+namespace {
+
+using std::chrono::seconds;
+
+TraceJob job(int submitted_s, int work_s, std::int32_t gpus, std::string project) {
+    return {.submitted = base::at_ms(INT64_C(1000) * submitted_s),
+            .work = seconds(work_s),
+            .gpus = gpus,
+            .project = std::move(project),
+            .user = "",
+            .name = ""};
+}
+
+model::Project project(std::string name, int quota) {
+    model::Project one;
+    one.name = std::move(name);
+    one.rights.quota = base::MilliGpu{1000 * quota};
+    return one;
+}
+
+model::Description cluster(int nodes, int gpus, std::vector<model::Project> projects) {
+    model::Description description;
+    for (int i = 0; i < nodes; ++i) {
+        model::Node node;
+        node.name = "n" + std::to_string(i);
+        node.gpus = gpus;
+        description.nodes.push_back(node);
+    }
+    for (std::size_t i = 0; i < projects.size(); ++i) {
+        projects[i].order = static_cast<std::int64_t>(i);
+    }
+    description.projects = std::move(projects);
+    return description;
+}
+
+struct CorePlay {
+    Trace trace;
+    model::Description description;
+    model::Policy policy = model::berth_policy();
+    Placement placement = Placement::Nodes;
+    Duration restart_cost = seconds(60);
+    Duration save_time = seconds(30);
+    CoreReplay run = {};
+
+    CoreExperiment experiment() const {
+        return {trace, description, policy, placement, restart_cost, save_time};
+    }
+    std::vector<std::string> complaints() const {
+        return audit(Accounts(experiment()), experiment(), run);
+    }
+    CorePlay& go() {
+        auto found = simulation::replay(experiment());
+        REQUIRE_MESSAGE(found, found.error().message);
+        run = std::move(*found);
+        for (const std::string& complaint : complaints()) FAIL_CHECK(complaint);
+        return *this;
+    }
+    // Seconds; -1 = never.
+    std::vector<std::int64_t> ends() const {
+        std::vector<std::int64_t> all;
+        for (const JobRecord& one : run.replay.jobs) {
+            all.push_back(one.end ? base::to_ms(*one.end) / 1000 : -1);
+        }
+        return all;
+    }
+    std::vector<ProjectFigures> figures() const {
+        return project_figures(Accounts(experiment()), experiment(), run);
+    }
+};
+
+using Ends = std::vector<std::int64_t>;
+
+}  // namespace
+
+TEST_CASE("an owner who returns has its GPUs after the time to save, the borrower goes on later") {
+    CorePlay play{{job(0, 1000, 1, "a"), job(0, 1000, 1, "a"), job(400, 100, 1, "b")},
+                  cluster(1, 2, {project("a", 1), project("b", 1)})};
+    play.go();
+    // b starts at 430 and ends at 530; the borrower had 400 s, restarts for 60 s, then 600 more.
+    CHECK(play.ends() == Ends{1000, 1190, 530});
+    CHECK(play.run.replay.jobs[1].held == seconds(430 + 660));
+    const std::vector<ProjectFigures> figures = play.figures();
+    REQUIRE(figures.size() == 2);
+    CHECK(figures[0].name == "a");
+    CHECK(figures[0].pauses == 1);
+    CHECK(figures[0].gpu_hours == doctest::Approx((1000 + 430 + 660) / 3600.0));
+    // Two GPUs until 430, then from 530 to 1000; one is the quota.
+    CHECK(figures[0].over_quota_gpu_hours == doctest::Approx((430 + 470) / 3600.0));
+    CHECK(figures[0].longest_in_quota_wait_s == 0);
+    CHECK(figures[1].longest_in_quota_wait_s == 30);
+    CHECK(figures[1].avg_jct_s == doctest::Approx(130));
+    CHECK(figures[1].over_quota_gpu_hours == 0);
+}
+
+TEST_CASE("a fixed quota is neither lent nor passed: the static cluster") {
+    CorePlay play{{job(0, 100, 1, "a"), job(0, 100, 1, "a"), job(50, 100, 1, "b")},
+                  cluster(1, 2, {project("a", 1), project("b", 1)})};
+    for (model::Project& one : play.description.projects) {
+        one.rights.kind = model::QuotaKind::Fixed;
+    }
+    CHECK(play.go().ends() == Ends{100, 200, 150});
+}
+
+TEST_CASE("a build is never paused and passes the trainings of its project") {
+    CorePlay play{{job(0, 1000, 1, "a"), job(400, 50, 1, "a")}, cluster(1, 1, {project("a", 1)})};
+    play.trace[1].kind = model::JobKind::Build;
+    CHECK(play.go().ends() == Ends{1140, 480});
+    CHECK(play.run.replay.jobs[0].pauses == 1);
+    // Its project's own GPUs were leaving: that is no matter of quotas.
+    CHECK(play.figures()[0].longest_in_quota_wait_s == 0);
+}
+
+TEST_CASE("a job goes to the pool that it names, and to none else") {
+    CorePlay play{{job(0, 100, 1, "a"), job(0, 100, 1, "a")}, cluster(2, 1, {project("a", 1)})};
+    play.description.pools.push_back({.name = "fast", .labels = {{"is", "fast"}}, .exchange = {}});
+    play.description.nodes[1].labels = {{"is", "fast"}};
+    play.description.projects[0].pools["fast"] = play.description.projects[0].rights;
+    play.trace[0].pool = play.trace[1].pool = "fast";
+    CHECK(play.go().ends() == Ends{100, 200});
+}
+
+TEST_CASE("by nodes a job stands on one, a wider one in equal parts; by count anywhere") {
+    CorePlay play{{job(0, 100, 3, "a"), job(0, 100, 3, "a"), job(1, 10, 2, "a")},
+                  cluster(2, 4, {project("a", 8)})};
+    play.policy.order.by = model::JobOrder::Age;
+    CHECK(play.go().ends() == Ends{100, 100, 110});
+    play.placement = Placement::Count;
+    CHECK(play.go().ends() == Ends{100, 100, 11});
+    play.placement = Placement::Nodes;
+    play.trace = {job(0, 100, 6, "a"), job(0, 100, 2, "a")};  // three times two GPUs
+    CHECK(play.go().ends() == Ends{100, 100});
+}
+
+TEST_CASE("what can never run does not finish, and the rest goes on") {
+    CorePlay play{{job(0, 100, 5, "a"), job(1, 10, 1, "a")}, cluster(1, 4, {project("a", 4)})};
+    CHECK(play.go().ends() == Ends{-1, 11});
+}
+
+TEST_CASE("jobs are refused that the cluster has no place for in its books") {
+    const model::Description two = cluster(1, 1, {project("a", 1), project("b", 0)});
+    const auto complaint = [&](Trace trace, const model::Description& description) {
+        const auto taken = trace_for(trace, description);
+        return taken ? "" : taken.error().message;
+    };
+    CHECK(complaint({job(0, 1, 1, "a"), job(90, 1, 1, "c")}, two) ==
+          "job 2, submitted at 1m30s: project \"c\" is not in the cluster; add it there, or keep "
+          "to one with --project");
+    CHECK(complaint({job(0, 1, 1, "")}, two) ==
+          "job 1, submitted at 0s: names no project, and the cluster has not exactly one");
+    const auto taken = trace_for({job(0, 1, 1, "")}, cluster(1, 1, {project("a", 1)}));
+    REQUIRE(taken);
+    CHECK(taken->front().project == "a");
+    model::Description tree = two;
+    tree.projects[0].parent = "b";
+    CHECK(complaint({job(0, 1, 1, "b")}, tree) ==
+          "job 1, submitted at 0s: \"b\" is a department; name one of the projects below it");
+    Trace elsewhere{job(0, 1, 1, "a")};
+    elsewhere[0].pool = "moon";
+    CHECK(complaint(elsewhere, two) ==
+          "job 1, submitted at 0s: pool \"moon\" is not in the cluster; add it there");
+    model::Description busy = two;
+    busy.jobs.emplace_back();
+    CHECK(complaint({}, busy).starts_with("the cluster has jobs of its own"));
+}
+
+TEST_CASE("a job of more tasks than a gang may have ends the replay with a sentence") {
+    const CorePlay play{.trace = {job(0, 10, 1'000'000, "a")},
+                        .description = cluster(1, 1, {project("a", 1)})};
+    const auto run = replay(play.experiment());
+    REQUIRE_FALSE(run);
+    CHECK(run.error().message == "job 1 of the trace: tasks: wanted 1 to 100000, found 1000000");
+}
+
+TEST_CASE("a pause that takes longer than its grace is refused") {
+    CorePlay play{{job(0, 1, 1, "a")}, cluster(1, 1, {project("a", 1)})};
+    play.save_time = seconds(61);
+    CHECK_FALSE(simulation::replay(play.experiment()).has_value());
+}
+
+// Classic does not hold for an owner what was freed for it: others may take it first.
+TEST_CASE("the audit finds what cannot be") {
+    CorePlay sound{{job(0, 1000, 1, "a"), job(0, 1000, 1, "a"), job(400, 100, 1, "b")},
+                   cluster(1, 2, {project("a", 1), project("b", 1)})};
+    sound.description.projects[0].rights.limit = base::MilliGpu{2000};
+    sound.policy.order.by = model::JobOrder::Age;
+    sound.go();
+    const auto complaint = [&](const auto& spoil) {
+        CorePlay spoiled = sound;
+        spoil(spoiled);
+        const auto complaints = spoiled.complaints();
+        return complaints.empty() ? "" : complaints.front();
+    };
+    CHECK(complaint([](CorePlay& one) { one.run.replay.gpus[2] = one.run.replay.gpus[0]; }) ==
+          "job 0: GPU 1 is not free");
+    CHECK(complaint([](CorePlay& one) { one.save_time += seconds(1); }) ==
+          "job 1: took 30s to leave");
+    CHECK(complaint([](CorePlay& one) { one.restart_cost += seconds(1); }) ==
+          "job 1: ended after 17m40s on GPUs for 16m40s of work");
+    CHECK(complaint([](CorePlay& one) {
+              one.description.projects[0].rights.limit = base::MilliGpu{1000};
+          }) == "job 1: makes \"a\" hold 2 of at most 1 GPUs");
+    CHECK(complaint([](CorePlay& one) { one.policy.pause_grace = seconds(29); }) ==
+          "job 2: waited 30s within the quota of \"b\"");
+    // What is promised twice cannot be kept.
+    CHECK(complaint([](CorePlay& one) {
+              one.policy.pause_grace = seconds(29);
+              one.description.projects[1].rights.quota = base::MilliGpu{2000};
+          }) == "");
+}
+
+TEST_CASE("a project's demand within its quota is taken in its own order") {
+    // Wider than the quota: never within, and nobody waits behind it. Of the others the first two
+    // ask no more than the quota; the last would be beyond it.
+    CorePlay play{{job(0, 3000, 4, "b"), job(10, 10, 4, "a"), job(20, 900, 1, "a"),
+                   job(30, 900, 1, "a"), job(40, 900, 1, "a")},
+                  cluster(1, 4, {project("a", 2), project("b", 2)})};
+    play.go();
+    const auto waits =
+        in_quota_waits(Accounts(play.experiment()), play.experiment(), play.run, Demand::All);
+    CHECK(waits[1].longest == seconds(30));
+    CHECK(play.run.replay.jobs[2].first_start == base::at_ms(50'000));
+    CHECK(play.run.replay.jobs[3].first_start <= base::at_ms(60'000));
+}
+
+TEST_CASE("random streams end, and demand within quotas waits no longer than the grace") {
+    double longest_by_classic = 0;
+    for (std::uint64_t seed = 1; seed <= 600; ++seed) {
+        base::Rng rng(seed);
+        const int gpus = 8;
+        const int first = static_cast<int>(rng.between(0, gpus));
+        CorePlay play{{},
+                      cluster(2, gpus / 2,
+                              {project("a", first), project("b", gpus - first), project("c", 0)})};
+        play.restart_cost = seconds(rng.between(0, 90));
+        play.save_time = seconds(rng.chance(1, 2) ? 60 : rng.between(0, 60));
+        for (int at = 0, left = 80; left > 0; --left) {
+            at += static_cast<int>(rng.between(0, 2000));
+            const std::string name(1, static_cast<char>('a' + rng.between(0, 2)));
+            const auto width = static_cast<std::int32_t>(rng.between(1, gpus));
+            play.trace.push_back(job(at, static_cast<int>(rng.between(1, 10'000)), width, name));
+        }
+        play.placement = seed % 2 == 0 ? Placement::Count : Placement::Nodes;
+        std::vector<model::Policy> policies{model::berth_policy()};
+        // The others were here first.
+        if (seed <= 150) policies.resize(4, policies.front());
+        if (seed <= 150) {
+            policies[1].order.by = model::JobOrder::ByLevels;
+            policies[2].order.by = model::JobOrder::Age;
+            policies[3] = model::classic_policy();
+        }
+        for (const model::Policy& policy : policies) {
+            const std::string profile = policy.sticky_plans ? "berth" : "classic";
+            INFO("seed " << seed << ", " << profile << ", order "
+                         << static_cast<int>(policy.order.by));
+            play.policy = policy;
+            play.go();
+            CHECK(measure(play.experiment().plain(), play.run.replay).finished ==
+                  play.trace.size());
+            for (const ProjectFigures& figures : play.figures()) {
+                const double waited = figures.longest_in_quota_wait_s;
+                if (policy.sticky_plans && play.placement == Placement::Count) CHECK(waited <= 60);
+                if (!policy.sticky_plans) longest_by_classic = std::max(longest_by_classic, waited);
+            }
+        }
+    }
+    CHECK(longest_by_classic > 60);
+}
+
+TEST_CASE("... in departments and pools too, with builds and services that are never paused") {
+    constexpr model::JobKind kKinds[] = {model::JobKind::Train, model::JobKind::Train,
+                                         model::JobKind::Train, model::JobKind::Build,
+                                         model::JobKind::Inference};
+    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+        INFO("seed " << seed);
+        base::Rng rng(seed);
+        model::Project top, other;
+        top.name = "top";
+        other.name = "other";
+        CorePlay play{{},
+                      cluster(4, 4,
+                              {top, other, project("a", 2), project("b", 2), project("c", 3),
+                               project("d", 1)})};
+        play.description.pools.push_back(
+            {.name = "fast", .labels = {{"is", "fast"}}, .exchange = {}});
+        for (int i : {2, 3})
+            play.description.nodes[static_cast<std::size_t>(i)].labels["is"] = "fast";
+        for (model::Project& one : play.description.projects) {
+            if (one.name.size() > 1) continue;
+            one.parent = one.name < "c" ? "top" : "other";
+            one.pools["fast"] = one.rights;
+        }
+        play.placement = Placement::Count;
+        play.policy.bookings_max = 0;  // its own project's gang may book before a younger job
+        if (rng.chance(1, 2)) play.policy.order.by = model::JobOrder::Age;
+        play.save_time = play.policy.pause_grace;
+        for (int at = 0, left = 120; left > 0; --left) {
+            at += static_cast<int>(rng.between(0, 1500));
+            const std::string name(1, static_cast<char>('a' + rng.between(0, 3)));
+            const auto width = static_cast<std::int32_t>(rng.between(1, 4));
+            play.trace.push_back(job(at, static_cast<int>(rng.between(1, 10'000)), width, name));
+            if (rng.chance(1, 2)) play.trace.back().pool = "fast";
+            play.trace.back().kind = kKinds[rng.index(std::size(kKinds))];
+        }
+        play.go();
+    }
+}
+
+}  // namespace berth::simulation
