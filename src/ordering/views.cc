@@ -27,13 +27,12 @@ std::array<std::int32_t, kCount> divided(std::array<std::int32_t, kCount> weight
 }  // namespace
 
 std::size_t nearness(const Kin::Near& near, std::span<const Kin::Course> courses) {
-    std::size_t nearest = kReaches;
+    Duration nearest = Duration::max();
     for (std::size_t other = 0; other < near.siblings.size(); ++other) {
         if (courses[other] == Kin::Course{} || other == near.self) continue;
-        const auto reach = std::ranges::lower_bound(kFar, near.apart(other));
-        nearest = std::min(nearest, static_cast<std::size_t>(reach - std::begin(kFar)));
+        nearest = std::min(nearest, near.apart(other));
     }
-    return nearest;
+    return static_cast<std::size_t>(std::ranges::lower_bound(kFar, nearest) - std::begin(kFar));
 }
 
 void Views::learn(const Kin::Near& near, std::span<const Kin::Course> courses) {

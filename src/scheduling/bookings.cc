@@ -289,6 +289,15 @@ Bookings::Opening::~Opening() {
     for (const std::size_t i : opened_) bookings_.keep(bookings_.slots_[i]);
 }
 
+std::optional<std::uint64_t> Bookings::Opening::which() const {
+    std::uint64_t which = 0;
+    for (const std::size_t i : opened_) {
+        if (i >= 64) return {};
+        which |= std::uint64_t{1} << i;
+    }
+    return which;
+}
+
 Bookings::Opening::Nodes Bookings::Opening::nodes() const {
     Nodes nodes;
     for (const std::size_t i : opened_) {

@@ -30,6 +30,7 @@
 // idle GPUs, and the jobs on them; O(bookings) for each job that is asked about.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
@@ -69,6 +70,8 @@ class Bookings {
         Opening(const Opening&) = delete;
         Opening& operator=(const Opening&) = delete;
 
+        // What was opened, one bit each; nothing when they are too many for that.
+        std::optional<std::uint64_t> which() const;
         // Where something was opened.
         using Nodes = base::SmallVector<NodeId, 32>;
         Nodes nodes() const;

@@ -23,6 +23,8 @@
 #include "scheduling/queue_order.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
+#include "scheduling/refusals.h"
+#include "scheduling/rehouse.h"
 #include "scheduling/stale_gangs.h"
 #include "scheduling/victims.h"
 #include "scheduling/waste_budget.h"
@@ -63,6 +65,7 @@ class Attempt {
           fresh_(memory.nodes()),
           has_let_pass_(memory.nodes()),
           conflicts_(memory.nodes()),
+          refused_(memory.nodes()),
           spares_winners_(is_last) {
         honour_promises(draft_, [&](JobId job) { return known.contains(job); });
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
@@ -109,7 +112,7 @@ class Attempt {
                 evict(view, Rule::Preempt, preference);
             }
         }
-        for (PoolView& view : views_) rehouse(view);
+        for (const PoolView& view : views_) rehouse(draft_, view, memory_.nodes());
         pause_stale_gangs();
     }
 
@@ -294,35 +297,14 @@ class Attempt {
         return true;
     }
 
-    // Last: whoever was paused as a whole, and now finds another place, moves instead. Everybody
-    // who waited has had his turn at it. Higher priority first, then the older. A job that leaves
-    // in parts, for several others, is left at that.
-    void rehouse(const PoolView& view) {
-        if (view.policy.moves_max == 0) return;
-        std::pmr::map<JobId, int> parts(memory_.nodes());
-        for (const model::Pause& pause : draft_.plan().pauses) ++parts[pause.job];
-        std::pmr::vector<const Job*> leaving(memory_.nodes());
-        for (const model::Pause& pause : draft_.plan().pauses) {
-            const Job& job = cluster_.job(pause.job);
-            const bool is_at_once = pause.whole_job && parts[pause.job] == 1;
-            if (is_at_once && job.pool == view.pool && job.may_run) leaving.push_back(&job);
-        }
-        std::ranges::sort(leaving, [](const Job* left, const Job* right) {
-            return std::tuple(right->precedence(), left->created, left->id) <
-                   std::tuple(left->precedence(), right->created, right->id);
-        });
-        for (const Job* job : leaving) {
-            const int tasks = static_cast<int>(job->placed.size());
-            if (quota_gate(view, *job, ask_gpus(view, *job, tasks))) continue;
-            if (auto places = place_anew(view, *job, View::Coming)) {
-                draft_.move_instead(job->id, view.pool, *places);
-            }
-        }
-    }
-
     // Stages 4 and 5, for the jobs that name this pool at the given place of their lists.
     void evict(PoolView& view, Rule rule, int preference) {
         Freeable freeable(view, bookings_of(view).kept());
+        const auto forget = [&] {
+            freeable.forget(bookings_of(view).kept());
+            refused_.forget();
+        };
+        forget();
         const auto test = [&](ProjectId project, const cluster::LaneKey& lane) {
             return lane.preference == preference &&
                    (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
@@ -333,16 +315,12 @@ class Attempt {
         };
         QueueOrder order(view, memory_.pool(view.pool).queue, std::cref(test));
         while (const auto next = order.next()) {
-            if (let_pass(view, next->job, order)) {
-                freeable.forget(bookings_of(view).kept());
-                continue;
-            }
             const Job& job = cluster_.job(next->job);
-            if (evict_for(view, job, rule, order)) {
-                freeable.forget(bookings_of(view).kept());
-                continue;
+            if (let_pass(view, next->job, order) || evict_for(view, job, rule, order)) {
+                forget();
+            } else {
+                is_delayed_alone(view, job) ? order.pass_over(*next) : order.close(*next);
             }
-            is_delayed_alone(view, job) ? order.pass_over(*next) : order.close(*next);
         }
     }
 
@@ -389,6 +367,7 @@ class Attempt {
         const Bookings::Opening opening(bookings_of(view), job);
         const Bookings::Opening::Nodes opened = opening.nodes();
         tell_search(view, opened);
+        opened_ = opening.which();
         const bool is_served = evict_for_opened(view, job, rule, order);
         tell_search(view, opened);  // they close
         return is_served;
@@ -422,16 +401,21 @@ class Attempt {
     bool evict_victims(PoolView& view, const Beneficiary& beneficiary, QueueOrder& order) {
         const Job& job = beneficiary.job;
         const Rule rule = beneficiary.rule;
+        const bool contends = scheduling::contends(known_, job.id);
+        if (!contends && opened_ && refused_.covers(view, beneficiary, *opened_)) return false;
         VictimSearch& search = search_in(view);
         Eviction eviction = search.find(beneficiary);
         // Others let it pass, who may be victims now that they have started.
-        if (eviction.pieces.empty() && contends(known_, job.id) &&
+        if (eviction.pieces.empty() && contends &&
             searched_at_[view.pool.index()] != draft_.plan().starts.size()) {
             open(search, view);
             eviction = search.find(beneficiary);
         }
         if (eviction.protected_until) draft_.wake_at(*eviction.protected_until);
-        if (eviction.pieces.empty()) return false;
+        if (eviction.pieces.empty()) {
+            if (opened_) refused_.add(view, beneficiary, *opened_, eviction.is_out_of_reach);
+            return false;
+        }
         note_conflicts(view, beneficiary, search, eviction);
         std::pmr::set<ProjectId> changed({job.project}, memory_.nodes());
         const bool wasteful = is_wasteful(view, beneficiary);
@@ -469,6 +453,7 @@ class Attempt {
             for (const TaskPlacement& task : holder.hold->tasks) search.freed(task.node);
             draft_.drop_hold(id);
             order.changed(holder.project);
+            refused_.forget();
         }
         return !promises.empty();
     }
@@ -494,6 +479,7 @@ class Attempt {
     void open(VictimSearch& search, const PoolView& view) {
         searched_at_[view.pool.index()] = draft_.plan().starts.size();
         search.open(view);
+        refused_.forget();
     }
 
     // Nobody both gains and loses in one plan: who would lets the other pass in the next attempt.
@@ -555,6 +541,8 @@ class Attempt {
     JobSet fresh_;
     std::pmr::set<std::pair<JobId, base::PoolId>> has_let_pass_;
     Conflicts conflicts_;
+    Refusals refused_;  // in this stage
+    std::optional<std::uint64_t> opened_;  // the bookings, for the job that is served now
     int searches_for_moves_ = 0;
     bool spares_winners_;  // that somebody else would take it from
     bool is_deferred_ = false;  // a job waits for a pool it likes better

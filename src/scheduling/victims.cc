@@ -126,7 +126,8 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     eviction.protected_until = first_unprotected(hunt);
     if (is_hopeless(hunt, sum_up(hunt))) return eviction;
     const Reach::Extent extent = reach_.extent(hunt);
-    if (!extent.is_enough) return eviction;
+    eviction.is_out_of_reach = !extent.is_enough;
+    if (eviction.is_out_of_reach) return eviction;
     hunt.nodes = extent.nodes;
     std::optional<Chosen> chosen;
     const bool by_rank = hunt.terms.from_own && has_ranks(view_->policy);

@@ -30,6 +30,7 @@ struct Eviction {
     Places places;  // of the beneficiary, in the Coming view
     // The earliest time at which a job now protected by its minimum run may be paused.
     std::optional<TimePoint> protected_until;
+    bool is_out_of_reach = false;  // all that may be taken leaves too few GPUs together
 };
 
 // All searches of one decision in one pool. They share what stays true from one to the next: the

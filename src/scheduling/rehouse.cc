@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling/rehouse.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "scheduling/place.h"
+#include "scheduling/quota_gate.h"
+
+namespace berth::scheduling {
+
+using cluster::Job;
+
+void rehouse(PlanDraft& draft, const PoolView& view, std::pmr::memory_resource* memory) {
+    if (view.policy.moves_max == 0) return;
+    std::pmr::map<JobId, int> parts(memory);
+    for (const model::Pause& pause : draft.plan().pauses) ++parts[pause.job];
+    std::pmr::vector<const Job*> leaving(memory);
+    for (const model::Pause& pause : draft.plan().pauses) {
+        const Job& job = view.cluster.job(pause.job);
+        const bool is_at_once = pause.whole_job && parts[pause.job] == 1;
+        if (is_at_once && job.pool == view.pool && job.may_run) leaving.push_back(&job);
+    }
+    std::ranges::sort(leaving, [](const Job* left, const Job* right) {
+        return std::tuple(right->precedence(), left->created, left->id) <
+               std::tuple(left->precedence(), right->created, right->id);
+    });
+    for (const Job* job : leaving) {
+        const int tasks = static_cast<int>(job->placed.size());
+        if (quota_gate(view, *job, ask_gpus(view, *job, tasks))) continue;
+        if (auto places = place_anew(view, *job, View::Coming)) {
+            draft.move_instead(job->id, view.pool, *places);
+        }
+    }
+}
+
+}  // namespace berth::scheduling
