@@ -141,9 +141,9 @@ void note_attained(Cluster& cluster, JobId id, std::int64_t gpu_ms, TimePoint co
 
 void enter_ranks(Cluster& cluster, JobId id, std::uint64_t kin) {
     const Job& job = cluster.job(id);
+    count_held(cluster, job.project);
     if (!job.preemptible) return;
     RankBook& book = cluster.ranks();
-    count_held(cluster, job.project);
     book.order.submitted(standing(cluster, job, book.now), job.project, kin);
     Keeper(cluster).settle(id, book.now);
     Keeper(cluster).settle_moved(book.now);

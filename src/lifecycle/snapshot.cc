@@ -107,7 +107,6 @@ void restore_job(State& state, const model::JobRecord& record) {
     }
     leave_or_join_line(state, record);
     if (!record.tasks.empty()) cluster.release(record.id, record.releasing);
-    restore_attained(state, record);
     if (record.state == model::JobState::Paused) stay_where_frozen(state, record);
     state.jobs.emplace(record.id, record);
     if (record.spec.may_share) state.sharing.insert(record.id);
@@ -139,8 +138,10 @@ State restore(const model::Snapshot& snapshot) {
     restore_history(state, snapshot);
     state.profiles.restore(snapshot.profiles);
     state.policy = snapshot.policy;
-    // Promises last: the GPUs may still be in use by jobs that are leaving.
+    // Promises last: the GPUs may still be in use by jobs that are leaving. And after them what
+    // each job has had: whatever is done to it counts that up to now, which rounds.
     for (const model::JobRecord& record : snapshot.jobs) restore_hold(state, record);
+    for (const model::JobRecord& record : snapshot.jobs) restore_attained(state, record);
     // One of an earlier version has none: then it is learned anew, from those that live.
     cluster::restore_order(state.cluster, snapshot.order);
     return state;
