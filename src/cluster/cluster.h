@@ -113,7 +113,7 @@ class Cluster {
     History& history() { return history_; }
     RankBook& ranks() { return ranks_; }  // for ranks.h
     // --- jobs; lifecycle/ only
-    void add_job(JobId id, const model::JobSpec& spec, TimePoint time, std::string_view user = {});
+    void add_job(JobId id, const model::JobSpec& spec, TimePoint time, const Origin& origin = {});
     void remove_job(JobId id);  // with all that it holds
     void set_request(JobId id, const model::TaskRequest& request);  // what it has changes too
     void set_may_run(JobId id, bool may_run);

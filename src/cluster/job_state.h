@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -31,6 +32,12 @@ struct Hold {
     std::vector<TaskPlacement> tasks;
     TimePoint deadline;
     model::Rule rule = model::Rule::Reclaim;
+};
+
+// Who handed a job in, and what it runs, as people read it.
+struct Origin {
+    std::string_view user = {};
+    std::string_view command = {};
 };
 
 inline constexpr model::Duration kOfProject{-1};  // its project says

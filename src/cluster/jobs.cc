@@ -37,16 +37,6 @@ class RankSet {
     base::SmallVector<bool, 256> has_;
 };
 
-// FNV-1a, the same on every machine: what is learned of them is kept.
-std::uint64_t kin_of(std::string_view project, std::string_view user) {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3; };
-    for (const char letter : project) add(static_cast<unsigned char>(letter));
-    add(0);
-    for (const char letter : user) add(static_cast<unsigned char>(letter));
-    return hash;
-}
-
 // The host memory that the processes of a frozen job take.
 void count_kept(std::vector<NodeState>& nodes, const Job& job, std::int64_t sign) {
     const Stay kept = job.kept();
@@ -216,7 +206,7 @@ void Cluster::set_attained(JobId id, const Attained& attained, Rank rank) {
 }
 
 void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
-                      std::string_view user) {
+                      const Origin& origin) {
     BERTH_CHECK(open_trials_ == 0, "jobs do not arrive inside a trial");
     Job job;
     job.id = id;
@@ -245,7 +235,8 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
     job.shape = intern(std::move(shape));
     if (job.min_run != kOfProject) ++minimum_runs_;
     join_line(jobs_.emplace(id, std::move(job)));
-    enter_ranks(*this, id, kin_of(spec.project, user));
+    enter_ranks(*this, id,
+                ordering::likenesses_of(spec.project, origin.user, spec.name, origin.command));
 }
 
 void Cluster::set_request(JobId id, const model::TaskRequest& request) {

@@ -139,12 +139,12 @@ void note_attained(Cluster& cluster, JobId id, std::int64_t gpu_ms, TimePoint co
     settle_rank(cluster, id);
 }
 
-void enter_ranks(Cluster& cluster, JobId id, std::uint64_t kin) {
+void enter_ranks(Cluster& cluster, JobId id, const ordering::Likenesses& alike) {
     const Job& job = cluster.job(id);
     count_held(cluster, job.project);
     if (!job.preemptible) return;
     RankBook& book = cluster.ranks();
-    book.order.submitted(standing(cluster, job, book.now), job.project, kin);
+    book.order.submitted(standing(cluster, job, book.now), job.project, alike);
     Keeper(cluster).settle(id, book.now);
     Keeper(cluster).settle_moved(book.now);
 }

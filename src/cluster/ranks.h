@@ -55,9 +55,9 @@ void keep_ranks(Cluster& cluster, const model::OrderRules& rules, base::TimePoin
 // the job holds.
 void note_attained(Cluster& cluster, base::JobId job, std::int64_t gpu_ms, base::TimePoint counted);
 
-// For the cluster itself: a job has come, of this user; counts what it had until now, before what
+// For the cluster itself: a job has come, like these; counts what it had until now, before what
 // it holds changes; puts it where it belongs after that; takes a job that ends off all lists.
-void enter_ranks(Cluster& cluster, base::JobId job, std::uint64_t kin);
+void enter_ranks(Cluster& cluster, base::JobId job, const ordering::Likenesses& alike);
 void count_attained(Cluster& cluster, base::JobId job);
 void settle_rank(Cluster& cluster, base::JobId job);
 void leave_ranks(Cluster& cluster, base::JobId job);

@@ -30,7 +30,8 @@ template <>
 struct Fields<model::FamilyLedger> {
     static void visit(auto&& field) {
         using F = model::FamilyLedger;
-        field("kin", &F::kin), field("width", &F::width), field("next_number", &F::next_number);
+        field("likeness", &F::likeness), field("kin", &F::kin), field("width", &F::width);
+        field("next_number", &F::next_number);
         field("numbers", &F::numbers), field("jobs", &F::jobs);
         field("submitted", &F::submitted), field("steps", &F::steps), field("states", &F::states);
     }
@@ -40,8 +41,8 @@ template <>
 struct Fields<model::RankLedger> {
     static void visit(auto&& field) {
         using R = model::RankLedger;
-        field("job", &R::job), field("kin", &R::kin), field("width", &R::width);
-        field("number", &R::number), field("asked", &R::asked);
+        field("job", &R::job), field("width", &R::width), field("kin", &R::kin);
+        field("numbers", &R::numbers), field("asked", &R::asked);
         field("asked_before", &R::asked_before), field("had_before", &R::had_before);
         field("stage", &R::stage), field("next_step", &R::next_step);
         field("change", &R::change), field("runs", &R::runs), field("has_run", &R::has_run),

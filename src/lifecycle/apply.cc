@@ -64,7 +64,8 @@ class Fold {
     void operator()(const model::JobSubmitted& submitted) {
         model::JobSpec spec = submitted.spec;
         spec.packed.reset();  // its profile says
-        state_.cluster.add_job(submitted.job, spec, event_.time, submitted.user);
+        state_.cluster.add_job(submitted.job, spec, event_.time,
+                               {submitted.user, submitted.command});
         state_.last_job = std::max(state_.last_job, submitted.job);
         JobRecord& record = state_.jobs.emplace(submitted.job, {});
         record_ = &record;

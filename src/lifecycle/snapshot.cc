@@ -87,7 +87,7 @@ void restore_job(State& state, const model::JobRecord& record) {
     const auto pool_of = [&](const std::vector<model::TaskPlacement>& tasks) {
         return cluster.nodes()[tasks.front().node.index()].pool;
     };
-    cluster.add_job(record.id, record.spec, record.created, record.user);
+    cluster.add_job(record.id, record.spec, record.created, {record.user, record.command});
     cluster.set_waiting(record.id, std::max(record.created, record.waiting_since));
     // What it was given since its processes started comes last.
     std::span<const model::TaskPlacement> started(record.tasks);

@@ -23,8 +23,9 @@ struct SizeLedger {
     std::vector<std::int32_t> hazards;
 };
 
-// Jobs of one project and user that ask as many GPUs: the last of them, in order of submission.
+// Jobs that are alike and ask as many GPUs: the last of them, in order of submission.
 struct FamilyLedger {
+    int likeness = 0;  // 0 = of one project and user, 1 = and name, 2 = of one command
     std::uint64_t kin = 0;
     std::int64_t width = 0;
     std::int64_t next_number = 0;
@@ -38,9 +39,9 @@ struct FamilyLedger {
 // A job that has not ended.
 struct RankLedger {
     base::JobId job;
-    std::uint64_t kin = 0;
     std::int64_t width = 0;
-    std::int64_t number = 0;  // in its family
+    std::vector<std::uint64_t> kin;  // its families, by likeness
+    std::vector<std::int64_t> numbers;  // in each; negative = it is like no other
     std::int64_t asked = 0;  // thousandths of a GPU
     std::uint64_t asked_before = 0;  // of the project, at submission: CrowdLedger
     std::uint64_t had_before = 0;
@@ -50,7 +51,7 @@ struct RankLedger {
     bool runs = false;
     bool has_run = false;
     int restarts = 0;
-    std::vector<int> courses;  // of its kin, when it was last ranked by them
+    std::vector<int> courses;  // of its kin by likeness, when it was last ranked by them
     std::vector<std::int32_t> weights;  // of experts, then
 };
 
@@ -85,7 +86,7 @@ struct OrderLedger {
     std::int64_t finished = 0;
     std::int64_t learns_at = 0;  // finished jobs
     int last_stage = 0;
-    std::vector<std::int32_t> weights;  // of experts, by how near the nearest sibling is
+    std::vector<std::int32_t> weights;  // of experts, by what is known of a job
     std::vector<SizeLedger> sizes;
     std::vector<FamilyLedger> families;
     std::vector<RankLedger> jobs;

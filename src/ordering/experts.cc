@@ -16,46 +16,74 @@ constexpr std::int64_t kAllWeight = 10 * Ends::kJob;
 constexpr std::int64_t kShareDivisor = 100;  // of the weights, dealt out anew at each step
 // Counts of up to eight million jobs fit (hazards.h).
 constexpr std::int64_t kFadesAfter = 2'000'000;
+// So many places before a job or behind it its kin hear at once of how far it has come. Those of
+// its user do wherever they are near: most often they are one experiment.
+constexpr std::size_t kTold[kLikenesses] = {Kin::kNear, 8, 8};
+
+// Of so much that is dealt out evenly to those that have a say.
+std::int32_t share_of_one(std::int64_t all, const Knowledge& knowledge) {
+    std::int64_t count = 0;
+    for (std::size_t at = 0; at < kExperts; ++at) count += knowledge.has_say(at) ? 1 : 0;
+    return static_cast<std::int32_t>(all / count);
+}
 
 }  // namespace
 
 Experts::Experts() {
-    for (Weights& one : weights_) one.fill(static_cast<std::int32_t>(kSure / kExperts));
+    for (std::size_t number = 0; number < Knowledge::kKinds; ++number) {
+        const Knowledge knowledge(number);
+        for (std::size_t at = 0; at < kExperts; ++at) {
+            weights_[number][at] = knowledge.has_say(at) ? share_of_one(kSure, knowledge) : 0;
+        }
+    }
     learn();
+}
+
+template <typename Look>
+void Experts::for_each(auto& kin, const Places& places, Look&& look) {
+    for (std::size_t at = 0; at < kLikenesses; ++at) {
+        if (places[at].is_valid()) look(static_cast<Likeness>(at), kin[at], places[at]);
+    }
 }
 
 Experts::Seen& Experts::width(std::int64_t width) {
     return widths_.try_emplace(width, Seen{{}, all_.hazards}).first->second;
 }
 
-std::array<Ends*, 2> Experts::ends_of(const Kin::Place& place) {
-    return {&all_.ends, &width(place.family.width).ends};
+std::array<Ends*, 2> Experts::ends_of(const Places& places) {
+    return {&all_.ends, &width(places.front().family.width).ends};
 }
 
-Kin::Place Experts::submitted(JobId job, Kin::Family family, TimePoint time) {
-    const Kin::Place place = kin_.submitted(job, family, time);
-    for (Ends* ends : ends_of(place)) ends->reached(0, Ends::kJob);
-    return place;
+Places Experts::submitted(JobId job, const Likenesses& alike, std::int64_t width, TimePoint time) {
+    Places places;
+    for (std::size_t at = 0; at < kLikenesses; ++at) {
+        const bool is_like_none = alike[at] == 0 && static_cast<Likeness>(at) != Likeness::User;
+        if (!is_like_none) places[at] = kin_[at].submitted(job, {alike[at], width}, time);
+    }
+    for (Ends* ends : ends_of(places)) ends->reached(0, Ends::kJob);
+    return places;
 }
 
-bool Experts::got_to(const Kin::Place& place, std::size_t step) {
-    const std::size_t before = kin_.step(place);
+bool Experts::got_to(const Places& places, std::size_t step) {
+    const std::size_t before = this->step(places);
     if (step == before) return false;
-    for (Ends* ends : ends_of(place)) {
+    for (Ends* ends : ends_of(places)) {
         ends->reached(before, -Ends::kJob);
         ends->reached(step, Ends::kJob);
     }
-    kin_.got_to(place, step);
+    for_each(kin_, places,
+             [&](Likeness, Kin& kin, const Kin::Place& place) { kin.got_to(place, step); });
     return step / kStepsTold != before / kStepsTold;
 }
 
-bool Experts::finished(const Kin::Place& place, std::size_t step) {
-    weigh(views_of(place, kin_.near(place).courses), step);
-    for (Ends* ends : ends_of(place)) {
-        ends->reached(kin_.step(place), -Ends::kJob);
+bool Experts::finished(const Places& places, std::size_t step) {
+    weigh(views_of(places, belief(places)), step);
+    for (Ends* ends : ends_of(places)) {
+        ends->reached(this->step(places), -Ends::kJob);
         ends->ended(step, Ends::kJob);
     }
-    kin_.ended(place, step);
+    for_each(kin_, places,
+             [&](Likeness, Kin& kin, const Kin::Place& place) { kin.ended(place, step); });
     if (++finished_ % kFadesAfter == 0) {
         all_.ends.fade();
         for (auto& [width, seen] : widths_) seen.ends.fade();
@@ -66,9 +94,10 @@ bool Experts::finished(const Kin::Place& place, std::size_t step) {
     return true;
 }
 
-void Experts::withdrawn(const Kin::Place& place) {
-    for (Ends* ends : ends_of(place)) ends->reached(kin_.step(place), -Ends::kJob);
-    kin_.withdrawn(place);
+void Experts::withdrawn(const Places& places) {
+    for (Ends* ends : ends_of(places)) ends->reached(step(places), -Ends::kJob);
+    for_each(kin_, places,
+             [](Likeness, Kin& kin, const Kin::Place& place) { kin.withdrawn(place); });
 }
 
 void Experts::learn() {
@@ -78,22 +107,29 @@ void Experts::learn() {
     for (auto& [width, seen] : widths_) seen.hazards = seen.ends.hazards(all_.hazards, kAllWeight);
 }
 
-Views Experts::views_of(const Kin::Place& place, std::span<const Kin::Course> courses) const {
-    Views views(all_.hazards, widths_.at(place.family.width).hazards);
-    views.learn(kin_.near(place), courses);
-    return views;
-}
-
-Belief Experts::belief(const Kin::Place& place) const {
+Belief Experts::belief(const Places& places) const {
     Belief belief;
-    const Kin::Near near = kin_.near(place);
-    std::ranges::copy(near.courses, belief.courses.begin());
-    belief.weights = weights_[nearness(near, belief.courses)];
+    Knowledge knowledge;
+    for_each(kin_, places, [&](Likeness alike, const Kin& kin, const Kin::Place& place) {
+        const Kin::Near near = kin.near(place);
+        std::ranges::copy(near.courses, belief.courses[static_cast<std::size_t>(alike)].begin());
+        knowledge.learn(alike, near, near.courses);
+    });
+    belief.weights = weights_[knowledge.number()];
     return belief;
 }
 
-Opinion Experts::opinion(const Kin::Place& place, const Belief& belief) const {
-    return {views_of(place, belief.courses), belief.weights};
+Views Experts::views_of(const Places& places, const Belief& belief) const {
+    Views views(all_.hazards, widths_.at(places.front().family.width).hazards);
+    for_each(kin_, places, [&](Likeness alike, const Kin& kin, const Kin::Place& place) {
+        views.learn(alike, kin.near(place), belief.courses[static_cast<std::size_t>(alike)]);
+    });
+    views.all_learned();
+    return views;
+}
+
+Opinion Experts::opinion(const Places& places, const Belief& belief) const {
+    return {views_of(places, belief), belief.weights};
 }
 
 // Bayes' rule, and the fixed share.
@@ -108,17 +144,19 @@ void Experts::weigh(const Views& views, std::size_t step) {
         }
     }
     const auto hazards = views.hazards(step);
-    Weights& weights = weights_[views.nearness()];
+    const Knowledge& knowledge = views.knowledge();
+    Weights& weights = weights_[knowledge.number()];
     std::array<Wide, kExperts> right;
     Wide sum = 1;
     for (std::size_t at = 0; at < kExperts; ++at) {
         chance[at] = chance[at] / kSure * hazards[at];
         sum += right[at] = Wide{weights[at]} * chance[at];
     }
-    const std::int64_t share = kSure / kShareDivisor;
+    const std::int64_t dealt = kSure / kShareDivisor;
     for (std::size_t at = 0; at < kExperts; ++at) {
-        weights[at] = static_cast<std::int32_t>(right[at] * (kSure - share) / sum) +
-                      static_cast<std::int32_t>(share / static_cast<std::int64_t>(kExperts));
+        if (!knowledge.has_say(at)) continue;
+        weights[at] = static_cast<std::int32_t>(right[at] * (kSure - dealt) / sum) +
+                      share_of_one(dealt, knowledge);
     }
 }
 
@@ -136,15 +174,24 @@ void Opinion::mix() {
     }
 }
 
-std::vector<JobId> Experts::concerned(const Kin::Place& place) const {
-    const Kin::Near near = kin_.near(place);
-    const std::size_t step = near.courses[near.self].step;
+std::vector<JobId> Experts::concerned(const Places& places) const {
     std::vector<JobId> all;
-    for (std::size_t other = 0; other < near.courses.size(); ++other) {
-        const Kin::Course course = near.courses[other];
-        if (other == near.self || !near.siblings[other].lives) continue;
-        if (course.step > 0 && course.step <= step + 1) all.push_back(near.siblings[other].job);
-    }
+    for_each(kin_, places, [&](Likeness alike, const Kin& kin, const Kin::Place& place) {
+        const Kin::Near near = kin.near(place);
+        const std::size_t reach = kTold[static_cast<std::size_t>(alike)];
+        const std::size_t end = std::min(near.self + reach + 1, near.courses.size());
+        const std::size_t step = near.courses[near.self].step;
+        const std::size_t told = all.size();  // by another likeness
+        for (std::size_t at = near.self - std::min(near.self, reach); at < end; ++at) {
+            const Kin::Course course = near.courses[at];
+            const bool is_concerned = at != near.self && near.siblings[at].lives &&
+                                      course.step > 0 && course.step <= step + 1;
+            if (!is_concerned) continue;
+            const JobId job = near.siblings[at].job;
+            const auto before = all.begin() + static_cast<std::ptrdiff_t>(told);
+            if (std::find(all.begin(), before, job) == before) all.push_back(job);
+        }
+    });
     return all;
 }
 
@@ -164,7 +211,9 @@ void Experts::save(model::OrderLedger& ledger) const {
     };
     add(0, all_);
     for (const auto& [width, seen] : widths_) add(width, seen);
-    kin_.save(ledger);
+    for (std::size_t at = 0; at < kLikenesses; ++at) {
+        kin_[at].save(ledger, static_cast<int>(at));
+    }
 }
 
 void Experts::restore(const model::OrderLedger& ledger) {
@@ -179,7 +228,9 @@ void Experts::restore(const model::OrderLedger& ledger) {
         seen.ends.restore(size.ended, size.reached);
         std::ranges::copy(size.hazards, seen.hazards.begin());
     }
-    kin_.restore(ledger);
+    for (std::size_t at = 0; at < kLikenesses; ++at) {
+        kin_[at].restore(ledger, static_cast<int>(at));
+    }
 }
 
 }  // namespace berth::ordering

@@ -5,9 +5,9 @@
 //
 // Each job that ends tells how likely each expert had held its size, and is a step of Bayes' rule
 // for their weights; a fixed share of the weight is dealt out anew each time, so that an expert
-// that was wrong can come back (Herbster and Warmuth, 1998). Weights are apart for jobs whose
-// nearest sibling that tells something is about as far away. An expert thus counts only as far as
-// it has proved right, and only on what was not known when it said so.
+// that was wrong can come back (Herbster and Warmuth, 1998). Weights are apart for jobs of which
+// other things are known (Knowledge). An expert thus counts only as far as it has proved right, and
+// only on what was not known when it said so: names that tell nothing soon count for nothing.
 #pragma once
 
 #include <map>
@@ -19,9 +19,12 @@ namespace berth::ordering {
 
 using Weights = std::array<std::int32_t, kExperts>;  // their sum is kSure, or a little less
 
+// Where a job stands among those alike.
+using Places = std::array<Kin::Place, kLikenesses>;
+
 // What was known of a job's kin, and how much each expert was believed, at one moment.
 struct Belief {
-    Kin::Courses courses{};
+    std::array<Kin::Courses, kLikenesses> courses{};
     Weights weights{};
 
     bool operator==(const Belief&) const = default;
@@ -53,24 +56,25 @@ class Experts {
 
     Experts();
 
-    Kin::Place submitted(JobId job, Kin::Family family, TimePoint time);
+    // `width`: thousandths of GPUs.
+    Places submitted(JobId job, const Likenesses& alike, std::int64_t width, TimePoint time);
     // It has got to `step`, or was looked at there. Whether its kin are to hear of it.
-    bool got_to(const Kin::Place& place, std::size_t step);
+    bool got_to(const Places& places, std::size_t step);
     // Whether all have learned by it.
-    bool finished(const Kin::Place& place, std::size_t step);
+    bool finished(const Places& places, std::size_t step);
     // It was taken back before it had used anything.
-    void withdrawn(const Kin::Place& place);
+    void withdrawn(const Places& places);
 
-    std::size_t step(const Kin::Place& place) const { return kin_.step(place); }
+    std::size_t step(const Places& places) const { return kin_.front().step(places.front()); }
     const Ends& all_ends() const { return all_.ends; }
     std::int64_t jobs_finished() const { return finished_; }
     // What is known now, to go by it later.
-    Belief belief(const Kin::Place& place) const;
+    Belief belief(const Places& places) const;
     // By a belief that was noted earlier.
-    Opinion opinion(const Kin::Place& place, const Belief& belief) const;
+    Opinion opinion(const Places& places, const Belief& belief) const;
     // Those of whom another opinion is held by what this one did last: its kin that have not ended,
     // have passed the first step, and are not further than it.
-    std::vector<JobId> concerned(const Kin::Place& place) const;
+    std::vector<JobId> concerned(const Places& places) const;
 
     void save(model::OrderLedger& ledger) const;
     void restore(const model::OrderLedger& ledger);
@@ -81,16 +85,19 @@ class Experts {
         Hazards hazards;  // as last learned
     };
 
-    Views views_of(const Kin::Place& place, std::span<const Kin::Course> courses) const;
+    // Asks `look(likeness, kin, place)` for each likeness that it has.
+    template <typename Look>
+    static void for_each(auto& kin, const Places& places, Look&& look);
+    Views views_of(const Places& places, const Belief& belief) const;
     Seen& width(std::int64_t width);
-    std::array<Ends*, 2> ends_of(const Kin::Place& place);
+    std::array<Ends*, 2> ends_of(const Places& places);
     void weigh(const Views& views, std::size_t step);
     void learn();
 
-    Kin kin_;
+    std::array<Kin, kLikenesses> kin_;
     Seen all_;
     std::map<std::int64_t, Seen> widths_;
-    std::array<Weights, kReaches + 1> weights_;
+    std::array<Weights, Knowledge::kKinds> weights_;
     std::int64_t finished_ = 0;
     std::int64_t learns_at_ = 1;
 };

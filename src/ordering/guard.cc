@@ -17,7 +17,7 @@ struct Terms {
 };
 constexpr Terms kTerms[] = {
     {std::chrono::minutes(10), std::chrono::minutes(5), 10},  // by waits
-    {std::chrono::minutes(1), std::chrono::minutes(2), 15},  // by fair ends
+    {std::chrono::seconds(30), std::chrono::minutes(2), 15},  // by fair ends
 };
 const Terms& terms(Guard::Due due) { return kTerms[static_cast<std::size_t>(due)]; }
 

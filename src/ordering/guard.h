@@ -10,7 +10,7 @@
 //               least). Its run is as long as what it ever ran, five minutes at least and an hour
 //               at most, or a twentieth of it if that is more. No wait is without an end.
 //   ByFairEnd   due: it is as old as `patience` times the end that would be fair if it were done
-//               now: what it ever ran (a minute at least) times how crowded its project was during
+//               now: what it ever ran (30 s at least) times how crowded its project was during
 //               its life (crowd.h; Mahajan et al., Themis, NSDI '20). Its run likewise, of two
 //               minutes at least. It keeps the worst finish-time fairness near `patience`, but
 //               promises no end of a wait while demand only grows.

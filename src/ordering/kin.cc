@@ -98,9 +98,10 @@ void Kin::forget_families() {
     for (std::size_t at = 0; at < count; ++at) families_.erase(idle[at].second);
 }
 
-void Kin::save(model::OrderLedger& ledger) const {
+void Kin::save(model::OrderLedger& ledger, int likeness) const {
     for (const auto& [family, members] : families_) {
         model::FamilyLedger& one = ledger.families.emplace_back();
+        one.likeness = likeness;
         one.kin = family.kin;
         one.width = family.width;
         one.next_number = members.next_number;
@@ -116,9 +117,10 @@ void Kin::save(model::OrderLedger& ledger) const {
     }
 }
 
-void Kin::restore(const model::OrderLedger& ledger) {
+void Kin::restore(const model::OrderLedger& ledger, int likeness) {
     families_.clear();
     for (const model::FamilyLedger& one : ledger.families) {
+        if (one.likeness != likeness) continue;
         Members& members = families_[{one.kin, one.width}];
         members.next_number = one.next_number;
         for (std::size_t at = 0; at < one.numbers.size(); ++at) {

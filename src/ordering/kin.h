@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which jobs are like this one, and how far have they come? Jobs of one project, user and number
-// of GPUs that were handed in at about the same time are often one experiment repeated, and take
-// about the same time: on public traces the logarithms of the durations of two in a row, less than
-// two minutes apart, correlate with 0.6 to 0.98 (docs/simulation.md).
+// Which jobs are like this one, and how far have they come? By one likeness (likeness.h). Jobs of
+// one project, user and number of GPUs that were handed in at about the same time are often one
+// experiment repeated, and take about the same time: on public traces the logarithms of the
+// durations of two in a row, less than two minutes apart, correlate with 0.6 to 0.98
+// (docs/simulation.md).
 //
 // Memory: those that have ended are kept while they are near one that lives, or among the last of
 // their family; of families without a living job the kFamiliesMax that submitted last.
@@ -31,9 +32,9 @@ class Kin {
     static constexpr std::size_t kNear = 32;
     static constexpr std::size_t kFamiliesMax = 4096;
 
-    // Jobs of one project and user that ask as many GPUs.
+    // Jobs alike that ask as many GPUs.
     struct Family {
-        std::uint64_t kin = 0;  // of project and user
+        std::uint64_t kin = 0;  // in what they are alike
         std::int64_t width = 0;  // GPUs, in thousandths
 
         auto operator<=>(const Family&) const = default;
@@ -41,7 +42,9 @@ class Kin {
     // Where a job stands in its family.
     struct Place {
         Family family;
-        std::int64_t number = 0;
+        std::int64_t number = -1;
+
+        bool is_valid() const { return number >= 0; }  // else it is like no other
     };
     // How far a job has come: the step of its size, or of what it is known to have used.
     struct Course {
@@ -77,8 +80,9 @@ class Kin {
     std::size_t step(const Place& place) const;
     Near near(const Place& place) const;
 
-    void save(model::OrderLedger& ledger) const;
-    void restore(const model::OrderLedger& ledger);
+    // `likeness`: which one this is, among those of the ledger.
+    void save(model::OrderLedger& ledger, int likeness) const;
+    void restore(const model::OrderLedger& ledger, int likeness);
 
   private:
     struct Members {  // in order of submission

@@ -15,9 +15,14 @@ using std::chrono::seconds;
 
 constexpr TimePoint kBegin = base::at_ms(0);
 
-Kin::Place hand_in(auto& pupil, std::int64_t job, Duration submitted, std::uint64_t kin,
+Kin::Place hand_in(Kin& kin, std::int64_t job, Duration submitted, std::uint64_t family,
                    std::int64_t width = 1000) {
-    return pupil.submitted(JobId{job}, {kin, width}, kBegin + submitted);
+    return kin.submitted(JobId{job}, {family, width}, kBegin + submitted);
+}
+
+Places hand_in(Experts& experts, std::int64_t job, Duration submitted, std::uint64_t user,
+               std::int64_t width = 1000) {
+    return experts.submitted(JobId{job}, {user, 0, 0}, width, kBegin + submitted);
 }
 
 std::size_t step_of(Duration gpu_time) { return size_step(gpu_time.count()); }
@@ -129,7 +134,7 @@ TEST_CASE("kin: who is far from all that live is forgotten, and nobody's kin cha
             alive.erase(alive.begin() + static_cast<std::ptrdiff_t>(at));
         }
         model::OrderLedger kept;
-        kin.save(kept);
+        kin.save(kept, 0);
         CHECK(kept.families.front().jobs.size() < 3000);
         for (const Kin::Place& place : alive) {
             const auto without_ends = [&](const Kin& of) {
@@ -149,7 +154,7 @@ TEST_CASE("kin: of families without a job the last are kept") {
         kin.ended(hand_in(kin, job, minutes(job), static_cast<std::uint64_t>(job)), 3);
     }
     model::OrderLedger kept;
-    kin.save(kept);
+    kin.save(kept, 0);
     CHECK(kept.families.size() <= Kin::kFamiliesMax);
     CHECK(kin.near(old).siblings.size() == 1);  // it lives
 }
@@ -172,7 +177,7 @@ TEST_CASE("experts: who has proved right counts; kin that are alike are believed
     const auto part_that_ends_at = [](Duration held, auto size) {
         Experts experts;
         const std::int64_t next = teach(experts, 40, size);
-        const Kin::Place place = hand_in(experts, next, minutes(41), 0);
+        const Places place = hand_in(experts, next, minutes(41), 0);
         return experts.opinion(place, experts.belief(place)).hazard(step_of(held));
     };
     const auto by_kin = [](std::int64_t job) -> Duration {
@@ -190,7 +195,7 @@ TEST_CASE("experts: who has proved right counts; kin that are alike are believed
 
 TEST_CASE("experts: a job that ends concerns its kin that have run and not ended") {
     Experts experts;
-    std::vector<Kin::Place> places;
+    std::vector<Places> places;
     for (const int job : {0, 1, 2}) places.push_back(hand_in(experts, job, minutes(job), 0));
     CHECK_FALSE(experts.got_to(places[1], step_of(seconds(59))));
     CHECK(experts.got_to(places[1], step_of(minutes(5))));
@@ -213,8 +218,8 @@ TEST_CASE("experts: who is taken back before it has used anything tells nothing"
 
 TEST_CASE("experts: an opinion goes by its belief, whatever happened since") {
     Experts experts;
-    const Kin::Place first = hand_in(experts, 0, {}, 0);
-    const Kin::Place second = hand_in(experts, 1, minutes(1), 0);
+    const Places first = hand_in(experts, 0, {}, 0);
+    const Places second = hand_in(experts, 1, minutes(1), 0);
     CHECK(experts.got_to(second, step_of(minutes(5))));
     const auto hazard = [&](const Belief& belief) {
         return experts.opinion(first, belief).hazard(size_step(600'000));
@@ -224,6 +229,114 @@ TEST_CASE("experts: an opinion goes by its belief, whatever happened since") {
     CHECK(experts.got_to(second, step_of(hours(10))));
     CHECK(hazard(early) == then);
     CHECK(hazard(experts.belief(first)) < then);
+}
+
+TEST_CASE("likeness: users, names that differ in numbers, and what a command runs") {
+    const auto are_alike = [](Likeness in, std::array<std::string_view, 4> one,
+                              std::array<std::string_view, 4> other) {
+        const auto at = static_cast<std::size_t>(in);
+        return likenesses_of(one[0], one[1], one[2], one[3])[at] ==
+               likenesses_of(other[0], other[1], other[2], other[3])[at];
+    };
+    const auto same_user = [&](auto one, auto other) {
+        return are_alike(Likeness::User, {"vision", one, "", ""}, {"vision", other, "", ""});
+    };
+    CHECK(same_user("ada", "ada"));
+    CHECK_FALSE(same_user("ada", "bob"));
+    CHECK_FALSE(are_alike(Likeness::User, {"vision", "ada", "", ""}, {"visio", "nada", "", ""}));
+
+    const auto same_name = [&](auto one, auto other) {
+        return are_alike(Likeness::Name, {"vision", "ada", one, ""}, {"vision", "ada", other, ""});
+    };
+    CHECK(same_name("train-7", "train-12"));
+    CHECK(same_name("Train-7", "train-7"));
+    CHECK(same_name("eval-3fa2b9c", "eval-01"));
+    CHECK_FALSE(same_name("train-7", "eval-7"));
+    CHECK_FALSE(same_name("facade", "decade"));  // words, though of hexadecimal digits
+    CHECK_FALSE(are_alike(Likeness::Name, {"vision", "ada", "a", ""}, {"vision", "bob", "a", ""}));
+    CHECK(likenesses_of("vision", "ada", "", "")[1] == 0);  // like no other
+
+    const auto same_command = [&](auto one, auto other) {
+        return are_alike(Likeness::Command, {"vision", "ada", "", one},
+                         {"vision", "bob", "", other});
+    };
+    CHECK(same_command("python train.py --lr 0.1", "python src/train.py --lr 0.2 --seed 7"));
+    CHECK(same_command("CUDA_VISIBLE_DEVICES=0 python train.py", "/usr/bin/python train.py"));
+    CHECK(same_command("sh -c 'cd src && python train.py'", "sh -c 'python train.py; sync'"));
+    CHECK(same_command("torchrun --nproc-per-node 8 train.py a", "torchrun --standalone train.py"));
+    CHECK(same_command("python -m trainer --lr 1", "python -m trainer --lr 2"));
+    CHECK(same_command("berth-trainer fit --epochs 3", "berth-trainer fit --epochs 90"));
+    CHECK_FALSE(same_command("python train.py", "python eval.py"));
+    CHECK_FALSE(same_command("python -m trainer", "python -m evaluator"));
+    CHECK_FALSE(same_command("berth-trainer fit", "berth-trainer check"));
+    CHECK(likenesses_of("vision", "ada", "", "")[2] == 0);
+    CHECK(likenesses_of("vision", "ada", "", "A=1 --")[2] != likenesses_of("", "", "", "x")[2]);
+}
+
+namespace {
+
+// One user hands in jobs a minute apart, of 10 or of 1,000 GPU-minutes, in random turns; each ends
+// before the next comes. What the next would be thought to cost after its first GPU-minute, were it
+// of the small ones and were it of the large ones. `alike`: by whether it is a small one.
+std::array<GpuMs, 2> costs_after(int jobs, std::uint64_t seed, auto alike) {
+    base::Rng rng(seed);
+    Experts experts;
+    std::int64_t next = 0;
+    const auto come = [&](bool is_small) {
+        const Duration time = minutes(next);
+        return experts.submitted(JobId{next++}, alike(is_small, rng), 1000, kBegin + time);
+    };
+    for (int job = 0; job < jobs; ++job) {
+        const bool is_small = rng.chance(1, 2);
+        (void)experts.finished(come(is_small), step_of(minutes(is_small ? 10 : 1000)));
+    }
+    const auto cost = [&](bool is_small) {
+        const Places places = come(is_small);
+        (void)experts.got_to(places, 1);
+        Opinion opinion = experts.opinion(places, experts.belief(places));
+        return completion_cost([&](std::size_t step) { return opinion.hazard(step); }, 1);
+    };
+    return {cost(true), cost(false)};
+}
+
+}  // namespace
+
+TEST_CASE("names and commands: two programs of one user are told apart after twenty ends of each") {
+    constexpr int kSeeds = 100;
+    for (const std::size_t by : {1U, 2U}) {  // the name, the command
+        INFO(by);
+        int right = 0;
+        for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
+            const auto [small, large] = costs_after(40, seed, [&](bool is_small, base::Rng&) {
+                Likenesses alike{7, 0, 0};
+                alike[by] = is_small ? 1 : 2;
+                return alike;
+            });
+            right += large > 10 * small ? 1 : 0;
+        }
+        CHECK(right >= 95);
+    }
+}
+
+TEST_CASE("names that tell nothing: all apart they change nothing, shuffled next to nothing") {
+    for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+        INFO(seed);
+        const auto without =
+            costs_after(200, seed, [](bool, base::Rng&) { return Likenesses{7, 0, 0}; });
+        std::uint64_t next = 0;
+        const auto apart =
+            costs_after(200, seed, [&](bool, base::Rng&) { return Likenesses{7, ++next, ++next}; });
+        CHECK(apart == without);
+        base::Rng names(seed + 1000);  // others than the sizes are drawn by
+        const auto shuffled = costs_after(200, seed, [&](bool, base::Rng&) {
+            return Likenesses{7, static_cast<std::uint64_t>(names.between(1, 2)), 0};
+        });
+        for (const std::size_t at : {0U, 1U}) {
+            const double part =
+                static_cast<double>(shuffled[at]) / static_cast<double>(without[at]);
+            CHECK(part == doctest::Approx(1).epsilon(0.3));
+        }
+    }
 }
 
 }  // namespace berth::ordering

@@ -2,6 +2,9 @@
 #include "ordering/ranks.h"
 
 #include <algorithm>
+#include <map>
+#include <ranges>
+#include <tuple>
 #include <utility>
 
 namespace berth::ordering {
@@ -57,7 +60,7 @@ bool Ranks::set_rules(const model::OrderRules& rules) {
     }
     if (is_learned() && !learned_before) {
         for (auto&& [id, live] : jobs_) {
-            if (experts_.step(live.place) > 0) believe(id, live);
+            if (experts_.step(live.places) > 0) believe(id, live);
         }
     }
     moved_.clear();
@@ -69,11 +72,11 @@ Ranks::Project& Ranks::project(ProjectId id) {
     return projects_[id.index()];
 }
 
-void Ranks::submitted(const Standing& job, ProjectId project, std::uint64_t kin) {
+void Ranks::submitted(const Standing& job, ProjectId project, const Likenesses& alike) {
     Crowd& crowd = this->project(project).crowd;
     crowd.ask(0, job.now);
     Live live{.project = project,
-              .place = experts_.submitted(job.job, {kin, width_class(job.width)}, job.submitted),
+              .places = experts_.submitted(job.job, alike, width_class(job.width), job.submitted),
               .asked = job.width,
               .before = crowd.sums()};
     crowd.ask(job.width, job.now);
@@ -122,8 +125,8 @@ void Ranks::ended(const Standing& job) {
     own.crowd.ask(-live.asked, job.now);
     move(own.waits.ended(job.job, own.crowd.may_have()));
     move(own.fair.ended(job.job, own.crowd.may_have()));
-    if (job.used() == 0) return experts_.withdrawn(live.place);
-    const bool all_learned = experts_.finished(live.place, size_step(job.used()));
+    if (job.used() == 0) return experts_.withdrawn(live.places);
+    const bool all_learned = experts_.finished(live.places, size_step(job.used()));
     if (is_learned()) tell_kin(live);
     if (all_learned) learn_anew();
     rank_some();
@@ -136,9 +139,9 @@ void Ranks::may_have(ProjectId id, std::int64_t gpus, TimePoint now) {
 // It may have got to another step of its size.
 void Ranks::progress(const Standing& job, Live& live) {
     const std::size_t step = size_step(job.used());
-    const std::size_t before = experts_.step(live.place);
+    const std::size_t before = experts_.step(live.places);
     if (step == before) return;
-    const bool is_told = experts_.got_to(live.place, step);
+    const bool is_told = experts_.got_to(live.places, step);
     if (!is_learned()) return;
     before == 0 || beliefs_.get(job.job) == nullptr ? believe(job.job, live)
                                                     : rank_by_belief(job.job, live);
@@ -146,14 +149,14 @@ void Ranks::progress(const Standing& job, Live& live) {
 }
 
 void Ranks::tell_kin(const Live& live) {
-    for (const JobId other : experts_.concerned(live.place)) {
+    for (const JobId other : experts_.concerned(live.places)) {
         believe(other, jobs_.at(other));
         moved_.push_back(other);
     }
 }
 
 void Ranks::believe(JobId job, Live& live) {
-    const Belief belief = experts_.belief(live.place);
+    const Belief belief = experts_.belief(live.places);
     Belief* known = beliefs_.get(job);
     known == nullptr ? void(beliefs_.emplace(job, belief)) : void(*known = belief);
     rank_by_belief(job, live);
@@ -161,8 +164,8 @@ void Ranks::believe(JobId job, Live& live) {
 
 // And until which step that holds: the next at which the stage is another, or its kin are told.
 void Ranks::rank_by_belief(JobId job, Live& live) {
-    const std::size_t step = experts_.step(live.place);
-    Opinion opinion = experts_.opinion(live.place, beliefs_.at(job));
+    const std::size_t step = experts_.step(live.places);
+    Opinion opinion = experts_.opinion(live.places, beliefs_.at(job));
     const auto stage_at = [&](std::size_t at) {
         const auto hazard = [&](std::size_t of) { return opinion.hazard(of); };
         return static_cast<std::int8_t>(stage_of(kStageBegins, completion_cost(hazard, at)));
@@ -211,7 +214,7 @@ std::vector<JobId> Ranks::take_moved() { return std::exchange(moved_, {}); }
 
 int Ranks::stage(const Standing& job, const Live& live) const {
     if (!is_learned()) return stage_of(kLevelBegins, job.used());
-    const bool is_new = experts_.step(live.place) == 0;
+    const bool is_new = experts_.step(live.places) == 0;
     return is_new ? 0 : std::min<int>(live.stage, last_stage_);
 }
 
@@ -246,7 +249,7 @@ TimePoint Ranks::next_change(const Standing& job) const {
         const auto level = std::ranges::upper_bound(kLevelBegins, job.used());
         return level == kLevelBegins.end() ? next : std::min(next, job.when_used(*level));
     }
-    const std::size_t step = experts_.step(live->place) == 0 ? 1 : live->next_step;
+    const std::size_t step = experts_.step(live->places) == 0 ? 1 : live->next_step;
     return step >= kSizeSteps ? next : std::min(next, job.when_used(size_step_begin(step)));
 }
 
@@ -259,9 +262,11 @@ model::OrderLedger Ranks::save(const std::vector<std::string>& names) const {
     for (const auto& [id, live] : jobs_) {
         model::RankLedger& one = ledger.jobs.emplace_back();
         one.job = id;
-        one.kin = live.place.family.kin;
-        one.width = live.place.family.width;
-        one.number = live.place.number;
+        one.width = live.places.front().family.width;
+        for (const Kin::Place& place : live.places) {
+            one.kin.push_back(place.family.kin);
+            one.numbers.push_back(place.number);
+        }
         one.asked = live.asked;
         one.asked_before = live.before.asked;
         one.had_before = live.before.may_have;
@@ -272,7 +277,7 @@ model::OrderLedger Ranks::save(const std::vector<std::string>& names) const {
         one.restarts = live.restarts;
         const Belief* belief = beliefs_.get(id);
         if (belief == nullptr) continue;
-        for (const Kin::Course course : belief->courses) {
+        for (const Kin::Course course : std::views::join(belief->courses)) {
             one.courses.push_back(course.step | (course.has_ended ? 128 : 0));
         }
         one.weights.assign(belief->weights.begin(), belief->weights.end());
@@ -309,8 +314,10 @@ bool is_sound(const model::FamilyLedger& family) {
 }
 
 bool is_sound(const model::RankLedger& job) {
-    const bool has_belief = job.courses.size() == Kin::Courses().size();
-    return (has_belief ? job.weights.size() == kExperts : job.courses.empty()) && job.stage >= 0 &&
+    const bool has_belief = job.courses.size() == kLikenesses * Kin::Courses().size();
+    return job.kin.size() == kLikenesses && job.numbers.size() == kLikenesses &&
+           job.numbers.front() >= 0 &&
+           (has_belief ? job.weights.size() == kExperts : job.courses.empty()) && job.stage >= 0 &&
            job.stage <= kStages && job.next_step > 0 &&
            std::cmp_less_equal(job.next_step, kSizeSteps);
 }
@@ -322,18 +329,26 @@ bool is_sound(const model::OrderLedger& ledger) {
         return std::ranges::find(ledger.sizes, job.width, &model::SizeLedger::width) !=
                ledger.sizes.end();
     };
-    const auto has_place = [&](const model::RankLedger& job) {
-        const auto family = std::ranges::find_if(ledger.families, [&](const auto& one) {
-            return one.kin == job.kin && one.width == job.width;
-        });
-        return family != ledger.families.end() &&
-               std::ranges::binary_search(family->numbers, job.number);
+    std::map<std::tuple<int, std::uint64_t, std::int64_t>, const model::FamilyLedger*> families;
+    for (const model::FamilyLedger& one : ledger.families) {
+        families[{one.likeness, one.kin, one.width}] = &one;
+    }
+    const auto has_places = [&](const model::RankLedger& job) {
+        for (std::size_t at = 0; at < kLikenesses; ++at) {
+            if (job.numbers[at] < 0) continue;
+            const auto found = families.find({static_cast<int>(at), job.kin[at], job.width});
+            const bool has_place =
+                found != families.end() &&
+                std::ranges::binary_search(found->second->numbers, job.numbers[at]);
+            if (!has_place) return false;
+        }
+        return true;
     };
-    return ledger.weights.size() == kExperts * (kReaches + 1) &&
+    return ledger.weights.size() == kExperts * Knowledge::kKinds &&
            std::ranges::all_of(ledger.sizes, sound) &&
            std::ranges::all_of(ledger.families, sound) && std::ranges::all_of(ledger.jobs, sound) &&
            std::ranges::all_of(ledger.jobs, has_size) &&
-           std::ranges::all_of(ledger.jobs, has_place);
+           std::ranges::all_of(ledger.jobs, has_places);
 }
 
 }  // namespace
@@ -353,7 +368,9 @@ bool Ranks::restore(const model::OrderLedger& ledger, const std::vector<std::str
     beliefs_ = {};
     for (const model::RankLedger& one : ledger.jobs) {
         Live& live = jobs_.at(one.job);
-        live.place = {{one.kin, one.width}, one.number};
+        for (std::size_t at = 0; at < kLikenesses; ++at) {
+            live.places[at] = {{one.kin[at], one.width}, one.numbers[at]};
+        }
         live.asked = one.asked;
         live.before = {one.asked_before, one.had_before, {}};
         live.stage = static_cast<std::int8_t>(one.stage);
@@ -363,9 +380,10 @@ bool Ranks::restore(const model::OrderLedger& ledger, const std::vector<std::str
         live.restarts = one.restarts;
         if (one.courses.empty()) continue;
         Belief belief;
-        for (std::size_t at = 0; at < one.courses.size(); ++at) {
-            belief.courses[at].step = static_cast<std::uint8_t>(one.courses[at] & 127);
-            belief.courses[at].has_ended = (one.courses[at] & 128) != 0;
+        for (auto from = one.courses.begin();
+             Kin::Course & course : std::views::join(belief.courses)) {
+            course.step = static_cast<std::uint8_t>(*from & 127);
+            course.has_ended = (*from++ & 128) != 0;
         }
         std::ranges::copy(one.weights, belief.weights.begin());
         beliefs_.emplace(one.job, belief);

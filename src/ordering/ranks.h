@@ -51,9 +51,9 @@ class Ranks {
     bool set_rules(const model::OrderRules& rules);
     const model::OrderRules& rules() const { return rules_; }
 
-    // What happens, each once, in order of time. `kin`: the same number for jobs of one project and
-    // user. A job that has neither been submitted here nor restored is not known and ranks first.
-    void submitted(const Standing& job, ProjectId project, std::uint64_t kin);
+    // What happens, each once, in order of time. A job that has neither been submitted here nor
+    // restored is not known and ranks first.
+    void submitted(const Standing& job, ProjectId project, const Likenesses& alike);
     void changed(const Standing& job);  // it has started, stopped, or may run or not
     void time_came(const Standing& job);  // of its next_change()
     void ended(const Standing& job);
@@ -76,7 +76,7 @@ class Ranks {
   private:
     struct Live {
         ProjectId project;
-        Kin::Place place;
+        Places places;
         std::int64_t asked = 0;  // thousandths of GPUs
         Crowd::Sums before;  // of its project, at its submission
         std::int8_t stage = 0;

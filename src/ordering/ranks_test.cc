@@ -34,7 +34,7 @@ class World {
         job.waits = true;
         job.width = width;
         job.submitted = job.waiting_since = job.since = now;
-        order.submitted(at(id), kProject, kin);
+        order.submitted(at(id), kProject, {kin, 0, 0});
         settle(id);
         return id;
     }

@@ -8,9 +8,7 @@ namespace {
 
 // What a sibling counts for that was submitted at the same time.
 constexpr std::int64_t kSiblingWeight = 8 * Ends::kJob;
-constexpr Duration kFar[] = {std::chrono::minutes(2), std::chrono::hours(1), std::chrono::hours(24),
-                             std::chrono::hours(24) * 365 * 100};
-static_assert(std::size(kFar) == kReaches);
+constexpr std::array kReaches = reaches();
 
 template <std::size_t kCount>
 void add(std::array<std::int32_t, kCount>& sums, const std::array<std::int32_t, kCount>& more) {
@@ -26,21 +24,33 @@ std::array<std::int32_t, kCount> divided(std::array<std::int32_t, kCount> weight
 
 }  // namespace
 
-std::size_t nearness(const Kin::Near& near, std::span<const Kin::Course> courses) {
+void Knowledge::learn(Likeness likeness, const Kin::Near& near,
+                      std::span<const Kin::Course> courses) {
     Duration nearest = Duration::max();
     for (std::size_t other = 0; other < near.siblings.size(); ++other) {
         if (courses[other] == Kin::Course{} || other == near.self) continue;
         nearest = std::min(nearest, near.apart(other));
     }
-    return static_cast<std::size_t>(std::ranges::lower_bound(kFar, nearest) - std::begin(kFar));
+    const bool has_kin = nearest < Duration::max();
+    if (likeness == Likeness::Name) tells_name_ = has_kin;
+    if (likeness == Likeness::Command) tells_command_ = has_kin;
+    if (likeness != Likeness::User) return;
+    static_assert(kReaches[kNearnesses - 2].alike == Likeness::User);
+    static_assert(kReaches[kNearnesses - 1].alike != Likeness::User);
+    nearness_ = 0;
+    while (nearness_ + 1 < kNearnesses && kReaches[nearness_].far < nearest) ++nearness_;
 }
 
-void Views::learn(const Kin::Near& near, std::span<const Kin::Course> courses) {
-    nearness_ = ordering::nearness(near, courses);
+void Views::learn(Likeness likeness, const Kin::Near& near, std::span<const Kin::Course> courses) {
+    knowledge_.learn(likeness, near, courses);
+    if (!knowledge_.tells(likeness)) return;
     for (std::size_t other = 0; other < near.siblings.size(); ++other) {
         if (courses[other] == Kin::Course{} || other == near.self) continue;
-        count(courses[other], weights(near.apart(other)));
+        count(courses[other], weights(likeness, near.apart(other)));
     }
+}
+
+void Views::all_learned() {
     ByReach seen;
     seen.fill(kWidthWeight);
     for (std::size_t step = kSizeSteps; step-- > 0; add(seen, reached_[step])) {
@@ -49,10 +59,11 @@ void Views::learn(const Kin::Near& near, std::span<const Kin::Course> courses) {
     }
 }
 
-Views::ByReach Views::weights(Duration apart) {
-    ByReach weights;
-    for (std::size_t reach = 0; reach < kReaches; ++reach) {
-        const std::int64_t far = kFar[reach].count();
+Views::ByReach Views::weights(Likeness likeness, Duration apart) {
+    ByReach weights{};
+    for (std::size_t reach = 0; reach < kReaches.size(); ++reach) {
+        if (kReaches[reach].alike != likeness) continue;
+        const std::int64_t far = kReaches[reach].far.count();
         weights[reach] = static_cast<std::int32_t>(kSiblingWeight * far / (far + apart.count()));
     }
     return weights;
@@ -70,11 +81,14 @@ void Views::count(Kin::Course course, const ByReach& weights) {
 
 std::array<std::int32_t, kExperts> Views::hazards(std::size_t step) const {
     const std::int32_t general = (*width_)[step];
-    std::array<std::int32_t, kExperts> hazards{(*all_)[step], general};
-    for (std::size_t reach = 0; reach < kReaches; ++reach) {
+    std::array<std::int32_t, kExperts> hazards;
+    hazards.fill(general);
+    hazards[0] = (*all_)[step];
+    for (std::size_t reach = 0; reach < kReaches.size(); ++reach) {
+        if (!knowledge_.tells(kReaches[reach].alike)) continue;
         const std::int64_t ends =
             ended_[step][reach] * kSure + std::int64_t{kWidthWeight} * general;
-        hazards[2 + reach] = static_cast<std::int32_t>(ends / seen_[step][reach]);
+        hazards[kGeneral + reach] = static_cast<std::int32_t>(ends / seen_[step][reach]);
     }
     return hazards;
 }

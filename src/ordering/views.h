@@ -4,25 +4,81 @@
 //
 //   all            all jobs
 //   width          those that ask as many GPUs
-//   kin            those of the same project and user of that width, near in time (kin.h): the
-//                  further apart in submission, the less they weigh. There are four, for whom two
-//                  minutes, an hour or a day is far, or nothing.
+//   kin            those of that width that are alike in user, name or command (likeness.h), near
+//                  in time (kin.h): the further apart in submission, the less they weigh. There
+//                  are several, for whom another time is far: two minutes, an hour, a day, or
+//                  nothing.
 //
-// The more special one goes by the more general one where it has seen little.
+// The more special one goes by the more general one where it has seen little; where names or
+// commands tell nothing they have no say.
 #pragma once
+
+#include <chrono>
 
 #include "ordering/hazards.h"
 #include "ordering/kin.h"
+#include "ordering/likeness.h"
 
 namespace berth::ordering {
 
-// How many there are: kin's, and those two in general.
-inline constexpr std::size_t kReaches = 4;
-inline constexpr std::size_t kExperts = 2 + kReaches;
+// What is far for an expert that goes by kin.
+struct Reach {
+    Likeness alike;
+    Duration far;
+};
+inline constexpr Duration kDay = std::chrono::hours(24);
+inline constexpr Duration kAnyTime = kDay * 365 * 100;
+// Only functions read it, so that none of it is a global that could be written.
+constexpr std::array<Reach, 8> reaches() {
+    return {{{Likeness::User, std::chrono::minutes(2)},
+             {Likeness::User, std::chrono::hours(1)},
+             {Likeness::User, kDay},
+             {Likeness::User, kAnyTime},
+             {Likeness::Name, kDay},
+             {Likeness::Name, kAnyTime},
+             {Likeness::Command, kDay},
+             {Likeness::Command, kAnyTime}}};
+}
+inline constexpr std::size_t kGeneral = 2;  // experts that do not go by kin
+inline constexpr std::size_t kExperts = kGeneral + reaches().size();
 
-// The first reach for which the nearest of a job's kin that tell something is not far; kReaches
-// when there is none.
-std::size_t nearness(const Kin::Near& near, std::span<const Kin::Course> courses);
+// What is known of a job, as far as it matters whom to believe: the first of the reaches of its
+// user for which the nearest of its kin that tell something is not far; whether its name tells
+// something; whether its command does.
+class Knowledge {
+  public:
+    static constexpr std::size_t kNearnesses = 5;  // the last: there is nobody
+    static constexpr std::size_t kKinds = kNearnesses * 4;
+
+    constexpr Knowledge() = default;
+    constexpr explicit Knowledge(std::size_t number)
+        : nearness_(number % kNearnesses),
+          tells_name_(number / kNearnesses % 2 == 1),
+          tells_command_(number / kNearnesses / 2 == 1) {}
+
+    void learn(Likeness likeness, const Kin::Near& near, std::span<const Kin::Course> courses);
+
+    constexpr std::size_t number() const {
+        const std::size_t tells = (tells_name_ ? 1U : 0U) + (tells_command_ ? 2U : 0U);
+        return nearness_ + kNearnesses * tells;
+    }
+    constexpr bool tells(Likeness likeness) const {
+        return likeness == Likeness::User   ? nearness_ + 1 < kNearnesses
+               : likeness == Likeness::Name ? tells_name_
+                                            : tells_command_;
+    }
+    // Of names and commands that tell nothing nobody is asked.
+    constexpr bool has_say(std::size_t expert) const {
+        if (expert < kGeneral) return true;
+        const Likeness alike = reaches()[expert - kGeneral].alike;
+        return alike == Likeness::User || tells(alike);
+    }
+
+  private:
+    std::size_t nearness_ = kNearnesses - 1;
+    bool tells_name_ = false;
+    bool tells_command_ = false;
+};
 
 // What kin tell is kept as counts by step. Learning costs O((kin near + steps) x reaches).
 class Views {
@@ -32,18 +88,20 @@ class Views {
         for (ByReach& seen : seen_) seen.fill(kWidthWeight);
     }
 
-    // Once. `courses`: how far each of those near the job had come.
-    void learn(const Kin::Near& near, std::span<const Kin::Course> courses);
+    // Each likeness once, then all_learned(). `courses`: how far each of those near the job had
+    // come.
+    void learn(Likeness likeness, const Kin::Near& near, std::span<const Kin::Course> courses);
+    void all_learned();
 
     // Of each expert.
     std::array<std::int32_t, kExperts> hazards(std::size_t step) const;
-    std::size_t nearness() const { return nearness_; }
+    const Knowledge& knowledge() const { return knowledge_; }
 
   private:
-    using ByReach = std::array<std::int32_t, kReaches>;  // weights of jobs
+    using ByReach = std::array<std::int32_t, reaches().size()>;  // weights of jobs
     static constexpr std::int32_t kWidthWeight = Ends::kJob;  // what `width` counts for
 
-    static ByReach weights(Duration apart);
+    static ByReach weights(Likeness likeness, Duration apart);
     void count(Kin::Course course, const ByReach& weights);
 
     const Hazards* all_;
@@ -51,7 +109,7 @@ class Views {
     // Of each step: who ended in it; who got to it, as far as is known no further.
     std::array<ByReach, kSizeSteps> ended_{}, reached_{};
     std::array<ByReach, kSizeSteps> seen_;  // who got to its end, or ended in it; and `width`
-    std::size_t nearness_ = kReaches;
+    Knowledge knowledge_;
 };
 
 }  // namespace berth::ordering

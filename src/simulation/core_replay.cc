@@ -117,8 +117,9 @@ class CorePlayer {
             if (next.submitted > now_) return {};
             const auto ticket = static_cast<Ticket>(submitted_);
             live(ticket).left = next.work;
-            const model::JobSubmitted submitted{
-                id_of(ticket), spec_of(next, node_size(next), experiment_), next.user, {}};
+            const model::JobSubmitted submitted{id_of(ticket),
+                                                spec_of(next, node_size(next), experiment_),
+                                                next.user, next.command};
             if (const auto possible = lifecycle::check(state_, submitted); !possible) {
                 return base::invalid("job " + std::to_string(submitted_ + 1) +
                                      " of the trace: " + possible.error().message);

@@ -32,9 +32,10 @@ struct TraceJob {
     TimePoint submitted;  // the first job of a trace is at 0 unless the trace says otherwise
     Duration work{};      // run time when alone
     std::int32_t gpus = 1;
-    std::string project;
-    std::string user;
-    std::string name;
+    std::string project = {};
+    std::string user = {};
+    std::string name = {};
+    std::string command = {};  // no public trace tells it
     model::JobKind kind = model::JobKind::Train;
     std::string pool = {};  // of a cluster with pools; empty = its default pool
     Profile profile{};

@@ -133,7 +133,7 @@ class Server {
             model::Submission submission;
             submission.spec =
                 simulation::spec_of(job, experiment_.cluster.nodes.front().gpus, experiment_);
-            submission.launch.command = {"train"};
+            submission.launch.command = {job.command};
             submission.launch.workdir = "/";
             submission.launch.user = job.user;
             controller_->submit(submission, [](const auto& outcome) { REQUIRE(outcome); });
@@ -203,6 +203,7 @@ simulation::Trace random_trace(base::Rng& rng, int gpus) {
         job.gpus = static_cast<std::int32_t>(rng.chance(1, 2) ? 1 : rng.between(1, gpus));
         job.work = seconds(rng.chance(1, 2) ? rng.between(1, 600) : rng.between(600, 40'000));
         job.user = std::string(1, static_cast<char>('s' + rng.between(0, 2)));
+        job.command = "train";
         job.name = "run-" + std::to_string(rng.between(0, 3));
         trace.push_back(job);
     }
