@@ -7,9 +7,11 @@
 // restarted from the text of a snapshot, at any event. After each event all jobs have the same
 // ranks, and the same next times at which these may change; at the end all three have learned the
 // same, word for word.
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "codec/event_log.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "seeds.h"
 
+#include <algorithm>
 #include <charconv>
 #include <iostream>
 #include <string_view>
