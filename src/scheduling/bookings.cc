@@ -83,8 +83,13 @@ std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::
 // Started, or promised its GPUs.
 bool is_served(const Job& job) { return job.active > 0 || !job.is_waiting(); }
 
-bool is_within_fair_share(const PoolView& view, ProjectId project, MilliGpu amount) {
-    return view.allocated(project) + amount <= view.shares.fair[project.index()];
+// What a project has to so much more.
+enum class Right { None, FairShare, Quota };
+
+Right right_to(const PoolView& view, ProjectId project, MilliGpu amount) {
+    const MilliGpu held = view.allocated(project) + amount;
+    if (held <= view.quota(project)) return Right::Quota;
+    return held <= view.shares.fair[project.index()] ? Right::FairShare : Right::None;
 }
 
 // Of those of one project that ranks tell apart; not valid when none waits.
@@ -243,12 +248,12 @@ bool Bookings::comes_before(const Job& job, const Job& booked) const {
     const bool is_older =
         !only_grows && std::pair(job.created, job.id) < std::pair(booked.created, booked.id);
     const auto wanted_by = [&](const Job& of) { return ask_gpus(*view_, of, of.ask()); };
-    const bool right = is_within_fair_share(*view_, job.project, wanted_by(job));
+    const Right right = right_to(*view_, job.project, wanted_by(job));
     if (job.project == booked.project) {
         if (only_grows) return false;
         // Its project's own work may have to end first, but is it within the share even then?
         const bool exceeds = wanted_by(booked) > view_->shares.fair[booked.project.index()];
-        if (right && exceeds) return true;
+        if (right != Right::None && exceeds) return true;
         // Who may not be paused has no rank; else the next one of those would always be before.
         if (has_ranks(view_->policy) && job.preemptible != booked.preemptible) {
             return job.priority != booked.priority ? job.priority > booked.priority : is_older;
@@ -256,8 +261,8 @@ bool Bookings::comes_before(const Job& job, const Job& booked) const {
         return job.precedence() > booked.precedence() ||
                (job.precedence() == booked.precedence() && is_older);
     }
-    return right == is_within_fair_share(*view_, booked.project, wanted_by(booked)) ? is_older
-                                                                                    : right;
+    const Right of_booked = right_to(*view_, booked.project, wanted_by(booked));
+    return right == of_booked ? is_older : right > of_booked;
 }
 
 bool Bookings::keep_share_from(const Job& job) const {
@@ -270,7 +275,7 @@ bool Bookings::keep_share_from(const Job& job) const {
         const MilliGpu wanted = ask_gpus(*view_, first, first.ask());
         const MilliGpu asks = ask_gpus(*view_, job, job.ask());
         return asks < wanted && wanted <= fair &&
-               !is_within_fair_share(*view_, job.project, asks + wanted);
+               right_to(*view_, job.project, asks + wanted) == Right::None;
     });
 }
 

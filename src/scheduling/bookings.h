@@ -18,10 +18,10 @@
 //               longer, runs as long again as it has, at least a minute. Services do not end.
 //   who may     use the idle ones: jobs as large or larger, which take their turn; jobs that by
 //               what they declared end before the booking begins; jobs the booked one has to give
-//               way to: a project within its fair share where the booked job's is not, older ones,
-//               and in its own project those of higher priority, those within the share if the
-//               gang is larger than it, and, where jobs are told apart by ranks, all that may be
-//               paused: it is not for a booking to hold GPUs against those
+//               way to: a project within its quota where the booked job's is not, within its fair
+//               share likewise, older ones, and in its own project those of higher priority, those
+//               within the share if the gang is larger than it, and, where jobs are told apart by
+//               ranks, all that may be paused: it is not for a booking to hold GPUs against those
 //   and share   the project's own later jobs also leave it so much of its fair share as the gang
 //               needs: who has spent his share on small jobs would have no right to the large one
 //

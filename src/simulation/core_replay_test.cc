@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does the real core, in virtual time, keep what quotas promise? Small streams worked out by hand,
-// then random ones under both profiles, each checked by the audit.
+// Does the real core, in virtual time, keep what quotas promise? Small streams worked out by hand;
+// random ones: tests/properties/streams.cc.
 #include "simulation/core_replay.h"
 
 #include <doctest/doctest.h>
 
-#include "base/rng.h"
 #include "simulation/core_audit.h"
-#include "simulation/metrics.h"
 #include "simulation/quota_figures.h"
 
 namespace berth::simulation {
@@ -234,89 +232,6 @@ TEST_CASE("a project's demand within its quota is taken in its own order") {
     CHECK(waits[1].longest == seconds(30));
     CHECK(play.run.replay.jobs[2].first_start == base::at_ms(50'000));
     CHECK(play.run.replay.jobs[3].first_start <= base::at_ms(60'000));
-}
-
-TEST_CASE("random streams end, and demand within quotas waits no longer than the grace") {
-    double longest_by_classic = 0;
-    for (std::uint64_t seed = 1; seed <= 600; ++seed) {
-        base::Rng rng(seed);
-        const int gpus = 8;
-        const int first = static_cast<int>(rng.between(0, gpus));
-        CorePlay play{{},
-                      cluster(2, gpus / 2,
-                              {project("a", first), project("b", gpus - first), project("c", 0)})};
-        play.restart_cost = seconds(rng.between(0, 90));
-        play.save_time = seconds(rng.chance(1, 2) ? 60 : rng.between(0, 60));
-        for (int at = 0, left = 80; left > 0; --left) {
-            at += static_cast<int>(rng.between(0, 2000));
-            const std::string name(1, static_cast<char>('a' + rng.between(0, 2)));
-            const auto width = static_cast<std::int32_t>(rng.between(1, gpus));
-            play.trace.push_back(job(at, static_cast<int>(rng.between(1, 10'000)), width, name));
-        }
-        play.placement = seed % 2 == 0 ? Placement::Count : Placement::Nodes;
-        std::vector<model::Policy> policies{model::berth_policy()};
-        // The others were here first.
-        if (seed <= 150) policies.resize(4, policies.front());
-        if (seed <= 150) {
-            policies[1].order.by = model::JobOrder::ByLevels;
-            policies[2].order.by = model::JobOrder::Age;
-            policies[3] = model::classic_policy();
-        }
-        for (const model::Policy& policy : policies) {
-            const std::string profile = policy.sticky_plans ? "berth" : "classic";
-            INFO("seed " << seed << ", " << profile << ", order "
-                         << static_cast<int>(policy.order.by));
-            play.policy = policy;
-            play.go();
-            CHECK(measure(play.experiment().plain(), play.run.replay).finished ==
-                  play.trace.size());
-            for (const ProjectFigures& figures : play.figures()) {
-                const double waited = figures.longest_in_quota_wait_s;
-                if (policy.sticky_plans && play.placement == Placement::Count) CHECK(waited <= 60);
-                if (!policy.sticky_plans) longest_by_classic = std::max(longest_by_classic, waited);
-            }
-        }
-    }
-    CHECK(longest_by_classic > 60);
-}
-
-TEST_CASE("... in departments and pools too, with builds and services that are never paused") {
-    constexpr model::JobKind kKinds[] = {model::JobKind::Train, model::JobKind::Train,
-                                         model::JobKind::Train, model::JobKind::Build,
-                                         model::JobKind::Inference};
-    for (std::uint64_t seed = 1; seed <= 300; ++seed) {
-        INFO("seed " << seed);
-        base::Rng rng(seed);
-        model::Project top, other;
-        top.name = "top";
-        other.name = "other";
-        CorePlay play{{},
-                      cluster(4, 4,
-                              {top, other, project("a", 2), project("b", 2), project("c", 3),
-                               project("d", 1)})};
-        play.description.pools.push_back(
-            {.name = "fast", .labels = {{"is", "fast"}}, .exchange = {}});
-        for (int i : {2, 3})
-            play.description.nodes[static_cast<std::size_t>(i)].labels["is"] = "fast";
-        for (model::Project& one : play.description.projects) {
-            if (one.name.size() > 1) continue;
-            one.parent = one.name < "c" ? "top" : "other";
-            one.pools["fast"] = one.rights;
-        }
-        play.placement = Placement::Count;
-        play.policy.bookings_max = 0;  // its own project's gang may book before a younger job
-        if (rng.chance(1, 2)) play.policy.order.by = model::JobOrder::Age;
-        play.save_time = play.policy.pause_grace;
-        for (int at = 0, left = 120; left > 0; --left) {
-            at += static_cast<int>(rng.between(0, 1500));
-            const std::string name(1, static_cast<char>('a' + rng.between(0, 3)));
-            const auto width = static_cast<std::int32_t>(rng.between(1, 4));
-            play.trace.push_back(job(at, static_cast<int>(rng.between(1, 10'000)), width, name));
-            if (rng.chance(1, 2)) play.trace.back().pool = "fast";
-            play.trace.back().kind = kKinds[rng.index(std::size(kKinds))];
-        }
-        play.go();
-    }
 }
 
 }  // namespace berth::simulation

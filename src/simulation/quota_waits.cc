@@ -13,7 +13,7 @@ namespace {
 using base::MilliGpu;
 using reference::Ticket;
 
-enum class What { Frees, Waits, Takes };
+enum class What { Frees, Waits, Takes, MayBook };
 
 struct Step {
     TimePoint at;
@@ -35,9 +35,12 @@ struct InLine {
 std::vector<Step> steps_of(const Accounts& accounts, const CoreExperiment& experiment,
                            const CoreReplay& run) {
     std::vector<Step> steps;
+    const auto waits = [&](Ticket job, TimePoint from) {
+        steps.push_back({from, What::Waits, job, MilliGpu{0}});
+        steps.push_back({from + experiment.policy.booking_after, What::MayBook, job, MilliGpu{0}});
+    };
     for (std::size_t number = 0; number < experiment.trace.size(); ++number) {
-        steps.push_back({experiment.trace[number].submitted, What::Waits,
-                         static_cast<Ticket>(number), MilliGpu{0}});
+        waits(static_cast<Ticket>(number), experiment.trace[number].submitted);
     }
     for (std::size_t at = 0; at < run.replay.stays.size(); ++at) {
         const Stay& stay = run.replay.stays[at];
@@ -45,19 +48,19 @@ std::vector<Step> steps_of(const Accounts& accounts, const CoreExperiment& exper
         steps.push_back({stay.from, What::Takes, stay.job, amount});
         steps.push_back({stay.to, What::Frees, stay.job, amount});
         const auto& end = run.replay.jobs[static_cast<std::size_t>(stay.job)].end;
-        if (end != stay.to) {
-            steps.push_back({stay.to, What::Waits, stay.job, MilliGpu{0}});
-        }
+        if (end != stay.to) waits(stay.job, stay.to);
     }
     std::ranges::stable_sort(
         steps, {}, [](const Step& step) { return std::tuple(step.at, step.what, step.job); });
+    while (!steps.empty() && steps.back().what == What::MayBook) steps.pop_back();
     return steps;
 }
 
 // One project in one pool.
 class Line {
   public:
-    void join(InLine who, MilliGpu asks) { waiting_[who] = asks; }
+    // `may_book`: from then on it may book GPUs that younger jobs leave it (scheduling/bookings.h).
+    void join(InLine who, MilliGpu asks, TimePoint may_book) { waiting_[who] = {asks, may_book}; }
     void start(InLine who) {
         waiting_.erase(who);
         has_started_ = true;
@@ -70,7 +73,8 @@ class Line {
                     const Count& count, InQuotaWait& longest) {
         const bool is_anew = std::exchange(has_started_, false) && !is_by_age;
         std::map<Ticket, TimePoint> within;
-        for (const Ticket job : is_by_age ? first_by_age(quota, room) : first_ones(quota, room)) {
+        for (const Ticket job :
+             is_by_age ? first_by_age(now, quota, room) : first_ones(quota, room)) {
             const auto known = within_since_.find(job);
             within[job] = known == within_since_.end() || is_anew ? now : known->second;
         }
@@ -83,11 +87,17 @@ class Line {
     }
 
   private:
-    std::vector<Ticket> first_by_age(MilliGpu quota, MilliGpu room) const {
+    struct Waiting {
+        MilliGpu asks{0};
+        TimePoint may_book;
+    };
+
+    std::vector<Ticket> first_by_age(TimePoint now, MilliGpu quota, MilliGpu room) const {
         std::vector<Ticket> first;
-        for (const auto& [who, asks] : waiting_) {
-            if (asks > quota) continue;
-            room -= asks;
+        for (const auto& [who, one] : waiting_) {
+            if (one.asks > quota && one.may_book <= now) break;
+            if (one.asks > quota) continue;
+            room -= one.asks;
             if (room < MilliGpu{0}) break;
             first.push_back(who.job);
         }
@@ -98,17 +108,17 @@ class Line {
     std::vector<Ticket> first_ones(MilliGpu quota, MilliGpu room) const {
         std::vector<Ticket> first;
         int priority = 0;
-        for (const auto& [who, asks] : waiting_) {
-            if (asks > quota) continue;
+        for (const auto& [who, one] : waiting_) {
+            if (one.asks > quota) continue;
             if (first.empty()) priority = who.priority;
             if (who.priority < priority) break;
-            if (asks > room) return {};
+            if (one.asks > room) return {};
             first.push_back(who.job);
         }
         return first;
     }
 
-    std::map<InLine, MilliGpu> waiting_;  // and what it asks
+    std::map<InLine, Waiting> waiting_;
     std::map<Ticket, TimePoint> within_since_;
     bool has_started_ = false;  // one of them, since it was looked at
 };
@@ -127,7 +137,10 @@ class Lines {
         const InLine who{model::default_priority(job(step.job).kind), step.job};
         const std::vector<Account> path = accounts_.path_of(account);
         switch (step.what) {
-            case What::Waits: lines_[account].join(who, accounts_.asked(step.job)); break;
+            case What::Waits:
+                lines_[account].join(who, accounts_.asked(step.job), may_book(step));
+                break;
+            case What::MayBook: break;
             case What::Takes: lines_[account].start(who); [[fallthrough]];
             case What::Frees:
                 for (const Account& one : path) {
@@ -159,6 +172,15 @@ class Lines {
   private:
     const TraceJob& job(Ticket ticket) const {
         return experiment_.trace[static_cast<std::size_t>(ticket)];
+    }
+
+    // Above its project's quota a job that cannot be paused never starts.
+    TimePoint may_book(const Step& waits) const {
+        const TraceJob& of = job(waits.job);
+        const bool is_gang = of.gpus > 1 && of.kind == model::JobKind::Train;
+        const bool are_booked = experiment_.policy.bookings_max > 0;
+        return is_gang && are_booked ? waits.at + experiment_.policy.booking_after
+                                     : TimePoint::max();
     }
 
     void look_again(TimePoint now, Account account, MilliGpu room) {
