@@ -497,7 +497,40 @@ class Simulating(ServerCase):
             self.assertIn("alone", simulate("--policy", "age", "--packing", "muri",
                                             code=124).stderr)
             self.assertIn("--save-time", simulate("--save-time", "1s", code=124).stderr)
-            self.assertIn("no column", simulate("--format", "philly", code=2).stderr)
+            self.assertIn('missing column "timestamp" (submit), "duration" (duration)',
+                          simulate("--format", "philly", code=2).stderr)
+
+    def test_traces_of_ones_own_are_read_and_what_is_no_job_is_noted(self):
+        with tempfile.TemporaryDirectory(prefix="b") as folder:
+            trace = pathlib.Path(folder) / "trace"
+
+            def simulate(*words, code=0):
+                done = self.server.berth("simulate", "--trace", str(trace), "--nodes", "1x4",
+                                         *words, "--json", check=False)
+                self.assertEqual(done.returncode, code, done.stderr)
+                return done
+
+            trace.write_text(
+                "JobID|Submit|Elapsed|AllocTRES|User\n"
+                "1|2024-05-01T10:00:00|00:10:00|cpu=8,gres/gpu=4|maria\n"
+                "1.batch|2024-05-01T10:00:00|00:10:00|cpu=8,gres/gpu=4|\n"
+                "2|2024-05-01T10:00:30|00:10:00|cpu=8|tom\n")
+            done = simulate()
+            self.assertEqual(json.loads(done.stdout)[0]["avg_jct_s"], 600)
+            self.assertEqual(done.stderr, f"note: {trace}: 2 rows left out: 1 without GPUs, "
+                                          "1 step of another job\n")
+            trace.write_bytes(b"\xef\xbb\xbfBegin;GPU count;Run time\r\n2024-05-01;4;1h\r\n")
+            done = simulate("--columns", "submit=begin,gpus=gpu count,duration=run time")
+            self.assertEqual(json.loads(done.stdout)[0]["avg_jct_s"], 3600)
+            self.assertEqual(done.stderr, "")
+            error = simulate(code=2).stderr
+            for part in ('found "Begin", "GPU count", "Run time"', "berth (submit_s duration_s gpus)",
+                         "try  --columns submit=NAME"):
+                self.assertIn(part, error)
+            self.assertIn("wanted FIELD=COLUMN", simulate("--columns", "x=y", code=124).stderr)
+            self.assertIn("found no column of projects", simulate(
+                "--columns", "submit=begin,gpus=gpu count,duration=run time", "--project", "a",
+                code=2).stderr)
 
     def test_gpus_of_several_models_are_chosen_by_measured_speed(self):
         with tempfile.TemporaryDirectory(prefix="b") as folder:
