@@ -310,7 +310,7 @@ const Verb simulate_verb{
         "    shockwave  arrival_time_s duration_s scale_factor\n"
         "  Others:  --columns submit=Begin,gpus=\"GPU count\",duration=Runtime,project=Team\n"
         "  Submitted: seconds, or 2024-05-01T12:30:00Z (no zone: UTC). Duration: seconds,\n"
-        "  02:03:04, 1-02:03:04 or 1h30m. GPUs: 4, or gres/gpu=4 among Slurm's resources.\n"
+        "  02:03:04, 1-02:03:04 or 1h30m. GPUs: 4, 0.5, or gres/gpu=4 as Slurm writes it.\n"
         "  Rows without GPUs or duration are left out, and counted in a note.\n"
         "\n"
         "  --policy: learned, levels, age or classic; settings follow after colons, as in\n"

@@ -74,6 +74,18 @@ Outcome<std::optional<simulation::SpeedTable>> read_speeds(const Arguments& argu
     return std::move(*speeds);
 }
 
+Success check_are_whole(const simulation::Trace& trace) {
+    const auto part = std::ranges::find_if_not(trace, &simulation::TraceJob::is_whole);
+    if (part == trace.end()) return {};
+    return refuse(kBadInput,
+                  "--reference: job " + std::to_string(part - trace.begin() + 1) +
+                      (part->name.empty() ? "" : " \"" + part->name + "\"") + ", submitted at " +
+                      base::format(part->submitted.time_since_epoch()) + ", asks " +
+                      base::format_gpus(part->amount()) +
+                      ", and these orders hand out whole GPUs only",
+                  "--policy alone, or a trace of whole GPUs");
+}
+
 }  // namespace
 
 Outcome<std::string> read_unpacked(const std::string& file) {
@@ -85,6 +97,7 @@ Outcome<std::string> read_unpacked(const std::string& file) {
 }
 
 Success read_reference(const Arguments& arguments, ReferenceWishes& wanted) {
+    if (const auto whole = check_are_whole(wanted.trace); !whole) return whole;
     const std::string packing = arguments.text("packing");
     if (packing == "pairs") wanted.packing = simulation::Packing::Pairs;
     if (packing == "muri") wanted.packing = simulation::Packing::Muri;

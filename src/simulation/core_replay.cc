@@ -164,7 +164,7 @@ class CorePlayer {
         for (const model::TaskPlacement& task : state_.jobs.at(id_of(ticket)).tasks) {
             add_gpus(task);
         }
-        gpus_used_ -= job(ticket).gpus;
+        gpus_used_ -= job(ticket).amount();
         one.left -= std::max(asked - one.since - one.restart, Duration{});
         record(ticket).held += now_ - one.since;
         one.runs = false;
@@ -228,7 +228,7 @@ class CorePlayer {
         one.runs = true;
         one.since = now_;
         due_.push({now_ + one.restart + one.left, ticket, ++one.turn, What::End});
-        gpus_used_ += job(ticket).gpus;
+        gpus_used_ += job(ticket).amount();
         --waiting_;
     }
 
@@ -245,7 +245,7 @@ class CorePlayer {
     std::size_t submitted_ = 0;
     std::size_t finished_ = 0;
     std::int32_t waiting_ = 0;
-    std::int32_t gpus_used_ = 0;
+    base::MilliGpu gpus_used_{0};
     std::optional<TimePoint> wake_up_;
     bool is_changed_ = false;
     TimePoint now_;
@@ -295,6 +295,7 @@ model::JobSpec spec_of(const TraceJob& job, int gpus_per_node, const CoreExperim
     spec.request.gpus = is_by_nodes ? std::gcd(job.gpus, std::max(gpus_per_node, 1)) : 1;
     if (is_by_nodes && job.gpus <= gpus_per_node) spec.request.gpus = job.gpus;
     spec.tasks_min = spec.tasks_max = job.gpus / spec.request.gpus;
+    spec.request.share = job.share;
     return spec;
 }
 

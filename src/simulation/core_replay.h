@@ -7,7 +7,9 @@
 //
 // The model: as in replay.h, and a job that is asked to leave holds its GPUs for `save_time` more,
 // without progress. By Nodes a job is one task where a node of its pool has as many GPUs, else
-// equal tasks, as large as divides both; by Count every task has one GPU.
+// equal tasks, as large as divides both; by Count every task has one GPU. A part of a GPU is a
+// share, which costs the job nothing of its speed: what the trace says it takes, it takes with
+// that.
 //
 // Trusts: the audit says whether it came true (core_audit.h).
 // Cost: one decision a moment.

@@ -465,7 +465,7 @@ void Player::remember() {
             common_change_ = std::min(common_change_, order_.next_change(standing(ticket)));
         }
     }
-    const Sample sample{now_, experiment_.machines.gpus() - free_.count(), waiting_};
+    const Sample sample{now_, base::gpus(experiment_.machines.gpus() - free_.count()), waiting_};
     if (result_.timeline.empty() || !result_.timeline.back().is_like(sample)) {
         result_.timeline.push_back(sample);
     }

@@ -58,7 +58,7 @@ struct JobRecord {
 // From `at` on, until the next.
 struct Sample {
     TimePoint at;
-    std::int32_t gpus_used = 0;
+    base::MilliGpu gpus_used{0};
     std::int32_t jobs_waiting = 0;
 
     bool is_like(const Sample& other) const {

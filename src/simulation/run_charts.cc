@@ -104,11 +104,11 @@ Chart completion_chart(const Experiment& experiment, std::span<const Run> runs) 
 
 Chart use_chart(const Experiment& experiment, std::span<const Run> runs, const Span& span) {
     Chart chart =
-        chart_over_time(runs, span, [](const Sample& at) { return double(at.gpus_used); });
+        chart_over_time(runs, span, [](const Sample& at) { return double(at.gpus_used.value); });
     chart.axes.title = "share of GPUs in use over time";
     chart.axes.y_text = percent_text;
     for (Line& line : chart.lines) {
-        for (Point& point : line.points) point.y /= experiment.machines.gpus();
+        for (Point& point : line.points) point.y /= 1000.0 * experiment.machines.gpus();
     }
     return chart;
 }

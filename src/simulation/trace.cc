@@ -60,7 +60,8 @@ class RowReader {
         const std::string_view asked = columns_.cell(row, TraceField::Gpus);
         if (asked.empty()) return left_out_as(left_out.without_gpus);
         const auto gpus = gpus_of(asked);
-        if (!gpus || gpus->value % kMilliPerGpu != 0) {
+        const bool is_part = gpus && *gpus < base::kWholeGpu && gpus->value > 0;
+        if (!gpus || (!is_part && gpus->value % kMilliPerGpu != 0)) {
             return wrong(row, TraceField::Gpus, kGpuForms);
         }
         const std::string_view took = columns_.cell(row, TraceField::Duration);
@@ -70,7 +71,8 @@ class RowReader {
         if (!at) return wrong(row, TraceField::Submit, kMomentForms);
         job.submitted = base::at_ms(*at);
         job.work = Duration{*work};
-        job.gpus = static_cast<std::int32_t>(gpus->value / kMilliPerGpu);
+        job.gpus = is_part ? 1 : static_cast<std::int32_t>(gpus->value / kMilliPerGpu);
+        if (is_part) job.share = *gpus;
         job.project = as_name(columns_.cell(row, TraceField::Project));
         job.user = as_name(columns_.cell(row, TraceField::User));
         job.name = as_name(columns_.cell(row, TraceField::Name));

@@ -25,7 +25,7 @@ using base::TimePoint;
 struct TraceJob {
     TimePoint submitted;  // the first job of a trace is at 0
     Duration work{};      // run time when alone
-    std::int32_t gpus = 1;
+    std::int32_t gpus = 1;  // that it holds something of
     std::string project = {};
     std::string user = {};
     std::string name = {};
@@ -33,6 +33,12 @@ struct TraceJob {
     model::JobKind kind = model::JobKind::Train;
     std::string pool = {};  // of a cluster with pools; empty = its default pool
     Profile profile{};
+    base::MilliGpu share = base::kWholeGpu;  // of its GPU; less than all only of a single one
+
+    bool is_whole() const { return share == base::kWholeGpu; }
+    base::MilliGpu amount() const { return share * gpus; }
+    // As figures count them: 0.5 of a GPU is half of one.
+    double gpu_count() const { return static_cast<double>(amount().value) / 1000; }
 };
 
 // In order of submission, equals in order of the file.

@@ -28,7 +28,8 @@ inline constexpr std::string_view kMomentForms =
     "seconds, or a date such as 2024-05-01 or 2024-05-01T12:30:00Z";
 inline constexpr std::string_view kDurationForms =
     "seconds, or a time such as 02:03:04, 1-02:03:04 or 1h30m";
-inline constexpr std::string_view kGpuForms = "a number of GPUs such as 4, or gres/gpu=4";
+inline constexpr std::string_view kGpuForms =
+    "whole GPUs such as 4, a part of one such as 0.5, or gres/gpu=4";
 
 // Milliseconds; negative ones are before 1970.
 std::optional<std::int64_t> moment_of(std::string_view text, TraceUnit unit);

@@ -195,13 +195,26 @@ TEST_CASE("a quoted cell may hold separators, quotes and line ends; errors count
     CHECK(trace[1].name.empty());
     CHECK(trace[2].name == "d\"e\"");
     const std::string header = "submit_s,duration_s,gpus,name\n";
-    CHECK(
-        error_of(header + "0,1,1,\"a\nb\"\n0,1,x,c\n") ==
-        "t.csv:4: column \"gpus\": found \"x\", wanted a number of GPUs such as 4, or gres/gpu=4");
+    CHECK(error_of(header + "0,1,1,\"a\nb\"\n0,1,x,c\n") ==
+          "t.csv:4: column \"gpus\": found \"x\", wanted whole GPUs such as 4, a part of one such "
+          "as 0.5, or gres/gpu=4");
     CHECK(error_of(header + "0,1,1,\"a\n") ==
           "t.csv:2: found a quote that is never closed, wanted \" at its end");
     CHECK(error_of(header + "0,1,1,\"a\"b\n") ==
           "t.csv:2: found \"b\" behind a closing quote, wanted a separator");
+}
+
+TEST_CASE("less than a GPU is a part of one, more is whole GPUs") {
+    const Trace trace = parse("submit_s,duration_s,gpus\n0,1,0.5\n1,1,2.0\n2,1,0.0001\n");
+    CHECK(trace[0].gpus == 1);
+    CHECK(trace[0].amount() == base::MilliGpu{500});
+    CHECK(trace[1].is_whole());
+    CHECK(trace[1].amount() == base::MilliGpu{2000});
+    CHECK(trace[2].amount() == base::MilliGpu{1});
+    CHECK(error_of("submit_s,duration_s,gpus\n0,1,1.5\n") ==
+          "t.csv:2: column \"gpus\": found \"1.5\", wanted whole GPUs such as 4, a part of one "
+          "such as "
+          "0.5, or gres/gpu=4");
 }
 
 TEST_CASE("a name of a trace becomes one that can stand in a table") {
@@ -242,9 +255,9 @@ TEST_CASE("an error says the line, the column, what was found and what is wanted
               "t.csv:2: column \"submit_s\": found \"" + std::string(moment) +
                   "\", wanted seconds, or a date such as 2024-05-01 or 2024-05-01T12:30:00Z");
     }
-    CHECK(
-        error_of(header + "1,2,-1\n") ==
-        "t.csv:2: column \"GPUs\": found \"-1\", wanted a number of GPUs such as 4, or gres/gpu=4");
+    CHECK(error_of(header + "1,2,-1\n") ==
+          "t.csv:2: column \"GPUs\": found \"-1\", wanted whole GPUs such as 4, a part of one such "
+          "as 0.5, or gres/gpu=4");
     CHECK(error_of(header + "1,2\n") ==
           "t.csv:2: found 2 cells, fewer than the line of column names; is it cut off?");
     CHECK(error_of("submit_s,duration_s,gpus,kind\n0,1,1,bild\n") ==

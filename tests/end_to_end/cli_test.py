@@ -527,6 +527,13 @@ class Simulating(ServerCase):
             for part in ('found "Begin", "GPU count", "Run time"', "berth (submit_s duration_s gpus)",
                          "try  --columns submit=NAME"):
                 self.assertIn(part, error)
+            columns = "submit=begin,gpus=gpu count,duration=run time"
+            trace.write_text("Begin,GPU count,Run time\n0,1.0,10\n0,0.5,60\n0,0.5,60\n")
+            done = simulate("--columns", columns, "--nodes", "1x2")
+            self.assertEqual(json.loads(done.stdout)[0]["max_jct_s"], 60)
+            self.assertIn("--reference: job 2, submitted at 0s, asks 0.5 GPUs, and these orders hand "
+                          "out whole GPUs only",
+                          simulate("--columns", columns, "--reference", "fifo", code=2).stderr)
             self.assertIn("wanted FIELD=COLUMN", simulate("--columns", "x=y", code=124).stderr)
             self.assertIn("found no column of projects", simulate(
                 "--columns", "submit=begin,gpus=gpu count,duration=run time", "--project", "a",

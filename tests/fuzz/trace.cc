@@ -40,6 +40,9 @@ void trace(std::string_view input) {
         for (const simulation::TraceJob& job : trace->jobs) {
             expect(job.submitted >= last, "jobs come in the order of their submission");
             expect(job.gpus >= 1 && job.work.count() > 0, "a job has GPUs and work");
+            const bool is_part = job.gpus == 1 && job.share.value > 0;
+            expect(is_part ? job.share <= base::kWholeGpu : job.is_whole(),
+                   "a job has whole GPUs, or a part of one");
             expect(job.name.empty() || model::is_name(job.name), "a name can stand in a table");
             last = job.submitted;
         }
