@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/simulate_progress.h"
 #include "cli/text_file.h"
 #include "simulation/audit.h"
 
@@ -130,10 +131,9 @@ Simulated simulate_reference(const Context& context, const ReferenceWishes& want
     Simulated done;
     done.run.policy = name;
     done.run.is_reference = true;
-    done.run.replay = simulation::replay(experiment, **order, [&](std::size_t finished) {
-        show_progress(context, name, finished, wanted.trace.size());
-    });
-    clear_progress(context);
+    ProgressLine line(context.err, name, wanted.trace);
+    done.run.replay = simulation::replay(experiment, **order, line.shown());
+    line.clear();
     done.run.metrics = simulation::measure(experiment, done.run.replay);
     const auto widest = std::ranges::max_element(wanted.trace, {}, &simulation::TraceJob::gpus);
     done.is_sound = tell_faults(

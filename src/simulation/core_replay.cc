@@ -21,7 +21,6 @@ using model::JobId;
 using reference::Ticket;
 
 constexpr const char* kOwner = "all";
-constexpr std::int64_t kDecisionsBetweenProgress = 4096;
 // A replay that decides so often for each job is not going to end.
 constexpr std::int64_t kDecisionsPerJobMax = 10'000;
 
@@ -50,7 +49,7 @@ class CorePlayer {
         }
     }
 
-    Result<CoreReplay> play(const std::function<void(std::size_t)>& progress) {
+    Result<CoreReplay> play(const OnProgress& on_progress) {
         const auto most = kDecisionsPerJobMax * static_cast<std::int64_t>(jobs_.size() + 1);
         while (const auto next = next_moment()) {
             now_ = *next;
@@ -59,7 +58,7 @@ class CorePlayer {
             decide();
             remember();
             if (result_.decisions >= most) return too_many_decisions();
-            if (progress && result_.decisions % kDecisionsBetweenProgress == 0) progress(finished_);
+            if (on_progress) on_progress({finished_, now_});
         }
         return std::move(result_);
     }
@@ -362,8 +361,7 @@ Result<Trace> trace_for(const Trace& trace, const model::Description& cluster) {
     return taken;
 }
 
-Result<CoreReplay> replay(const CoreExperiment& experiment,
-                          const std::function<void(std::size_t)>& progress) {
+Result<CoreReplay> replay(const CoreExperiment& experiment, const OnProgress& on_progress) {
     if (experiment.save_time > experiment.policy.pause_grace) {
         return base::invalid("a pause takes " + base::format(experiment.save_time) +
                              ", more than its grace of " +
@@ -371,7 +369,7 @@ Result<CoreReplay> replay(const CoreExperiment& experiment,
                              "; work would be lost, which is not simulated");
     }
     BERTH_TRY(state, lifecycle::from_description(experiment.cluster));
-    return CorePlayer(experiment, std::move(state)).play(progress);
+    return CorePlayer(experiment, std::move(state)).play(on_progress);
 }
 
 }  // namespace berth::simulation

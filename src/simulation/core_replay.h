@@ -58,8 +58,8 @@ Trace of_one_project(Trace trace);
 base::Result<Trace> trace_for(const Trace& trace, const model::Description& cluster);
 
 // Errors: Invalid, as of trace_for, which the trace has passed; Exhausted, when there is no end to
-// it. `progress`, now and then: jobs finished.
+// it.
 base::Result<CoreReplay> replay(const CoreExperiment& experiment,
-                                const std::function<void(std::size_t)>& progress = {});
+                                const OnProgress& on_progress = {});
 
 }  // namespace berth::simulation

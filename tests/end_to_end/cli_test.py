@@ -358,6 +358,20 @@ class Verbs(ServerCase):
         os.close(file)
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode()
 
+    def test_a_simulation_shows_how_far_it_is_on_a_terminal_alone(self):
+        with tempfile.TemporaryDirectory(prefix="b") as folder:
+            trace = pathlib.Path(folder) / "trace.csv"
+            trace.write_text("submit,duration,gpus\n50,100,1\n50,100,1\n")
+            words = ["simulate", "--trace", str(trace), "--nodes", "1x1"]
+            code, seen = self.on_terminal(*words, "--policy", "age", "--reference", "fifo",
+                                          environment={"NO_COLOR": "1"})
+            self.assertEqual(code, 0, seen)
+            for policy in ("age", "fifo"):
+                self.assertIn(f"\r\x1b[K{policy}: 0 of 2 jobs finished, 0s simulated", seen)
+            # What is left is the table alone.
+            self.assertIn("\r\x1b[KPOLICY", seen)
+            self.assertEqual(self.server.berth(*words).stderr, "")
+
     def test_colour_and_symbols_only_where_they_are_welcome(self):
         job = self.submit("-g", "8", "--", "sleep", "1000")
         self.server.wait_for_state(job, "running")
