@@ -230,8 +230,8 @@ void print_comparison(const Context& context, const Arguments& arguments,
     if (form == "json") return print(simulation::json_report(runs) + "\n");
     if (form == "html") {
         const std::string file = arguments.text("trace");
-        return print(simulation::html_report(
-            experiment, runs, "Policies compared on " + file.substr(file.rfind('/') + 1)));
+        const std::string name = file == "-" ? "a trace" : file.substr(file.rfind('/') + 1);
+        return print(simulation::html_report(experiment, runs, name));
     }
     print(simulate_table(runs, context.out));
     for (const simulation::Run& run : runs) {
