@@ -22,7 +22,8 @@ main{max-width:1160px;margin:0 auto;padding:2rem 1.25rem 3rem}
 h1{font-size:1.6rem;line-height:1.25;margin:0 0 .3rem}
 h2{font-size:1.15rem;margin:2.2rem 0 .2rem}
 p,figcaption,dd,caption,footer{color:var(--faint)}
-p{margin:.2rem 0}p.note{font-size:.85rem;margin-top:.5rem}p.lead{color:var(--ink);font-size:1.1rem;margin-top:.8rem}
+p{margin:.2rem 0}p.note{font-size:.85rem;margin-top:.5rem}
+p.lead{color:var(--ink);font-size:1.1rem;margin-top:.8rem}
 .wide{overflow-x:auto;margin-top:1rem}
 .wide:focus-visible,summary:focus-visible{outline:2px solid var(--c0);outline-offset:2px}
 table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums;width:100%}
