@@ -3,6 +3,7 @@
 // berth simulate: how would the jobs of a trace fare under these policies of a server, and under
 // orders that no server runs, side by side?
 #include <algorithm>
+#include <set>
 
 #include "cli/arguments.h"
 #include "cli/context.h"
@@ -17,26 +18,31 @@ namespace berth::cli {
 namespace {
 
 constexpr std::int32_t kGpusMax = 1'000'000;
+constexpr const char* kNameColumns = "--columns submit=NAME,gpus=NAME,duration=NAME, or ";
 
 constexpr Flag kSimulateFlags[] = {
-    {0, "trace", "FILE", "the jobs; may be gzipped, \"-\" is standard input", Completes::Files},
-    {0, "format", "NAME", "of the trace; told by its columns unless said", Completes::Choices,
-     "muri|tiresias|philly|shockwave|berth"},
-    {0, "nodes", "NxG,...", "N nodes of G GPUs each, all of one project; NxMODEL:G"},
-    {0, "quotas", "FILE", "or a cluster with projects, as for plan", Completes::Files},
-    {0, "policy", "A,B,...", "of a server: learned, levels, age, classic; learned"},
-    {0, "reference", "A,B,...", "with --nodes: orders no server runs, see below"},
-    {0, "project", "NAME", "only this project, or virtual cluster, of the trace"},
-    {0, "restart-cost", "TIME", "GPUs held idle at a start after a pause; 60s"},
-    {0, "save-time", "TIME", "GPUs held idle by a pause; 0s, with --quotas 30s"},
+    {0, "trace", "FILE", "jobs to replay; may be gzipped, \"-\" = standard input",
+     Completes::Files},
+    {0, "columns", "F=NAME,..", "own names of columns: submit=..,gpus=..,duration=.."},
+    {0, "format", "NAME", "format of the trace (default: told by its columns)", Completes::Choices,
+     "muri|tiresias|philly|shockwave|sacct|berth"},
+    {0, "nodes", "NxG,...", "N nodes of G GPUs each, all of one project"},
+    {0, "quotas", "FILE", "cluster with projects instead, as for berth plan", Completes::Files},
+    {0, "policy", "A,B,...", "policies of a server to compare (default: learned)"},
+    {0, "reference", "A,B,...", "orders no server runs, to compare with --nodes"},
+    {0, "project", "NAME", "only the jobs of this project, or virtual cluster"},
+    {0, "restart-cost", "TIME", "GPUs held idle when a job resumes (default: 60s)"},
+    {0, "save-time", "TIME", "GPUs held idle by a pause (default: 0s, quotas: 30s)"},
     {0, "placement", "RULE", "nodes: on few; count: any GPUs; profile: as it needs",
      Completes::Choices, "nodes|count|profile"},
-    {0, "packing", "RULE", "none; pairs or muri: jobs may share GPUs", Completes::Choices,
+    {0, "packing", "RULE", "jobs that may share GPUs: none, pairs or muri", Completes::Choices,
      "none|pairs|muri"},
-    {0, "speeds", "FILE", "measured spread, in pairs, by model, as Gavel's", Completes::Files},
-    {0, "models", "RULE", "of GPUs: any, fastest, or swap when that gains"},
+    {0, "speeds", "FILE", "measured speeds: spread, paired, by model, as Gavel's",
+     Completes::Files},
+    {0, "models", "RULE", "choice of model: any, fastest, or swap when it gains"},
     {0, "sizes", "FILE", "GPU-seconds of past jobs, for gittins", Completes::Files},
-    {'o', "output", "FORM", "table, json or html", Completes::Choices, "table|json|html"},
+    {'o', "output", "FORM", "table, json or html (default: table)", Completes::Choices,
+     "table|json|html"},
     {0, "json", "", "the same as -o json"},
 };
 
@@ -69,17 +75,51 @@ Outcome<simulation::Machines> read_machines(const std::string& text) {
     return simulation::Machines(std::move(models));
 }
 
+// "vision, nlp and 3 more", of those that the trace names.
+std::string projects_of(const simulation::Trace& trace) {
+    constexpr std::size_t kShownMax = 8;
+    std::set<std::string> names;
+    for (const auto& job : trace) {
+        if (!job.project.empty()) names.insert(job.project);
+    }
+    if (names.empty()) return "no column of projects";
+    std::string text;
+    std::size_t shown = 0;
+    for (const std::string& name : names) {
+        if (++shown > kShownMax) break;
+        text += (text.empty() ? "" : ", ") + name;
+    }
+    if (names.size() > kShownMax) {
+        text += " and " + std::to_string(names.size() - kShownMax) + " more";
+    }
+    return text;
+}
+
 Outcome<simulation::Trace> read_trace(const Arguments& arguments) {
+    auto columns = simulation::parse_columns(arguments.text("columns"));
+    if (!columns) return wrong_use("--columns: " + columns.error().message);
     const std::string file = arguments.text("trace");
     const auto text = read_unpacked(file);
     if (!text) return tl::unexpected(text.error());
-    auto trace = simulation::parse_trace(*text, arguments.text("format"), file);
-    if (!trace) return refuse(kBadInput, trace.error().message);
-    if (const std::string project = arguments.text("project"); !project.empty()) {
-        std::erase_if(*trace, [&](const auto& job) { return job.project != project; });
+    const std::string format = arguments.text("format");
+    auto trace = simulation::parse_trace(
+        *text, {.file = file, .format = format, .columns = std::move(*columns)});
+    if (!trace) {
+        const bool lacks_columns = trace.error().code == base::ErrorCode::NotFound;
+        return refuse(kBadInput, trace.error().message,
+                      (lacks_columns ? kNameColumns : "") + std::string("berth help simulate"));
     }
-    if (trace->empty()) return refuse(kBadInput, file + ": no job to simulate");
-    return std::move(*trace);
+    if (const std::string left_out = trace->left_out.text(); !left_out.empty()) {
+        print_notice(printable("note: " + file + ": " + left_out) + "\n");
+    }
+    simulation::Trace jobs = std::move(trace->jobs);
+    if (jobs.empty()) return refuse(kBadInput, file + ": no job to simulate");
+    const std::string project = arguments.text("project");
+    if (project.empty()) return jobs;
+    const std::string projects = projects_of(jobs);
+    std::erase_if(jobs, [&](const auto& job) { return job.project != project; });
+    if (!jobs.empty()) return jobs;
+    return refuse(kBadInput, file + ": no job of project \"" + project + "\"; found " + projects);
 }
 
 // What does not go together.
@@ -190,8 +230,8 @@ void print_comparison(const Context& context, const Arguments& arguments,
     if (form == "json") return print(simulation::json_report(runs) + "\n");
     if (form == "html") {
         const std::string file = arguments.text("trace");
-        return print(simulation::html_report(
-            experiment, runs, "Policies compared on " + file.substr(file.rfind('/') + 1)));
+        const std::string name = file == "-" ? "a trace" : file.substr(file.rfind('/') + 1);
+        return print(simulation::html_report(experiment, runs, name));
     }
     print(simulate_table(runs, context.out));
     for (const simulation::Run& run : runs) {
@@ -258,7 +298,23 @@ const Verb simulate_verb{
     .summary = "replay a trace of jobs as the server would run them",
     .flags = kSimulateFlags,
     .more =
-        "  --policy: settings stand behind colons, as in learned:tail=33:moves=0.\n"
+        "  --nodes: 8x8, or with models 4xv100:8,8xk80:4.\n"
+        "  A trace is a table with a line of column names, in any case; the separator is\n"
+        "  comma, semicolon, tab or \"|\". Its format is told by the columns:\n"
+        "    berth      submit_s duration_s gpus; project user name command kind pool\n"
+        "    sacct      Submit Elapsed AllocTRES; Account User JobName SubmitLine\n"
+        "               sacct -aX --parsable2 -o Submit,Elapsed,AllocTRES,User,JobName\n"
+        "    tiresias   submit_time duration num_gpu\n"
+        "    muri       the same and batch_size, in milliseconds\n"
+        "    philly     timestamp duration num_gpus; cluster\n"
+        "    shockwave  arrival_time_s duration_s scale_factor\n"
+        "  Others:  --columns submit=Begin,gpus=\"GPU count\",duration=Runtime,project=Team\n"
+        "  Submitted: seconds, or 2024-05-01T12:30:00Z (no zone: UTC). Duration: seconds,\n"
+        "  02:03:04, 1-02:03:04 or 1h30m. GPUs: 4, 0.5, or gres/gpu=4 as Slurm writes it.\n"
+        "  Rows without GPUs or duration are left out, and counted in a note.\n"
+        "\n"
+        "  --policy: learned, levels, age or classic; settings follow after colons, as in\n"
+        "  learned:tail=33:moves=0.\n"
         "  --reference: fifo fjf sjf srtf srsf finish-fair tiresias gittins\n"
         "  tiresias-released; packing, speeds, models, sizes and placement by profile are\n"
         "  for these alone. With --nodes a pause costs the same under both.\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/simulate_core.h"
 
+#include "cli/simulate_progress.h"
 #include "model/policy_settings.h"
 #include "reference/named.h"
 #include "simulation/core_audit.h"
@@ -61,17 +62,6 @@ Outcome<std::vector<NamedPolicy>> read_policies(const std::string& text) {
     return policies;
 }
 
-void show_progress(const Context& context, const std::string& name, std::size_t finished,
-                   std::size_t jobs) {
-    if (!context.err.is_terminal) return;
-    print_notice("\r" + printable(name) + ": " + std::to_string(finished) + " of " +
-                 std::to_string(jobs) + " jobs \x1b[K");
-}
-
-void clear_progress(const Context& context) {
-    if (context.err.is_terminal) print_notice("\r\x1b[K");
-}
-
 bool tell_faults(const Context& context, const simulation::Run& run,
                  const std::vector<std::string>& complaints, const std::string& hint) {
     for (const std::string& complaint : complaints) {
@@ -89,10 +79,9 @@ bool tell_faults(const Context& context, const simulation::Run& run,
 Outcome<Simulated> simulate_policy(const Context& context, const CoreWishes& wanted,
                                    const NamedPolicy& policy) {
     const simulation::CoreExperiment experiment = wanted.experiment(policy);
-    auto replay = simulation::replay(experiment, [&](std::size_t finished) {
-        show_progress(context, policy.name, finished, wanted.trace.size());
-    });
-    clear_progress(context);
+    ProgressLine line(context.err, policy.name, wanted.trace);
+    auto replay = simulation::replay(experiment, line.shown());
+    line.clear();
     if (!replay) return refuse(kBadInput, replay.error().message);
     const simulation::Accounts accounts(experiment);
     Simulated done;

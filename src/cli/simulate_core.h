@@ -45,10 +45,6 @@ struct Simulated {
 Outcome<Simulated> simulate_policy(const Context& context, const CoreWishes& wanted,
                                    const NamedPolicy& policy);
 
-// On a terminal, while a run goes on: jobs that have finished.
-void show_progress(const Context& context, const std::string& name, std::size_t finished,
-                   std::size_t jobs);
-void clear_progress(const Context& context);
 // Tells what is wrong with a run; true when nothing is. `hint`: what unfinished jobs may lack.
 bool tell_faults(const Context& context, const simulation::Run& run,
                  const std::vector<std::string>& complaints, const std::string& hint);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/simulate_progress.h"
 #include "cli/text_file.h"
 #include "simulation/audit.h"
 
@@ -74,6 +75,18 @@ Outcome<std::optional<simulation::SpeedTable>> read_speeds(const Arguments& argu
     return std::move(*speeds);
 }
 
+Success check_are_whole(const simulation::Trace& trace) {
+    const auto part = std::ranges::find_if_not(trace, &simulation::TraceJob::is_whole);
+    if (part == trace.end()) return {};
+    return refuse(kBadInput,
+                  "--reference: job " + std::to_string(part - trace.begin() + 1) +
+                      (part->name.empty() ? "" : " \"" + part->name + "\"") + ", submitted at " +
+                      base::format(part->submitted.time_since_epoch()) + ", asks " +
+                      base::format_gpus(part->amount()) +
+                      ", and these orders hand out whole GPUs only",
+                  "--policy alone, or a trace of whole GPUs");
+}
+
 }  // namespace
 
 Outcome<std::string> read_unpacked(const std::string& file) {
@@ -85,6 +98,7 @@ Outcome<std::string> read_unpacked(const std::string& file) {
 }
 
 Success read_reference(const Arguments& arguments, ReferenceWishes& wanted) {
+    if (const auto whole = check_are_whole(wanted.trace); !whole) return whole;
     const std::string packing = arguments.text("packing");
     if (packing == "pairs") wanted.packing = simulation::Packing::Pairs;
     if (packing == "muri") wanted.packing = simulation::Packing::Muri;
@@ -117,10 +131,9 @@ Simulated simulate_reference(const Context& context, const ReferenceWishes& want
     Simulated done;
     done.run.policy = name;
     done.run.is_reference = true;
-    done.run.replay = simulation::replay(experiment, **order, [&](std::size_t finished) {
-        show_progress(context, name, finished, wanted.trace.size());
-    });
-    clear_progress(context);
+    ProgressLine line(context.err, name, wanted.trace);
+    done.run.replay = simulation::replay(experiment, **order, line.shown());
+    line.clear();
     done.run.metrics = simulation::measure(experiment, done.run.replay);
     const auto widest = std::ranges::max_element(wanted.trace, {}, &simulation::TraceJob::gpus);
     done.is_sound = tell_faults(

@@ -62,7 +62,12 @@ class Auditor {
             std::erase_if(holders, [&](std::size_t other) {
                 return other != at && stay(other).to <= here.from;
             });
-            check(holders.size() < mixes_.size_max() && std::ranges::count(holders, at) == 0,
+            base::MilliGpu taken = experiment_.trace[job(here)].share;
+            for (const std::size_t other : holders) {
+                taken += experiment_.trace[job(stay(other))].share;
+            }
+            check(taken <= base::gpus(static_cast<std::int64_t>(mixes_.size_max())) &&
+                      std::ranges::count(holders, at) == 0,
                   job(here), "GPU " + std::to_string(gpu) + " is not free");
             for (const std::size_t other : holders) {
                 check(std::ranges::equal(gpus(stay(other)), gpus(here)), job(here),
@@ -77,7 +82,8 @@ class Auditor {
         }
     }
 
-    // Who shares the first GPU of a stay shares all, see above.
+    // Who shares the first GPU of a stay shares all, see above. A part of a GPU is its holder's
+    // own.
     void find_speeds(const std::vector<std::size_t>& stays) {
         struct Step {
             TimePoint at;
@@ -86,6 +92,10 @@ class Auditor {
         std::vector<std::vector<Step>> steps(on_gpu_.size());
         for (const std::size_t at : stays) {
             if (stay(at).from >= stay(at).to) continue;
+            if (!experiment_.trace[job(stay(at))].is_whole()) {
+                add_parts({at}, stay(at).to - stay(at).from);
+                continue;
+            }
             auto& here = steps[static_cast<std::size_t>(gpus(stay(at)).front())];
             here.push_back({stay(at).from, at});
             here.push_back({stay(at).to, at});

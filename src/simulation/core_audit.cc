@@ -53,14 +53,22 @@ class CoreAuditor {
         std::vector<const Stay*> stays;
         for (const Stay& stay : run_.replay.stays) stays.push_back(&stay);
         std::ranges::stable_sort(stays, {}, &Stay::from);
-        std::map<std::int32_t, TimePoint> busy_until;
+        struct Holder {
+            TimePoint until;
+            base::MilliGpu share{0};
+        };
+        std::map<std::int32_t, std::vector<Holder>> on_gpu;
         for (const Stay* stay : stays) {
             const auto number = static_cast<std::size_t>(stay->job);
-            for (const std::int32_t gpu :
-                 run_.replay.gpus_of(*stay, experiment_.trace[number].gpus)) {
-                TimePoint& until = busy_until[gpu];
-                check(until <= stay->from, number, "GPU " + std::to_string(gpu) + " is not free");
-                until = stay->to;
+            const TraceJob& job = experiment_.trace[number];
+            for (const std::int32_t gpu : run_.replay.gpus_of(*stay, job.gpus)) {
+                auto& holders = on_gpu[gpu];
+                std::erase_if(holders, [&](const Holder& one) { return one.until <= stay->from; });
+                base::MilliGpu taken = job.share;
+                for (const Holder& one : holders) taken += one.share;
+                check(taken <= base::kWholeGpu, number,
+                      "GPU " + std::to_string(gpu) + " is not free");
+                holders.push_back({stay->to, job.share});
             }
         }
     }
@@ -78,24 +86,24 @@ class CoreAuditor {
 
     // What may never be passed: nobody's saving counts, it was asked to leave.
     void look_at_limits() {
-        struct Change {
+        struct HeldChange {
             TimePoint at;
             bool is_taken = false;  // what is freed at a moment may be taken then
             reference::Ticket job = 0;
             base::MilliGpu amount{0};
         };
-        std::vector<Change> changes;
+        std::vector<HeldChange> changes;
         for (std::size_t at = 0; at < run_.replay.stays.size(); ++at) {
             const Stay& stay = run_.replay.stays[at];
             const base::MilliGpu amount = accounts_.counted(run_, stay);
             changes.push_back({stay.from, true, stay.job, amount});
             changes.push_back({run_.asked[at], false, stay.job, amount * -1});
         }
-        std::ranges::stable_sort(changes, {}, [](const Change& change) {
+        std::ranges::stable_sort(changes, {}, [](const HeldChange& change) {
             return std::tuple(change.at, change.is_taken, change.job);
         });
         std::map<Account, base::MilliGpu> held;
-        for (const Change& change : changes) {
+        for (const HeldChange& change : changes) {
             for (const Account& one : accounts_.path_of(accounts_.account_of(change.job))) {
                 held[one] += change.amount;
                 const base::MilliGpu limit = accounts_.limit_of(one);

@@ -21,7 +21,6 @@ using model::JobId;
 using reference::Ticket;
 
 constexpr const char* kOwner = "all";
-constexpr std::int64_t kDecisionsBetweenProgress = 4096;
 // A replay that decides so often for each job is not going to end.
 constexpr std::int64_t kDecisionsPerJobMax = 10'000;
 
@@ -50,7 +49,7 @@ class CorePlayer {
         }
     }
 
-    Result<CoreReplay> play(const std::function<void(std::size_t)>& progress) {
+    Result<CoreReplay> play(const OnProgress& on_progress) {
         const auto most = kDecisionsPerJobMax * static_cast<std::int64_t>(jobs_.size() + 1);
         while (const auto next = next_moment()) {
             now_ = *next;
@@ -59,7 +58,7 @@ class CorePlayer {
             decide();
             remember();
             if (result_.decisions >= most) return too_many_decisions();
-            if (progress && result_.decisions % kDecisionsBetweenProgress == 0) progress(finished_);
+            if (on_progress) on_progress({finished_, now_});
         }
         return std::move(result_);
     }
@@ -164,7 +163,7 @@ class CorePlayer {
         for (const model::TaskPlacement& task : state_.jobs.at(id_of(ticket)).tasks) {
             add_gpus(task);
         }
-        gpus_used_ -= job(ticket).gpus;
+        gpus_used_ -= job(ticket).amount();
         one.left -= std::max(asked - one.since - one.restart, Duration{});
         record(ticket).held += now_ - one.since;
         one.runs = false;
@@ -228,7 +227,7 @@ class CorePlayer {
         one.runs = true;
         one.since = now_;
         due_.push({now_ + one.restart + one.left, ticket, ++one.turn, What::End});
-        gpus_used_ += job(ticket).gpus;
+        gpus_used_ += job(ticket).amount();
         --waiting_;
     }
 
@@ -245,7 +244,7 @@ class CorePlayer {
     std::size_t submitted_ = 0;
     std::size_t finished_ = 0;
     std::int32_t waiting_ = 0;
-    std::int32_t gpus_used_ = 0;
+    base::MilliGpu gpus_used_{0};
     std::optional<TimePoint> wake_up_;
     bool is_changed_ = false;
     TimePoint now_;
@@ -295,6 +294,7 @@ model::JobSpec spec_of(const TraceJob& job, int gpus_per_node, const CoreExperim
     spec.request.gpus = is_by_nodes ? std::gcd(job.gpus, std::max(gpus_per_node, 1)) : 1;
     if (is_by_nodes && job.gpus <= gpus_per_node) spec.request.gpus = job.gpus;
     spec.tasks_min = spec.tasks_max = job.gpus / spec.request.gpus;
+    spec.request.share = job.share;
     return spec;
 }
 
@@ -361,8 +361,7 @@ Result<Trace> trace_for(const Trace& trace, const model::Description& cluster) {
     return taken;
 }
 
-Result<CoreReplay> replay(const CoreExperiment& experiment,
-                          const std::function<void(std::size_t)>& progress) {
+Result<CoreReplay> replay(const CoreExperiment& experiment, const OnProgress& on_progress) {
     if (experiment.save_time > experiment.policy.pause_grace) {
         return base::invalid("a pause takes " + base::format(experiment.save_time) +
                              ", more than its grace of " +
@@ -370,7 +369,7 @@ Result<CoreReplay> replay(const CoreExperiment& experiment,
                              "; work would be lost, which is not simulated");
     }
     BERTH_TRY(state, lifecycle::from_description(experiment.cluster));
-    return CorePlayer(experiment, std::move(state)).play(progress);
+    return CorePlayer(experiment, std::move(state)).play(on_progress);
 }
 
 }  // namespace berth::simulation

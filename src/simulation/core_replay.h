@@ -7,7 +7,9 @@
 //
 // The model: as in replay.h, and a job that is asked to leave holds its GPUs for `save_time` more,
 // without progress. By Nodes a job is one task where a node of its pool has as many GPUs, else
-// equal tasks, as large as divides both; by Count every task has one GPU.
+// equal tasks, as large as divides both; by Count every task has one GPU. A part of a GPU is a
+// share, which costs the job nothing of its speed: what the trace says it takes, it takes with
+// that.
 //
 // Trusts: the audit says whether it came true (core_audit.h).
 // Cost: one decision a moment.
@@ -56,8 +58,8 @@ Trace of_one_project(Trace trace);
 base::Result<Trace> trace_for(const Trace& trace, const model::Description& cluster);
 
 // Errors: Invalid, as of trace_for, which the trace has passed; Exhausted, when there is no end to
-// it. `progress`, now and then: jobs finished.
+// it.
 base::Result<CoreReplay> replay(const CoreExperiment& experiment,
-                                const std::function<void(std::size_t)>& progress = {});
+                                const OnProgress& on_progress = {});
 
 }  // namespace berth::simulation

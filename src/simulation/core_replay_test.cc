@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does the real core, in virtual time, keep what quotas promise? Small streams worked out by hand;
-// random ones: tests/properties/streams.cc.
+// Does the real core, in virtual time, keep what quotas promise? Small streams worked out by hand, and
+// random ones with parts of GPUs; those with whole ones: tests/properties/streams.cc.
 #include "simulation/core_replay.h"
 
 #include <doctest/doctest.h>
 
+#include "base/rng.h"
 #include "simulation/core_audit.h"
+#include "simulation/metrics.h"
 #include "simulation/quota_figures.h"
 
 namespace berth::simulation {
@@ -143,6 +145,35 @@ TEST_CASE("by nodes a job stands on one, a wider one in equal parts; by count an
     CHECK(play.go().ends() == Ends{100, 100});
 }
 
+TEST_CASE("parts of a GPU share one, each at full speed, and count as so much of it") {
+    CorePlay play{{job(0, 100, 1, "a"), job(0, 100, 1, "a"), job(0, 100, 1, "a")},
+                  cluster(1, 1, {project("a", 1)})};
+    for (TraceJob& one : play.trace) one.share = base::MilliGpu{500};
+    CHECK(play.go().ends() == Ends{100, 100, 200});
+    CHECK(play.figures()[0].gpu_hours == doctest::Approx(150 / 3600.0));
+    const Metrics metrics = measure(play.experiment().plain(), play.run.replay);
+    CHECK(metrics.utilization == doctest::Approx(0.75));
+    CHECK(metrics.fragmentation == 0);  // when one waited, all was in use
+    // 1.5 GPUs are asked of one for half of the time.
+    CHECK(metrics.rho_max == doctest::Approx(200 / (100 * 1.0)));
+    // The audit finds what does not fit on it, who runs and who saves.
+    play.trace[1].share = base::MilliGpu{501};
+    CHECK(play.complaints().front() == "job 1: GPU 0 is not free");
+    play.trace[1].share = base::MilliGpu{500};
+    play.run.replay.stays[1].to += seconds(1);
+    CHECK(play.complaints().size() > 1);
+}
+
+TEST_CASE("a limit holds for parts of GPUs too") {
+    CorePlay play{{job(0, 100, 1, "a"), job(0, 100, 1, "a"), job(0, 100, 1, "a")},
+                  cluster(1, 2, {project("a", 1)})};
+    for (TraceJob& one : play.trace) one.share = base::MilliGpu{600};
+    play.description.projects[0].rights.limit = base::MilliGpu{1200};
+    CHECK(play.go().ends() == Ends{100, 100, 200});
+    play.description.projects[0].rights.limit = base::MilliGpu{1199};
+    CHECK(play.complaints().front() == "job 1: makes \"a\" hold 1.2 of at most 1.199 GPUs");
+}
+
 TEST_CASE("what can never run does not finish, and the rest goes on") {
     CorePlay play{{job(0, 100, 5, "a"), job(1, 10, 1, "a")}, cluster(1, 4, {project("a", 4)})};
     CHECK(play.go().ends() == Ends{-1, 11});
@@ -232,6 +263,32 @@ TEST_CASE("a project's demand within its quota is taken in its own order") {
     CHECK(waits[1].longest == seconds(30));
     CHECK(play.run.replay.jobs[2].first_start == base::at_ms(50'000));
     CHECK(play.run.replay.jobs[3].first_start <= base::at_ms(60'000));
+}
+
+TEST_CASE("random streams with parts of GPUs end under limits") {
+    std::int64_t pauses = 0;
+    for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+        INFO("seed " << seed);
+        base::Rng rng(seed);
+        CorePlay play{{}, cluster(2, 2, {project("a", 2), project("b", 2), project("c", 0)})};
+        play.description.projects[2].rights.limit = base::MilliGpu{1500};
+        play.placement = seed % 2 == 0 ? Placement::Count : Placement::Nodes;
+        play.restart_cost = seconds(rng.between(0, 90));
+        play.save_time = seconds(rng.between(0, 60));
+        for (int at = 0, left = 80; left > 0; --left) {
+            at += static_cast<int>(rng.between(0, 2000));
+            const std::string name(1, static_cast<char>('a' + rng.between(0, 2)));
+            play.trace.push_back(job(at, static_cast<int>(rng.between(1, 10'000)), 1, name));
+            if (rng.chance(1, 5)) continue;
+            play.trace.back().share = base::MilliGpu{rng.between(1, 9) * 100};
+        }
+        play.go();
+        const Metrics metrics = measure(play.experiment().plain(), play.run.replay);
+        CHECK(metrics.finished == play.trace.size());
+        CHECK(metrics.utilization <= 1);
+        pauses += metrics.preemptions;
+    }
+    CHECK(pauses > 50);
 }
 
 }  // namespace berth::simulation

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 
 #include "base/quantity.h"
@@ -14,6 +15,13 @@ inline double in_seconds(base::Duration time) { return static_cast<double>(time.
 
 inline std::string time_text(double seconds) {
     return base::format(base::Duration{std::chrono::seconds(std::llround(seconds))});
+}
+
+// "12,345"
+inline std::string thousands_text(std::int64_t count) {
+    std::string digits = std::to_string(count);
+    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+    return digits;
 }
 
 inline std::string percent_text(double part) {

@@ -23,8 +23,9 @@ class AskedOverTime {
   public:
     AskedOverTime(const Trace& trace, const Replay& replay) {
         for (std::size_t job = 0; job < trace.size(); ++job) {
-            steps_.push_back({trace[job].submitted, trace[job].gpus});
-            if (replay.jobs[job].end) steps_.push_back({*replay.jobs[job].end, -trace[job].gpus});
+            const double gpus = trace[job].gpu_count();
+            steps_.push_back({trace[job].submitted, gpus});
+            if (replay.jobs[job].end) steps_.push_back({*replay.jobs[job].end, -gpus});
         }
         std::ranges::sort(steps_, {}, &Step::at);
         double level = 0;
@@ -44,7 +45,7 @@ class AskedOverTime {
   private:
     struct Step {
         TimePoint at;
-        std::int32_t change = 0;
+        double change = 0;
         double area = 0;
     };
     std::vector<Step> steps_;
@@ -115,21 +116,22 @@ Metrics measure(const Experiment& experiment, const Replay& replay) {
         const TraceJob& job = experiment.trace[number];
         last_end = std::max(last_end, *record.end);
         metrics.avg_queue_s += in_seconds(*record.end - job.submitted - record.held);
-        work += in_seconds(job.work) * job.gpus;
+        work += in_seconds(job.work) * job.gpu_count();
     }
     metrics.avg_queue_s /= static_cast<double>(times.size());
     metrics.makespan_s = in_seconds(last_end - experiment.trace.front().submitted);
 
     const double capacity = metrics.makespan_s * experiment.machines.gpus();
     metrics.utilization = work / capacity;
-    std::int64_t idle = 0;  // GPU-milliseconds
+    double idle = 0;  // GPU-seconds
     for (std::size_t at = 0; at + 1 < replay.timeline.size(); ++at) {
         const Sample& sample = replay.timeline[at];
         if (sample.jobs_waiting == 0) continue;
-        idle += (replay.timeline[at + 1].at - sample.at).count() *
-                (experiment.machines.gpus() - sample.gpus_used);
+        const base::MilliGpu left = base::gpus(experiment.machines.gpus()) - sample.gpus_used;
+        idle += in_seconds(replay.timeline[at + 1].at - sample.at) *
+                (static_cast<double>(left.value) / 1000);
     }
-    metrics.fragmentation = in_seconds(Duration{idle}) / capacity;
+    metrics.fragmentation = idle / capacity;
 
     const Rhos rhos = fairness(experiment, replay);
     metrics.rho_mean = mean(rhos.by_demand);

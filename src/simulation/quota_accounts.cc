@@ -54,17 +54,17 @@ base::MilliGpu Accounts::quota_of(Account account) const {
 base::MilliGpu Accounts::limit_of(Account account) const { return claim(account).limit; }
 
 base::MilliGpu Accounts::counted(const CoreReplay& run, const Stay& stay) const {
-    const std::int32_t gpus = trace_[static_cast<std::size_t>(stay.job)].gpus;
+    const TraceJob& job = trace_[static_cast<std::size_t>(stay.job)];
     std::int64_t milli = 0;
-    for (const std::int32_t gpu : run.replay.gpus_of(stay, gpus)) {
-        milli += weights_[static_cast<std::size_t>(gpu)];
+    for (const std::int32_t gpu : run.replay.gpus_of(stay, job.gpus)) {
+        milli += job.share.value * weights_[static_cast<std::size_t>(gpu)] / 1000;
     }
     return base::MilliGpu{milli};
 }
 
 base::MilliGpu Accounts::asked(reference::Ticket job) const {
-    return base::MilliGpu{trace_[static_cast<std::size_t>(job)].gpus *
-                          most_[account_of(job).pool.index()]};
+    const TraceJob& one = trace_[static_cast<std::size_t>(job)];
+    return base::MilliGpu{one.amount().value * most_[account_of(job).pool.index()] / 1000};
 }
 
 bool Accounts::is_overcommitted(base::PoolId pool) const { return is_overcommitted_[pool.index()]; }

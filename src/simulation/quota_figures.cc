@@ -44,7 +44,8 @@ std::vector<ProjectFigures> project_figures(const Accounts& accounts,
         ProjectFigures& figures = all[project.index()];
         ++figures.jobs;
         figures.pauses += record.pauses;
-        figures.gpu_hours += static_cast<double>(record.held.count()) * job.gpus / kMsPerHour;
+        figures.gpu_hours +=
+            static_cast<double>(record.held.count()) * job.gpu_count() / kMsPerHour;
         if (!record.end) continue;
         ++figures.finished;
         jct_ms[project.index()] += static_cast<double>((*record.end - job.submitted).count());

@@ -130,6 +130,7 @@ class Lines {
         : accounts_(accounts),
           experiment_(experiment),
           demand_(demand),
+          all_are_whole_(std::ranges::all_of(experiment.trace, &TraceJob::is_whole)),
           longest_(accounts.cluster().projects().size()) {}
 
     void take(const Step& step) {
@@ -185,8 +186,9 @@ class Lines {
 
     void look_again(TimePoint now, Account account, MilliGpu room) {
         const auto counts = [&](Ticket ticket) {
-            return demand_ == Demand::All || experiment_.placement == Placement::Count ||
-                   job(ticket).gpus == 1;
+            if (demand_ == Demand::All) return true;
+            return all_are_whole_ &&
+                   (experiment_.placement == Placement::Count || job(ticket).gpus == 1);
         };
         lines_[account].look_again(now, accounts_.quota_of(account), room,
                                    experiment_.policy.order.by == model::JobOrder::Age, counts,
@@ -196,6 +198,7 @@ class Lines {
     const Accounts& accounts_;
     const CoreExperiment& experiment_;
     Demand demand_;
+    bool all_are_whole_;
     std::map<Account, Line> lines_;
     std::map<Account, MilliGpu> held_;  // departments too
     std::set<Account> changed_;  // the outermost departments

@@ -31,6 +31,8 @@ struct InQuotaWait {
 // Whose waits count. A job of several GPUs that have to be on one node can find its project's own
 // work in its way, however little that is; of jobs that fit anywhere the core promises that none
 // waits longer than the pause grace.
+// Of a trace with parts of GPUs no job fits anywhere: what is
+// left of two GPUs may not be one.
 enum class Demand { All, FitsAnywhere };
 
 // The longest by project, as in the cluster.

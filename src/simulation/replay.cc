@@ -16,7 +16,6 @@ using reference::Order;
 using reference::Standing;
 using reference::Ticket;
 
-constexpr std::int64_t kEventsBetweenProgress = 4096;
 constexpr Speed kNearlyAll = kFullSpeed * 95 / 100;  // of 0.7 to 1 the best on half of the traces
 
 // A millisecond at full speed is kFullSpeed of them.
@@ -76,13 +75,14 @@ class Player {
         }
     }
 
-    Replay play(const std::function<void(std::size_t)>& progress) {
+    Replay play(const OnProgress& on_progress) {
         while (go_to_next_moment()) {
             take_in();
             carry_out(decide());
             adjust_speeds();
             remember();
-            if (++result_.events % kEventsBetweenProgress == 0 && progress) progress(finished_);
+            ++result_.events;
+            if (on_progress) on_progress({finished_, now_});
         }
         return std::move(result_);
     }
@@ -465,7 +465,7 @@ void Player::remember() {
             common_change_ = std::min(common_change_, order_.next_change(standing(ticket)));
         }
     }
-    const Sample sample{now_, experiment_.machines.gpus() - free_.count(), waiting_};
+    const Sample sample{now_, base::gpus(experiment_.machines.gpus() - free_.count()), waiting_};
     if (result_.timeline.empty() || !result_.timeline.back().is_like(sample)) {
         result_.timeline.push_back(sample);
     }
@@ -479,9 +479,8 @@ Stand Experiment::stand(Speed spread) const {
     return loses ? Stand::Together : Stand::Anywhere;
 }
 
-Replay replay(const Experiment& experiment, Order& order,
-              const std::function<void(std::size_t)>& progress) {
-    return Player(experiment, order).play(progress);
+Replay replay(const Experiment& experiment, Order& order, const OnProgress& on_progress) {
+    return Player(experiment, order).play(on_progress);
 }
 
 }  // namespace berth::simulation

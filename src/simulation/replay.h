@@ -58,7 +58,7 @@ struct JobRecord {
 // From `at` on, until the next.
 struct Sample {
     TimePoint at;
-    std::int32_t gpus_used = 0;
+    base::MilliGpu gpus_used{0};
     std::int32_t jobs_waiting = 0;
 
     bool is_like(const Sample& other) const {
@@ -78,8 +78,14 @@ struct Replay {
     }
 };
 
-// `progress`, now and then: jobs finished so far.
+// How far a replay is, told after each moment that it simulates.
+struct Progress {
+    std::size_t finished = 0;  // jobs
+    TimePoint at;
+};
+using OnProgress = std::function<void(const Progress&)>;
+
 Replay replay(const Experiment& experiment, reference::Order& order,
-              const std::function<void(std::size_t)>& progress = {});
+              const OnProgress& on_progress = {});
 
 }  // namespace berth::simulation

@@ -23,8 +23,9 @@ struct Run {
 
 std::string json_report(std::span<const Run> runs);
 
-// One page with a table, distributions, use and queue over time and who held which GPU.
+// One page with tables, distributions, GPUs in use and pending jobs over time and who held which
+// GPU. `trace`: what the trace is called.
 std::string html_report(const Experiment& experiment, std::span<const Run> runs,
-                        std::string_view title);
+                        std::string_view trace);
 
 }  // namespace berth::simulation

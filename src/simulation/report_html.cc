@@ -2,190 +2,236 @@
 //
 // The comparison as one page that opens anywhere: no script, no font, nothing from elsewhere.
 #include <algorithm>
-#include <array>
 #include <cmath>
+#include <utility>
 
 #include "simulation/figure_text.h"
+#include "simulation/gpu_picture.h"
 #include "simulation/line_chart.h"
 #include "simulation/report.h"
+#include "simulation/report_tables.h"
 #include "simulation/run_charts.h"
 
 namespace berth::simulation {
 namespace {
 
-constexpr std::size_t kColumns = 360;    // of a picture of GPUs
-constexpr std::int32_t kRowsMax = 128;
-constexpr std::size_t kJobColours = 8;
-
 constexpr std::string_view kStyle = R"css(
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);
-max-width:1080px;margin:2rem auto;padding:0 1rem}
-h1{font-size:1.5rem;margin:0}h2{font-size:1.1rem;margin:2rem 0 .3rem}
-p{margin:.3rem 0;color:var(--faint)}
+*{box-sizing:border-box}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);margin:0}
+main{max-width:1160px;margin:0 auto;padding:2rem 1.25rem 3rem}
+h1{font-size:1.6rem;line-height:1.25;margin:0 0 .3rem}
+h2{font-size:1.15rem;margin:2.2rem 0 .2rem}
+p,figcaption,dd,caption,footer{color:var(--faint)}
+p{margin:.2rem 0}p.note{font-size:.85rem;margin-top:.5rem}
+p.lead{color:var(--ink);font-size:1.1rem;margin-top:.8rem}
 .wide{overflow-x:auto;margin-top:1rem}
-table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums;width:100%}
-th,td{padding:.25rem .4rem;text-align:right;border-bottom:1px solid var(--grid);
-white-space:nowrap}
-th:first-child,td:first-child{text-align:left}th{font-weight:600;color:var(--faint)}
-td.best{font-weight:700}svg{width:100%;height:auto}
-.key{display:inline-block;margin-right:1.2rem;color:var(--ink)}
-.key i{display:inline-block;width:1.1rem;height:.25rem;border-radius:2px;margin-right:.4rem;
-vertical-align:middle}
-.gpus{shape-rendering:crispEdges}summary{cursor:pointer}
+.wide:focus-visible,summary:focus-visible{outline:2px solid var(--c0);outline-offset:2px}
+table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums;width:100%}
+caption{text-align:left;padding-bottom:.4rem}
+th,td{padding:.35rem .45rem;text-align:right;border-bottom:1px solid var(--grid)}
+td{white-space:nowrap}
+thead th{font-weight:600;color:var(--faint);vertical-align:bottom;line-height:1.25}
+thead th[colspan]{text-align:center;color:var(--ink)}
+th:first-child{text-align:left}tbody th{font-weight:600;min-width:7rem;overflow-wrap:anywhere}
+thead th{min-width:3.5rem}
+thead tr+tr th:first-child{text-align:right}
+th small{display:block;font-weight:400;color:var(--c1)}
+.first{border-left:1px solid var(--grid)}
+tbody th.band{font-weight:400;color:var(--faint);padding-top:.9rem}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:.15rem 1rem;margin:.6rem 0 0;
+font-size:.9rem}
+dt{font-weight:600}dd{margin:0}
+figure{margin:.4rem 0 0}svg{width:100%;height:auto;display:block}
+ul.key{list-style:none;display:flex;flex-wrap:wrap;gap:.2rem 1.4rem;margin:.5rem 0;padding:0;
+font-size:.9rem}
+ul.key svg{display:inline-block;width:2rem;height:.6rem;margin-right:.4rem}
+.line{stroke-width:2}
+.line1{stroke-dasharray:8 3}.line2{stroke-dasharray:2 3}.line3{stroke-dasharray:9 3 2 3}
+.line4{stroke-dasharray:14 4}.line5{stroke-dasharray:4 2}.line6{stroke-dasharray:1 2}
+.line7{stroke-dasharray:12 3 2 3 2 3}
+details{margin-top:.6rem}summary{cursor:pointer;font-weight:600;padding:.2rem 0}
+footer{margin-top:2.5rem;border-top:1px solid var(--grid);padding-top:.8rem;font-size:.85rem}
+@media (max-width:640px){dl{grid-template-columns:1fr}dd{margin-bottom:.4rem}}
+@media print{main{max-width:none}details:not([open]){display:none}}
 )css";
 
-std::string colour(std::size_t place) {
-    return "var(--c" + std::to_string(place % kJobColours) + ")";
+std::string counted(std::int64_t count, std::string_view one) {
+    return thousands_text(count) + " " + std::string(one) + (count == 1 ? "" : "s");
+}
+
+// "a, b and c"
+std::string names_of(std::span<const Run> runs) {
+    std::string text;
+    for (std::size_t at = 0; at < runs.size(); ++at) {
+        if (at > 0) text += at + 1 == runs.size() ? " and " : ", ";
+        text += runs[at].policy;
+    }
+    return text;
+}
+
+std::string title_of(std::span<const Run> runs, std::string_view trace) {
+    return names_of(runs) + (runs.size() > 1 ? " compared on " : " on ") + std::string(trace);
 }
 
 std::string label(const Run& run) {
-    return escaped(run.policy) + (run.is_reference ? " (reference, no server runs it)" : "");
-}
-
-std::string drawn(const Chart& chart) { return line_chart(chart.axes, chart.lines); }
-
-std::string legend(std::span<const Run> runs) {
-    std::string html = "<p>";
-    for (std::size_t at = 0; at < runs.size(); ++at) {
-        html += "<span class=\"key\"><i style=\"background:" + colour(at) + "\"></i>" +
-                label(runs[at]) + "</span>";
-    }
-    return html + "</p>\n";
-}
-
-// --- the table
-
-struct ColumnOfTable {
-    const char* title;
-    double Metrics::* figure;
-    std::string (*text)(double);
-    bool more_is_better = false;
-};
-
-std::string plain_text(double value) {
-    const auto hundredths = std::llround(value * 100);
-    const std::string places = std::to_string(hundredths % 100);
-    return std::to_string(hundredths / 100) + (places.size() < 2 ? ".0" : ".") + places;
-}
-
-constexpr ColumnOfTable kTable[] = {
-    {"average", &Metrics::avg_jct_s, time_text},
-    {"median", &Metrics::median_jct_s, time_text},
-    {"p95", &Metrics::p95_jct_s, time_text},
-    {"p99", &Metrics::p99_jct_s, time_text},
-    {"longest", &Metrics::max_jct_s, time_text},
-    {"makespan", &Metrics::makespan_s, time_text},
-    {"queued", &Metrics::avg_queue_s, time_text},
-    {"used", &Metrics::utilization, percent_text, true},
-    {"fragmented", &Metrics::fragmentation, percent_text},
-    {"mean rho", &Metrics::rho_mean, plain_text},
-    {"worst rho", &Metrics::rho_max, plain_text},
-    {"unfair", &Metrics::unfair_share, percent_text},
-};
-
-std::string table(std::span<const Run> runs) {
-    std::string html = "<div class=\"wide\"><table><tr><th>policy</th>";
-    for (const ColumnOfTable& column : kTable) {
-        html += "<th>" + std::string(column.title) + "</th>";
-    }
-    html += "<th>pauses</th></tr>\n";
-    for (const Run& run : runs) {
-        html += "<tr><td>" + label(run) + "</td>";
-        for (const ColumnOfTable& column : kTable) {
-            const std::string text = column.text(run.metrics.*column.figure);
-            const bool is_best = std::ranges::all_of(runs, [&](const Run& other) {
-                const double own = run.metrics.*column.figure;
-                const double its = other.metrics.*column.figure;
-                return column.more_is_better ? own >= its : own <= its;
-            });
-            html += (is_best && runs.size() > 1 ? "<td class=\"best\">" : "<td>") + text + "</td>";
-        }
-        html += "<td>" + std::to_string(run.metrics.preemptions) + "</td></tr>\n";
-    }
-    return html + "</table></div>\n";
-}
-
-// --- who held which GPU
-
-std::string gpu_picture(const Experiment& experiment, const Run& run, const Span& span) {
-    const std::int32_t rows = std::min(experiment.machines.gpus(), kRowsMax);
-    std::vector<reference::Ticket> cells(static_cast<std::size_t>(rows) * kColumns, -1);
-    const double width = (span.to - span.from) / kColumns;
-    const auto column = [&](TimePoint at) {
-        const double place = (in_seconds(at.time_since_epoch()) - span.from) / width;
-        return std::min(static_cast<std::size_t>(std::max(std::ceil(place - 0.5), 0.0)), kColumns);
-    };
-    for (const Stay& stay : run.replay.stays) {
-        const std::size_t begin = column(stay.from), end = column(stay.to);
-        const auto gpus = experiment.trace[static_cast<std::size_t>(stay.job)].gpus;
-        for (const std::int32_t gpu : run.replay.gpus_of(stay, gpus)) {
-            if (gpu >= rows || begin >= end) continue;
-            const auto row = cells.begin() + static_cast<std::ptrdiff_t>(gpu) *
-                                                 static_cast<std::ptrdiff_t>(kColumns);
-            std::fill(row + static_cast<std::ptrdiff_t>(begin),
-                      row + static_cast<std::ptrdiff_t>(end), stay.job);
-        }
-    }
-    std::array<std::string, kJobColours> strokes;
-    for (std::int32_t row = 0; row < rows; ++row) {
-        const auto* line = cells.data() + static_cast<std::size_t>(row) * kColumns;
-        for (std::size_t begin = 0; begin < kColumns;) {
-            std::size_t end = begin + 1;
-            while (end < kColumns && line[end] == line[begin]) ++end;
-            if (line[begin] >= 0) {
-                strokes[static_cast<std::size_t>(line[begin]) % kJobColours] +=
-                    "M" + std::to_string(begin * 2) + " " + std::to_string(row * 4 + 2) + "h" +
-                    std::to_string((end - begin) * 2);
-            }
-            begin = end;
-        }
-    }
-    std::string svg = "<svg class=\"gpus\" viewBox=\"0 0 " + std::to_string(kColumns * 2) + " " +
-                      std::to_string(rows * 4) + "\" role=\"img\" aria-label=\"GPUs over time\">";
-    for (std::size_t at = 0; at < kJobColours; ++at) {
-        svg += "<path stroke=\"" + colour(at) + "\" stroke-width=\"3\" d=\"" + strokes[at] + "\"/>";
-    }
-    return svg + "</svg>\n";
+    return escaped(run.policy) + (run.is_reference ? " (reference: not what the server runs)" : "");
 }
 
 std::string nodes_text(const Machines& machines) {
     std::string text;
     for (const NodesAlike& alike : machines.models()) {
-        text += (text.empty() ? "" : ", ") + std::to_string(alike.nodes) + " nodes of " +
-                std::to_string(alike.gpus_per_node) + " " + escaped(alike.model) +
-                (alike.model.empty() ? "GPUs" : " GPUs");
+        if (!text.empty()) text += ", ";
+        if (machines.nodes() > 1) text += counted(alike.nodes, "node") + " with ";
+        text += (alike.model.empty() ? "" : escaped(alike.model) + " ") +
+                counted(alike.gpus_per_node, "GPU") + (alike.nodes > 1 ? " each" : "");
     }
     return text;
+}
+
+// What was simulated, in one sentence.
+std::string setting(const Experiment& experiment, const Span& span) {
+    std::string text = "<p>" + counted(std::ssize(experiment.trace), "job") + " on " +
+                       nodes_text(experiment.machines) + ". ";
+    text += "From the first submission to the last end: " + time_text(span.to - span.from) + ". ";
+    text += "A preemption costs a job " + base::format(experiment.restart_cost) +
+            " on its GPUs, to save and to start again. ";
+    text += experiment.placement == Placement::Count ? "A job may hold any free GPUs."
+                                                     : "A job that fits on one node runs on one.";
+    return text + "</p>\n";
+}
+
+// The shortest average completion time, and against which others.
+std::string finding(std::span<const Run> runs) {
+    std::vector<const Run*> rivals = compared(runs);
+    if (rivals.size() < 2) return "";
+    std::ranges::stable_sort(rivals, {}, [](const Run* run) { return run->metrics.avg_jct_s; });
+    const Run& best = *rivals.front();
+    const Run& worst = *rivals.back();
+    if (worst.metrics.avg_jct_s <= 0) return "";
+    const double less = 1 - best.metrics.avg_jct_s / worst.metrics.avg_jct_s;
+    if (std::llround(less * 100) == 0) return "";
+    return "<p class=\"lead\">Shortest average completion time: <strong>" + escaped(best.policy) +
+           "</strong> with " + time_text(best.metrics.avg_jct_s) + ", " + percent_text(less) +
+           " less than " + escaped(worst.policy) + " with " + time_text(worst.metrics.avg_jct_s) +
+           ".</p>\n";
+}
+
+std::string key(std::span<const Run> runs) {
+    if (runs.size() < 2) return "";
+    std::string html = "<ul class=\"key\">";
+    for (std::size_t at = 0; at < runs.size(); ++at) {
+        html += "<li><svg viewBox=\"0 0 32 8\" aria-hidden=\"true\"><path class=\"line line" +
+                std::to_string(at % 8) + "\" d=\"M0 4H32\"/></svg>" + label(runs[at]) + "</li>";
+    }
+    return html + "</ul>\n";
+}
+
+double mean_of(const Line& line) {
+    double sum = 0;
+    for (const Point& point : line.points) sum += point.y;
+    return line.points.empty() ? 0 : sum / static_cast<double>(line.points.size());
+}
+
+double highest_of(const Line& line) {
+    double highest = 0;
+    for (const Point& point : line.points) highest = std::max(highest, point.y);
+    return highest;
+}
+
+// The top of an axis whose four steps are round numbers.
+double round_above(double highest) {
+    for (double step = 1;; step *= 10) {
+        for (const double round : {1.0, 2.0, 5.0}) {
+            if (4 * step * round >= highest) return 4 * step * round;
+        }
+    }
+}
+
+// A chart with what it shows in words, for those who do not see it.
+template <typename Text>
+std::string figure(Chart chart, std::span<const Run> runs, const std::string& caption,
+                   const Text& of_run) {
+    for (std::size_t at = 0; at < runs.size(); ++at) {
+        chart.axes.title +=
+            (at == 0 ? ". " : "; ") + runs[at].policy + ": " + of_run(runs[at], chart.lines[at]);
+    }
+    return key(runs) + "<figure>" + line_chart(chart.axes, chart.lines) + "<figcaption>" + caption +
+           "</figcaption></figure>\n";
+}
+
+std::string charts(const Experiment& experiment, std::span<const Run> runs, const Span& span) {
+    std::string html = "<h2>Completion times</h2>\n";
+    html += figure(completion_chart(experiment, runs), runs,
+                   "Percent of jobs that finished within a time of their submission. Further left "
+                   "is sooner.",
+                   [](const Run& run, const Line&) {
+                       return "half of the jobs within " + time_text(run.metrics.median_jct_s) +
+                              ", 95% within " + time_text(run.metrics.p95_jct_s);
+                   });
+    html += "<h2>GPUs in use</h2>\n";
+    html += figure(use_chart(experiment, runs, span), runs,
+                   "Percent of " + counted(experiment.machines.gpus(), "GPU") +
+                       " that jobs hold, over the time since the first submission.",
+                   [](const Run&, const Line& line) {
+                       return percent_text(mean_of(line)) + " in use on average";
+                   });
+    html += "<h2>Pending jobs</h2>\n";
+    Chart pending = waiting_chart(runs, span);
+    pending.axes.y_to = round_above(pending.axes.y_to);
+    html += figure(std::move(pending), runs,
+                   "Number of jobs in the queue, over the time since the first submission.",
+                   [](const Run&, const Line& line) {
+                       return counted(std::llround(mean_of(line)), "job") + " on average, " +
+                              std::to_string(std::llround(highest_of(line))) + " at most";
+                   });
+    return html;
+}
+
+std::string pictures(const Experiment& experiment, std::span<const Run> runs, const Span& span) {
+    std::string html = "<h2>Which job held which GPU</h2>\n<p>A row is a GPU";
+    if (experiment.machines.gpus() > kGpuRowsMax) {
+        html += " (the first " + std::to_string(kGpuRowsMax) + " of " +
+                std::to_string(experiment.machines.gpus()) + ")";
+    }
+    html +=
+        "; time runs to the right. Each colour change is another job; grey is free; a GPU that "
+        "jobs share is striped.</p>\n";
+    for (const Run& run : runs) {
+        html += "<details" + std::string(&run == &runs.front() ? " open" : "") + "><summary>" +
+                label(run) + "</summary>" + gpu_picture(experiment, run, span) + "</details>\n";
+    }
+    return html;
 }
 
 }  // namespace
 
 std::string html_report(const Experiment& experiment, std::span<const Run> runs,
-                        std::string_view title) {
+                        std::string_view trace) {
     const Span span = whole_span(experiment, runs);
+    const std::string title = escaped(title_of(runs, trace));
+    const bool has_projects =
+        std::ranges::any_of(runs, [](const Run& run) { return !run.projects.empty(); });
     std::string html =
-        "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
-        "<meta name=\"viewport\" content=\"width=device-width\"><title>" +
-        escaped(title) + "</title>\n<style>" + std::string(chart_style()) + std::string(kStyle) +
-        "</style>\n<h1>" + escaped(title) + "</h1>\n<p>" + std::to_string(experiment.trace.size()) +
-        " jobs on " + nodes_text(experiment.machines) + "; a start after a pause costs " +
-        base::format(experiment.restart_cost) + "; placement by " +
-        (experiment.placement == Placement::Count ? "count" : "nodes") + "</p>\n";
-    html += table(runs);
-    html += "<h2>Time from submission to end</h2>\n<p>Share of jobs that finished within it</p>\n" +
-            legend(runs) + drawn(completion_chart(experiment, runs));
-    html += "<h2>GPUs in use</h2>\n" + legend(runs) + drawn(use_chart(experiment, runs, span));
-    html += "<h2>Jobs waiting</h2>\n" + legend(runs) + drawn(waiting_chart(runs, span));
-    html += "<h2>Who held which GPU</h2>\n<p>A row is a GPU" +
-            std::string(experiment.machines.gpus() > kRowsMax
-                            ? ", the first " + std::to_string(kRowsMax) + " of them"
-                            : "") +
-            "; time runs to the right; neighbouring colours are different jobs</p>\n";
-    for (const Run& run : runs) {
-        html += "<details" + std::string(&run == &runs.front() ? " open" : "") + "><summary>" +
-                label(run) + "</summary>" + gpu_picture(experiment, run, span) + "</details>\n";
-    }
-    return html + "</html>\n";
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+        "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
+        title + "</title>\n<style>" + std::string(chart_style()) +
+        std::string(gpu_picture_style()) + std::string(kStyle) + "</style></head>\n<body><main>\n" +
+        "<h1>" + title + "</h1>\n" + setting(experiment, span) + finding(runs);
+    html += policy_table(runs);
+    html +=
+        "<p class=\"note\">Finish-time fairness: completion time, as a multiple of what the job "
+        "takes "
+        "with an equal share of the cluster. Above 1.05 it counts as unfair.</p>\n";
+    if (has_projects) html += "<h2>Projects</h2>\n";
+    for (const Run& run : runs) html += projects_table(run);
+    html += "<details><summary>What the columns mean</summary>\n" + column_meanings(has_projects) +
+            "</details>\n";
+    html += charts(experiment, runs, span) + pictures(experiment, runs, span);
+    html +=
+        "<footer>Simulated by <code>berth simulate</code>: the decisions of the policies are "
+        "those of a Berth server, in virtual time. Each run is audited against the trace and "
+        "the GPUs.</footer>\n";
+    return html + "</main></body></html>\n";
 }
 
 }  // namespace berth::simulation

@@ -8,6 +8,7 @@
 #include "codec/json.h"
 #include "reference/named.h"
 #include "simulation/chart_file.h"
+#include "simulation/gpu_picture.h"
 #include "simulation/line_chart.h"
 
 namespace berth::simulation {
@@ -72,8 +73,71 @@ TEST_CASE("the page stands alone: nothing is fetched, nothing is run, names are 
         CHECK(page.find(foreign) == std::string::npos);
     }
     CHECK(page.find("&lt;b&gt;&amp;&quot;") != std::string::npos);
-    CHECK(page.find("<title>a &lt; b</title>") != std::string::npos);
-    CHECK(page.find("srsf (reference, no server runs it)") != std::string::npos);
+    CHECK(page.find("<title>&lt;b&gt;&amp;&quot; and srsf compared on a &lt; b</title>") !=
+          std::string::npos);
+    CHECK(page.find("srsf (reference: not what the server runs)") != std::string::npos);
+}
+
+TEST_CASE("the page can be read aloud: tables have headers, pictures say what they show") {
+    std::vector<Run> all = runs();
+    all[0].is_reference = false;
+    all[0].policy = "age";
+    const std::string page = html_report(experiment(), all, "t");
+    const auto has = [&](std::string_view text) {
+        INFO(text);
+        CHECK(page.find(text) != std::string::npos);
+    };
+    has("<html lang=\"en\">");
+    has("<th scope=\"row\">age</th>");
+    has("scope=\"colgroup\" colspan=\"4\">Completion time</th>");
+    has("scope=\"rowgroup\" colspan=\"13\">reference: not what the server runs</th>");
+    has("age: half of the jobs within 15s, 95% within 20s");
+    has("age: 100% in use on average");
+    has("age: 1 job on average, 1 at most");
+    has("2 jobs on 1 GPU. From the first submission to the last end: 20s.");
+    has("<dt>Finish-time fairness</dt>");
+    // Every picture is either described or hidden from those who listen.
+    std::size_t pictures = 0;
+    for (std::size_t at = 0; (at = page.find("<svg", at)) != std::string::npos; ++at) {
+        const std::string tag = page.substr(at, page.find('>', at) - at);
+        const bool is_described = tag.find("role=\"img\" aria-label=\"") != std::string::npos;
+        CHECK_MESSAGE((is_described || tag.find("aria-hidden") != std::string::npos), tag);
+        ++pictures;
+    }
+    CHECK(pictures == 3 * 3 + 2);  // a chart and two keys, thrice; a picture for each run
+}
+
+TEST_CASE("of several policies of a server the best of a column is strong, references never") {
+    std::vector<Run> all = runs();
+    for (Run& run : all) run.is_reference = false;
+    all[0].metrics.avg_jct_s = 10;
+    all[1].metrics.avg_jct_s = 16;
+    std::string page = html_report(experiment(), all, "t");
+    CHECK(
+        page.find("Shortest average completion time: <strong>fifo</strong> with 10s, 38% less than "
+                  "srsf with 16s.") != std::string::npos);
+    CHECK(page.find("<td class=\"first\"><strong>10s</strong>") != std::string::npos);
+    CHECK(page.find("<strong>16s") == std::string::npos);
+    all[0].is_reference = true;
+    page = html_report(experiment(), all, "t");
+    CHECK(page.find("<strong>") == std::string::npos);
+}
+
+TEST_CASE("GPUs that jobs share are drawn as such, the others by their job") {
+    Trace two = kTrace;
+    for (TraceJob& job : two) job.share = base::MilliGpu{500};
+    const Experiment shared{two, {2, 1}, Placement::Count, Duration{}};
+    Run run{.policy = "age", .replay = {}, .metrics = {}};
+    run.replay.stays = {{0, base::at_ms(0), base::at_ms(10'000), 0},
+                        {1, base::at_ms(5'000), base::at_ms(20'000), 1}};
+    run.replay.gpus = {0, 0};
+    const std::string picture = gpu_picture(shared, run, {0, 20});
+    // From 0 to 5 s the first, to 10 s both, to 20 s the second: quarters of 644, and a half.
+    CHECK(picture.find("class=\"job0\" stroke-width=\"15\" d=\"M64 8h161\"") != std::string::npos);
+    CHECK(picture.find("class=\"shared\" stroke-width=\"15\" d=\"M225 8h161\"") !=
+          std::string::npos);
+    CHECK(picture.find("class=\"job1\" stroke-width=\"15\" d=\"M386 8h322\"") != std::string::npos);
+    CHECK(picture.find(">node 2</text>") != std::string::npos);
 }
 
 TEST_CASE("a chart can be a file of its own, with its title, its lines' names and its colours") {

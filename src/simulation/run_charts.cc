@@ -40,25 +40,12 @@ std::vector<Point> over_time(const Replay& replay, const Span& span,
     return points;
 }
 
-// Round steps, at most ten.
-std::vector<double> ticks(const Span& span) {
-    constexpr double kSteps[] = {1,     10,     60,     600,     3600,    6 * 3600,
-                                 86400, 604800, 864000, 4320000, 8640000, 86400000.0};
-    for (const double step : kSteps) {
-        if ((span.to - span.from) / step > 10) continue;
-        std::vector<double> all;
-        for (double at = 0; at <= span.to - span.from; at += step) all.push_back(at);
-        return all;
-    }
-    return {};
-}
-
 Chart chart_over_time(std::span<const Run> runs, const Span& span, double (*value)(const Sample&)) {
     Chart chart{.axes = {.title = {},
                          .x_scale = Scale::Linear,
                          .x_from = 0,
                          .x_to = span.to - span.from,
-                         .x_ticks = ticks(span),
+                         .x_ticks = time_ticks(span),
                          .x_text = time_text,
                          .y_text = count_text},
                 .lines = {}};
@@ -75,6 +62,18 @@ Span whole_span(const Experiment& experiment, std::span<const Run> runs) {
     Span span{from, from + 1};
     for (const Run& run : runs) span.to = std::max(span.to, from + run.metrics.makespan_s);
     return span;
+}
+
+std::vector<double> time_ticks(const Span& span) {
+    constexpr double kSteps[] = {1,     10,     60,     600,     3600,    6 * 3600,
+                                 86400, 604800, 864000, 4320000, 8640000, 86400000.0};
+    for (const double step : kSteps) {
+        if ((span.to - span.from) / step > 10) continue;
+        std::vector<double> all;
+        for (double at = 0; at <= span.to - span.from; at += step) all.push_back(at);
+        return all;
+    }
+    return {};
 }
 
 Chart completion_chart(const Experiment& experiment, std::span<const Run> runs) {
@@ -104,11 +103,11 @@ Chart completion_chart(const Experiment& experiment, std::span<const Run> runs) 
 
 Chart use_chart(const Experiment& experiment, std::span<const Run> runs, const Span& span) {
     Chart chart =
-        chart_over_time(runs, span, [](const Sample& at) { return double(at.gpus_used); });
+        chart_over_time(runs, span, [](const Sample& at) { return double(at.gpus_used.value); });
     chart.axes.title = "share of GPUs in use over time";
     chart.axes.y_text = percent_text;
     for (Line& line : chart.lines) {
-        for (Point& point : line.points) point.y /= experiment.machines.gpus();
+        for (Point& point : line.points) point.y /= 1000.0 * experiment.machines.gpus();
     }
     return chart;
 }

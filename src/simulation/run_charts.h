@@ -23,6 +23,9 @@ struct Span {
 // From the first submission to the very last end.
 Span whole_span(const Experiment& experiment, std::span<const Run> runs);
 
+// Round moments in it, at most ten apart, from its begin.
+std::vector<double> time_ticks(const Span& span);
+
 // The share of jobs that finished within a time of their submission.
 Chart completion_chart(const Experiment& experiment, std::span<const Run> runs);
 // The share of GPUs that somebody holds.

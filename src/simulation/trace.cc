@@ -2,267 +2,179 @@
 #include "simulation/trace.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <chrono>
 #include <cmath>
-#include <map>
-#include <optional>
 #include <utility>
 
 #include "codec/words.h"
+#include "model/limits.h"
+#include "simulation/table_text.h"
 
 namespace berth::simulation {
 namespace {
 
-// How a format writes a time.
-enum class Unit { Seconds, MillisecondsRounded, DateTime };
-
-struct Format {
-    std::string_view name;
-    std::string_view submitted, work, gpus, project, user, job_name;
-    Unit unit_submitted = Unit::Seconds;
-    Unit unit_work = Unit::Seconds;
-    std::string_view mark = {};  // a column that tells it from the others
-    std::string_view kind = {}, pool = {};
-};
-
-constexpr Format kFormats[] = {
-    {.name = "muri",
-     .submitted = "submit_time",
-     .work = "duration",
-     .gpus = "num_gpu",
-     .project = "",
-     .user = "",
-     .job_name = "model_name",
-     .unit_submitted = Unit::MillisecondsRounded,
-     .unit_work = Unit::MillisecondsRounded,
-     .mark = "batch_size"},
-    {"tiresias", "submit_time", "duration", "num_gpu", "", "", "model_name"},
-    {"philly", "timestamp", "duration", "num_gpus", "cluster", "", "", Unit::DateTime},
-    {"shockwave", "arrival_time_s", "duration_s", "scale_factor", "", "", "job_type"},
-    {.name = "berth",
-     .submitted = "submit_s",
-     .work = "duration_s",
-     .gpus = "gpus",
-     .project = "project",
-     .user = "user",
-     .job_name = "name",
-     .kind = "kind",
-     .pool = "pool"},
-};
-
-constexpr auto kFormatNames = [] {
-    std::array<std::string_view, std::size(kFormats)> names;
-    std::ranges::transform(kFormats, names.begin(), &Format::name);
-    return names;
-}();
-
-using Row = std::vector<std::string_view>;
-
-// The cells of one line. A comma inside brackets or quotes does not part cells.
-void split(std::string_view line, Row& cells) {
-    cells.clear();
-    std::size_t start = 0;
-    bool is_quoted = false;
-    for (std::size_t at = 0; at <= line.size(); ++at) {
-        if (at < line.size() && line[at] == '"') is_quoted = !is_quoted;
-        if (at < line.size() && (line[at] != ',' || is_quoted)) continue;
-        std::string_view cell = line.substr(start, at - start);
-        if (cell.size() > 1 && cell.front() == '"') cell = cell.substr(1, cell.size() - 2);
-        cells.push_back(cell);
-        start = at + 1;
-    }
-}
-
-std::optional<std::int64_t> digits(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
-
-// "2017-10-09 07:01:55", in a calendar without zones.
-std::optional<std::int64_t> date_time_ms(std::string_view text) {
-    constexpr std::string_view kForm = "2017-10-09 07:01:55";
-    if (text.size() != kForm.size()) return std::nullopt;
-    std::int64_t parts[6];
-    constexpr std::size_t kStarts[] = {0, 5, 8, 11, 14, 17};
-    for (std::size_t part = 0; part < 6; ++part) {
-        const auto number = digits(text.substr(kStarts[part], part == 0 ? 4 : 2));
-        if (!number) return std::nullopt;
-        parts[part] = *number;
-    }
-    using namespace std::chrono;
-    const sys_days day = year{static_cast<int>(parts[0])} / month{static_cast<unsigned>(parts[1])} /
-                         std::chrono::day{static_cast<unsigned>(parts[2])};
-    return duration_cast<milliseconds>(day.time_since_epoch() + hours{parts[3]} +
-                                       minutes{parts[4]} + std::chrono::seconds{parts[5]})
-        .count();
-}
-
-enum class Rounding { Down, Up };
-
-std::optional<std::int64_t> time_ms(std::string_view text, Unit unit, Rounding rounding) {
-    constexpr double kLongest = 1e12;  // seconds
-    if (unit == Unit::DateTime) return date_time_ms(text);
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    if (!(value >= 0 && value < kLongest)) return std::nullopt;
-    const auto rounded = [&](double exact) {
-        return static_cast<std::int64_t>(rounding == Rounding::Up ? std::ceil(exact)
-                                                                  : std::floor(exact));
-    };
-    return unit == Unit::Seconds ? rounded(value * 1000) : rounded(value / 1000) * 1000;
-}
-
-class Reader {
-  public:
-    Reader(const Format& format, const Row& header) : format_(format) {
-        submitted_ = column(header, format.submitted);
-        work_ = column(header, format.work);
-        gpus_ = column(header, format.gpus);
-        project_ = column(header, format.project);
-        user_ = column(header, format.user);
-        name_ = column(header, format.job_name);
-        kind_ = column(header, format.kind);
-        pool_ = column(header, format.pool);
-    }
-
-    // The column that is missing, or nothing.
-    std::string_view missing() const {
-        if (!submitted_) return format_.submitted;
-        if (!work_) return format_.work;
-        return gpus_ ? "" : format_.gpus;
-    }
-
-    // Errors: what is wrong, without the place.
-    base::Result<TraceJob> read(const Row& row) const {
-        TraceJob job;
-        const auto submitted =
-            time_ms(cell(row, submitted_), format_.unit_submitted, Rounding::Down);
-        if (!submitted) return wrong(row, format_.submitted, submitted_, "a time");
-        const auto work = time_ms(cell(row, work_), format_.unit_work, Rounding::Up);
-        if (!work) return wrong(row, format_.work, work_, "a duration");
-        const auto gpus = digits(cell(row, gpus_));
-        if (!gpus || *gpus < 0 || *gpus > kGpusMax) {
-            return wrong(row, format_.gpus, gpus_, "a number of GPUs");
-        }
-        job.submitted = base::at_ms(*submitted);
-        job.work = Duration{*work};
-        job.gpus = static_cast<std::int32_t>(*gpus);
-        job.project = cell(row, project_);
-        job.user = cell(row, user_);
-        job.name = cell(row, name_);
-        job.pool = cell(row, pool_);
-        if (const std::string_view text = cell(row, kind_); !text.empty()) {
-            const auto kind = codec::from_word<model::JobKind>(text);
-            if (!kind) return wrong(row, format_.kind, kind_, kKinds);
-            job.kind = *kind;
-        }
-        return job;
-    }
-
-  private:
-    static constexpr std::int64_t kGpusMax = 1'000'000;
-    static constexpr std::string_view kKinds = "build, train or inference";
-    using Column = std::optional<std::size_t>;
-
-    static Column column(const Row& header, std::string_view name) {
-        const auto found = std::ranges::find(header, name);
-        if (name.empty() || found == header.end()) return std::nullopt;
-        return static_cast<std::size_t>(found - header.begin());
-    }
-
-    static std::string_view cell(const Row& row, Column column) {
-        return column && *column < row.size() ? row[*column] : std::string_view();
-    }
-
-    static tl::unexpected<base::Error> wrong(const Row& row, std::string_view name, Column column,
-                                             std::string_view wanted) {
-        return base::invalid(std::string(name) + ": wanted " + std::string(wanted) + ", found \"" +
-                             std::string(cell(row, column)) + "\"");
-    }
-
-    const Format& format_;
-    Column submitted_, work_, gpus_, project_, user_, name_, kind_, pool_;
-};
-
-const Format* format_of(std::string_view wanted, const Row& header) {
-    for (const Format& format : kFormats) {
-        if (!wanted.empty() && format.name != wanted) continue;
-        const bool fits = Reader(format, header).missing().empty() &&
-                          (format.mark.empty() || std::ranges::count(header, format.mark) > 0);
-        if (fits || !wanted.empty()) return &format;
-    }
-    return nullptr;
-}
-
-// Takes the next line, without its end, off the front of `text`.
-std::string_view next_line(std::string_view& text) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    return line;
-}
+constexpr std::string_view kKinds = "build, train or inference";
+constexpr std::int64_t kMilliPerGpu = 1000;
 
 std::string place(std::string_view file, int line) {
     return std::string(file) + ":" + std::to_string(line) + ": ";
 }
 
+// Text of people as a name may be: no control characters, not too long, no part of a letter.
+std::string as_name(std::string_view text) {
+    std::string name;
+    while (!text.empty() && name.size() < model::kNameBytesMax) {
+        const std::size_t control = model::control_length(text);
+        if (control == 0) name += text.front();
+        text.remove_prefix(std::max<std::size_t>(control, 1));
+    }
+    const auto is_inside_letter = [](char byte) { return (byte & 0xC0) == 0x80; };
+    if (text.empty() || !is_inside_letter(text.front())) return name;
+    while (!name.empty() && is_inside_letter(name.back())) name.pop_back();
+    if (!name.empty()) name.pop_back();
+    return name;
+}
+
+std::optional<std::int64_t> gpu_ms(std::string_view seconds) {
+    constexpr double kMost = 1e12;
+    double value = 0;
+    const char* const last = seconds.data() + seconds.size();
+    const auto [end, error] = std::from_chars(seconds.data(), last, value);
+    if (error != std::errc() || end != last || !(value >= 0 && value < kMost)) return std::nullopt;
+    return static_cast<std::int64_t>(std::ceil(value * 1000));
+}
+
+class RowReader {
+  public:
+    RowReader(TraceColumns columns, TraceColumns::Row header)
+        : columns_(std::move(columns)), profiles_(lowered(header)) {}
+
+    // Nothing, counted in `left_out`, when the row is no job. Errors: Invalid, without the place.
+    base::Result<std::optional<TraceJob>> read(TraceColumns::Row row, LeftOut& left_out) const {
+        if (columns_.is_cut(row)) {
+            return base::invalid("found " + std::to_string(row.size()) +
+                                 " cells, fewer than the line of column names; is it cut off?");
+        }
+        if (columns_.is_step(row)) return left_out_as(left_out.steps);
+        TraceJob job;
+        const std::string_view asked = columns_.cell(row, TraceField::Gpus);
+        if (asked.empty()) return left_out_as(left_out.without_gpus);
+        const auto gpus = gpus_of(asked);
+        const bool is_part = gpus && *gpus < base::kWholeGpu && gpus->value > 0;
+        if (!gpus || (!is_part && gpus->value % kMilliPerGpu != 0)) {
+            return wrong(row, TraceField::Gpus, kGpuForms);
+        }
+        const std::string_view took = columns_.cell(row, TraceField::Duration);
+        const auto work = took.empty() ? 0 : duration_of(took, columns_.unit());
+        if (!work) return wrong(row, TraceField::Duration, kDurationForms);
+        const auto at = moment_of(columns_.cell(row, TraceField::Submit), columns_.unit());
+        if (!at) return wrong(row, TraceField::Submit, kMomentForms);
+        job.submitted = base::at_ms(*at);
+        job.work = Duration{*work};
+        job.gpus = is_part ? 1 : static_cast<std::int32_t>(gpus->value / kMilliPerGpu);
+        if (is_part) job.share = *gpus;
+        job.project = as_name(columns_.cell(row, TraceField::Project));
+        job.user = as_name(columns_.cell(row, TraceField::User));
+        job.name = as_name(columns_.cell(row, TraceField::Name));
+        job.command = columns_.cell(row, TraceField::Command);
+        job.pool = columns_.cell(row, TraceField::Pool);
+        if (const std::string_view text = columns_.cell(row, TraceField::Kind); !text.empty()) {
+            const auto kind = codec::from_word<model::JobKind>(lower(text));
+            if (!kind) return wrong(row, TraceField::Kind, kKinds);
+            job.kind = *kind;
+        }
+        BERTH_TRY(profile, profiles_.read(row));
+        job.profile = profile;
+        if (job.gpus == 0) return left_out_as(left_out.without_gpus);
+        if (job.work.count() == 0) return left_out_as(left_out.without_duration);
+        return job;
+    }
+
+  private:
+    static ProfileColumns lowered(TraceColumns::Row header) {
+        std::vector<std::string> names;
+        for (const std::string_view title : header) names.push_back(lower(title));
+        return ProfileColumns(std::vector<std::string_view>(names.begin(), names.end()));
+    }
+
+    static std::optional<TraceJob> left_out_as(std::int64_t& why) {
+        ++why;
+        return std::nullopt;
+    }
+
+    tl::unexpected<base::Error> wrong(TraceColumns::Row row, TraceField field,
+                                      std::string_view wanted) const {
+        constexpr std::size_t kShownMax = 60;
+        return base::invalid("column \"" + std::string(columns_.title(field)) + "\": found \"" +
+                             std::string(columns_.cell(row, field).substr(0, kShownMax)) +
+                             "\", wanted " + std::string(wanted));
+    }
+
+    TraceColumns columns_;
+    ProfileColumns profiles_;
+};
+
 }  // namespace
 
-std::span<const std::string_view> trace_formats() { return kFormatNames; }
+std::string LeftOut::text() const {
+    if (rows() == 0) return "";
+    std::string text;
+    const auto add = [&](std::int64_t count, const char* what) {
+        if (count == 0) return;
+        text += (text.empty() ? "" : ", ") + std::to_string(count) + what;
+    };
+    add(without_gpus, " without GPUs");
+    add(without_duration, " without duration");
+    add(steps, steps == 1 ? " step of another job" : " steps of other jobs");
+    return std::to_string(rows()) + (rows() == 1 ? " row" : " rows") + " left out: " + text;
+}
 
-base::Result<Trace> parse_trace(std::string_view text, std::string_view format_name,
-                                std::string_view file) {
-    Row row;
-    std::optional<Reader> reader;
-    std::optional<ProfileColumns> profiles;
-    Trace trace;
-    for (int line = 1; !text.empty(); ++line) {
-        const std::string_view content = next_line(text);
-        if (content.empty()) continue;
-        split(content, row);
+base::Result<ParsedTrace> parse_trace(std::string_view text, const TraceFile& file) {
+    TableText table(text);
+    std::optional<RowReader> reader;
+    ParsedTrace parsed;
+    const auto failed = [&](const base::Error& error) {
+        return base::fail(error.code, place(file.file, std::max(table.line(), 1)) + error.message);
+    };
+    while (true) {
+        const auto is_there = table.next();
+        if (!is_there) return failed(is_there.error());
+        if (!*is_there) break;
         if (!reader) {
-            const Format* format = format_of(format_name, row);
-            if (!format) {
-                return base::invalid(place(file, line) +
-                                     "no known trace has these columns; wanted, for " +
-                                     "example: submit_s,duration_s,gpus");
-            }
-            reader.emplace(*format, row);
-            profiles.emplace(row);
-            if (reader->missing().empty()) continue;
-            return base::invalid(place(file, line) + "no column \"" +
-                                 std::string(reader->missing()) + "\", which a " +
-                                 std::string(format->name) + " trace has");
+            const auto columns = TraceColumns::of(table.cells(), file.format, file.columns);
+            if (!columns) return failed(columns.error());
+            reader.emplace(*columns, table.cells());
+            continue;
         }
-        auto job = reader->read(row);
-        if (!job) return base::invalid(place(file, line) + job.error().message);
-        const auto profile = profiles->read(row);
-        if (!profile) return base::invalid(place(file, line) + profile.error().message);
-        job->profile = *profile;
-        if (job->gpus > 0 && job->work.count() > 0) trace.push_back(std::move(*job));
+        auto job = reader->read(table.cells(), parsed.left_out);
+        if (!job) return failed(job.error());
+        if (*job) parsed.jobs.push_back(std::move(**job));
     }
-    if (!reader)
-        return base::invalid(place(file, 1) + "wanted a line of column names, found nothing");
-    std::ranges::stable_sort(trace, {}, &TraceJob::submitted);
-    return trace;
+    if (!reader) {
+        return base::invalid(
+            place(file.file, 1) +
+            "found nothing, wanted a line of column names; formats: " + trace_formats_text());
+    }
+    std::ranges::stable_sort(parsed.jobs, {}, &TraceJob::submitted);
+    if (parsed.jobs.empty()) return parsed;
+    const Duration start = parsed.jobs.front().submitted.time_since_epoch();
+    for (TraceJob& job : parsed.jobs) job.submitted -= start;
+    return parsed;
 }
 
 base::Result<std::vector<std::int64_t>> parse_sizes(std::string_view text, std::string_view file) {
     std::vector<std::int64_t> sizes;
-    for (int line = 1; !text.empty(); ++line) {
-        const std::string_view content = next_line(text);
-        const auto size = time_ms(content, Unit::Seconds, Rounding::Up);
+    TableText table(text);
+    for (bool is_first = true;; is_first = false) {
+        const auto is_there = table.next();
+        if (!is_there) return base::invalid(place(file, 1) + is_there.error().message);
+        if (!*is_there) break;
+        const auto size = gpu_ms(table.cells().front());
         if (size) {
             sizes.push_back(*size);
-        } else if (line > 1 && !content.empty()) {
-            return base::invalid(place(file, line) + "wanted GPU-seconds, found \"" +
-                                 std::string(content) + "\"");
+        } else if (!is_first) {
+            return base::invalid(place(file, table.line()) + "wanted GPU-seconds, found \"" +
+                                 std::string(table.cells().front()) + "\"");
         }
     }
     if (sizes.empty()) return base::invalid(place(file, 1) + "wanted GPU-seconds, found none");

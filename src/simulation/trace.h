@@ -1,15 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which jobs does a trace hold? Reads the public formats by the names of their columns:
-//
-//   tiresias   num_gpu, submit_time and duration in seconds
-//   muri       the same in milliseconds, with a batch_size; submission is rounded down and
-//              duration up to whole seconds, as the released simulator does
-//   philly     timestamp, duration (s), num_gpus, cluster: the flattened Microsoft trace
-//   shockwave  arrival_time_s, duration_s, scale_factor
-//   berth      submit_s, duration_s, gpus and, if known, project, user, name, kind, pool
-//
-// and of any of them the columns of a profile (profile.h).
+// Which jobs does a trace hold? Reads the public formats, Slurm's and a user's own by the names of
+// their columns (trace_columns.h), cells in any of their forms (trace_cells.h), and of any format
+// the columns of a profile (profile.h). The earliest submission is moved to 0.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +15,7 @@
 #include "base/result.h"
 #include "model/job.h"
 #include "simulation/profile.h"
+#include "simulation/trace_columns.h"
 
 namespace berth::simulation {
 
@@ -29,28 +23,52 @@ using base::Duration;
 using base::TimePoint;
 
 struct TraceJob {
-    TimePoint submitted;  // the first job of a trace is at 0 unless the trace says otherwise
+    TimePoint submitted;  // the first job of a trace is at 0
     Duration work{};      // run time when alone
-    std::int32_t gpus = 1;
+    std::int32_t gpus = 1;  // that it holds something of
     std::string project = {};
     std::string user = {};
     std::string name = {};
-    std::string command = {};  // no public trace tells it
+    std::string command = {};
     model::JobKind kind = model::JobKind::Train;
     std::string pool = {};  // of a cluster with pools; empty = its default pool
     Profile profile{};
+    base::MilliGpu share = base::kWholeGpu;  // of its GPU; less than all only of a single one
+
+    bool is_whole() const { return share == base::kWholeGpu; }
+    base::MilliGpu amount() const { return share * gpus; }
+    // As figures count them: 0.5 of a GPU is half of one.
+    double gpu_count() const { return static_cast<double>(amount().value) / 1000; }
 };
 
 // In order of submission, equals in order of the file.
 using Trace = std::vector<TraceJob>;
 
-// "tiresias", "muri" ...; what --format takes.
-std::span<const std::string_view> trace_formats();
+// How a file is to be read, and what it is called in errors.
+struct TraceFile {
+    std::string_view file;
+    std::string_view format = {};  // empty: told by the columns
+    OwnColumns columns = {};
+};
 
-// `format` empty: told by the columns. Jobs without GPUs or duration are left out.
-// Errors: Invalid, "FILE:LINE: what is wrong".
-base::Result<Trace> parse_trace(std::string_view text, std::string_view format,
-                                std::string_view file);
+// Rows that are no jobs.
+struct LeftOut {
+    std::int64_t without_gpus = 0;
+    std::int64_t without_duration = 0;
+    std::int64_t steps = 0;  // parts of jobs, in an export of Slurm
+
+    std::int64_t rows() const { return without_gpus + without_duration + steps; }
+    // "3 rows left out: 1 without GPUs, 2 without duration"; empty when there are none.
+    std::string text() const;
+};
+
+struct ParsedTrace {
+    Trace jobs;
+    LeftOut left_out;
+};
+
+// Errors: Invalid, or NotFound when it lacks a column; "FILE:LINE: what was found and wanted".
+base::Result<ParsedTrace> parse_trace(std::string_view text, const TraceFile& file);
 
 // Sizes of past jobs in GPU-milliseconds, from a file of one column in GPU-seconds with or without
 // a name above it, such as Tiresias' yarn-gput1000.csv. Errors: Invalid, "FILE:LINE: what is

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every verb of the command line against a real server: what it prints, where, and its code."""
 import csv
-import gzip
 import io
 import json
 import os
 import pathlib
-import pty
 import re
-import select
 import signal
 import subprocess
 import tempfile
-import time
 import unittest
 
 from server_case import BIN, PATIENCE, ServerCase, eventually, handles, main
@@ -337,27 +333,6 @@ class Verbs(ServerCase):
 
     # --- on a terminal
 
-    def on_terminal(self, *words, environment=None, keys=None, seconds=PATIENCE):
-        settings = {key: value for key, value in self.server.environment.items()
-                    if key != "NO_COLOR"}
-        settings.update({"TERM": "xterm", "LANG": "C.UTF-8"}, **(environment or {}))
-        pid, file = pty.fork()
-        if pid == 0:
-            os.execve(BERTH, [BERTH, *map(str, words)], settings)
-        seen = b""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if select.select([file], [], [], 0.1)[0]:
-                try:
-                    seen += os.read(file, 65536)
-                except OSError:
-                    break
-            if keys and keys[0] in seen:
-                os.write(file, keys[1])
-                keys = None
-        os.close(file)
-        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode()
-
     def test_colour_and_symbols_only_where_they_are_welcome(self):
         job = self.submit("-g", "8", "--", "sleep", "1000")
         self.server.wait_for_state(job, "running")
@@ -455,111 +430,6 @@ jobs:
         self.assertIn("broken.scn", self.berth("scenario", "broken.scn", code=2).stderr)
         self.berth("scenario", "--update", "bad.scn")
         self.berth("scenario", "bad.scn")
-
-
-class Simulating(ServerCase):
-    def test_policies_are_compared_in_every_form_and_faults_are_told(self):
-        with tempfile.TemporaryDirectory(prefix="b") as folder:
-            path = pathlib.Path(folder)
-            with gzip.open(path / "trace.csv.gz", "wt") as file:
-                file.write("submit_s,duration_s,gpus\n0,100,2\n1,10,4\n2,10,1\n")
-
-            def simulate(*words, code=0, nodes="1x4"):
-                trace = str(path / "trace.csv.gz")
-                done = self.server.berth("simulate", "--trace", trace, "--nodes", nodes,
-                                         "--reference", "fifo,fjf", *words, check=False)
-                self.assertEqual(done.returncode, code, done.stderr)
-                return done
-
-            fifo, fjf = json.loads(simulate("-o", "json").stdout)
-            self.assertEqual((fifo["policy"], fifo["jobs"], fifo["finished"]), ("fifo", 3, 3))
-            self.assertAlmostEqual(fifo["avg_jct_s"], (100 + 109 + 118) / 3, places=5)
-            self.assertAlmostEqual(fjf["avg_jct_s"], (100 + 109 + 10) / 3, places=5)
-            self.assertEqual(fjf["preemptions"], 0)
-            self.assertRegex(simulate().stdout, r"(?m)^POLICY +AVG JCT.*\nfifo\* +1m49s ")
-            self.assertIn("\n* reference, not what the server runs\n", simulate().stdout)
-            age, fifo, _ = json.loads(simulate("--policy", "age", "--json").stdout)
-            self.assertEqual((age["policy"], age["reference"]), ("age", False))
-            self.assertEqual((fifo["policy"], fifo["reference"]), ("fifo", True))
-            self.assertNotIn("projects", age)
-            page = simulate("-o", "html").stdout
-            self.assertTrue(page.startswith("<!doctype html>"))
-            self.assertNotRegex(page, r"<script|https?://|@import")
-            unfinished = simulate("--json", nodes="1x2", code=1)
-            self.assertIn("fifo: 1 of 3 jobs did not finish", unfinished.stderr)
-            self.assertEqual(json.loads(unfinished.stdout)[0]["finished"], 2)
-            self.assertIn("wanted NODESxGPUS", simulate(nodes="8", code=124).stderr)
-            self.assertIn("each model named", simulate(nodes="1x4,1xk80:4,2x4", code=124).stderr)
-            self.assertIn("wanted --speeds", simulate("--models", "swap", code=124).stderr)
-            self.assertIn("none of: fifo", simulate("--reference", "x", code=124).stderr)
-            self.assertIn("none of learned", simulate("--policy", "x", code=124).stderr)
-            self.assertIn("behind --reference", simulate("--policy", "srsf", code=124).stderr)
-            self.assertIn("alone", simulate("--policy", "age", "--packing", "muri",
-                                            code=124).stderr)
-            self.assertIn("--save-time", simulate("--save-time", "1s", code=124).stderr)
-            self.assertIn("no column", simulate("--format", "philly", code=2).stderr)
-
-    def test_gpus_of_several_models_are_chosen_by_measured_speed(self):
-        with tempfile.TemporaryDirectory(prefix="b") as folder:
-            path = pathlib.Path(folder)
-            (path / "trace.csv").write_text("submit_s,duration_s,gpus,name\n0,10,2,a\n0,10,2,b\n")
-            alone = {"('a', 2)": {"null": 4}, "('b', 2)": {"null": 8}}
-            slower = {"('a', 2)": {"null": 2}, "('b', 2)": {"null": 1}}
-            speeds = {"v100": alone, "v100_unconsolidated": alone, "k80": slower,
-                      "k80_unconsolidated": slower}
-            (path / "speeds.json").write_text(json.dumps(speeds))
-
-            def simulate(nodes, models="any", code=0):
-                done = self.server.berth("simulate", "--trace", str(path / "trace.csv"), "--nodes",
-                                         nodes, "--reference", "fjf", "--speeds",
-                                         str(path / "speeds.json"), "--models", models, "--json",
-                                         "--restart-cost", "0s", check=False)
-                self.assertEqual(done.returncode, code, done.stderr)
-                return done
-
-            nodes = "1xv100:2,1xk80:2"
-            for models, ends in (("fastest", (10, 80)), ("swap", (15, 10))):
-                found = json.loads(simulate(nodes, models).stdout)[0]
-                self.assertAlmostEqual(found["avg_jct_s"], sum(ends) / 2, places=5)
-            self.assertIn("found v100, k80", simulate("1xh100:2", code=2).stderr)
-            self.assertIn("wanted any, fastest, swap", simulate(nodes, "slow", code=124).stderr)
-
-    def test_a_trace_is_replayed_in_a_cluster_with_quotas(self):
-        with tempfile.TemporaryDirectory(prefix="b") as folder:
-            path = pathlib.Path(folder)
-            (path / "lab.yaml").write_text(
-                "nodes: [{name: n0, gpus: 2}]\n"
-                "projects: [{name: a, quota: 1}, {name: b, quota: 1}]\n")
-            (path / "trace.csv").write_text(
-                "submit_s,duration_s,gpus,project,kind\n"
-                "0,1000,1,a,train\n0,1000,1,a,\n400,100,1,b,build\n")
-
-            def simulate(*words, code=0):
-                done = self.server.berth("simulate", "--trace", str(path / "trace.csv"), "--quotas",
-                                         str(path / "lab.yaml"), *words, check=False)
-                self.assertEqual(done.returncode, code, done.stderr)
-                return done
-
-            policies = json.loads(simulate("--policy", "classic,learned:moves=0:tail=20",
-                                           "--json").stdout)
-            self.assertEqual([run["policy"] for run in policies],
-                             ["classic", "learned:moves=0:tail=20"])
-            for run in policies:
-                self.assertEqual(run["longest_in_quota_wait_s"], 30)
-                a, b = run["projects"]
-                self.assertEqual((a["name"], a["jobs"], a["finished"], a["pauses"]), ("a", 2, 2, 1))
-                self.assertEqual((b["pauses"], b["avg_jct_s"]), (0, 130))
-            self.assertRegex(simulate().stdout, r"(?m)^b +1 +2m10s +0 +0 +0 +30s$")
-            self.assertIn("<svg", simulate("-o", "html").stdout)
-            self.assertIn("wanted either --nodes", simulate("--nodes", "2x4", code=124).stderr)
-            self.assertIn("know no projects", simulate("--reference", "fjf", code=124).stderr)
-            self.assertIn('unknown setting "speed"', simulate("--policy", "learned:speed=1",
-                                                              code=124).stderr)
-            self.assertIn("more than its grace of 1m", simulate("--save-time", "2m", code=2).stderr)
-            (path / "trace.csv").write_text("submit_s,duration_s,gpus,project\n0,1,1,c\n")
-            self.assertIn('project "c" is not in the cluster', simulate(code=2).stderr)
-            (path / "trace.csv").write_text("submit_s,duration_s,gpus,kind\n0,1,1,bild\n")
-            self.assertIn("wanted build, train or inference", simulate(code=2).stderr)
 
 
 class Demo(ServerCase):

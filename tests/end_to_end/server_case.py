@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every end-to-end test begins with: a server of its own."""
+import os
 import pathlib
+import pty
+import select
 import subprocess
 import sys
 import time
@@ -12,6 +15,8 @@ from berth_server import (  # noqa: E402
 
 __all__ = ["BIN", "PATIENCE", "Refused", "Server", "ServerCase", "UnixConnection", "cpu_seconds",
            "eventually", "handles", "main", "submission"]
+
+BERTH = str(BIN / "berth")
 
 
 class ServerCase(unittest.TestCase):
@@ -33,6 +38,28 @@ class ServerCase(unittest.TestCase):
     def log(self, job, attempt=0):
         wanted = f"?attempt={attempt}" if attempt else ""
         return self.server.get(f"jobs/{job}/log{wanted}").decode()
+
+    def on_terminal(self, *words, environment=None, keys=None, seconds=PATIENCE):
+        """Runs berth on a terminal; answers its exit code and what is seen there."""
+        settings = {key: value for key, value in self.server.environment.items()
+                    if key != "NO_COLOR"}
+        settings.update({"TERM": "xterm", "LANG": "C.UTF-8"}, **(environment or {}))
+        pid, file = pty.fork()
+        if pid == 0:
+            os.execve(BERTH, [BERTH, *map(str, words)], settings)
+        seen = b""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if select.select([file], [], [], 0.1)[0]:
+                try:
+                    seen += os.read(file, 65536)
+                except OSError:
+                    break
+            if keys and keys[0] in seen:
+                os.write(file, keys[1])
+                keys = None
+        os.close(file)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode()
 
     def arbiter(self, job, attempt=1):
         """What the node's arbiter says of the only tenant of a job."""

@@ -193,7 +193,9 @@ class Server {
 };
 
 // Groups of jobs of a few users, a good deal more than there is room for.
-simulation::Trace random_trace(base::Rng& rng, int gpus) {
+enum class Parts { None, Some };
+
+simulation::Trace random_trace(base::Rng& rng, int gpus, Parts parts) {
     simulation::Trace trace;
     TimePoint at = base::at_ms(1'700'000'000'000);
     for (int left = 150; left > 0; --left) {
@@ -201,6 +203,7 @@ simulation::Trace random_trace(base::Rng& rng, int gpus) {
         simulation::TraceJob job;
         job.submitted = at;
         job.gpus = static_cast<std::int32_t>(rng.chance(1, 2) ? 1 : rng.between(1, gpus));
+        if (parts == Parts::Some && job.gpus == 1) job.share = {rng.between(1, 10) * 100};
         job.work = seconds(rng.chance(1, 2) ? rng.between(1, 600) : rng.between(600, 40'000));
         job.user = std::string(1, static_cast<char>('s' + rng.between(0, 2)));
         job.command = "train";
@@ -217,7 +220,8 @@ TEST_CASE("a replay starts, pauses and ends what a server does, at the same mome
     for (std::uint64_t seed = 1; seed <= 30; ++seed) {
         base::Rng rng(seed);
         const simulation::Machines machines{static_cast<std::int32_t>(rng.between(1, 4)), 4};
-        const simulation::Trace trace = random_trace(rng, machines.gpus());
+        const simulation::Trace trace =
+            random_trace(rng, machines.gpus(), seed % 3 == 0 ? Parts::Some : Parts::None);
         model::Description cluster = simulation::owned_by_one(machines);
         cluster.now = trace.front().submitted;
         const Duration restart = seconds(rng.between(0, 90));

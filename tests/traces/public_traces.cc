@@ -30,9 +30,10 @@ std::string read_text(const std::filesystem::path& file) {
 }
 
 Trace read(const std::filesystem::path& file, std::string_view format) {
-    auto trace = parse_trace(read_text(file), format, file.string());
+    const std::string name = file.string();
+    auto trace = parse_trace(read_text(file), {.file = name, .format = format});
     REQUIRE_MESSAGE(trace, trace.error().message);
-    return *trace;
+    return std::move(trace->jobs);
 }
 
 }  // namespace berth::simulation

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation/trace_cells.h"
+
+#include <charconv>
+#include <chrono>
+#include <cmath>
+
+namespace berth::simulation {
+namespace {
+
+constexpr double kMomentMax = 1e11;  // seconds: those of the year 5138; beyond it is milliseconds
+constexpr double kDurationMax = 1e9;  // seconds
+constexpr double kTraceGpusMax = 1e6;
+constexpr std::int64_t kMsPerSecond = 1000;
+
+std::optional<double> number(std::string_view text) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    if (!(value >= 0)) return std::nullopt;
+    return value;
+}
+
+// Takes a number of exactly `digits` digits off the front; of at least one when that is 0.
+std::optional<int> take_digits(std::string_view& text, std::size_t digits) {
+    constexpr std::size_t kDigitsMax = 9;
+    std::size_t count = 0;
+    while (count < text.size() && text[count] >= '0' && text[count] <= '9') ++count;
+    if (digits > 0) count = count < digits ? 0 : digits;
+    if (count == 0 || count > kDigitsMax) return std::nullopt;
+    int value = 0;
+    std::from_chars(text.data(), text.data() + count, value);
+    text.remove_prefix(count);
+    return value;
+}
+
+bool take(std::string_view& text, char letter) {
+    if (!text.starts_with(letter)) return false;
+    text.remove_prefix(1);
+    return true;
+}
+
+// ".25" and nothing more, in milliseconds; 0 when there is none.
+std::optional<std::int64_t> take_fraction(std::string_view& text) {
+    if (!take(text, '.')) return 0;
+    std::int64_t value = 0;
+    std::int64_t worth = kMsPerSecond;
+    std::size_t count = 0;
+    for (; count < text.size() && text[count] >= '0' && text[count] <= '9'; ++count) {
+        worth /= 10;
+        value += (text[count] - '0') * worth;
+    }
+    if (count == 0) return std::nullopt;
+    text.remove_prefix(count);
+    return value;
+}
+
+// "12:30", "12:30:05", "12:30:05.250"
+std::optional<std::int64_t> take_time_of_day(std::string_view& text) {
+    const auto hours = take_digits(text, 2);
+    if (!hours || *hours > 24 || !take(text, ':')) return std::nullopt;
+    const auto minutes = take_digits(text, 2);
+    if (!minutes || *minutes > 59) return std::nullopt;
+    std::int64_t ms = (*hours * 60 + *minutes) * 60 * kMsPerSecond;
+    if (!take(text, ':')) return ms;
+    const auto seconds = take_digits(text, 2);
+    if (!seconds || *seconds > 60) return std::nullopt;
+    const auto fraction = take_fraction(text);
+    if (!fraction) return std::nullopt;
+    return ms + *seconds * kMsPerSecond + *fraction;
+}
+
+// "Z", "+02:00", "-0530", "+02": how far ahead of UTC it is; 0 where nothing is said.
+std::optional<std::int64_t> take_zone(std::string_view& text) {
+    if (text.empty() || take(text, 'Z') || take(text, 'z')) return 0;
+    const int sign = text.front() == '-' ? -1 : 1;
+    if (!take(text, '+') && !take(text, '-')) return std::nullopt;
+    const auto hours = take_digits(text, 2);
+    if (!hours) return std::nullopt;
+    take(text, ':');
+    const auto minutes = text.empty() ? std::optional(0) : take_digits(text, 2);
+    if (!minutes) return std::nullopt;
+    return sign * (*hours * 60 + *minutes) * 60 * kMsPerSecond;
+}
+
+std::optional<std::int64_t> date_ms(std::string_view text) {
+    const auto year = take_digits(text, 4);
+    if (!year || !take(text, '-')) return std::nullopt;
+    const auto month = take_digits(text, 2);
+    if (!month || !take(text, '-')) return std::nullopt;
+    const auto day = take_digits(text, 2);
+    if (!day) return std::nullopt;
+    using namespace std::chrono;
+    const year_month_day date{std::chrono::year{*year},
+                              std::chrono::month{static_cast<unsigned>(*month)},
+                              std::chrono::day{static_cast<unsigned>(*day)}};
+    if (!date.ok()) return std::nullopt;
+    const std::int64_t midnight =
+        duration_cast<milliseconds>(sys_days(date).time_since_epoch()).count();
+    if (text.empty()) return midnight;
+    if (!take(text, 'T') && !take(text, 't') && !take(text, ' ')) return std::nullopt;
+    const auto time = take_time_of_day(text);
+    if (!time) return std::nullopt;
+    take(text, ' ');
+    const auto zone = take_zone(text);
+    if (!zone || !text.empty()) return std::nullopt;
+    return midnight + *time - *zone;
+}
+
+// "1-02:03:04", "02:03:04", "03:04"; hours may be more than a day.
+std::optional<std::int64_t> clock_ms(std::string_view text) {
+    std::int64_t days = 0;
+    if (const std::size_t dash = text.find('-'); dash != std::string_view::npos) {
+        const auto count = take_digits(text, 0);
+        if (!count || !take(text, '-')) return std::nullopt;
+        days = *count;
+    }
+    std::int64_t minutes = 0;
+    int colons = 0;
+    for (;; ++colons) {
+        const auto part = take_digits(text, 0);
+        if (!part || colons > 2 || (colons > 0 && *part > 59)) return std::nullopt;
+        if (take(text, ':')) {
+            minutes = minutes * 60 + *part;
+            continue;
+        }
+        const auto fraction = take_fraction(text);
+        if (colons == 0 || !fraction || !text.empty()) return std::nullopt;
+        return ((days * 24 * 60 + minutes) * 60 + *part) * kMsPerSecond + *fraction;
+    }
+}
+
+// One of Slurm's resources: how many GPUs it is, when it is GPUs at all.
+struct Resource {
+    double gpus = 0;
+    bool has_model = false;
+};
+
+std::optional<Resource> gpus_of_resource(std::string_view text) {
+    if (text.starts_with("gres/") || text.starts_with("gres:")) text.remove_prefix(5);
+    constexpr std::string_view kGpu = "gpu";
+    if (!text.starts_with(kGpu)) return std::nullopt;
+    text.remove_prefix(kGpu.size());
+    if (const std::size_t places = text.find('('); places != std::string_view::npos) {
+        text = text.substr(0, places);  // "(S:0-1)": which sockets
+    }
+    if (text.empty()) return Resource{1, false};
+    const std::size_t last = text.find_last_of("=:");
+    if (text.find_first_of("=:") != 0) return std::nullopt;
+    const auto count = number(text.substr(last + 1));
+    if (!count) return text.front() == ':' ? std::optional(Resource{1, true}) : std::nullopt;
+    return Resource{*count, last > 0};
+}
+
+// "gres/gpu" counts all, where it is said; else the sum over the models.
+std::optional<double> gpus_of_resources(std::string_view text) {
+    if (text.find_first_of("=:") == std::string_view::npos && text != "gpu") return std::nullopt;
+    std::optional<double> all;
+    double by_model = 0;
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(','), text.size());
+        if (const auto found = gpus_of_resource(text.substr(0, end))) {
+            if (found->has_model) by_model += found->gpus;
+            if (!found->has_model) all = found->gpus;
+        }
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return all ? *all : by_model;
+}
+
+}  // namespace
+
+std::optional<std::int64_t> moment_of(std::string_view text, TraceUnit unit) {
+    const auto value = number(text);
+    if (!value) return date_ms(text);
+    if (unit == TraceUnit::Milliseconds) {
+        if (*value >= kMomentMax * kMsPerSecond) return std::nullopt;
+        return static_cast<std::int64_t>(std::floor(*value / kMsPerSecond)) * kMsPerSecond;
+    }
+    if (*value >= kMomentMax) return std::nullopt;
+    return static_cast<std::int64_t>(std::floor(*value * kMsPerSecond));
+}
+
+std::optional<std::int64_t> duration_of(std::string_view text, TraceUnit unit) {
+    constexpr auto kMsMax = static_cast<std::int64_t>(kDurationMax) * kMsPerSecond;
+    if (const auto value = number(text)) {
+        const bool is_ms = unit == TraceUnit::Milliseconds;
+        if (*value > (is_ms ? kDurationMax * kMsPerSecond : kDurationMax)) return std::nullopt;
+        if (!is_ms) return static_cast<std::int64_t>(std::ceil(*value * kMsPerSecond));
+        return static_cast<std::int64_t>(std::ceil(*value / kMsPerSecond)) * kMsPerSecond;
+    }
+    auto found = clock_ms(text);
+    if (const auto with_units = base::parse_duration(text); !found && with_units) {
+        found = with_units->count();
+    }
+    return found && *found <= kMsMax ? found : std::nullopt;
+}
+
+std::optional<base::MilliGpu> gpus_of(std::string_view text) {
+    auto gpus = number(text);
+    if (!gpus) gpus = gpus_of_resources(text);
+    if (!gpus || *gpus > kTraceGpusMax) return std::nullopt;
+    const std::int64_t milli = std::llround(*gpus * 1000);
+    return base::MilliGpu{milli == 0 && *gpus > 0 ? 1 : milli};
+}
+
+}  // namespace berth::simulation

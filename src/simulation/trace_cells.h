@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does a cell of a trace say? Nothing when it is none of these forms.
+//
+//   a moment    a number in the unit of the format, from wherever the trace counts (Unix time or
+//               its own start); or a date of ISO 8601, with or without time, fraction of a second
+//               and zone. Without a zone it is taken as UTC.
+//   a duration  a number in the unit of the format; "1-02:03:04", "02:03:04" or "03:04" as Slurm
+//               writes it; or with units as in "1h30m"
+//   GPUs        a number, rounded to thousandths and up where that would be nothing; or resources
+//               as Slurm lists them: "cpu=8,gres/gpu=4", "gres/gpu:a100=4", "gpu:a100:4"
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/quantity.h"
+
+namespace berth::simulation {
+
+enum class TraceUnit {
+    Seconds,
+    Milliseconds,  // whole seconds count: a moment is rounded down, a duration up
+};
+
+inline constexpr std::string_view kMomentForms =
+    "seconds, or a date such as 2024-05-01 or 2024-05-01T12:30:00Z";
+inline constexpr std::string_view kDurationForms =
+    "seconds, or a time such as 02:03:04, 1-02:03:04 or 1h30m";
+inline constexpr std::string_view kGpuForms =
+    "whole GPUs such as 4, a part of one such as 0.5, or gres/gpu=4";
+
+// Milliseconds; negative ones are before 1970.
+std::optional<std::int64_t> moment_of(std::string_view text, TraceUnit unit);
+// Milliseconds, at most some thirty years, so that times so many GPUs it does not overflow.
+std::optional<std::int64_t> duration_of(std::string_view text, TraceUnit unit);
+// At most a million.
+std::optional<base::MilliGpu> gpus_of(std::string_view text);
+
+}  // namespace berth::simulation
