@@ -51,14 +51,15 @@ class Opinion {
 
 class Experts {
   public:
-    // After so many steps of its size a job's kin are to hear of it.
-    static constexpr std::size_t kStepsTold = 3;
+    // After so many steps of its own size what is believed of a job is to follow its kin.
+    static constexpr std::size_t kStepsBelieved = 3;
 
     Experts();
 
     // `width`: thousandths of GPUs.
     Places submitted(JobId job, const Likenesses& alike, std::int64_t width, TimePoint time);
-    // It has got to `step`, or was looked at there. Whether its kin are to hear of it.
+    // It has got to `step`, or was looked at there. Whether what is believed of it is
+    // to follow its kin.
     bool got_to(const Places& places, std::size_t step);
     // Whether all have learned by it.
     bool finished(const Places& places, std::size_t step);

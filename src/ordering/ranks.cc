@@ -127,7 +127,7 @@ void Ranks::ended(const Standing& job) {
     move(own.fair.ended(job.job, own.crowd.may_have()));
     if (job.used() == 0) return experts_.withdrawn(live.places);
     const bool all_learned = experts_.finished(live.places, size_step(job.used()));
-    if (is_learned()) tell_kin(live);
+    if (is_learned()) tell_kin(live, Told::All);
     if (all_learned) learn_anew();
     rank_some();
 }
@@ -141,16 +141,18 @@ void Ranks::progress(const Standing& job, Live& live) {
     const std::size_t step = size_step(job.used());
     const std::size_t before = experts_.step(live.places);
     if (step == before) return;
-    const bool is_told = experts_.got_to(live.places, step);
+    const bool is_anew = experts_.got_to(live.places, step) || before == 0;
     if (!is_learned()) return;
-    before == 0 || beliefs_.get(job.job) == nullptr ? believe(job.job, live)
-                                                    : rank_by_belief(job.job, live);
-    if (is_told) tell_kin(live);
+    is_anew || beliefs_.get(job.job) == nullptr ? believe(job.job, live)
+                                                : rank_by_belief(job.job, live);
+    if (is_anew) tell_kin(live, Told::Stopped);
 }
 
-void Ranks::tell_kin(const Live& live) {
+void Ranks::tell_kin(const Live& live, Told told) {
     for (const JobId other : experts_.concerned(live.places)) {
-        believe(other, jobs_.at(other));
+        Live& kin = jobs_.at(other);
+        if (told == Told::Stopped && kin.runs) continue;
+        believe(other, kin);
         moved_.push_back(other);
     }
 }
@@ -162,7 +164,7 @@ void Ranks::believe(JobId job, Live& live) {
     rank_by_belief(job, live);
 }
 
-// And until which step that holds: the next at which the stage is another, or its kin are told.
+// And until which step that holds: the next at which the stage is another, or what is believed is to follow its kin.
 void Ranks::rank_by_belief(JobId job, Live& live) {
     const std::size_t step = experts_.step(live.places);
     Opinion opinion = experts_.opinion(live.places, beliefs_.at(job));
@@ -170,11 +172,11 @@ void Ranks::rank_by_belief(JobId job, Live& live) {
         const auto hazard = [&](std::size_t of) { return opinion.hazard(of); };
         return static_cast<std::int8_t>(stage_of(kStageBegins, completion_cost(hazard, at)));
     };
-    constexpr std::size_t kTold = Experts::kStepsTold;
-    const std::size_t told = std::min((step / kTold + 1) * kTold, kSizeSteps);
+    constexpr std::size_t kEach = Experts::kStepsBelieved;
+    const std::size_t anew = std::min((step / kEach + 1) * kEach, kSizeSteps);
     std::size_t next = step + 1;
     live.stage = stage_at(step);
-    while (next < told && stage_at(next) == live.stage) ++next;
+    while (next < anew && stage_at(next) == live.stage) ++next;
     live.next_step = static_cast<std::uint8_t>(next);
 }
 

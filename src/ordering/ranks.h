@@ -22,10 +22,11 @@
 //
 // Ranks follow from what is told here, in that order, and from nothing else: not from who asks
 // when. All orders learn, whichever ranks. Integers only.
+// What is believed of a job follows its kin when one of them ends and, at each third step of a size,
+// as it runs its own, as it waits theirs; and the sizes of all when a tenth more jobs have ended.
 // Cost: O(log jobs) for a job that nothing is learned of; O(steps x experts) to rank one by what is
-// known now, which concerns at most 64 of its kin at each third step of a job's size, and when a
-// tenth more jobs have ended all that have passed the first step: those beyond kAtOnce a few with
-// each submission and end.
+// known now: at an end at most 80 of its kin, and when all have learned those that have passed the
+// first step, beyond kAtOnce a few with each submission and end.
 #pragma once
 
 #include <vector>
@@ -97,7 +98,8 @@ class Ranks {
     const Project& project(ProjectId id) const { return projects_[id.index()]; }
     static Standing with_restarts(Standing job, const Live& live);
     void progress(const Standing& job, Live& live);
-    void tell_kin(const Live& live);
+    enum class Told { All, Stopped };
+    void tell_kin(const Live& live, Told told);
     void believe(JobId job, Live& live);
     void rank_by_belief(JobId job, Live& live);
     void learn_anew();

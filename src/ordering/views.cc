@@ -10,6 +10,13 @@ namespace {
 constexpr std::int64_t kSiblingWeight = 8 * Ends::kJob;
 constexpr std::array kReaches = reaches();
 
+// kSiblingWeight * far / (far + apart), mostly without the division.
+std::int32_t weight(std::int64_t far, std::int64_t apart) {
+    if (apart == 0) return kSiblingWeight;
+    if (far >= (kSiblingWeight - 1) * apart) return kSiblingWeight - 1;
+    return static_cast<std::int32_t>(kSiblingWeight * far / (far + apart));
+}
+
 template <std::size_t kCount>
 void add(std::array<std::int32_t, kCount>& sums, const std::array<std::int32_t, kCount>& more) {
     for (std::size_t at = 0; at < kCount; ++at) sums[at] += more[at];
@@ -63,8 +70,7 @@ Views::ByReach Views::weights(Likeness likeness, Duration apart) {
     ByReach weights{};
     for (std::size_t reach = 0; reach < kReaches.size(); ++reach) {
         if (kReaches[reach].alike != likeness) continue;
-        const std::int64_t far = kReaches[reach].far.count();
-        weights[reach] = static_cast<std::int32_t>(kSiblingWeight * far / (far + apart.count()));
+        weights[reach] = weight(kReaches[reach].far.count(), apart.count());
     }
     return weights;
 }
