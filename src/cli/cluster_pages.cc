@@ -216,20 +216,8 @@ Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& 
     return table;
 }
 
-// What it says of the order of its jobs, and its parents and the policy do not.
-std::string order_cell(const model::Project& project) {
-    std::string text;
-    if (project.job_order) text = codec::word(*project.job_order);
-    if (project.job_tail) {
-        text += (text.empty() ? "tail " : ", tail ") + std::to_string(*project.job_tail);
-    }
-    return text;
-}
-
 Table project_table(std::span<const codec::ProjectView> projects) {
-    const bool has_orders =
-        std::ranges::any_of(projects, [](const auto& one) { return !order_cell(one).empty(); });
-    std::vector<Column> columns{{.title = "PROJECT", .worth = 1, .width_min = 10},
+    Table table({{.title = "PROJECT", .worth = 1, .width_min = 10},
                  {.title = "QUOTA", .align = Align::Right},
                  {.title = "KIND"},
                  {.title = "LIMIT", .align = Align::Right},
@@ -237,24 +225,30 @@ Table project_table(std::span<const codec::ProjectView> projects) {
                  {.title = "FAIR SHARE", .align = Align::Right},
                  {.title = "USED", .align = Align::Right},
                  {.title = "WAITING", .align = Align::Right},
-                 {.title = "LENDING"}};
-    // Few say one.
-    if (has_orders) columns.push_back({.title = "ORDER"});
-    Table table(std::move(columns));
+                 {.title = "LENDING"}});
     std::vector<TreeRow> rows;
     add_children(projects, "", 0, rows);
     for (const auto& [project, depth] : rows) {
         const model::Entitlement& rights = project->rights;
         const Sums sums = sums_of(*project);
-        std::vector<Cell> cells{std::string(static_cast<std::size_t>(depth) * 2, ' ') + project->name,
+        table.add_row({std::string(static_cast<std::size_t>(depth) * 2, ' ') + project->name,
                        base::format(sums.quota), std::string(codec::word(rights.kind)),
                        bound_cell(rights.limit), base::format_thousandths(rights.weight),
                        base::format(sums.fair_share), base::format(sums.used),
-                       base::format(sums.waiting), lending_cell(sums, rights.kind)};
-        if (has_orders) cells.emplace_back(order_cell(*project));
-        table.add_row(std::move(cells));
+                       base::format(sums.waiting), lending_cell(sums, rights.kind)});
     }
     return table;
+}
+
+std::string orders_note(std::span<const codec::ProjectView> projects) {
+    std::string text;
+    for (const codec::ProjectView& project : projects) {
+        if (!project.job_order && !project.job_tail) continue;
+        text += (text.empty() ? "order of jobs: " : "; ") + printable(project.name);
+        if (project.job_order) text += " " + std::string(codec::word(*project.job_order));
+        if (project.job_tail) text += " tail " + std::to_string(*project.job_tail);
+    }
+    return text;
 }
 
 std::string status_page(const ServerStatus& status, base::TimePoint now, const Style& style) {

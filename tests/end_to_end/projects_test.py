@@ -76,7 +76,7 @@ class Projects(ServerCase):
         first, wide, narrow = {}, {}, {}
         for name in ("vision", "nlp"):
             for jobs, gpus in ((first, 4), (wide, 4), (narrow, 1)):
-                jobs[name] = self.shell("sleep 1000", project=name, request={"gpus": gpus})
+                jobs[name] = self.shell("sleep 1000", project=name, gpus=gpus)
                 if jobs is first:
                     self.server.wait_for_state(first[name], "running")
         self.server.kill()
@@ -92,15 +92,15 @@ class Projects(ServerCase):
             self.assertEqual(self.server.get(f"jobs/{job}")["state"], "queued")
         # Told while they run: in nlp the older is first too, once its GPUs are free.
         self.berth("project", "set", "nlp", "--order", "age", "--tail", "33")
-        self.assertRegex(self.berth("project", "ls"), r"(?s)ORDER\n.*research .* age\n.*nlp .* age, tail 33\n")
-        later = self.shell("sleep 1000", project="nlp", request={"gpus": 1})
+        self.assertEqual([self.project("nlp")[one] for one in ("job_order", "job_tail")],
+                         ["age", 33])
+        later = self.shell("sleep 1000", project="nlp", gpus=1)
         self.berth("cancel", str(narrow["nlp"]), "--wait")
         self.server.wait_for_state(wide["nlp"], "running")
         self.assertEqual(self.server.get(f"jobs/{later}")["state"], "queued")
         self.berth("project", "set", "nlp", "--order", "inherit", "--tail", "inherit")
         self.berth("project", "set", "research", "--order", "inherit")
         self.assertEqual([self.project("nlp")[one] for one in ("job_order", "job_tail")], [None] * 2)
-        self.assertNotIn("ORDER", self.berth("project", "ls"))
         for words, why in (("--tail 51", "from 0 to 50"), ("--tail half", "wanted"),
                            ("--order ages", "age")):
             self.assertIn(why, self.berth("project", "set", "nlp", *words.split(), code=124))
