@@ -90,16 +90,21 @@ class Projects(ServerCase):
         self.server.wait_for_state(narrow["nlp"], "running")
         for job in (narrow["vision"], wide["nlp"]):
             self.assertEqual(self.server.get(f"jobs/{job}")["state"], "queued")
-        # Told while they run: in nlp the older is first too, once its GPUs are free.
+        # Told while they run and wait: vision goes by what is learned too.
+        self.berth("cancel", str(narrow["vision"]), "--wait")
+        older = self.shell("sleep 1000", project="vision", gpus=4)
+        later = self.shell("sleep 1000", project="vision", gpus=1)
+        self.berth("project", "set", "research", "--order", "inherit")
+        self.server.kill()
+        self.server.up()
+        self.berth("cancel", str(wide["vision"]), "--wait")
+        self.server.wait_for_state(later, "running")
+        self.assertEqual(self.server.get(f"jobs/{older}")["state"], "queued")
+        self.assertIsNone(self.project("research")["job_order"])
         self.berth("project", "set", "nlp", "--order", "age", "--tail", "33")
         self.assertEqual([self.project("nlp")[one] for one in ("job_order", "job_tail")],
                          ["age", 33])
-        later = self.shell("sleep 1000", project="nlp", gpus=1)
-        self.berth("cancel", str(narrow["nlp"]), "--wait")
-        self.server.wait_for_state(wide["nlp"], "running")
-        self.assertEqual(self.server.get(f"jobs/{later}")["state"], "queued")
         self.berth("project", "set", "nlp", "--order", "inherit", "--tail", "inherit")
-        self.berth("project", "set", "research", "--order", "inherit")
         self.assertEqual([self.project("nlp")[one] for one in ("job_order", "job_tail")], [None] * 2)
         for words, why in (("--tail 51", "from 0 to 50"), ("--tail half", "wanted"),
                            ("--order ages", "age")):
