@@ -373,8 +373,7 @@ TEST_CASE("pages look as reviewed") {
     with_orders[0].job_order = model::JobOrder::Age;
     with_orders[3].job_order = model::JobOrder::Learned;
     with_orders[3].job_tail = 33;
-    check_page("project_ls_orders",
-               [&](const Style&) { return orders_note(with_orders) + "\n"; });
+    check_page("project_ls_orders", [&](const Style&) { return orders_note(with_orders) + "\n"; });
     check_page("top", [&](const Style& style) {
         return top_page({s.nodes, s.projects, s.jobs, s.names, s.names}, kNow, 1000, style);
     });

@@ -38,8 +38,8 @@ constexpr Flag kRightsFlags[] = {
     {0, "delay", "TIME", "its jobs wait so long before others pause for them"},
     {0, "preempt-run", "TIME", "its jobs are left alone so long by higher priorities"},
     {0, "reclaim-run", "TIME", "its jobs are left alone so long by other projects"},
-    {0, "order", "ORDER", "its jobs go by: learned, levels, age, inherit",
-     Completes::Choices, "learned|levels|age|inherit"},
+    {0, "order", "ORDER", "its jobs go by: learned, levels, age, inherit", Completes::Choices,
+     "learned|levels|age|inherit"},
     {0, "tail", "PERCENT", "its costliest part that goes by age: 0 to 50; inherit"},
     {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
 };
@@ -171,7 +171,7 @@ Outcome<Listing> read_projects(const Context& context, Client& client, const Arg
         const bool is_there = std::ranges::find(listing.names, mine) != listing.names.end();
         if (!listing.below.empty()) listing.below += "; ";
         listing.below += "yours, unless you say -p: " + mine +
-                        (is_there ? "" : ", which is not there; berth project use PROJECT");
+                         (is_there ? "" : ", which is not there; berth project use PROJECT");
     }
     return listing;
 }

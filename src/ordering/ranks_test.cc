@@ -199,8 +199,7 @@ TEST_CASE("the tail of one project goes by age, and that of another does not") {
     World world({.tail = 33, .patience = 0, .fair = 0});
     const RulesOfProject given{kOther, {.patience = 0, .fair = 0}};
     world.order.set_rules({&given, 1});
-    for (int round = 1; round <= 40; ++round)
-        world.run(0, hours(round)), world.run(1, minutes(5));
+    for (int round = 1; round <= 40; ++round) world.run(0, hours(round)), world.run(1, minutes(5));
     const auto wide_and_narrow = [&](ProjectId project) {
         const JobId wide = world.submit(2000, 2, project), narrow = world.submit(1000, 3, project);
         for (const JobId id : {wide, narrow}) world.start(id);

@@ -108,8 +108,7 @@ JobId first_by_rank(const cluster::Claim& claim) {
 // One that runs in its own project can be paused for it: where jobs are told apart by ranks, it is
 // by those that it is decided who has the GPUs.
 bool gives_way(const PoolView& view, const Job& job, const Job& booked) {
-    return job.preemptible && job.project == booked.project &&
-           has_ranks(view.cluster, job.project);
+    return job.preemptible && job.project == booked.project && has_ranks(view.cluster, job.project);
 }
 
 }  // namespace
@@ -258,8 +257,7 @@ bool Bookings::comes_before(const Job& job, const Job& booked) const {
         const bool exceeds = wanted_by(booked) > view_->shares.fair[booked.project.index()];
         if (right != Right::None && exceeds) return true;
         // Who may not be paused has no rank; else the next one of those would always be before.
-        if (has_ranks(view_->cluster, job.project) &&
-            job.preemptible != booked.preemptible) {
+        if (has_ranks(view_->cluster, job.project) && job.preemptible != booked.preemptible) {
             return job.priority != booked.priority ? job.priority > booked.priority : is_older;
         }
         return job.precedence() > booked.precedence() ||

@@ -33,7 +33,8 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
     const cluster::Job& job = beneficiary.job;
     const bool binds_all = view.policy.min_run_binds_all;
     if (beneficiary.rule == model::Rule::Preempt) {
-        const bool counts = !has_ranks(view.cluster, job.project) || are_minimum_runs_stated(view.cluster);
+        const bool counts =
+            !has_ranks(view.cluster, job.project) || are_minimum_runs_stated(view.cluster);
         const bool binds = counts && (binds_all || job.preemptible);
         return {true, job.project, job.precedence_in_line(), binds};
     }

@@ -137,9 +137,7 @@ class PieceTable {
         return terms.from_own && has_ranks(view_->cluster, terms.project);
     }
     // Whether what is protected depends on who asks.
-    bool asks_who(const Terms& terms) const {
-        return project_says_ || is_by_rank(terms);
-    }
+    bool asks_who(const Terms& terms) const { return project_says_ || is_by_rank(terms); }
     static bool is_shielded(const Piece& piece, TimePoint now);
     static void count(Class& alike, const Piece& piece, std::int64_t sign, TimePoint now);
     void note_nodes(const Piece& piece);

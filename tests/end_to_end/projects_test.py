@@ -70,7 +70,8 @@ class Projects(ServerCase):
         return next(one for one in self.server.get("projects")["items"] if one["name"] == name)
 
     def test_each_project_has_its_own_order_of_jobs_and_keeps_it_when_the_server_is_killed(self):
-        self.berth("project", "create", "research", "--quota", "4", "--limit", "4", "--order", "age")
+        self.berth("project", "create", "research", "--quota", "4", "--limit", "4",
+                   "--order", "age")
         self.berth("project", "create", "vision", "--parent", "research", "--quota", "4")
         self.berth("project", "create", "nlp", "--quota", "4", "--limit", "4")
         first, wide, narrow = {}, {}, {}
@@ -105,7 +106,8 @@ class Projects(ServerCase):
         self.assertEqual([self.project("nlp")[one] for one in ("job_order", "job_tail")],
                          ["age", 33])
         self.berth("project", "set", "nlp", "--order", "inherit", "--tail", "inherit")
-        self.assertEqual([self.project("nlp")[one] for one in ("job_order", "job_tail")], [None] * 2)
+        self.assertEqual([self.project("nlp")[one] for one in ("job_order", "job_tail")],
+                         [None, None])
         for words, why in (("--tail 51", "from 0 to 50"), ("--tail half", "wanted"),
                            ("--order ages", "age")):
             self.assertIn(why, self.berth("project", "set", "nlp", *words.split(), code=124))

@@ -123,10 +123,11 @@ class Met {
   public:
     Met() {
         for (const char* what :
-             {"own rules", "own last stage", "attempt_lost", "cancel_requested", "ended while waiting", "job_measured",
-              "job_parked", "job_resized", "job_starting", "job_woken", "pause_requested",
-              "policy_set", "project_set", "by age at the tail", "grants by waits",
-              "grants by fair ends", "ranks by kin", "restarts", "restarts amid a job's restart"}) {
+             {"own rules", "own last stage", "attempt_lost", "cancel_requested",
+              "ended while waiting", "job_measured", "job_parked", "job_resized", "job_starting",
+              "job_woken", "pause_requested", "policy_set", "project_set", "by age at the tail",
+              "grants by waits", "grants by fair ends", "ranks by kin", "restarts",
+              "restarts amid a job's restart"}) {
             counts_[what] = 0;
         }
     }
