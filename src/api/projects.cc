@@ -7,6 +7,7 @@
 #include "api/routes.h"
 #include "codec/field_reader.h"
 #include "codec/json.h"
+#include "model/limits.h"
 #include "scheduling/fair_share.h"
 #include "scheduling/overcommitment.h"
 
@@ -94,6 +95,10 @@ base::Result<model::Project> changed(model::Project project, const std::string& 
     change_time("preemption_delay", project.preemption_delay);
     change_time("preempt_min_run", project.preempt_min_run);
     change_time("reclaim_min_run", project.reclaim_min_run);
+    const auto order = fields.maybe_choice<model::JobOrder>("job_order");
+    if (order || is_null(tree, "job_order")) project.job_order = order;
+    const auto tail = fields.maybe_whole("job_tail", {0, model::kOrderTailMax});
+    if (tail || is_null(tree, "job_tail")) project.job_tail = tail;
     fields.finish();
     if (problems.any()) return problems.first();
     return project;

@@ -240,6 +240,17 @@ Table project_table(std::span<const codec::ProjectView> projects) {
     return table;
 }
 
+std::string orders_note(std::span<const codec::ProjectView> projects) {
+    std::string text;
+    for (const codec::ProjectView& project : projects) {
+        if (!project.job_order && !project.job_tail) continue;
+        text += (text.empty() ? "order of jobs: " : "; ") + printable(project.name);
+        if (project.job_order) text += " " + std::string(codec::word(*project.job_order));
+        if (project.job_tail) text += " tail " + std::to_string(*project.job_tail);
+    }
+    return text;
+}
+
 std::string status_page(const ServerStatus& status, base::TimePoint now, const Style& style) {
     const auto row = [&](std::string_view label, const std::string& text) {
         std::string padded(label);

@@ -19,6 +19,8 @@ Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& 
 
 // One row a project, children indented below their department.
 Table project_table(std::span<const codec::ProjectView> projects);
+// Who says an order of its jobs, in a line; empty when nobody does.
+std::string orders_note(std::span<const codec::ProjectView> projects);
 
 std::string status_page(const ServerStatus& status, base::TimePoint now, const Style& style);
 

@@ -369,6 +369,11 @@ TEST_CASE("pages look as reviewed") {
                [&](const Style& style) { return gpu_table(s.nodes, s.names).render(style); });
     check_page("project_ls",
                [&](const Style& style) { return project_table(s.projects).render(style); });
+    std::vector<codec::ProjectView> with_orders = s.projects;
+    with_orders[0].job_order = model::JobOrder::Age;
+    with_orders[3].job_order = model::JobOrder::Learned;
+    with_orders[3].job_tail = 33;
+    check_page("project_ls_orders", [&](const Style&) { return orders_note(with_orders) + "\n"; });
     check_page("top", [&](const Style& style) {
         return top_page({s.nodes, s.projects, s.jobs, s.names, s.names}, kNow, 1000, style);
     });

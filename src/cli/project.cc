@@ -38,6 +38,9 @@ constexpr Flag kRightsFlags[] = {
     {0, "delay", "TIME", "its jobs wait so long before others pause for them"},
     {0, "preempt-run", "TIME", "its jobs are left alone so long by higher priorities"},
     {0, "reclaim-run", "TIME", "its jobs are left alone so long by other projects"},
+    {0, "order", "ORDER", "its jobs go by: learned, levels, age, inherit", Completes::Choices,
+     "learned|levels|age|inherit"},
+    {0, "tail", "PERCENT", "its costliest part that goes by age: 0 to 50; inherit"},
     {0, "parent", "DEPARTMENT", "below this department", Completes::Projects},
 };
 
@@ -73,6 +76,31 @@ Success add_rights(codec::JsonWriter& json, const Arguments& arguments) {
     return {};
 }
 
+// "inherit": as above it in the tree, or the policy.
+Success add_order(codec::JsonWriter& json, const Arguments& arguments) {
+    constexpr std::string_view kInherit = "inherit";
+    const auto is_taken_back = [&](std::string_view flag) {
+        return arguments.text(flag) == kInherit;
+    };
+    if (arguments.has("order")) {
+        json.key("job_order");
+        if (is_taken_back("order"))
+            json.null();
+        else
+            json.string(arguments.text("order"));
+    }
+    if (!arguments.has("tail")) return {};
+    json.key("job_tail");
+    if (is_taken_back("tail")) {
+        json.null();
+        return {};
+    }
+    const auto tail = arguments.number("tail", 0);
+    if (!tail) return tl::unexpected(tail.error());
+    json.number(*tail);
+    return {};
+}
+
 Success add_pool(codec::JsonWriter& json, const Arguments& arguments) {
     json.key("pools"), json.begin_object();
     json.text_key(arguments.text("pool"));
@@ -105,6 +133,9 @@ Outcome<std::string> project_body(const Arguments& arguments) {
     for (const auto& [flag, field] : kTimes) {
         if (arguments.has(flag)) json.key(field), json.string(arguments.text(flag));
     }
+    if (const Success added = add_order(json, arguments); !added) {
+        return tl::unexpected(added.error());
+    }
     if (arguments.has("parent")) json.key("parent"), json.string(arguments.text("parent"));
     json.end_object();
     return body;
@@ -134,11 +165,13 @@ Outcome<Listing> read_projects(const Context& context, Client& client, const Arg
     }
     Listing listing{project_table(*projects), {}};
     for (const codec::ProjectView& project : *projects) listing.names.push_back(project.name);
+    if (context.out.is_terminal) listing.below = orders_note(*projects);
     const std::string mine = default_project();
     if (context.out.is_terminal && !mine.empty()) {
         const bool is_there = std::ranges::find(listing.names, mine) != listing.names.end();
-        listing.below = "yours, unless you say -p: " + mine +
-                        (is_there ? "" : ", which is not there; berth project use PROJECT");
+        if (!listing.below.empty()) listing.below += "; ";
+        listing.below += "yours, unless you say -p: " + mine +
+                         (is_there ? "" : ", which is not there; berth project use PROJECT");
     }
     return listing;
 }
@@ -236,7 +269,8 @@ const Verb project_create_verb{.intent = Intent::Share,
                                .more =
                                    "  berth project create vision --quota 4\n"
                                    "  berth project create lab --quota 0 --weight 0.5\n"
-                                   "  berth project set lab --pool cells --quota 8\n",
+                                   "  berth project set lab --pool cells --quota 8\n"
+                                   "  berth project set lab --order learned --tail 33\n",
                                .run = create_project};
 
 const Verb project_set_verb{.intent = Intent::Share,

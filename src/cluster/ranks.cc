@@ -51,6 +51,13 @@ std::int64_t may_have(const Cluster& cluster, ProjectId project) {
     return milli;
 }
 
+// Of a project below one that goes by `rules`.
+model::OrderRules rules_below(model::OrderRules rules, const model::Project& project) {
+    rules.by = project.job_order.value_or(rules.by);
+    rules.tail = project.job_tail.value_or(rules.tail);
+    return rules;
+}
+
 class Keeper {
   public:
     explicit Keeper(Cluster& cluster) : cluster_(cluster), book_(cluster.ranks()) {}
@@ -95,7 +102,28 @@ class Keeper {
         settle_moved(time);
     }
 
+    // From now on the project goes by these rules, and those below it by what they say.
+    void set_rules(ProjectId project, const model::OrderRules& rules) {
+        std::vector<ordering::RulesOfProject> all;
+        add_rules(project, rules, all);
+        std::vector<ProjectId> changed = book_.order.set_rules(all);
+        if (changed.empty()) return;
+        std::ranges::sort(changed);
+        for (const auto& [id, job] : cluster_.jobs()) {
+            if (std::ranges::binary_search(changed, job.project)) settle(id, book_.now);
+        }
+        settle_moved(book_.now);
+    }
+
   private:
+    void add_rules(ProjectId project, const model::OrderRules& rules,
+                   std::vector<ordering::RulesOfProject>& all) const {
+        all.push_back({project, rules});
+        for (const ProjectId child : cluster_.projects()[project.index()].children) {
+            add_rules(child, rules_below(rules, cluster_.projects()[child.index()].project), all);
+        }
+    }
+
     Cluster& cluster_;
     RankBook& book_;
 };
@@ -110,10 +138,13 @@ std::vector<std::string> project_names(const Cluster& cluster) {
 
 void keep_ranks(Cluster& cluster, const model::OrderRules& rules, TimePoint now) {
     keep_ranks(cluster, now);
-    RankBook& book = cluster.ranks();
-    if (!book.order.set_rules(rules)) return;
-    Keeper(cluster).settle_all(book.now);
+    if (rules == order_rules(cluster, kRoot)) return;
+    Keeper(cluster).set_rules(kRoot, rules);
     keep_ranks(cluster, now);
+}
+
+const model::OrderRules& order_rules(const Cluster& cluster, ProjectId project) {
+    return cluster.ranks().order.rules(project);
 }
 
 void keep_ranks(Cluster& cluster, TimePoint now) {
@@ -157,6 +188,13 @@ void count_attained(Cluster& cluster, JobId id) {
     attained.gpu_ms = standing(cluster, job, now).used();
     attained.counted = now;
     cluster.set_attained(id, attained, job.rank);
+}
+
+void settle_order(Cluster& cluster, ProjectId project) {
+    const ProjectState& state = cluster.projects()[project.index()];
+    const model::OrderRules& above = order_rules(cluster, state.parent);
+    Keeper(cluster).set_rules(project, rules_below(above, state.project));
+    keep_ranks(cluster, cluster.ranks().now);
 }
 
 void count_held(Cluster& cluster, ProjectId project) {
@@ -223,6 +261,8 @@ bool restore_order(Cluster& cluster, const model::OrderLedger& ledger) {
     Keeper keeper(cluster);
     keeper.settle_all(book.now);
     for (const model::RankLedger& one : ledger.jobs) keeper.look_again_at(one.job, one.change);
+    // Unless the file was written by hand these are the rules that were restored.
+    keeper.set_rules(kRoot, ledger.rules);
     return true;
 }
 

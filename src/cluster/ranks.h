@@ -51,6 +51,9 @@ struct RankBook {
 // Brings all ranks up to `now`, by the rules that hold or from now on by these.
 void keep_ranks(Cluster& cluster, base::TimePoint now);
 void keep_ranks(Cluster& cluster, const model::OrderRules& rules, base::TimePoint now);
+// By which rules the jobs of a project go: what it says itself, else its parents, else the policy
+// that was told last.
+const model::OrderRules& order_rules(const Cluster& cluster, base::ProjectId project);
 // Says that the job has had so much GPU time up to `counted`. Without this the cluster counts what
 // the job holds.
 void note_attained(Cluster& cluster, base::JobId job, std::int64_t gpu_ms, base::TimePoint counted);
@@ -61,6 +64,7 @@ void enter_ranks(Cluster& cluster, base::JobId job, const ordering::Likenesses& 
 void count_attained(Cluster& cluster, base::JobId job);
 void settle_rank(Cluster& cluster, base::JobId job);
 void leave_ranks(Cluster& cluster, base::JobId job);
+void settle_order(Cluster& cluster, base::ProjectId project);  // it says another one
 void count_held(Cluster& cluster, base::ProjectId project);  // as it holds another number of GPUs
 
 // When the rank of any job may change, as things are.

@@ -338,6 +338,7 @@ void Cluster::set_project(const model::Project& project) {
                           return std::tie(data.order, data.name);
                       });
     resolve_claims();
+    settle_order(*this, id);
     stamp_all_work();  // what a project says of minimum runs holds for all below it
 }
 

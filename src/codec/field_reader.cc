@@ -124,6 +124,11 @@ std::int64_t FieldReader::whole(std::string_view name, std::int64_t fallback, Nu
     return fallback;
 }
 
+std::optional<int> FieldReader::maybe_whole(std::string_view name, NumberRange range) {
+    if (find(name) == nullptr) return std::nullopt;
+    return static_cast<int>(whole(name, range.low, range));
+}
+
 std::optional<std::int64_t> FieldReader::decimal(std::string_view name, int places,
                                                  std::string_view wanted) {
     const Value* value = find(name);

@@ -58,6 +58,7 @@ class FieldReader {
     std::string needed_name(std::string_view name);
     bool flag(std::string_view name, bool fallback);
     std::int64_t whole(std::string_view name, std::int64_t fallback, NumberRange range = {});
+    std::optional<int> maybe_whole(std::string_view name, NumberRange range);
     // A decimal with at most `places` places, as a whole number of its last place; not negative.
     std::optional<std::int64_t> decimal(std::string_view name, int places, std::string_view wanted);
     std::optional<base::Bytes> bytes(std::string_view name);
@@ -76,6 +77,11 @@ class FieldReader {
         const auto found = value->is_scalar() ? from_word<E>(value->text) : std::nullopt;
         if (!found) refuse(name, listed(kWords<E>), did_you_mean(value->text, kWords<E>));
         return found.value_or(fallback);
+    }
+
+    template <typename E>
+    std::optional<E> maybe_choice(std::string_view name) {
+        return find(name) == nullptr ? std::nullopt : std::optional<E>(choice(name, E{}));
     }
 
     // Calls `visit` for each item of a list with the item's path.

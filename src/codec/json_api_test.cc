@@ -181,7 +181,7 @@ TEST_CASE("the JSON of the API is the documented one") {
           R"({"apiVersion":"berth/v1","kind":"Project","name":"nlp","parent":"","order":0,)"
           R"("rights":{"quota":2.5,"limit":-1,"weight":0.5,"priority":100,"kind":"guaranteed",)"
           R"("usage":0.125},"pools":{},"preemption_delay":null,"preempt_min_run":null,)"
-          R"("reclaim_min_run":null})");
+          R"("reclaim_min_run":null,"job_order":null,"job_tail":null})");
     const model::Event event{7, base::at_ms(1'700'000'000'250), "scheduler",
                              model::JobStarting{{3}, 1, {}, {{0, {4}, 6, {1000}, {8500}, {64}}}}};
     CHECK(codec::event_json(event, server_names()) ==

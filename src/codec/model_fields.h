@@ -36,6 +36,8 @@ struct Fields<model::Project> {
         field("preemption_delay", &model::Project::preemption_delay);
         field("preempt_min_run", &model::Project::preempt_min_run);
         field("reclaim_min_run", &model::Project::reclaim_min_run);
+        field("job_order", &model::Project::job_order);
+        field("job_tail", &model::Project::job_tail);
     }
 };
 

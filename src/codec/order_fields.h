@@ -72,7 +72,9 @@ template <>
 struct Fields<model::CrowdLedger> {
     static void visit(auto&& field) {
         using C = model::CrowdLedger;
-        field("project", &C::project), field("asked", &C::asked), field("may_have", &C::may_have);
+        field("project", &C::project), field("rules", &C::rules);
+        field("last_stage", &C::last_stage);
+        field("asked", &C::asked), field("may_have", &C::may_have);
         field("asked_sum", &C::asked_sum), field("may_have_sum", &C::may_have_sum);
         field("summed", &C::summed), field("waits", &C::waits), field("fair", &C::fair);
     }

@@ -123,7 +123,10 @@ class RandomModel {
     }
     model::Project project() {
         const auto wait = [&] { return maybe(duration()); };
-        model::Project project{text(), text(), large(), rights(), {}, wait(), wait(), wait()};
+        model::Project project{text(), text(), large(), rights(), {},
+                               wait(), wait(), wait(),  {},       {}};
+        project.job_order = maybe(static_cast<model::JobOrder>(rng_.between(0, 2)));
+        project.job_tail = maybe(small());
         if (flag()) project.pools[text()] = rights();
         return project;
     }

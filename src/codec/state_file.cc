@@ -12,6 +12,7 @@
 #include "codec/json.h"
 #include "codec/state_checks.h"
 #include "codec/topology.h"
+#include "model/limits.h"
 #include "model/mig.h"
 
 namespace berth::codec {
@@ -303,6 +304,8 @@ void StateReader::read_project(const Value& value, const std::string& path) {
     project.preemption_delay = fields.duration("preemption_delay");
     project.preempt_min_run = fields.duration("preempt_min_run");
     project.reclaim_min_run = fields.duration("reclaim_min_run");
+    project.job_order = fields.maybe_choice<model::JobOrder>("job_order");
+    project.job_tail = fields.maybe_whole("job_tail", {0, model::kOrderTailMax});
     project.order = static_cast<std::int64_t>(state_.projects.size());
     if (const Value* created = fields.find("created")) {
         const bool is_count = decimal_from(created->text, 0).has_value();

@@ -69,13 +69,16 @@ TEST_CASE("every example of the reference page is parsed") {
 TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
     const auto state = good(
         "now: 2h\nnodes: [{name: n1, gpus: 2}]\n"
-        "projects: [{name: p, preemption_delay: 5m, preempt_min_run: 1m, reclaim_min_run: 1h}]\n"
+        "projects: [{name: p, preemption_delay: 5m, preempt_min_run: 1m, reclaim_min_run: 1h,\n"
+        "  job_order: age, job_tail: 33}]\n"
         "jobs: [{name: j, project: p, min: 2, preemption_delay: 0, stale_grace: never,\n"
         "        last_pause: 1h, stale_since: 110m, tasks: [{node: n1}]},\n"
         "       {name: k, project: p, stale_grace: 3m}]");
     const model::Project& project = state.projects.front();
     CHECK(project.preemption_delay == base::Duration{300'000});
     CHECK(project.preempt_min_run == base::Duration{60'000});
+    CHECK(project.job_order == model::JobOrder::Age);
+    CHECK(project.job_tail == 33);
     CHECK(project.reclaim_min_run == base::Duration{3'600'000});
     const auto& job =
         *std::ranges::find(state.jobs, "j", [](const auto& j) { return j.spec.name; });

@@ -152,6 +152,8 @@ class StateWriter {
         duration("preemption_delay", project.preemption_delay);
         duration("preempt_min_run", project.preempt_min_run);
         duration("reclaim_min_run", project.reclaim_min_run);
+        if (project.job_order) json_.key("job_order"), json_.string(word(*project.job_order));
+        if (project.job_tail) number("job_tail", *project.job_tail);
         write(project.rights);
         if (project.pools.empty()) return;
         json_.key("pools"), json_.begin_object();

@@ -278,7 +278,8 @@ Status check_limits(const Project& project) {
         }
         BERTH_TRY_VOID(up_to("preemption_delay", project.preemption_delay, kTimeMax));
         BERTH_TRY_VOID(up_to("preempt_min_run", project.preempt_min_run, kTimeMax));
-        return up_to("reclaim_min_run", project.reclaim_min_run, kTimeMax);
+        BERTH_TRY_VOID(up_to("reclaim_min_run", project.reclaim_min_run, kTimeMax));
+        return up_to("job_tail", project.job_tail, kOrderTailMax);
     };
     if (const Status status = rest(); !status) return base::invalid(where + status.error().message);
     return {};

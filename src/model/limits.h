@@ -30,6 +30,7 @@ inline constexpr std::size_t kProjectsMax = 10'000;
 inline constexpr std::size_t kPoolsMax = 256;
 inline constexpr int kProjectLevelsMax = 32;          // departments above each other
 inline constexpr int kPriorityMax = 1'000'000;        // and as low below 0
+inline constexpr int kOrderTailMax = 50;               // percent of GPU time
 inline constexpr std::int64_t kWeightMax = 1'000'000'000;  // thousandths
 inline constexpr std::int64_t kMillion = 1'000'000;
 inline constexpr MilliGpu kGpusMax = base::gpus(10'000'000'000);  // as GPUs count in quotas

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,8 @@ struct GuardLedger {
 // What a project wants and may have, and who waited too long.
 struct CrowdLedger {
     std::string project;
+    std::optional<OrderRules> rules;  // none = OrderLedger::rules
+    std::optional<int> last_stage;  // likewise
     std::int64_t asked = 0;  // thousandths of a GPU, by all its jobs
     std::int64_t may_have = 0;
     std::uint64_t asked_sum = 0;  // over time, times ms, modulo 2^64
@@ -81,11 +84,11 @@ struct CrowdLedger {
 };
 
 struct OrderLedger {
-    OrderRules rules;
+    OrderRules rules;  // of the policy, for projects that have no others
     base::TimePoint kept;  // ranks are those of then
     std::int64_t finished = 0;
     std::int64_t learns_at = 0;  // finished jobs
-    int last_stage = 0;
+    int last_stage = 0;  // by these rules
     std::vector<std::int32_t> weights;  // of experts, by what is known of a job
     std::vector<SizeLedger> sizes;
     std::vector<FamilyLedger> families;

@@ -195,7 +195,7 @@ using P = Policy;
 constexpr PolicySetting kSettings[] = {
     setting("order", word<&OrderRules::by, kOrders>("learned|levels|age"),
             "which job of a project goes first"),
-    setting("order.tail", number<&OrderRules::tail, 0, 50>("0-50"),
+    setting("order.tail", number<&OrderRules::tail, 0, kOrderTailMax>("0-50"),
             "costliest percent of GPU time go by age"),
     setting("order.patience", number<&OrderRules::patience, 0, 1'000'000>("0-1000000"),
             "a wait so many runs long makes a job due"),

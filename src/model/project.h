@@ -10,6 +10,7 @@
 #include <string>
 
 #include "model/node.h"
+#include "model/policy.h"
 
 namespace berth::model {
 
@@ -46,6 +47,10 @@ struct Project {
     // R11, scheduling/minimum_run.h); none = the parent's, the policy's at the top.
     std::optional<Duration> preempt_min_run;
     std::optional<Duration> reclaim_min_run;
+    // Which of its jobs goes first, and the part that goes by age all the same (OrderRules); none =
+    // the parent's, the policy's at the top.
+    std::optional<JobOrder> job_order;
+    std::optional<int> job_tail;
 
     bool operator==(const Project&) const = default;
 };

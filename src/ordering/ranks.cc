@@ -10,7 +10,7 @@
 namespace berth::ordering {
 namespace {
 
-constexpr int kStages = 28;
+constexpr int kStages = Ranks::kStages;
 constexpr GpuMs kFirstStage = 600'000;
 constexpr GpuMs kTailBegin = GpuMs{8} * 3'600'000;
 constexpr std::size_t kRankedWithAnEvent = 64;
@@ -48,23 +48,30 @@ std::int64_t width_class(std::int64_t width) {
 
 }  // namespace
 
-Ranks::Ranks() : last_stage_(kStages) {}
+std::vector<ProjectId> Ranks::set_rules(std::span<const RulesOfProject> given) {
+    std::vector<ProjectId> changed;
+    std::vector<bool> learns(projects_.size());  // from now on, by project
+    for (const auto& [id, rules] : given) {
+        Project& own = project(id);
+        if (rules == own.rules) continue;
+        changed.push_back(id);
+        learns.resize(projects_.size());
+        const bool learned_before = own.is_learned();
+        own.rules = rules;
+        own.last_stage = last_stage(rules.tail);
+        if (!own.has_guards()) own.waits.reset(), own.fair.reset();
+        learns[id.index()] = own.is_learned() && !learned_before;
+    }
+    if (std::ranges::find(learns, true) == learns.end()) return changed;
+    for (auto&& [id, live] : jobs_) {
+        const std::size_t at = live.project.index();
+        if (at < learns.size() && learns[at] && experts_.step(live.places) > 0) believe(id, live);
+    }
+    return changed;
+}
 
-bool Ranks::set_rules(const model::OrderRules& rules) {
-    if (rules == rules_) return false;
-    const bool learned_before = is_learned();
-    rules_ = rules;
-    find_last_stage();
-    if (!has_guards()) {
-        for (Project& one : projects_) one.waits.reset(), one.fair.reset();
-    }
-    if (is_learned() && !learned_before) {
-        for (auto&& [id, live] : jobs_) {
-            if (experts_.step(live.places) > 0) believe(id, live);
-        }
-    }
-    moved_.clear();
-    return true;
+const model::OrderRules& Ranks::rules(ProjectId id) const {
+    return id.index() < projects_.size() ? projects_[id.index()].rules : kByAge;
 }
 
 Ranks::Project& Ranks::project(ProjectId id) {
@@ -97,8 +104,8 @@ void Ranks::changed(const Standing& job) {
     live->runs = job.runs;
     live->has_run |= job.runs;
     progress(job, *live);
-    if (!has_guards()) return;
     Project& own = project(live->project);
+    if (!own.has_guards()) return;
     move(own.waits.changed(job, own.crowd.may_have()));
     move(own.fair.changed(job, own.crowd.may_have()));
 }
@@ -107,12 +114,12 @@ void Ranks::time_came(const Standing& job) {
     Live* live = jobs_.get(job.job);
     if (live == nullptr) return;
     progress(job, *live);
-    if (!has_guards()) return;
     Project& own = project(live->project);
+    if (!own.has_guards()) return;
     const Crowd::Life life = own.crowd.life(live->before, job.now);
     const Standing net = with_restarts(job, *live);
-    move(own.waits.time_came(net, rules_.patience, life, own.crowd.may_have()));
-    move(own.fair.time_came(net, rules_.fair, life, own.crowd.may_have()));
+    move(own.waits.time_came(net, own.rules.patience, life, own.crowd.may_have()));
+    move(own.fair.time_came(net, own.rules.fair, life, own.crowd.may_have()));
 }
 
 void Ranks::ended(const Standing& job) {
@@ -127,7 +134,7 @@ void Ranks::ended(const Standing& job) {
     move(own.fair.ended(job.job, own.crowd.may_have()));
     if (job.used() == 0) return experts_.withdrawn(live.places);
     const bool all_learned = experts_.finished(live.places, size_step(job.used()));
-    if (is_learned()) tell_kin(live, Told::All);
+    if (own.is_learned()) tell_kin(live, Told::All);
     if (all_learned) learn_anew();
     rank_some();
 }
@@ -142,7 +149,7 @@ void Ranks::progress(const Standing& job, Live& live) {
     const std::size_t before = experts_.step(live.places);
     if (step == before) return;
     const bool is_anew = experts_.got_to(live.places, step) || before == 0;
-    if (!is_learned()) return;
+    if (!is_learned(live)) return;
     is_anew || beliefs_.get(job.job) == nullptr ? believe(job.job, live)
                                                 : rank_by_belief(job.job, live);
     if (is_anew) tell_kin(live, Told::Stopped);
@@ -181,10 +188,11 @@ void Ranks::rank_by_belief(JobId job, Live& live) {
 }
 
 void Ranks::learn_anew() {
-    find_last_stage();
-    if (!is_learned()) return;
+    find_last_stages();
     to_rank_.clear();
-    for (const auto& [id, belief] : beliefs_) to_rank_.push_back(id);
+    for (const auto& [id, belief] : beliefs_) {
+        if (is_learned(jobs_.at(id))) to_rank_.push_back(id);
+    }
     std::ranges::reverse(to_rank_);
     if (to_rank_.size() > kAtOnce) return;
     while (!to_rank_.empty()) rank_some();
@@ -195,17 +203,25 @@ void Ranks::rank_some() {
         const JobId job = to_rank_.back();
         to_rank_.pop_back();
         Live* live = jobs_.get(job);
-        if (live == nullptr) continue;
+        if (live == nullptr || !is_learned(*live)) continue;
         believe(job, *live);
         moved_.push_back(job);
     }
 }
 
-void Ranks::find_last_stage() {
-    last_stage_ = kStages;
-    if (rules_.tail == 0) return;
-    const GpuMs begin = experts_.all_ends().last_percent_begin(rules_.tail);
-    last_stage_ = stage_of(kStageBegins, std::max(begin, kTailBegin));
+int Ranks::last_stage(int tail) const {
+    if (tail == 0) return kStages;
+    const GpuMs begin = experts_.all_ends().last_percent_begin(tail);
+    return stage_of(kStageBegins, std::max(begin, kTailBegin));
+}
+
+void Ranks::find_last_stages() {
+    std::map<int, int> found;  // by tail
+    for (Project& own : projects_) {
+        const auto [at, is_new] = found.try_emplace(own.rules.tail);
+        if (is_new) at->second = last_stage(own.rules.tail);
+        own.last_stage = at->second;
+    }
 }
 
 void Ranks::move(const std::vector<JobId>& jobs) {
@@ -215,23 +231,25 @@ void Ranks::move(const std::vector<JobId>& jobs) {
 std::vector<JobId> Ranks::take_moved() { return std::exchange(moved_, {}); }
 
 int Ranks::stage(const Standing& job, const Live& live) const {
-    if (!is_learned()) return stage_of(kLevelBegins, job.used());
+    const Project& own = project(live.project);
+    if (!own.is_learned()) return stage_of(kLevelBegins, job.used());
     const bool is_new = experts_.step(live.places) == 0;
-    return is_new ? 0 : std::min<int>(live.stage, last_stage_);
+    return is_new ? 0 : std::min<int>(live.stage, own.last_stage);
 }
 
 Rank Ranks::rank(const Standing& job) const {
     const Live* live = jobs_.get(job.job);
-    if (live == nullptr || !has_guards()) return {};
+    if (live == nullptr) return {};
     const Project& own = project(live->project);
+    if (!own.has_guards()) return {};
     const auto by_fair_end = own.fair.grant_of(job.job);
     const auto grant = by_fair_end ? by_fair_end : own.waits.grant_of(job.job);
     if (grant) return Rank::of(0, Rank::Place::Granted, *grant);
     const int stage = this->stage(job, *live);
-    const bool by_age = is_learned() && rules_.tail > 0 && stage == last_stage_;
+    const bool by_age = own.is_learned() && own.rules.tail > 0 && stage == own.last_stage;
     const std::int64_t inside = by_age ? 0 : job.width;
     if (!job.runs) return Rank::of(stage, Rank::Place::Waits, inside);
-    const int ahead = is_learned() ? rules_.hysteresis : 0;
+    const int ahead = own.is_learned() ? own.rules.hysteresis : 0;
     const int counted = stage == 0 ? 0 : std::max(stage - ahead, 1);
     const Rank running = Rank::of(counted, Rank::Place::Runs, inside);
     const Rank restarting = Rank::of(0, Rank::Place::Granted, 0);
@@ -240,14 +258,15 @@ Rank Ranks::rank(const Standing& job) const {
 
 TimePoint Ranks::next_change(const Standing& job) const {
     const Live* live = jobs_.get(job.job);
-    if (live == nullptr || !has_guards()) return kNever;
+    if (live == nullptr) return kNever;
     const Project& own = project(live->project);
+    if (!own.has_guards()) return kNever;
     const Crowd::Life life = own.crowd.life(live->before, job.now);
     const Standing net = with_restarts(job, *live);
-    TimePoint next = std::min(own.waits.next_change(net, rules_.patience, life),
-                              own.fair.next_change(net, rules_.fair, life));
+    TimePoint next = std::min(own.waits.next_change(net, own.rules.patience, life),
+                              own.fair.next_change(net, own.rules.fair, life));
     if (is_restarting(job)) next = std::min(next, job.restarts_until);
-    if (!is_learned()) {
+    if (!own.is_learned()) {
         const auto level = std::ranges::upper_bound(kLevelBegins, job.used());
         return level == kLevelBegins.end() ? next : std::min(next, job.when_used(*level));
     }
@@ -258,8 +277,8 @@ TimePoint Ranks::next_change(const Standing& job) const {
 model::OrderLedger Ranks::save(const std::vector<std::string>& names) const {
     model::OrderLedger ledger;
     experts_.save(ledger);
-    ledger.rules = rules_;
-    ledger.last_stage = last_stage_;
+    ledger.rules = rules({0});
+    ledger.last_stage = projects_.empty() ? kStages : projects_.front().last_stage;
     ledger.to_rank = to_rank_;
     for (const auto& [id, live] : jobs_) {
         model::RankLedger& one = ledger.jobs.emplace_back();
@@ -285,9 +304,12 @@ model::OrderLedger Ranks::save(const std::vector<std::string>& names) const {
         one.weights.assign(belief->weights.begin(), belief->weights.end());
     }
     for (std::size_t at = 0; at < projects_.size(); ++at) {
+        if (names.at(at).empty()) continue;
         const Project& own = projects_[at];
         model::CrowdLedger& one = ledger.projects.emplace_back();
         one.project = names.at(at);
+        if (own.rules != ledger.rules) one.rules = own.rules;
+        if (own.last_stage != ledger.last_stage) one.last_stage = own.last_stage;
         one.asked = own.crowd.asked();
         one.may_have = own.crowd.may_have();
         one.asked_sum = own.crowd.sums().asked;
@@ -364,8 +386,6 @@ bool Ranks::restore(const model::OrderLedger& ledger, const std::vector<std::str
         return false;
     }
     experts_.restore(ledger);
-    rules_ = ledger.rules;
-    last_stage_ = ledger.last_stage;
     to_rank_ = ledger.to_rank;
     beliefs_ = {};
     for (const model::RankLedger& one : ledger.jobs) {
@@ -390,10 +410,17 @@ bool Ranks::restore(const model::OrderLedger& ledger, const std::vector<std::str
         std::ranges::copy(one.weights, belief.weights.begin());
         beliefs_.emplace(one.job, belief);
     }
+    project({0});
+    for (Project& own : projects_) {
+        own.rules = ledger.rules;
+        own.last_stage = ledger.last_stage;
+    }
     for (const model::CrowdLedger& one : ledger.projects) {
         const auto at = std::ranges::find(names, one.project);
-        if (at == names.end()) continue;
+        if (at == names.end() || one.project.empty()) continue;
         Project& own = project({static_cast<ProjectId::Rep>(at - names.begin())});
+        own.rules = one.rules.value_or(ledger.rules);
+        own.last_stage = one.last_stage.value_or(ledger.last_stage);
         own.crowd.restore(one.asked, one.may_have, {one.asked_sum, one.may_have_sum, one.summed});
         own.waits.restore(one.waits);
         own.fair.restore(one.fair);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which of a project's jobs is first, and when may that change by itself? For all live jobs of a
-// cluster. One order of three (model::JobOrder):
+// cluster. Each project has one order of three (model::JobOrder):
 //
 //   learned   by stages of what the next completion costs: the Gittins index (hazards.h) of what
 //             jobs like it took (experts.h), at the step of its size that it has got to. 28 stages,
@@ -29,6 +29,7 @@
 // first step, beyond kAtOnce a few with each submission and end.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "base/paged_map.h"
@@ -42,15 +43,20 @@ namespace berth::ordering {
 
 using base::ProjectId;
 
+struct RulesOfProject {
+    ProjectId project;
+    model::OrderRules rules;
+};
+
 class Ranks {
   public:
     static constexpr std::size_t kAtOnce = 4096;
+    static constexpr int kStages = 28;
 
-    Ranks();
-
-    // Returns whether they are others than before; then everybody's rank may be another.
-    bool set_rules(const model::OrderRules& rules);
-    const model::OrderRules& rules() const { return rules_; }
+    // Returns the projects whose rules are others than before: the rank of any of their jobs may be
+    // another then. Who was never told of goes by age.
+    std::vector<ProjectId> set_rules(std::span<const RulesOfProject> rules);
+    const model::OrderRules& rules(ProjectId id) const;
 
     // What happens, each once, in order of time. A job that has neither been submitted here nor
     // restored is not known and ranks first.
@@ -68,7 +74,8 @@ class Ranks {
     // look at later depends on the present.
     TimePoint next_change(const Standing& job) const;
 
-    // `projects`: their names, by id.
+    // `projects`: their names, by id; without a name: the first, all others inherit its rules
+    // unless they have their own, and those that are no more.
     model::OrderLedger save(const std::vector<std::string>& projects) const;
     // Replaces all that is known, of the jobs that are. False, and nothing is changed: it is not of
     // these jobs, or does not fit together.
@@ -86,14 +93,19 @@ class Ranks {
         bool has_run = false;
         std::int32_t restarts = 0;
     };
+    static constexpr model::OrderRules kByAge{.by = model::JobOrder::Age};
     struct Project {
         Crowd crowd;
         Guard waits{Guard::Due::ByWait};
         Guard fair{Guard::Due::ByFairEnd};
+        model::OrderRules rules = kByAge;
+        int last_stage = kStages;
+
+        bool has_guards() const { return rules.by != model::JobOrder::Age; }
+        bool is_learned() const { return rules.by == model::JobOrder::Learned; }
     };
 
-    bool has_guards() const { return rules_.by != model::JobOrder::Age; }
-    bool is_learned() const { return rules_.by == model::JobOrder::Learned; }
+    bool is_learned(const Live& live) const { return project(live.project).is_learned(); }
     Project& project(ProjectId id);
     const Project& project(ProjectId id) const { return projects_[id.index()]; }
     static Standing with_restarts(Standing job, const Live& live);
@@ -104,18 +116,17 @@ class Ranks {
     void rank_by_belief(JobId job, Live& live);
     void learn_anew();
     void rank_some();
-    void find_last_stage();
+    int last_stage(int tail) const;
+    void find_last_stages();
     void move(const std::vector<JobId>& jobs);
     int stage(const Standing& job, const Live& live) const;
 
-    model::OrderRules rules_{.by = model::JobOrder::Age};
     Experts experts_;
     base::PagedMap<JobId, Live> jobs_;
     base::PagedMap<JobId, Belief> beliefs_;  // of those that have passed the first step
     std::vector<Project> projects_;
     std::vector<JobId> to_rank_;  // by what was learned last; the last first
     std::vector<JobId> moved_;
-    int last_stage_;
 };
 
 }  // namespace berth::ordering

@@ -23,18 +23,22 @@ constexpr std::int64_t kGpus = 64'000;
 class World {
   public:
     explicit World(model::OrderRules rules = {}, std::int64_t gpus = kGpus) {
-        order.set_rules(rules);
+        (void)set_rules(rules);
         order.may_have(kProject, gpus, now);
     }
 
-    JobId submit(std::int64_t width = 1000, std::uint64_t kin = 0) {
+    bool set_rules(const model::OrderRules& rules) {
+        const RulesOfProject given{kProject, rules};
+        return !order.set_rules({&given, 1}).empty();
+    }
+    JobId submit(std::int64_t width = 1000, std::uint64_t kin = 0, ProjectId project = kProject) {
         const JobId id{++last_};
         Standing& job = jobs[id];
         job.job = id;
         job.waits = true;
         job.width = width;
         job.submitted = job.waiting_since = job.since = now;
-        order.submitted(at(id), kProject, {kin, 0, 0});
+        order.submitted(at(id), project, {kin, 0, 0});
         settle(id);
         return id;
     }
@@ -58,8 +62,8 @@ class World {
         settle({});
     }
     // It runs for so long and ends.
-    void run(std::uint64_t kin, Duration time) {
-        const JobId id = submit(1000, kin);
+    void run(std::uint64_t kin, Duration time, ProjectId project = kProject) {
+        const JobId id = submit(1000, kin, project);
         start(id);
         pass(time);
         end(id);
@@ -142,8 +146,76 @@ TEST_CASE("age: all rank alike, nothing changes, and yet it learns") {
     for (const JobId id : {long_one, short_one}) world.start(id);
     world.pass(minutes(2));
     for (const JobId id : {long_one, short_one}) world.pause(id);
-    CHECK(world.order.set_rules({}));
+    CHECK(world.set_rules({}));
     CHECK(world.rank(short_one) < world.rank(long_one));
+}
+
+TEST_CASE("each project has its own order, told at any time, and by all of them it learns") {
+    constexpr ProjectId kOther{2};
+    World world({.patience = 0, .fair = 0});
+    // Of jobs alike, in the one project and in the other: the next completion of a short one is
+    // near, that of a long one is not.
+    const auto set = [&](ProjectId project, const model::OrderRules& rules) {
+        const RulesOfProject given{project, rules};
+        return world.order.set_rules({&given, 1});
+    };
+    CHECK(world.order.rules(kOther).by == model::JobOrder::Age);
+    CHECK(set(kOther, {.by = model::JobOrder::Age}).empty());
+    for (int round = 0; round < 40; ++round) world.run(0, hours(5)), world.run(1, minutes(5));
+    const auto shorter_first = [&](ProjectId project, std::uint64_t long_kin,
+                                   std::uint64_t short_kin) {
+        const JobId long_one = world.submit(1000, long_kin, project);
+        const JobId short_one = world.submit(1000, short_kin, project);
+        for (const JobId id : {long_one, short_one}) world.start(id);
+        world.pass(minutes(2));
+        for (const JobId id : {long_one, short_one}) world.pause(id);
+        return std::pair(long_one, short_one);
+    };
+    const auto [long_one, short_one] = shorter_first(kProject, 0, 1);
+    const auto [same, as_well] = shorter_first(kOther, 2, 3);
+    CHECK(world.rank(short_one) < world.rank(long_one));
+    CHECK(world.rank(same) == world.rank(as_well));
+    CHECK(world.changes.at(same) == kNever);
+    // By levels, each by its own time: the one that has had ten minutes is behind.
+    CHECK(set(kOther, {.by = model::JobOrder::ByLevels}) == std::vector{kOther});
+    CHECK(world.rank(same).stage() == 0);
+    world.start(same);
+    world.pass(minutes(9));
+    CHECK(world.rank(same).stage() == 1);
+    // What ended while it went by age was learned of.
+    set(kOther, {.by = model::JobOrder::Age});
+    for (int round = 0; round < 40; ++round) {
+        world.run(2, hours(5), kOther), world.run(3, minutes(5), kOther);
+    }
+    const auto [later_long, later_short] = shorter_first(kOther, 2, 3);
+    CHECK(world.rank(later_short) == world.rank(later_long));
+    set(kOther, {});
+    CHECK(world.rank(later_short) < world.rank(later_long));
+    CHECK(world.order.rules(kProject).by == model::JobOrder::Learned);
+}
+
+TEST_CASE("the tail of one project goes by age, and that of another does not") {
+    constexpr ProjectId kOther{2};
+    World world({.tail = 33, .patience = 0, .fair = 0});
+    const RulesOfProject given{kOther, {.patience = 0, .fair = 0}};
+    world.order.set_rules({&given, 1});
+    for (int round = 1; round <= 40; ++round) world.run(0, hours(round)), world.run(1, minutes(5));
+    const auto wide_and_narrow = [&](ProjectId project) {
+        const JobId wide = world.submit(2000, 2, project), narrow = world.submit(1000, 3, project);
+        for (const JobId id : {wide, narrow}) world.start(id);
+        world.pass(hours(2000));
+        for (const JobId id : {wide, narrow}) world.pause(id);
+        return std::pair(wide, narrow);
+    };
+    const auto [wide, narrow] = wide_and_narrow(kProject);
+    CHECK(world.rank(wide) == world.rank(narrow));
+    const auto [other_wide, other_narrow] = wide_and_narrow(kOther);
+    CHECK(world.rank(other_wide) != world.rank(other_narrow));
+    const model::OrderLedger ledger = world.order.save({"", "project", "other"});
+    REQUIRE(world.order.restore(ledger, {"", "project", "other"}));
+    CHECK(world.order.rules(kOther) == given.rules);
+    CHECK(world.rank(wide) == world.rank(narrow));
+    CHECK(world.rank(other_wide) != world.rank(other_narrow));
 }
 
 TEST_CASE("learned: after its first minute a job goes by what its kin took") {

@@ -42,6 +42,8 @@ Status read_values(const Command& command, const Readers& readers, model::Labels
     return {};
 }
 
+constexpr const char* kInherit = "inherit";  // what is above the project holds for it again
+
 template <typename T, typename Parsed>
 auto into(T& target, Result<Parsed> (*parse)(std::string_view)) {
     return [&target, parse](const std::string& text) -> Status {
@@ -215,6 +217,16 @@ Result<model::Project> read_project(const Command& command, model::Project proje
         {"preemption_delay", into_optional(project.preemption_delay, base::parse_duration)},
         {"preempt_min_run", into_optional(project.preempt_min_run, base::parse_duration)},
         {"reclaim_min_run", into_optional(project.reclaim_min_run, base::parse_duration)},
+        {"job_order", one_of<std::optional<model::JobOrder>>(project.job_order,
+                                                             {{"learned", model::JobOrder::Learned},
+                                                              {"levels", model::JobOrder::ByLevels},
+                                                              {"age", model::JobOrder::Age},
+                                                              {kInherit, std::nullopt}})},
+        {"job_tail",
+         [&project](const std::string& text) -> Status {
+             if (text == kInherit) return project.job_tail.reset(), Status{};
+             return into_optional(project.job_tail, parse_int)(text);
+         }},
         {"quota", into_optional(rights.quota, parse_gpus)},
         {"limit", into(rights.limit, parse_gpus)},
         {"weight", into(rights.weight, base::parse_thousandths)},

@@ -108,7 +108,7 @@ JobId first_by_rank(const cluster::Claim& claim) {
 // One that runs in its own project can be paused for it: where jobs are told apart by ranks, it is
 // by those that it is decided who has the GPUs.
 bool gives_way(const PoolView& view, const Job& job, const Job& booked) {
-    return has_ranks(view.policy) && job.project == booked.project && job.preemptible;
+    return job.preemptible && job.project == booked.project && has_ranks(view.cluster, job.project);
 }
 
 }  // namespace
@@ -116,9 +116,11 @@ bool gives_way(const PoolView& view, const Job& job, const Job& booked) {
 // And when the next one may.
 void Bookings::find_longest_waiting() {
     const PoolView& view = *view_;
-    const bool by_rank = has_ranks(view.policy);
     waiting_.clear();
-    for (const cluster::Claim& claim : view.cluster.pool(view.pool).claims) {
+    const auto& claims = view.cluster.pool(view.pool).claims;
+    for (std::size_t at = 0; at < claims.size(); ++at) {
+        const cluster::Claim& claim = claims[at];
+        const bool by_rank = has_ranks(view.cluster, {static_cast<ProjectId::Rep>(at)});
         const JobId first = by_rank ? first_by_rank(claim) : JobId{};
         for (const auto& [key, lane] : claim.lanes) {
             if (by_rank && key.preemptible && lane.begin()->second != first) continue;
@@ -255,7 +257,7 @@ bool Bookings::comes_before(const Job& job, const Job& booked) const {
         const bool exceeds = wanted_by(booked) > view_->shares.fair[booked.project.index()];
         if (right != Right::None && exceeds) return true;
         // Who may not be paused has no rank; else the next one of those would always be before.
-        if (has_ranks(view_->policy) && job.preemptible != booked.preemptible) {
+        if (has_ranks(view_->cluster, job.project) && job.preemptible != booked.preemptible) {
             return job.priority != booked.priority ? job.priority > booked.priority : is_older;
         }
         return job.precedence() > booked.precedence() ||

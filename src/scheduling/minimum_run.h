@@ -7,7 +7,7 @@
 //
 // Only the core of a gang is left alone: surplus was lent for as long as it idled. Whom it binds:
 // with Policy::min_run_binds_all everybody; else neither an owner who takes back his quota nor
-// interactive work inside its project. Where jobs of a project are told apart by ranks, the
+// interactive work inside its project. Where the jobs of a project are told apart by ranks, the
 // policy's own binds none of them either: who runs is ahead by the order's hysteresis.
 #pragma once
 
@@ -28,9 +28,9 @@ bool are_minimum_runs_stated(const cluster::Cluster& cluster);
 // Whether any project or department says a minimum run: then who asks matters.
 bool has_minimum_runs(const cluster::Cluster& cluster);
 
-// Whether between jobs of a project that stated ones alone count.
-inline bool has_ranks(const model::Policy& policy) {
-    return policy.order.by != model::JobOrder::Age;
+// Whether between jobs of this project stated ones alone count.
+inline bool has_ranks(const cluster::Cluster& cluster, ProjectId project) {
+    return cluster::order_rules(cluster, project).by != model::JobOrder::Age;
 }
 
 }  // namespace berth::scheduling

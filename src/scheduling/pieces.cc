@@ -33,7 +33,8 @@ Terms terms_of(const PoolView& view, const Beneficiary& beneficiary) {
     const cluster::Job& job = beneficiary.job;
     const bool binds_all = view.policy.min_run_binds_all;
     if (beneficiary.rule == model::Rule::Preempt) {
-        const bool counts = !has_ranks(view.policy) || are_minimum_runs_stated(view.cluster);
+        const bool counts =
+            !has_ranks(view.cluster, job.project) || are_minimum_runs_stated(view.cluster);
         const bool binds = counts && (binds_all || job.preemptible);
         return {true, job.project, job.precedence_in_line(), binds};
     }
@@ -99,7 +100,7 @@ bool PieceTable::allows(const Terms& terms, std::size_t position) const {
     const bool is_of_now = cuts_[piece.project.index()].is_ready;
     if (is_gone_[position] || !is_of_now || is_protected(terms, piece)) return false;
     if (has(view_->spared, piece.job)) return false;
-    const bool keeps = terms.minimum_run || (terms.from_own && has_ranks(*policy_));
+    const bool keeps = terms.minimum_run || is_by_rank(terms);
     if (keeps && is_honoured(piece, terms.rule(), terms.project)) return false;
     return !terms.from_own ||
            (piece.project == terms.project && piece.precedence < terms.precedence);
@@ -141,8 +142,7 @@ std::int64_t PieceTable::cheapest_below(std::span<Class> classes, std::size_t at
 
 TimePoint PieceTable::protected_until(const Terms& terms, const Piece& piece) const {
     const cluster::Job& job = view_->cluster.job(piece.job);
-    const bool by_rank = terms.from_own && has_ranks(*policy_);
-    return (by_rank ? scheduling::protected_by_statement : scheduling::protected_until)(
+    return (is_by_rank(terms) ? scheduling::protected_by_statement : scheduling::protected_until)(
         *view_, job, terms.rule(), terms.project);
 }
 

@@ -133,10 +133,11 @@ class PieceTable {
     std::vector<std::size_t>::iterator place_in(std::vector<std::size_t>& order,
                                                 const cluster::VictimKey& key) const;
     Group& group_of(Class& alike, const Piece& piece) const;
-    // Whether what is protected depends on who asks.
-    bool asks_who(const Terms& terms) const {
-        return project_says_ || (terms.from_own && has_ranks(*policy_));
+    bool is_by_rank(const Terms& terms) const {
+        return terms.from_own && has_ranks(view_->cluster, terms.project);
     }
+    // Whether what is protected depends on who asks.
+    bool asks_who(const Terms& terms) const { return project_says_ || is_by_rank(terms); }
     static bool is_shielded(const Piece& piece, TimePoint now);
     static void count(Class& alike, const Piece& piece, std::int64_t sign, TimePoint now);
     void note_nodes(const Piece& piece);

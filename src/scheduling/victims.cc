@@ -130,7 +130,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     if (eviction.is_out_of_reach) return eviction;
     hunt.nodes = extent.nodes;
     std::optional<Chosen> chosen;
-    const bool by_rank = hunt.terms.from_own && has_ranks(view_->policy);
+    const bool by_rank = hunt.terms.from_own && has_ranks(view_->cluster, own);
     if (by_rank || !view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) {
         // Who is bound to a node finds nothing there that others could go on with.

@@ -20,6 +20,7 @@ cluster::Cluster built(const model::Description& description) {
 
 Accounts::Accounts(const CoreExperiment& experiment)
     : trace_(experiment.trace), cluster_(built(experiment.cluster)) {
+    cluster::keep_ranks(cluster_, experiment.policy.order, {});
     most_.assign(cluster_.pools().size(), 1);
     for (const cluster::NodeState& node : cluster_.nodes()) {
         if (node.health != model::NodeHealth::Ready) continue;

@@ -184,6 +184,10 @@ class Lines {
                                      : TimePoint::max();
     }
 
+    bool is_by_age(base::ProjectId project) const {
+        return cluster::order_rules(accounts_.cluster(), project).by == model::JobOrder::Age;
+    }
+
     void look_again(TimePoint now, Account account, MilliGpu room) {
         const auto counts = [&](Ticket ticket) {
             if (demand_ == Demand::All) return true;
@@ -191,7 +195,7 @@ class Lines {
                    (experiment_.placement == Placement::Count || job(ticket).gpus == 1);
         };
         lines_[account].look_again(now, accounts_.quota_of(account), room,
-                                   experiment_.policy.order.by == model::JobOrder::Age, counts,
+                                   is_by_age(account.project), counts,
                                    longest_[account.project.index()]);
     }
 

@@ -66,6 +66,53 @@ class Projects(ServerCase):
             self.server.request("DELETE", "projects/vision")
         self.assertEqual(refused.exception.status, 404)
 
+    def project(self, name):
+        return next(one for one in self.server.get("projects")["items"] if one["name"] == name)
+
+    def test_each_project_has_its_own_order_of_jobs_and_keeps_it_when_the_server_is_killed(self):
+        self.berth("project", "create", "research", "--quota", "4", "--limit", "4",
+                   "--order", "age")
+        self.berth("project", "create", "vision", "--parent", "research", "--quota", "4")
+        self.berth("project", "create", "nlp", "--quota", "4", "--limit", "4")
+        first, wide, narrow = {}, {}, {}
+        for name in ("vision", "nlp"):
+            for jobs, gpus in ((first, 4), (wide, 4), (narrow, 1)):
+                jobs[name] = self.shell("sleep 1000", project=name, gpus=gpus)
+                if jobs is first:
+                    self.server.wait_for_state(first[name], "running")
+        self.server.kill()
+        self.server.up()
+        self.assertEqual(self.project("research")["job_order"], "age")
+        self.assertIsNone(self.project("vision")["job_order"])
+        for name in ("vision", "nlp"):
+            self.berth("cancel", str(first[name]), "--wait")
+        # By age the older is first, by what is learned of them the narrower.
+        self.server.wait_for_state(wide["vision"], "running")
+        self.server.wait_for_state(narrow["nlp"], "running")
+        for job in (narrow["vision"], wide["nlp"]):
+            self.assertEqual(self.server.get(f"jobs/{job}")["state"], "queued")
+        # Told while they run and wait: vision goes by what is learned too.
+        self.berth("cancel", str(narrow["vision"]), "--wait")
+        older = self.shell("sleep 1000", project="vision", gpus=4)
+        later = self.shell("sleep 1000", project="vision", gpus=1)
+        self.berth("project", "set", "research", "--order", "inherit")
+        self.server.kill()
+        self.server.up()
+        self.berth("cancel", str(wide["vision"]), "--wait")
+        self.server.wait_for_state(later, "running")
+        self.assertEqual(self.server.get(f"jobs/{older}")["state"], "queued")
+        self.assertIsNone(self.project("research")["job_order"])
+        self.berth("project", "set", "nlp", "--order", "age", "--tail", "33")
+        self.assertEqual([self.project("nlp")[one] for one in ("job_order", "job_tail")],
+                         ["age", 33])
+        self.berth("project", "set", "nlp", "--order", "inherit", "--tail", "inherit")
+        self.assertEqual([self.project("nlp")[one] for one in ("job_order", "job_tail")],
+                         [None, None])
+        for words, why in (("--tail 51", "from 0 to 50"), ("--tail half", "wanted"),
+                           ("--order ages", "age")):
+            self.assertIn(why, self.berth("project", "set", "nlp", *words.split(), code=124))
+        self.assertIsNone(self.project("nlp")["job_tail"])
+
 
 if __name__ == "__main__":
     main()

@@ -348,7 +348,7 @@ class Replay {
         // Whether the job might use what is kept for others is left to scenarios.
         const Room left = without_kept(room, plan_, want.job->id);
         check_minimal(judge, left, want, taken);
-        const bool is_cheapest = policy_.cheapest_victims && !judge.goes_by_rank(want.rule);
+        const bool is_cheapest = policy_.cheapest_victims && !judge.goes_by_rank(want);
         if (!is_cheapest || all.size() > kPiecesAll) return;
         ++stats_.sets_tried;
         // Nobody both gains and loses in one plan.

@@ -115,7 +115,7 @@ class Judge {
                   bool only_stated = false) const;
     // Between jobs that ranks tell apart: the last goes first, whatever it costs, and the policy's
     // own minimum run does not count.
-    bool goes_by_rank(model::Rule rule) const;
+    bool goes_by_rank(const Want& want) const;
 
     // The pieces that may be paused for it, those of one job together, in the order in which they
     // have to go.

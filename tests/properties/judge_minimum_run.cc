@@ -13,7 +13,7 @@ using cluster::View;
 bool Judge::is_protected(const Want& want, const cluster::Job& victim) const {
     if (fresh_.contains(victim.id)) return false;
     // By rank others were paused for it a moment ago, or only what is stated counts.
-    const bool by_rank = goes_by_rank(want.rule);
+    const bool by_rank = goes_by_rank(want);
     if (by_rank && honoured_.contains(victim.id)) {
         return is_young(victim, want.rule, want.job->project);
     }
@@ -26,8 +26,14 @@ bool Judge::is_bound(const Want& want) const {
     return !is_owner(room(View::Coming), want);
 }
 
-bool Judge::goes_by_rank(model::Rule rule) const {
-    return rule == model::Rule::Preempt && policy_.order.by != model::JobOrder::Age;
+bool Judge::goes_by_rank(const Want& want) const {
+    if (want.rule != model::Rule::Preempt) return false;
+    // The nearest to the job counts.
+    for (const ProjectId at : path(want.job->project)) {
+        const auto& said = cluster_.projects()[at.index()].project.job_order;
+        if (said) return *said != model::JobOrder::Age;
+    }
+    return policy_.order.by != model::JobOrder::Age;
 }
 
 bool Judge::is_young(const cluster::Job& job, model::Rule rule, ProjectId by,

@@ -123,7 +123,7 @@ class Life {
             if (!line.starts_with("left ")) crossed_.clear();  // the input is another one
         }
         auto restored = lifecycle::restore(lifecycle::snapshot(after));
-        cluster::keep_ranks(restored.cluster, after.cluster.ranks().order.rules(),
+        cluster::keep_ranks(restored.cluster, cluster::order_rules(after.cluster, cluster::kRoot),
                             after.cluster.ranks().now);
         if (lifecycle::dump(restored.cluster) != lifecycle::dump(after.cluster)) {
             report("a snapshot does not give the state back");

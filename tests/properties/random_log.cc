@@ -17,6 +17,7 @@ using model::JobState;
 constexpr model::TimePoint kBegin = base::at_ms(1'700'000'000'000);
 constexpr std::int64_t kHour = 3'600'000;
 constexpr int kJobsMax = 40;
+constexpr const char* kDepartment = "department";
 
 std::string pick(base::Rng& rng, std::initializer_list<const char*> words) {
     return words.begin()[rng.index(words.size())];
@@ -41,7 +42,8 @@ RandomLog::RandomLog(std::uint64_t seed, Listener listener)
       longest_ms_(rng_.chance(1, 2) ? kHour / 4 : 12 * kHour),
       projects_(static_cast<int>(rng_.between(1, 3))),
       nodes_(static_cast<int>(rng_.between(1, 4))),
-      pools_(rng_.chance(1, 3) ? 2 : 1) {
+      pools_(rng_.chance(1, 3) ? 2 : 1),
+      has_department_(rng_.chance(1, 2)) {
     cluster::keep_ranks(state_.cluster, policy_of(state_).order, state_.time);
 }
 
@@ -126,12 +128,27 @@ void RandomLog::submit() {
 
 void RandomLog::set_quota() {
     model::Project project;
-    const auto known = std::ssize(state_.cluster.projects()) - 1;
+    if (has_department_ && (state_.cluster.projects().size() == 1 || rng_.chance(1, 4))) {
+        project.name = kDepartment;
+        set_job_order(project);
+        note(model::ProjectSet{project});
+    }
+    if (has_department_) project.parent = kDepartment;
+    const auto known = std::ssize(state_.cluster.projects()) - 1 - (has_department_ ? 1 : 0);
     const std::int64_t number = known < projects_ ? known : rng_.between(0, projects_ - 1);
     project.name = std::string(1, static_cast<char>('a' + number));
     project.rights.quota = base::MilliGpu{rng_.between(0, 6) * 1000};
+    set_job_order(project);
     if (pools_ > 1) project.pools["fast"].quota = base::MilliGpu{rng_.between(0, 3) * 1000};
     note(model::ProjectSet{project});
+}
+
+// Or none, as if it had been taken back.
+void RandomLog::set_job_order(model::Project& project) {
+    project.job_order.reset();
+    project.job_tail.reset();
+    if (rng_.chance(1, 3)) project.job_order = static_cast<model::JobOrder>(rng_.between(0, 2));
+    if (rng_.chance(1, 3)) project.job_tail = rng_.chance(1, 3) ? 0 : 50;
 }
 
 void RandomLog::set_order() {

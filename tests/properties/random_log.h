@@ -36,6 +36,7 @@ class RandomLog {
     void decide();
     void submit();
     void set_quota();
+    void set_job_order(model::Project& project);
     void set_order();
     void set_health();
     void something_of(const model::JobRecord& job);
@@ -50,6 +51,7 @@ class RandomLog {
     int projects_;
     int nodes_;
     int pools_;
+    bool has_department_;  // that all projects are below
 };
 
 }  // namespace berth::proof

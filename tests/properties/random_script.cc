@@ -161,7 +161,9 @@ struct Tree {
                         " order=" + std::to_string(made) + rights(rng) +
                         maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m"}) +
                         maybe(rng, "preempt_min_run", {"", "", "", "", "", "0", "5m"}) +
-                        maybe(rng, "reclaim_min_run", {"", "", "", "", "", "0", "5m"}));
+                        maybe(rng, "reclaim_min_run", {"", "", "", "", "", "0", "5m"}) +
+                        maybe(rng, "job_order", {"", "", "", "", "learned", "levels", "age"}) +
+                        maybe(rng, "job_tail", {"", "", "", "", "0", "33"}));
         return name;
     }
 
@@ -308,7 +310,9 @@ std::string quota_line(Rng& rng, const Setting& setting, const lifecycle::State&
     return "quota " + name + (setting.pools > 1 ? maybe(rng, "pool", {"", "second"}) : "") +
            maybe(rng, "quota", {"0", "1", "2", "4", "1.5"}) + maybe(rng, "limit", {"", "", "2"}) +
            maybe(rng, "weight", {"", "", "0", "1"}) +
-           maybe(rng, "kind", {"", "", "fixed", "guaranteed"});
+           maybe(rng, "kind", {"", "", "fixed", "guaranteed"}) +
+           maybe(rng, "job_order", {"", "", "", "", "learned", "levels", "age", "inherit"}) +
+           maybe(rng, "job_tail", {"", "", "", "", "33", "inherit"});
 }
 
 }  // namespace

@@ -123,10 +123,11 @@ class Met {
   public:
     Met() {
         for (const char* what :
-             {"attempt_lost", "cancel_requested", "ended while waiting", "job_measured",
-              "job_parked", "job_resized", "job_starting", "job_woken", "pause_requested",
-              "policy_set", "project_set", "by age at the tail", "grants by waits",
-              "grants by fair ends", "ranks by kin", "restarts", "restarts amid a job's restart"}) {
+             {"own rules", "own last stage", "attempt_lost", "cancel_requested",
+              "ended while waiting", "job_measured", "job_parked", "job_resized", "job_starting",
+              "job_woken", "pause_requested", "policy_set", "project_set", "by age at the tail",
+              "grants by waits", "grants by fair ends", "ranks by kin", "restarts",
+              "restarts amid a job's restart"}) {
             counts_[what] = 0;
         }
     }
@@ -147,6 +148,8 @@ class Met {
         for (const model::CrowdLedger& one : ledger.projects) {
             add("grants by waits", one.waits.grants);
             add("grants by fair ends", one.fair.grants);
+            add("own rules", one.rules ? 1 : 0);
+            add("own last stage", one.last_stage ? 1 : 0);
         }
         for (const model::RankLedger& one : ledger.jobs) {
             if (!one.courses.empty()) add("ranks by kin");
