@@ -79,8 +79,7 @@ bool is_ranked_right(const Cluster& cluster, base::JobId job);
 // What the order says of a job, by its rank as it is (ordering/account.h).
 ordering::Account account_of_order(const Cluster& cluster, base::JobId job);
 // What it knows of two jobs of one project, one of which is paused for the other. O(1).
-model::OrderReceipt order_receipt(const Cluster& cluster, base::JobId job,
-                                  base::JobId beneficiary);
+model::OrderReceipt order_receipt(const Cluster& cluster, base::JobId job, base::JobId beneficiary);
 
 // How right it was of the jobs of a project that ended last.
 std::optional<model::Accuracy> order_accuracy(const Cluster& cluster, base::ProjectId project);

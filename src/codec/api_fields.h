@@ -45,6 +45,56 @@ struct Fields<model::Verdict> {
 };
 
 template <>
+struct Fields<model::OrderEvidence> {
+    static void visit(auto&& field) {
+        using E = model::OrderEvidence;
+        field("of", &E::of), field("key", &E::key), field("jobs", &E::jobs);
+        field("reach", &E::reach);
+    }
+};
+
+template <>
+struct Fields<model::StageChange> {
+    static void visit(auto&& field) {
+        field("time", &model::StageChange::time), field("stage", &model::StageChange::stage);
+    }
+};
+
+template <>
+struct Fields<model::OrderPrice> {
+    static void visit(auto&& field) {
+        using P = model::OrderPrice;
+        field("candidate", &P::candidate), field("loses_gpu_ms", &P::loses_gpu_ms);
+        field("stage", &P::stage), field("preempted_from", &P::preempted_from);
+        field("is_behind", &P::is_behind);
+        field("is_of_lower_priority", &P::is_of_lower_priority);
+    }
+};
+
+template <>
+struct Fields<model::OrderAccount> {
+    static void visit(auto&& field) {
+        using A = model::OrderAccount;
+        field("by", &A::by), field("is_ranked", &A::is_ranked);
+        field("position", &A::position), field("waiting", &A::waiting);
+        field("jobs_before", &A::jobs_before), field("gpus_before", &A::gpus_before);
+        field("capacity", &A::capacity), field("stage", &A::stage);
+        field("cost_gpu_ms", &A::cost_gpu_ms), field("cost_counts", &A::cost_counts);
+        field("evidence", &A::evidence), field("price", &A::price);
+        field("turn", &A::turn), field("due", &A::due), field("changes", &A::changes);
+    }
+};
+
+template <>
+struct Fields<model::Accuracy> {
+    static void visit(auto&& field) {
+        using A = model::Accuracy;
+        field("jobs", &A::jobs), field("median_thousandths", &A::median_thousandths);
+        field("p90_thousandths", &A::p90_thousandths);
+    }
+};
+
+template <>
 struct Fields<model::Start> {
     static void visit(auto&& field) {
         field("job", &model::Start::job);
@@ -138,7 +188,7 @@ struct Fields<JobView> {
         field("why", &JobView::why);
         field("foresight", &JobView::foresight);
         field("profile", &JobView::profile), field("beside", &JobView::beside);
-        field("uncounted", &JobView::uncounted);
+        field("uncounted", &JobView::uncounted), field("order", &JobView::order);
     }
 };
 
@@ -174,7 +224,7 @@ template <>
 struct Fields<ProjectView> {
     static void visit(auto&& field) {
         Fields<model::Project>::visit(field);
-        field("use", &ProjectView::use);
+        field("use", &ProjectView::use), field("predicted", &ProjectView::predicted);
     }
 };
 

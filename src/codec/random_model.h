@@ -49,7 +49,7 @@ class RandomModel {
         const auto frozen = maybe(model::Frozen{{large()}, duration()});
         record.last_pause =
             maybe(model::PauseReceipt{time(), rule(), job(), text(), cost(), time(), maybe(time()),
-                                      flag(), flag(), frozen, text()});
+                                      flag(), flag(), frozen, text(), maybe(receipt())});
         return record;
     }
     model::GpuProfile profile() {
@@ -143,6 +143,10 @@ class RandomModel {
     model::Duration duration() { return model::Duration{rng_.between(0, 90'000)}; }
     model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 7)); }
     model::JobState state(int least) { return model::JobState(rng_.between(least, 8)); }
+    model::OrderReceipt receipt() {
+        return {model::JobOrder(rng_.between(0, 2)), small(), large(), small(), large(),
+                model::Turn(rng_.between(0, 2))};
+    }
     model::PauseCost cost() { return {large(), large()}; }
     template <typename T>
     std::optional<T> maybe(T value) {

@@ -13,10 +13,18 @@ void Story::note_stage(TimePoint time, int stage) {
 
 void Story::add(const model::StageChange& change) {
     if (count_ == kChanges) {
-        std::shift_left(changes_.begin(), changes_.end(), 1);
+        std::shift_left(times_.begin(), times_.end(), 1);
+        std::shift_left(stages_.begin(), stages_.end(), 1);
         --count_;
     }
-    changes_[count_++] = change;
+    times_[count_] = change.time;
+    stages_[count_++] = static_cast<std::int8_t>(change.stage);
+}
+
+std::vector<model::StageChange> Story::changes() const {
+    std::vector<model::StageChange> changes;
+    for (std::size_t at = 0; at < count_; ++at) changes.push_back({times_[at], stages_[at]});
+    return changes;
 }
 
 void Proofs::add(Proof proof) {
@@ -96,7 +104,7 @@ Account Ranks::account(const Standing& job) const {
     const Project& own = project(live->project);
     if (!own.has_guards()) return account;
     if (const Story* story = stories_.get(job.job)) {
-        account.changes.assign(story->changes().begin(), story->changes().end());
+        account.changes = story->changes();
     }
     if (account.turn == model::Turn::NotDue && job.waits) {
         const Crowd::Life life = own.crowd.life(live->before, job.now);

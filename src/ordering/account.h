@@ -10,7 +10,6 @@
 #include <array>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "model/order_account.h"
@@ -36,15 +35,16 @@ class Story {
 
     void note_stage(TimePoint time, int stage);
     void add(const model::StageChange& change);
-    int stage() const { return count_ == 0 ? 0 : changes_[count_ - 1].stage; }
-    std::span<const model::StageChange> changes() const { return {changes_.data(), count_}; }
+    int stage() const { return count_ == 0 ? 0 : stages_[count_ - 1]; }
+    std::vector<model::StageChange> changes() const;
 
     GpuMs cost = 0;  // when it was ranked last
     GpuMs told = 0;  // what it takes from its first GPU to its end, when it passed the first step
 
   private:
-    std::array<model::StageChange, kChanges> changes_;
-    std::size_t count_ = 0;
+    std::array<TimePoint, kChanges> times_;
+    std::array<std::int8_t, kChanges> stages_{};
+    std::uint8_t count_ = 0;
 };
 
 // What was told of the jobs of a project that ended last, and what they took.

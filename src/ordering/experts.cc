@@ -151,8 +151,8 @@ model::OrderEvidence Experts::evidence(const Places& places, const Belief& belie
         believed[knowledge.tells(alike) ? kGeneral + static_cast<std::size_t>(alike) : 1] +=
             weights[at];
     }
-    const auto most = static_cast<std::size_t>(std::ranges::max_element(believed) -
-                                               believed.begin());
+    const auto most =
+        static_cast<std::size_t>(std::ranges::max_element(believed) - believed.begin());
     if (most < kGeneral) {
         const Seen& width = widths_.at(places.front().family.width);
         const bool is_of_width = most == 1 && width.learned_from > 0;

@@ -362,8 +362,7 @@ bool is_sound(const model::RankLedger& job) {
            job.numbers.front() >= 0 &&
            (has_belief ? job.weights.size() == kExperts : job.courses.empty()) && job.stage >= 0 &&
            job.stage <= kStages && job.stages.size() == job.stage_times.size() &&
-           job.next_step > 0 &&
-           std::cmp_less_equal(job.next_step, kSizeSteps);
+           job.next_step > 0 && std::cmp_less_equal(job.next_step, kSizeSteps);
 }
 
 // Whether it fits together, but for whose jobs they are.

@@ -227,8 +227,8 @@ class Audit {
     }
 
     void check_price(const OrderAccount& told, const Job& job, const Job* last) {
-        const bool has_price = ledger_.rules.by != JobOrder::Age && last != nullptr &&
-                               last->priority <= job.priority;
+        const bool has_price =
+            ledger_.rules.by != JobOrder::Age && last != nullptr && last->priority <= job.priority;
         expect("price", told.price.has_value(), has_price);
         if (!told.price) return;
         expect("candidate", told.price->candidate.value, last->id.value);
@@ -241,8 +241,7 @@ class Audit {
         expect("lower priority", told.price->is_of_lower_priority, last->priority < job.priority);
         // A running job counts as some stages before its own, on stage 1 at the least.
         const int own = told.turn == Turn::Granted ? 0 : told.stage;
-        const int ahead =
-            ledger_.rules.by == JobOrder::Learned ? ledger_.rules.hysteresis : 0;
+        const int ahead = ledger_.rules.by == JobOrder::Learned ? ledger_.rules.hysteresis : 0;
         int from = 1;
         while (std::max(from - ahead, 1) <= own) ++from;
         expect("preempted from", told.price->preempted_from, from);
@@ -259,10 +258,9 @@ class Audit {
         const base::PoolId pool = state_.cluster.pools_of(job).front();
         const std::int64_t width = std::max<std::int64_t>(
             state_.cluster.footprint(job.shape, pool).value * job.tasks_min, 1);
-        const auto restarts = record.last_pause ? job.restart_cost * rank->restarts
-                                                : model::Duration{0};
-        const model::Duration ran =
-            model::Duration{job.attained.gpu_ms * 1000 / width} - restarts;
+        const auto restarts =
+            record.last_pause ? job.restart_cost * rank->restarts : model::Duration{0};
+        const model::Duration ran = model::Duration{job.attained.gpu_ms * 1000 / width} - restarts;
         const model::Duration least = std::chrono::minutes(10);
         const model::TimePoint due = job.waiting_since + std::max(ran, least) * patience;
         expect("due", base::to_ms(*told.due), base::to_ms(due));
@@ -300,8 +298,8 @@ class Audit {
 
     void look_at(const model::CrowdLedger& crowd) {
         whose_ = "project " + crowd.project;
-        const auto told = cluster::order_accuracy(
-            state_.cluster, state_.cluster.find_project(crowd.project));
+        const auto told =
+            cluster::order_accuracy(state_.cluster, state_.cluster.find_project(crowd.project));
         expect("accuracy", told.has_value(), !crowd.told.empty());
         if (!told) return;
         std::vector<double> parts;
@@ -370,9 +368,9 @@ class Reader {
                 return is_learned && !rank->courses.empty() ? rank->cost : 0;
             };
             const std::string& project = state.jobs.at(other->id).spec.project;
-            wanted = {ledger.rules.by, stage_of(state, ledger, job), cost(job),
-                      stage_of(state, ledger, *other), cost(*other),
-                      turn_of(ledger, project, other->id)};
+            wanted = {ledger.rules.by, stage_of(state, ledger, job),
+                      cost(job),       stage_of(state, ledger, *other),
+                      cost(*other),    turn_of(ledger, project, other->id)};
         }
         proof::fold(state, event);
         const auto& receipt = state.jobs.at(pause.job).last_pause->order;
@@ -389,8 +387,8 @@ class Reader {
         if (told == 0) return;
         const model::OrderLedger after = cluster::order_ledger(state.cluster);
         const model::CrowdLedger* crowd = crowd_of(after, project);
-        const bool is_noted = crowd != nullptr && !crowd->told.empty() &&
-                              crowd->told.back() == told;
+        const bool is_noted =
+            crowd != nullptr && !crowd->told.empty() && crowd->told.back() == told;
         check(is_noted, "told is noted at the end", event);
         if (is_noted && !finished.ended)
             check(crowd->taken.back() == ended->attained_gpu_ms, "taken is noted at the end",

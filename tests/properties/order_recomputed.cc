@@ -21,7 +21,7 @@ struct Expert {
     std::size_t likeness;
     std::int64_t far_ms;
 };
-constexpr Expert kByKin[] = {{0, 2 * kMinute}, {0, 60 * kMinute}, {0, kDay}, {0, 36'500 * kDay},
+constexpr Expert kByKin[] = {{0, 2 * kMinute}, {0, 60 * kMinute},  {0, kDay}, {0, 36'500 * kDay},
                              {1, kDay},        {1, 36'500 * kDay}, {2, kDay}, {2, 36'500 * kDay}};
 
 std::array<std::int64_t, kSteps + 1> step_begins() {
