@@ -443,7 +443,7 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
         receipt.rule == model::Rule::Reclaim
             ? ": a project under its quota took back what it had lent"
         : receipt.rule == model::Rule::Preempt
-            ? ": in its project one goes first of higher priority or less GPU time"
+            ? ": a job of its project goes first, by priority or expected cost"
         : receipt.rule == model::Rule::Consolidate ? ": it moves, so that a larger job fits"
         : receipt.rule == model::Rule::Stale
             ? ": the gang ran with fewer tasks than it needs for too long"

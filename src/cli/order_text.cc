@@ -111,7 +111,7 @@ std::string order_receipt_text(const model::OrderReceipt& order, const model::Pa
                                   : side(order.beneficiary_cost_gpu_ms, order.beneficiary_stage);
     const bool has_cost = order.cost_gpu_ms > 0;
     return other + " against its " + side(order.cost_gpu_ms, order.stage) +
-           (has_cost ? " until it ends" : "") + "; the pause costs " +
+           (has_cost ? " until it ends" : "") + "; the pause may cost " +
            gpu_time(cost.unsaved_gpu_ms + cost.restart_gpu_ms);
 }
 

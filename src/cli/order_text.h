@@ -24,7 +24,7 @@ std::string due_text(const model::OrderAccount& order, base::TimePoint now);
 // "5 since 13:20:01, 8 since 14:02:11"; empty when it has always been on the first one.
 std::string stages_text(const model::OrderAccount& order);
 
-// "18 GPU-min against its 38 GPU-h until it ends; the pause costs 8 GPU-min"
+// "18 GPU-min against its 38 GPU-h until it ends; the pause may cost 8 GPU-min"
 std::string order_receipt_text(const model::OrderReceipt& order, const model::PauseCost& cost);
 
 // A line a project of whose jobs some have ended.

@@ -44,12 +44,12 @@ class RandomModel {
         record.tasks = placements(), record.hold = placements(), record.frozen = placements();
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.stale_since = maybe(time());
-        record.pause_way = {{}, text(), text()};
-        record.incarnation = small();
+        record.pause_way = {{}, text(), text()}, record.incarnation = small();
         const auto frozen = maybe(model::Frozen{{large()}, duration()});
+        const auto order = maybe(model::OrderReceipt{{}, small(), large(), small(), large(), {}});
         record.last_pause =
             maybe(model::PauseReceipt{time(), rule(), job(), text(), cost(), time(), maybe(time()),
-                                      flag(), flag(), frozen, text(), maybe(receipt())});
+                                      flag(), flag(), frozen, text(), order});
         return record;
     }
     model::GpuProfile profile() {
@@ -143,10 +143,6 @@ class RandomModel {
     model::Duration duration() { return model::Duration{rng_.between(0, 90'000)}; }
     model::Rule rule() { return static_cast<model::Rule>(rng_.between(0, 7)); }
     model::JobState state(int least) { return model::JobState(rng_.between(least, 8)); }
-    model::OrderReceipt receipt() {
-        return {model::JobOrder(rng_.between(0, 2)), small(), large(), small(), large(),
-                model::Turn(rng_.between(0, 2))};
-    }
     model::PauseCost cost() { return {large(), large()}; }
     template <typename T>
     std::optional<T> maybe(T value) {
