@@ -5,6 +5,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "scheduling/order_account.h"
 #include "scheduling/remedy.h"
 
 namespace berth::api {
@@ -29,7 +30,10 @@ struct ForesightDesk::Question {
     std::vector<model::JobId> wanted;
     scheduling::ForecastBounds bounds;
 
+    std::optional<model::TimePoint> due;  // by the wait of the only one wanted
+
     std::optional<model::Remedy> remedy;
+    bool is_bound_true = true;
     std::map<model::JobId, model::StartEstimate> estimates;
 
     void answer_estimates() {
@@ -109,6 +113,7 @@ void ForesightDesk::add_known(codec::JobView& job) const {
     if (found == known_.end()) return;
     job.verdict->remedy = found->second.remedy;
     job.foresight = {{}, found->second.estimate};
+    if (job.order && !found->second.is_bound_true) job.order->due.reset();
 }
 
 void ForesightDesk::complete(codec::JobView job, std::function<void(codec::JobView)> done) {
@@ -122,18 +127,24 @@ void ForesightDesk::complete(codec::JobView job, std::function<void(codec::JobVi
     auto asked = question(now);
     asked->verdict = *job.verdict;
     asked->wanted = {job.id};
+    if (job.order) asked->due = job.order->due;
     auto view = std::make_shared<codec::JobView>(std::move(job));
     const auto work = [asked] {
         asked->remedy =
             scheduling::find_remedy(asked->cluster, asked->policy, asked->now, asked->verdict,
                                     scheduling::tries_for(asked->cluster));
         asked->answer_estimates();
+        if (asked->due) {
+            asked->is_bound_true =
+                scheduling::is_due_by(asked->cluster, asked->wanted.front(), *asked->due);
+        }
     };
     const auto then = [this, asked, view, done] {
-        const Known found{asked->remedy, asked->estimates.at(view->id)};
+        const Known found{asked->remedy, asked->estimates.at(view->id), asked->is_bound_true};
         if (asked->sequence == sequence_) known_.insert_or_assign(view->id, found);
         view->verdict->remedy = found.remedy;
         view->foresight = {{}, found.estimate};
+        if (view->order && !found.is_bound_true) view->order->due.reset();
         done(std::move(*view));
     };
     if (!background_(work, then)) done(std::move(*view));

@@ -51,6 +51,7 @@ class ForesightDesk {
     struct Known {
         std::optional<model::Remedy> remedy;
         model::StartEstimate estimate;
+        bool is_bound_true = true;  // of its wait
     };
 
     void renew(model::TimePoint now);

@@ -93,6 +93,7 @@ base::Result<model::JobRecord> record_of(Site& site, model::JobId job) {
 }
 
 void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)> done) {
+    view.order = site.controller.order_account(view.id);
     site.foresight.complete(std::move(view), [&site, done](codec::JobView complete) {
         if (complete.foresight && complete.verdict->remedy) {
             const codec::NameSource source = names(site);
@@ -192,6 +193,9 @@ void get_why(Site& site, Call call) {
         std::string text;
         codec::append_json_string(text, complete.why);
         add_member(body, "text", text);
+        if (complete.order) {
+            add_member(body, "order", codec::order_account_json(*complete.order, names(site)));
+        }
         if (complete.foresight) {
             add_member(body, "foresight", codec::foresight_json(*complete.foresight, names(site)));
         }

@@ -15,7 +15,8 @@ base::Result<model::JobRecord> record_of(Site& site, model::JobId job);
 base::Result<codec::JobView> view_of(Site& site, model::JobId job);
 codec::JobView view_of(Site& site, const model::JobRecord& record);
 
-// Adds what would start a waiting job, and when it will start; `done` is called now or later.
+// Adds what the order of jobs says of one that has not ended; of a waiting one what would start it,
+// and when it will start. `done` is called now or later.
 void foresee(Site& site, codec::JobView view, std::function<void(codec::JobView)> done);
 
 // Valid while the site is.

@@ -18,7 +18,8 @@ std::vector<codec::ProjectView> view_projects(Site& site) {
     const cluster::Cluster& cluster = site.controller.state().cluster;
     std::vector<codec::ProjectView> views;
     for (std::size_t i = 1; i < cluster.projects().size(); ++i) {
-        views.push_back({cluster.projects()[i].project, {}});
+        const base::ProjectId id{static_cast<base::ProjectId::Rep>(i)};
+        views.push_back({cluster.projects()[i].project, {}, cluster::order_accuracy(cluster, id)});
     }
     for (std::size_t p = 0; p < cluster.pools().size(); ++p) {
         const base::PoolId pool{static_cast<base::PoolId::Rep>(p)};

@@ -6,6 +6,7 @@
 
 #include "cli/gpu_bar.h"
 #include "cli/job_table.h"
+#include "cli/order_text.h"
 #include "codec/words.h"
 
 namespace berth::cli {
@@ -331,6 +332,7 @@ std::string top_page(const TopInput& input, base::TimePoint now, int rows_max, c
     if (!input.projects.empty()) {
         const std::string projects = project_table(input.projects).render(style);
         text += "\n" + first_lines(projects, std::max(4, rows_max / 3));
+        text += first_lines(accuracy_lines(input.projects), std::max(2, rows_max / 6));
     }
     if (!input.jobs.empty()) {
         const Table jobs = job_table(input.jobs, input.names, now, style.glyphs(), Detail::Usual);

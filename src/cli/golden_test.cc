@@ -303,6 +303,93 @@ codec::JobView parked_job() {
     return parked;
 }
 
+// A waiting job in a learned order, which knows what jobs of its name took.
+codec::JobView ordered_job() {
+    codec::JobView job = sample().jobs.front();
+    job.tasks.clear();
+    job.state = JobState::Queued;
+    job.first_start.reset();
+    job.last_checkpoint.reset();
+    job.attempts = 0;
+    job.why = "asks 8 GPUs; 0 of 16 idle, and nobody may be paused for it";
+    job.verdict = model::Verdict{};
+    job.verdict->job = job.id;
+    job.verdict->reason = Reason::PoolFull;
+    job.verdict->asks = base::gpus(8);
+    job.verdict->capacity = base::gpus(16);
+    job.verdict->tasks_asked = 1;
+    job.verdict->scope = "nlp";
+    job.verdict->blockers = {model::JobId{1045}};
+    job.verdict->position = 3;
+    job.order = model::OrderAccount{.by = model::JobOrder::Learned,
+                                    .position = 3,
+                                    .waiting = 12,
+                                    .jobs_before = 11,
+                                    .gpus_before = base::gpus(14),
+                                    .capacity = base::gpus(16),
+                                    .stage = 8,
+                                    .cost_gpu_ms = 186 * kMinute,
+                                    .cost_counts = true,
+                                    .evidence = {model::EvidenceOf::Name, "ada named train-#", 24,
+                                                 base::Duration{60 * kMinute}},
+                                    .price = model::OrderPrice{.candidate = model::JobId{1045},
+                                                               .loses_gpu_ms = 24 * kMinute,
+                                                               .stage = 9,
+                                                               .preempted_from = 11},
+                                    .due = kNow + base::Duration{192 * kMinute},
+                                    .changes = {{ago(90 * kMinute), 5}, {ago(17 * kMinute), 8}}};
+    return job;
+}
+
+// A new one in a project whose order is by levels, that would have the next candidate preempted.
+codec::JobView levelled_job() {
+    codec::JobView job = ordered_job();
+    job.verdict->reason = Reason::PriorityAhead;
+    job.why = "would fit, but jobs ahead of it take the room; number 1 in nlp";
+    job.order = model::OrderAccount{.by = model::JobOrder::ByLevels,
+                                    .position = 1,
+                                    .waiting = 1,
+                                    .evidence = {},
+                                    .price = model::OrderPrice{.candidate = model::JobId{1045},
+                                                               .loses_gpu_ms = 24 * kMinute,
+                                                               .stage = 2,
+                                                               .preempted_from = 1,
+                                                               .is_behind = true},
+                                    .turn = model::Turn::Granted,
+                                    .due = {},
+                                    .changes = {}};
+    return job;
+}
+
+codec::JobView aged_job() {
+    codec::JobView job = levelled_job();
+    job.order = model::OrderAccount{.by = model::JobOrder::Age,
+                                    .position = 2,
+                                    .waiting = 4,
+                                    .jobs_before = 1,
+                                    .gpus_before = base::gpus(8),
+                                    .capacity = base::gpus(16),
+                                    .evidence = {},
+                                    .price = {},
+                                    .due = {},
+                                    .changes = {}};
+    return job;
+}
+
+// Paused for one of its own project that costs less.
+codec::JobView outranked_job() {
+    codec::JobView job = sample().jobs[5];
+    job.verdict.reset();
+    job.last_pause->rule = model::Rule::Preempt;
+    job.last_pause->cost = {.unsaved_gpu_ms = 3 * kMinute, .restart_gpu_ms = 5 * kMinute};
+    job.last_pause->order = model::OrderReceipt{.by = model::JobOrder::Learned,
+                                                .stage = 16,
+                                                .cost_gpu_ms = 38 * 60 * kMinute,
+                                                .beneficiary_stage = 2,
+                                                .beneficiary_cost_gpu_ms = 18 * kMinute};
+    return job;
+}
+
 std::vector<model::Event> timeline() {
     const model::JobId id{1043};
     std::vector<model::EventBody> bodies{
@@ -354,6 +441,36 @@ void check_page(const std::string& name, const Render& render) {
         }
         compare(name + "_" + std::to_string(width) + ".txt", page);
     }
+}
+
+void check_order_pages(const Sample& s) {
+    const auto check_why = [&](const std::string& name, const codec::JobView& job) {
+        REQUIRE(job.id.is_valid());
+        check_page(name, [&](const Style& style) { return why_page(job, s.names, kNow, style); });
+    };
+    check_why("why_learned", ordered_job());
+    codec::JobView fresh = ordered_job();
+    fresh.order->stage = 0;
+    fresh.order->cost_counts = false;
+    fresh.order->evidence = {model::EvidenceOf::Width, "", 1, {}};
+    fresh.order->price.reset();
+    fresh.order->jobs_before = 0;
+    check_why("why_new", fresh);
+    check_why("why_levels", levelled_job());
+    check_why("why_age", aged_job());
+    check_page("show_learned", [&](const Style& style) {
+        return show_page(ordered_job(), s.names, {{}, s.names}, kNow, TimeForm::Ago, style);
+    });
+    check_page("receipt_order", [&](const Style& style) {
+        return receipt_page(outranked_job(), s.names, kNow, style);
+    });
+    Sample right = s;
+    right.projects[2].predicted = model::Accuracy{100, 1104, 2396};
+    right.projects[3].predicted = model::Accuracy{1, 955, 955};
+    check_page("top_predicted", [&](const Style& style) {
+        return top_page({right.nodes, right.projects, right.jobs, right.names, right.names}, kNow,
+                        1000, style);
+    });
 }
 
 }  // namespace
@@ -414,6 +531,7 @@ TEST_CASE("pages look as reviewed") {
     check_page("show_parked", [&](const Style& style) {
         return show_page(parked, s.names, {{}, s.names}, kNow, TimeForm::Ago, style);
     });
+    check_order_pages(s);
     check_page("help", [&](const Style& style) { return overview(all_verbs({}), style); });
     check_page("exit_codes", [](const Style&) { return exit_code_help(); });
     const auto verbs = all_verbs({});

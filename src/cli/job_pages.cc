@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/event_text.h"
+#include "cli/order_text.h"
 #include "codec/words.h"
 #include "lifecycle/apply.h"
 #include "model/task_groups.h"
@@ -179,6 +180,34 @@ std::string packing_lines(const codec::JobView& job, const codec::NameTable& nam
                 style);
 }
 
+std::string line_unless_empty(std::string_view label, const std::string& text, const Style& style) {
+    return text.empty() ? text : line(label, text, style);
+}
+
+// Where a waiting job stands in the order of its project, why, and until when.
+std::string place_lines(const codec::JobView& job, const codec::NameTable& names,
+                        base::TimePoint now, const Style& style) {
+    const bool never_fits =
+        job.verdict->reason == Reason::NeverFits || job.verdict->reason == Reason::ModelMismatch;
+    if (never_fits) return {};
+    return line("position", place_text(*job.order, job.spec.project), style) +
+           line_unless_empty("cost", cost_text(*job.order), style) +
+           line_unless_empty("preempts", price_text(*job.order, names), style) +
+           line_unless_empty("due", due_text(*job.order, now), style);
+}
+
+// The same of any job, for its own page.
+std::string order_lines(const codec::JobView& job, base::TimePoint now, const Style& style) {
+    if (!job.order) return {};
+    const bool waits = job.order->position > 0;
+    return line_unless_empty("position", waits ? place_text(*job.order, job.spec.project) : "",
+                             style) +
+           line_unless_empty("cost", cost_text(*job.order), style) +
+           line_unless_empty(job.order->by == model::JobOrder::Learned ? "stages" : "levels",
+                             stages_text(*job.order), style) +
+           line_unless_empty("due", due_text(*job.order, now), style);
+}
+
 std::string verdict_lines(const codec::JobView& job, const codec::NameTable& names,
                           base::TimePoint now, const Style& style) {
     const model::Verdict& verdict = *job.verdict;
@@ -193,7 +222,9 @@ std::string verdict_lines(const codec::JobView& job, const codec::NameTable& nam
         blockers += (blockers.empty() ? "" : ", ") + named(blocker, names);
     }
     if (!blockers.empty()) text += line("in the way", blockers, style);
-    if (verdict.position > 0) {
+    if (job.order && job.order->position > 0) {
+        text += place_lines(job, names, now, style);
+    } else if (verdict.position > 0) {
         text += line("position", ordinal(verdict.position) + " of " + job.spec.project, style);
     }
     const std::string sum = scheduling::arithmetic_text(verdict);
@@ -412,7 +443,7 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
         receipt.rule == model::Rule::Reclaim
             ? ": a project under its quota took back what it had lent"
         : receipt.rule == model::Rule::Preempt
-            ? ": in its project one goes first of higher priority or less GPU time"
+            ? ": a job of its project goes first, by priority or expected cost"
         : receipt.rule == model::Rule::Consolidate ? ": it moves, so that a larger job fits"
         : receipt.rule == model::Rule::Stale
             ? ": the gang ran with fewer tasks than it needs for too long"
@@ -431,6 +462,9 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
                  gpu_time(lost) + " of work lost, " +
                      gpu_time(receipt.frozen ? 0 : receipt.cost.restart_gpu_ms) + " to start again",
                  style);
+    if (receipt.order) {
+        text += line("order", order_receipt_text(*receipt.order, receipt.cost), style);
+    }
     if (job.state == JobState::Paused) {
         text +=
             line("resumes",
@@ -451,9 +485,9 @@ std::string show_page(const codec::JobView& job, const codec::NameTable& names,
         text += line(model::is_final(job.state) ? "result" : "now", note, style);
     }
     text += line("command", job.command, style) + request_lines(job, style) +
-            profile_lines(job, style) + packing_lines(job, names, style) +
-            task_lines(job, names, style) + escape_lines(job, style) +
-            history_lines(job, now, form, style);
+            order_lines(job, now, style) + profile_lines(job, style) +
+            packing_lines(job, names, style) + task_lines(job, names, style) +
+            escape_lines(job, style) + history_lines(job, now, form, style);
     if (job.last_pause) text += "\n" + receipt_page(job, names, now, style);
     if (!timeline.events.empty()) text += "\n" + style.paint(Tone::Strong, "timeline") + "\n";
     for (const model::Event& event : timeline.events) {

@@ -76,6 +76,7 @@ class Keeper {
             next = book_.order.next_change(standing);
         }
         look_again_at(id, next);
+        book_.order.note_stage(standing);
         cluster_.set_attained(id, cluster_.job(id).attained, book_.order.rank(standing));
     }
 
@@ -245,6 +246,24 @@ bool is_ranked_right(const Cluster& cluster, JobId id) {
     return job.rank == book.order.rank(standing(cluster, job, book.now)) &&
            has_change == book.changes.contains({job.attained.change, id}) &&
            job.attained.change >= book.now;
+}
+
+ordering::Account account_of_order(const Cluster& cluster, JobId id) {
+    const RankBook& book = cluster.ranks();
+    return book.order.account(standing(cluster, cluster.job(id), book.now));
+}
+
+model::OrderReceipt order_receipt(const Cluster& cluster, JobId id, JobId beneficiary) {
+    const RankBook& book = cluster.ranks();
+    const auto of = [&](JobId job) {
+        return book.order.brief_account(standing(cluster, cluster.job(job), book.now));
+    };
+    const ordering::Account own = of(id), other = of(beneficiary);
+    return {own.by, own.stage, own.cost, other.stage, other.cost, other.turn};
+}
+
+std::optional<model::Accuracy> order_accuracy(const Cluster& cluster, ProjectId project) {
+    return cluster.ranks().order.accuracy(project);
 }
 
 model::OrderLedger order_ledger(const Cluster& cluster) {

@@ -76,6 +76,14 @@ std::optional<base::TimePoint> rank_change_once_given(const Cluster& cluster, ba
 // Whether its rank, and when that may change, is what follows from what is known.
 bool is_ranked_right(const Cluster& cluster, base::JobId job);
 
+// What the order says of a job, by its rank as it is (ordering/account.h).
+ordering::Account account_of_order(const Cluster& cluster, base::JobId job);
+// What it knows of two jobs of one project, one of which is paused for the other. O(1).
+model::OrderReceipt order_receipt(const Cluster& cluster, base::JobId job, base::JobId beneficiary);
+
+// How right it was of the jobs of a project that ended last.
+std::optional<model::Accuracy> order_accuracy(const Cluster& cluster, base::ProjectId project);
+
 // What the order remembers, and the same taken back; false when it is not of these jobs.
 model::OrderLedger order_ledger(const Cluster& cluster);
 bool restore_order(Cluster& cluster, const model::OrderLedger& ledger);

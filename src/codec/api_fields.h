@@ -6,6 +6,7 @@
 #include "codec/described.h"
 #include "codec/json_api.h"
 #include "codec/node_view_fields.h"
+#include "codec/order_account_fields.h"
 #include "codec/profile_fields.h"
 
 namespace berth::codec {
@@ -138,7 +139,7 @@ struct Fields<JobView> {
         field("why", &JobView::why);
         field("foresight", &JobView::foresight);
         field("profile", &JobView::profile), field("beside", &JobView::beside);
-        field("uncounted", &JobView::uncounted);
+        field("uncounted", &JobView::uncounted), field("order", &JobView::order);
     }
 };
 
@@ -174,7 +175,7 @@ template <>
 struct Fields<ProjectView> {
     static void visit(auto&& field) {
         Fields<model::Project>::visit(field);
-        field("use", &ProjectView::use);
+        field("use", &ProjectView::use), field("predicted", &ProjectView::predicted);
     }
 };
 

@@ -47,6 +47,12 @@ std::string foresight_json(const Foresight& foresight, const NameSource& names) 
     write_value(ApiStyle(&names), json, foresight);
     return text;
 }
+std::string order_account_json(const model::OrderAccount& account, const NameSource& names) {
+    std::string text;
+    JsonWriter json(text);
+    write_value(ApiStyle(&names), json, account);
+    return text;
+}
 std::string job_list_json(const Page<JobView>& jobs, const NameSource& names) {
     return document("JobList", jobs, &names);
 }

@@ -25,6 +25,7 @@
 #include "base/result.h"
 #include "codec/process_view.h"
 #include "model/event.h"
+#include "model/order_account.h"
 #include "model/plan.h"
 #include "model/record.h"
 #include "model/share_account.h"
@@ -69,6 +70,7 @@ struct JobView : model::JobRecord {
     std::optional<model::GpuProfile> profile = {};  // of jobs like it
     std::vector<model::JobId> beside = {};  // packed on its GPU with it
     std::vector<ProcessView> uncounted = {};  // that use GPUs beside its share, now
+    std::optional<model::OrderAccount> order = {};  // when it is asked for
 };
 
 // What a client wants supposed, one after the other.
@@ -88,6 +90,7 @@ struct ProjectUse {
 };
 struct ProjectView : model::Project {
     std::vector<ProjectUse> use;
+    std::optional<model::Accuracy> predicted = {};  // GPU time over what was used, of ended jobs
 };
 
 // What a job that shares a GPU really uses of it.
@@ -154,6 +157,7 @@ std::string job_json(const JobView& job, const NameSource& names);
 base::Result<JobView> parse_job(std::string_view text, NameTable& names);
 // Without an envelope, to stand inside another document.
 std::string foresight_json(const Foresight& foresight, const NameSource& names);
+std::string order_account_json(const model::OrderAccount& account, const NameSource& names);
 std::string job_list_json(const Page<JobView>& jobs, const NameSource& names);
 base::Result<Page<JobView>> parse_job_list(std::string_view text, NameTable& names);
 

@@ -22,7 +22,7 @@ struct Fields<model::SizeLedger> {
     static void visit(auto&& field) {
         using S = model::SizeLedger;
         field("width", &S::width), field("ended", &S::ended), field("reached", &S::reached);
-        field("hazards", &S::hazards);
+        field("hazards", &S::hazards), field("learned_from", &S::learned_from);
     }
 };
 
@@ -48,6 +48,8 @@ struct Fields<model::RankLedger> {
         field("change", &R::change), field("runs", &R::runs), field("has_run", &R::has_run),
             field("restarts", &R::restarts);
         field("courses", &R::courses), field("weights", &R::weights);
+        field("cost", &R::cost), field("told", &R::told);
+        field("stage_times", &R::stage_times), field("stages", &R::stages);
     }
 };
 
@@ -77,6 +79,7 @@ struct Fields<model::CrowdLedger> {
         field("asked", &C::asked), field("may_have", &C::may_have);
         field("asked_sum", &C::asked_sum), field("may_have_sum", &C::may_have_sum);
         field("summed", &C::summed), field("waits", &C::waits), field("fair", &C::fair);
+        field("told", &C::told), field("taken", &C::taken);
     }
 };
 

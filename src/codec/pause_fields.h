@@ -34,6 +34,17 @@ struct Fields<model::Frozen> {
 };
 
 template <>
+struct Fields<model::OrderReceipt> {
+    static void visit(auto&& field) {
+        using R = model::OrderReceipt;
+        field("by", &R::by), field("stage", &R::stage), field("cost_gpu_ms", &R::cost_gpu_ms);
+        field("beneficiary_stage", &R::beneficiary_stage);
+        field("beneficiary_cost_gpu_ms", &R::beneficiary_cost_gpu_ms);
+        field("beneficiary_turn", &R::beneficiary_turn);
+    }
+};
+
+template <>
 struct Fields<model::PauseReceipt> {
     static void visit(auto&& field) {
         using P = model::PauseReceipt;
@@ -41,7 +52,7 @@ struct Fields<model::PauseReceipt> {
         field("actor", &P::actor), field("cost", &P::cost), field("deadline", &P::deadline);
         field("stopped", &P::stopped), field("saved", &P::saved);
         field("is_wasteful", &P::is_wasteful), field("frozen", &P::frozen);
-        field("detail", &P::detail);
+        field("detail", &P::detail), field("order", &P::order);
     }
 };
 

@@ -44,12 +44,12 @@ class RandomModel {
         record.tasks = placements(), record.hold = placements(), record.frozen = placements();
         record.releasing = ranks(), record.losses = small(), record.started_tasks = small();
         record.hold_deadline = maybe(time()), record.stale_since = maybe(time());
-        record.pause_way = {{}, text(), text()};
-        record.incarnation = small();
+        record.pause_way = {{}, text(), text()}, record.incarnation = small();
         const auto frozen = maybe(model::Frozen{{large()}, duration()});
+        const auto order = maybe(model::OrderReceipt{{}, small(), large(), small(), large(), {}});
         record.last_pause =
             maybe(model::PauseReceipt{time(), rule(), job(), text(), cost(), time(), maybe(time()),
-                                      flag(), flag(), frozen, text()});
+                                      flag(), flag(), frozen, text(), order});
         return record;
     }
     model::GpuProfile profile() {

@@ -14,6 +14,7 @@
 #include "model/description.h"
 #include "model/job.h"
 #include "model/node.h"
+#include "model/order_account.h"
 #include "model/pause_way.h"
 #include "model/plan.h"
 #include "model/policy.h"
@@ -46,6 +47,11 @@ inline constexpr std::array<Word, 5> kWords<model::TaskState>{"pending", "runnin
                                                               "promised", "frozen"};
 template <>
 inline constexpr std::array<Word, 3> kWords<model::JobOrder>{"learned", "levels", "age"};
+template <>
+inline constexpr std::array<Word, 3> kWords<model::Turn>{"not due", "due", "granted"};
+template <>
+inline constexpr std::array<Word, 6> kWords<model::EvidenceOf>{"none", "all",  "width",
+                                                               "user", "name", "command"};
 template <>
 inline constexpr std::array<Word, 2> kWords<model::QuotaKind>{"guaranteed", "fixed"};
 template <>

@@ -8,6 +8,7 @@
 #include "crash/crash_point.h"
 #include "scheduling/cycle.h"
 #include "scheduling/explain.h"
+#include "scheduling/order_account.h"
 
 namespace berth::control {
 namespace {
@@ -140,6 +141,13 @@ base::Status Controller::write_snapshot() {
 
 std::optional<model::Verdict> Controller::why(model::JobId job) {
     return verdicts_.why(state_, policy_, std::max(ports_.clock.now(), state_.time), job);
+}
+
+std::optional<model::OrderAccount> Controller::order_account(model::JobId job) const {
+    const auto record = state_.jobs.find(job);
+    if (record == state_.jobs.end()) return {};
+    const model::TimePoint now = std::max(ports_.clock.now(), state_.time);
+    return scheduling::order_account(state_.cluster, now, (*record).second);
 }
 
 std::string Controller::lack_of_start(const model::JobRecord& job) const {

@@ -127,6 +127,7 @@ class Fold {
     void operator()(const model::PauseRequested& request) {
         JobRecord& record = settle(request.job);
         const std::vector<int> ranks = request.whole_job ? active_ranks(record) : request.tasks;
+        const auto order = order_receipt(request);
         state_.cluster.release(request.job, ranks);
         for (const int rank : ranks) record.releasing.push_back(rank);
         if (request.whole_job) record.state = JobState::Pausing;
@@ -138,7 +139,8 @@ class Fold {
                                                 .cost = request.cost,
                                                 .deadline = request.deadline,
                                                 .stopped = {},
-                                                .is_wasteful = request.is_wasteful};
+                                                .is_wasteful = request.is_wasteful,
+                                                .order = order};
         state_.cluster.set_paused(request.job, event_.time);
         if (request.is_wasteful) {
             charge_waste(pool_of(record.tasks), event_.time, request.cost.unsaved_gpu_ms);
@@ -388,6 +390,19 @@ class Fold {
         const std::int64_t day = day_of(time);
         if (waste.day != day) waste = {day, 0};
         waste.gpu_ms = std::max<std::int64_t>(waste.gpu_ms + gpu_ms, 0);
+    }
+
+    // Where it is paused by the order of its project: what that knew of both.
+    std::optional<model::OrderReceipt> order_receipt(const model::PauseRequested& request) const {
+        const cluster::Job* other = state_.cluster.find_job(request.beneficiary);
+        if (request.rule != model::Rule::Preempt || other == nullptr) return {};
+        const cluster::Job& job = state_.cluster.job(request.job);
+        const bool is_by_rank = other->project == job.project && other->preemptible &&
+                                job.preemptible && other->priority == job.priority;
+        if (!is_by_rank) return {};
+        const auto receipt = cluster::order_receipt(state_.cluster, job.id, other->id);
+        if (receipt.by == model::JobOrder::Age) return {};
+        return receipt;
     }
 
     // What was foreseen to be lost was saved; on a later day nothing of it counts any more.

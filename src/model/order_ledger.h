@@ -22,6 +22,7 @@ struct SizeLedger {
     std::vector<std::int64_t> ended;
     std::vector<std::int64_t> reached;
     std::vector<std::int32_t> hazards;
+    std::int64_t learned_from = 0;  // jobs that had ended
 };
 
 // Jobs that are alike and ask as many GPUs: the last of them, in order of submission.
@@ -54,6 +55,12 @@ struct RankLedger {
     int restarts = 0;
     std::vector<int> courses;  // of its kin by likeness, when it was last ranked by them
     std::vector<std::int32_t> weights;  // of experts, then
+    // What was told of it (ordering/account.h), in ms of one GPU: by which it was ranked last, and
+    // of all that it takes; 0 = nothing.
+    std::int64_t cost = 0;
+    std::int64_t told = 0;
+    std::vector<base::TimePoint> stage_times;  // of its last changes of stage
+    std::vector<int> stages;
 };
 
 // A job that a guard has let pass, or will.
@@ -81,6 +88,8 @@ struct CrowdLedger {
     base::TimePoint summed;
     GuardLedger waits;
     GuardLedger fair;
+    std::vector<std::int64_t> told;  // of those of its jobs that ended last, in ms of one GPU
+    std::vector<std::int64_t> taken;
 };
 
 struct OrderLedger {

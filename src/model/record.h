@@ -10,6 +10,7 @@
 
 #include "model/gpu_profile.h"
 #include "model/job.h"
+#include "model/order_account.h"
 #include "model/order_ledger.h"
 #include "model/pause_way.h"
 #include "model/plan.h"
@@ -31,6 +32,7 @@ struct PauseReceipt {
     bool is_wasteful = false;           // it counts against the pool's waste budget
     std::optional<Frozen> frozen = {};  // paused by checkpoint
     std::string detail = {};            // what the machine said of it
+    std::optional<OrderReceipt> order = {};  // for a job of its project that goes before it
 };
 
 // Unsaved work that pauses destroyed in one pool on one day; pauses still under way count as

@@ -47,7 +47,7 @@ void Experts::for_each(auto& kin, const Places& places, Look&& look) {
 }
 
 Experts::Seen& Experts::width(std::int64_t width) {
-    return widths_.try_emplace(width, Seen{{}, all_.hazards}).first->second;
+    return widths_.try_emplace(width, Seen{{}, all_.hazards, 0}).first->second;
 }
 
 std::array<Ends*, 2> Experts::ends_of(const Places& places) {
@@ -104,7 +104,11 @@ void Experts::learn() {
     Hazards unknown;
     unknown.fill(kUnknownEnds);
     all_.hazards = all_.ends.hazards(unknown, kUnknownWeight);
-    for (auto& [width, seen] : widths_) seen.hazards = seen.ends.hazards(all_.hazards, kAllWeight);
+    all_.learned_from = all_.ends.jobs_ended();
+    for (auto& [width, seen] : widths_) {
+        seen.hazards = seen.ends.hazards(all_.hazards, kAllWeight);
+        seen.learned_from = seen.ends.jobs_ended();
+    }
 }
 
 Belief Experts::belief(const Places& places) const {
@@ -130,6 +134,60 @@ Views Experts::views_of(const Places& places, const Belief& belief) const {
 
 Opinion Experts::opinion(const Places& places, const Belief& belief) const {
     return {views_of(places, belief), belief.weights};
+}
+
+model::OrderEvidence Experts::evidence(const Places& places, const Belief& belief) const {
+    Opinion opinion = this->opinion(places, belief);
+    const Weights weights = opinion.weights(step(places));
+    Knowledge knowledge;
+    for_each(kin_, places, [&](Likeness alike, const Kin& kin, const Kin::Place& place) {
+        knowledge.learn(alike, kin.near(place), belief.courses[static_cast<std::size_t>(alike)]);
+    });
+    // Those of all, of its width, and of each likeness. Where no kin tells anything an expert says
+    // what the width says.
+    std::array<std::int64_t, kGeneral + kLikenesses> believed{weights[0], weights[1]};
+    for (std::size_t at = kGeneral; at < kExperts; ++at) {
+        const Likeness alike = reaches()[at - kGeneral].alike;
+        believed[knowledge.tells(alike) ? kGeneral + static_cast<std::size_t>(alike) : 1] +=
+            weights[at];
+    }
+    const auto most =
+        static_cast<std::size_t>(std::ranges::max_element(believed) - believed.begin());
+    if (most < kGeneral) {
+        const Seen& width = widths_.at(places.front().family.width);
+        const bool is_of_width = most == 1 && width.learned_from > 0;
+        const std::int64_t jobs = is_of_width ? width.learned_from : all_.learned_from;
+        const auto of = is_of_width ? model::EvidenceOf::Width : model::EvidenceOf::All;
+        return {jobs > 0 ? of : model::EvidenceOf::None, {}, jobs, {}};
+    }
+    return kin_evidence(places, belief, weights, static_cast<Likeness>(most - kGeneral));
+}
+
+// What its most believed expert goes by; the next further one where nobody is within its reach.
+model::OrderEvidence Experts::kin_evidence(const Places& places, const Belief& belief,
+                                           const Weights& weights, Likeness alike) const {
+    const auto likeness = static_cast<std::size_t>(alike);
+    const Kin::Near near = kin_[likeness].near(places[likeness]);
+    const auto within = [&](Duration far) {
+        std::int64_t jobs = 0;
+        for (std::size_t other = 0; other < near.siblings.size(); ++other) {
+            const bool tells =
+                other != near.self && belief.courses[likeness][other] != Kin::Course{};
+            if (tells && near.apart(other) <= far) ++jobs;
+        }
+        return jobs;
+    };
+    std::size_t best = kExperts;
+    for (std::size_t at = kGeneral; at < kExperts; ++at) {
+        if (reaches()[at - kGeneral].alike != alike) continue;
+        if (best == kExperts || weights[at] > weights[best]) best = at;
+    }
+    Reach reach = reaches()[best - kGeneral];
+    while (within(reach.far) == 0) reach = reaches()[++best - kGeneral];
+    constexpr std::array kOf{model::EvidenceOf::User, model::EvidenceOf::Name,
+                             model::EvidenceOf::Command};
+    const Duration far = reach.far == kAnyTime ? Duration{0} : reach.far;
+    return {kOf[likeness], {}, within(reach.far), far};
 }
 
 // Bayes' rule, and the fixed share.
@@ -207,7 +265,8 @@ void Experts::save(model::OrderLedger& ledger) const {
         ledger.sizes.push_back({width,
                                 {ended.begin(), ended.end()},
                                 {reached.begin(), reached.end()},
-                                {seen.hazards.begin(), seen.hazards.end()}});
+                                {seen.hazards.begin(), seen.hazards.end()},
+                                seen.learned_from});
     };
     add(0, all_);
     for (const auto& [width, seen] : widths_) add(width, seen);
@@ -227,6 +286,7 @@ void Experts::restore(const model::OrderLedger& ledger) {
         Seen& seen = size.width == 0 ? all_ : width(size.width);
         seen.ends.restore(size.ended, size.reached);
         std::ranges::copy(size.hazards, seen.hazards.begin());
+        seen.learned_from = size.learned_from;
     }
     for (std::size_t at = 0; at < kLikenesses; ++at) {
         kin_[at].restore(ledger, static_cast<int>(at));

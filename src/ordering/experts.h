@@ -13,6 +13,7 @@
 #include <map>
 #include <utility>
 
+#include "model/order_account.h"
 #include "ordering/views.h"
 
 namespace berth::ordering {
@@ -38,6 +39,12 @@ class Opinion {
     std::int32_t hazard(std::size_t step) {
         while (known_ <= step) mix();
         return mixed_[step];
+    }
+    // How much each expert is believed of a job that has got to this step; before any hazard is
+    // asked of it or of those behind it.
+    const Weights& weights(std::size_t step) {
+        while (known_ < step) mix();
+        return weights_;
     }
 
   private:
@@ -73,6 +80,9 @@ class Experts {
     Belief belief(const Places& places) const;
     // By a belief that was noted earlier.
     Opinion opinion(const Places& places, const Belief& belief) const;
+    // By what all that is held of the job, which has got so far, for the most part: the jobs that
+    // the most believed expert goes by.
+    model::OrderEvidence evidence(const Places& places, const Belief& belief) const;
     // Those of whom another opinion is held by what this one did last: its kin that have not ended,
     // have passed the first step, and are not further than it.
     std::vector<JobId> concerned(const Places& places) const;
@@ -84,12 +94,15 @@ class Experts {
     struct Seen {
         Ends ends;
         Hazards hazards;  // as last learned
+        std::int64_t learned_from = 0;  // jobs that had ended
     };
 
     // Asks `look(likeness, kin, place)` for each likeness that it has.
     template <typename Look>
     static void for_each(auto& kin, const Places& places, Look&& look);
     Views views_of(const Places& places, const Belief& belief) const;
+    model::OrderEvidence kin_evidence(const Places& places, const Belief& belief,
+                                      const Weights& weights, Likeness alike) const;
     Seen& width(std::int64_t width);
     std::array<Ends*, 2> ends_of(const Places& places);
     void weigh(const Views& views, std::size_t step);

@@ -38,6 +38,7 @@ class Guard {
 
     // The number of its grant, while it has its run.
     std::optional<std::int64_t> grant_of(JobId job) const;
+    bool is_due(JobId job) const { return claims_.contains(job); }  // granted or not
     // When it is due, or its run is over, if all goes on as it does.
     TimePoint next_change(const Standing& job, std::int64_t patience,
                           const Crowd::Life& life) const;

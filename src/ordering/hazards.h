@@ -53,6 +53,11 @@ class Ends {
     // `general` counts like so much weight of jobs.
     Hazards hazards(const Hazards& general, std::int64_t weight) const;
 
+    std::int64_t jobs_ended() const {
+        std::int64_t weight = 0;
+        for (const std::int64_t count : ended_) weight += count;
+        return weight / kJob;
+    }
     const Counts& all_ended() const { return ended_; }
     const Counts& all_reached() const { return reached_; }
     void restore(std::span<const std::int64_t> ended, std::span<const std::int64_t> reached) {

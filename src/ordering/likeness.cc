@@ -97,6 +97,10 @@ std::uint64_t hash(std::initializer_list<std::string_view> texts) {
 
 }  // namespace
 
+std::string stem_of_name(std::string_view name) { return stem(name); }
+
+std::string stem_of_command(std::string_view command) { return stem(program(command)); }
+
 Likenesses likenesses_of(std::string_view project, std::string_view user, std::string_view name,
                          std::string_view command) {
     const std::string called = stem(name), runs = stem(program(command));

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace berth::ordering {
@@ -26,5 +27,10 @@ using Likenesses = std::array<std::uint64_t, kLikenesses>;
 // next. In names and there digits and long hexadecimal numbers are all the same.
 Likenesses likenesses_of(std::string_view project, std::string_view user, std::string_view name,
                          std::string_view command);
+
+// "train-#", what all names share that differ from this one in numbers only.
+std::string stem_of_name(std::string_view name);
+// "python train.py", what of a command counts.
+std::string stem_of_command(std::string_view command);
 
 }  // namespace berth::ordering

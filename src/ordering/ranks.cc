@@ -128,6 +128,7 @@ void Ranks::ended(const Standing& job) {
     const Live live = *found;
     jobs_.erase(job.job);
     if (beliefs_.get(job.job) != nullptr) beliefs_.erase(job.job);
+    prove(job, live.project);
     Project& own = project(live.project);
     own.crowd.ask(-live.asked, job.now);
     move(own.waits.ended(job.job, own.crowd.may_have()));
@@ -175,16 +176,21 @@ void Ranks::believe(JobId job, Live& live) {
 void Ranks::rank_by_belief(JobId job, Live& live) {
     const std::size_t step = experts_.step(live.places);
     Opinion opinion = experts_.opinion(live.places, beliefs_.at(job));
-    const auto stage_at = [&](std::size_t at) {
+    const auto cost_at = [&](std::size_t at) {
         const auto hazard = [&](std::size_t of) { return opinion.hazard(of); };
-        return static_cast<std::int8_t>(stage_of(kStageBegins, completion_cost(hazard, at)));
+        return completion_cost(hazard, at);
+    };
+    const auto stage_of_cost = [](GpuMs cost) {
+        return static_cast<std::int8_t>(stage_of(kStageBegins, cost));
     };
     constexpr std::size_t kEach = Experts::kStepsBelieved;
     const std::size_t anew = std::min((step / kEach + 1) * kEach, kSizeSteps);
     std::size_t next = step + 1;
-    live.stage = stage_at(step);
-    while (next < anew && stage_at(next) == live.stage) ++next;
+    const GpuMs cost = cost_at(step);
+    live.stage = stage_of_cost(cost);
+    while (next < anew && stage_of_cost(cost_at(next)) == live.stage) ++next;
     live.next_step = static_cast<std::uint8_t>(next);
+    tell(job, step, cost);
 }
 
 void Ranks::learn_anew() {
@@ -235,6 +241,14 @@ int Ranks::stage(const Standing& job, const Live& live) const {
     if (!own.is_learned()) return stage_of(kLevelBegins, job.used());
     const bool is_new = experts_.step(live.places) == 0;
     return is_new ? 0 : std::min<int>(live.stage, own.last_stage);
+}
+
+// The same without asking how far it has come: no other stage is noted before the first step.
+int Ranks::own_stage(const Standing& job, const Live& live) const {
+    const Project& own = project(live.project);
+    if (!own.has_guards()) return 0;
+    if (!own.is_learned()) return stage_of(kLevelBegins, job.used());
+    return std::min<int>(live.stage, own.last_stage);
 }
 
 Rank Ranks::rank(const Standing& job) const {
@@ -296,6 +310,7 @@ model::OrderLedger Ranks::save(const std::vector<std::string>& names) const {
         one.runs = live.runs;
         one.has_run = live.has_run;
         one.restarts = live.restarts;
+        save_story(id, one);
         const Belief* belief = beliefs_.get(id);
         if (belief == nullptr) continue;
         for (const Kin::Course course : std::views::join(belief->courses)) {
@@ -317,6 +332,10 @@ model::OrderLedger Ranks::save(const std::vector<std::string>& names) const {
         one.summed = own.crowd.sums().until;
         one.waits = own.waits.save();
         one.fair = own.fair.save();
+        for (const Proofs::Proof& proof : own.proofs.all()) {
+            one.told.push_back(proof.told);
+            one.taken.push_back(proof.taken);
+        }
     }
     return ledger;
 }
@@ -342,8 +361,8 @@ bool is_sound(const model::RankLedger& job) {
     return job.kin.size() == kLikenesses && job.numbers.size() == kLikenesses &&
            job.numbers.front() >= 0 &&
            (has_belief ? job.weights.size() == kExperts : job.courses.empty()) && job.stage >= 0 &&
-           job.stage <= kStages && job.next_step > 0 &&
-           std::cmp_less_equal(job.next_step, kSizeSteps);
+           job.stage <= kStages && job.stages.size() == job.stage_times.size() &&
+           job.next_step > 0 && std::cmp_less_equal(job.next_step, kSizeSteps);
 }
 
 // Whether it fits together, but for whose jobs they are.
@@ -368,7 +387,11 @@ bool is_sound(const model::OrderLedger& ledger) {
         }
         return true;
     };
+    const auto is_paired = [](const model::CrowdLedger& one) {
+        return one.told.size() == one.taken.size();
+    };
     return ledger.weights.size() == kExperts * Knowledge::kKinds &&
+           std::ranges::all_of(ledger.projects, is_paired) &&
            std::ranges::all_of(ledger.sizes, sound) &&
            std::ranges::all_of(ledger.families, sound) && std::ranges::all_of(ledger.jobs, sound) &&
            std::ranges::all_of(ledger.jobs, has_size) &&
@@ -388,6 +411,7 @@ bool Ranks::restore(const model::OrderLedger& ledger, const std::vector<std::str
     experts_.restore(ledger);
     to_rank_ = ledger.to_rank;
     beliefs_ = {};
+    stories_ = {};
     for (const model::RankLedger& one : ledger.jobs) {
         Live& live = jobs_.at(one.job);
         for (std::size_t at = 0; at < kLikenesses; ++at) {
@@ -400,6 +424,7 @@ bool Ranks::restore(const model::OrderLedger& ledger, const std::vector<std::str
         live.runs = one.runs;
         live.has_run = one.has_run;
         live.restarts = one.restarts;
+        restore_story(one);
         if (one.courses.empty()) continue;
         Belief belief;
         for (auto from = one.courses.begin();
@@ -424,6 +449,10 @@ bool Ranks::restore(const model::OrderLedger& ledger, const std::vector<std::str
         own.crowd.restore(one.asked, one.may_have, {one.asked_sum, one.may_have_sum, one.summed});
         own.waits.restore(one.waits);
         own.fair.restore(one.fair);
+        own.proofs = {};
+        for (std::size_t of = 0; of < one.told.size(); ++of) {
+            own.proofs.add({one.told[of], one.taken[of]});
+        }
     }
     moved_.clear();
     return true;

@@ -35,6 +35,7 @@
 #include "base/paged_map.h"
 #include "model/order_ledger.h"
 #include "model/policy.h"
+#include "ordering/account.h"
 #include "ordering/experts.h"
 #include "ordering/guard.h"
 #include "ordering/standing.h"
@@ -74,6 +75,13 @@ class Ranks {
     // look at later depends on the present.
     TimePoint next_change(const Standing& job) const;
 
+    // For people (account.h). The stage of a job is noted whenever it has been ranked.
+    void note_stage(const Standing& job);
+    Account account(const Standing& job) const;
+    // The same without evidence and changes, of a job that runs or has run: O(1).
+    Account brief_account(const Standing& job) const;
+    std::optional<model::Accuracy> accuracy(ProjectId project) const;
+
     // `projects`: their names, by id; without a name: the first, all others inherit its rules
     // unless they have their own, and those that are no more.
     model::OrderLedger save(const std::vector<std::string>& projects) const;
@@ -98,6 +106,7 @@ class Ranks {
         Crowd crowd;
         Guard waits{Guard::Due::ByWait};
         Guard fair{Guard::Due::ByFairEnd};
+        Proofs proofs;
         model::OrderRules rules = kByAge;
         int last_stage = kStages;
 
@@ -120,10 +129,17 @@ class Ranks {
     void find_last_stages();
     void move(const std::vector<JobId>& jobs);
     int stage(const Standing& job, const Live& live) const;
+    int own_stage(const Standing& job, const Live& live) const;
+    void tell(JobId job, std::size_t step, GpuMs cost);
+    void prove(const Standing& job, ProjectId project);
+    void expect(const Live& live, JobId job, Account& account) const;
+    void save_story(JobId job, model::RankLedger& ledger) const;
+    void restore_story(const model::RankLedger& ledger);
 
     Experts experts_;
     base::PagedMap<JobId, Live> jobs_;
     base::PagedMap<JobId, Belief> beliefs_;  // of those that have passed the first step
+    base::PagedMap<JobId, Story> stories_;  // of those that have left stage 0
     std::vector<Project> projects_;
     std::vector<JobId> to_rank_;  // by what was learned last; the last first
     std::vector<JobId> moved_;

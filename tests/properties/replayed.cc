@@ -126,7 +126,7 @@ class Met {
              {"own rules", "own last stage", "attempt_lost", "cancel_requested",
               "ended while waiting", "job_measured", "job_parked", "job_resized", "job_starting",
               "job_woken", "pause_requested", "policy_set", "project_set", "by age at the tail",
-              "grants by waits", "grants by fair ends", "ranks by kin", "restarts",
+              "grants by waits", "grants by fair ends", "ranks by kin", "changes of stage noted", "told and ended", "restarts",
               "restarts amid a job's restart"}) {
             counts_[what] = 0;
         }
@@ -150,9 +150,11 @@ class Met {
             add("grants by fair ends", one.fair.grants);
             add("own rules", one.rules ? 1 : 0);
             add("own last stage", one.last_stage ? 1 : 0);
+            add("told and ended", std::ssize(one.told));
         }
         for (const model::RankLedger& one : ledger.jobs) {
             if (!one.courses.empty()) add("ranks by kin");
+            add("changes of stage noted", std::ssize(one.stages));
             if (ledger.rules.tail > 0 && one.stage >= ledger.last_stage) add("by age at the tail");
         }
     }
