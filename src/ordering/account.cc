@@ -108,8 +108,7 @@ Account Ranks::account(const Standing& job) const {
     }
     if (account.turn == model::Turn::NotDue && job.waits) {
         const Crowd::Life life = own.crowd.life(live->before, job.now);
-        account.due =
-            own.waits.next_change(with_restarts(job, *live), own.rules.patience, life);
+        account.due = own.waits.next_change(with_restarts(job, *live), own.rules.patience, life);
     }
     if (own.is_learned()) expect(*live, job.job, account);
     return account;

@@ -172,7 +172,8 @@ void Ranks::believe(JobId job, Live& live) {
     rank_by_belief(job, live);
 }
 
-// And until which step that holds: the next at which the stage is another, or what is believed is to follow its kin.
+// And until which step that holds: the next at which the stage is another, or what is believed is
+// to follow its kin.
 void Ranks::rank_by_belief(JobId job, Live& live) {
     const std::size_t step = experts_.step(live.places);
     Opinion opinion = experts_.opinion(live.places, beliefs_.at(job));

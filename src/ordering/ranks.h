@@ -22,11 +22,11 @@
 //
 // Ranks follow from what is told here, in that order, and from nothing else: not from who asks
 // when. All orders learn, whichever ranks. Integers only.
-// What is believed of a job follows its kin when one of them ends and, at each third step of a size,
-// as it runs its own, as it waits theirs; and the sizes of all when a tenth more jobs have ended.
-// Cost: O(log jobs) for a job that nothing is learned of; O(steps x experts) to rank one by what is
-// known now: at an end at most 80 of its kin, and when all have learned those that have passed the
-// first step, beyond kAtOnce a few with each submission and end.
+// What is believed of a job follows its kin when one of them ends and, at each third step of a
+// size, as it runs its own, as it waits theirs; and the sizes of all when a tenth more jobs have
+// ended. Cost: O(log jobs) for a job that nothing is learned of; O(steps x experts) to rank one by
+// what is known now: at an end at most 80 of its kin, and when all have learned those that have
+// passed the first step, beyond kAtOnce a few with each submission and end.
 #pragma once
 
 #include <span>

@@ -58,6 +58,16 @@ const model::CrowdLedger* crowd_of(const model::OrderLedger& ledger, const std::
     return found == ledger.projects.end() ? nullptr : &*found;
 }
 
+// Its own ones, else those of the policy.
+model::OrderRules rules_of(const model::OrderLedger& ledger, const std::string& project) {
+    const model::CrowdLedger* crowd = crowd_of(ledger, project);
+    return crowd == nullptr ? ledger.rules : crowd->rules.value_or(ledger.rules);
+}
+int last_stage_of(const model::OrderLedger& ledger, const std::string& project) {
+    const model::CrowdLedger* crowd = crowd_of(ledger, project);
+    return crowd == nullptr ? ledger.last_stage : crowd->last_stage.value_or(ledger.last_stage);
+}
+
 const model::ClaimLedger* claim_in(const model::GuardLedger& guard, model::JobId job) {
     const auto found = std::ranges::find(guard.claims, job, &model::ClaimLedger::job);
     return found == guard.claims.end() ? nullptr : &*found;
@@ -77,10 +87,12 @@ Turn turn_of(const model::OrderLedger& ledger, const std::string& project, model
 // Of its cost or level, from the ledger.
 int stage_of(const lifecycle::State& state, const model::OrderLedger& ledger, const Job& job) {
     const model::RankLedger* rank = proof::find_rank(ledger, job.id);
-    if (rank == nullptr || ledger.rules.by == JobOrder::Age) return 0;
-    if (ledger.rules.by == JobOrder::Learned) {
+    const std::string& project = state.jobs.at(job.id).spec.project;
+    const JobOrder by = rules_of(ledger, project).by;
+    if (rank == nullptr || by == JobOrder::Age) return 0;
+    if (by == JobOrder::Learned) {
         const int stage = rank->courses.empty() ? 0 : proof::recomputed_stage(rank->cost);
-        return std::min(stage, ledger.last_stage);
+        return std::min(stage, last_stage_of(ledger, project));
     }
     const auto since = state.cluster.ranks().now - job.attained.counted;
     return proof::recomputed_level(job.attained.gpu_ms + gpu_ms(held_milli(job), since));
@@ -116,12 +128,13 @@ class Audit {
 
     void look_at(const model::JobRecord& record) {
         whose_ = "job " + std::to_string(record.id.value);
+        rules_ = rules_of(ledger_, record.spec.project);
         const Job& job = state_.cluster.job(record.id);
         const model::TimePoint now = state_.cluster.ranks().now;
         const OrderAccount told = scheduling::order_account(state_.cluster, now, record);
         expect("ranked", told.is_ranked, job.preemptible);
         if (job.preemptible) {
-            expect("order", static_cast<int>(told.by), static_cast<int>(ledger_.rules.by));
+            expect("order", static_cast<int>(told.by), static_cast<int>(rules_.by));
             expect("stage", told.stage, stage_of(state_, ledger_, job));
             expect("turn", static_cast<int>(told.turn),
                    static_cast<int>(turn_of(ledger_, record.spec.project, job.id)));
@@ -133,7 +146,7 @@ class Audit {
     }
 
     void check_cost(const OrderAccount& told, const model::JobRecord& record) {
-        const bool is_learned = ledger_.rules.by == JobOrder::Learned;
+        const bool is_learned = rules_.by == JobOrder::Learned;
         expect("cost known", told.cost_gpu_ms.has_value(), is_learned);
         if (!told.cost_gpu_ms) return;
         const model::RankLedger* rank = proof::find_rank(ledger_, record.id);
@@ -177,7 +190,7 @@ class Audit {
     void check_changes(const OrderAccount& told, model::JobId job) {
         const model::RankLedger* rank = proof::find_rank(ledger_, job);
         expect("at most five changes", told.changes.size() <= 5, true);
-        const bool has_stages = ledger_.rules.by != JobOrder::Age;
+        const bool has_stages = rules_.by != JobOrder::Age;
         expect("changes", told.changes.size(), has_stages ? rank->stages.size() : 0);
         expect("stage now", told.changes.empty() ? 0 : told.changes.back().stage, told.stage);
         for (std::size_t at = 1; at < told.changes.size(); ++at) {
@@ -228,7 +241,7 @@ class Audit {
 
     void check_price(const OrderAccount& told, const Job& job, const Job* last) {
         const bool has_price =
-            ledger_.rules.by != JobOrder::Age && last != nullptr && last->priority <= job.priority;
+            rules_.by != JobOrder::Age && last != nullptr && last->priority <= job.priority;
         expect("price", told.price.has_value(), has_price);
         if (!told.price) return;
         expect("candidate", told.price->candidate.value, last->id.value);
@@ -241,17 +254,17 @@ class Audit {
         expect("lower priority", told.price->is_of_lower_priority, last->priority < job.priority);
         // A running job counts as some stages before its own, on stage 1 at the least.
         const int own = told.turn == Turn::Granted ? 0 : told.stage;
-        const int ahead = ledger_.rules.by == JobOrder::Learned ? ledger_.rules.hysteresis : 0;
+        const int ahead = rules_.by == JobOrder::Learned ? rules_.hysteresis : 0;
         int from = 1;
         while (std::max(from - ahead, 1) <= own) ++from;
         expect("preempted from", told.price->preempted_from, from);
     }
 
     void check_bound(const OrderAccount& told, const Job& job, const model::JobRecord& record) {
-        const int patience = ledger_.rules.patience;
+        const int patience = rules_.patience;
         const bool waits = job.placed.empty() && job.is_waiting();
         const bool has_bound = waits && job.preemptible && told.turn == Turn::NotDue &&
-                               ledger_.rules.by != JobOrder::Age && patience > 0;
+                               rules_.by != JobOrder::Age && patience > 0;
         expect("bound", told.due.has_value(), has_bound);
         if (!told.due) return;
         const model::RankLedger* rank = proof::find_rank(ledger_, job.id);
@@ -324,6 +337,7 @@ class Audit {
     std::vector<std::string>& found_;
     model::OrderLedger ledger_;
     model::OrderLedger kept_;
+    model::OrderRules rules_;  // of the project of the job looked at
     std::string whose_;
 };
 
@@ -356,21 +370,21 @@ class Reader {
         const model::OrderLedger ledger = cluster::order_ledger(state.cluster);
         const Job job = state.cluster.job(pause.job);
         const Job* other = state.cluster.find_job(pause.beneficiary);
+        const JobOrder by = rules_of(ledger, state.jobs.at(pause.job).spec.project).by;
         const bool is_told = pause.rule == model::Rule::Preempt && other != nullptr &&
                              other->project == job.project && other->priority == job.priority &&
-                             other->preemptible && job.preemptible &&
-                             ledger.rules.by != JobOrder::Age;
+                             other->preemptible && job.preemptible && by != JobOrder::Age;
         model::OrderReceipt wanted;
         if (is_told) {
-            const bool is_learned = ledger.rules.by == JobOrder::Learned;
+            const bool is_learned = by == JobOrder::Learned;
             const auto cost = [&](const Job& of) {
                 const model::RankLedger* rank = proof::find_rank(ledger, of.id);
                 return is_learned && !rank->courses.empty() ? rank->cost : 0;
             };
             const std::string& project = state.jobs.at(other->id).spec.project;
-            wanted = {ledger.rules.by, stage_of(state, ledger, job),
-                      cost(job),       stage_of(state, ledger, *other),
-                      cost(*other),    turn_of(ledger, project, other->id)};
+            wanted = {by,           stage_of(state, ledger, job),
+                      cost(job),    stage_of(state, ledger, *other),
+                      cost(*other), turn_of(ledger, project, other->id)};
         }
         proof::fold(state, event);
         const auto& receipt = state.jobs.at(pause.job).last_pause->order;

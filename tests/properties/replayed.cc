@@ -122,12 +122,27 @@ std::string learned(const lifecycle::State& state) {
 class Met {
   public:
     Met() {
-        for (const char* what :
-             {"own rules", "own last stage", "attempt_lost", "cancel_requested",
-              "ended while waiting", "job_measured", "job_parked", "job_resized", "job_starting",
-              "job_woken", "pause_requested", "policy_set", "project_set", "by age at the tail",
-              "grants by waits", "grants by fair ends", "ranks by kin", "changes of stage noted", "told and ended", "restarts",
-              "restarts amid a job's restart"}) {
+        for (const char* what : {"own rules",
+                                 "own last stage",
+                                 "attempt_lost",
+                                 "cancel_requested",
+                                 "ended while waiting",
+                                 "job_measured",
+                                 "job_parked",
+                                 "job_resized",
+                                 "job_starting",
+                                 "job_woken",
+                                 "pause_requested",
+                                 "policy_set",
+                                 "project_set",
+                                 "by age at the tail",
+                                 "grants by waits",
+                                 "grants by fair ends",
+                                 "ranks by kin",
+                                 "changes of stage noted",
+                                 "told and ended",
+                                 "restarts",
+                                 "restarts amid a job's restart"}) {
             counts_[what] = 0;
         }
     }
