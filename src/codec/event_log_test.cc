@@ -7,7 +7,7 @@
 #include <string>
 
 #include "codec/json.h"
-#include "codec/random_model.h"
+#include "codec/random_event.h"
 
 using namespace berth;
 
@@ -26,7 +26,7 @@ std::string written(const model::Event& event) {
 TEST_CASE("events of every type are read back as they were written") {
     std::set<std::size_t> types;
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        codec::RandomModel dice(seed);
+        codec::RandomEvent dice(seed);
         const model::Event event = dice.event(static_cast<std::int64_t>(seed));
         const std::string text = written(event);
         const auto read = codec::parse_event(text);
@@ -139,7 +139,7 @@ TEST_CASE("a newer version, another type and a broken text are refused") {
 TEST_CASE("a mutilated text is refused or read, never more") {
     base::Rng rng(11);
     for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
-        std::string text = written(codec::RandomModel(seed).event(1));
+        std::string text = written(codec::RandomEvent(seed).event(1));
         for (std::int64_t i = rng.between(1, 3); i > 0; --i) {
             const std::size_t place = rng.index(text.size());
             if (rng.chance(1, 2)) {

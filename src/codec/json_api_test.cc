@@ -5,7 +5,7 @@
 
 #include "codec/api_fields.h"
 #include "codec/json.h"
-#include "codec/random_model.h"
+#include "codec/random_event.h"
 
 using namespace berth;
 using codec::Amounts;
@@ -88,7 +88,7 @@ TEST_CASE("jobs and lists of jobs are read by the client as the server wrote the
 
 TEST_CASE("events, plans, nodes and projects are read as they were written") {
     for (std::uint64_t seed = 1; seed <= kApiSeeds; ++seed) {
-        RandomModel dice(seed, Amounts::Sensible);
+        codec::RandomEvent dice(seed, Amounts::Sensible);
         const model::Event event = dice.event(static_cast<std::int64_t>(seed));
         check_round_trip(
             [&](const codec::NameSource& names, const model::Event& read = {}) {

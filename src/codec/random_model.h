@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// For tests: random values of every type of the model, with strings that hold any bytes at all.
+// For tests: random values of every type of the model, with strings that hold any bytes at all;
+// events: random_event.h.
 #pragma once
 
 #include <string>
@@ -19,11 +20,6 @@ class RandomModel {
     explicit RandomModel(std::uint64_t seed, Amounts amounts = Amounts::Any)
         : rng_(seed), amounts_(amounts) {}
 
-    model::Event event(std::int64_t sequence) {
-        model::Event event{sequence, time(), text(), {}};
-        pick_body(event.body, rng_.index(std::variant_size_v<model::EventBody>));
-        return event;
-    }
     model::LaunchSpec launch() {
         model::LaunchSpec launch;
         launch.command = texts(), launch.environment = texts(), launch.workdir = text();
@@ -131,7 +127,7 @@ class RandomModel {
         return project;
     }
 
-  private:
+  protected:
     bool flag() { return rng_.chance(1, 2); }
     int small() { return static_cast<int>(rng_.between(-3, 70)); }
     std::int64_t large() {
@@ -166,37 +162,7 @@ class RandomModel {
         rights.kind = flag() ? model::QuotaKind::Fixed : model::QuotaKind::Guaranteed;
         return rights;
     }
-    template <std::size_t Index = 0>
-    void pick_body(model::EventBody& body, std::size_t index) {
-        if constexpr (Index < std::variant_size_v<model::EventBody>) {
-            if (index != Index) return pick_body<Index + 1>(body, index);
-            fill(body.emplace<Index>());
-        }
-    }
-    void fill(model::LevelsSet& e) { e.levels = texts(); }
-    void fill(model::PoolSet& e) { e.pool = {text(), labels(), {{text(), large()}}, text()}; }
-    void fill(model::PoolRemoved& e) { e.pool = text(); }
-    void fill(model::ProjectRemoved& e) { e.project = text(); }
-    void fill(model::PolicySet& e) { e.settings[text()] = maybe(text()); }
-    void fill(model::LogBegun& e) { e = {std::to_string(rng_.next()), job()}; }
-    void fill(model::NodeMoved& e) { e = {text(), text(), text()}; }
-    void fill(model::NodeSet& e) { e.node = node(); }
-    void fill(model::ProjectSet& e) { e.project = project(); }
-    void fill(model::JobSubmitted& e) { e = {job(), spec(), text(), text(), text()}; }
-    void fill(model::JobStarting& e) { e = {job(), small(), rule(), placements()}; }
-    void fill(model::JobReserved& e) { e = {job(), rule(), time(), placements()}; }
-    void fill(model::PauseRequested& e) {
-        e = {job(), rule(), job(), cost(), time(), flag(), ranks(), flag()};
-    }
-    void fill(model::JobPaused& e) { e = {job(), flag()}; }
-    void fill(model::CancelRequested& e) { e = {job(), time(), text()}; }
-    void fill(model::JobFinished& e) { e = {job(), state(6), small(), text(), maybe(time())}; }
-    void fill(model::AttemptLost& e) { e = {job(), text()}; }
-    void fill(model::JobMeasured& e) { e = {job(), profile()}; }
-    void fill(model::JobsParted& e) { e = {job(), job()}; }
-    void fill(model::JobEscaped& e) { e = {job(), text()}; }
-    void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }
-    void fill(auto& e) { e.job = job(); }
+
     base::Rng rng_;
     Amounts amounts_;
 };

@@ -16,8 +16,8 @@ constexpr std::int64_t kAllWeight = 10 * Ends::kJob;
 constexpr std::int64_t kShareDivisor = 100;  // of the weights, dealt out anew at each step
 // Counts of up to eight million jobs fit (hazards.h).
 constexpr std::int64_t kFadesAfter = 2'000'000;
-// So many places before a job or behind it its kin hear of it at once. Those of its user do wherever
-// they are near: most often they are one experiment.
+// So many places before a job or behind it its kin hear of it at once. Those of its user do
+// wherever they are near: most often they are one experiment.
 constexpr std::size_t kTold[kLikenesses] = {Kin::kNear, 8, 8};
 
 // Of so much that is dealt out evenly to those that have a say.

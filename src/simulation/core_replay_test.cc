@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Does the real core, in virtual time, keep what quotas promise? Small streams worked out by hand, and
-// random ones with parts of GPUs; those with whole ones: tests/properties/streams.cc.
+// Does the real core, in virtual time, keep what quotas promise? Small streams worked out by hand,
+// and random ones with parts of GPUs; those with whole ones: tests/properties/streams.cc.
 #include "simulation/core_replay.h"
 
 #include <doctest/doctest.h>

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "codec/event_log.h"
-#include "codec/random_model.h"
+#include "codec/random_event.h"
 
 namespace berth::tests {
 namespace {
@@ -15,7 +15,7 @@ ports::Batch batch_of(std::int64_t first, std::int64_t last) {
     ports::Batch batch;
     for (std::int64_t sequence = first; sequence <= last; ++sequence) {
         batch.events.push_back(
-            codec::RandomModel(static_cast<std::uint64_t>(sequence)).event(sequence));
+            codec::RandomEvent(static_cast<std::uint64_t>(sequence)).event(sequence));
     }
     return batch;
 }

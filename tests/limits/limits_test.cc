@@ -52,6 +52,18 @@ Case of_time(std::string_view name, std::string_view api, std::string_view file,
         {name, api, file, file, scenario}, {"0", "31536000"}, {"31536001", "-1", kInt64, kHuge}};
 }
 
+// Cases of the lists of a state file, by their names.
+void check_lists(const std::vector<std::pair<std::string_view, Case>>& cases) {
+    for (const auto& [list, each] : cases) {
+        for (const std::string& value : each.taken) {
+            check_answers(tests::describe(list, each.field, value), each.field.name, value, true);
+        }
+        for (const std::string& value : each.refused) {
+            check_answers(tests::describe(list, each.field, value), each.field.name, value, false);
+        }
+    }
+}
+
 }  // namespace
 
 TEST_CASE("a job's fields have the same limits by API, job file, state file and scenario") {
@@ -133,7 +145,7 @@ TEST_CASE("... its times, parts and names too") {
     check_jobs(cases);
 }
 
-TEST_CASE("nodes, projects and pools have the same limits by state file and scenario") {
+TEST_CASE("nodes have the same limits by state file and scenario") {
     const std::string long_name(model::kNameBytesMax, 'x');
     const std::vector<std::pair<std::string_view, Case>> cases{
         {"nodes",
@@ -157,6 +169,13 @@ TEST_CASE("nodes, projects and pools have the same limits by state file and scen
          {{"labels", "", "", "name: n, labels: {$: $}", "node n label.$=$"},
           {long_name},
           {long_name + "x"}}},
+    };
+    check_lists(cases);
+}
+
+TEST_CASE("... and so have projects and pools") {
+    const std::string long_name(model::kNameBytesMax, 'x');
+    const std::vector<std::pair<std::string_view, Case>> cases{
         {"projects",
          {{"name", "", "", "name: $", "project $ quota=1"}, {long_name}, {long_name + "x"}}},
         {"projects",
@@ -198,14 +217,7 @@ TEST_CASE("nodes, projects and pools have the same limits by state file and scen
           {"0.001", "1000"},
           {"0", "1000.001", "-1", kInt64, kHuge}}},
     };
-    for (const auto& [list, each] : cases) {
-        for (const std::string& value : each.taken) {
-            check_answers(tests::describe(list, each.field, value), each.field.name, value, true);
-        }
-        for (const std::string& value : each.refused) {
-            check_answers(tests::describe(list, each.field, value), each.field.name, value, false);
-        }
-    }
+    check_lists(cases);
 }
 
 TEST_CASE("what a job's past says is bounded too") {
