@@ -133,8 +133,8 @@ Outcome<std::string> project_body(const Arguments& arguments) {
     for (const auto& [flag, field] : kTimes) {
         if (arguments.has(flag)) json.key(field), json.string(arguments.text(flag));
     }
-    if (const Success added = add_order(json, arguments); !added) {
-        return tl::unexpected(added.error());
+    if (const Success ordered = add_order(json, arguments); !ordered) {
+        return tl::unexpected(ordered.error());
     }
     if (arguments.has("parent")) json.key("parent"), json.string(arguments.text("parent"));
     json.end_object();
