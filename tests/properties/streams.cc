@@ -22,7 +22,6 @@ using std::chrono::seconds;
 struct Stream {
     simulation::Trace trace;
     model::Description cluster;
-    bool has_departments = false;
     model::Duration restart_cost;
     model::Duration save_time;
 };
@@ -70,7 +69,8 @@ void add_jobs(Stream& stream, base::Rng& rng, const Demand& demand) {
 
 Stream three_projects(base::Rng& rng) {
     constexpr std::int64_t kGpus = 8;
-    Stream stream{.cluster = nodes(2, 4)};
+    Stream stream;
+    stream.cluster = nodes(2, 4);
     const std::int64_t first = rng.between(0, kGpus);
     add_project(stream.cluster, "a", "", first);
     add_project(stream.cluster, "b", "", kGpus - first);
@@ -85,7 +85,8 @@ Stream departments(base::Rng& rng) {
     constexpr model::JobKind kKinds[] = {model::JobKind::Train, model::JobKind::Train,
                                          model::JobKind::Train, model::JobKind::Build,
                                          model::JobKind::Inference};
-    Stream stream{.cluster = nodes(4, 4), .has_departments = true};
+    Stream stream;
+    stream.cluster = nodes(4, 4);
     for (const char* name : {"top", "other"}) {
         add_project(stream.cluster, name, "", 0);
         stream.cluster.projects.back().rights.quota.reset();
