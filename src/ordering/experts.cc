@@ -232,11 +232,11 @@ void Opinion::mix() {
     }
 }
 
-std::vector<JobId> Experts::concerned(const Places& places) const {
+std::vector<JobId> Experts::concerned(const Places& places, std::size_t reach_max) const {
     std::vector<JobId> all;
     for_each(kin_, places, [&](Likeness alike, const Kin& kin, const Kin::Place& place) {
         const Kin::Near near = kin.near(place);
-        const std::size_t reach = kTold[static_cast<std::size_t>(alike)];
+        const std::size_t reach = std::min(kTold[static_cast<std::size_t>(alike)], reach_max);
         const std::size_t end = std::min(near.self + reach + 1, near.courses.size());
         const std::size_t step = near.courses[near.self].step;
         const std::size_t told = all.size();  // by another likeness

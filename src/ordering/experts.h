@@ -85,7 +85,8 @@ class Experts {
     model::OrderEvidence evidence(const Places& places, const Belief& belief) const;
     // Those of whom another opinion is held by what this one did last: its kin that have not ended,
     // have passed the first step, and are not further than it.
-    std::vector<JobId> concerned(const Places& places) const;
+    // `reach_max`: places before it or behind it, at most.
+    std::vector<JobId> concerned(const Places& places, std::size_t reach_max) const;
 
     void save(model::OrderLedger& ledger) const;
     void restore(const model::OrderLedger& ledger);

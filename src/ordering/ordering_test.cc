@@ -200,12 +200,12 @@ TEST_CASE("experts: a job that ends concerns its kin that have run and not ended
     CHECK_FALSE(experts.got_to(places[1], step_of(seconds(59))));
     CHECK(experts.got_to(places[1], step_of(minutes(5))));
     CHECK(experts.got_to(places[0], step_of(minutes(10))));
-    CHECK(experts.concerned(places[0]) == std::vector<JobId>{JobId{1}});
+    CHECK(experts.concerned(places[0], Kin::kNear) == std::vector<JobId>{JobId{1}});
     // What a job does below where another has come tells that one next to nothing.
-    CHECK(experts.concerned(places[1]).empty());
+    CHECK(experts.concerned(places[1], Kin::kNear).empty());
     (void)experts.finished(places[1], step_of(minutes(20)));
-    CHECK(experts.concerned(places[1]) == std::vector<JobId>{JobId{0}});
-    CHECK(experts.concerned(places[0]).empty());
+    CHECK(experts.concerned(places[1], Kin::kNear) == std::vector<JobId>{JobId{0}});
+    CHECK(experts.concerned(places[0], Kin::kNear).empty());
 }
 
 TEST_CASE("experts: who is taken back before it has used anything tells nothing") {

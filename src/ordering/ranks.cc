@@ -14,6 +14,8 @@ constexpr int kStages = Ranks::kStages;
 constexpr GpuMs kFirstStage = 600'000;
 constexpr GpuMs kTailBegin = GpuMs{8} * 3'600'000;
 constexpr std::size_t kRankedWithAnEvent = 64;
+// Of kin that wait so many before a job and behind it hear how far it has come.
+constexpr std::size_t kNearStopped = 8;
 
 // Where they begin, but the first: the root of two more each.
 constexpr auto kStageBegins = [] {
@@ -157,7 +159,8 @@ void Ranks::progress(const Standing& job, Live& live) {
 }
 
 void Ranks::tell_kin(const Live& live, Told told) {
-    for (const JobId other : experts_.concerned(live.places)) {
+    const std::size_t reach_max = told == Told::All ? Kin::kNear : kNearStopped;
+    for (const JobId other : experts_.concerned(live.places, reach_max)) {
         Live& kin = jobs_.at(other);
         if (told == Told::Stopped && kin.runs) continue;
         believe(other, kin);
