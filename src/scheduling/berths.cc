@@ -64,33 +64,70 @@ void Berths::open(const PoolView& view, NodeUsers& node_users) {
     ranges_.clear();
     seats_.clear();
     users_.clear();
+    shapes_ = 0;
     next_end_ = {};
 }
 
 std::span<const Berth> Berths::best_for(const Job& job, std::span<const TaskPlacement> booked) {
-    find_nodes_to_look_at(job);
-    found_.clear();
-    for (const NodeId node : nodes_) add(job.shape, node, booked);
+    const OfShape& all = of_shape(job);
+    const auto is_looked_at = [&](NodeId node) {
+        return std::ranges::binary_search(all.nodes, node);
+    };
+    booked_nodes_.clear();
+    for (const TaskPlacement& task : booked) {
+        if (is_looked_at(task.node)) booked_nodes_.push_back(task.node);
+    }
+    std::ranges::sort(booked_nodes_);
+    const auto repeated = std::ranges::unique(booked_nodes_);
+    booked_nodes_.erase(repeated.begin(), repeated.end());
+    beside_.clear();
+    for (const NodeId node : booked_nodes_) add(beside_, job.shape, node, booked);
+    std::ranges::sort(beside_, {}, &Berth::key);
     const auto count = static_cast<std::size_t>(job.ask());
-    if (found_.size() < count) return {};
-    const auto best = found_.begin() + static_cast<std::ptrdiff_t>(count);
-    std::ranges::partial_sort(found_, best, {}, &Berth::key);
-    return std::span(found_).first(count);
+    best_.clear();
+    auto other = beside_.begin();
+    for (const Berth& berth : all.best_first) {
+        if (std::ranges::binary_search(booked_nodes_, berth.node)) continue;
+        while (other != beside_.end() && other->key() < berth.key()) best_.push_back(*other++);
+        if (best_.size() >= count) break;
+        best_.push_back(berth);
+    }
+    best_.insert(best_.end(), other, beside_.end());
+    if (best_.size() < count) return {};
+    return std::span(best_).first(count);
 }
 
-void Berths::find_nodes_to_look_at(const Job& job) {
-    const std::size_t most = std::max(kBookingNodes, 2 * static_cast<std::size_t>(job.ask()));
+const Berths::OfShape& Berths::of_shape(const Job& job) {
+    const std::size_t nodes_max = std::max(kBookingNodes, 2 * static_cast<std::size_t>(job.ask()));
+    const auto used = std::span(of_shapes_).first(shapes_);
+    const auto known = std::ranges::find_if(used, [&](const OfShape& of) {
+        return of.shape == job.shape && of.nodes_max == nodes_max;
+    });
+    if (known != used.end()) return *known;
+    if (shapes_ == of_shapes_.size()) of_shapes_.emplace_back();
+    OfShape& of = of_shapes_[shapes_++];
+    of.shape = job.shape;
+    of.nodes_max = nodes_max;
+    find_nodes_to_look_at(of);
+    of.best_first.clear();
+    for (const NodeId node : of.nodes) add(of.best_first, of.shape, node, {});
+    std::ranges::sort(of.best_first, {}, &Berth::key);
+    return of;
+}
+
+void Berths::find_nodes_to_look_at(OfShape& of) const {
     const auto& pool = view_->cluster.pool(view_->pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
-    nodes_.clear();
+    of.nodes.clear();
     for (int count = pool.gpus_per_node_max; count >= 0; --count) {
         const cluster::NodeSet& with = free.nodes_with(count);
-        for (NodeId node = with.next({0}); node.is_valid() && nodes_.size() < most;
+        for (NodeId node = with.next({0}); node.is_valid() && of.nodes.size() < of.nodes_max;
              node = with.next({node.value + 1})) {
             const auto kind = view_->cluster.nodes()[node.index()].kind;
-            if (view_->cluster.allows(job.shape, kind)) nodes_.push_back(node);
+            if (view_->cluster.allows(of.shape, kind)) of.nodes.push_back(node);
         }
     }
+    std::ranges::sort(of.nodes);
 }
 
 Berths::Node Berths::on(NodeId node) {
@@ -137,7 +174,8 @@ void Berths::look_at(NodeId node) {
                        static_cast<std::uint32_t>(users_.size() - first_user)});
 }
 
-void Berths::add(ShapeId shape, NodeId node, std::span<const TaskPlacement> booked) {
+void Berths::add(std::vector<Berth>& found, ShapeId shape, NodeId node,
+                 std::span<const TaskPlacement> booked) {
     std::uint64_t gone = 0;
     for (const TaskPlacement& task : booked) {
         if (task.node == node) gone |= task.gpu_mask;
@@ -167,7 +205,7 @@ void Berths::add(ShapeId shape, NodeId node, std::span<const TaskPlacement> book
             ++berth.unknown;
             berth.expected += kShortestRun;
         }
-        found_.push_back(berth);
+        found.push_back(berth);
     }
 }
 

@@ -3,8 +3,8 @@
 // Where could a gang stand once those in its way have left, and when is that? The measure by which
 // bookings choose (bookings.h), for one decision: nothing that runs changes meanwhile.
 //
-// Cost: looks at most at kBookingNodes nodes, or two for each task, those with the most idle GPUs,
-// and once at the jobs on each.
+// Cost: looks at most at kBookingNodes nodes, or two for each task, those with the most idle GPUs:
+// once for each shape, and once at the jobs on each.
 #pragma once
 
 #include <optional>
@@ -109,11 +109,20 @@ class Berths {
         std::uint32_t seats = 0;
         std::uint32_t users = 0;
     };
-    void find_nodes_to_look_at(const cluster::Job& job);
+    // All of one shape, as if nothing were booked.
+    struct OfShape {
+        ShapeId shape;
+        std::size_t nodes_max = 0;
+        std::vector<NodeId> nodes;  // that were looked at, ascending
+        std::vector<Berth> best_first;
+    };
+    const OfShape& of_shape(const cluster::Job& job);
+    void find_nodes_to_look_at(OfShape& of) const;
     Node on(NodeId node);
     void look_at(NodeId node);
     // Adds those of one node.
-    void add(ShapeId shape, NodeId node, std::span<const model::TaskPlacement> booked);
+    void add(std::vector<Berth>& found, ShapeId shape, NodeId node,
+             std::span<const model::TaskPlacement> booked);
     static int count_unknown(const Node& node, std::uint64_t mask);
 
     const PoolView* view_ = nullptr;
@@ -123,8 +132,11 @@ class Berths {
     std::vector<Seat> seats_;
     std::vector<User> users_;
     std::vector<Seat> left_;  // of the node that is added
-    std::vector<NodeId> nodes_;  // to look at for a job
-    std::vector<Berth> found_;  // on them
+    std::vector<OfShape> of_shapes_;  // those in use, then those whose memory is kept
+    std::size_t shapes_ = 0;  // in use
+    std::vector<NodeId> booked_nodes_;  // for the gang
+    std::vector<Berth> beside_;  // on them
+    std::vector<Berth> best_;
     std::optional<TimePoint> next_end_;
 };
 

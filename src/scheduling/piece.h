@@ -33,6 +33,7 @@ struct Piece {
     TimePoint last_saved;  // its job
     std::int64_t restart_gpu_ms = 0;
 
+    int gpus_on(NodeId node) const;
     cluster::VictimKey key() const;  // its job's, before anything was taken of it
     // What pausing it at that time destroys.
     model::PauseCost cost_at(TimePoint time) const;

@@ -2,6 +2,7 @@
 #include "scheduling/pieces.h"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/gpu_time.h"
@@ -15,6 +16,14 @@ std::int64_t unsaved_gpu_ms(MilliGpu gpus, TimePoint last_saved, TimePoint now) 
 }
 
 }  // namespace
+
+int Piece::gpus_on(NodeId node) const {
+    int count = 0;
+    for (const model::TaskPlacement& task : tasks) {
+        if (task.node == node) count += std::popcount(task.gpu_mask);
+    }
+    return count;
+}
 
 cluster::VictimKey Piece::key() const { return {precedence, stage_of_job, created, job}; }
 

@@ -10,8 +10,7 @@
 namespace berth::scheduling {
 namespace {
 
-constexpr std::size_t kOwnMax = 512;  // counts that are kept
-constexpr std::size_t kLentMax = 16;
+constexpr std::size_t kLentMax = 64;  // counts that are kept
 constexpr std::int64_t kNodeCost = 8;  // to count one again, in pieces looked at
 constexpr int kIdleNodes = 256;  // looked at; where more have idle GPUs, a search has to tell
 constexpr int kNamedNodes = 256;  // where they are more, most searches are short
@@ -20,27 +19,8 @@ bool has(std::span<const ProjectId> projects, ProjectId project) {
     return std::ranges::binary_search(projects, project);
 }
 
-// By project and precedence alone.
-bool could_lose(const Terms& terms, std::span<const ProjectId> projects, const Piece& piece) {
-    if (terms.from_own && !(piece.precedence < terms.precedence)) return false;
-    return has(projects, piece.project);
-}
-
-int gpus_on(const Piece& piece, NodeId node) {
-    int gpus = 0;
-    for (const model::TaskPlacement& task : piece.tasks) {
-        if (task.node == node) gpus += std::popcount(task.gpu_mask);
-    }
-    return gpus;
-}
-
-// Those of the project that the terms reach, as they were cut last.
-std::span<const PieceTable::Class> reached(const Hunt& hunt, ProjectId project) {
-    const auto classes = hunt.pieces.as_cut(project);
-    if (!hunt.terms.from_own) return classes;
-    const auto end = std::ranges::lower_bound(classes, hunt.terms.precedence, {},
-                                              &PieceTable::Class::precedence);
-    return classes.first(static_cast<std::size_t>(end - classes.begin()));
+int gpus_wanted(const Hunt& hunt) {
+    return hunt.view.cluster.shape(hunt.beneficiary.job.shape).request.gpus;
 }
 
 // What it costs to add or subtract the projects that only `some` names.
@@ -51,7 +31,7 @@ std::int64_t cost_of_difference(const Hunt& hunt, std::span<const ProjectId> som
     for (const ProjectId project : some) {
         while (other != others.end() && *other < project) ++other;
         if (other != others.end() && *other == project) continue;
-        for (const auto& alike : reached(hunt, project)) pieces += std::ssize(alike.order);
+        for (const auto& alike : hunt.pieces.as_cut(project)) pieces += std::ssize(alike.order);
     }
     return pieces;
 }
@@ -60,75 +40,109 @@ std::int64_t cost_to_begin(const Hunt& hunt) {
     return std::ssize(hunt.view.cluster.nodes()) / 64 + cost_of_difference(hunt, hunt.projects, {});
 }
 
+// Of all pieces on the node that are left, those that `counts` names.
+int gpus_on(const Hunt& hunt, NodeId node, const auto& counts) {
+    int gpus = 0;
+    hunt.pieces.visit_on(node, [&](std::size_t position) {
+        const Piece& piece = hunt.pieces[position];
+        if (!hunt.pieces.is_gone(position) && counts(piece)) gpus += piece.gpus_on(node);
+    });
+    return gpus;
+}
+
 }  // namespace
 
 Reach::Extent Reach::extent(const Hunt& hunt) {
-    const PoolView& view = hunt.view;
-    const model::TaskRequest& request = view.cluster.shape(hunt.beneficiary.job.shape).request;
+    const model::TaskRequest& request = hunt.view.cluster.shape(hunt.beneficiary.job.shape).request;
     const bool is_counted = request.is_whole() && request.gpus > 1;
     if (!is_counted || !hunt.beneficiary.within.is_whole_pool()) return {true, {}};
-    const Count& count = up_to_date(hunt);
+    named_.clear();
+    return hunt.terms.from_own ? extent_of_own(hunt) : extent_of_lent(hunt);
+}
+
+Reach::Extent Reach::extent_of_own(const Hunt& hunt) {
+    const int wanted = gpus_wanted(hunt);
+    const auto could_have = [&](NodeId node) {
+        return gpus_on(hunt, node, [&](const Piece& piece) {
+            return piece.project == hunt.terms.project && piece.precedence < hunt.terms.precedence;
+        });
+    };
     std::int64_t slots = 0;
-    std::int64_t nodes = 0;
-    for (std::size_t gpus = static_cast<std::size_t>(request.gpus); gpus < count.nodes_with.size();
+    const std::size_t nodes = hunt.view.cluster.nodes().size();
+    for (const auto& spot : own_.spots(hunt.pieces, nodes, hunt.terms.project, wanted)) {
+        if (!(spot.least < hunt.terms.precedence)) break;
+        named_.push_back(spot.node);
+        slots += hunt.beneficiary.tasks > 1 ? could_have(spot.node) / wanted : 1;
+    }
+    if (!is_enough_with_idle(hunt, could_have, slots)) return {false, {}};
+    if (std::ssize(named_) > kNamedNodes) return {true, {}};
+    return {true, named_};
+}
+
+Reach::Extent Reach::extent_of_lent(const Hunt& hunt) {
+    Count& count = nearest(hunt);
+    bring_up_to_date(hunt, count);
+    count.used = ++questions_;
+    const int wanted = gpus_wanted(hunt);
+    std::int64_t slots = 0, nodes = 0;
+    for (std::size_t gpus = static_cast<std::size_t>(wanted); gpus < count.nodes_with.size();
          ++gpus) {
-        slots += static_cast<int>(gpus) / request.gpus * count.nodes_with[gpus];
+        slots += static_cast<int>(gpus) / wanted * count.nodes_with[gpus];
         nodes += count.nodes_with[gpus];
     }
-    named_.clear();
-    const auto& pool = view.cluster.pool(view.pool);
+    const auto could_have = [&](NodeId node) { return int{count.gpus[node.index()]}; };
+    if (!is_enough_with_idle(hunt, could_have, slots)) return {false, {}};
+    if (nodes > kNamedNodes) return {true, {}};
+    for (std::size_t at = 0; at < count.gpus.size(); ++at) {
+        if (count.gpus[at] >= wanted) named_.push_back({static_cast<NodeId::Rep>(at)});
+    }
+    return {true, named_};
+}
+
+// With the GPUs that idle now, where they make the difference; names those nodes.
+bool Reach::is_enough_with_idle(const Hunt& hunt, const auto& could_have, std::int64_t slots) {
+    const int wanted = gpus_wanted(hunt);
+    const auto& pool = hunt.view.cluster.pool(hunt.view.pool);
     const auto& free = pool.free[static_cast<std::size_t>(View::Coming)];
     int looked_at = 0;
     for (int idle = pool.gpus_per_node_max; idle > 0; --idle) {
         const cluster::NodeSet& with_idle = free.nodes_with(idle);
         for (NodeId node = with_idle.next({0}); node.is_valid();
              node = with_idle.next({node.value + 1})) {
-            if (++looked_at > kIdleNodes) return {true, {}};
-            const int others = count.gpus[node.index()];
-            const int more = (others + idle) / request.gpus - others / request.gpus;
+            if (++looked_at > kIdleNodes) return true;
+            const int others = could_have(node);
+            const int more = (others + idle) / wanted - others / wanted;
             slots += more;
-            if (more > 0 && others < request.gpus) named_.push_back(node);
+            if (more > 0 && others < wanted) named_.push_back(node);
         }
     }
-    if (slots < hunt.beneficiary.tasks) return {false, {}};
-    if (nodes > kNamedNodes) return {true, {}};
-    for (std::size_t at = 0; at < count.gpus.size(); ++at) {
-        if (count.gpus[at] >= request.gpus) named_.push_back({static_cast<NodeId::Rep>(at)});
-    }
-    return {true, named_};
+    return slots >= hunt.beneficiary.tasks;
 }
 
-const Reach::Count& Reach::up_to_date(const Hunt& hunt) {
-    const Terms& terms = hunt.terms;
-    const std::int64_t anew = cost_to_begin(hunt);
-    Count& count =
-        terms.from_own ? of_preemptor({terms.project, terms.precedence}) : nearest(hunt, anew);
-    cost_to_follow(hunt, count) < anew ? follow(hunt, count) : begin(hunt, count);
+void Reach::bring_up_to_date(const Hunt& hunt, Count& count) {
+    if (cost_to_follow(hunt, count) < cost_to_begin(hunt)) {
+        follow(hunt, count);
+    } else {
+        const std::size_t nodes = hunt.view.cluster.nodes().size();
+        count.gpus.assign(nodes, 0);
+        count.nodes_with.assign(1, static_cast<std::int32_t>(nodes));
+        for (const ProjectId project : hunt.projects) add(hunt, count, project, +1);
+    }
     count.projects = hunt.projects;
     count.mark = hunt.pieces.changed_nodes().mark();
-    count.used = ++questions_;
-    return count;
-}
-
-Reach::Count& Reach::of_preemptor(const Preemptor& who) {
-    if (own_.size() == kOwnMax && !own_.contains(who)) {
-        own_.erase(
-            std::ranges::min_element(own_, {}, [](const auto& one) { return one.second.used; }));
-    }
-    return own_[who];
 }
 
 // That of these projects; or a copy of the one that is brought up to date at the least cost, in the
 // place of the one not asked for longest: the sets of two beneficiaries in turn often differ by
 // their own projects alone.
-Reach::Count& Reach::nearest(const Hunt& hunt, std::int64_t cost_anew) {
+Reach::Count& Reach::nearest(const Hunt& hunt) {
     const auto same = std::ranges::find_if(lent_, [&](const Count& count) {
         return std::ranges::equal(count.projects, hunt.projects);
     });
     if (same != lent_.end()) return *same;
     const auto cost = [&](const Count& count) { return cost_to_follow(hunt, count); };
     const auto best = std::ranges::min_element(lent_, {}, cost);
-    const bool is_near = best != lent_.end() && 2 * cost(*best) < cost_anew;
+    const bool is_near = best != lent_.end() && 2 * cost(*best) < cost_to_begin(hunt);
     if (lent_.size() < kLentMax) {
         lent_.push_back(is_near ? Count(*best) : Count());
         return lent_.back();
@@ -148,24 +162,11 @@ std::int64_t Reach::cost_to_follow(const Hunt& hunt, const Count& count) {
            cost_of_difference(hunt, hunt.projects, count.projects);
 }
 
-void Reach::begin(const Hunt& hunt, Count& count) {
-    const std::size_t nodes = hunt.view.cluster.nodes().size();
-    count.gpus.assign(nodes, 0);
-    count.nodes_with.assign(1, static_cast<std::int32_t>(nodes));
-    for (const ProjectId project : hunt.projects) add(hunt, count, project, +1);
-}
-
 void Reach::follow(const Hunt& hunt, Count& count) {
     hunt.pieces.changed_nodes().visit_since(count.mark, [&](NodeId node) {
-        int gpus = 0;
-        hunt.pieces.visit_on(node, [&](std::size_t position) {
-            const Piece& piece = hunt.pieces[position];
-            const bool is_left = !hunt.pieces.is_gone(position);
-            if (is_left && could_lose(hunt.terms, count.projects, piece)) {
-                gpus += gpus_on(piece, node);
-            }
-        });
-        set(count, node, gpus);
+        set(count, node, gpus_on(hunt, node, [&](const Piece& piece) {
+                return has(count.projects, piece.project);
+            }));
     });
     for (const ProjectId project : count.projects) {
         if (!has(hunt.projects, project)) add(hunt, count, project, -1);
@@ -176,7 +177,7 @@ void Reach::follow(const Hunt& hunt, Count& count) {
 }
 
 void Reach::add(const Hunt& hunt, Count& count, ProjectId project, int sign) {
-    for (const PieceTable::Class& alike : reached(hunt, project)) {
+    for (const PieceTable::Class& alike : hunt.pieces.as_cut(project)) {
         for (const std::size_t position : alike.order) {
             if (hunt.pieces.is_gone(position)) continue;
             for (const model::TaskPlacement& task : hunt.pieces[position].tasks) {

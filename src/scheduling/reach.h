@@ -13,13 +13,12 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "scheduling/eviction.h"
+#include "scheduling/own_reach.h"
 
 namespace berth::scheduling {
 
@@ -43,19 +42,18 @@ class Reach {
         std::vector<std::uint16_t> gpus;  // by node: that could be taken
         std::vector<std::int32_t> nodes_with;  // by the number of such GPUs
     };
-    // Whose own work of less precedence is counted.
-    using Preemptor = std::pair<ProjectId, cluster::Precedence>;
 
-    const Count& up_to_date(const Hunt& hunt);
-    Count& of_preemptor(const Preemptor& who);
-    Count& nearest(const Hunt& hunt, std::int64_t cost_anew);
+    Extent extent_of_own(const Hunt& hunt);
+    Extent extent_of_lent(const Hunt& hunt);
+    bool is_enough_with_idle(const Hunt& hunt, const auto& could_have, std::int64_t slots);
+    Count& nearest(const Hunt& hunt);
     static std::int64_t cost_to_follow(const Hunt& hunt, const Count& count);
-    static void begin(const Hunt& hunt, Count& count);
+    static void bring_up_to_date(const Hunt& hunt, Count& count);
     static void follow(const Hunt& hunt, Count& count);
     static void add(const Hunt& hunt, Count& count, ProjectId project, int sign);
     static void set(Count& count, NodeId node, int gpus);
 
-    std::map<Preemptor, Count> own_;
+    OwnReach own_;
     std::vector<Count> lent_;  // for those who reclaim, by the projects that may lose
     std::uint64_t questions_ = 0;
     std::vector<NodeId> named_;
