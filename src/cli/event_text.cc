@@ -73,6 +73,7 @@ struct Phrase {
             text += (text.ends_with(':') ? " " : ", ") + name;
             text += value ? "=" + *value : " as the server was started";
         }
+        if (event.settings.empty()) text += " the server was started with another order of jobs";
         return text;
     }
     std::string operator()(const model::JobSubmitted& event) const {

@@ -37,14 +37,19 @@ struct Fields<model::ProjectRemoved> {
 
 template <>
 struct Fields<model::PolicySet> {
-    static void visit(auto&& field) { field("settings", &model::PolicySet::settings); }
+    static void visit(auto&& field) {
+        field("settings", &model::PolicySet::settings);
+        field("order", &model::PolicySet::order);
+    }
 };
 
 template <>
 struct Fields<model::LogBegun> {
     static void visit(auto&& field) {
         using L = model::LogBegun;
-        field("incarnation", &L::incarnation), field("last_job", &L::last_job);
+        field("incarnation", &L::incarnation);
+        field("last_job", &L::last_job);
+        field("order", &L::order);
     }
 };
 

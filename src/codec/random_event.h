@@ -25,12 +25,18 @@ class RandomEvent : public RandomModel {
             fill(body.emplace<Index>());
         }
     }
+    model::OrderRules rules() {
+        return {static_cast<model::JobOrder>(rng_.index(3)), small(), small(), small(), small()};
+    }
     void fill(model::LevelsSet& e) { e.levels = texts(); }
     void fill(model::PoolSet& e) { e.pool = {text(), labels(), {{text(), large()}}, text()}; }
     void fill(model::PoolRemoved& e) { e.pool = text(); }
     void fill(model::ProjectRemoved& e) { e.project = text(); }
-    void fill(model::PolicySet& e) { e.settings[text()] = maybe(text()); }
-    void fill(model::LogBegun& e) { e = {std::to_string(rng_.next()), job()}; }
+    void fill(model::PolicySet& e) {
+        e.settings[text()] = maybe(text());
+        e.order = maybe(rules());
+    }
+    void fill(model::LogBegun& e) { e = {std::to_string(rng_.next()), job(), maybe(rules())}; }
     void fill(model::NodeMoved& e) { e = {text(), text(), text()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
     void fill(model::ProjectSet& e) { e.project = project(); }

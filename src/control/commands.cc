@@ -162,8 +162,13 @@ base::Status Controller::take_policy(Transaction& transaction, const model::Poli
         if (!is_same) set.settings.emplace(name, std::move(wanted));
     }
     if (set.settings.empty()) return {};
+    BERTH_TRY(policy,
+              model::changed_policy(settings_.policy, model::merged(state_.policy, set.settings)));
+    if (policy.order != cluster::order_rules(state_.cluster, cluster::kRoot)) {
+        set.order = policy.order;
+    }
     BERTH_TRY_VOID(transaction.record(std::move(set), actor));
-    return follow_policy(transaction.now());
+    return follow_policy();
 }
 
 void Controller::answer(Transaction& transaction, Done done, base::Status status) {

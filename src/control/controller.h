@@ -156,7 +156,7 @@ class Controller final : public ports::LauncherListener {
     // recovery.cc
     base::Status replay();
     // What the state says of the policy holds. Errors: it cannot be read.
-    base::Status follow_policy(model::TimePoint now);
+    base::Status follow_policy();
     void take_up_attempts();
 
     void note_change(const model::EventBody& body);

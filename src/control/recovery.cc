@@ -19,12 +19,18 @@ constexpr std::int64_t kEventsAtOnce = 10'000;
 base::Status Controller::recover() {
     BERTH_TRY(snapshot, ports_.store.latest_snapshot());
     if (snapshot) state_ = lifecycle::restore(*snapshot);
-    BERTH_TRY_VOID(follow_policy(state_.time));
     BERTH_TRY_VOID(replay());
-    if (const auto begins = ports_.store.begins()) {
-        // First of all, so that whatever is started from now on carries the new name.
-        Transaction transaction(state_, std::max(ports_.clock.now(), state_.time), 1);
-        BERTH_TRY_VOID(transaction.record(*begins, kMachine));
+    BERTH_TRY_VOID(follow_policy());
+    // First of all, so that whatever is started from now on carries the new name and is ordered as
+    // this server was started.
+    Transaction transaction(state_, std::max(ports_.clock.now(), state_.time), 1);
+    if (auto begins = ports_.store.begins()) {
+        begins->order = policy_.order;
+        BERTH_TRY_VOID(transaction.record(*std::move(begins), kMachine));
+    } else if (policy_.order != cluster::order_rules(state_.cluster, cluster::kRoot)) {
+        BERTH_TRY_VOID(transaction.record(model::PolicySet{{}, policy_.order}, kMachine));
+    }
+    if (!transaction.batch().is_empty()) {
         BERTH_TRY_VOID(ports_.store.commit(transaction.batch()));
     }
     needs_decision_ = true;
@@ -49,8 +55,6 @@ base::Status Controller::replay() {
             }
             if (auto done = lifecycle::replay(state_, event); !done) {
                 wrong = tl::unexpected(std::move(done.error()));
-            } else if (std::holds_alternative<model::PolicySet>(event.body)) {
-                wrong = follow_policy(event.time);
             }
         };
         BERTH_TRY_VOID(ports_.store.read_events(state_.sequence, kEventsAtOnce, fold));
@@ -65,10 +69,9 @@ base::Status Controller::replay() {
     return {};
 }
 
-base::Status Controller::follow_policy(model::TimePoint now) {
+base::Status Controller::follow_policy() {
     BERTH_TRY(policy, model::changed_policy(settings_.policy, state_.policy));
     policy_ = policy;
-    cluster::keep_ranks(state_.cluster, policy_.order, now);
     memory_.forget();
     return {};
 }

@@ -50,15 +50,14 @@ class Fold {
         state_.cluster.remove_project(state_.cluster.find_project(removed.project));
     }
     void operator()(const model::PolicySet& set) {
-        for (const auto& [name, text] : set.settings) {
-            text ? void(state_.policy.insert_or_assign(name, text))
-                 : void(state_.policy.erase(name));
-        }
+        state_.policy = model::merged(std::move(state_.policy), set.settings);
+        order_by(set.order);
     }
 
     void operator()(const model::LogBegun& begun) {
         state_.incarnations.push_back(begun.incarnation);
         state_.last_job = std::max(state_.last_job, begun.last_job);
+        order_by(begun.order);
     }
 
     void operator()(const model::JobSubmitted& submitted) {
@@ -375,6 +374,10 @@ class Fold {
         });
         record.releasing.clear();
         count_use(record, record.tasks, +1);
+    }
+
+    void order_by(const std::optional<model::OrderRules>& rules) {
+        if (rules) cluster::keep_ranks(state_.cluster, *rules, event_.time);
     }
 
     // These tasks are its project's use of their pool from now on, or no more.

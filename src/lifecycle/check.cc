@@ -84,9 +84,9 @@ class Check {
         if (begun.incarnation.empty() || !is_plain) {
             return base::invalid("an incarnation of the log has a name of letters and digits");
         }
-        if (std::ranges::find(state_.incarnations, begun.incarnation) == state_.incarnations.end())
-            return {};
-        return fail(ErrorCode::Exists, "this incarnation of the log has begun before");
+        if (std::ranges::find(state_.incarnations, begun.incarnation) != state_.incarnations.end())
+            return fail(ErrorCode::Exists, "this incarnation of the log has begun before");
+        return check_order(begun.order);
     }
 
     Status operator()(const model::NodeMoved& moved) const {
@@ -191,7 +191,15 @@ class Check {
         if (auto changed = model::changed_policy({}, set.settings); !changed) {
             return tl::unexpected(std::move(changed.error()));
         }
-        return {};
+        return check_order(set.order);
+    }
+
+    // Within the bounds of its settings.
+    static Status check_order(const std::optional<model::OrderRules>& rules) {
+        model::Policy policy;
+        policy.order = rules.value_or(policy.order);
+        auto set = model::changed_policy({}, model::changes_between({}, policy));
+        return set ? Status() : Status(tl::unexpected(std::move(set.error())));
     }
 
     Status operator()(const model::JobSubmitted& submitted) const {

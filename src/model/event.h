@@ -52,11 +52,15 @@ struct ProjectRemoved {
 struct LogBegun {
     std::string incarnation;  // random
     JobId last_job{0};
+    std::optional<OrderRules> order = {};  // of jobs, from now on; none = of an earlier version
 };
 
 // From the next decision on. A setting without a text is again as the server was started.
 struct PolicySet {
     PolicyChanges settings;
+    // By which rules jobs are ordered from now on, by these settings and as the server was started;
+    // none = as before.
+    std::optional<OrderRules> order = {};
 };
 
 struct JobSubmitted {

@@ -265,6 +265,13 @@ Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes) {
     return policy;
 }
 
+PolicyChanges merged(PolicyChanges known, const PolicyChanges& later) {
+    for (const auto& [name, text] : later) {
+        text ? void(known.insert_or_assign(name, text)) : void(known.erase(name));
+    }
+    return known;
+}
+
 PolicyChanges changes_between(const Policy& from, const Policy& to) {
     PolicyChanges changes;
     for (const PolicySetting& one : kSettings) {

@@ -37,6 +37,8 @@ const PolicySetting* find_policy_setting(std::string_view name);
 using PolicyChanges = std::map<std::string, std::optional<std::string>>;
 // Errors: NotFound, listing the settings; Invalid.
 base::Result<Policy> changed_policy(Policy policy, const PolicyChanges& changes);
+// Those that hold when the later ones are made too; one without a text takes it back.
+PolicyChanges merged(PolicyChanges known, const PolicyChanges& later);
 // What makes the second of the first.
 PolicyChanges changes_between(const Policy& from, const Policy& to);
 

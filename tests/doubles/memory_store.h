@@ -28,7 +28,9 @@ class MemoryStore final : public ports::Store {
         std::optional<model::Snapshot> snapshot;
     };
 
-    explicit MemoryStore(Disk& disk) : disk_(disk) {}
+    explicit MemoryStore(Disk& disk) : disk_(disk) {
+        if (disk.events.empty()) begins_ = model::LogBegun{"begun", {}};
+    }
 
     // The next commits fail as when a sync does, until set back.
     void set_failing(bool is_failing) { is_failing_ = is_failing; }

@@ -267,6 +267,38 @@ class CopiesAndChecks(ServerCase):
         self.assertIn("\n  next  ", check.stdout)
 
 
+class AnotherOrder(ServerCase):
+    """The order of jobs follows from the log, however the server is started again."""
+
+    FLAGS = ("--gpus", "sim:64x80G", "--min-run", "0", "--snapshot-events", "5")
+
+    def receipts(self, job):
+        return [line for line in self.server.berth("why", str(job), "--paused",
+                                                          check=False).stdout.splitlines()
+                if line.startswith("  order ")]
+
+    def test_receipts_stay_and_the_log_is_sound(self):
+        sleep = 'trap "exit 0" TERM; while sleep 0.1; do :; done'
+        first = self.shell(sleep, gpus=64)
+        self.server.wait_for_state(first, "running")
+        others = [self.shell(sleep, gpus=64) for _ in range(2)]
+        eventually(lambda: self.receipts(first), 30)
+        told = self.receipts(first)
+        for order in ("age", "levels", "learned"):
+            self.server.kill()
+            self.server.flags += ["--order", order]
+            self.server.up()
+            self.assertEqual(self.receipts(first), told, order)
+            self.assertIn("sound: ", self.server.berth("check").stdout)
+        self.server.berth("policy", "set", "order=levels", "order.tail=20")
+        for job in (first, *others):
+            self.server.berth("cancel", str(job))
+            self.server.wait(job)
+        self.server.berth("down")
+        self.assertIn("sound: ", self.server.berth("check").stdout)
+        self.server.berth("backup", self.server.data / "kept.db")
+
+
 def last_sequence(database):
     with sqlite3.connect(database) as log:
         [(sequence,)] = log.execute("SELECT max(sequence) FROM events")

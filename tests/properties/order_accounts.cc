@@ -344,8 +344,6 @@ class Audit {
 // Folds the log, and looks at what is noted on the way.
 class Reader {
   public:
-    Reader() { cluster::keep_ranks(state.cluster, proof::policy_of(state).order, state.time); }
-
     void read(const model::Event& event) {
         cluster::keep_ranks(state.cluster, event.time);
         if (const auto* pause = std::get_if<model::PauseRequested>(&event.body)) {
@@ -354,7 +352,7 @@ class Reader {
         if (const auto* finished = std::get_if<model::JobFinished>(&event.body)) {
             return read_end(event, *finished);
         }
-        proof::fold(state, event);
+        lifecycle::apply(state, event);
     }
 
     lifecycle::State state;
@@ -386,7 +384,7 @@ class Reader {
                       cost(job),    stage_of(state, ledger, *other),
                       cost(*other), turn_of(ledger, project, other->id)};
         }
-        proof::fold(state, event);
+        lifecycle::apply(state, event);
         const auto& receipt = state.jobs.at(pause.job).last_pause->order;
         check(receipt.has_value() == is_told, "receipts tell of the order where it decided", event);
         if (is_told) check(*receipt == wanted, "numbers of a receipt", event);

@@ -29,12 +29,6 @@ model::Policy policy_of(const lifecycle::State& state) {
     return *model::changed_policy(model::berth_policy(), state.policy);
 }
 
-void fold(lifecycle::State& state, const model::Event& event) {
-    lifecycle::apply(state, event);
-    if (!std::holds_alternative<model::PolicySet>(event.body)) return;
-    cluster::keep_ranks(state.cluster, policy_of(state).order, event.time);
-}
-
 RandomLog::RandomLog(std::uint64_t seed, Listener listener)
     : rng_(seed),
       listener_(std::move(listener)),
@@ -43,9 +37,7 @@ RandomLog::RandomLog(std::uint64_t seed, Listener listener)
       projects_(static_cast<int>(rng_.between(1, 3))),
       nodes_(static_cast<int>(rng_.between(1, 4))),
       pools_(rng_.chance(1, 3) ? 2 : 1),
-      has_department_(rng_.chance(1, 2)) {
-    cluster::keep_ranks(state_.cluster, policy_of(state_).order, state_.time);
-}
+      has_department_(rng_.chance(1, 2)) {}
 
 void RandomLog::go_on() {
     if (state_.sequence == 0) return set_up();
@@ -62,6 +54,7 @@ void RandomLog::go_on() {
 }
 
 void RandomLog::set_up() {
+    note(model::LogBegun{"1", {0}, policy_of(state_).order});
     if (pools_ > 1)
         note(model::PoolSet{{.name = "fast", .labels = {{"is", "fast"}}, .exchange = {}}});
     for (int i = 0; i < nodes_; ++i) {
@@ -87,7 +80,7 @@ void RandomLog::let_time_pass() {
 void RandomLog::note(model::EventBody body) {
     if (!lifecycle::check(state_, body)) return;
     const model::Event event{state_.sequence + 1, now_, "somebody", std::move(body)};
-    fold(state_, event);
+    lifecycle::apply(state_, event);
     listener_(event);
 }
 
@@ -159,6 +152,8 @@ void RandomLog::set_order() {
     set.settings["order.fair"] = pick(rng_, {"9", "2", "1", "0"});
     set.settings["order.hysteresis"] = pick(rng_, {"2", "0"});
     if (rng_.chance(1, 4)) set.settings.erase("order");
+    const auto changes = model::merged(state_.policy, set.settings);
+    set.order = model::changed_policy(model::berth_policy(), changes)->order;
     note(std::move(set));
 }
 

@@ -15,8 +15,6 @@ namespace berth::proof {
 
 // What decides by this state: the settings of people on top of the profile `berth`.
 model::Policy policy_of(const lifecycle::State& state);
-// Folds an event as a server does that reads its log.
-void fold(lifecycle::State& state, const model::Event& event);
 
 class RandomLog {
   public:

@@ -29,12 +29,10 @@ constexpr std::uint64_t kSeedsThatMeetAll = 500;
 // Only folds what was written.
 class Sleeper {
   public:
-    Sleeper() { cluster::keep_ranks(state.cluster, proof::policy_of(state).order, state.time); }
-
     void read(const model::Event& event) {
         std::string text;
         codec::append_event(text, event);
-        proof::fold(state, *codec::parse_event(text));
+        lifecycle::apply(state, *codec::parse_event(text));
     }
 
     lifecycle::State state;
@@ -43,13 +41,11 @@ class Sleeper {
 // Looks when nothing happened, and is killed.
 class Restless {
   public:
-    explicit Restless(std::uint64_t seed) : rng_(seed) {
-        cluster::keep_ranks(state.cluster, proof::policy_of(state).order, state.time);
-    }
+    explicit Restless(std::uint64_t seed) : rng_(seed) {}
 
     void read(const model::Event& event) {
         if (state.sequence > 0) look_before(event.time);
-        proof::fold(state, event);
+        lifecycle::apply(state, event);
         if (rng_.chance(1, 8)) restart();
     }
 
@@ -82,7 +78,6 @@ class Restless {
         std::string text;
         codec::append_snapshot(text, lifecycle::snapshot(state));
         state = lifecycle::restore(*codec::parse_snapshot(text));
-        cluster::keep_ranks(state.cluster, proof::policy_of(state).order, state.time);
         ++restarted;
     }
 

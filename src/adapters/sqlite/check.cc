@@ -18,7 +18,7 @@ constexpr std::size_t kFindingsMax = 20;
 
 std::string event_name(std::int64_t sequence) { return "event " + std::to_string(sequence); }
 
-// What the order of jobs remembers follows from the policy besides the events.
+// What the order of jobs remembers may have been kept up to a later time than that of the event.
 std::string text_of(model::Snapshot snapshot) {
     snapshot.order = {};
     std::string text;
@@ -135,8 +135,10 @@ void Checker::check_event(const StoredEvent& stored) {
         is_whole_ = false;
         return find(event_name(stored.sequence) + " cannot be read: " + event.error().message);
     }
-    if (stored.sequence == 1)
-        is_of_this_version_ = std::holds_alternative<model::LogBegun>(event->body);
+    if (stored.sequence == 1) {
+        const auto* begun = std::get_if<model::LogBegun>(&event->body);
+        is_of_this_version_ = begun != nullptr && begun->order.has_value();
+    }
     check_row(stored, *event);
     note(check_.end, *event);
     const auto* submitted = std::get_if<model::JobSubmitted>(&event->body);

@@ -49,7 +49,10 @@ class Author {
         REQUIRE(store_->read_events(state_.sequence, INT64_MAX, [&](model::Event&& event) {
             REQUIRE(lifecycle::try_apply(state_, event));
         }));
-        if (store_->begins()) happen(*store_->begins()), commit();
+        auto begins = store_->begins();
+        if (!begins) return;
+        begins->order = model::OrderRules{};
+        happen(*begins), commit();
     }
 
     void happen(model::EventBody body) {
