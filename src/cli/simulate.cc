@@ -54,7 +54,9 @@ tl::unexpected<Failure> wrong_use(const std::string& what) {
 Outcome<simulation::Machines> read_machines(const std::string& text) {
     std::vector<simulation::NodesAlike> models;
     std::int64_t gpus = 0;
-    for (const std::string_view part : split_words(text, ',')) {
+    auto parts = split_words(text, ',');
+    if (parts.empty()) parts.emplace_back(text);  // which is none, and is told so
+    for (const std::string_view part : parts) {
         const auto nodes = read_nodes_text(part);
         const bool is_known = nodes && nodes->count;
         if (is_known) gpus += std::int64_t{*nodes->count} * nodes->gpus;

@@ -54,7 +54,9 @@ Outcome<NamedPolicy> read_policy(std::string_view text) {
 
 Outcome<std::vector<NamedPolicy>> read_policies(const std::string& text) {
     std::vector<NamedPolicy> policies;
-    for (const std::string_view one : split_words(text, ',')) {
+    auto names = split_words(text, ',');
+    if (names.empty()) names.emplace_back(text);  // which is none, and is told so
+    for (const std::string_view one : names) {
         auto policy = read_policy(one);
         if (!policy) return tl::unexpected(policy.error());
         policies.push_back(std::move(*policy));

@@ -116,7 +116,9 @@ Success read_reference(const Arguments& arguments, ReferenceWishes& wanted) {
     if (!sizes) return tl::unexpected(sizes.error());
     wanted.surroundings = {.gpus = wanted.machines.gpus(), .sizes = std::move(*sizes)};
     const std::string orders = arguments.text("reference");
-    for (const std::string_view name : split_words(orders, ',')) {
+    auto names = split_words(orders, ',');
+    if (names.empty()) names.emplace_back(orders);  // which is none, and is told so
+    for (const std::string_view name : names) {
         const auto order = reference::order_named(name, wanted.surroundings);
         if (!order) return bad_usage("--" + order.error().message, "berth help simulate");
         wanted.orders.emplace_back(name);

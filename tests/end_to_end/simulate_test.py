@@ -45,6 +45,10 @@ class Simulating(ServerCase):
             self.assertIn("none of: fifo", simulate("--reference", "x", code=124).stderr)
             self.assertIn("none of learned", simulate("--policy", "x", code=124).stderr)
             self.assertIn("behind --reference", simulate("--policy", "srsf", code=124).stderr)
+            for none in ("", ","):
+                self.assertIn("none of: fifo", simulate("--reference", none, code=124).stderr)
+                self.assertIn("none of learned", simulate("--policy", none, code=124).stderr)
+                self.assertIn("wanted NODESxGPUS", simulate(nodes=none, code=124).stderr)
             self.assertIn("alone", simulate("--policy", "age", "--packing", "muri",
                                             code=124).stderr)
             self.assertIn("--save-time", simulate("--save-time", "1s", code=124).stderr)
