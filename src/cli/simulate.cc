@@ -111,8 +111,8 @@ Outcome<simulation::Trace> read_trace(const Arguments& arguments) {
         return refuse(kBadInput, trace.error().message,
                       (lacks_columns ? kNameColumns : "") + std::string("berth help simulate"));
     }
-    if (const std::string left_out = trace->left_out.text(); !left_out.empty()) {
-        print_notice(printable("note: " + file + ": " + left_out) + "\n");
+    if (const std::string note = trace->note(); !note.empty()) {
+        print_notice(printable("note: " + file + ": " + note) + "\n");
     }
     simulation::Trace jobs = std::move(trace->jobs);
     if (jobs.empty()) return refuse(kBadInput, file + ": no job to simulate");

@@ -140,14 +140,6 @@ std::string complaint(TraceColumns::Row titles, Header header, const Format& for
 
 }  // namespace
 
-std::string lower(std::string_view text) {
-    std::string made(text);
-    for (char& letter : made) {
-        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    }
-    return made;
-}
-
 std::span<const std::string_view> trace_formats() { return kFormatNames; }
 
 std::string trace_formats_text() {
@@ -203,7 +195,13 @@ base::Result<TraceColumns> TraceColumns::of(Row header, std::string_view format_
                                   std::string(kTraceFields[field]) + "); found " + list_of(header));
         }
     }
+    columns.count_ = header.size();
     columns.step_place_ = place_of(names, kStepColumn);
+    for (const auto& place : columns.places_) {
+        if (!place || std::ranges::count(names, names[*place]) == 1) continue;
+        return base::invalid("found column " + quoted_name(header[*place]) +
+                             " twice, wanted it once");
+    }
     return columns;
 }
 

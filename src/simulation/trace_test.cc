@@ -197,11 +197,20 @@ TEST_CASE("a quoted cell may hold separators, quotes and line ends; errors count
     const std::string header = "submit_s,duration_s,gpus,name\n";
     CHECK(error_of(header + "0,1,1,\"a\nb\"\n0,1,x,c\n") ==
           "t.csv:4: column \"gpus\": found \"x\", wanted whole GPUs such as 4, a part of one such "
-          "as 0.5, or gres/gpu=4");
+          "as 0.5, H100:2 or gres/gpu=4; at most 1000000");
     CHECK(error_of(header + "0,1,1,\"a\n") ==
           "t.csv:2: found a quote that is never closed, wanted \" at its end");
     CHECK(error_of(header + "0,1,1,\"a\"b\n") ==
           "t.csv:2: found \"b\" behind a closing quote, wanted a separator");
+}
+
+TEST_CASE("parts of GPUs that were rounded are counted, of jobs alone") {
+    const std::string header = "submit_s,duration_s,gpus\n";
+    CHECK(parse_all(header + "0,1,0.3333\n0,0,0.3333\n0,1,0.5\n").note() ==
+          "1 row left out: 1 without duration; 1 part of a GPU rounded to thousandths");
+    CHECK(parse_all(header + "0,1,0.9999\n0,1,0.0001\n").note() ==
+          "2 parts of GPUs rounded to thousandths");
+    CHECK(parse_all(header + "0,1,0.125\n").note().empty());
 }
 
 TEST_CASE("less than a GPU is a part of one, more is whole GPUs") {
@@ -213,8 +222,7 @@ TEST_CASE("less than a GPU is a part of one, more is whole GPUs") {
     CHECK(trace[2].amount() == base::MilliGpu{1});
     CHECK(error_of("submit_s,duration_s,gpus\n0,1,1.5\n") ==
           "t.csv:2: column \"gpus\": found \"1.5\", wanted whole GPUs such as 4, a part of one "
-          "such as "
-          "0.5, or gres/gpu=4");
+          "such as 0.5, H100:2 or gres/gpu=4; at most 1000000");
 }
 
 TEST_CASE("a name of a trace becomes one that can stand in a table") {
@@ -257,9 +265,15 @@ TEST_CASE("an error says the line, the column, what was found and what is wanted
     }
     CHECK(error_of(header + "1,2,-1\n") ==
           "t.csv:2: column \"GPUs\": found \"-1\", wanted whole GPUs such as 4, a part of one such "
-          "as 0.5, or gres/gpu=4");
+          "as 0.5, H100:2 or gres/gpu=4; at most 1000000");
     CHECK(error_of(header + "1,2\n") ==
           "t.csv:2: found 2 cells, fewer than the line of column names; is it cut off?");
+    CHECK(error_of(header + "1,2,1,4\n") ==
+          "t.csv:2: found 4 cells, more than the 3 names of columns; does a cell hold the "
+          "separator?");
+    CHECK(error_of("submit_s,duration_s,gpus,GPUs\n0,1,1,2\n") ==
+          "t.csv:1: found column \"gpus\" twice, wanted it once");
+    CHECK(parse("submit_s,duration_s,gpus,x,x\n0,1,1,2,3\n").size() == 1);
     CHECK(error_of("submit_s,duration_s,gpus,kind\n0,1,1,bild\n") ==
           "t.csv:2: column \"kind\": found \"bild\", wanted build, train or inference");
 }
