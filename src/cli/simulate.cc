@@ -163,11 +163,29 @@ Success own_all(const simulation::Machines& machines, CoreWishes& wanted) {
     return {};
 }
 
+// What --policy would have to be for what the file says of policies; empty when it says nothing.
+std::string policy_words(const model::Description& cluster) {
+    const bool is_classic = cluster.profile != model::Description{}.profile;
+    if (!is_classic && cluster.policy.empty()) return "";
+    std::string order = is_classic ? cluster.profile : "learned";
+    std::string settings;
+    for (const auto& [name, value] : cluster.policy) {
+        if (name == "order") order = value.value_or(order);
+        if (name != "order") settings += ":" + name + "=" + value.value_or("");
+    }
+    return order + settings;
+}
+
 Success read_quotas(const std::string& file, CoreWishes& wanted) {
     const auto text = read_text_file(file);
     if (!text) return refuse(kBadInput, text.error().message);
     auto cluster = codec::parse_state(*text, file);
     if (!cluster) return refuse(kBadInput, cluster.error().message);
+    if (const std::string said = policy_words(*cluster); !said.empty()) {
+        return refuse(kBadInput,
+                      file + ": \"profile\" and \"policy\" say nothing here; leave them out",
+                      "--policy " + said + ", which is what they say");
+    }
     wanted.cluster = std::move(*cluster);
     wanted.has_quotas = true;
     return {};
@@ -236,6 +254,9 @@ void print_comparison(const Context& context, const Arguments& arguments,
         return print(simulation::html_report(experiment, runs, name));
     }
     print(simulate_table(runs, context.out));
+    if (const auto own = simulation::own_orders_text(runs.front().projects); !own.empty()) {
+        print("under each policy by an order of their own: " + printable(own) + "\n");
+    }
     for (const simulation::Run& run : runs) {
         if (run.projects.empty()) continue;
         print("\n" + printable(run.policy) + "\n" + project_table(run, context.out));

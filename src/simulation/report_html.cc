@@ -224,6 +224,10 @@ std::string html_report(const Experiment& experiment, std::span<const Run> runs,
         "with an equal share of the cluster. Above 1.05 it counts as unfair.</p>\n";
     if (has_projects) html += "<h2>Projects</h2>\n";
     for (const Run& run : runs) html += projects_table(run);
+    if (const std::string own = own_orders_text(runs.front().projects); !own.empty()) {
+        html += "<p class=\"note\">Under each policy by an order of their own: " + escaped(own) +
+                ".</p>\n";
+    }
     html += "<details><summary>What the columns mean</summary>\n" + column_meanings(has_projects) +
             "</details>\n";
     html += charts(experiment, runs, span) + pictures(experiment, runs, span);

@@ -48,6 +48,9 @@ void add_projects(codec::JsonWriter& json, std::span<const ProjectFigures> proje
         json.number(project.pauses);
         json.key("longest_in_quota_wait_s");
         json.raw(decimal(project.longest_in_quota_wait_s));
+        json.key("own_order");
+        if (project.own_order.empty()) json.null();
+        if (!project.own_order.empty()) json.string(project.own_order);
         json.end_object();
     }
     json.end_array();

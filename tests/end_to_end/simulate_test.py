@@ -151,6 +151,24 @@ class Simulating(ServerCase):
             self.assertIn('unknown setting "speed"', simulate("--policy", "learned:speed=1",
                                                               code=124).stderr)
             self.assertIn("more than its grace of 1m", simulate("--save-time", "2m", code=2).stderr)
+            note = "under each policy by an order of their own: "
+            self.assertNotIn(note, simulate().stdout)
+            self.assertIsNone(policies[0]["projects"][0]["own_order"])
+            lab = (path / "lab.yaml").read_text()
+            (path / "lab.yaml").write_text(lab.replace("{name: a,", "{name: a, job_order: age,"))
+            self.assertIn(f"\n{note}a age\n", simulate("--policy", "learned,levels").stdout)
+            self.assertIn("order of their own: a age.", simulate("-o", "html").stdout)
+            a, b = json.loads(simulate("--json").stdout)[0]["projects"]
+            self.assertEqual((a["own_order"], b["own_order"]), ("age", None))
+            (path / "lab.yaml").write_text(lab + "policy: {moves: 0, order.hysteresis: 16}\n")
+            refused = simulate(code=2).stderr
+            self.assertIn('"profile" and "policy" say nothing here', refused)
+            self.assertIn("--policy learned:moves=0:order.hysteresis=16", refused)
+            simulate("--policy", "learned:moves=0:order.hysteresis=16", code=2)
+            (path / "lab.yaml").write_text(lab + "profile: classic\n")
+            self.assertIn("--policy classic,", simulate(code=2).stderr)
+            (path / "lab.yaml").write_text(lab)
+            simulate("--policy", "learned:moves=0:order.hysteresis=16")
             (path / "trace.csv").write_text("submit_s,duration_s,gpus,project\n0,1,1,c\n")
             self.assertIn('project "c" is not in the cluster', simulate(code=2).stderr)
             (path / "trace.csv").write_text("submit_s,duration_s,gpus,kind\n0,1,1,bild\n")
