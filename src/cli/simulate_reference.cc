@@ -138,11 +138,12 @@ Simulated simulate_reference(const Context& context, const ReferenceWishes& want
     line.clear();
     done.run.metrics = simulation::measure(experiment, done.run.replay);
     const auto widest = std::ranges::max_element(wanted.trace, {}, &simulation::TraceJob::gpus);
-    done.is_sound = tell_faults(
-        context, done.run, simulation::audit(experiment, done.run.replay),
-        widest->gpus > wanted.machines.gpus()
-            ? "more nodes: the widest job asks " + std::to_string(widest->gpus) + " GPUs"
-            : "");
+    done.is_sound =
+        tell_faults(context, done.run, simulation::audit(experiment, done.run.replay),
+                    widest->gpus > wanted.machines.gpus()
+                        ? "the widest asks " + std::to_string(widest->gpus) + " GPUs, there are " +
+                              std::to_string(wanted.machines.gpus())
+                        : "");
     return done;
 }
 

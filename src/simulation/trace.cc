@@ -70,9 +70,9 @@ class RowReader {
         const bool is_part = milli > 0 && milli < kMilliPerGpu;
         const std::string_view took = columns_.cell(row, TraceField::Duration);
         const auto work = took.empty() ? 0 : duration_of(took, columns_.unit());
-        if (!work) return wrong(row, TraceField::Duration, kDurationForms);
+        if (!work) return wrong(row, TraceField::Duration, duration_forms(columns_.unit()));
         const auto at = moment_of(columns_.cell(row, TraceField::Submit), columns_.unit());
-        if (!at) return wrong(row, TraceField::Submit, kMomentForms);
+        if (!at) return wrong(row, TraceField::Submit, moment_forms(columns_.unit()));
         job.submitted = base::at_ms(*at);
         job.work = Duration{*work};
         job.gpus = is_part ? 1 : static_cast<std::int32_t>(milli / kMilliPerGpu);

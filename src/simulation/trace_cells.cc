@@ -204,7 +204,24 @@ std::optional<double> gpus_of_model(std::string_view text) {
     return number(text.substr(std::min(colon + 1, text.size())));
 }
 
+// "seconds (at most 1000000000)"
+std::string unit_text(TraceUnit unit, const char* bound, double seconds_max) {
+    const bool is_ms = unit == TraceUnit::Milliseconds;
+    return std::string(is_ms ? "milliseconds (" : "seconds (") + bound + " " +
+           std::to_string(std::llround(seconds_max * (is_ms ? kMsPerSecond : 1))) + ")";
+}
+
 }  // namespace
+
+std::string moment_forms(TraceUnit unit) {
+    return unit_text(unit, "below", kMomentMax) +
+           ", or a date such as 2024-05-01 or 2024-05-01T12:30:00Z";
+}
+
+std::string duration_forms(TraceUnit unit) {
+    return unit_text(unit, "at most", kDurationMax) +
+           ", or a time such as 02:03:04, 1-02:03:04 or 1h30m";
+}
 
 std::optional<std::int64_t> moment_of(std::string_view text, TraceUnit unit) {
     const auto value = number(text);

@@ -27,10 +27,9 @@ enum class TraceUnit {
     Milliseconds,  // whole seconds count: a moment is rounded down, a duration up
 };
 
-inline constexpr std::string_view kMomentForms =
-    "seconds, or a date such as 2024-05-01 or 2024-05-01T12:30:00Z";
-inline constexpr std::string_view kDurationForms =
-    "seconds, or a time such as 02:03:04, 1-02:03:04 or 1h30m";
+// What each of these reads, with its limits, for people.
+std::string moment_forms(TraceUnit unit);
+std::string duration_forms(TraceUnit unit);
 inline constexpr std::string_view kGpuForms =
     "whole GPUs such as 4, a part of one such as 0.5, H100:2 or gres/gpu=4; at most 1000000";
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "simulation/table_text.h"
+
 namespace berth::simulation {
 namespace {
 
@@ -155,11 +157,11 @@ base::Result<OwnColumns> parse_columns(std::string_view text) {
     OwnColumns own;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(','), text.size());
-        const std::string_view part = text.substr(0, end);
-        const std::size_t equals = part.find('=');
-        const auto field = std::ranges::find(kTraceFields, lower(part.substr(0, equals)));
-        if (equals == std::string_view::npos || equals + 1 == part.size() ||
-            field == kTraceFields.end()) {
+        const std::string_view part = trimmed(text.substr(0, end));
+        const std::size_t equals = std::min(part.find('='), part.size());
+        const auto field = std::ranges::find(kTraceFields, lower(trimmed(part.substr(0, equals))));
+        const std::string_view column = trimmed(part.substr(std::min(equals + 1, part.size())));
+        if (column.empty() || field == kTraceFields.end()) {
             std::string known;
             for (const std::string_view one : kTraceFields) known += " " + std::string(one);
             return base::invalid("found " + quoted_name(part) +
@@ -169,7 +171,7 @@ base::Result<OwnColumns> parse_columns(std::string_view text) {
         if (!name.empty()) {
             return base::invalid("found \"" + std::string(*field) + "\" twice, wanted it once");
         }
-        name = lower(part.substr(equals + 1));
+        name = column;
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return own;

@@ -30,10 +30,11 @@ inline constexpr std::array<std::string_view, 9> kTraceFields{
     "submit", "duration", "gpus", "project", "user", "name", "command", "kind", "pool"};
 inline constexpr std::size_t kFieldsNeeded = 3;
 
-// A user's own names of columns, by field, in lower case; empty = those of the format.
+// A user's own names of columns, by field, as typed; empty = those of the format.
 using OwnColumns = std::array<std::string, kTraceFields.size()>;
 
-// "submit=Start Time,gpus=n,duration=sec". Errors: Invalid, what is wrong.
+// "submit=Start Time, gpus=n, duration=sec"; blanks around a name are none of it. Errors: Invalid,
+// what is wrong.
 base::Result<OwnColumns> parse_columns(std::string_view text);
 
 // Their names, "tiresias", "muri" ...; what --format takes.

@@ -141,8 +141,10 @@ TEST_CASE("a user's own columns are named by --columns, in any case") {
               .starts_with("t.csv:1: missing column \"t\" (duration), \"n\" (gpus); found "
                            "\"Begin\", \"GPU count\", "
                            "\"Run time\", \"Team\"; formats, in any case: muri ("));
-    CHECK(error_of(slurm, "", "pool=queue") ==
-          "t.csv:1: missing column \"queue\" (pool); found \"Submit\", \"Elapsed\", \"AllocTRES\", "
+    CHECK(parse(slurm, "", "pool = Partition , submit= Submit")[0].pool == "a100");
+    CHECK(error_of(text, "", "gpus=Foo").find("\"Foo\" (gpus)") != std::string::npos);
+    CHECK(error_of(slurm, "", "pool=Queue") ==
+          "t.csv:1: missing column \"Queue\" (pool); found \"Submit\", \"Elapsed\", \"AllocTRES\", "
           "\"Partition\"");
     CHECK(
         parse_columns("gpu=x").error().message ==
@@ -254,14 +256,19 @@ TEST_CASE("an error says the line, the column, what was found and what is wanted
     CHECK(error_of("Submit Elapsed AllocTRES\n")
               .find("no comma, semicolon, tab or \"|\" between names") != std::string::npos);
     const std::string header = "submit_s,duration_s,GPUs\n";
-    CHECK(
-        error_of(header + "1,2,1\n1,x,1\n") ==
-        "t.csv:3: column \"duration_s\": found \"x\", wanted seconds, or a time such as 02:03:04, "
-        "1-02:03:04 or 1h30m");
+    CHECK(error_of(header + "1,2,1\n1,x,1\n") ==
+          "t.csv:3: column \"duration_s\": found \"x\", wanted seconds (at most 1000000000), or a "
+          "time such as 02:03:04, 1-02:03:04 or 1h30m");
+    const std::string muri = "submit_time,duration,num_gpu,batch_size\n";
+    CHECK(error_of(muri + "1e14,1,1,1\n").find("wanted milliseconds (below 100000000000000), or") !=
+          std::string::npos);
+    CHECK(error_of(muri + "1,1e13,1,1\n").find("wanted milliseconds (at most 1000000000000), or") !=
+          std::string::npos);
     for (const std::string_view moment : {"-1", "nan", "yesterday", "2024-13-01", "1e11", ""}) {
         CHECK(error_of(header + std::string(moment) + ",2,1\n") ==
               "t.csv:2: column \"submit_s\": found \"" + std::string(moment) +
-                  "\", wanted seconds, or a date such as 2024-05-01 or 2024-05-01T12:30:00Z");
+                  "\", wanted seconds (below 100000000000), or a date such as 2024-05-01 or "
+                  "2024-05-01T12:30:00Z");
     }
     CHECK(error_of(header + "1,2,-1\n") ==
           "t.csv:2: column \"GPUs\": found \"-1\", wanted whole GPUs such as 4, a part of one such "

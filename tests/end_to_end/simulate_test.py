@@ -37,7 +37,8 @@ class Simulating(ServerCase):
             self.assertTrue(page.startswith("<!doctype html>"))
             self.assertNotRegex(page, r"<script|https?://|@import")
             unfinished = simulate("--json", nodes="1x2", code=1)
-            self.assertIn("fifo: 1 of 3 jobs did not finish", unfinished.stderr)
+            self.assertIn("fifo: 1 of 3 jobs did not finish; the widest asks 4 GPUs, there are 2\n",
+                          unfinished.stderr)
             self.assertEqual(json.loads(unfinished.stdout)[0]["finished"], 2)
             self.assertIn("wanted NODESxGPUS", simulate(nodes="8", code=124).stderr)
             self.assertIn("each model named", simulate(nodes="1x4,1xk80:4,2x4", code=124).stderr)
@@ -169,6 +170,12 @@ class Simulating(ServerCase):
             self.assertIn("--policy classic,", simulate(code=2).stderr)
             (path / "lab.yaml").write_text(lab)
             simulate("--policy", "learned:moves=0:order.hysteresis=16")
+            (path / "lab.yaml").write_text(
+                lab.replace("b, quota: 1", "b, quota: 1, kind: fixed"))
+            (path / "trace.csv").write_text("submit_s,duration_s,gpus,project\n0,1,2,a\n0,1,1,b\n")
+            self.assertIn("1 of 2 jobs did not finish; job 1, submitted at 0s: ",
+                          simulate(code=1).stderr)
+            (path / "lab.yaml").write_text(lab)
             (path / "trace.csv").write_text("submit_s,duration_s,gpus,project\n0,1,1,c\n")
             self.assertIn('project "c" is not in the cluster', simulate(code=2).stderr)
             (path / "trace.csv").write_text("submit_s,duration_s,gpus,kind\n0,1,1,bild\n")
