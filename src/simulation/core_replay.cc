@@ -214,6 +214,7 @@ class CorePlayer {
             if (state_.jobs.at(pause->job).state == model::JobState::Pausing) return;
             BERTH_CHECK(pause->whole_job, "no job of a trace can spare a task");
             const Ticket ticket = ticket_of(pause->job);
+            if (pause->rule == model::Rule::Consolidate) ++record(ticket).moves;
             happen(std::move(event));
             ask_to_leave(ticket);
         } else if (const auto* starting = std::get_if<model::JobStarting>(&event)) {

@@ -60,6 +60,7 @@ std::vector<ProjectFigures> project_figures(const Accounts& accounts,
         ProjectFigures& figures = all[project.index()];
         ++figures.jobs;
         figures.pauses += record.pauses;
+        figures.moves += record.moves;
         figures.gpu_hours +=
             static_cast<double>(record.held.count()) * job.gpu_count() / kMsPerHour;
         if (!record.end) continue;

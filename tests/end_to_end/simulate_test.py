@@ -26,7 +26,7 @@ class Simulating(ServerCase):
             self.assertEqual((fifo["policy"], fifo["jobs"], fifo["finished"]), ("fifo", 3, 3))
             self.assertAlmostEqual(fifo["avg_jct_s"], (100 + 109 + 118) / 3, places=5)
             self.assertAlmostEqual(fjf["avg_jct_s"], (100 + 109 + 10) / 3, places=5)
-            self.assertEqual(fjf["preemptions"], 0)
+            self.assertEqual(fjf["pauses"], 0)
             self.assertRegex(simulate().stdout, r"(?m)^POLICY +AVG JCT.*\nfifo\* +1m49s ")
             self.assertIn("\n* reference, not what the server runs\n", simulate().stdout)
             age, fifo, _ = json.loads(simulate("--policy", "age", "--json").stdout)
@@ -90,6 +90,11 @@ class Simulating(ServerCase):
             self.assertIn("--reference: job 2, submitted at 0s, asks 0.5 GPUs, and these orders "
                           "hand out whole GPUs only",
                           simulate("--columns", columns, "--reference", "fifo", code=2).stderr)
+            trace.write_text("submit_s,duration_s,gpus\n0,10,8\n")
+            none = self.server.berth("simulate", "--trace", str(trace), "--nodes", "1x4",
+                                     check=False)
+            self.assertRegex(none.stdout, r"(?m)^learned( +-){5} +0( +-){2}$")
+            trace.write_text("Begin,GPU count,Run time\n0,1.0,10\n")
             self.assertIn("wanted FIELD=COLUMN", simulate("--columns", "x=y", code=124).stderr)
             self.assertIn("found no column of projects", simulate(
                 "--columns", "submit=begin,gpus=gpu count,duration=run time", "--project", "a",
