@@ -91,7 +91,7 @@ def compare(traces, policies, rules, against=BASELINE, each=False):
                "worst": average[worst], "worst_trace": worst,
                "ratio": ratio[worst_ratio], "ratio_trace": worst_ratio,
                "rho": max(run[policy]["rho_max"] for run in runs.values()),
-               "preemptions": sum(run[policy]["preemptions"] for run in runs.values()),
+               "pauses": sum(run[policy]["pauses"] for run in runs.values()),
                "each": " ".join(f"{name}:{part:.2f}" for name, part in average.items())
                if each else ""}
 
@@ -109,13 +109,13 @@ def main():
     options = parser.parse_args()
     rules = ["--restart-cost", options.restart_cost, "--placement", options.placement]
     print(f"| policy | avg JCT | p99 | max | worst trace | worst to {options.against} | worst rho "
-          "| preemptions |")
+          "| pauses |")
     print("|---|---|---|---|---|---|---|---|")
     above = []
     for line in compare(HALVES[options.half], options.policies, rules, options.against,
                         options.each):
         print("| {policy} | x{avg:.3f} | {p99:.3f} | {max:.3f} | {worst:.2f} {worst_trace} | "
-              "{ratio:.3f} {ratio_trace} | {rho:.1f} | {preemptions} | {each}".format(**line))
+              "{ratio:.3f} {ratio_trace} | {rho:.1f} | {pauses} | {each}".format(**line))
         if line["ratio"] > options.at_most:
             above.append(line["policy"])
     if above:

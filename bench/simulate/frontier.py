@@ -32,7 +32,7 @@ def row(number, line, lines):
     bold = "" if is_beaten(line, lines) else "**"
     return (f"| {number} | {bold}`{line['policy']}`{bold} | {line['avg']:.3f} | {line['p99']:.3f} "
             f"| {line['max']:.3f} | {line['worst']:.2f} ({line['worst_trace']}) "
-            f"| {line['rho']:.1f} | {line['preemptions']:,} |")
+            f"| {line['rho']:.1f} | {line['pauses']:,} |")
 
 
 def ends(values):

@@ -29,11 +29,13 @@ def main():
     parser.add_argument("--gpus", type=int, default=10_000)
     parser.add_argument("--days", type=int, default=365)
     parser.add_argument("--load", type=float, default=0.9)
+    parser.add_argument("--widest", type=int, default=max(WIDTHS), help="GPUs of a job, at most")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     dice = random.Random(options.seed)
     wanted = options.gpus * options.days * DAY * options.load
-    widths, odds = list(WIDTHS), list(WIDTHS.values())
+    widths = [gpus for gpus in WIDTHS if gpus <= options.widest]
+    odds = [WIDTHS[gpus] for gpus in widths]
     jobs = []
     while wanted > 0:
         gpus = dice.choices(widths, odds)[0]

@@ -70,7 +70,7 @@ def row(name, run):
     wait = f"{run['longest_in_quota_wait_s']:.0f} s" if "projects" in run else ""
     hours = [run[key] / 3600 for key in ("avg_jct_s", "median_jct_s", "p99_jct_s", "makespan_s")]
     return (f"| {name} | " + " | ".join(f"{value:,.1f} h" for value in hours) +
-            f" | {run['utilization'] * 100:.0f} % | {run['preemptions']:,} | {wait} | "
+            f" | {run['utilization'] * 100:.0f} % | {run['pauses']:,} | {wait} | "
             f"{run['jobs'] - run['finished']} |")
 
 

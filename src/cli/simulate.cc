@@ -54,7 +54,9 @@ tl::unexpected<Failure> wrong_use(const std::string& what) {
 Outcome<simulation::Machines> read_machines(const std::string& text) {
     std::vector<simulation::NodesAlike> models;
     std::int64_t gpus = 0;
-    for (const std::string_view part : split_words(text, ',')) {
+    auto parts = split_words(text, ',');
+    if (parts.empty()) parts.emplace_back(text);  // which is none, and is told so
+    for (const std::string_view part : parts) {
         const auto nodes = read_nodes_text(part);
         const bool is_known = nodes && nodes->count;
         if (is_known) gpus += std::int64_t{*nodes->count} * nodes->gpus;
@@ -109,8 +111,8 @@ Outcome<simulation::Trace> read_trace(const Arguments& arguments) {
         return refuse(kBadInput, trace.error().message,
                       (lacks_columns ? kNameColumns : "") + std::string("berth help simulate"));
     }
-    if (const std::string left_out = trace->left_out.text(); !left_out.empty()) {
-        print_notice(printable("note: " + file + ": " + left_out) + "\n");
+    if (const std::string note = trace->note(); !note.empty()) {
+        print_notice(printable("note: " + file + ": " + note) + "\n");
     }
     simulation::Trace jobs = std::move(trace->jobs);
     if (jobs.empty()) return refuse(kBadInput, file + ": no job to simulate");
@@ -161,11 +163,29 @@ Success own_all(const simulation::Machines& machines, CoreWishes& wanted) {
     return {};
 }
 
+// What --policy would have to be for what the file says of policies; empty when it says nothing.
+std::string policy_words(const model::Description& cluster) {
+    const bool is_classic = cluster.profile != model::Description{}.profile;
+    if (!is_classic && cluster.policy.empty()) return "";
+    std::string order = is_classic ? cluster.profile : "learned";
+    std::string settings;
+    for (const auto& [name, value] : cluster.policy) {
+        if (name == "order") order = value.value_or(order);
+        if (name != "order") settings += ":" + name + "=" + value.value_or("");
+    }
+    return order + settings;
+}
+
 Success read_quotas(const std::string& file, CoreWishes& wanted) {
     const auto text = read_text_file(file);
     if (!text) return refuse(kBadInput, text.error().message);
     auto cluster = codec::parse_state(*text, file);
     if (!cluster) return refuse(kBadInput, cluster.error().message);
+    if (const std::string said = policy_words(*cluster); !said.empty()) {
+        return refuse(kBadInput,
+                      file + ": \"profile\" and \"policy\" say nothing here; leave them out",
+                      "--policy " + said + ", which is what they say");
+    }
     wanted.cluster = std::move(*cluster);
     wanted.has_quotas = true;
     return {};
@@ -234,6 +254,9 @@ void print_comparison(const Context& context, const Arguments& arguments,
         return print(simulation::html_report(experiment, runs, name));
     }
     print(simulate_table(runs, context.out));
+    if (const auto own = simulation::own_orders_text(runs.front().projects); !own.empty()) {
+        print("under each policy by an order of their own: " + printable(own) + "\n");
+    }
     for (const simulation::Run& run : runs) {
         if (run.projects.empty()) continue;
         print("\n" + printable(run.policy) + "\n" + project_table(run, context.out));

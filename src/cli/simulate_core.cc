@@ -54,7 +54,9 @@ Outcome<NamedPolicy> read_policy(std::string_view text) {
 
 Outcome<std::vector<NamedPolicy>> read_policies(const std::string& text) {
     std::vector<NamedPolicy> policies;
-    for (const std::string_view one : split_words(text, ',')) {
+    auto names = split_words(text, ',');
+    if (names.empty()) names.emplace_back(text);  // which is none, and is told so
+    for (const std::string_view one : names) {
         auto policy = read_policy(one);
         if (!policy) return tl::unexpected(policy.error());
         policies.push_back(std::move(*policy));
@@ -63,16 +65,17 @@ Outcome<std::vector<NamedPolicy>> read_policies(const std::string& text) {
 }
 
 bool tell_faults(const Context& context, const simulation::Run& run,
-                 const std::vector<std::string>& complaints, const std::string& hint) {
+                 const std::vector<std::string>& complaints, const std::string& why) {
     for (const std::string& complaint : complaints) {
         print_notice("berth: " + printable(run.policy) + ": " + complaint + "\n");
     }
     const std::size_t left = run.metrics.jobs - run.metrics.finished;
     if (left == 0) return complaints.empty();
-    report(context, {kFailed,
-                     run.policy + ": " + std::to_string(left) + " of " +
-                         std::to_string(run.metrics.jobs) + " jobs did not finish",
-                     hint});
+    report(context,
+           {kFailed,
+            run.policy + ": " + std::to_string(left) + " of " + std::to_string(run.metrics.jobs) +
+                " jobs did not finish" + (why.empty() ? "" : "; " + why),
+            ""});
     return false;
 }
 
@@ -92,8 +95,7 @@ Outcome<Simulated> simulate_policy(const Context& context, const CoreWishes& wan
     }
     const auto complaints = simulation::audit(accounts, experiment, *replay);
     done.run.replay = std::move(replay->replay);
-    done.is_sound = tell_faults(context, done.run, complaints,
-                                "a limit, or nodes with room for the widest job");
+    done.is_sound = tell_faults(context, done.run, complaints, replay->why_unfinished);
     return done;
 }
 

@@ -45,8 +45,8 @@ struct Simulated {
 Outcome<Simulated> simulate_policy(const Context& context, const CoreWishes& wanted,
                                    const NamedPolicy& policy);
 
-// Tells what is wrong with a run; true when nothing is. `hint`: what unfinished jobs may lack.
+// Tells what is wrong with a run; true when nothing is. `why`: what unfinished jobs lack.
 bool tell_faults(const Context& context, const simulation::Run& run,
-                 const std::vector<std::string>& complaints, const std::string& hint);
+                 const std::vector<std::string>& complaints, const std::string& why);
 
 }  // namespace berth::cli

@@ -116,7 +116,9 @@ Success read_reference(const Arguments& arguments, ReferenceWishes& wanted) {
     if (!sizes) return tl::unexpected(sizes.error());
     wanted.surroundings = {.gpus = wanted.machines.gpus(), .sizes = std::move(*sizes)};
     const std::string orders = arguments.text("reference");
-    for (const std::string_view name : split_words(orders, ',')) {
+    auto names = split_words(orders, ',');
+    if (names.empty()) names.emplace_back(orders);  // which is none, and is told so
+    for (const std::string_view name : names) {
         const auto order = reference::order_named(name, wanted.surroundings);
         if (!order) return bad_usage("--" + order.error().message, "berth help simulate");
         wanted.orders.emplace_back(name);
@@ -136,11 +138,12 @@ Simulated simulate_reference(const Context& context, const ReferenceWishes& want
     line.clear();
     done.run.metrics = simulation::measure(experiment, done.run.replay);
     const auto widest = std::ranges::max_element(wanted.trace, {}, &simulation::TraceJob::gpus);
-    done.is_sound = tell_faults(
-        context, done.run, simulation::audit(experiment, done.run.replay),
-        widest->gpus > wanted.machines.gpus()
-            ? "more nodes: the widest job asks " + std::to_string(widest->gpus) + " GPUs"
-            : "");
+    done.is_sound =
+        tell_faults(context, done.run, simulation::audit(experiment, done.run.replay),
+                    widest->gpus > wanted.machines.gpus()
+                        ? "the widest asks " + std::to_string(widest->gpus) + " GPUs, there are " +
+                              std::to_string(wanted.machines.gpus())
+                        : "");
     return done;
 }
 

@@ -11,6 +11,7 @@
 #include "lifecycle/carry_out.h"
 #include "lifecycle/describe.h"
 #include "scheduling/cycle.h"
+#include "scheduling/explain.h"
 
 namespace berth::simulation {
 namespace {
@@ -60,10 +61,25 @@ class CorePlayer {
             if (result_.decisions >= most) return too_many_decisions();
             if (on_progress) on_progress({finished_, now_});
         }
+        if (finished_ < jobs_.size()) result_.why_unfinished = why_first_waits();
         return std::move(result_);
     }
 
   private:
+    // Nothing happens any more, so that nothing runs.
+    std::string why_first_waits() {
+        const auto first = std::ranges::find_if(
+            result_.replay.jobs, [](const JobRecord& job) { return !job.end.has_value(); });
+        const auto ticket = static_cast<Ticket>(first - result_.replay.jobs.begin());
+        const model::Plan plan =
+            scheduling::decide(state_.cluster, experiment_.policy, now_, memory_);
+        const model::Verdict verdict =
+            scheduling::explain(state_.cluster, experiment_.policy, plan, now_, id_of(ticket));
+        return "job " + std::to_string(ticket + 1) + ", submitted at " +
+               base::format(job(ticket).submitted.time_since_epoch()) + ": " +
+               scheduling::explain_text(verdict);
+    }
+
     tl::unexpected<base::Error> too_many_decisions() const {
         return base::fail(base::ErrorCode::Exhausted,
                           std::to_string(result_.decisions) + " decisions, " +
@@ -198,6 +214,7 @@ class CorePlayer {
             if (state_.jobs.at(pause->job).state == model::JobState::Pausing) return;
             BERTH_CHECK(pause->whole_job, "no job of a trace can spare a task");
             const Ticket ticket = ticket_of(pause->job);
+            if (pause->rule == model::Rule::Consolidate) ++record(ticket).moves;
             happen(std::move(event));
             ask_to_leave(ticket);
         } else if (const auto* starting = std::get_if<model::JobStarting>(&event)) {

@@ -41,6 +41,7 @@ struct CoreReplay {
     Replay replay;
     std::vector<TimePoint> asked;  // of each stay: when it was asked to leave, or its end
     std::int64_t decisions = 0;
+    std::string why_unfinished = {};  // why the first job waits that did not end; empty: all did
 };
 
 // What a job of the trace asks of the cluster, whose nodes have so many GPUs in its pool.

@@ -174,6 +174,19 @@ TEST_CASE("a limit holds for parts of GPUs too") {
     CHECK(play.complaints().front() == "job 1: makes \"a\" hold 1.2 of at most 1.199 GPUs");
 }
 
+TEST_CASE(
+    "by age a job leaves its GPUs for another of its project only to move, which is counted") {
+    CorePlay play{
+        {job(0, 10'000, 2, "a"), job(0, 50, 2, "a"), job(0, 10'000, 2, "a"), job(60, 100, 4, "a")},
+        cluster(2, 4, {project("a", 8)})};
+    play.policy.order.by = model::JobOrder::Age;
+    const Metrics metrics = measure(play.experiment().plain(), play.go().run.replay);
+    CHECK(play.ends()[3] < 10'000);
+    CHECK(metrics.pauses == 1);
+    CHECK(metrics.moves == 1);
+    CHECK(play.figures()[0].moves == 1);
+}
+
 TEST_CASE("what can never run does not finish, and the rest goes on") {
     CorePlay play{{job(0, 100, 5, "a"), job(1, 10, 1, "a")}, cluster(1, 4, {project("a", 4)})};
     CHECK(play.go().ends() == Ends{-1, 11});
@@ -286,7 +299,7 @@ TEST_CASE("random streams with parts of GPUs end under limits") {
         const Metrics metrics = measure(play.experiment().plain(), play.run.replay);
         CHECK(metrics.finished == play.trace.size());
         CHECK(metrics.utilization <= 1);
-        pauses += metrics.preemptions;
+        pauses += metrics.pauses;
     }
     CHECK(pauses > 50);
 }

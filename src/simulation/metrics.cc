@@ -111,7 +111,8 @@ Metrics measure(const Experiment& experiment, const Replay& replay) {
     double work = 0;
     for (std::size_t number = 0; number < replay.jobs.size(); ++number) {
         const JobRecord& record = replay.jobs[number];
-        metrics.preemptions += record.pauses;
+        metrics.pauses += record.pauses;
+        metrics.moves += record.moves;
         if (!record.end) continue;
         const TraceJob& job = experiment.trace[number];
         last_end = std::max(last_end, *record.end);

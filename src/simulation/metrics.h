@@ -27,7 +27,7 @@ struct Metrics {
     double avg_jct_s = 0, median_jct_s = 0, p95_jct_s = 0, p99_jct_s = 0, max_jct_s = 0;
     double makespan_s = 0;
     double avg_queue_s = 0;
-    std::int64_t preemptions = 0;
+    std::int64_t pauses = 0, moves = 0;
     double utilization = 0;
     double fragmentation = 0;
     double rho_mean = 0, rho_max = 0;

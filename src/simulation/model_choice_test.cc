@@ -180,7 +180,7 @@ TEST_CASE("random traces on two models end, and the audit holds, by every rule")
             play.under(policy);
             const Metrics metrics = measure(play.experiment(), play.replay);
             CHECK(metrics.finished == play.trace.size());
-            pauses[static_cast<int>(rule)] = metrics.preemptions;
+            pauses[static_cast<int>(rule)] = metrics.pauses;
         }
         swaps += pauses[2] > pauses[1] ? 1 : 0;
     }

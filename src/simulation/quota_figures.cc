@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+
+#include "codec/words.h"
 
 namespace berth::simulation {
 namespace {
@@ -29,6 +32,19 @@ double hours_above(base::MilliGpu quota, std::vector<Change>& changes) {
     return hours;
 }
 
+std::string own_order(const cluster::Cluster& cluster, base::ProjectId project) {
+    std::optional<model::JobOrder> by;
+    std::optional<int> tail;
+    for (; project.is_valid(); project = cluster.projects()[project.index()].parent) {
+        const model::Project& says = cluster.projects()[project.index()].project;
+        if (!by) by = says.job_order;
+        if (!tail) tail = says.job_tail;
+    }
+    std::string text(by ? codec::word(*by) : "");
+    if (tail) text += (by ? " tail " : "tail ") + std::to_string(*tail);
+    return text;
+}
+
 }  // namespace
 
 std::vector<ProjectFigures> project_figures(const Accounts& accounts,
@@ -44,6 +60,7 @@ std::vector<ProjectFigures> project_figures(const Accounts& accounts,
         ProjectFigures& figures = all[project.index()];
         ++figures.jobs;
         figures.pauses += record.pauses;
+        figures.moves += record.moves;
         figures.gpu_hours +=
             static_cast<double>(record.held.count()) * job.gpu_count() / kMsPerHour;
         if (!record.end) continue;
@@ -64,12 +81,22 @@ std::vector<ProjectFigures> project_figures(const Accounts& accounts,
     const std::vector<InQuotaWait> waits = in_quota_waits(accounts, experiment, run, Demand::All);
     for (std::size_t i = 0; i < all.size(); ++i) {
         all[i].name = projects[i].project.name;
+        all[i].own_order = own_order(accounts.cluster(), {static_cast<base::ProjectId::Rep>(i)});
         all[i].longest_in_quota_wait_s = static_cast<double>(waits[i].longest.count()) / 1000;
         if (all[i].finished == 0) continue;
         all[i].avg_jct_s = jct_ms[i] / 1000 / static_cast<double>(all[i].finished);
     }
     std::erase_if(all, [](const ProjectFigures& figures) { return figures.jobs == 0; });
     return all;
+}
+
+std::string own_orders_text(std::span<const ProjectFigures> projects) {
+    std::string text;
+    for (const ProjectFigures& project : projects) {
+        if (project.own_order.empty()) continue;
+        text += (text.empty() ? "" : "; ") + project.name + " " + project.own_order;
+    }
+    return text;
 }
 
 }  // namespace berth::simulation

@@ -326,6 +326,7 @@ void Player::carry_out(HandOut result) {
     order_.settle(started, result.paused);
     for (const Ticket ticket : result.paused) {
         if (!live(ticket).runs) enqueue(ticket);
+        if (live(ticket).runs) ++record(ticket).moves;
         await_change(ticket);
     }
     for (const Ticket ticket : started) {

@@ -53,6 +53,7 @@ struct JobRecord {
     std::optional<TimePoint> end;
     Duration held{};  // on GPUs, restarts included
     int pauses = 0;
+    int moves = 0;  // of those: it was given other GPUs as it left
 };
 
 // From `at` on, until the next.

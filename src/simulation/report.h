@@ -23,7 +23,7 @@ struct Run {
 
 std::string json_report(std::span<const Run> runs);
 
-// One page with tables, distributions, GPUs in use and pending jobs over time and who held which
+// One page with tables, distributions, GPUs in use and waiting jobs over time and who held which
 // GPU. `trace`: what the trace is called.
 std::string html_report(const Experiment& experiment, std::span<const Run> runs,
                         std::string_view trace);

@@ -89,11 +89,14 @@ std::string nodes_text(const Machines& machines) {
 }
 
 // What was simulated, in one sentence.
-std::string setting(const Experiment& experiment, const Span& span) {
+std::string setting(const Experiment& experiment, const Span& span, bool has_ends) {
     std::string text = "<p>" + counted(std::ssize(experiment.trace), "job") + " on " +
                        nodes_text(experiment.machines) + ". ";
-    text += "From the first submission to the last end: " + time_text(span.to - span.from) + ". ";
-    text += "A preemption costs a job " + base::format(experiment.restart_cost) +
+    text +=
+        has_ends
+            ? "From the first submission to the last end: " + time_text(span.to - span.from) + ". "
+            : "No job finished. ";
+    text += "A pause costs a job " + base::format(experiment.restart_cost) +
             " on its GPUs, to save and to start again. ";
     text += experiment.placement == Placement::Count ? "A job may hold any free GPUs."
                                                      : "A job that fits on one node runs on one.";
@@ -104,6 +107,9 @@ std::string setting(const Experiment& experiment, const Span& span) {
 std::string finding(std::span<const Run> runs) {
     std::vector<const Run*> rivals = compared(runs);
     if (rivals.size() < 2) return "";
+    if (std::ranges::any_of(rivals, [](const Run* run) { return run->metrics.finished == 0; })) {
+        return "";
+    }
     std::ranges::stable_sort(rivals, {}, [](const Run* run) { return run->metrics.avg_jct_s; });
     const Run& best = *rivals.front();
     const Run& worst = *rivals.back();
@@ -165,6 +171,7 @@ std::string charts(const Experiment& experiment, std::span<const Run> runs, cons
                    "Percent of jobs that finished within a time of their submission. Further left "
                    "is sooner.",
                    [](const Run& run, const Line&) {
+                       if (run.metrics.finished == 0) return std::string("no job finished");
                        return "half of the jobs within " + time_text(run.metrics.median_jct_s) +
                               ", 95% within " + time_text(run.metrics.p95_jct_s);
                    });
@@ -175,11 +182,11 @@ std::string charts(const Experiment& experiment, std::span<const Run> runs, cons
                    [](const Run&, const Line& line) {
                        return percent_text(mean_of(line)) + " in use on average";
                    });
-    html += "<h2>Pending jobs</h2>\n";
-    Chart pending = waiting_chart(runs, span);
-    pending.axes.y_to = round_above(pending.axes.y_to);
-    html += figure(std::move(pending), runs,
-                   "Number of jobs in the queue, over the time since the first submission.",
+    html += "<h2>Waiting jobs</h2>\n";
+    Chart waiting = waiting_chart(runs, span);
+    waiting.axes.y_to = round_above(waiting.axes.y_to);
+    html += figure(std::move(waiting), runs,
+                   "Number of jobs that wait, over the time since the first submission.",
                    [](const Run&, const Line& line) {
                        return counted(std::llround(mean_of(line)), "job") + " on average, " +
                               std::to_string(std::llround(highest_of(line))) + " at most";
@@ -209,6 +216,8 @@ std::string html_report(const Experiment& experiment, std::span<const Run> runs,
                         std::string_view trace) {
     const Span span = whole_span(experiment, runs);
     const std::string title = escaped(title_of(runs, trace));
+    const bool has_ends =
+        std::ranges::any_of(runs, [](const Run& run) { return run.metrics.finished > 0; });
     const bool has_projects =
         std::ranges::any_of(runs, [](const Run& run) { return !run.projects.empty(); });
     std::string html =
@@ -216,17 +225,21 @@ std::string html_report(const Experiment& experiment, std::span<const Run> runs,
         "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>" +
         title + "</title>\n<style>" + std::string(chart_style()) +
         std::string(gpu_picture_style()) + std::string(kStyle) + "</style></head>\n<body><main>\n" +
-        "<h1>" + title + "</h1>\n" + setting(experiment, span) + finding(runs);
+        "<h1>" + title + "</h1>\n" + setting(experiment, span, has_ends) + finding(runs);
     html += policy_table(runs);
     html +=
         "<p class=\"note\">Finish-time fairness: completion time, as a multiple of what the job "
         "takes "
-        "with an equal share of the cluster. Above 1.05 it counts as unfair.</p>\n";
+        "with an equal share of all GPUs. Above 1.05 it counts as unfair.</p>\n";
     if (has_projects) html += "<h2>Projects</h2>\n";
     for (const Run& run : runs) html += projects_table(run);
+    if (const std::string own = own_orders_text(runs.front().projects); !own.empty()) {
+        html += "<p class=\"note\">Under each policy by an order of their own: " + escaped(own) +
+                ".</p>\n";
+    }
     html += "<details><summary>What the columns mean</summary>\n" + column_meanings(has_projects) +
             "</details>\n";
-    html += charts(experiment, runs, span) + pictures(experiment, runs, span);
+    if (has_ends) html += charts(experiment, runs, span) + pictures(experiment, runs, span);
     html +=
         "<footer>Simulated by <code>berth simulate</code>: the decisions of the policies are "
         "those of a Berth server, in virtual time. Each run is audited against the trace and "

@@ -46,8 +46,13 @@ void add_projects(codec::JsonWriter& json, std::span<const ProjectFigures> proje
         json.raw(decimal(project.over_quota_gpu_hours));
         json.key("pauses");
         json.number(project.pauses);
+        json.key("moves");
+        json.number(project.moves);
         json.key("longest_in_quota_wait_s");
         json.raw(decimal(project.longest_in_quota_wait_s));
+        json.key("own_order");
+        if (project.own_order.empty()) json.null();
+        if (!project.own_order.empty()) json.string(project.own_order);
         json.end_object();
     }
     json.end_array();
@@ -83,7 +88,8 @@ std::string json_report(std::span<const Run> runs) {
         figure("max_jct_s", metrics.max_jct_s);
         figure("makespan_s", metrics.makespan_s);
         figure("avg_queue_s", metrics.avg_queue_s);
-        count("preemptions", metrics.preemptions);
+        count("pauses", metrics.pauses);
+        count("moves", metrics.moves);
         figure("utilization", metrics.utilization);
         figure("fragmentation", metrics.fragmentation);
         figure("rho_mean", metrics.rho_mean);

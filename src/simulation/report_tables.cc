@@ -39,12 +39,13 @@ constexpr FigureColumn kCompletion[] = {
     {"99% within", [](const Metrics& of) { return of.p99_jct_s; }, time_text},
     {"longest", [](const Metrics& of) { return of.max_jct_s; }, time_text},
 };
-constexpr FigureColumn kQueue[] = {
+constexpr FigureColumn kWait[] = {
     {"average", [](const Metrics& of) { return of.avg_queue_s; }, time_text},
 };
-constexpr FigureColumn kCluster[] = {
+constexpr FigureColumn kAll[] = {
     {"makespan", [](const Metrics& of) { return of.makespan_s; }, time_text},
-    {"preemptions", [](const Metrics& of) { return double(of.preemptions); }, whole_text},
+    {"pauses", [](const Metrics& of) { return double(of.pauses); }, whole_text},
+    {"of them moves", [](const Metrics& of) { return double(of.moves); }, whole_text},
     {"GPU utilization", [](const Metrics& of) { return of.utilization; }, percent_text, true},
     {"idle while jobs wait", [](const Metrics& of) { return of.fragmentation; }, percent_text},
 };
@@ -54,12 +55,13 @@ constexpr FigureColumn kFairness[] = {
     {"unfair jobs", [](const Metrics& of) { return of.unfair_share; }, percent_text},
 };
 constexpr FigureGroup kGroups[] = {{"Completion time", kCompletion},
-                                   {"Queue time", kQueue},
-                                   {"Cluster", kCluster},
+                                   {"Wait", kWait},
+                                   {"All jobs together", kAll},
                                    {"Finish-time fairness", kFairness}};
 
 bool is_best(const FigureColumn& column, const Run& run, std::span<const Run* const> rivals) {
     if (rivals.size() < 2 || std::ranges::count(rivals, &run) == 0) return false;
+    if (run.metrics.finished == 0) return false;
     const double own = column.figure(run.metrics);
     return std::ranges::all_of(rivals, [&](const Run* rival) {
         const double its = column.figure(rival->metrics);
@@ -76,7 +78,8 @@ std::string figures_row(const Run& run, std::span<const Run* const> rivals) {
     html += "</th>";
     for (const FigureGroup& group : kGroups) {
         for (const FigureColumn& column : group.columns) {
-            const std::string text = column.text(column.figure(run.metrics));
+            const std::string text =
+                run.metrics.finished == 0 ? "none" : column.text(column.figure(run.metrics));
             const bool is_first = &column == group.columns.data();
             html += is_first ? "<td class=\"first\">" : "<td>";
             html += is_best(column, run, rivals) ? "<strong>" + text + "</strong>" : text;
@@ -144,7 +147,7 @@ std::string projects_table(const Run& run) {
     if (run.projects.empty()) return "";
     std::string content = "<thead><tr><th scope=\"col\">project</th>";
     for (const char* title : {"jobs", "finished", "average completion time", "GPU hours",
-                              "of them over quota", "preemptions", "longest wait in quota"}) {
+                              "of them over quota", "pauses", "longest wait in quota"}) {
         content += "<th scope=\"col\">" + std::string(title) + "</th>";
     }
     content += "</tr></thead>\n<tbody>\n";
@@ -152,9 +155,9 @@ std::string projects_table(const Run& run) {
         content += "<tr><th scope=\"row\">" + escaped(project.name) + "</th>";
         for (const std::string& text :
              {whole_text(double(project.jobs)), whole_text(double(project.finished)),
-              time_text(project.avg_jct_s), whole_text(project.gpu_hours),
-              whole_text(project.over_quota_gpu_hours), thousands_text(project.pauses),
-              time_text(project.longest_in_quota_wait_s)}) {
+              project.finished == 0 ? "none" : time_text(project.avg_jct_s),
+              whole_text(project.gpu_hours), whole_text(project.over_quota_gpu_hours),
+              thousands_text(project.pauses), time_text(project.longest_in_quota_wait_s)}) {
             content += "<td>" + text + "</td>";
         }
         content += "</tr>\n";
@@ -166,14 +169,13 @@ std::string column_meanings(bool has_projects) {
     std::string html =
         "<dl>\n"
         "<dt>Completion time</dt><dd>from the submission of a job to its end</dd>\n"
-        "<dt>Queue time</dt><dd>the part of the completion time in which the job holds no "
-        "GPUs</dd>\n"
+        "<dt>Wait</dt><dd>the part of the completion time in which the job holds no GPUs</dd>\n"
         "<dt>Makespan</dt><dd>from the first submission to the last end</dd>\n"
-        "<dt>Preemptions</dt><dd>how often a running job is paused for another one: it saves, "
-        "stops "
-        "and requeues by itself</dd>\n"
+        "<dt>Pauses</dt><dd>how often a running job has to leave its GPUs: it saves, stops, and "
+        "waits or moves to other GPUs at once</dd>\n"
+        "<dt>Moves</dt><dd>the pauses of those that move, so that another job has room</dd>\n"
         "<dt>GPU utilization</dt><dd>useful work, as part of all GPUs over the makespan</dd>\n"
-        "<dt>Idle while jobs wait</dt><dd>GPU time that is free although jobs are pending, likewise"
+        "<dt>Idle while jobs wait</dt><dd>GPU time that is free although jobs wait, likewise"
         "</dd>\n"
         "<dt>Finish-time fairness</dt><dd>completion time, divided by the run time of the job "
         "alone "

@@ -57,7 +57,8 @@ TEST_CASE("JSON: a list with one object for each policy, figures by name") {
     CHECK(figure("max_jct_s") == "20");
     CHECK(figure("makespan_s") == "20");
     CHECK(figure("avg_queue_s") == "5");
-    CHECK(figure("preemptions") == "0");
+    CHECK(figure("pauses") == "0");
+    CHECK(figure("moves") == "0");
     CHECK(figure("utilization") == "1");
     CHECK(figure("rho_mean") == "0.916667");
     CHECK(figure("rho_max") == "1.333333");
@@ -90,7 +91,7 @@ TEST_CASE("the page can be read aloud: tables have headers, pictures say what th
     has("<html lang=\"en\">");
     has("<th scope=\"row\">age</th>");
     has("scope=\"colgroup\" colspan=\"4\">Completion time</th>");
-    has("scope=\"rowgroup\" colspan=\"13\">reference: not what the server runs</th>");
+    has("scope=\"rowgroup\" colspan=\"14\">reference: not what the server runs</th>");
     has("age: half of the jobs within 15s, 95% within 20s");
     has("age: 100% in use on average");
     has("age: 1 job on average, 1 at most");
@@ -105,6 +106,32 @@ TEST_CASE("the page can be read aloud: tables have headers, pictures say what th
         ++pictures;
     }
     CHECK(pictures == 3 * 3 + 2);  // a chart and two keys, thrice; a picture for each run
+}
+
+TEST_CASE("the page has one word for a thing: pauses and waits, as the table and the documents") {
+    std::string page = html_report(experiment(), runs(), "t");
+    for (const char* foreign : {"preempt", "Preempt", "requeue", "pending", "Pending", "ueue",
+                                "cluster", "Cluster", "evict"}) {
+        INFO(foreign);
+        CHECK(page.find(foreign) == std::string::npos);
+    }
+    CHECK(page.find("<dt>Pauses</dt>") != std::string::npos);
+}
+
+TEST_CASE("where no job finished the page says so, and tells no times") {
+    const Trace wide{{base::at_ms(0), std::chrono::seconds(10), 2, "", "", ""}};
+    const Experiment stuck{wide, {1, 1}, Placement::Count};
+    const auto order = reference::order_named("fifo", {.gpus = 1, .sizes = {}});
+    Run run{.policy = "fifo", .replay = replay(stuck, **order), .metrics = {}};
+    run.metrics = measure(stuck, run.replay);
+    const std::string page = html_report(stuck, std::vector<Run>{run, run}, "t");
+    CHECK(page.find("No job finished.") != std::string::npos);
+    CHECK(page.find("<td class=\"first\">none</td>") != std::string::npos);
+    for (const char* time : {"0s", "1s.", "<strong>", "<figure>"}) {
+        const std::string_view body = std::string_view(page).substr(page.find("<p>1 job on"));
+        INFO(time);
+        CHECK(body.substr(0, body.find("<details>")).find(time) == std::string::npos);
+    }
 }
 
 TEST_CASE("of several policies of a server the best of a column is strong, references never") {

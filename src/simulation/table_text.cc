@@ -11,12 +11,6 @@ constexpr std::string_view kUtf16Marks[] = {"\xff\xfe", "\xfe\xff"};
 constexpr std::string_view kSeparators = ",;\t|";
 constexpr std::string_view kBlanks = " \t";
 
-std::string_view trimmed(std::string_view text) {
-    const std::size_t begin = text.find_first_not_of(kBlanks);
-    if (begin == std::string_view::npos) return {};
-    return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
 // The first of the most frequent outside quotes.
 char separator_of(std::string_view header) {
     std::ptrdiff_t most = 0;
@@ -36,6 +30,12 @@ char separator_of(std::string_view header) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t begin = text.find_first_not_of(kBlanks);
+    if (begin == std::string_view::npos) return {};
+    return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
+}
 
 TableText::TableText(std::string_view text) : rest_(text) {
     if (rest_.starts_with(kUtf8Mark)) rest_.remove_prefix(kUtf8Mark.size());

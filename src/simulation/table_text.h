@@ -46,4 +46,7 @@ class TableText {
     int lines_read_ = 0;
 };
 
+// Without blanks and tabs at both ends.
+std::string_view trimmed(std::string_view text);
+
 }  // namespace berth::simulation

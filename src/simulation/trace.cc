@@ -49,30 +49,34 @@ class RowReader {
     RowReader(TraceColumns columns, TraceColumns::Row header)
         : columns_(std::move(columns)), profiles_(lowered(header)) {}
 
-    // Nothing, counted in `left_out`, when the row is no job. Errors: Invalid, without the place.
-    base::Result<std::optional<TraceJob>> read(TraceColumns::Row row, LeftOut& left_out) const {
+    // Nothing, counted in `parsed`, when the row is no job. Errors: Invalid, without the place.
+    base::Result<std::optional<TraceJob>> read(TraceColumns::Row row, ParsedTrace& parsed) const {
+        LeftOut& left_out = parsed.left_out;
+        const std::string found = "found " + std::to_string(row.size()) + " cells, ";
         if (columns_.is_cut(row)) {
-            return base::invalid("found " + std::to_string(row.size()) +
-                                 " cells, fewer than the line of column names; is it cut off?");
+            return base::invalid(found + "fewer than the line of column names; is it cut off?");
+        }
+        if (row.size() > columns_.count()) {
+            return base::invalid(found + "more than the " + std::to_string(columns_.count()) +
+                                 " names of columns; does a cell hold the separator?");
         }
         if (columns_.is_step(row)) return left_out_as(left_out.steps);
         TraceJob job;
         const std::string_view asked = columns_.cell(row, TraceField::Gpus);
         if (asked.empty()) return left_out_as(left_out.without_gpus);
         const auto gpus = gpus_of(asked);
-        const bool is_part = gpus && *gpus < base::kWholeGpu && gpus->value > 0;
-        if (!gpus || (!is_part && gpus->value % kMilliPerGpu != 0)) {
-            return wrong(row, TraceField::Gpus, kGpuForms);
-        }
+        if (!gpus) return wrong(row, TraceField::Gpus, kGpuForms);
+        const std::int64_t milli = gpus->amount.value;
+        const bool is_part = milli > 0 && milli < kMilliPerGpu;
         const std::string_view took = columns_.cell(row, TraceField::Duration);
         const auto work = took.empty() ? 0 : duration_of(took, columns_.unit());
-        if (!work) return wrong(row, TraceField::Duration, kDurationForms);
+        if (!work) return wrong(row, TraceField::Duration, duration_forms(columns_.unit()));
         const auto at = moment_of(columns_.cell(row, TraceField::Submit), columns_.unit());
-        if (!at) return wrong(row, TraceField::Submit, kMomentForms);
+        if (!at) return wrong(row, TraceField::Submit, moment_forms(columns_.unit()));
         job.submitted = base::at_ms(*at);
         job.work = Duration{*work};
-        job.gpus = is_part ? 1 : static_cast<std::int32_t>(gpus->value / kMilliPerGpu);
-        if (is_part) job.share = *gpus;
+        job.gpus = is_part ? 1 : static_cast<std::int32_t>(milli / kMilliPerGpu);
+        if (is_part) job.share = gpus->amount;
         job.project = as_name(columns_.cell(row, TraceField::Project));
         job.user = as_name(columns_.cell(row, TraceField::User));
         job.name = as_name(columns_.cell(row, TraceField::Name));
@@ -87,6 +91,7 @@ class RowReader {
         job.profile = profile;
         if (job.gpus == 0) return left_out_as(left_out.without_gpus);
         if (job.work.count() == 0) return left_out_as(left_out.without_duration);
+        if (gpus->is_rounded) ++parsed.rounded;
         return job;
     }
 
@@ -129,6 +134,13 @@ std::string LeftOut::text() const {
     return std::to_string(rows()) + (rows() == 1 ? " row" : " rows") + " left out: " + text;
 }
 
+std::string ParsedTrace::note() const {
+    const std::string text = left_out.text();
+    if (rounded == 0) return text;
+    return text + (text.empty() ? "" : "; ") + std::to_string(rounded) +
+           (rounded == 1 ? " part of a GPU" : " parts of GPUs") + " rounded to thousandths";
+}
+
 base::Result<ParsedTrace> parse_trace(std::string_view text, const TraceFile& file) {
     TableText table(text);
     std::optional<RowReader> reader;
@@ -146,7 +158,7 @@ base::Result<ParsedTrace> parse_trace(std::string_view text, const TraceFile& fi
             reader.emplace(*columns, table.cells());
             continue;
         }
-        auto job = reader->read(table.cells(), parsed.left_out);
+        auto job = reader->read(table.cells(), parsed);
         if (!job) return failed(job.error());
         if (*job) parsed.jobs.push_back(std::move(**job));
     }

@@ -65,6 +65,10 @@ struct LeftOut {
 struct ParsedTrace {
     Trace jobs;
     LeftOut left_out;
+    std::int64_t rounded = 0;  // jobs whose part of a GPU was no whole number of thousandths
+
+    // What is not as the file has it, for people; empty when nothing is.
+    std::string note() const;
 };
 
 // Errors: Invalid, or NotFound when it lacks a column; "FILE:LINE: what was found and wanted".

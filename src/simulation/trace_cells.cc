@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/trace_cells.h"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
@@ -12,6 +13,7 @@ constexpr double kMomentMax = 1e11;  // seconds: those of the year 5138; beyond 
 constexpr double kDurationMax = 1e9;  // seconds
 constexpr double kTraceGpusMax = 1e6;
 constexpr std::int64_t kMsPerSecond = 1000;
+constexpr int kZoneMaxMinutes = 14 * 60;  // no clock on Earth is further from UTC
 
 std::optional<double> number(std::string_view text) {
     double value = 0;
@@ -79,7 +81,8 @@ std::optional<std::int64_t> take_zone(std::string_view& text) {
     if (!hours) return std::nullopt;
     take(text, ':');
     const auto minutes = text.empty() ? std::optional(0) : take_digits(text, 2);
-    if (!minutes) return std::nullopt;
+    if (!minutes || *minutes > 59) return std::nullopt;
+    if (*hours * 60 + *minutes > kZoneMaxMinutes) return std::nullopt;
     return sign * (*hours * 60 + *minutes) * 60 * kMsPerSecond;
 }
 
@@ -130,45 +133,95 @@ std::optional<std::int64_t> clock_ms(std::string_view text) {
     }
 }
 
-// One of Slurm's resources: how many GPUs it is, when it is GPUs at all.
+bool is_letter(char byte) { return byte >= 'a' && byte <= 'z'; }  // in lower case
+
+// "a100", "nvidia_a100_3g.20gb", "2080"
+bool is_model(std::string_view text) {
+    return !text.empty() && std::ranges::all_of(text, [](char byte) {
+        return is_letter(byte) || (byte >= '0' && byte <= '9') ||
+               std::string_view("-_.").find(byte) != std::string_view::npos;
+    });
+}
+
+// Of Slurm's resources those that are no GPUs; "license/name" and the like by their class.
+bool is_other_resource(std::string_view name) {
+    constexpr std::string_view kOthers[] = {"cpu",     "mem",         "node", "billing", "energy",
+                                            "vmem",    "pages",       "fs",   "bb",      "ic",
+                                            "license", "craynetwork", "mic",  "shard"};
+    return std::ranges::count(kOthers, name.substr(0, name.find('/'))) > 0;
+}
+
+// One of a list of resources; 0 GPUs where it is none.
 struct Resource {
     double gpus = 0;
     bool has_model = false;
 };
 
-std::optional<Resource> gpus_of_resource(std::string_view text) {
-    if (text.starts_with("gres/") || text.starts_with("gres:")) text.remove_prefix(5);
-    constexpr std::string_view kGpu = "gpu";
-    if (!text.starts_with(kGpu)) return std::nullopt;
-    text.remove_prefix(kGpu.size());
-    if (const std::size_t places = text.find('('); places != std::string_view::npos) {
-        text = text.substr(0, places);  // "(S:0-1)": which sockets
+std::optional<Resource> resource_of(std::string_view text) {
+    const bool is_gres = text.starts_with("gres/") || text.starts_with("gres:");
+    if (is_gres) text.remove_prefix(std::string_view("gres/").size());
+    text = text.substr(0, text.find('('));  // "(S:0-1)": which sockets
+    const std::size_t end = std::min(text.find_first_of("=:"), text.size());
+    const std::string_view name = text.substr(0, end);
+    const bool is_gpu = name == "gpu" || name == "gpus";
+    if (!is_gpu) {
+        return is_gres || is_other_resource(name) ? std::optional(Resource{0, true}) : std::nullopt;
     }
-    if (text.empty()) return Resource{1, false};
-    const std::size_t last = text.find_last_of("=:");
-    if (text.find_first_of("=:") != 0) return std::nullopt;
-    const auto count = number(text.substr(last + 1));
-    if (!count) return text.front() == ':' ? std::optional(Resource{1, true}) : std::nullopt;
-    return Resource{*count, last > 0};
+    const std::string_view rest = text.substr(end);
+    if (rest.empty()) return Resource{1, false};
+    const std::size_t last = rest.find_last_of("=:");
+    const std::string_view behind = rest.substr(last + 1);
+    const auto count = number(behind);
+    if (last == 0 && count) return Resource{*count, false};
+    if (rest.front() != ':') return std::nullopt;
+    if (last == 0 && is_model(behind) && is_letter(behind.front())) return Resource{1, true};
+    if (!count || !is_model(rest.substr(1, last - 1))) return std::nullopt;
+    return Resource{*count, true};
 }
 
 // "gres/gpu" counts all, where it is said; else the sum over the models.
 std::optional<double> gpus_of_resources(std::string_view text) {
-    if (text.find_first_of("=:") == std::string_view::npos && text != "gpu") return std::nullopt;
+    if (text.empty()) return std::nullopt;
     std::optional<double> all;
     double by_model = 0;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(','), text.size());
-        if (const auto found = gpus_of_resource(text.substr(0, end))) {
-            if (found->has_model) by_model += found->gpus;
-            if (!found->has_model) all = found->gpus;
-        }
+        const auto found = resource_of(text.substr(0, end));
+        if (!found) return std::nullopt;
+        if (found->has_model) by_model += found->gpus;
+        if (!found->has_model) all = found->gpus;
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return all ? *all : by_model;
 }
 
+// "h100:2", as `berth submit -g` takes it; "02:03" is a time.
+std::optional<double> gpus_of_model(std::string_view text) {
+    const std::size_t colon = std::min(text.find(':'), text.size());
+    const std::string_view model = text.substr(0, colon);
+    if (!is_model(model) || std::ranges::none_of(model, is_letter)) return std::nullopt;
+    if (model == "gpu" || model == "gpus" || is_other_resource(model)) return std::nullopt;
+    return number(text.substr(std::min(colon + 1, text.size())));
+}
+
+// "seconds (at most 1000000000)"
+std::string unit_text(TraceUnit unit, const char* bound, double seconds_max) {
+    const bool is_ms = unit == TraceUnit::Milliseconds;
+    return std::string(is_ms ? "milliseconds (" : "seconds (") + bound + " " +
+           std::to_string(std::llround(seconds_max * (is_ms ? kMsPerSecond : 1))) + ")";
+}
+
 }  // namespace
+
+std::string moment_forms(TraceUnit unit) {
+    return unit_text(unit, "below", kMomentMax) +
+           ", or a date such as 2024-05-01 or 2024-05-01T12:30:00Z";
+}
+
+std::string duration_forms(TraceUnit unit) {
+    return unit_text(unit, "at most", kDurationMax) +
+           ", or a time such as 02:03:04, 1-02:03:04 or 1h30m";
+}
 
 std::optional<std::int64_t> moment_of(std::string_view text, TraceUnit unit) {
     const auto value = number(text);
@@ -196,12 +249,25 @@ std::optional<std::int64_t> duration_of(std::string_view text, TraceUnit unit) {
     return found && *found <= kMsMax ? found : std::nullopt;
 }
 
-std::optional<base::MilliGpu> gpus_of(std::string_view text) {
-    auto gpus = number(text);
-    if (!gpus) gpus = gpus_of_resources(text);
+std::optional<GpusAsked> gpus_of(std::string_view text) {
+    const std::string lowered = lower(text);
+    auto gpus = number(lowered);
+    if (!gpus) gpus = gpus_of_model(lowered);
+    if (!gpus) gpus = gpus_of_resources(lowered);
     if (!gpus || *gpus > kTraceGpusMax) return std::nullopt;
-    const std::int64_t milli = std::llround(*gpus * 1000);
-    return base::MilliGpu{milli == 0 && *gpus > 0 ? 1 : milli};
+    if (*gpus > 1 && *gpus != std::floor(*gpus)) return std::nullopt;
+    constexpr double kNoise = 1e-6;  // of a double that was written in decimals
+    const double exact = *gpus * 1000;
+    const std::int64_t milli = exact > 0 ? std::max(std::llround(exact), 1LL) : 0;
+    return GpusAsked{base::MilliGpu{milli}, std::abs(static_cast<double>(milli) - exact) > kNoise};
+}
+
+std::string lower(std::string_view text) {
+    std::string made(text);
+    for (char& letter : made) {
+        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+    }
+    return made;
 }
 
 }  // namespace berth::simulation

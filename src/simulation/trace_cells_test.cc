@@ -19,7 +19,7 @@ std::int64_t duration(std::string_view text, TraceUnit unit = TraceUnit::Seconds
 }
 std::int64_t milli_gpus(std::string_view text) {
     const auto gpus = gpus_of(text);
-    return gpus ? gpus->value : kNone;
+    return gpus ? gpus->amount.value : kNone;
 }
 
 }  // namespace
@@ -37,11 +37,13 @@ TEST_CASE("a moment is seconds, or a date of ISO 8601 with or without time and z
     CHECK(moment("2024-05-01T10:00:00+02:00") == kMay + 8 * kHourMs);
     CHECK(moment("2024-05-01T10:00:00 -0530") == kMay + 15 * kHourMs + kHourMs / 2);
     CHECK(moment("2024-05-01T10:00:00+02") == kMay + 8 * kHourMs);
+    CHECK(moment("2024-05-01T14:00:00+14:00") == kMay);
     CHECK(moment("2024-02-29") > 0);
     for (const std::string_view wrong :
          {"", "-5", "inf", "2023-02-29", "2024-5-1", "2024-05-01T", "2024-05-01T10",
           "2024-05-01T25:00", "2024-05-01T10:61", "2024-05-01T10:00:00X", "2024-05-01T10:00:00+2",
-          "2024-05-01T10:00:00.", "2024/05/01", "100000000000"}) {
+          "2024-05-01T10:00:00.", "2024-05-01T10:00:00+99:00", "2024-05-01T10:00:00+14:01",
+          "2024-05-01T10:00:00+02:60", "2024/05/01", "100000000000"}) {
         INFO(wrong);
         CHECK(moment(wrong) == kNone);
     }
@@ -71,6 +73,7 @@ TEST_CASE("GPUs are a number, or what Slurm lists of them") {
     CHECK(milli_gpus("0.5") == 500);
     CHECK(milli_gpus("0.3333333") == 333);
     CHECK(milli_gpus("0.0001") == 1);
+    CHECK(milli_gpus("0.9999") == 1000);
     CHECK(milli_gpus("0") == 0);
     CHECK(milli_gpus("gres/gpu=4") == 4000);
     CHECK(milli_gpus("billing=8,cpu=8,gres/gpu=2,mem=4G,node=1") == 2000);
@@ -81,12 +84,39 @@ TEST_CASE("GPUs are a number, or what Slurm lists of them") {
     CHECK(milli_gpus("gres:gpu:2") == 2000);
     CHECK(milli_gpus("gpu:a100") == 1000);
     CHECK(milli_gpus("gpu") == 1000);
+    CHECK(milli_gpus("gpu:2080:4") == 4000);
+    CHECK(milli_gpus("gres/gpu=0") == 0);
+    CHECK(milli_gpus("gpu:2,craynetwork:1") == 2000);
+    CHECK(milli_gpus("GRES/GPU=2") == 2000);
+    CHECK(milli_gpus("CPU=8,GRES/GPU:A100=2") == 2000);
+    CHECK(milli_gpus("GPU=4") == 4000);
+    CHECK(milli_gpus("gpus=4") == 4000);
+    // As `berth submit -g` takes it.
+    CHECK(milli_gpus("H100:2") == 2000);
+    CHECK(milli_gpus("h100:0.5") == 500);
     // GPUs are not their memory, and a job of processors has none.
     CHECK(milli_gpus("cpu=8,gres/gpumem=40G,gres/gpuutil=90") == 0);
-    CHECK(milli_gpus("cpu=8,mem=4G") == 0);
-    for (const std::string_view wrong : {"", "x", "-1", "1e7", "two"}) {
+    CHECK(milli_gpus("cpu=8,mem=4G,license/abaqus=1,gres/shard=4") == 0);
+    CHECK(milli_gpus("craynetwork:1") == 0);
+    for (const std::string_view wrong :
+         {"",      "x",        "-1",         "1e7",          "two",
+          "1.5",   "4.0001",   "gres/gpu=x", "gres/gpu=-1",  "gpu=a100",
+          "gpu=",  "gpu:",     "gpu:a100:x", "gpu:-1",       "gres/gpu=1=2",
+          "H100:", "H100:two", "H100=2",     "02:03",        "H100:12G",
+          "12G",   "4..16",    "foo=bar",    "H100:2,cpu=8", "gres/gpu=2,a100=4"}) {
         INFO(wrong);
         CHECK(milli_gpus(wrong) == kNone);
+    }
+}
+
+TEST_CASE("a part of a GPU that is no whole number of thousandths is rounded, and said to be") {
+    for (const std::string_view exact : {"0.57", "0.001", "0.999", "1", "4", "0", "0.29"}) {
+        INFO(exact);
+        CHECK_FALSE(gpus_of(exact)->is_rounded);
+    }
+    for (const std::string_view rounded : {"0.3333333", "0.0001", "0.9999"}) {
+        INFO(rounded);
+        CHECK(gpus_of(rounded)->is_rounded);
     }
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "simulation/table_text.h"
+
 namespace berth::simulation {
 namespace {
 
@@ -140,14 +142,6 @@ std::string complaint(TraceColumns::Row titles, Header header, const Format& for
 
 }  // namespace
 
-std::string lower(std::string_view text) {
-    std::string made(text);
-    for (char& letter : made) {
-        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    }
-    return made;
-}
-
 std::span<const std::string_view> trace_formats() { return kFormatNames; }
 
 std::string trace_formats_text() {
@@ -163,11 +157,11 @@ base::Result<OwnColumns> parse_columns(std::string_view text) {
     OwnColumns own;
     while (!text.empty()) {
         const std::size_t end = std::min(text.find(','), text.size());
-        const std::string_view part = text.substr(0, end);
-        const std::size_t equals = part.find('=');
-        const auto field = std::ranges::find(kTraceFields, lower(part.substr(0, equals)));
-        if (equals == std::string_view::npos || equals + 1 == part.size() ||
-            field == kTraceFields.end()) {
+        const std::string_view part = trimmed(text.substr(0, end));
+        const std::size_t equals = std::min(part.find('='), part.size());
+        const auto field = std::ranges::find(kTraceFields, lower(trimmed(part.substr(0, equals))));
+        const std::string_view column = trimmed(part.substr(std::min(equals + 1, part.size())));
+        if (column.empty() || field == kTraceFields.end()) {
             std::string known;
             for (const std::string_view one : kTraceFields) known += " " + std::string(one);
             return base::invalid("found " + quoted_name(part) +
@@ -177,7 +171,7 @@ base::Result<OwnColumns> parse_columns(std::string_view text) {
         if (!name.empty()) {
             return base::invalid("found \"" + std::string(*field) + "\" twice, wanted it once");
         }
-        name = lower(part.substr(equals + 1));
+        name = column;
         text.remove_prefix(std::min(end + 1, text.size()));
     }
     return own;
@@ -203,7 +197,13 @@ base::Result<TraceColumns> TraceColumns::of(Row header, std::string_view format_
                                   std::string(kTraceFields[field]) + "); found " + list_of(header));
         }
     }
+    columns.count_ = header.size();
     columns.step_place_ = place_of(names, kStepColumn);
+    for (const auto& place : columns.places_) {
+        if (!place || std::ranges::count(names, names[*place]) == 1) continue;
+        return base::invalid("found column " + quoted_name(header[*place]) +
+                             " twice, wanted it once");
+    }
     return columns;
 }
 

@@ -30,10 +30,11 @@ inline constexpr std::array<std::string_view, 9> kTraceFields{
     "submit", "duration", "gpus", "project", "user", "name", "command", "kind", "pool"};
 inline constexpr std::size_t kFieldsNeeded = 3;
 
-// A user's own names of columns, by field, in lower case; empty = those of the format.
+// A user's own names of columns, by field, as typed; empty = those of the format.
 using OwnColumns = std::array<std::string, kTraceFields.size()>;
 
-// "submit=Start Time,gpus=n,duration=sec". Errors: Invalid, what is wrong.
+// "submit=Start Time, gpus=n, duration=sec"; blanks around a name are none of it. Errors: Invalid,
+// what is wrong.
 base::Result<OwnColumns> parse_columns(std::string_view text);
 
 // Their names, "tiresias", "muri" ...; what --format takes.
@@ -46,7 +47,8 @@ class TraceColumns {
     using Row = std::span<const std::string_view>;
 
     // `format` empty: told by the header. Errors: NotFound, with the columns that are missing,
-    // those found and those of the formats; without the place.
+    // those found and those of the formats; Invalid, one that is used is there twice; without the
+    // place.
     static base::Result<TraceColumns> of(Row header, std::string_view format,
                                          const OwnColumns& own);
 
@@ -54,6 +56,8 @@ class TraceColumns {
     bool has(TraceField field) const { return places_[index(field)].has_value(); }
     // Empty where the trace has no such column, or the row ends before it.
     std::string_view cell(Row row, TraceField field) const;
+    // Of the header.
+    std::size_t count() const { return count_; }
     // Whether the row ends before a column that it must have.
     bool is_cut(Row row) const;
     // As the header spells it.
@@ -65,12 +69,10 @@ class TraceColumns {
     static std::size_t index(TraceField field) { return static_cast<std::size_t>(field); }
 
     TraceUnit unit_ = TraceUnit::Seconds;
+    std::size_t count_ = 0;
     std::array<std::optional<std::size_t>, kTraceFields.size()> places_;
     std::array<std::string, kTraceFields.size()> titles_;
     std::optional<std::size_t> step_place_;
 };
-
-// In lower case, ASCII.
-std::string lower(std::string_view text);
 
 }  // namespace berth::simulation

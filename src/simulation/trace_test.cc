@@ -141,8 +141,10 @@ TEST_CASE("a user's own columns are named by --columns, in any case") {
               .starts_with("t.csv:1: missing column \"t\" (duration), \"n\" (gpus); found "
                            "\"Begin\", \"GPU count\", "
                            "\"Run time\", \"Team\"; formats, in any case: muri ("));
-    CHECK(error_of(slurm, "", "pool=queue") ==
-          "t.csv:1: missing column \"queue\" (pool); found \"Submit\", \"Elapsed\", \"AllocTRES\", "
+    CHECK(parse(slurm, "", "pool = Partition , submit= Submit")[0].pool == "a100");
+    CHECK(error_of(text, "", "gpus=Foo").find("\"Foo\" (gpus)") != std::string::npos);
+    CHECK(error_of(slurm, "", "pool=Queue") ==
+          "t.csv:1: missing column \"Queue\" (pool); found \"Submit\", \"Elapsed\", \"AllocTRES\", "
           "\"Partition\"");
     CHECK(
         parse_columns("gpu=x").error().message ==
@@ -197,11 +199,20 @@ TEST_CASE("a quoted cell may hold separators, quotes and line ends; errors count
     const std::string header = "submit_s,duration_s,gpus,name\n";
     CHECK(error_of(header + "0,1,1,\"a\nb\"\n0,1,x,c\n") ==
           "t.csv:4: column \"gpus\": found \"x\", wanted whole GPUs such as 4, a part of one such "
-          "as 0.5, or gres/gpu=4");
+          "as 0.5, H100:2 or gres/gpu=4; at most 1000000");
     CHECK(error_of(header + "0,1,1,\"a\n") ==
           "t.csv:2: found a quote that is never closed, wanted \" at its end");
     CHECK(error_of(header + "0,1,1,\"a\"b\n") ==
           "t.csv:2: found \"b\" behind a closing quote, wanted a separator");
+}
+
+TEST_CASE("parts of GPUs that were rounded are counted, of jobs alone") {
+    const std::string header = "submit_s,duration_s,gpus\n";
+    CHECK(parse_all(header + "0,1,0.3333\n0,0,0.3333\n0,1,0.5\n").note() ==
+          "1 row left out: 1 without duration; 1 part of a GPU rounded to thousandths");
+    CHECK(parse_all(header + "0,1,0.9999\n0,1,0.0001\n").note() ==
+          "2 parts of GPUs rounded to thousandths");
+    CHECK(parse_all(header + "0,1,0.125\n").note().empty());
 }
 
 TEST_CASE("less than a GPU is a part of one, more is whole GPUs") {
@@ -213,8 +224,7 @@ TEST_CASE("less than a GPU is a part of one, more is whole GPUs") {
     CHECK(trace[2].amount() == base::MilliGpu{1});
     CHECK(error_of("submit_s,duration_s,gpus\n0,1,1.5\n") ==
           "t.csv:2: column \"gpus\": found \"1.5\", wanted whole GPUs such as 4, a part of one "
-          "such as "
-          "0.5, or gres/gpu=4");
+          "such as 0.5, H100:2 or gres/gpu=4; at most 1000000");
 }
 
 TEST_CASE("a name of a trace becomes one that can stand in a table") {
@@ -246,20 +256,31 @@ TEST_CASE("an error says the line, the column, what was found and what is wanted
     CHECK(error_of("Submit Elapsed AllocTRES\n")
               .find("no comma, semicolon, tab or \"|\" between names") != std::string::npos);
     const std::string header = "submit_s,duration_s,GPUs\n";
-    CHECK(
-        error_of(header + "1,2,1\n1,x,1\n") ==
-        "t.csv:3: column \"duration_s\": found \"x\", wanted seconds, or a time such as 02:03:04, "
-        "1-02:03:04 or 1h30m");
+    CHECK(error_of(header + "1,2,1\n1,x,1\n") ==
+          "t.csv:3: column \"duration_s\": found \"x\", wanted seconds (at most 1000000000), or a "
+          "time such as 02:03:04, 1-02:03:04 or 1h30m");
+    const std::string muri = "submit_time,duration,num_gpu,batch_size\n";
+    CHECK(error_of(muri + "1e14,1,1,1\n").find("wanted milliseconds (below 100000000000000), or") !=
+          std::string::npos);
+    CHECK(error_of(muri + "1,1e13,1,1\n").find("wanted milliseconds (at most 1000000000000), or") !=
+          std::string::npos);
     for (const std::string_view moment : {"-1", "nan", "yesterday", "2024-13-01", "1e11", ""}) {
         CHECK(error_of(header + std::string(moment) + ",2,1\n") ==
               "t.csv:2: column \"submit_s\": found \"" + std::string(moment) +
-                  "\", wanted seconds, or a date such as 2024-05-01 or 2024-05-01T12:30:00Z");
+                  "\", wanted seconds (below 100000000000), or a date such as 2024-05-01 or "
+                  "2024-05-01T12:30:00Z");
     }
     CHECK(error_of(header + "1,2,-1\n") ==
           "t.csv:2: column \"GPUs\": found \"-1\", wanted whole GPUs such as 4, a part of one such "
-          "as 0.5, or gres/gpu=4");
+          "as 0.5, H100:2 or gres/gpu=4; at most 1000000");
     CHECK(error_of(header + "1,2\n") ==
           "t.csv:2: found 2 cells, fewer than the line of column names; is it cut off?");
+    CHECK(error_of(header + "1,2,1,4\n") ==
+          "t.csv:2: found 4 cells, more than the 3 names of columns; does a cell hold the "
+          "separator?");
+    CHECK(error_of("submit_s,duration_s,gpus,GPUs\n0,1,1,2\n") ==
+          "t.csv:1: found column \"gpus\" twice, wanted it once");
+    CHECK(parse("submit_s,duration_s,gpus,x,x\n0,1,1,2,3\n").size() == 1);
     CHECK(error_of("submit_s,duration_s,gpus,kind\n0,1,1,bild\n") ==
           "t.csv:2: column \"kind\": found \"bild\", wanted build, train or inference");
 }

@@ -26,7 +26,7 @@ class Simulating(ServerCase):
             self.assertEqual((fifo["policy"], fifo["jobs"], fifo["finished"]), ("fifo", 3, 3))
             self.assertAlmostEqual(fifo["avg_jct_s"], (100 + 109 + 118) / 3, places=5)
             self.assertAlmostEqual(fjf["avg_jct_s"], (100 + 109 + 10) / 3, places=5)
-            self.assertEqual(fjf["preemptions"], 0)
+            self.assertEqual(fjf["pauses"], 0)
             self.assertRegex(simulate().stdout, r"(?m)^POLICY +AVG JCT.*\nfifo\* +1m49s ")
             self.assertIn("\n* reference, not what the server runs\n", simulate().stdout)
             age, fifo, _ = json.loads(simulate("--policy", "age", "--json").stdout)
@@ -37,7 +37,8 @@ class Simulating(ServerCase):
             self.assertTrue(page.startswith("<!doctype html>"))
             self.assertNotRegex(page, r"<script|https?://|@import")
             unfinished = simulate("--json", nodes="1x2", code=1)
-            self.assertIn("fifo: 1 of 3 jobs did not finish", unfinished.stderr)
+            self.assertIn("fifo: 1 of 3 jobs did not finish; the widest asks 4 GPUs, there are 2\n",
+                          unfinished.stderr)
             self.assertEqual(json.loads(unfinished.stdout)[0]["finished"], 2)
             self.assertIn("wanted NODESxGPUS", simulate(nodes="8", code=124).stderr)
             self.assertIn("each model named", simulate(nodes="1x4,1xk80:4,2x4", code=124).stderr)
@@ -45,6 +46,10 @@ class Simulating(ServerCase):
             self.assertIn("none of: fifo", simulate("--reference", "x", code=124).stderr)
             self.assertIn("none of learned", simulate("--policy", "x", code=124).stderr)
             self.assertIn("behind --reference", simulate("--policy", "srsf", code=124).stderr)
+            for none in ("", ","):
+                self.assertIn("none of: fifo", simulate("--reference", none, code=124).stderr)
+                self.assertIn("none of learned", simulate("--policy", none, code=124).stderr)
+                self.assertIn("wanted NODESxGPUS", simulate(nodes=none, code=124).stderr)
             self.assertIn("alone", simulate("--policy", "age", "--packing", "muri",
                                             code=124).stderr)
             self.assertIn("--save-time", simulate("--save-time", "1s", code=124).stderr)
@@ -85,6 +90,11 @@ class Simulating(ServerCase):
             self.assertIn("--reference: job 2, submitted at 0s, asks 0.5 GPUs, and these orders "
                           "hand out whole GPUs only",
                           simulate("--columns", columns, "--reference", "fifo", code=2).stderr)
+            trace.write_text("submit_s,duration_s,gpus\n0,10,8\n")
+            none = self.server.berth("simulate", "--trace", str(trace), "--nodes", "1x4",
+                                     check=False)
+            self.assertRegex(none.stdout, r"(?m)^learned( +-){5} +0( +-){2}$")
+            trace.write_text("Begin,GPU count,Run time\n0,1.0,10\n")
             self.assertIn("wanted FIELD=COLUMN", simulate("--columns", "x=y", code=124).stderr)
             self.assertIn("found no column of projects", simulate(
                 "--columns", "submit=begin,gpus=gpu count,duration=run time", "--project", "a",
@@ -147,6 +157,30 @@ class Simulating(ServerCase):
             self.assertIn('unknown setting "speed"', simulate("--policy", "learned:speed=1",
                                                               code=124).stderr)
             self.assertIn("more than its grace of 1m", simulate("--save-time", "2m", code=2).stderr)
+            note = "under each policy by an order of their own: "
+            self.assertNotIn(note, simulate().stdout)
+            self.assertIsNone(policies[0]["projects"][0]["own_order"])
+            lab = (path / "lab.yaml").read_text()
+            (path / "lab.yaml").write_text(lab.replace("{name: a,", "{name: a, job_order: age,"))
+            self.assertIn(f"\n{note}a age\n", simulate("--policy", "learned,levels").stdout)
+            self.assertIn("order of their own: a age.", simulate("-o", "html").stdout)
+            a, b = json.loads(simulate("--json").stdout)[0]["projects"]
+            self.assertEqual((a["own_order"], b["own_order"]), ("age", None))
+            (path / "lab.yaml").write_text(lab + "policy: {moves: 0, order.hysteresis: 16}\n")
+            refused = simulate(code=2).stderr
+            self.assertIn('"profile" and "policy" say nothing here', refused)
+            self.assertIn("--policy learned:moves=0:order.hysteresis=16", refused)
+            simulate("--policy", "learned:moves=0:order.hysteresis=16", code=2)
+            (path / "lab.yaml").write_text(lab + "profile: classic\n")
+            self.assertIn("--policy classic,", simulate(code=2).stderr)
+            (path / "lab.yaml").write_text(lab)
+            simulate("--policy", "learned:moves=0:order.hysteresis=16")
+            (path / "lab.yaml").write_text(
+                lab.replace("b, quota: 1", "b, quota: 1, kind: fixed"))
+            (path / "trace.csv").write_text("submit_s,duration_s,gpus,project\n0,1,2,a\n0,1,1,b\n")
+            self.assertIn("1 of 2 jobs did not finish; job 1, submitted at 0s: ",
+                          simulate(code=1).stderr)
+            (path / "lab.yaml").write_text(lab)
             (path / "trace.csv").write_text("submit_s,duration_s,gpus,project\n0,1,1,c\n")
             self.assertIn('project "c" is not in the cluster', simulate(code=2).stderr)
             (path / "trace.csv").write_text("submit_s,duration_s,gpus,kind\n0,1,1,bild\n")

@@ -21,7 +21,7 @@ namespace {
 struct Published {
     const char* trace;
     const char* policy;
-    // average, median, p95, p99 and longest JCT, makespan, average queue, preemptions
+    // average, median, p95, p99 and longest JCT, makespan, average queue, pauses
     std::array<std::int64_t, 8> figures;
 };
 
@@ -85,7 +85,7 @@ TEST_CASE("fifo, fjf, sjf, SRTF, SRSF and released Tiresias: equal to the last d
             std::llrint(found.avg_jct_s),   std::llrint(found.median_jct_s),
             std::llrint(found.p95_jct_s),   std::llrint(found.p99_jct_s),
             std::llrint(found.max_jct_s),   std::llrint(found.makespan_s),
-            std::llrint(found.avg_queue_s), found.preemptions};
+            std::llrint(found.avg_queue_s), found.pauses};
         for (std::size_t at = 0; at < figures.size(); ++at) {
             CHECK_MESSAGE(figures[at] == known.figures[at], "figure " << at);
         }

@@ -70,7 +70,7 @@ Figures simulate(const Trace& trace, model::QuotaKind kind, model::JobOrder orde
             std::max(figures.longest_in_quota_wait_s, project.longest_in_quota_wait_s);
     }
     MESSAGE("mean JCT " << figures.metrics.avg_jct_s / 3600 << " h, pauses "
-                        << figures.metrics.preemptions << ", longest wait within a quota "
+                        << figures.metrics.pauses << ", longest wait within a quota "
                         << figures.longest_in_quota_wait_s << " s");
     return figures;
 }
