@@ -18,6 +18,7 @@
 #include "cli/help.h"
 #include "cli/job_pages.h"
 #include "cli/job_table.h"
+#include "cli/order_text.h"
 #include "cli/policy_page.h"
 #include "cli/pool_pages.h"
 #include "cli/verbs.h"
@@ -335,7 +336,9 @@ codec::JobView ordered_job() {
                                     .price = model::OrderPrice{.candidate = model::JobId{1045},
                                                                .loses_gpu_ms = 24 * kMinute,
                                                                .stage = 9,
-                                                               .preempted_from = 11},
+                                                               .preempted_from = 11,
+                                                               .held_back_by =
+                                                                   model::HeldBackBy::Order},
                                     .due = kNow + base::Duration{192 * kMinute},
                                     .changes = {{ago(90 * kMinute), 5}, {ago(17 * kMinute), 8}}};
     return job;
@@ -460,6 +463,25 @@ void check_order_pages(const Sample& s) {
     check_why("why_new", fresh);
     check_why("why_levels", levelled_job());
     check_why("why_age", aged_job());
+    codec::JobView held_back = ordered_job();
+    held_back.order->price->stage = 11;
+    held_back.order->price->is_behind = true;
+    model::OrderPrice& price = *held_back.order->price;
+    const auto check_held_back = [&](model::HeldBackBy held_back_by, const std::string& by) {
+        price.held_back_by = held_back_by;
+        const std::string text = price_text(*held_back.order, s.names);
+        INFO(text);
+        CHECK(text.starts_with("none"));
+        CHECK(text.find(by) != std::string::npos);
+        CHECK(text.find("the next candidate") != std::string::npos);
+    };
+    price.until = kNow + base::Duration{14 * kMinute};
+    price.held_back_by = model::HeldBackBy::MinimumRun;
+    check_why("why_protected", held_back);
+    check_held_back(model::HeldBackBy::Delay, "its preemption delay");
+    check_held_back(model::HeldBackBy::WasteBudget, "before 00:00 UTC");
+    price.until.reset();
+    check_held_back(model::HeldBackBy::Room, "too little room");
     check_page("show_learned", [&](const Style& style) {
         return show_page(ordered_job(), s.names, {{}, s.names}, kNow, TimeForm::Ago, style);
     });

@@ -7,6 +7,7 @@ namespace berth::cli {
 namespace {
 
 using model::EvidenceOf;
+using model::HeldBackBy;
 using model::JobOrder;
 using model::OrderAccount;
 using model::Turn;
@@ -42,6 +43,22 @@ std::string distance_text(int behind, JobOrder by) {
     return counted(std::abs(behind), stage, stage + "s") + (behind > 0 ? " behind" : " ahead");
 }
 
+// Why nobody is preempted now: "none before 14:03:13, when its preemption delay has passed; "
+std::string held_back_text(const model::OrderPrice& price) {
+    const std::string before = price.until ? "none before " + clock_time(*price.until) : "none";
+    switch (price.held_back_by) {
+        case HeldBackBy::Nothing: return {};
+        case HeldBackBy::Order: return "none: ";
+        case HeldBackBy::Delay: return before + ", when its preemption delay has passed; ";
+        case HeldBackBy::WasteBudget:
+            return "none before 00:00 UTC: the unsaved work that pauses may destroy today is spent; ";
+        case HeldBackBy::MinimumRun: return before + ", when a minimum run is over; ";
+        case HeldBackBy::Room:
+            return "none: all that may be preempted for it would leave too little room; ";
+    }
+    return {};
+}
+
 }  // namespace
 
 std::string place_text(const OrderAccount& order, const std::string& project) {
@@ -68,16 +85,16 @@ std::string cost_text(const OrderAccount& order) {
 
 std::string price_text(const OrderAccount& order, const codec::NameTable& names) {
     if (!order.is_ranked || order.by == JobOrder::Age || order.position == 0) return {};
-    if (!order.price) return "none: no job of its project that runs can be preempted";
+    if (!order.price) return "none: no job of its priority or a lower one can be preempted";
     const model::OrderPrice& price = *order.price;
     const std::string candidate = named(price.candidate, names);
     const std::string loses = " would lose " + gpu_time(price.loses_gpu_ms) + "; it ";
-    if (price.is_of_lower_priority) return candidate + loses + "has a lower priority";
     const std::string where = "is " + distance_text(price.stage - order.stage, order.by) +
                               ", and jobs are preempted from " +
                               distance_text(price.preempted_from - order.stage, order.by) + " on";
-    if (price.is_behind) return candidate + loses + where;
-    return "none: the next candidate, " + candidate + "," + loses + where;
+    const std::string why = loses + (price.is_of_lower_priority ? "has a lower priority" : where);
+    if (price.held_back_by == HeldBackBy::Nothing) return candidate + why;
+    return held_back_text(price) + "the next candidate, " + candidate + "," + why;
 }
 
 std::string due_text(const OrderAccount& order, base::TimePoint now) {

@@ -100,6 +100,8 @@ struct Job {
     // next quarter of an hour below a day, then the next hour. 0 = not declared.
     int declared_minutes() const;
     Ranks ranks() const;  // of its placed tasks
+    // What its placed tasks take of GPUs: those that are asked to leave still hold theirs.
+    MilliGpu held() const;
     Ranks free_ranks(int count) const;  // without a place, lowest first, at most so many
 };
 

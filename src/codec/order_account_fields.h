@@ -32,6 +32,7 @@ struct Fields<model::OrderPrice> {
         field("stage", &P::stage), field("preempted_from", &P::preempted_from);
         field("is_behind", &P::is_behind);
         field("is_of_lower_priority", &P::is_of_lower_priority);
+        field("held_back_by", &P::held_back_by), field("until", &P::until);
     }
 };
 

@@ -53,14 +53,26 @@ enum class Turn {
     Granted,
 };
 
+// What keeps any running job of its project from being preempted for it now.
+enum class HeldBackBy {
+    Nothing,
+    Order,  // none is far enough behind
+    Delay,  // its preemption delay
+    WasteBudget,
+    MinimumRun,  // of those that are far enough behind
+    Room,  // all that may be preempted together would not make room for it
+};
+
 // The running job of its project that would be preempted for it first.
 struct OrderPrice {
     JobId candidate;
     std::int64_t loses_gpu_ms = 0;  // unsaved work and its restart
     int stage = 0;  // of the candidate
     int preempted_from = 0;  // a running job is preempted for this one from that stage on
-    bool is_behind = false;  // far enough: it may be preempted
+    bool is_behind = false;  // far enough
     bool is_of_lower_priority = false;
+    HeldBackBy held_back_by = HeldBackBy::Nothing;
+    std::optional<TimePoint> until = {};  // at the least; nothing where time alone changes nothing
 
     bool operator==(const OrderPrice&) const = default;
 };
