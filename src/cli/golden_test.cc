@@ -331,7 +331,7 @@ codec::JobView ordered_job() {
                                     .stage = 8,
                                     .cost_gpu_ms = 186 * kMinute,
                                     .cost_counts = true,
-                                    .evidence = {model::EvidenceOf::Name, "ada named train-#", 24,
+                                    .evidence = {model::EvidenceOf::Name, "ada named train-#", 24, 0,
                                                  base::Duration{60 * kMinute}},
                                     .price = model::OrderPrice{.candidate = model::JobId{1045},
                                                                .loses_gpu_ms = 24 * kMinute,
@@ -457,12 +457,24 @@ void check_order_pages(const Sample& s) {
     codec::JobView fresh = ordered_job();
     fresh.order->stage = 0;
     fresh.order->cost_counts = false;
-    fresh.order->evidence = {model::EvidenceOf::Width, "", 1, {}};
+    fresh.order->evidence = {model::EvidenceOf::Width, "", 1, 0, {}};
     fresh.order->price.reset();
     fresh.order->jobs_before = 0;
     check_why("why_new", fresh);
     check_why("why_levels", levelled_job());
     check_why("why_age", aged_job());
+    codec::JobView early = ordered_job();
+    const auto check_evidence = [&](std::int64_t jobs, std::int64_t unfinished,
+                                    const std::string& text) {
+        early.order->evidence.jobs = jobs;
+        early.order->evidence.unfinished = unfinished;
+        INFO(cost_text(*early.order));
+        CHECK(cost_text(*early.order).ends_with(" of ada named train-# submitted within 1h" + text));
+    };
+    check_evidence(2, 0, " took");
+    check_evidence(1, 1, " has used so far");
+    check_evidence(2, 2, " have used so far");
+    check_evidence(3, 1, " took, and 1 more has used so far");
     codec::JobView held_back = ordered_job();
     held_back.order->price->stage = 11;
     held_back.order->price->is_behind = true;

@@ -18,21 +18,31 @@ std::string counted(std::int64_t count, const std::string& one, const std::strin
 
 std::string stage_word(JobOrder by) { return by == JobOrder::Learned ? "stage" : "level"; }
 
+// What those that ended took, and what the others have used: " took, and 2 more have used so far"
+std::string amount_text(std::int64_t ended, std::int64_t unfinished) {
+    if (unfinished == 0) return " took";
+    const std::string used = unfinished == 1 ? " has used so far" : " have used so far";
+    return ended == 0 ? used : " took, and " + std::to_string(unfinished) + " more" + used;
+}
+
 // "as 24 jobs of ada named train-# submitted within 1h took"
 std::string evidence_text(const model::OrderEvidence& evidence) {
     if (evidence.of == EvidenceOf::None) return "a guess, as no job has ended yet";
     const std::string within =
         evidence.reach > base::Duration{0} ? " submitted within " + age(evidence.reach) : "";
+    const std::int64_t ended = evidence.jobs - evidence.unfinished;
+    const std::int64_t first = ended > 0 ? ended : evidence.jobs;
+    const std::string amount = amount_text(ended, evidence.unfinished);
     const auto jobs = [&](const std::string& between) {
-        return "as " + counted(evidence.jobs, between + "job", between + "jobs");
+        return "as " + counted(first, between + "job", between + "jobs");
     };
     switch (evidence.of) {
-        case EvidenceOf::All: return jobs("ended ") + " took";
-        case EvidenceOf::Width: return jobs("ended ") + " of as many GPUs took";
+        case EvidenceOf::All: return jobs("ended ") + amount;
+        case EvidenceOf::Width: return jobs("ended ") + " of as many GPUs" + amount;
         case EvidenceOf::Command:
-            return jobs("") + (evidence.jobs == 1 ? " that runs " : " that run ") + evidence.key +
-                   within + " took";
-        default: return jobs("") + " of " + evidence.key + within + " took";
+            return jobs("") + (first == 1 ? " that runs " : " that run ") + evidence.key + within +
+                   amount;
+        default: return jobs("") + " of " + evidence.key + within + amount;
     }
 }
 

@@ -13,7 +13,7 @@ struct Fields<model::OrderEvidence> {
     static void visit(auto&& field) {
         using E = model::OrderEvidence;
         field("of", &E::of), field("key", &E::key), field("jobs", &E::jobs);
-        field("reach", &E::reach);
+        field("unfinished", &E::unfinished), field("reach", &E::reach);
     }
 };
 

@@ -34,6 +34,7 @@ struct OrderEvidence {
     EvidenceOf of = EvidenceOf::None;
     std::string key;  // "ada", "ada named train-#", "python train.py"
     std::int64_t jobs = 0;  // so many of them
+    std::int64_t unfinished = 0;  // that had not ended: these tell what they have used, no more
     Duration reach{0};  // submitted so long before or after it; 0 = at any time
 
     bool operator==(const OrderEvidence&) const = default;

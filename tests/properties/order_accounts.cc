@@ -188,8 +188,15 @@ class Audit {
         const auto is_within = [&](model::Duration apart) {
             return told.reach == model::Duration{0} || apart <= told.reach;
         };
-        expect("jobs alike", told.jobs,
-               std::int64_t{std::ranges::count_if(own.apart[likeness], is_within)});
+        std::int64_t jobs = 0, unfinished = 0;
+        for (std::size_t at = 0; at < own.apart[likeness].size(); ++at) {
+            if (!is_within(own.apart[likeness][at])) continue;
+            ++jobs;
+            if (!own.has_ended[likeness][at]) ++unfinished;
+        }
+        expect("jobs alike", told.jobs, jobs);
+        expect("jobs alike that live", told.unfinished, unfinished);
+        if (unfinished == jobs) ++met["no job alike has ended"];
         // random_log.h names all jobs so.
         const std::string key = told.of == EvidenceOf::User   ? record.user
                                 : told.of == EvidenceOf::Name ? record.user + " named train-#"
@@ -482,6 +489,7 @@ bool all_met() {
     bool holds = true;
     for (const char* what :
          {"due by its wait", "granted goes first", "by all", "by width", "by kin", "jobs alike",
+          "no job alike has ended",
           "cost", "cost of a new job", "changes differ", "loss", "numbers of a receipt", "median",
           "taken is noted at the end", "GPUs before", "no evidence", "nobody may be paused",
           "spent budget", "held back by 0", "held back by 1", "held back by 3", "held back by 4",
