@@ -463,6 +463,10 @@ void check_order_pages(const Sample& s) {
     check_why("why_new", fresh);
     check_why("why_levels", levelled_job());
     check_why("why_age", aged_job());
+    codec::JobView behind = ordered_job();
+    behind.order->jobs_of_higher_priority = 2;
+    behind.order->due.reset();
+    check_why("why_behind_higher_priority", behind);
     codec::JobView early = ordered_job();
     const auto check_evidence = [&](std::int64_t jobs, std::int64_t unfinished,
                                     const std::string& text) {

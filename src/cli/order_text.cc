@@ -108,6 +108,10 @@ std::string price_text(const OrderAccount& order, const codec::NameTable& names)
 }
 
 std::string due_text(const OrderAccount& order, base::TimePoint now) {
+    if (const int higher = order.jobs_of_higher_priority; higher > 0) {
+        return "no bound: " + counted(higher, "job", "jobs") + " of higher priority " +
+               (higher == 1 ? "goes" : "go") + " first, however long it waits";
+    }
     switch (order.turn) {
         case Turn::Granted: return "now: it has waited long, and goes before all but new jobs";
         case Turn::Due: return "now: it has waited long, and is next after other such jobs";

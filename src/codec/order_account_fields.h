@@ -43,7 +43,8 @@ struct Fields<model::OrderAccount> {
         field("by", &A::by), field("is_ranked", &A::is_ranked);
         field("position", &A::position), field("waiting", &A::waiting);
         field("jobs_before", &A::jobs_before), field("gpus_before", &A::gpus_before);
-        field("capacity", &A::capacity), field("stage", &A::stage);
+        field("capacity", &A::capacity);
+        field("jobs_of_higher_priority", &A::jobs_of_higher_priority), field("stage", &A::stage);
         field("cost_gpu_ms", &A::cost_gpu_ms), field("cost_counts", &A::cost_counts);
         field("evidence", &A::evidence), field("price", &A::price);
         field("turn", &A::turn), field("due", &A::due), field("changes", &A::changes);

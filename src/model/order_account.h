@@ -86,13 +86,15 @@ struct OrderAccount {
     int jobs_before = 0;  // running jobs of its project that are before it in order
     MilliGpu gpus_before{0};  // that these hold
     MilliGpu capacity{0};  // of the pool
+    // Of its project, that wait or hold GPUs: they go before it however long it waits.
+    int jobs_of_higher_priority = 0;
     int stage = 0;  // of its cost, or its level
     std::optional<std::int64_t> cost_gpu_ms;  // expected until it ends
     bool cost_counts = false;  // false: not before it has had a GPU-minute
     OrderEvidence evidence;
     std::optional<OrderPrice> price;
     Turn turn = Turn::NotDue;
-    std::optional<TimePoint> due;  // by its wait
+    std::optional<TimePoint> due;  // by its wait; nothing while one of higher priority goes first
     std::vector<StageChange> changes;  // the last five, the oldest first
 
     bool operator==(const OrderAccount&) const = default;

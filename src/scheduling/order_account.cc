@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling/order_account.h"
 
+#include <algorithm>
+
 #include "ordering/likeness.h"
 #include "scheduling/order_price.h"
 
@@ -23,6 +25,13 @@ std::string key_of(EvidenceOf of, const model::JobRecord& record) {
     }
 }
 
+// Whether it runs or is to start there, or waits for GPUs there.
+bool is_in_pool(const Cluster& cluster, const Job& job, base::PoolId pool) {
+    if (!job.placed.empty() || job.hold) return job.pool == pool;
+    const auto pools = cluster.pools_of(job);
+    return job.is_waiting() && std::ranges::find(pools, pool) != pools.end();
+}
+
 // Its place among those that wait, and who of those that run is before it.
 void add_place(const Cluster& cluster, const Job& job, base::PoolId pool, OrderAccount& account) {
     const cluster::Claim& claim = cluster.claim(pool, job.project);
@@ -30,8 +39,11 @@ void add_place(const Cluster& cluster, const Job& job, base::PoolId pool, OrderA
     for (const auto& [key, lane] : claim.lanes) account.waiting += static_cast<int>(lane.size());
     account.capacity = cluster.pool(pool).capacity;
     for (const auto& [id, other] : cluster.jobs()) {
-        const bool runs_here =
-            other.project == job.project && !other.placed.empty() && other.pool == pool;
+        if (other.project != job.project) continue;
+        if (other.priority > job.priority && is_in_pool(cluster, other, pool)) {
+            ++account.jobs_of_higher_priority;
+        }
+        const bool runs_here = !other.placed.empty() && other.pool == pool;
         if (!runs_here || other.precedence() < job.precedence()) continue;
         ++account.jobs_before;
         account.gpus_before += other.held();
@@ -58,7 +70,8 @@ OrderAccount order_account(Cluster& cluster, const model::Policy& policy, model:
     const base::PoolId pool = cluster.pools_of(job).front();
     add_place(cluster, job, pool, account);
     account.price = order_price(cluster, policy, now, job, pool);
-    if (of.due != ordering::kNever) account.due = of.due;
+    const bool is_bound = of.due != ordering::kNever && account.jobs_of_higher_priority == 0;
+    if (is_bound) account.due = of.due;
     return account;
 }
 

@@ -194,7 +194,7 @@ class Audit {
             ++jobs;
             if (!own.has_ended[likeness][at]) ++unfinished;
         }
-        expect("jobs alike", told.jobs, jobs);
+        expect("jobs alike", "behind a higher priority", told.jobs, jobs);
         expect("jobs alike that live", told.unfinished, unfinished);
         if (unfinished == jobs) ++met["no job alike has ended"];
         // random_log.h names all jobs so.
@@ -219,12 +219,17 @@ class Audit {
 
     void check_place(const OrderAccount& told, const Job& job) {
         const base::PoolId pool = state_.cluster.pools_of(job).front();
-        int waiting = 0, ahead = 0, before = 0;
+        int waiting = 0, ahead = 0, before = 0, higher = 0;
         std::int64_t held = 0;
         const Job* last = nullptr;
         for (const auto& [id, other] : state_.cluster.jobs()) {
             if (other.project != job.project) continue;
             const auto wanted = state_.cluster.pools_wanted(other);
+            const auto named = state_.cluster.pools_of(other);
+            const bool is_there = other.placed.empty() && !other.hold
+                                      ? other.is_waiting() && std::ranges::count(named, pool) > 0
+                                      : other.pool == pool;
+            if (other.priority > job.priority && is_there) ++higher;
             if (other.is_waiting() && std::ranges::find(wanted, pool) != wanted.end()) {
                 ++waiting;
                 const auto key = [](const Job& of) {
@@ -246,6 +251,8 @@ class Audit {
         }
         expect("waiting", told.waiting, waiting);
         expect("position", told.position, ahead + 1);
+        expect("higher priority", told.jobs_of_higher_priority, higher);
+        if (higher > 0) ++met["behind a higher priority"];
         expect("jobs before", told.jobs_before, before);
         expect("GPUs before", told.gpus_before.value, held);
         std::int64_t capacity = 0;
@@ -327,7 +334,8 @@ class Audit {
         const int patience = rules_.patience;
         const bool waits = job.placed.empty() && job.is_waiting();
         const bool has_bound = waits && job.preemptible && told.turn == Turn::NotDue &&
-                               rules_.by != JobOrder::Age && patience > 0;
+                               rules_.by != JobOrder::Age && patience > 0 &&
+                               told.jobs_of_higher_priority == 0;
         expect("bound", told.due.has_value(), has_bound);
         if (!told.due) return;
         const model::RankLedger* rank = proof::find_rank(ledger_, job.id);
