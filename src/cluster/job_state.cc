@@ -13,9 +13,12 @@ int Job::declared_minutes() const {
     return static_cast<int>(std::min<std::int64_t>((minutes + step - 1) / step * step, 1 << 30));
 }
 
-MilliGpu Job::held() const {
+MilliGpu Job::held(Leaving leaving) const {
     MilliGpu gpus{0};
-    for (const PlacedTask& task : placed) gpus += task.place.gpus();
+    for (const PlacedTask& task : placed) {
+        const bool counts = leaving == Leaving::Counted || !task.is_releasing;
+        if (counts) gpus += task.place.gpus();
+    }
     return gpus;
 }
 

@@ -139,16 +139,12 @@ Opinion Experts::opinion(const Places& places, const Belief& belief) const {
 model::OrderEvidence Experts::evidence(const Places& places, const Belief& belief) const {
     Opinion opinion = this->opinion(places, belief);
     const Weights weights = opinion.weights(step(places));
-    Knowledge knowledge;
-    for_each(kin_, places, [&](Likeness alike, const Kin& kin, const Kin::Place& place) {
-        knowledge.learn(alike, kin.near(place), belief.courses[static_cast<std::size_t>(alike)]);
-    });
     // Those of all, of its width, and of each likeness. Where no kin tells anything an expert says
     // what the width says.
     std::array<std::int64_t, kGeneral + kLikenesses> believed{weights[0], weights[1]};
     for (std::size_t at = kGeneral; at < kExperts; ++at) {
         const Likeness alike = reaches()[at - kGeneral].alike;
-        believed[knowledge.tells(alike) ? kGeneral + static_cast<std::size_t>(alike) : 1] +=
+        believed[opinion.knowledge().tells(alike) ? kGeneral + static_cast<std::size_t>(alike) : 1] +=
             weights[at];
     }
     const auto most =
