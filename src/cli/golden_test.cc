@@ -18,6 +18,7 @@
 #include "cli/help.h"
 #include "cli/job_pages.h"
 #include "cli/job_table.h"
+#include "cli/order_text.h"
 #include "cli/policy_page.h"
 #include "cli/pool_pages.h"
 #include "cli/verbs.h"
@@ -330,12 +331,14 @@ codec::JobView ordered_job() {
                                     .stage = 8,
                                     .cost_gpu_ms = 186 * kMinute,
                                     .cost_counts = true,
-                                    .evidence = {model::EvidenceOf::Name, "ada named train-#", 24,
+                                    .evidence = {model::EvidenceOf::Name, "ada named train-#", 24, 0,
                                                  base::Duration{60 * kMinute}},
                                     .price = model::OrderPrice{.candidate = model::JobId{1045},
                                                                .loses_gpu_ms = 24 * kMinute,
                                                                .stage = 9,
-                                                               .preempted_from = 11},
+                                                               .preempted_from = 11,
+                                                               .held_back_by =
+                                                                   model::HeldBackBy::Order},
                                     .due = kNow + base::Duration{192 * kMinute},
                                     .changes = {{ago(90 * kMinute), 5}, {ago(17 * kMinute), 8}}};
     return job;
@@ -454,12 +457,47 @@ void check_order_pages(const Sample& s) {
     codec::JobView fresh = ordered_job();
     fresh.order->stage = 0;
     fresh.order->cost_counts = false;
-    fresh.order->evidence = {model::EvidenceOf::Width, "", 1, {}};
+    fresh.order->evidence = {model::EvidenceOf::Width, "", 1, 0, {}};
     fresh.order->price.reset();
     fresh.order->jobs_before = 0;
     check_why("why_new", fresh);
     check_why("why_levels", levelled_job());
     check_why("why_age", aged_job());
+    codec::JobView behind = ordered_job();
+    behind.order->jobs_of_higher_priority = 2;
+    behind.order->due.reset();
+    check_why("why_behind_higher_priority", behind);
+    codec::JobView early = ordered_job();
+    const auto check_evidence = [&](std::int64_t jobs, std::int64_t unfinished,
+                                    const std::string& text) {
+        early.order->evidence.jobs = jobs;
+        early.order->evidence.unfinished = unfinished;
+        INFO(cost_text(*early.order));
+        CHECK(cost_text(*early.order).ends_with(" of ada named train-# submitted within 1h" + text));
+    };
+    check_evidence(2, 0, " took");
+    check_evidence(1, 1, " has used so far");
+    check_evidence(2, 2, " have used so far");
+    check_evidence(3, 1, " took, and 1 more has used so far");
+    codec::JobView held_back = ordered_job();
+    held_back.order->price->stage = 11;
+    held_back.order->price->is_behind = true;
+    model::OrderPrice& price = *held_back.order->price;
+    const auto check_held_back = [&](model::HeldBackBy held_back_by, const std::string& by) {
+        price.held_back_by = held_back_by;
+        const std::string text = price_text(*held_back.order, s.names);
+        INFO(text);
+        CHECK(text.starts_with("none"));
+        CHECK(text.find(by) != std::string::npos);
+        CHECK(text.find("the next candidate") != std::string::npos);
+    };
+    price.until = kNow + base::Duration{14 * kMinute};
+    price.held_back_by = model::HeldBackBy::MinimumRun;
+    check_why("why_protected", held_back);
+    check_held_back(model::HeldBackBy::Delay, "its preemption delay");
+    check_held_back(model::HeldBackBy::WasteBudget, "before 00:00 UTC");
+    price.until.reset();
+    check_held_back(model::HeldBackBy::Room, "too little room");
     check_page("show_learned", [&](const Style& style) {
         return show_page(ordered_job(), s.names, {{}, s.names}, kNow, TimeForm::Ago, style);
     });

@@ -7,6 +7,7 @@ namespace berth::cli {
 namespace {
 
 using model::EvidenceOf;
+using model::HeldBackBy;
 using model::JobOrder;
 using model::OrderAccount;
 using model::Turn;
@@ -17,21 +18,31 @@ std::string counted(std::int64_t count, const std::string& one, const std::strin
 
 std::string stage_word(JobOrder by) { return by == JobOrder::Learned ? "stage" : "level"; }
 
+// What those that ended took, and what the others have used: " took, and 2 more have used so far"
+std::string amount_text(std::int64_t ended, std::int64_t unfinished) {
+    if (unfinished == 0) return " took";
+    const std::string used = unfinished == 1 ? " has used so far" : " have used so far";
+    return ended == 0 ? used : " took, and " + std::to_string(unfinished) + " more" + used;
+}
+
 // "as 24 jobs of ada named train-# submitted within 1h took"
 std::string evidence_text(const model::OrderEvidence& evidence) {
     if (evidence.of == EvidenceOf::None) return "a guess, as no job has ended yet";
     const std::string within =
         evidence.reach > base::Duration{0} ? " submitted within " + age(evidence.reach) : "";
+    const std::int64_t ended = evidence.jobs - evidence.unfinished;
+    const std::int64_t first = ended > 0 ? ended : evidence.jobs;
+    const std::string amount = amount_text(ended, evidence.unfinished);
     const auto jobs = [&](const std::string& between) {
-        return "as " + counted(evidence.jobs, between + "job", between + "jobs");
+        return "as " + counted(first, between + "job", between + "jobs");
     };
     switch (evidence.of) {
-        case EvidenceOf::All: return jobs("ended ") + " took";
-        case EvidenceOf::Width: return jobs("ended ") + " of as many GPUs took";
+        case EvidenceOf::All: return jobs("ended ") + amount;
+        case EvidenceOf::Width: return jobs("ended ") + " of as many GPUs" + amount;
         case EvidenceOf::Command:
-            return jobs("") + (evidence.jobs == 1 ? " that runs " : " that run ") + evidence.key +
-                   within + " took";
-        default: return jobs("") + " of " + evidence.key + within + " took";
+            return jobs("") + (first == 1 ? " that runs " : " that run ") + evidence.key + within +
+                   amount;
+        default: return jobs("") + " of " + evidence.key + within + amount;
     }
 }
 
@@ -40,6 +51,22 @@ std::string distance_text(int behind, JobOrder by) {
     const std::string stage = stage_word(by);
     if (behind == 0) return "on the same " + stage;
     return counted(std::abs(behind), stage, stage + "s") + (behind > 0 ? " behind" : " ahead");
+}
+
+// Why nobody is preempted now: "none before 14:03:13, when its preemption delay has passed; "
+std::string held_back_text(const model::OrderPrice& price) {
+    const std::string before = price.until ? "none before " + clock_time(*price.until) : "none";
+    switch (price.held_back_by) {
+        case HeldBackBy::Nothing: return {};
+        case HeldBackBy::Order: return "none: ";
+        case HeldBackBy::Delay: return before + ", when its preemption delay has passed; ";
+        case HeldBackBy::WasteBudget:
+            return "none before 00:00 UTC: the unsaved work that pauses may destroy today is spent; ";
+        case HeldBackBy::MinimumRun: return before + ", when a minimum run is over; ";
+        case HeldBackBy::Room:
+            return "none: all that may be preempted for it would leave too little room; ";
+    }
+    return {};
 }
 
 }  // namespace
@@ -68,19 +95,23 @@ std::string cost_text(const OrderAccount& order) {
 
 std::string price_text(const OrderAccount& order, const codec::NameTable& names) {
     if (!order.is_ranked || order.by == JobOrder::Age || order.position == 0) return {};
-    if (!order.price) return "none: no job of its project that runs can be preempted";
+    if (!order.price) return "none: no job of its priority or a lower one can be preempted";
     const model::OrderPrice& price = *order.price;
     const std::string candidate = named(price.candidate, names);
     const std::string loses = " would lose " + gpu_time(price.loses_gpu_ms) + "; it ";
-    if (price.is_of_lower_priority) return candidate + loses + "has a lower priority";
     const std::string where = "is " + distance_text(price.stage - order.stage, order.by) +
                               ", and jobs are preempted from " +
                               distance_text(price.preempted_from - order.stage, order.by) + " on";
-    if (price.is_behind) return candidate + loses + where;
-    return "none: the next candidate, " + candidate + "," + loses + where;
+    const std::string why = loses + (price.is_of_lower_priority ? "has a lower priority" : where);
+    if (price.held_back_by == HeldBackBy::Nothing) return candidate + why;
+    return held_back_text(price) + "the next candidate, " + candidate + "," + why;
 }
 
 std::string due_text(const OrderAccount& order, base::TimePoint now) {
+    if (const int higher = order.jobs_of_higher_priority; higher > 0) {
+        return "no bound: " + counted(higher, "job", "jobs") + " of higher priority " +
+               (higher == 1 ? "goes" : "go") + " first, however long it waits";
+    }
     switch (order.turn) {
         case Turn::Granted: return "now: it has waited long, and goes before all but new jobs";
         case Turn::Due: return "now: it has waited long, and is next after other such jobs";

@@ -100,6 +100,9 @@ struct Job {
     // next quarter of an hour below a day, then the next hour. 0 = not declared.
     int declared_minutes() const;
     Ranks ranks() const;  // of its placed tasks
+    // What its tasks take of GPUs. Those that are asked to leave still hold theirs.
+    enum class Leaving { Counted, Ignored };
+    MilliGpu held(Leaving leaving = Leaving::Counted) const;
     Ranks free_ranks(int count) const;  // without a place, lowest first, at most so many
 };
 

@@ -15,13 +15,6 @@ using ordering::Standing;
 
 constexpr TimePoint kNever = TimePoint::max();
 
-// Its tasks that are asked to leave still hold their GPUs and still count.
-std::int64_t held_milli(const Job& job) {
-    std::int64_t milli = 0;
-    for (const PlacedTask& task : job.placed) milli += task.place.gpus().value;
-    return milli;
-}
-
 Standing standing(const Cluster& cluster, const Job& job, TimePoint now) {
     const MilliGpu task = cluster.footprint(job.shape, cluster.pools_of(job).front());
     const bool was_paused = job.last_pause != TimePoint{};
@@ -31,7 +24,7 @@ Standing standing(const Cluster& cluster, const Job& job, TimePoint now) {
             .waits = job.may_run && job.placed.empty(),
             .runs = !job.placed.empty(),
             .width = std::max<std::int64_t>(task.value * job.tasks_min, 1),
-            .held = held_milli(job),
+            .held = job.held().value,
             .submitted = job.created,
             .waiting_since = job.waiting_since,
             .restart = restart,

@@ -13,7 +13,7 @@ struct Fields<model::OrderEvidence> {
     static void visit(auto&& field) {
         using E = model::OrderEvidence;
         field("of", &E::of), field("key", &E::key), field("jobs", &E::jobs);
-        field("reach", &E::reach);
+        field("unfinished", &E::unfinished), field("reach", &E::reach);
     }
 };
 
@@ -32,6 +32,7 @@ struct Fields<model::OrderPrice> {
         field("stage", &P::stage), field("preempted_from", &P::preempted_from);
         field("is_behind", &P::is_behind);
         field("is_of_lower_priority", &P::is_of_lower_priority);
+        field("held_back_by", &P::held_back_by), field("until", &P::until);
     }
 };
 
@@ -42,7 +43,8 @@ struct Fields<model::OrderAccount> {
         field("by", &A::by), field("is_ranked", &A::is_ranked);
         field("position", &A::position), field("waiting", &A::waiting);
         field("jobs_before", &A::jobs_before), field("gpus_before", &A::gpus_before);
-        field("capacity", &A::capacity), field("stage", &A::stage);
+        field("capacity", &A::capacity);
+        field("jobs_of_higher_priority", &A::jobs_of_higher_priority), field("stage", &A::stage);
         field("cost_gpu_ms", &A::cost_gpu_ms), field("cost_counts", &A::cost_counts);
         field("evidence", &A::evidence), field("price", &A::price);
         field("turn", &A::turn), field("due", &A::due), field("changes", &A::changes);

@@ -50,6 +50,9 @@ inline constexpr std::array<Word, 3> kWords<model::JobOrder>{"learned", "levels"
 template <>
 inline constexpr std::array<Word, 3> kWords<model::Turn>{"not due", "due", "granted"};
 template <>
+inline constexpr std::array<Word, 6> kWords<model::HeldBackBy>{
+    "nothing", "order", "delay", "waste budget", "minimum run", "room"};
+template <>
 inline constexpr std::array<Word, 6> kWords<model::EvidenceOf>{"none", "all",  "width",
                                                                "user", "name", "command"};
 template <>

@@ -143,11 +143,11 @@ std::optional<model::Verdict> Controller::why(model::JobId job) {
     return verdicts_.why(state_, policy_, std::max(ports_.clock.now(), state_.time), job);
 }
 
-std::optional<model::OrderAccount> Controller::order_account(model::JobId job) const {
+std::optional<model::OrderAccount> Controller::order_account(model::JobId job) {
     const auto record = state_.jobs.find(job);
     if (record == state_.jobs.end()) return {};
     const model::TimePoint now = std::max(ports_.clock.now(), state_.time);
-    return scheduling::order_account(state_.cluster, now, (*record).second);
+    return scheduling::order_account(state_.cluster, policy_, now, (*record).second);
 }
 
 std::string Controller::lack_of_start(const model::JobRecord& job) const {

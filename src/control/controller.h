@@ -92,7 +92,7 @@ class Controller final : public ports::LauncherListener {
     // Why a job waits; none when it waits for nothing.
     std::optional<model::Verdict> why(model::JobId job);
     // What the order says of a job that has not ended.
-    std::optional<model::OrderAccount> order_account(model::JobId job) const;
+    std::optional<model::OrderAccount> order_account(model::JobId job);
     // What the machine lacks for the processes of a job that starts; empty = nothing.
     std::string lack_of_start(const model::JobRecord& job) const;
     Outlook outlook(const model::Submission& submission);

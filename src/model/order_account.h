@@ -34,6 +34,7 @@ struct OrderEvidence {
     EvidenceOf of = EvidenceOf::None;
     std::string key;  // "ada", "ada named train-#", "python train.py"
     std::int64_t jobs = 0;  // so many of them
+    std::int64_t unfinished = 0;  // that had not ended: these tell what they have used, no more
     Duration reach{0};  // submitted so long before or after it; 0 = at any time
 
     bool operator==(const OrderEvidence&) const = default;
@@ -53,14 +54,26 @@ enum class Turn {
     Granted,
 };
 
+// What keeps any running job of its project from being preempted for it now.
+enum class HeldBackBy {
+    Nothing,
+    Order,  // none is far enough behind
+    Delay,  // its preemption delay
+    WasteBudget,
+    MinimumRun,  // of those that are far enough behind
+    Room,  // all that may be preempted together would not make room for it
+};
+
 // The running job of its project that would be preempted for it first.
 struct OrderPrice {
     JobId candidate;
     std::int64_t loses_gpu_ms = 0;  // unsaved work and its restart
     int stage = 0;  // of the candidate
     int preempted_from = 0;  // a running job is preempted for this one from that stage on
-    bool is_behind = false;  // far enough: it may be preempted
+    bool is_behind = false;  // far enough
     bool is_of_lower_priority = false;
+    HeldBackBy held_back_by = HeldBackBy::Nothing;
+    std::optional<TimePoint> until = {};  // at the least; nothing where time alone changes nothing
 
     bool operator==(const OrderPrice&) const = default;
 };
@@ -73,13 +86,15 @@ struct OrderAccount {
     int jobs_before = 0;  // running jobs of its project that are before it in order
     MilliGpu gpus_before{0};  // that these hold
     MilliGpu capacity{0};  // of the pool
+    // Of its project, that wait or hold GPUs: they go before it however long it waits.
+    int jobs_of_higher_priority = 0;
     int stage = 0;  // of its cost, or its level
     std::optional<std::int64_t> cost_gpu_ms;  // expected until it ends
     bool cost_counts = false;  // false: not before it has had a GPU-minute
     OrderEvidence evidence;
     std::optional<OrderPrice> price;
     Turn turn = Turn::NotDue;
-    std::optional<TimePoint> due;  // by its wait
+    std::optional<TimePoint> due;  // by its wait; nothing while one of higher priority goes first
     std::vector<StageChange> changes;  // the last five, the oldest first
 
     bool operator==(const OrderAccount&) const = default;

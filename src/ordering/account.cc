@@ -57,7 +57,7 @@ void Ranks::tell(JobId job, std::size_t step, GpuMs cost) {
 void Ranks::note_stage(const Standing& job) {
     const Live* live = jobs_.get(job.job);
     if (live == nullptr) return;
-    const int stage = own_stage(job, *live);
+    const int stage = this->stage(job, *live);
     Story* story = stories_.get(job.job);
     if (story == nullptr) {
         if (stage == 0) return;
@@ -85,7 +85,7 @@ Account Ranks::brief_account(const Standing& job) const {
     const Project& own = project(live->project);
     account.by = own.rules.by;
     if (!own.has_guards()) return account;
-    account.stage = own_stage(job, *live);
+    account.stage = stage(job, *live);
     const bool is_due = own.waits.is_due(job.job) || own.fair.is_due(job.job);
     const bool is_granted = own.waits.grant_of(job.job) || own.fair.grant_of(job.job);
     account.turn = is_granted ? model::Turn::Granted

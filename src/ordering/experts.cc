@@ -139,16 +139,12 @@ Opinion Experts::opinion(const Places& places, const Belief& belief) const {
 model::OrderEvidence Experts::evidence(const Places& places, const Belief& belief) const {
     Opinion opinion = this->opinion(places, belief);
     const Weights weights = opinion.weights(step(places));
-    Knowledge knowledge;
-    for_each(kin_, places, [&](Likeness alike, const Kin& kin, const Kin::Place& place) {
-        knowledge.learn(alike, kin.near(place), belief.courses[static_cast<std::size_t>(alike)]);
-    });
     // Those of all, of its width, and of each likeness. Where no kin tells anything an expert says
     // what the width says.
     std::array<std::int64_t, kGeneral + kLikenesses> believed{weights[0], weights[1]};
     for (std::size_t at = kGeneral; at < kExperts; ++at) {
         const Likeness alike = reaches()[at - kGeneral].alike;
-        believed[knowledge.tells(alike) ? kGeneral + static_cast<std::size_t>(alike) : 1] +=
+        believed[opinion.knowledge().tells(alike) ? kGeneral + static_cast<std::size_t>(alike) : 1] +=
             weights[at];
     }
     const auto most =
@@ -158,7 +154,7 @@ model::OrderEvidence Experts::evidence(const Places& places, const Belief& belie
         const bool is_of_width = most == 1 && width.learned_from > 0;
         const std::int64_t jobs = is_of_width ? width.learned_from : all_.learned_from;
         const auto of = is_of_width ? model::EvidenceOf::Width : model::EvidenceOf::All;
-        return {jobs > 0 ? of : model::EvidenceOf::None, {}, jobs, {}};
+        return {jobs > 0 ? of : model::EvidenceOf::None, {}, jobs, 0, {}};
     }
     return kin_evidence(places, belief, weights, static_cast<Likeness>(most - kGeneral));
 }
@@ -168,14 +164,19 @@ model::OrderEvidence Experts::kin_evidence(const Places& places, const Belief& b
                                            const Weights& weights, Likeness alike) const {
     const auto likeness = static_cast<std::size_t>(alike);
     const Kin::Near near = kin_[likeness].near(places[likeness]);
+    struct Told {
+        std::int64_t jobs = 0, unfinished = 0;
+    };
     const auto within = [&](Duration far) {
-        std::int64_t jobs = 0;
+        Told told;
         for (std::size_t other = 0; other < near.siblings.size(); ++other) {
-            const bool tells =
-                other != near.self && belief.courses[likeness][other] != Kin::Course{};
-            if (tells && near.apart(other) <= far) ++jobs;
+            const Kin::Course course = belief.courses[likeness][other];
+            const bool tells = other != near.self && course != Kin::Course{};
+            if (!tells || near.apart(other) > far) continue;
+            ++told.jobs;
+            if (!course.has_ended) ++told.unfinished;
         }
-        return jobs;
+        return told;
     };
     std::size_t best = kExperts;
     for (std::size_t at = kGeneral; at < kExperts; ++at) {
@@ -183,11 +184,12 @@ model::OrderEvidence Experts::kin_evidence(const Places& places, const Belief& b
         if (best == kExperts || weights[at] > weights[best]) best = at;
     }
     Reach reach = reaches()[best - kGeneral];
-    while (within(reach.far) == 0) reach = reaches()[++best - kGeneral];
+    while (within(reach.far).jobs == 0) reach = reaches()[++best - kGeneral];
+    const Told told = within(reach.far);
     constexpr std::array kOf{model::EvidenceOf::User, model::EvidenceOf::Name,
                              model::EvidenceOf::Command};
     const Duration far = reach.far == kAnyTime ? Duration{0} : reach.far;
-    return {kOf[likeness], {}, within(reach.far), far};
+    return {kOf[likeness], {}, told.jobs, told.unfinished, far};
 }
 
 // Bayes' rule, and the fixed share.

@@ -47,6 +47,8 @@ class Opinion {
         return weights_;
     }
 
+    const Knowledge& knowledge() const { return views_.knowledge(); }
+
   private:
     void mix();
 

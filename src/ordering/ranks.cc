@@ -240,15 +240,8 @@ void Ranks::move(const std::vector<JobId>& jobs) {
 
 std::vector<JobId> Ranks::take_moved() { return std::exchange(moved_, {}); }
 
+// Of its cost 0 before the first step, as it has been ranked by none.
 int Ranks::stage(const Standing& job, const Live& live) const {
-    const Project& own = project(live.project);
-    if (!own.is_learned()) return stage_of(kLevelBegins, job.used());
-    const bool is_new = experts_.step(live.places) == 0;
-    return is_new ? 0 : std::min<int>(live.stage, own.last_stage);
-}
-
-// The same without asking how far it has come: no other stage is noted before the first step.
-int Ranks::own_stage(const Standing& job, const Live& live) const {
     const Project& own = project(live.project);
     if (!own.has_guards()) return 0;
     if (!own.is_learned()) return stage_of(kLevelBegins, job.used());

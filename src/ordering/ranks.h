@@ -129,7 +129,6 @@ class Ranks {
     void find_last_stages();
     void move(const std::vector<JobId>& jobs);
     int stage(const Standing& job, const Live& live) const;
-    int own_stage(const Standing& job, const Live& live) const;
     void tell(JobId job, std::size_t step, GpuMs cost);
     void prove(const Standing& job, ProjectId project);
     void expect(const Live& live, JobId job, Account& account) const;

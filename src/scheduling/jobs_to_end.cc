@@ -18,14 +18,6 @@ using model::Reason;
 constexpr std::size_t kJobsMax = 16;
 constexpr std::size_t kNodesLookedAt = 64;
 
-MilliGpu held_by(const Job& job) {
-    MilliGpu held{0};
-    for (const auto& task : job.placed) {
-        if (!task.is_releasing) held += task.place.gpus();
-    }
-    return held;
-}
-
 bool is_below(const Cluster& cluster, ProjectId project, ProjectId top) {
     for (ProjectId at = project; at.is_valid(); at = cluster.projects()[at.index()].parent) {
         if (at == top) return true;
@@ -42,7 +34,7 @@ std::vector<JobId> users_of(const Cluster& cluster, base::PoolId pool,
     for (const auto& [id, job] : cluster.jobs()) {
         if (job.active == 0 || job.pool != pool || !is_below(cluster, job.project, top)) continue;
         if (verdict.detail == "quota" && job.preemptible) continue;
-        users.emplace_back(held_by(job), id);
+        users.emplace_back(job.held(Job::Leaving::Ignored), id);
     }
     std::ranges::sort(users);
     const auto enough =
@@ -133,7 +125,7 @@ class RoomMaker {
             MilliGpu gpus{0};
             for (const auto& [held, id] : site.jobs) {
                 if (!view_.cluster.job(id).active || id == job_.id) continue;
-                gpus += held_by(view_.cluster.job(id));
+                gpus += view_.cluster.job(id).held(Job::Leaving::Ignored);
                 going.push_back(id);
                 release(id);
                 if (slots_on(site.node) > before) break;

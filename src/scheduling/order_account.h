@@ -4,7 +4,8 @@
 // that somebody asks about: worked out on demand, never by a decision.
 //
 // Trusts: ranks are up to date (cluster/ranks.h). Guarantees: each number is one by which decisions
-// go; nothing changes. Cost: O(jobs), and one opinion of the learner.
+// go; the cluster is the same after the call as before. Cost: O(jobs), one opinion of the learner,
+// and what order_price.h says.
 #pragma once
 
 #include "cluster/cluster.h"
@@ -14,8 +15,8 @@
 namespace berth::scheduling {
 
 // `record`: of a job of this cluster.
-model::OrderAccount order_account(const cluster::Cluster& cluster, model::TimePoint now,
-                                  const model::JobRecord& record);
+model::OrderAccount order_account(cluster::Cluster& cluster, const model::Policy& policy,
+                                  model::TimePoint now, const model::JobRecord& record);
 
 // Whether the job is due at that time at the latest if nothing happens until then. Lets time pass
 // on the copy that it is given. A cluster of more than kBoundJobsMax jobs is not looked at: true.

@@ -6,7 +6,8 @@
 // A random log (random_log.h) is folded. At each pause, at each end and in the state that it leads
 // to every number told is recomputed from the state as data: costs by order_recomputed.h, places
 // and prices from the lists of jobs. The bound of each wait is held in what-if: time passes on a
-// copy in which nothing else happens.
+// copy in which nothing else happens. Whom a job would have preempted is held against a decision and
+// against the verdict on the same cluster.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
@@ -17,6 +18,8 @@
 
 #include "order_recomputed.h"
 #include "random_log.h"
+#include "scheduling/cycle.h"
+#include "scheduling/explain.h"
 #include "scheduling/order_account.h"
 #include "seeds.h"
 
@@ -25,6 +28,7 @@ namespace {
 using namespace berth;
 using cluster::Job;
 using model::EvidenceOf;
+using model::HeldBackBy;
 using model::JobOrder;
 using model::OrderAccount;
 using model::Turn;
@@ -101,10 +105,16 @@ int stage_of(const lifecycle::State& state, const model::OrderLedger& ledger, co
 // All numbers of one state.
 class Audit {
   public:
-    Audit(const lifecycle::State& state, std::vector<std::string>& found)
-        : state_(state), found_(found), ledger_(cluster::order_ledger(state.cluster)) {}
+    Audit(lifecycle::State& state, std::vector<std::string>& found)
+        : state_(state),
+          found_(found),
+          ledger_(cluster::order_ledger(state.cluster)),
+          policy_(proof::policy_of(state)) {}
 
     void run() {
+        cluster::Cluster copy = state_.cluster;
+        const model::Plan plan = scheduling::decide(copy, policy_, copy.ranks().now);
+        is_decided_ = plan.is_empty() && plan.node_moves.empty();
         for (const auto& [id, record] : state_.jobs) look_at(record);
         for (const model::CrowdLedger& crowd : ledger_.projects) look_at(crowd);
     }
@@ -131,7 +141,7 @@ class Audit {
         rules_ = rules_of(ledger_, record.spec.project);
         const Job& job = state_.cluster.job(record.id);
         const model::TimePoint now = state_.cluster.ranks().now;
-        const OrderAccount told = scheduling::order_account(state_.cluster, now, record);
+        const OrderAccount told = scheduling::order_account(state_.cluster, policy_, now, record);
         expect("ranked", told.is_ranked, job.preemptible);
         if (job.preemptible) {
             expect("order", static_cast<int>(told.by), static_cast<int>(rules_.by));
@@ -178,8 +188,15 @@ class Audit {
         const auto is_within = [&](model::Duration apart) {
             return told.reach == model::Duration{0} || apart <= told.reach;
         };
-        expect("jobs alike", told.jobs,
-               std::int64_t{std::ranges::count_if(own.apart[likeness], is_within)});
+        std::int64_t jobs = 0, unfinished = 0;
+        for (std::size_t at = 0; at < own.apart[likeness].size(); ++at) {
+            if (!is_within(own.apart[likeness][at])) continue;
+            ++jobs;
+            if (!own.has_ended[likeness][at]) ++unfinished;
+        }
+        expect("jobs alike", "behind a higher priority", told.jobs, jobs);
+        expect("jobs alike that live", told.unfinished, unfinished);
+        if (unfinished == jobs) ++met["no job alike has ended"];
         // random_log.h names all jobs so.
         const std::string key = told.of == EvidenceOf::User   ? record.user
                                 : told.of == EvidenceOf::Name ? record.user + " named train-#"
@@ -202,12 +219,17 @@ class Audit {
 
     void check_place(const OrderAccount& told, const Job& job) {
         const base::PoolId pool = state_.cluster.pools_of(job).front();
-        int waiting = 0, ahead = 0, before = 0;
+        int waiting = 0, ahead = 0, before = 0, higher = 0;
         std::int64_t held = 0;
         const Job* last = nullptr;
         for (const auto& [id, other] : state_.cluster.jobs()) {
             if (other.project != job.project) continue;
             const auto wanted = state_.cluster.pools_wanted(other);
+            const auto named = state_.cluster.pools_of(other);
+            const bool is_there = other.placed.empty() && !other.hold
+                                      ? other.is_waiting() && std::ranges::count(named, pool) > 0
+                                      : other.pool == pool;
+            if (other.priority > job.priority && is_there) ++higher;
             if (other.is_waiting() && std::ranges::find(wanted, pool) != wanted.end()) {
                 ++waiting;
                 const auto key = [](const Job& of) {
@@ -229,6 +251,8 @@ class Audit {
         }
         expect("waiting", told.waiting, waiting);
         expect("position", told.position, ahead + 1);
+        expect("higher priority", told.jobs_of_higher_priority, higher);
+        if (higher > 0) ++met["behind a higher priority"];
         expect("jobs before", told.jobs_before, before);
         expect("GPUs before", told.gpus_before.value, held);
         std::int64_t capacity = 0;
@@ -244,7 +268,16 @@ class Audit {
             rules_.by != JobOrder::Age && last != nullptr && last->priority <= job.priority;
         expect("price", told.price.has_value(), has_price);
         if (!told.price) return;
-        expect("candidate", told.price->candidate.value, last->id.value);
+        check_held_back(told, job, *last);
+        check_spent_budget(told, job);
+        // Whom the search for victims takes need not be the last one.
+        const bool is_found = told.price->held_back_by == HeldBackBy::Nothing ||
+                              told.price->held_back_by == HeldBackBy::MinimumRun;
+        if (!is_found) expect("candidate", told.price->candidate.value, last->id.value);
+        last = &state_.cluster.job(told.price->candidate);
+        const bool may_be_candidate =
+            last->project == job.project && last->preemptible && last->active > 0;
+        expect("candidate runs", may_be_candidate, true);
         const model::TimePoint now = state_.cluster.ranks().now;
         expect("loss", told.price->loses_gpu_ms,
                gpu_ms(held_milli(*last), now - last->last_saved) +
@@ -260,11 +293,49 @@ class Audit {
         expect("preempted from", told.price->preempted_from, from);
     }
 
+    // The line "preempts" and the sentence of the verdict speak of one cluster.
+    void check_held_back(const OrderAccount& told, const Job& job, const Job& last) {
+        const model::OrderPrice& price = *told.price;
+        const model::TimePoint now = state_.cluster.ranks().now;
+        const bool is_behind = order_of_running(job) < order_of_running(last);
+        expect("held back by order", price.held_back_by == HeldBackBy::Order, !is_behind);
+        const bool is_for_a_time = price.held_back_by == HeldBackBy::Delay ||
+                                   price.held_back_by == HeldBackBy::WasteBudget ||
+                                   price.held_back_by == HeldBackBy::MinimumRun;
+        expect("held back for a time", price.until.has_value(), is_for_a_time);
+        if (price.until) expect("held back from now on", *price.until > now, true);
+        ++met["held back by " + std::to_string(static_cast<int>(price.held_back_by))];
+        if (price.held_back_by == HeldBackBy::Nothing) {
+            // Else the next decision would have been made already.
+            return expect("nothing holds back, and nothing was decided", is_decided_, false);
+        }
+        if (!is_decided_) return;
+        const model::Verdict verdict =
+            scheduling::explain(state_.cluster, policy_, {}, now, job.id);
+        if (verdict.reason != model::Reason::PoolFull) return;
+        expect("nobody may be paused", price.held_back_by != HeldBackBy::Nothing, true);
+        if (is_behind && verdict.detail == "waste budget") {
+            expect("by the budget", price.held_back_by == HeldBackBy::WasteBudget, true);
+        }
+    }
+
+    // With nothing left of the budget it says so of all that the order would let preempt.
+    void check_spent_budget(const OrderAccount& told, const Job& job) {
+        model::Policy spent = policy_;
+        spent.waste_budget = 0;
+        const OrderAccount then = scheduling::order_account(
+            state_.cluster, spent, state_.cluster.ranks().now, state_.jobs.at(job.id));
+        const bool is_by_order = told.price->held_back_by == HeldBackBy::Order;
+        const HeldBackBy wanted = is_by_order ? HeldBackBy::Order : HeldBackBy::WasteBudget;
+        expect("spent budget", then.price->held_back_by == wanted, true);
+    }
+
     void check_bound(const OrderAccount& told, const Job& job, const model::JobRecord& record) {
         const int patience = rules_.patience;
         const bool waits = job.placed.empty() && job.is_waiting();
         const bool has_bound = waits && job.preemptible && told.turn == Turn::NotDue &&
-                               rules_.by != JobOrder::Age && patience > 0;
+                               rules_.by != JobOrder::Age && patience > 0 &&
+                               told.jobs_of_higher_priority == 0;
         expect("bound", told.due.has_value(), has_bound);
         if (!told.due) return;
         const model::RankLedger* rank = proof::find_rank(ledger_, job.id);
@@ -333,9 +404,11 @@ class Audit {
         expect("p90", told->p90_thousandths, least(0.9));
     }
 
-    const lifecycle::State& state_;
+    lifecycle::State& state_;
     std::vector<std::string>& found_;
     model::OrderLedger ledger_;
+    model::Policy policy_;
+    bool is_decided_ = false;  // a decision would change nothing
     model::OrderLedger kept_;
     model::OrderRules rules_;  // of the project of the job looked at
     std::string whose_;
@@ -422,8 +495,11 @@ bool all_met() {
     bool holds = true;
     for (const char* what :
          {"due by its wait", "granted goes first", "by all", "by width", "by kin", "jobs alike",
+          "no job alike has ended",
           "cost", "cost of a new job", "changes differ", "loss", "numbers of a receipt", "median",
-          "taken is noted at the end", "GPUs before", "no evidence"}) {
+          "taken is noted at the end", "GPUs before", "no evidence", "nobody may be paused",
+          "spent budget", "held back by 0", "held back by 1", "held back by 3", "held back by 4",
+          "held back by 5"}) {
         if (met[what] > 0) continue;
         std::cout << "never met: " << what << '\n';
         holds = false;

@@ -167,8 +167,11 @@ RecomputedOrder recompute(const model::OrderLedger& ledger, const model::RankLed
     for (std::size_t likeness = 0; likeness < kLikenesses; ++likeness) {
         kin[likeness] = siblings(ledger, job, likeness);
         result.apart.emplace_back();
-        for (const Sibling& one : kin[likeness])
+        result.has_ended.emplace_back();
+        for (const Sibling& one : kin[likeness]) {
             result.apart.back().emplace_back(model::Duration{one.apart_ms});
+            result.has_ended.back().push_back(one.has_ended);
+        }
     }
     const model::SizeLedger& width = size_of(ledger, job.width);
     std::array<Hazards, kExperts> views;

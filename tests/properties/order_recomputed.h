@@ -20,6 +20,7 @@ struct RecomputedOrder {
     std::vector<double> believed;
     // Of those three: how long before or after it each job was submitted that tells something.
     std::vector<std::vector<model::Duration>> apart;
+    std::vector<std::vector<bool>> has_ended;  // of each of these
     std::int64_t learned_of_all = 0;
     std::int64_t learned_of_width = 0;
 };

@@ -132,6 +132,7 @@ void RandomLog::set_quota() {
     project.name = std::string(1, static_cast<char>('a' + number));
     project.rights.quota = base::MilliGpu{rng_.between(0, 6) * 1000};
     set_job_order(project);
+    if (rng_.chance(1, 4)) project.preempt_min_run = Duration{rng_.between(0, kHour)};
     if (pools_ > 1) project.pools["fast"].quota = base::MilliGpu{rng_.between(0, 3) * 1000};
     note(model::ProjectSet{project});
 }
