@@ -217,26 +217,39 @@ Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& 
     return table;
 }
 
-Table project_table(std::span<const codec::ProjectView> projects) {
-    Table table({{.title = "PROJECT", .worth = 1, .width_min = 10},
-                 {.title = "QUOTA", .align = Align::Right},
-                 {.title = "KIND"},
-                 {.title = "LIMIT", .align = Align::Right},
-                 {.title = "WEIGHT", .align = Align::Right},
-                 {.title = "FAIR SHARE", .align = Align::Right},
-                 {.title = "USED", .align = Align::Right},
-                 {.title = "WAITING", .align = Align::Right},
-                 {.title = "LENDING"}});
+Table project_table(std::span<const codec::ProjectView> projects, Detail detail) {
+    std::vector<Column> columns({{.title = "PROJECT", .worth = 1, .width_min = 10},
+                                 {.title = "QUOTA", .align = Align::Right},
+                                 {.title = "KIND"},
+                                 {.title = "LIMIT", .align = Align::Right},
+                                 {.title = "WEIGHT", .align = Align::Right},
+                                 {.title = "FAIR SHARE", .align = Align::Right},
+                                 {.title = "USED", .align = Align::Right},
+                                 {.title = "WAITING", .align = Align::Right},
+                                 {.title = "LENDING"}});
+    const bool is_wide = detail == Detail::Wide;
+    if (is_wide) columns.push_back({.title = "ORDER"});
+    if (is_wide) columns.push_back({.title = "TAIL", .align = Align::Right});
+    Table table(std::move(columns));
     std::vector<TreeRow> rows;
     add_children(projects, "", 0, rows);
     for (const auto& [project, depth] : rows) {
         const model::Entitlement& rights = project->rights;
         const Sums sums = sums_of(*project);
-        table.add_row({std::string(static_cast<std::size_t>(depth) * 2, ' ') + project->name,
-                       base::format(sums.quota), std::string(codec::word(rights.kind)),
-                       bound_cell(rights.limit), base::format_thousandths(rights.weight),
-                       base::format(sums.fair_share), base::format(sums.used),
-                       base::format(sums.waiting), lending_cell(sums, rights.kind)});
+        std::vector<Cell> row{std::string(static_cast<std::size_t>(depth) * 2, ' ') + project->name,
+                              base::format(sums.quota),
+                              std::string(codec::word(rights.kind)),
+                              bound_cell(rights.limit),
+                              base::format_thousandths(rights.weight),
+                              base::format(sums.fair_share),
+                              base::format(sums.used),
+                              base::format(sums.waiting),
+                              lending_cell(sums, rights.kind)};
+        if (is_wide) {
+            row.emplace_back(project->job_order ? codec::word(*project->job_order) : "-");
+            row.emplace_back(project->job_tail ? std::to_string(*project->job_tail) : "-");
+        }
+        table.add_row(std::move(row));
     }
     return table;
 }

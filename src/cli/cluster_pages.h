@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "cli/job_table.h"
 #include "cli/job_text.h"
 #include "cli/server_status.h"
 #include "cli/style.h"
@@ -18,7 +19,8 @@ namespace berth::cli {
 Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& names);
 
 // One row a project, children indented below their department.
-Table project_table(std::span<const codec::ProjectView> projects);
+// Wide: with the order of jobs and the tail that each says itself.
+Table project_table(std::span<const codec::ProjectView> projects, Detail detail = Detail::Usual);
 // Who says an order of its jobs, in a line; empty when nobody does.
 std::string orders_note(std::span<const codec::ProjectView> projects);
 

@@ -35,18 +35,18 @@ std::string exit_code_help() {
     124    bad usage: the command line or a job file cannot be understood
     125    the server does not answer, or Berth itself failed
     126    not permitted
-    127    no such job, project or node
+    127    no such job, project, pool, node or setting
 
   berth run, berth submit --wait
     0-99   the job's own exit code
-    100    a signal ended the job, or its code is above 99 (berth show tells)
+    100    a signal ended the job, or its code is above 99; berth show tells it
     102    the job was cancelled
     110    it can never run: no state of the cluster would fit it
     111    gave up waiting in the queue (--max-wait)
     120    gave up waiting for its end (--timeout); the job goes on
-    121    detached by Ctrl-C; the job goes on
+    121    detached: Ctrl-C, or the terminal went away; the job goes on
 
-  berth plan, berth scenario
+  berth plan, berth whatif, berth scenario, berth simulate
     1      a scenario does not hold
     2      a file cannot be read; one line says where and why
 )";

@@ -16,7 +16,7 @@ namespace berth::cli {
 enum ExitCode : int {
     kDone = 0,
     kFailed = 1,
-    kBadInput = 2,            // plan and scenario: a file cannot be read as what it should be
+    kBadInput = 2,            // plan, whatif, scenario, simulate: a file cannot be read
     kJobAbove99 = 100,        // the job was ended by a signal or with a code above 99
     kJobCancelled = 102,
     kJobNeverRuns = 110,

@@ -322,25 +322,25 @@ codec::JobView ordered_job() {
     job.verdict->scope = "nlp";
     job.verdict->blockers = {model::JobId{1045}};
     job.verdict->position = 3;
-    job.order = model::OrderAccount{.by = model::JobOrder::Learned,
-                                    .position = 3,
-                                    .waiting = 12,
-                                    .jobs_before = 11,
-                                    .gpus_before = base::gpus(14),
-                                    .capacity = base::gpus(16),
-                                    .stage = 8,
-                                    .cost_gpu_ms = 186 * kMinute,
-                                    .cost_counts = true,
-                                    .evidence = {model::EvidenceOf::Name, "ada named train-#", 24, 0,
-                                                 base::Duration{60 * kMinute}},
-                                    .price = model::OrderPrice{.candidate = model::JobId{1045},
-                                                               .loses_gpu_ms = 24 * kMinute,
-                                                               .stage = 9,
-                                                               .preempted_from = 11,
-                                                               .held_back_by =
-                                                                   model::HeldBackBy::Order},
-                                    .due = kNow + base::Duration{192 * kMinute},
-                                    .changes = {{ago(90 * kMinute), 5}, {ago(17 * kMinute), 8}}};
+    job.order =
+        model::OrderAccount{.by = model::JobOrder::Learned,
+                            .position = 3,
+                            .waiting = 12,
+                            .jobs_before = 11,
+                            .gpus_before = base::gpus(14),
+                            .capacity = base::gpus(16),
+                            .stage = 8,
+                            .cost_gpu_ms = 186 * kMinute,
+                            .cost_counts = true,
+                            .evidence = {model::EvidenceOf::Name, "ada named train-#", 24, 0,
+                                         base::Duration{60 * kMinute}},
+                            .price = model::OrderPrice{.candidate = model::JobId{1045},
+                                                       .loses_gpu_ms = 24 * kMinute,
+                                                       .stage = 9,
+                                                       .preempted_from = 11,
+                                                       .held_back_by = model::HeldBackBy::Order},
+                            .due = kNow + base::Duration{192 * kMinute},
+                            .changes = {{ago(90 * kMinute), 5}, {ago(17 * kMinute), 8}}};
     return job;
 }
 
@@ -473,7 +473,8 @@ void check_order_pages(const Sample& s) {
         early.order->evidence.jobs = jobs;
         early.order->evidence.unfinished = unfinished;
         INFO(cost_text(*early.order));
-        CHECK(cost_text(*early.order).ends_with(" of ada named train-# submitted within 1h" + text));
+        CHECK(
+            cost_text(*early.order).ends_with(" of ada named train-# submitted within 1h" + text));
     };
     check_evidence(2, 0, " took");
     check_evidence(1, 1, " has used so far");
@@ -584,12 +585,37 @@ TEST_CASE("pages look as reviewed") {
     }
 }
 
+// The tables below the title, as the help shows them.
+TEST_CASE("exit codes are the same on the page and in the help") {
+    std::ifstream file(std::filesystem::path(BERTH_SOURCE_DIR) / "docs/reference/cli.md");
+    std::string text = "Exit codes\n";
+    bool is_below = false;
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("## ")) is_below = line == "## Exit codes";
+        if (!is_below || !line.starts_with("| ")) continue;
+        std::erase(line, '`');
+        const std::size_t bar = line.find(" | ");
+        const std::string code = line.substr(2, bar - 2);
+        const std::string meaning = line.substr(bar + 3, line.size() - bar - 5);
+        const bool is_heading = code == "code";
+        text += is_heading ? "\n  " : "    " + code + std::string(7 - code.size(), ' ');
+        text += meaning + "\n";
+    }
+    CHECK(exit_code_help() == text);
+}
+
 TEST_CASE("csv and wide forms have everything") {
     ::setenv("TZ", "UTC", 1);
     const Sample& s = sample();
     const Table table = job_table(s.jobs, s.names, kNow, Style{}.glyphs(), Detail::Wide);
     compare("ls.csv", table.csv());
     compare("ls_wide.txt", table.render_unbounded({}));
+    Sample ordered = s;
+    ordered.projects[1].job_order = model::JobOrder::Age;
+    ordered.projects[2].job_tail = 33;
+    const Table projects = project_table(ordered.projects, Detail::Wide);
+    compare("project_ls.csv", projects.csv());
+    compare("project_ls_wide.txt", projects.render_unbounded({}));
 }
 
 TEST_CASE("events are told in words") {

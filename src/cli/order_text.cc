@@ -61,7 +61,8 @@ std::string held_back_text(const model::OrderPrice& price) {
         case HeldBackBy::Order: return "none: ";
         case HeldBackBy::Delay: return before + ", when its preemption delay has passed; ";
         case HeldBackBy::WasteBudget:
-            return "none before 00:00 UTC: the unsaved work that pauses may destroy today is spent; ";
+            return "none before 00:00 UTC: the unsaved work that pauses may destroy today is "
+                   "spent; ";
         case HeldBackBy::MinimumRun: return before + ", when a minimum run is over; ";
         case HeldBackBy::Room:
             return "none: all that may be preempted for it would leave too little room; ";

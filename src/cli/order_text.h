@@ -19,8 +19,8 @@ std::string cost_text(const model::OrderAccount& order);
 // nlp/llama, would lose 0.4 GPU-h; it is 1 stage behind, and jobs are preempted from 3 stages ..."
 // Empty where nothing is told apart.
 std::string price_text(const model::OrderAccount& order, const codec::NameTable& names);
-// "by its wait at 17:40:00, in 3h12m", or that it has no bound behind jobs of higher priority; empty
-// where nothing is due by a wait.
+// "by its wait at 17:40:00, in 3h12m", or that it has no bound behind jobs of higher priority;
+// empty where nothing is due by a wait.
 std::string due_text(const model::OrderAccount& order, base::TimePoint now);
 // "5 since 13:20:01, 8 since 14:02:11"; empty when it has always been on the first one.
 std::string stages_text(const model::OrderAccount& order);

@@ -10,6 +10,7 @@
 #include "cli/client.h"
 #include "cli/cluster_pages.h"
 #include "cli/context.h"
+#include "cli/job_table.h"
 #include "cli/listing.h"
 #include "cli/pool_pages.h"
 #include "cli/settings.h"
@@ -163,7 +164,9 @@ Outcome<Listing> read_projects(const Context& context, Client& client, const Arg
         if (!pool) return tl::unexpected(pool.error());
         projects = in_pool(std::move(*projects), pool->name);
     }
-    Listing listing{project_table(*projects), {}};
+    const Form form = form_wanted(arguments, true);
+    const bool has_all = form == Form::Wide || form == Form::Csv;
+    Listing listing{project_table(*projects, has_all ? Detail::Wide : Detail::Usual), {}};
     for (const codec::ProjectView& project : *projects) listing.names.push_back(project.name);
     if (context.out.is_terminal) listing.below = orders_note(*projects);
     const std::string mine = default_project();

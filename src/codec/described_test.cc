@@ -6,10 +6,16 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+
 #include "codec/api_fields.h"
 #include "codec/event_fields.h"
 #include "codec/foresight_fields.h"
 #include "codec/node_view_fields.h"
+#include "codec/words.h"
 
 namespace berth::codec {
 
@@ -59,7 +65,46 @@ void check_events(const std::variant<Event...>&) {
     check_all<Event...>();
 }
 
+// The part of the page below this title, up to the next one.
+std::string section(const std::string& page, const std::string& title) {
+    const std::size_t begin = page.find("# " + title + "\n");
+    REQUIRE(begin != std::string::npos);
+    return page.substr(begin, page.find("\n#", begin) - begin);
+}
+
+template <typename T>
+void check_documented(const std::string& page, const std::string& title) {
+    const std::string text = section(page, title);
+    codec::Fields<T>::visit([&](std::string_view name, auto) {
+        INFO(title << ": " << name);
+        CHECK(text.find("\n| `" + std::string(name) + "` | ") != std::string::npos);
+    });
+}
+
+template <typename... E>
+void check_words(const std::string& page) {
+    const auto check = [&](std::string_view word) {
+        INFO(word);
+        CHECK(page.find("`" + std::string(word) + "`") != std::string::npos);
+    };
+    (std::ranges::for_each(codec::kWords<E>, check), ...);
+}
+
 }  // namespace
+
+TEST_CASE("what the API says of the order is documented") {
+    std::ifstream file(BERTH_SOURCE_DIR "/docs/reference/order-fields.md");
+    std::ostringstream read;
+    read << file.rdbuf();
+    const std::string page = read.str();
+    check_documented<model::OrderAccount>(page, "order");
+    check_documented<model::OrderEvidence>(page, "evidence");
+    check_documented<model::OrderPrice>(page, "price");
+    check_documented<model::StageChange>(page, "changes");
+    check_documented<model::OrderReceipt>(page, "last_pause.order");
+    check_documented<model::Accuracy>(page, "predicted");
+    check_words<model::JobOrder, model::Turn, model::EvidenceOf, model::HeldBackBy>(page);
+}
 
 TEST_CASE("no member of a described type is forgotten") {
     static_assert(count_members<model::Pool>() == 4);

@@ -144,8 +144,8 @@ model::OrderEvidence Experts::evidence(const Places& places, const Belief& belie
     std::array<std::int64_t, kGeneral + kLikenesses> believed{weights[0], weights[1]};
     for (std::size_t at = kGeneral; at < kExperts; ++at) {
         const Likeness alike = reaches()[at - kGeneral].alike;
-        believed[opinion.knowledge().tells(alike) ? kGeneral + static_cast<std::size_t>(alike) : 1] +=
-            weights[at];
+        believed[opinion.knowledge().tells(alike) ? kGeneral + static_cast<std::size_t>(alike)
+                                                  : 1] += weights[at];
     }
     const auto most =
         static_cast<std::size_t>(std::ranges::max_element(believed) - believed.begin());

@@ -74,16 +74,15 @@ std::optional<OrderPrice> order_price(cluster::Cluster& cluster, const model::Po
     const HeldBack held = held_back(view, job, cluster.job(last));
     const Job& candidate = cluster.job(held.candidate.is_valid() ? held.candidate : last);
     const model::PauseCost cost = pause_cost(candidate, candidate.held(), now);
-    return OrderPrice{
-        .candidate = candidate.id,
-        .loses_gpu_ms = cost.unsaved_gpu_ms + cost.restart_gpu_ms,
-        .stage = cluster::account_of_order(cluster, candidate.id).stage,
-        .preempted_from = preempted_from(cluster::account_of_order(cluster, job.id),
-                                         cluster::order_rules(cluster, job.project)),
-        .is_behind = candidate.precedence() < job.precedence_in_line(),
-        .is_of_lower_priority = candidate.priority < job.priority,
-        .held_back_by = held.by,
-        .until = held.until};
+    return OrderPrice{.candidate = candidate.id,
+                      .loses_gpu_ms = cost.unsaved_gpu_ms + cost.restart_gpu_ms,
+                      .stage = cluster::account_of_order(cluster, candidate.id).stage,
+                      .preempted_from = preempted_from(cluster::account_of_order(cluster, job.id),
+                                                       cluster::order_rules(cluster, job.project)),
+                      .is_behind = candidate.precedence() < job.precedence_in_line(),
+                      .is_of_lower_priority = candidate.priority < job.priority,
+                      .held_back_by = held.by,
+                      .until = held.until};
 }
 
 }  // namespace berth::scheduling
