@@ -9,6 +9,7 @@
 namespace berth::tests {
 
 World::World(model::Policy policy) : policy_(policy) {
+    store.begin({"begun", {}});
     start();
     for (const char* name : {"n1", "n2"}) {
         model::Node node;

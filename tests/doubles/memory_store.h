@@ -28,9 +28,7 @@ class MemoryStore final : public ports::Store {
         std::optional<model::Snapshot> snapshot;
     };
 
-    explicit MemoryStore(Disk& disk) : disk_(disk) {
-        if (disk.events.empty()) begins_ = model::LogBegun{"begun", {}};
-    }
+    explicit MemoryStore(Disk& disk) : disk_(disk) {}
 
     // The next commits fail as when a sync does, until set back.
     void set_failing(bool is_failing) { is_failing_ = is_failing; }
