@@ -12,8 +12,6 @@ using cluster::Job;
 using model::Duration;
 using model::TaskPlacement;
 
-constexpr std::uint32_t kUnseen = static_cast<std::uint32_t>(-1);
-
 // What the tasks of one gang take of a node's CPU or memory, counted while they are booked.
 struct HostRoom {
     const cluster::HostUse& host;
@@ -37,39 +35,92 @@ End end_of(const Run& run, TimePoint now) {
     return {now + std::max(now - run.start, kShortestRun), false};
 }
 
-std::span<const NodeUsers::User> NodeUsers::on(const cluster::Cluster& cluster, NodeId node) {
-    known_.resize(cluster.nodes().size());
-    Known& known = known_[node.index()];
-    const std::uint32_t stamp = cluster.nodes()[node.index()].stamp;
-    if (known.stamp == stamp) return known.users;
-    known.stamp = stamp;
-    known.users.clear();
-    for (const JobId id : cluster.jobs_on(node)) {
-        if (std::ranges::find(known.users, id, &User::job) != known.users.end()) continue;
-        const Job& job = cluster.job(id);
-        User user{id, 0, run_of(job)};
-        for (const cluster::PlacedTask& task : job.placed) {
-            if (task.place.node == node && !task.is_releasing) user.gpus |= task.place.gpu_mask;
-        }
-        if (user.gpus != 0) known.users.push_back(user);
-    }
-    std::ranges::sort(known.users, {}, &User::job);
-    return known.users;
+TimePoint NodeSeats::Seat::free_at(TimePoint now) const {
+    const TimePoint known = std::max(now, declared);
+    return unknown == 0 ? known : std::max(known, end_of({unknown_since}, now).time);
 }
 
-void Berths::open(const PoolView& view, NodeUsers& node_users) {
+const NodeSeats::Node& NodeSeats::on(const PoolView& view, NodeId node) {
+    known_.resize(view.cluster.nodes().size());
+    Known& known = known_[node.index()];
+    const cluster::NodeState& state = view.cluster.nodes()[node.index()];
+    const bool is_known = known.stamp == state.stamp && known.gpus == state.gpus &&
+                          known.whole == state.whole[static_cast<std::size_t>(View::Coming)] &&
+                          known.from <= view.now && view.now < known.until;
+    if (!is_known) look_at(view, node, known);
+    return known.node;
+}
+
+void NodeSeats::find_occupants(const cluster::Cluster& cluster, NodeId node) {
+    occupants_.clear();
+    for (const JobId id : cluster.jobs_on(node)) {
+        if (std::ranges::find(occupants_, id, &Occupant::job) != occupants_.end()) continue;
+        const Job& job = cluster.job(id);
+        Occupant occupant{id, 0, run_of(job)};
+        for (const cluster::PlacedTask& task : job.placed) {
+            if (task.place.node == node && !task.is_releasing) occupant.gpus |= task.place.gpu_mask;
+        }
+        if (occupant.gpus != 0) occupants_.push_back(occupant);
+    }
+    std::ranges::sort(occupants_, {}, &Occupant::job);
+}
+
+void NodeSeats::look_at(const PoolView& view, NodeId node, Known& known) {
+    const cluster::NodeState& state = view.cluster.nodes()[node.index()];
+    const TimePoint now = view.now;
+    known.node = {};
+    auto& [seats, unknown, next_end] = known.node;
+    known.stamp = state.stamp;
+    known.gpus = state.gpus;
+    known.whole = state.whole[static_cast<std::size_t>(View::Coming)];
+    known.from = now;
+    known.until = TimePoint::max();
+    for (int gpu = 0; gpu < state.gpus; ++gpu) seats.push_back({.gpu = gpu});
+    find_occupants(view.cluster, node);
+    std::uint64_t used = 0, is_for_ever = 0;
+    for (const Occupant& occupant : occupants_) {
+        const End end = end_of(occupant.run, now);
+        used |= occupant.gpus;
+        if (end.is_never) is_for_ever |= occupant.gpus;
+        if (end.is_declared) next_end = std::min(next_end.value_or(end.time), end.time);
+        // Before then it is as good as any other that has just started.
+        const TimePoint settled = occupant.run.start + kShortestRun + Duration{1};
+        if (!end.is_declared && settled > now) known.until = std::min(known.until, settled);
+        for (std::uint64_t mask = occupant.gpus; mask != 0; mask &= mask - 1) {
+            Seat& seat = seats[static_cast<std::size_t>(std::countr_zero(mask))];
+            if (end.is_declared) {
+                seat.declared = std::max(seat.declared, end.time);
+            } else {
+                ++seat.unknown;
+                seat.unknown_since = std::min(seat.unknown_since, occupant.run.start);
+                unknown.push_back({seat.gpu, occupant.job});
+            }
+        }
+    }
+    known.until = std::min(known.until, next_end.value_or(known.until));
+    const std::uint64_t gone = is_for_ever | (~used & ~known.whole);
+    const auto left = std::ranges::remove_if(
+        seats, [&](const Seat& seat) { return (gone >> seat.gpu & 1) != 0; });
+    seats.erase(left.begin(), left.end());
+    std::ranges::sort(seats, {}, [&](const Seat& seat) {
+        return std::tuple(seat.unknown, seat.free_at(now), seat.gpu);
+    });
+    // What was declared stands still, what was not moves on: whose seats have both change places.
+    const auto has_both = [](const Seat& seat) {
+        return seat.unknown > 0 && seat.declared > TimePoint::min();
+    };
+    if (std::ranges::any_of(seats, has_both)) known.until = now;
+}
+
+void Berths::open(const PoolView& view, NodeSeats& seats) {
     view_ = &view;
-    node_users_ = &node_users;
-    at_.assign(view.cluster.nodes().size(), kUnseen);
-    ranges_.clear();
-    seats_.clear();
-    users_.clear();
+    seats_ = &seats;
     shapes_ = 0;
     next_end_ = {};
 }
 
 std::span<const Berth> Berths::best_for(const Job& job, std::span<const TaskPlacement> booked) {
-    const OfShape& all = of_shape(job);
+    OfShape& all = of_shape(job);
     const auto is_looked_at = [&](NodeId node) {
         return std::ranges::binary_search(all.nodes, node);
     };
@@ -86,7 +137,9 @@ std::span<const Berth> Berths::best_for(const Job& job, std::span<const TaskPlac
     const auto count = static_cast<std::size_t>(job.ask());
     best_.clear();
     auto other = beside_.begin();
-    for (const Berth& berth : all.best_first) {
+    for (std::size_t at = 0; at < all.berths.size(); ++at) {
+        if (at == all.sorted) sort_more(all, count);
+        const Berth& berth = all.berths[at];
         if (std::ranges::binary_search(booked_nodes_, berth.node)) continue;
         while (other != beside_.end() && other->key() < berth.key()) best_.push_back(*other++);
         if (best_.size() >= count) break;
@@ -97,7 +150,7 @@ std::span<const Berth> Berths::best_for(const Job& job, std::span<const TaskPlac
     return std::span(best_).first(count);
 }
 
-const Berths::OfShape& Berths::of_shape(const Job& job) {
+Berths::OfShape& Berths::of_shape(const Job& job) {
     const std::size_t nodes_max = std::max(kBookingNodes, 2 * static_cast<std::size_t>(job.ask()));
     const auto used = std::span(of_shapes_).first(shapes_);
     const auto known = std::ranges::find_if(used, [&](const OfShape& of) {
@@ -109,10 +162,17 @@ const Berths::OfShape& Berths::of_shape(const Job& job) {
     of.shape = job.shape;
     of.nodes_max = nodes_max;
     find_nodes_to_look_at(of);
-    of.best_first.clear();
-    for (const NodeId node : of.nodes) add(of.best_first, of.shape, node, {});
-    std::ranges::sort(of.best_first, {}, &Berth::key);
+    of.berths.clear();
+    of.sorted = 0;
+    for (const NodeId node : of.nodes) add(of.berths, of.shape, node, {});
     return of;
+}
+
+void Berths::sort_more(OfShape& of, std::size_t count) {
+    const auto begin = of.berths.begin() + static_cast<std::ptrdiff_t>(of.sorted);
+    of.sorted = std::min(of.sorted + count, of.berths.size());
+    const auto middle = of.berths.begin() + static_cast<std::ptrdiff_t>(of.sorted);
+    std::ranges::partial_sort(begin, middle, of.berths.end(), {}, &Berth::key);
 }
 
 void Berths::find_nodes_to_look_at(OfShape& of) const {
@@ -130,75 +190,28 @@ void Berths::find_nodes_to_look_at(OfShape& of) const {
     std::ranges::sort(of.nodes);
 }
 
-Berths::Node Berths::on(NodeId node) {
-    std::uint32_t& at = at_[node.index()];
-    if (at == kUnseen) {
-        at = static_cast<std::uint32_t>(ranges_.size());
-        look_at(node);
-    }
-    const Range& range = ranges_[at];
-    return {std::span(seats_).subspan(range.first_seat, range.seats),
-            std::span(users_).subspan(range.first_user, range.users)};
-}
-
-void Berths::look_at(NodeId node) {
-    const cluster::NodeState& state = view_->cluster.nodes()[node.index()];
-    const std::size_t first = seats_.size();
-    const std::size_t first_user = users_.size();
-    std::uint64_t gone = 0;
-    for (int gpu = 0; gpu < state.gpus; ++gpu) seats_.push_back({gpu, 0, view_->now});
-    for (const NodeUsers::User& user : node_users_->on(view_->cluster, node)) {
-        const End end = end_of(user.run, view_->now);
-        if (end.is_never) gone |= user.gpus;
-        if (end.is_declared) next_end_ = std::min(next_end_.value_or(end.time), end.time);
-        for (std::uint64_t mask = user.gpus; mask != 0; mask &= mask - 1) {
-            const int gpu = std::countr_zero(mask);
-            Seat& seat = seats_[first + static_cast<std::size_t>(gpu)];
-            seat.free_at = std::max(seat.free_at, end.time);
-            if (end.is_declared) continue;
-            ++seat.unknown;
-            users_.push_back({gpu, user.job});
-        }
-    }
-    const auto here = seats_.begin() + static_cast<std::ptrdiff_t>(first);
-    const auto left = std::remove_if(here, seats_.end(), [&](const Seat& seat) {
-        const bool is_used = seat.free_at > view_->now || seat.unknown > 0;
-        const bool is_promised =
-            !is_used && view_->cluster.free(View::Coming, node, seat.gpu) < base::kWholeGpu;
-        return (gone >> seat.gpu & 1) != 0 || is_promised;
-    });
-    seats_.erase(left, seats_.end());
-    std::ranges::sort(std::span(seats_).subspan(first), {}, &Seat::key);
-    ranges_.push_back({static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(first_user),
-                       static_cast<std::uint32_t>(seats_.size() - first),
-                       static_cast<std::uint32_t>(users_.size() - first_user)});
-}
-
 void Berths::add(std::vector<Berth>& found, ShapeId shape, NodeId node,
                  std::span<const TaskPlacement> booked) {
     std::uint64_t gone = 0;
     for (const TaskPlacement& task : booked) {
         if (task.node == node) gone |= task.gpu_mask;
     }
-    const Node here = on(node);
-    left_.clear();
-    std::ranges::copy_if(here.seats, std::back_inserter(left_),
-                         [&](const Seat& seat) { return (gone >> seat.gpu & 1) == 0; });
-    const auto each = static_cast<std::size_t>(view_->cluster.shape(shape).request.gpus);
+    const NodeSeats::Node& here = seats_->on(*view_, node);
+    if (here.next_end) next_end_ = std::min(next_end_.value_or(*here.next_end), *here.next_end);
+    const int each = view_->cluster.shape(shape).request.gpus;
     const cluster::NodeState& state = view_->cluster.nodes()[node.index()];
     HostRoom cpu{state.cpu, view_->cluster.cpu_on(shape, node)};
     HostRoom memory{state.memory, view_->cluster.memory_on(shape, node)};
-    for (std::size_t first = 0; first + each <= left_.size(); first += each) {
+    const Berth empty{.declared = view_->now, .expected = view_->now, .node = node};
+    Berth berth = empty;
+    int taken = 0;
+    for (const NodeSeats::Seat& seat : here.seats) {
+        if ((gone >> seat.gpu & 1) != 0) continue;
+        berth.mask |= std::uint64_t{1} << seat.gpu;
+        berth.expected = std::max(berth.expected, seat.free_at(view_->now));
+        if (seat.unknown == 0) berth.declared = std::max(berth.declared, seat.declared);
+        if (++taken < each) continue;
         if (!cpu.take() || !memory.take()) return;
-        Berth berth;
-        berth.node = node;
-        berth.declared = berth.expected = view_->now;
-        for (std::size_t i = first; i < first + each; ++i) {
-            const Seat& seat = left_[i];
-            berth.mask |= std::uint64_t{1} << seat.gpu;
-            berth.expected = std::max(berth.expected, seat.free_at);
-            if (seat.unknown == 0) berth.declared = std::max(berth.declared, seat.free_at);
-        }
         berth.unknown = count_unknown(here, berth.mask);
         // GPUs idle, but what stands beside them has the CPU or memory.
         if (berth.expected == view_->now && !(cpu.is_free() && memory.is_free())) {
@@ -206,14 +219,16 @@ void Berths::add(std::vector<Berth>& found, ShapeId shape, NodeId node,
             berth.expected += kShortestRun;
         }
         found.push_back(berth);
+        berth = empty;
+        taken = 0;
     }
 }
 
-// Jobs on these GPUs that have not declared their end. Those of one job are neighbours.
-int Berths::count_unknown(const Node& node, std::uint64_t mask) {
+// Those of one job are neighbours.
+int Berths::count_unknown(const NodeSeats::Node& node, std::uint64_t mask) {
     int count = 0;
     JobId last;
-    for (const User& user : node.unknown) {
+    for (const NodeSeats::User& user : node.unknown) {
         if ((mask >> user.gpu & 1) == 0 || user.job == last) continue;
         last = user.job;
         ++count;

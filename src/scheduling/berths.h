@@ -52,29 +52,57 @@ struct Berth {
     auto key() const { return std::tuple(unknown, declared, node, mask); }
 };
 
-// Who uses the GPUs of nodes that were looked at, kept from one decision to the next.
-class NodeUsers {
+// When the GPUs of nodes come free, kept from one decision to the next.
+class NodeSeats {
   public:
+    // One GPU that could be booked: whoever uses it is gone then.
+    struct Seat {
+        int gpu = 0;
+        int unknown = 0;  // users that have not declared their end
+        TimePoint declared = TimePoint::min();  // by then all others have left
+        TimePoint unknown_since = TimePoint::max();  // when the first of those unknown has started
+
+        TimePoint free_at(TimePoint now) const;
+    };
     struct User {
+        int gpu = 0;
+        JobId job;
+    };
+    struct Node {
+        // That become free some day and are not promised already, the best first.
+        base::SmallVector<Seat, 8> seats;
+        base::SmallVector<User, 8> unknown;  // have not declared their end; by job
+        std::optional<TimePoint> next_end;  // the first that was declared
+    };
+    const Node& on(const PoolView& view, NodeId node);
+
+  private:
+    struct Known {
+        Node node;
+        // As long as these are the node's, and the present is between these.
+        std::uint32_t stamp = 0;
+        int gpus = 0;
+        std::uint64_t whole = 0;
+        TimePoint from = TimePoint::max();
+        TimePoint until = TimePoint::min();
+    };
+    // Uses GPUs, and was not asked to leave.
+    struct Occupant {
         JobId job;
         std::uint64_t gpus = 0;
         Run run;
     };
-    // Those that were not asked to leave, by id.
-    std::span<const User> on(const cluster::Cluster& cluster, NodeId node);
+    void look_at(const PoolView& view, NodeId node, Known& known);
+    void find_occupants(const cluster::Cluster& cluster, NodeId node);
 
-  private:
-    struct Known {
-        std::optional<std::uint32_t> stamp;  // of the node
-        base::SmallVector<User, 8> users;
-    };
     std::vector<Known> known_;  // by node
+    std::vector<Occupant> occupants_;  // of the node that is looked at, by id
 };
 
 class Berths {
   public:
-    // Makes it ready for a decision, which view and users outlive.
-    void open(const PoolView& view, NodeUsers& node_users);
+    // Makes it ready for a decision, which view and seats outlive.
+    void open(const PoolView& view, NodeSeats& seats);
 
     // The best ones for the whole gang beside what is `booked` already, the best first; none when
     // there are not enough. Valid until the next question.
@@ -84,54 +112,24 @@ class Berths {
     std::optional<TimePoint> next_end() const { return next_end_; }
 
   private:
-    // One GPU that could be booked: whoever uses it is gone then.
-    struct Seat {
-        int gpu = 0;
-        int unknown = 0;  // users that have not declared their end
-        TimePoint free_at;
-
-        auto key() const { return std::tuple(unknown, free_at, gpu); }
-    };
-    // Who leaves a GPU when, unknown to anybody.
-    struct User {
-        int gpu = 0;
-        JobId job;
-    };
-    // The GPUs of a node that become free some day and are not promised already, the best first.
-    struct Node {
-        std::span<const Seat> seats;
-        std::span<const User> unknown;
-    };
-    // Where what is known of a node begins, and how much it is.
-    struct Range {
-        std::uint32_t first_seat = 0;
-        std::uint32_t first_user = 0;
-        std::uint32_t seats = 0;
-        std::uint32_t users = 0;
-    };
     // All of one shape, as if nothing were booked.
     struct OfShape {
         ShapeId shape;
         std::size_t nodes_max = 0;
         std::vector<NodeId> nodes;  // that were looked at, ascending
-        std::vector<Berth> best_first;
+        std::vector<Berth> berths;
+        std::size_t sorted = 0;  // so many are the best ones, the best first
     };
-    const OfShape& of_shape(const cluster::Job& job);
+    OfShape& of_shape(const cluster::Job& job);
     void find_nodes_to_look_at(OfShape& of) const;
-    Node on(NodeId node);
-    void look_at(NodeId node);
+    static void sort_more(OfShape& of, std::size_t count);
     // Adds those of one node.
     void add(std::vector<Berth>& found, ShapeId shape, NodeId node,
              std::span<const model::TaskPlacement> booked);
-    static int count_unknown(const Node& node, std::uint64_t mask);
+    static int count_unknown(const NodeSeats::Node& node, std::uint64_t mask);
 
     const PoolView* view_ = nullptr;
-    NodeUsers* node_users_ = nullptr;
-    std::vector<std::uint32_t> at_;  // by node: position in ranges_, kUnseen
-    std::vector<Range> ranges_;
-    std::vector<Seat> seats_;
-    std::vector<User> users_;
-    std::vector<Seat> left_;  // of the node that is added
+    NodeSeats* seats_ = nullptr;
     std::vector<OfShape> of_shapes_;  // those in use, then those whose memory is kept
     std::size_t shapes_ = 0;  // in use
     std::vector<NodeId> booked_nodes_;  // for the gang

@@ -145,12 +145,12 @@ Bookings::Booked& Bookings::add() {
     return slots_[count_++];
 }
 
-void Bookings::book(const PoolView& view, NodeUsers& node_users) {
+void Bookings::book(const PoolView& view, NodeSeats& seats) {
     view_ = &view;
     count_ = 0;
     next_change_ = {};
     if (view.policy.bookings_max == 0) return;
-    where_.open(view, node_users);
+    where_.open(view, seats);
     find_longest_waiting();
     base::SmallVector<TaskPlacement, 32> others;
     for (const Job* job : waiting_) {

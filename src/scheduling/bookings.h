@@ -45,7 +45,7 @@ class Bookings {
   public:
     // Each of these makes it ready for a decision, which the view outlives, and keeps the idle
     // part: in both views of the cluster it is taken, inside the caller's Trial.
-    void book(const PoolView& view, NodeUsers& node_users);
+    void book(const PoolView& view, NodeSeats& seats);
     // Those that an earlier try at the same decision has made.
     void keep_again(const PoolView& view);
     // Those that a plan has made.

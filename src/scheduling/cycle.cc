@@ -89,7 +89,7 @@ class Attempt {
         }
         for (const PoolView& view : views_) {
             Bookings& bookings = bookings_of(view);
-            are_booked ? bookings.keep_again(view) : bookings.book(view, memory.node_users());
+            are_booked ? bookings.keep_again(view) : bookings.book(view, memory.node_seats());
             if (const auto change = bookings.next_change()) draft_.wake_at(*change);
         }
     }

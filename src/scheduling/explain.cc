@@ -285,9 +285,9 @@ class Explainer {
     Verdict kept_for_others(const Plan& plan) {
         const cluster::Trial trial(view_.cluster);
         const bool is_asked_later = plan.is_empty() && plan.bookings.empty();
-        NodeUsers users;
+        NodeSeats seats;
         Bookings bookings;
-        is_asked_later ? bookings.book(view_, users) : bookings.take_over(view_, plan.bookings);
+        is_asked_later ? bookings.book(view_, seats) : bookings.take_over(view_, plan.bookings);
         const Bookings::Opening opening(bookings, job_);
         if (!bookings.keep_share_from(job_) && place(view_, job_, job_.ask(), View::Idle))
             return with(Reason::NotYetEvaluated);

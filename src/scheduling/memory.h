@@ -31,16 +31,16 @@ class Memory {
     // For another cluster.
     void forget() {
         pools_.clear();
-        node_users_ = {};
+        node_seats_ = {};
     }
-    // Who uses GPUs that could be booked.
-    NodeUsers& node_users() { return node_users_; }
+    // When those GPUs come free that could be booked.
+    NodeSeats& node_seats() { return node_seats_; }
     // For sets and maps that a decision makes.
     std::pmr::memory_resource* nodes() { return &nodes_; }
 
   private:
     std::deque<Pool> pools_;
-    NodeUsers node_users_;
+    NodeSeats node_seats_;
     std::pmr::unsynchronized_pool_resource nodes_;
 };
 

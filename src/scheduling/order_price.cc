@@ -49,9 +49,9 @@ HeldBack held_back(PoolView& view, const Job& job, const Job& last) {
         return {HeldBackBy::WasteBudget, waste_renewal(view.now), {}};
     }
     const cluster::Trial trial(view.cluster);
-    NodeUsers users;
+    NodeSeats seats;
     Bookings bookings;
-    bookings.book(view, users);
+    bookings.book(view, seats);
     const Bookings::Opening opening(bookings, job);
     return by_search(view, beneficiary);
 }
