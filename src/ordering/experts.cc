@@ -77,7 +77,10 @@ bool Experts::got_to(const Places& places, std::size_t step) {
 }
 
 bool Experts::finished(const Places& places, std::size_t step) {
-    weigh(views_of(places, belief(places)), step);
+    Belief belief;
+    Views views(all_.hazards, hazards_of_width(places));
+    look_now(places, belief, views);
+    weigh(views, step);
     for (Ends* ends : ends_of(places)) {
         ends->reached(this->step(places), -Ends::kJob);
         ends->ended(step, Ends::kJob);
@@ -111,29 +114,48 @@ void Experts::learn() {
     }
 }
 
-Belief Experts::belief(const Places& places) const {
-    Belief belief;
-    Knowledge knowledge;
-    for_each(kin_, places, [&](Likeness alike, const Kin& kin, const Kin::Place& place) {
-        const Kin::Near near = kin.near(place);
-        std::ranges::copy(near.courses, belief.courses[static_cast<std::size_t>(alike)].begin());
-        knowledge.learn(alike, near, near.courses);
-    });
-    belief.weights = weights_[knowledge.number()];
-    return belief;
+const Hazards& Experts::hazards_of_width(const Places& places) const {
+    return widths_.at(places.front().family.width).hazards;
 }
 
-Views Experts::views_of(const Places& places, const Belief& belief) const {
-    Views views(all_.hazards, widths_.at(places.front().family.width).hazards);
+void Experts::look(const Places& places, const Belief& belief, Views& views) const {
     for_each(kin_, places, [&](Likeness alike, const Kin& kin, const Kin::Place& place) {
         views.learn(alike, kin.near(place), belief.courses[static_cast<std::size_t>(alike)]);
     });
     views.all_learned();
-    return views;
+}
+
+void Experts::look_now(const Places& places, Belief& noted, Views& views) const {
+    for_each(kin_, places, [&](Likeness alike, const Kin& kin, const Kin::Place& place) {
+        const Kin::Near near = kin.near(place);
+        Kin::Courses& courses = noted.courses[static_cast<std::size_t>(alike)];
+        std::ranges::copy(near.courses, courses.begin());
+        views.learn(alike, near, courses);
+    });
+    views.all_learned();
+    noted.weights = weights_[views.knowledge().number()];
+}
+
+Belief Experts::belief(const Places& places) const {
+    Belief belief;
+    Views views(all_.hazards, hazards_of_width(places));
+    look_now(places, belief, views);
+    return belief;
 }
 
 Opinion Experts::opinion(const Places& places, const Belief& belief) const {
-    return {views_of(places, belief), belief.weights};
+    Opinion opinion(all_.hazards, hazards_of_width(places));
+    look(places, belief, opinion.views_);
+    opinion.weights_ = belief.weights;
+    return opinion;
+}
+
+Opinion Experts::opinion_now(const Places& places, Belief& noted) const {
+    noted = {};
+    Opinion opinion(all_.hazards, hazards_of_width(places));
+    look_now(places, noted, opinion.views_);
+    opinion.weights_ = noted.weights;
+    return opinion;
 }
 
 model::OrderEvidence Experts::evidence(const Places& places, const Belief& belief) const {

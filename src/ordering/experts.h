@@ -34,8 +34,6 @@ struct Belief {
 // What all experts together hold of a job, worked out step by step, as far as it is asked.
 class Opinion {
   public:
-    Opinion(Views views, const Weights& weights) : views_(std::move(views)), weights_(weights) {}
-
     std::int32_t hazard(std::size_t step) {
         while (known_ <= step) mix();
         return mixed_[step];
@@ -50,10 +48,12 @@ class Opinion {
     const Knowledge& knowledge() const { return views_.knowledge(); }
 
   private:
+    friend class Experts;
+    Opinion(const Hazards& all, const Hazards& width) : views_(all, width) {}
     void mix();
 
     Views views_;
-    Weights weights_;  // at the first step not known
+    Weights weights_{};  // at the first step not known
     Hazards mixed_{};
     std::size_t known_ = 0;
 };
@@ -82,6 +82,8 @@ class Experts {
     Belief belief(const Places& places) const;
     // By a belief that was noted earlier.
     Opinion opinion(const Places& places, const Belief& belief) const;
+    // By what is known now, which is noted.
+    Opinion opinion_now(const Places& places, Belief& noted) const;
     // By what all that is held of the job, which has got so far, for the most part: the jobs that
     // the most believed expert goes by.
     model::OrderEvidence evidence(const Places& places, const Belief& belief) const;
@@ -103,7 +105,9 @@ class Experts {
     // Asks `look(likeness, kin, place)` for each likeness that it has.
     template <typename Look>
     static void for_each(auto& kin, const Places& places, Look&& look);
-    Views views_of(const Places& places, const Belief& belief) const;
+    const Hazards& hazards_of_width(const Places& places) const;
+    void look(const Places& places, const Belief& belief, Views& views) const;
+    void look_now(const Places& places, Belief& noted, Views& views) const;
     model::OrderEvidence kin_evidence(const Places& places, const Belief& belief,
                                       const Weights& weights, Likeness alike) const;
     Seen& width(std::int64_t width);

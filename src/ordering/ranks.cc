@@ -169,17 +169,19 @@ void Ranks::tell_kin(const Live& live, Told told) {
 }
 
 void Ranks::believe(JobId job, Live& live) {
-    const Belief belief = experts_.belief(live.places);
     Belief* known = beliefs_.get(job);
-    known == nullptr ? void(beliefs_.emplace(job, belief)) : void(*known = belief);
-    rank_by_belief(job, live);
+    Belief& belief = known == nullptr ? beliefs_.emplace(job, {}) : *known;
+    rank_by(experts_.opinion_now(live.places, belief), job, live);
+}
+
+void Ranks::rank_by_belief(JobId job, Live& live) {
+    rank_by(experts_.opinion(live.places, beliefs_.at(job)), job, live);
 }
 
 // And until which step that holds: the next at which the stage is another, or what is believed is
 // to follow its kin.
-void Ranks::rank_by_belief(JobId job, Live& live) {
+void Ranks::rank_by(Opinion opinion, JobId job, Live& live) {
     const std::size_t step = experts_.step(live.places);
-    Opinion opinion = experts_.opinion(live.places, beliefs_.at(job));
     const auto cost_at = [&](std::size_t at) {
         const auto hazard = [&](std::size_t of) { return opinion.hazard(of); };
         return completion_cost(hazard, at);

@@ -123,6 +123,7 @@ class Ranks {
     void tell_kin(const Live& live, Told told);
     void believe(JobId job, Live& live);
     void rank_by_belief(JobId job, Live& live);
+    void rank_by(Opinion opinion, JobId job, Live& live);
     void learn_anew();
     void rank_some();
     int last_stage(int tail) const;

@@ -17,27 +17,9 @@ std::int32_t weight(std::int64_t far, std::int64_t apart) {
     return static_cast<std::int32_t>(kSiblingWeight * far / (far + apart));
 }
 
-template <std::size_t kCount>
-void add(std::array<std::int32_t, kCount>& sums, const std::array<std::int32_t, kCount>& more) {
-    for (std::size_t at = 0; at < kCount; ++at) sums[at] += more[at];
-}
-
-template <std::size_t kCount>
-std::array<std::int32_t, kCount> divided(std::array<std::int32_t, kCount> weights,
-                                         std::int32_t divisor) {
-    for (std::int32_t& weight : weights) weight /= divisor;
-    return weights;
-}
-
 }  // namespace
 
-void Knowledge::learn(Likeness likeness, const Kin::Near& near,
-                      std::span<const Kin::Course> courses) {
-    Duration nearest = Duration::max();
-    for (std::size_t other = 0; other < near.siblings.size(); ++other) {
-        if (courses[other] == Kin::Course{} || other == near.self) continue;
-        nearest = std::min(nearest, near.apart(other));
-    }
+void Knowledge::learn(Likeness likeness, Duration nearest) {
     const bool has_kin = nearest < Duration::max();
     if (likeness == Likeness::Name) tells_name_ = has_kin;
     if (likeness == Likeness::Command) tells_command_ = has_kin;
@@ -49,40 +31,47 @@ void Knowledge::learn(Likeness likeness, const Kin::Near& near,
 }
 
 void Views::learn(Likeness likeness, const Kin::Near& near, std::span<const Kin::Course> courses) {
-    knowledge_.learn(likeness, near, courses);
-    if (!knowledge_.tells(likeness)) return;
+    if (likeness == Likeness::User) return learn<Likeness::User>(near, courses);
+    if (likeness == Likeness::Name) return learn<Likeness::Name>(near, courses);
+    learn<Likeness::Command>(near, courses);
+}
+
+template <Likeness kLikeness>
+void Views::learn(const Kin::Near& near, std::span<const Kin::Course> courses) {
+    constexpr ReachRange kOwn = reaches_of(kLikeness);
+    Duration nearest = Duration::max();
     for (std::size_t other = 0; other < near.siblings.size(); ++other) {
-        if (courses[other] == Kin::Course{} || other == near.self) continue;
-        count(courses[other], weights(likeness, near.apart(other)));
+        const Kin::Course course = courses[other];
+        if (course == Kin::Course{} || other == near.self) continue;
+        const Duration apart = near.apart(other);
+        nearest = std::min(nearest, apart);
+        const std::size_t step = course.step;
+        const std::size_t next = std::min(step + 1, kSizeSteps - 1);
+        steps_ = std::max(steps_, next + 1);
+        for (std::size_t reach = kOwn.first; reach < kOwn.first + kOwn.count; ++reach) {
+            const std::int32_t counts = weight(kReaches[reach].far.count(), apart.count());
+            if (!course.has_ended) {
+                reached_[step][reach] += counts;
+                continue;
+            }
+            // Nobody's size is met exactly.
+            ended_[step][reach] += counts / 2;
+            ended_[step > 0 ? step - 1 : 0][reach] += counts / 4;
+            ended_[next][reach] += counts / 4;
+        }
     }
+    knowledge_.learn(kLikeness, nearest);
 }
 
 void Views::all_learned() {
     ByReach seen;
     seen.fill(kWidthWeight);
-    for (std::size_t step = kSizeSteps; step-- > 0; add(seen, reached_[step])) {
-        add(seen, ended_[step]);
-        seen_[step] = seen;
+    for (std::size_t step = steps_; step-- > 0;) {
+        for (std::size_t reach = 0; reach < seen.size(); ++reach) {
+            seen_[step][reach] = seen[reach] += ended_[step][reach];
+            seen[reach] += reached_[step][reach];
+        }
     }
-}
-
-Views::ByReach Views::weights(Likeness likeness, Duration apart) {
-    ByReach weights{};
-    for (std::size_t reach = 0; reach < kReaches.size(); ++reach) {
-        if (kReaches[reach].alike != likeness) continue;
-        weights[reach] = weight(kReaches[reach].far.count(), apart.count());
-    }
-    return weights;
-}
-
-void Views::count(Kin::Course course, const ByReach& weights) {
-    const std::size_t step = course.step;
-    if (!course.has_ended) return add(reached_[step], weights);
-    // Nobody's size is met exactly.
-    const ByReach quarter = divided(weights, 4);
-    add(ended_[step], divided(weights, 2));
-    add(ended_[step > 0 ? step - 1 : 0], quarter);
-    add(ended_[std::min(step + 1, kSizeSteps - 1)], quarter);
 }
 
 std::array<std::int32_t, kExperts> Views::hazards(std::size_t step) const {
@@ -90,6 +79,7 @@ std::array<std::int32_t, kExperts> Views::hazards(std::size_t step) const {
     std::array<std::int32_t, kExperts> hazards;
     hazards.fill(general);
     hazards[0] = (*all_)[step];
+    if (step >= steps_) return hazards;
     for (std::size_t reach = 0; reach < kReaches.size(); ++reach) {
         if (!knowledge_.tells(kReaches[reach].alike)) continue;
         const std::int64_t ends =

@@ -39,6 +39,21 @@ constexpr std::array<Reach, 8> reaches() {
              {Likeness::Command, kDay},
              {Likeness::Command, kAnyTime}}};
 }
+// Those of one likeness stand together.
+struct ReachRange {
+    std::size_t first = 0;
+    std::size_t count = 0;
+};
+constexpr ReachRange reaches_of(Likeness likeness) {
+    constexpr std::array all = reaches();
+    ReachRange range;
+    while (all[range.first].alike != likeness) ++range.first;
+    while (range.first + range.count < all.size() &&
+           all[range.first + range.count].alike == likeness) {
+        ++range.count;
+    }
+    return range;
+}
 inline constexpr std::size_t kGeneral = 2;  // experts that do not go by kin
 inline constexpr std::size_t kExperts = kGeneral + reaches().size();
 
@@ -56,7 +71,8 @@ class Knowledge {
           tells_name_(number / kNearnesses % 2 == 1),
           tells_command_(number / kNearnesses / 2 == 1) {}
 
-    void learn(Likeness likeness, const Kin::Near& near, std::span<const Kin::Course> courses);
+    // `nearest`: of its kin that tell something; Duration::max(): there is nobody.
+    void learn(Likeness likeness, Duration nearest);
 
     constexpr std::size_t number() const {
         const std::size_t tells = (tells_name_ ? 1U : 0U) + (tells_command_ ? 2U : 0U);
@@ -80,7 +96,8 @@ class Knowledge {
     bool tells_command_ = false;
 };
 
-// What kin tell is kept as counts by step. Learning costs O((kin near + steps) x reaches).
+// What kin tell is kept as counts by step. Learning costs O((kin near + steps) x reaches). Large: it
+// is made where it is used.
 class Views {
   public:
     // Both are looked at again whenever somebody asks.
@@ -101,14 +118,15 @@ class Views {
     using ByReach = std::array<std::int32_t, reaches().size()>;  // weights of jobs
     static constexpr std::int32_t kWidthWeight = Ends::kJob;  // what `width` counts for
 
-    static ByReach weights(Likeness likeness, Duration apart);
-    void count(Kin::Course course, const ByReach& weights);
+    template <Likeness kLikeness>
+    void learn(const Kin::Near& near, std::span<const Kin::Course> courses);
 
     const Hazards* all_;
     const Hazards* width_;
     // Of each step: who ended in it; who got to it, as far as is known no further.
     std::array<ByReach, kSizeSteps> ended_{}, reached_{};
     std::array<ByReach, kSizeSteps> seen_;  // who got to its end, or ended in it; and `width`
+    std::size_t steps_ = 0;  // beyond them kin tell nothing
     Knowledge knowledge_;
 };
 
