@@ -104,9 +104,12 @@ void QueueOrder::refresh(ProjectId project) {
         if (first != nullptr) best.project = first->project;
     }
     if (!best.project.is_valid() || project == cluster::kRoot) return;
-    const cluster::LaneKey& lane = head(best).lane;
-    const MilliGpu amount = view_.cluster.most(lane.shape, view_.pool) * lane.ask;
-    best.key = service_key(view_, project, amount);
+    best.amount = asked(head(best).lane);
+    best.key = service_key(view_, project, best.amount);
+}
+
+MilliGpu QueueOrder::asked(const cluster::LaneKey& lane) const {
+    return view_.cluster.most(lane.shape, view_.pool) * lane.ask;
 }
 
 std::optional<Candidate> QueueOrder::next() {
@@ -150,7 +153,10 @@ void QueueOrder::close(const Candidate& candidate) {
 
 void QueueOrder::close(ProjectId project, const cluster::LaneKey& lane) {
     memory_.jobs[project.index()].close(lane);
-    refresh_from(project);
+    const LaneHead* next = memory_.jobs[project.index()].next();
+    // Nothing but what is asked has changed since: the project stands where it stood.
+    const bool stands = next != nullptr && asked(next->lane) == memory_.best[project.index()].amount;
+    if (!stands) refresh_from(project);
 }
 
 void QueueOrder::pass_over(const Candidate& candidate) {

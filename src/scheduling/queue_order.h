@@ -47,6 +47,7 @@ struct QueueMemory {
     // A tree node, and whose next job stands for it; not valid when there is none.
     struct Best {
         ProjectId project;
+        MilliGpu amount{0};  // that job asks
         ServiceKey key;
     };
     std::vector<JobOrder> jobs;  // by project
@@ -83,6 +84,7 @@ class QueueOrder {
     void read_below(ProjectId project);
     void refresh(ProjectId project);
     void refresh_from(ProjectId project);  // it and everything above it
+    MilliGpu asked(const cluster::LaneKey& lane) const;
 
     const PoolView& view_;
     QueueMemory& memory_;
