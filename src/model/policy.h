@@ -38,7 +38,7 @@ struct OrderRules {
     // The costliest jobs, which took so much of all GPU time so far, in percent, go by age.
     int tail = 0;
     // A job is due that has waited so many times what it ever ran; 0 = none is.
-    int patience = 60;
+    int patience = 72;
     // ... and one that is as old as so many times the end that would be fair; 0 = none is.
     int fair = 9;
     // Who runs counts as so many stages of its cost before its own; each is a root of two more.
