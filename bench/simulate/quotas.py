@@ -70,7 +70,8 @@ def row(name, run):
     wait = f"{run['longest_in_quota_wait_s']:.0f} s" if "projects" in run else ""
     hours = [run[key] / 3600 for key in ("avg_jct_s", "median_jct_s", "p99_jct_s", "makespan_s")]
     return (f"| {name} | " + " | ".join(f"{value:,.1f} h" for value in hours) +
-            f" | {run['utilization'] * 100:.0f} % | {run['pauses']:,} | {wait} | "
+            f" | {run['utilization'] * 100:.0f} % | {run['rho_max']:.1f} | "
+            f"{run['pauses']:,} | {wait} | "
             f"{run['jobs'] - run['finished']} |")
 
 
@@ -87,8 +88,8 @@ def main():
     projects = [name for name in options.projects.split(",") if name]
     nodes = quotas_by_demand(trace, projects)
     rules = ["--placement", options.placement]
-    print("| | average JCT | median | p99 | makespan | used | pauses | longest wait in quota "
-          "| never ran |\n|---|---|---|---|---|---|---|---|---|")
+    print("| | average JCT | median | p99 | makespan | used | worst rho | pauses "
+          "| longest wait in quota | never ran |\n|---|---|---|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         if projects:
             trace = only(trace, projects, pathlib.Path(folder) / "trace.csv")

@@ -2,7 +2,7 @@
 //
 // Does nobody wait for ever while twice as much is asked as there is? For twenty days short jobs
 // ask nine tenths of the GPUs and long ones eleven, then no more come. What the guard by waits
-// promises of the server's decisions: a wait without a break ends after sixty times what the job
+// promises of the server's decisions: a wait without a break ends after 72 times what the job
 // ever ran (ten minutes at least) and one run of each other job that is there when it falls due, a
 // twentieth of what that one ran, an hour at least.
 #include <doctest/doctest.h>

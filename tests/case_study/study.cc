@@ -85,6 +85,7 @@ Result replay(const Site& site, const simulation::Trace& trace, Assignment assig
                           .projects = simulation::project_figures(accounts, experiment, *run)},
                   .figures = measure(site, experiment, *run),
                   .complaints = simulation::audit(accounts, experiment, *run)};
+    result.figures.worst_rho = result.run.metrics.rho_max;
     for (const simulation::ProjectFigures& project : result.run.projects) {
         result.figures.longest_in_quota_wait_s =
             std::max(result.figures.longest_in_quota_wait_s, project.longest_in_quota_wait_s);

@@ -24,17 +24,18 @@ std::string name(Assignment assignment) {
 void print_head(const char* first) {
     std::printf(
         "\n| %s | | used | to train | experiments | for each GPU | JCT, training | JCT, "
-        "others | pauses | longest wait in quota |\n|---|---|---|---|---|---|---|---|---|---|"
-        "\n",
+        "others | worst rho | pauses | longest wait in quota |\n"
+        "|---|---|---|---|---|---|---|---|---|---|---|\n",
         first);
 }
 
 void print(const std::string& label, Assignment assignment, const Figures& figures) {
-    std::printf("| %s | %s | %.1f %% | %.1f %% | %d | %.0f | %.1f h | %.1f h | %d | %.0f s |\n",
-                label.c_str(), name(assignment).c_str(), 100 * figures.used,
-                100 * figures.used_to_train, figures.experiments, figures.experiments_per_gpu,
-                figures.avg_jct_training_h, figures.avg_jct_others_h,
-                static_cast<int>(figures.pauses), figures.longest_in_quota_wait_s);
+    std::printf("| %s | %s | %.1f %% | %.1f %% | %d | %.0f | %.1f h | %.1f h ", label.c_str(),
+                name(assignment).c_str(), 100 * figures.used, 100 * figures.used_to_train,
+                figures.experiments, figures.experiments_per_gpu, figures.avg_jct_training_h,
+                figures.avg_jct_others_h);
+    std::printf("| %.1f | %d | %.0f s |\n", figures.worst_rho, static_cast<int>(figures.pauses),
+                figures.longest_in_quota_wait_s);
 }
 
 std::string csv(const simulation::Trace& trace) {
