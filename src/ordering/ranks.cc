@@ -13,7 +13,7 @@ namespace {
 constexpr int kStages = Ranks::kStages;
 constexpr GpuMs kFirstStage = 600'000;
 constexpr GpuMs kTailBegin = GpuMs{8} * 3'600'000;
-constexpr std::size_t kRankedWithAnEvent = 64;
+constexpr std::size_t kRankedWithAnEvent = 16;
 // Of kin that wait so many before a job and behind it hear how far it has come.
 constexpr std::size_t kNearStopped = 8;
 
@@ -201,10 +201,13 @@ void Ranks::rank_by(Opinion opinion, JobId job, Live& live) {
 
 void Ranks::learn_anew() {
     find_last_stages();
+    // Goes on where it was, when all learn again before all have been ranked.
+    const JobId next = to_rank_.empty() ? JobId{} : to_rank_.back();
     to_rank_.clear();
     for (const auto& [id, belief] : beliefs_) {
         if (is_learned(jobs_.at(id))) to_rank_.push_back(id);
     }
+    std::ranges::rotate(to_rank_, std::ranges::lower_bound(to_rank_, next));
     std::ranges::reverse(to_rank_);
     if (to_rank_.size() > kAtOnce) return;
     while (!to_rank_.empty()) rank_some();

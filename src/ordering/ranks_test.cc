@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <map>
+#include <set>
 
 #include "base/rng.h"
 
@@ -91,13 +92,17 @@ class World {
     Ranks order;
     std::map<JobId, Standing> jobs;
     std::map<JobId, TimePoint> changes;  // as announced last
+    std::set<JobId> moved;  // by what others did
     TimePoint now = base::at_ms(0) + hours(1000);
 
   private:
     // It, and whoever moved by it.
     void settle(JobId id) {
         if (id.is_valid()) changes[id] = order.next_change(at(id));
-        for (const JobId other : order.take_moved()) changes[other] = order.next_change(at(other));
+        for (const JobId other : order.take_moved()) {
+            changes[other] = order.next_change(at(other));
+            moved.insert(other);
+        }
     }
     Standing& counted(JobId id) {
         Standing& job = jobs.at(id);
@@ -110,6 +115,21 @@ class World {
 };
 
 }  // namespace
+
+TEST_CASE("of more jobs than are ranked at once none is left out, however often all learn") {
+    World world({.patience = 0, .fair = 0}, 10'000'000);
+    std::vector<JobId> jobs;
+    for (std::uint64_t kin = 1; kin <= Ranks::kAtOnce + 100; ++kin) {
+        jobs.push_back(world.submit(1000, kin));
+        world.start(jobs.back());
+    }
+    world.pass(seconds(61));
+    for (const JobId job : jobs) world.pause(job);
+    world.moved.clear();
+    // All learn after ten of them, then whenever a tenth more have ended.
+    for (int count = 0; count < 200; ++count) world.run(0, seconds(1));
+    for (const JobId job : jobs) CHECK(world.moved.contains(job));
+}
 
 TEST_CASE("on a stage who runs is first, then the narrowest; who has hardly run is before all") {
     World world;
