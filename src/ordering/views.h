@@ -96,8 +96,8 @@ class Knowledge {
     bool tells_command_ = false;
 };
 
-// What kin tell is kept as counts by step. Learning costs O((kin near + steps) x reaches). Large: it
-// is made where it is used.
+// What kin tell is kept as counts by step. Learning costs O((kin near + steps) x reaches). Large:
+// it is made where it is used.
 class Views {
   public:
     // Both are looked at again whenever somebody asks.

@@ -155,7 +155,8 @@ void QueueOrder::close(ProjectId project, const cluster::LaneKey& lane) {
     memory_.jobs[project.index()].close(lane);
     const LaneHead* next = memory_.jobs[project.index()].next();
     // Nothing but what is asked has changed since: the project stands where it stood.
-    const bool stands = next != nullptr && asked(next->lane) == memory_.best[project.index()].amount;
+    const bool stands =
+        next != nullptr && asked(next->lane) == memory_.best[project.index()].amount;
     if (!stands) refresh_from(project);
 }
 
