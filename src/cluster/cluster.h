@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "cluster/history.h"
+#include "cluster/holders.h"
 #include "cluster/membership.h"
 #include "cluster/name_index.h"
 #include "cluster/pool_state.h"
@@ -61,7 +62,7 @@ class Cluster {
     GpuPart whole_gpu(NodeId node) const;
     // Those with tasks on a node, running or being released, once for each task.
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
-    const base::SortedRuns<JobId>& holders() const { return holders_; }  // jobs with a hold
+    const Holders& holders() const { return holders_; }
     const History& history() const { return history_; }
     const RankBook& ranks() const { return ranks_; }
     int minimum_runs() const { return minimum_runs_; }  // stated by jobs
@@ -189,7 +190,7 @@ class Cluster {
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     Jobs jobs_;
     std::vector<std::vector<JobId>> jobs_on_;  // by node
-    base::SortedRuns<JobId> holders_;
+    Holders holders_;
     SpareLanes spare_lanes_;
     History history_;
     RankBook ranks_;

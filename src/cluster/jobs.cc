@@ -187,8 +187,7 @@ void Cluster::change(JobId id, Change&& change) {
         job.fresh_tasks = 0;
         undo_.take_memory_of(job.placed);
     }
-    if (had_hold && !job.hold) holders_.erase(id);
-    if (!had_hold && job.hold) holders_.insert(id);
+    holders_.settle(id, had_hold, job.hold.has_value());
     join_line(job);
     if (was_victim || job.is_victim()) stamp_work(job.project);
     if (is_real) settle_rank(*this, id);
@@ -270,7 +269,7 @@ void Cluster::remove_job(JobId id) {
     if (job.hold) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Use::Held, -1);
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
-        holders_.erase(id);
+        holders_.settle(id, true, false);
     }
     history_.stale.erase(id);
     undo_.take_memory_of(mutable_job(id).placed);

@@ -67,7 +67,7 @@ class Attempt {
           conflicts_(memory.nodes()),
           refused_(memory.nodes()),
           spares_winners_(is_last) {
-        honour_promises(draft_, [&](JobId job) { return known.contains(job); });
+        memory.promises().honour(draft_, [&](JobId job) { return known.contains(job); });
         for (std::size_t i = 0; i < cluster.pools().size(); ++i) {
             const base::PoolId pool{static_cast<base::PoolId::Rep>(i)};
             views_.push_back(

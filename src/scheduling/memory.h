@@ -11,6 +11,7 @@
 #include <memory_resource>
 
 #include "scheduling/bookings.h"
+#include "scheduling/promises.h"
 #include "scheduling/queue_order.h"
 #include "scheduling/victims.h"
 
@@ -32,15 +33,18 @@ class Memory {
     void forget() {
         pools_.clear();
         node_seats_ = {};
+        promises_ = {};
     }
     // When those GPUs come free that could be booked.
     NodeSeats& node_seats() { return node_seats_; }
+    Promises& promises() { return promises_; }
     // For sets and maps that a decision makes.
     std::pmr::memory_resource* nodes() { return &nodes_; }
 
   private:
     std::deque<Pool> pools_;
     NodeSeats node_seats_;
+    Promises promises_;
     std::pmr::unsynchronized_pool_resource nodes_;
 };
 

@@ -82,11 +82,38 @@ bool is_due(const Cluster& cluster, const Job& job) {
     return true;
 }
 
-void honour_promises(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass) {
+bool Promises::still_blocked(const Cluster& cluster, const Blocked& blocked, TimePoint now) const {
+    const cluster::NodeState& node = cluster.nodes()[blocked.node.index()];
+    return node.stamp == blocked.stamp && node.is_ready && blocked.deadline > now &&
+           !std::ranges::binary_search(changed_, blocked.job);
+}
+
+void Promises::find_changed(const cluster::Holders& holders) {
+    changed_.clear();
+    if (!holders.changed().reaches_back_to(mark_)) before_.clear();
+    if (!before_.empty()) {
+        holders.changed().visit_since(mark_, [&](JobId job) { changed_.push_back(job); });
+    }
+    std::ranges::sort(changed_);
+    mark_ = holders.changed().mark();
+}
+
+void Promises::honour(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass) {
     const Cluster& cluster = draft.cluster();
+    std::swap(before_, blocked_);
+    blocked_.clear();
+    find_changed(cluster.holders());
     base::SmallVector<JobId, 256> holders;  // as they stand: each may drop out
     for (const JobId id : cluster.holders()) holders.push_back(id);
+    auto known = before_.begin();
     for (const JobId id : holders) {
+        while (known != before_.end() && known->job < id) ++known;
+        if (known != before_.end() && known->job == id &&
+            still_blocked(cluster, *known, draft.now())) {
+            draft.wake_at(known->deadline);
+            blocked_.push_back(*known);
+            continue;
+        }
         const Job& job = cluster.job(id);
         const bool is_broken = std::ranges::any_of(job.hold->tasks, [&](const auto& task) {
             return !cluster.nodes()[task.node.index()].is_ready;
@@ -97,6 +124,14 @@ void honour_promises(PlanDraft& draft, const std::function<bool(JobId)>& must_le
             draft.drop_hold(id);
         } else {
             draft.wake_at(job.hold->deadline);
+            const std::vector<TaskPlacement>& tasks = job.hold->tasks;
+            const NodeId node = tasks.front().node;
+            const bool stand_together = std::ranges::all_of(
+                tasks, [&](const TaskPlacement& task) { return task.node == node; });
+            if (stand_together && !has_been_left(cluster, tasks)) {
+                blocked_.push_back(
+                    {id, node, cluster.nodes()[node.index()].stamp, job.hold->deadline});
+            }
         }
     }
 }
