@@ -37,14 +37,14 @@ class Memory {
     }
     // When those GPUs come free that could be booked.
     NodeSeats& node_seats() { return node_seats_; }
-    Promises& promises() { return promises_; }
+    PromiseWatch& promises() { return promises_; }
     // For sets and maps that a decision makes.
     std::pmr::memory_resource* nodes() { return &nodes_; }
 
   private:
     std::deque<Pool> pools_;
     NodeSeats node_seats_;
-    Promises promises_;
+    PromiseWatch promises_;
     std::pmr::unsynchronized_pool_resource nodes_;
 };
 

@@ -82,13 +82,14 @@ bool is_due(const Cluster& cluster, const Job& job) {
     return true;
 }
 
-bool Promises::still_blocked(const Cluster& cluster, const Blocked& blocked, TimePoint now) const {
+bool PromiseWatch::still_blocked(const Cluster& cluster, const Blocked& blocked,
+                                 TimePoint now) const {
     const cluster::NodeState& node = cluster.nodes()[blocked.node.index()];
     return node.stamp == blocked.stamp && node.is_ready && blocked.deadline > now &&
            !std::ranges::binary_search(changed_, blocked.job);
 }
 
-void Promises::find_changed(const cluster::Holders& holders) {
+void PromiseWatch::find_changed(const cluster::Holders& holders) {
     changed_.clear();
     if (!holders.changed().reaches_back_to(mark_)) before_.clear();
     if (!before_.empty()) {
@@ -98,7 +99,7 @@ void Promises::find_changed(const cluster::Holders& holders) {
     mark_ = holders.changed().mark();
 }
 
-void Promises::honour(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass) {
+void PromiseWatch::honour(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass) {
     const Cluster& cluster = draft.cluster();
     std::swap(before_, blocked_);
     blocked_.clear();

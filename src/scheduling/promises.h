@@ -20,7 +20,7 @@ namespace berth::scheduling {
 bool is_due(const cluster::Cluster& cluster, const cluster::Job& job);
 
 // What one decision about a cluster leaves for the next.
-class Promises {
+class PromiseWatch {
   public:
     void honour(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass);
 
