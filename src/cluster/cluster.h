@@ -142,8 +142,7 @@ class Cluster {
     void stamp_work(ProjectId at) { work_logs_[at.index()].set_stamp(++last_stamp_); }
     void stamp_all_work();
     void settle_requests_by_memory();
-    void leave_line(const Job& job);  // and the sums of its projects and node
-    void join_line(const Job& job);
+    void leave_line(const Job& job), join_line(const Job& job);  // and sums of its projects, node
     template <typename Change>
     void change(JobId id, Change&& change);
     void count_pending(const Job& job, std::int64_t sign);
