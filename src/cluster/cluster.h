@@ -19,7 +19,6 @@
 #include <vector>
 
 #include "cluster/history.h"
-#include "cluster/holders.h"
 #include "cluster/membership.h"
 #include "cluster/name_index.h"
 #include "cluster/pool_state.h"
@@ -62,7 +61,7 @@ class Cluster {
     GpuPart whole_gpu(NodeId node) const;
     // Those with tasks on a node, running or being released, once for each task.
     std::span<const JobId> jobs_on(NodeId node) const { return jobs_on_[node.index()]; }
-    const Holders& holders() const { return holders_; }
+    const base::SortedRuns<JobId>& holders() const { return holders_; }  // jobs with a hold
     const History& history() const { return history_; }
     const RankBook& ranks() const { return ranks_; }
     int minimum_runs() const { return minimum_runs_; }  // stated by jobs
@@ -142,7 +141,8 @@ class Cluster {
     void stamp_work(ProjectId at) { work_logs_[at.index()].set_stamp(++last_stamp_); }
     void stamp_all_work();
     void settle_requests_by_memory();
-    void leave_line(const Job& job), join_line(const Job& job);  // and sums of its projects, node
+    void leave_line(const Job& job);  // and the sums of its projects and node
+    void join_line(const Job& job);
     template <typename Change>
     void change(JobId id, Change&& change);
     void count_pending(const Job& job, std::int64_t sign);
@@ -189,7 +189,7 @@ class Cluster {
     std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     Jobs jobs_;
     std::vector<std::vector<JobId>> jobs_on_;  // by node
-    Holders holders_;
+    base::SortedRuns<JobId> holders_;
     SpareLanes spare_lanes_;
     History history_;
     RankBook ranks_;

@@ -43,6 +43,11 @@ void count_kept(std::vector<NodeState>& nodes, const Job& job, std::int64_t sign
     if (kept.node.is_valid()) nodes[kept.node.index()].memory.used += kept.memory() * sign;
 }
 
+void stamp_promised(std::vector<NodeState>& nodes, const Job& job) {
+    if (!job.hold) return;
+    for (const TaskPlacement& task : job.hold->tasks) ++nodes[task.node.index()].stamp;
+}
+
 }  // namespace
 
 LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
@@ -140,6 +145,7 @@ void Cluster::count_pending(const Job& job, std::int64_t sign) {
 
 void Cluster::leave_line(const Job& job) {
     count_kept(nodes_, job, -1);
+    stamp_promised(nodes_, job);
     count_pending(job, -1);
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
@@ -158,6 +164,7 @@ void Cluster::leave_line(const Job& job) {
 
 void Cluster::join_line(const Job& job) {
     count_kept(nodes_, job, +1);
+    stamp_promised(nodes_, job);
     count_pending(job, +1);
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
@@ -187,7 +194,8 @@ void Cluster::change(JobId id, Change&& change) {
         job.fresh_tasks = 0;
         undo_.take_memory_of(job.placed);
     }
-    holders_.settle(id, had_hold, job.hold.has_value());
+    if (had_hold && !job.hold) holders_.erase(id);
+    if (!had_hold && job.hold) holders_.insert(id);
     join_line(job);
     if (was_victim || job.is_victim()) stamp_work(job.project);
     if (is_real) settle_rank(*this, id);
@@ -269,7 +277,7 @@ void Cluster::remove_job(JobId id) {
     if (job.hold) {
         for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Use::Held, -1);
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
-        holders_.settle(id, true, false);
+        holders_.erase(id);
     }
     history_.stale.erase(id);
     undo_.take_memory_of(mutable_job(id).placed);

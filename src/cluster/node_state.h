@@ -68,7 +68,8 @@ struct NodeState {
     DomainId domain;  // the innermost one it stands in, of its pool
     std::uint32_t first_gpu = 0;  // position of its GPUs in the table of GPUs
     std::uint32_t topology = 0;  // position of what it names in the table of topologies
-    // Another one whenever a task comes, starts, is asked to leave or has left.
+    // Another one whenever a task comes, starts, is asked to leave or has left, and when a job to
+    // which GPUs here are promised changes.
     std::uint32_t stamp = 0;
     std::uint16_t kind = 0;
     std::uint8_t gpus = 0;

@@ -10,6 +10,17 @@ namespace {
 constexpr std::int64_t kSiblingWeight = 8 * Ends::kJob;
 constexpr std::array kReaches = reaches();
 
+// Those of one likeness stand together.
+struct ReachRange {
+    std::size_t first = 0;
+    std::size_t count = 0;
+};
+constexpr ReachRange reaches_of(Likeness likeness) {
+    const auto first = std::ranges::find(kReaches, likeness, &Reach::alike);
+    const auto count = std::ranges::count(kReaches, likeness, &Reach::alike);
+    return {static_cast<std::size_t>(first - kReaches.begin()), static_cast<std::size_t>(count)};
+}
+
 // kSiblingWeight * far / (far + apart), mostly without the division.
 std::int32_t weight(std::int64_t far, std::int64_t apart) {
     if (apart == 0) return kSiblingWeight;

@@ -39,21 +39,6 @@ constexpr std::array<Reach, 8> reaches() {
              {Likeness::Command, kDay},
              {Likeness::Command, kAnyTime}}};
 }
-// Those of one likeness stand together.
-struct ReachRange {
-    std::size_t first = 0;
-    std::size_t count = 0;
-};
-constexpr ReachRange reaches_of(Likeness likeness) {
-    constexpr std::array all = reaches();
-    ReachRange range;
-    while (all[range.first].alike != likeness) ++range.first;
-    while (range.first + range.count < all.size() &&
-           all[range.first + range.count].alike == likeness) {
-        ++range.count;
-    }
-    return range;
-}
 inline constexpr std::size_t kGeneral = 2;  // experts that do not go by kin
 inline constexpr std::size_t kExperts = kGeneral + reaches().size();
 
@@ -97,7 +82,7 @@ class Knowledge {
 };
 
 // What kin tell is kept as counts by step. Learning costs O((kin near + steps) x reaches). Large:
-// it is made where it is used.
+// it is made where it is used, not copied.
 class Views {
   public:
     // Both are looked at again whenever somebody asks.

@@ -13,33 +13,11 @@
 #include <vector>
 
 #include "base/small_vector.h"
-#include "scheduling/pool_view.h"
+#include "scheduling/node_seats.h"
 
 namespace berth::scheduling {
 
 inline constexpr std::size_t kBookingNodes = 256;
-
-// Nobody is expected to be gone in less.
-inline constexpr model::Duration kShortestRun{60 * 1000};
-
-// What tells when a job leaves its GPUs.
-struct Run {
-    TimePoint start;
-    model::Duration declared{0};  // 0 = not
-    bool is_service = false;
-};
-inline Run run_of(const cluster::Job& job) {
-    return {job.last_start, job.expected_runtime, job.kind == model::JobKind::Inference};
-}
-
-// When that is: as declared, or, if it has not or runs longer, when it has run as
-// long again, at least kShortestRun. Services do not end.
-struct End {
-    TimePoint time;
-    bool is_declared = true;
-    bool is_never = false;
-};
-End end_of(const Run& run, TimePoint now);
 
 // Room for one task.
 struct Berth {
@@ -50,53 +28,6 @@ struct Berth {
     std::uint64_t mask = 0;
 
     auto key() const { return std::tuple(unknown, declared, node, mask); }
-};
-
-// When the GPUs of nodes come free, kept from one decision to the next.
-class NodeSeats {
-  public:
-    // One GPU that could be booked: whoever uses it is gone then.
-    struct Seat {
-        int gpu = 0;
-        int unknown = 0;  // users that have not declared their end
-        TimePoint declared = TimePoint::min();  // by then all others have left
-        TimePoint unknown_since = TimePoint::max();  // when the first of those unknown has started
-
-        TimePoint free_at(TimePoint now) const;
-    };
-    struct User {
-        int gpu = 0;
-        JobId job;
-    };
-    struct Node {
-        // That become free some day and are not promised already, the best first.
-        base::SmallVector<Seat, 8> seats;
-        base::SmallVector<User, 8> unknown;  // have not declared their end; by job
-        std::optional<TimePoint> next_end;  // the first that was declared
-    };
-    const Node& on(const PoolView& view, NodeId node);
-
-  private:
-    struct Known {
-        Node node;
-        // As long as these are the node's, and the present is between these.
-        std::uint32_t stamp = 0;
-        int gpus = 0;
-        std::uint64_t whole = 0;
-        TimePoint from = TimePoint::max();
-        TimePoint until = TimePoint::min();
-    };
-    // Uses GPUs, and was not asked to leave.
-    struct Occupant {
-        JobId job;
-        std::uint64_t gpus = 0;
-        Run run;
-    };
-    void look_at(const PoolView& view, NodeId node, Known& known);
-    void find_occupants(const cluster::Cluster& cluster, NodeId node);
-
-    std::vector<Known> known_;  // by node
-    std::vector<Occupant> occupants_;  // of the node that is looked at, by id
 };
 
 class Berths {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Does what is remembered of a node's GPUs say what a look at it now would, whenever it is asked?
+#include "scheduling/node_seats.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -10,7 +12,6 @@
 
 #include "base/rng.h"
 #include "model/policy.h"
-#include "scheduling/berths.h"
 
 using namespace berth;
 using berth::scheduling::NodeSeats;

@@ -12,7 +12,6 @@ namespace {
 using cluster::Cluster;
 using cluster::Job;
 using model::EvidenceOf;
-using model::JobOrder;
 using model::OrderAccount;
 
 std::string key_of(EvidenceOf of, const model::JobRecord& record) {

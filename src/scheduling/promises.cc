@@ -82,35 +82,31 @@ bool is_due(const Cluster& cluster, const Job& job) {
     return true;
 }
 
-bool PromiseWatch::still_blocked(const Cluster& cluster, const Blocked& blocked,
-                                 TimePoint now) const {
+bool PromiseWatch::is_as_before(const Cluster& cluster, const Blocked& blocked) {
     const cluster::NodeState& node = cluster.nodes()[blocked.node.index()];
-    return node.stamp == blocked.stamp && node.is_ready && blocked.deadline > now &&
-           !std::ranges::binary_search(changed_, blocked.job);
+    return node.stamp == blocked.stamp && node.is_ready;
 }
 
-void PromiseWatch::find_changed(const cluster::Holders& holders) {
-    changed_.clear();
-    if (!holders.changed().reaches_back_to(mark_)) before_.clear();
-    if (!before_.empty()) {
-        holders.changed().visit_since(mark_, [&](JobId job) { changed_.push_back(job); });
-    }
-    std::ranges::sort(changed_);
-    mark_ = holders.changed().mark();
+void PromiseWatch::note_if_blocked(const Cluster& cluster, const Job& job) {
+    const std::vector<TaskPlacement>& tasks = job.hold->tasks;
+    const NodeId node = tasks.front().node;
+    const bool stand_together =
+        std::ranges::all_of(tasks, [&](const TaskPlacement& task) { return task.node == node; });
+    if (!stand_together || has_been_left(cluster, tasks)) return;
+    blocked_.push_back({job.id, node, cluster.nodes()[node.index()].stamp, job.hold->deadline});
 }
 
 void PromiseWatch::honour(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass) {
     const Cluster& cluster = draft.cluster();
     std::swap(before_, blocked_);
     blocked_.clear();
-    find_changed(cluster.holders());
     base::SmallVector<JobId, 256> holders;  // as they stand: each may drop out
     for (const JobId id : cluster.holders()) holders.push_back(id);
     auto known = before_.begin();
     for (const JobId id : holders) {
         while (known != before_.end() && known->job < id) ++known;
-        if (known != before_.end() && known->job == id &&
-            still_blocked(cluster, *known, draft.now())) {
+        const bool is_known = known != before_.end() && known->job == id;
+        if (is_known && is_as_before(cluster, *known) && known->deadline > draft.now()) {
             draft.wake_at(known->deadline);
             blocked_.push_back(*known);
             continue;
@@ -125,14 +121,7 @@ void PromiseWatch::honour(PlanDraft& draft, const std::function<bool(JobId)>& mu
             draft.drop_hold(id);
         } else {
             draft.wake_at(job.hold->deadline);
-            const std::vector<TaskPlacement>& tasks = job.hold->tasks;
-            const NodeId node = tasks.front().node;
-            const bool stand_together = std::ranges::all_of(
-                tasks, [&](const TaskPlacement& task) { return task.node == node; });
-            if (stand_together && !has_been_left(cluster, tasks)) {
-                blocked_.push_back(
-                    {id, node, cluster.nodes()[node.index()].stamp, job.hold->deadline});
-            }
+            note_if_blocked(cluster, job);
         }
     }
 }

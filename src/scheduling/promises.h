@@ -25,20 +25,18 @@ class PromiseWatch {
     void honour(PlanDraft& draft, const std::function<bool(JobId)>& must_let_pass);
 
   private:
-    // Not due as long as these are the node's and the promise is what it was.
+    // Not due before its node has another stamp.
     struct Blocked {
         JobId job;
         NodeId node;
         std::uint32_t stamp = 0;
         TimePoint deadline;
     };
-    bool still_blocked(const cluster::Cluster& cluster, const Blocked& blocked,
-                       TimePoint now) const;
-    void find_changed(const cluster::Holders& holders);
+    static bool is_as_before(const cluster::Cluster& cluster, const Blocked& blocked);
+    void note_if_blocked(const cluster::Cluster& cluster, const cluster::Job& job);
 
-    std::uint64_t mark_ = 0;  // in the log of promises that changed
-    std::vector<JobId> changed_;  // since the last decision, by id
-    std::vector<Blocked> blocked_, before_;  // by id
+    std::vector<Blocked> blocked_;  // by id
+    std::vector<Blocked> before_;  // by the last decision
 };
 
 }  // namespace berth::scheduling
