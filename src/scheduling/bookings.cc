@@ -224,6 +224,12 @@ MilliGpu Bookings::kept() const {
     return sum;
 }
 
+bool Bookings::could_open_for(const Job& job) const {
+    return std::ranges::any_of(booked(), [&](const Booked& booked) {
+        return !booked.kept.empty() && !is_kept_from(booked, job);
+    });
+}
+
 bool Bookings::ends_before(const Job& job, TimePoint time) const {
     const int minutes = job.declared_minutes();
     if (minutes == 0) return false;

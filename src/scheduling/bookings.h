@@ -59,8 +59,9 @@ class Bookings {
     std::vector<model::Booking> still_waiting(std::vector<model::Booking> before = {}) const;
     // Whether the job would use up the share that a booked one of its own project needs.
     bool keep_share_from(const cluster::Job& job) const;
-    // How many GPUs are kept idle now.
+    // How many GPUs are kept idle now, and whether the job could be given any of them.
     MilliGpu kept() const;
+    bool could_open_for(const cluster::Job& job) const;
 
     // While it lives, the job can be given what is kept from others and not from it.
     class Opening {

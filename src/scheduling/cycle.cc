@@ -131,11 +131,12 @@ class Attempt {
   private:
     // Stage 2: idle GPUs, or GPUs that are being freed and not promised, to the next in order.
     void allocate(PoolView& view) {
-        const auto test = [&](ProjectId project, const cluster::LaneKey& lane) {
+        const auto test = [&](ProjectId project, const LaneHead& head) {
+            const cluster::LaneKey& lane = head.lane;
             return (!bookings_of(view).empty() ||
                     !is_out_of_reach(view, lane.shape, lane.ask, View::Coming)) &&
                    is_due(view, lane) &&
-                   (is_turn_of_others(project, lane) || could_fit(view, lane));
+                   (is_turn_of_others(project, lane) || could_fit(view, head));
         };
         QueueOrder order(view, memory_.pool(view.pool).queue, std::cref(test));
         drop_for_contenders(view, order);
@@ -242,7 +243,8 @@ class Attempt {
             return !draft_.is_winner(mover.id);
         };
         Rearrangements search(view, may_move, memory_.nodes());
-        const auto test = [&](ProjectId, const cluster::LaneKey& lane) {
+        const auto test = [&](ProjectId, const LaneHead& head) {
+            const cluster::LaneKey& lane = head.lane;
             return lane.preemptible && lane.stage == 0 && has_enough_apart(view, lane);
         };
         QueueOrder order(view, memory_.pool(view.pool).queue, std::cref(test));
@@ -305,12 +307,13 @@ class Attempt {
             refused_.forget();
         };
         forget();
-        const auto test = [&](ProjectId project, const cluster::LaneKey& lane) {
+        const auto test = [&](ProjectId project, const LaneHead& head) {
+            const cluster::LaneKey& lane = head.lane;
             return lane.preference == preference &&
                    (may_find_leavings(view, lane) || may_evict(view, project, lane, rule)) &&
                    is_due(view, lane) &&
                    (is_turn_of_others(project, lane) ||
-                    (draft_.frees_gpus() && could_fit(view, lane)) ||
+                    (draft_.frees_gpus() && could_fit(view, head)) ||
                     is_worth_a_search(freeable, view, project, lane, rule));
         };
         QueueOrder order(view, memory_.pool(view.pool).queue, std::cref(test));
@@ -346,11 +349,12 @@ class Attempt {
         return found != passing_.end();
     }
 
-    // Whether the job could be placed now, with all that is kept for others.
-    bool could_fit(const PoolView& view, const cluster::LaneKey& lane) {
-        return bookings_of(view).kept() > MilliGpu{0} ||
-               (!is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
-                !is_in_too_small_parts(view, lane.shape, View::Coming));
+    // Whether the lane's first job could be placed now, as far as counts tell.
+    bool could_fit(const PoolView& view, const LaneHead& head) {
+        const cluster::LaneKey& lane = head.lane;
+        const bool may_fit = !is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
+                             !is_in_too_small_parts(view, lane.shape, View::Coming);
+        return may_fit || bookings_of(view).could_open_for(cluster_.job(head.job));
     }
 
     // Whether a search for victims could find any, as far as sums tell.

@@ -74,6 +74,14 @@ struct PieceClass {
     void empty();  // but keep the memory
 };
 
+// What is left of several classes together; `count` and `gpus` as in a class.
+struct PieceTotals {
+    std::array<std::int64_t, 2> count{};
+    std::array<MilliGpu, 2> gpus{};
+    MilliGpu largest{0};
+    std::optional<TimePoint> protected_until;  // when the first may be taken that may not be now
+};
+
 // Who wants to start, and by which right.
 struct Beneficiary {
     const cluster::Job& job;

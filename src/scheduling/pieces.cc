@@ -74,6 +74,25 @@ std::span<PieceTable::Class> PieceTable::classes(const Terms& terms, ProjectId p
     return {classes.begin(), end};
 }
 
+PieceTotals PieceTable::totals(const Terms& terms, ProjectId project) {
+    std::optional<PieceTotals>& known = cut(project).totals;
+    const bool are_for_all = !terms.from_own && !asks_who(terms);
+    if (are_for_all && known) return *known;
+    PieceTotals totals;
+    for (const Class& alike : classes(terms, project)) {
+        for (std::size_t which = 0; which < alike.count.size(); ++which) {
+            totals.count[which] += alike.count[which];
+            totals.gpus[which] += alike.gpus[which];
+        }
+        totals.largest = std::max(totals.largest, alike.largest);
+        const auto until = protected_until(terms, alike);
+        if (until)
+            totals.protected_until = std::min(totals.protected_until.value_or(*until), *until);
+    }
+    if (are_for_all) known = totals;
+    return totals;
+}
+
 std::vector<PieceTable::Group>& PieceTable::groups(Class& alike) {
     if (alike.has_groups) return alike.groups;
     alike.has_groups = true;
@@ -167,6 +186,7 @@ std::optional<TimePoint> PieceTable::protected_until(const Terms& terms, const C
         return pieces_[alike.shielded.back()].protected_until;
     }
     std::optional<TimePoint> first;
+    if (!terms.minimum_run) return first;
     for (const std::size_t piece : alike.order) {
         if (!is_protected(terms, pieces_[piece])) continue;
         const TimePoint until = protected_until(terms, pieces_[piece]);
@@ -226,6 +246,7 @@ bool PieceTable::strike_out(std::size_t position) {
     is_gone_[position] = true;
     note_nodes(piece);
     cut.strikes.push_back(position);
+    cut.totals.reset();
     const std::size_t next = position + 1;
     const bool is_surplus_gone = is_of_same_job(position, next) && pieces_[next].takes_whole_job;
     if (is_surplus_gone) lower_stage(alike, next);

@@ -44,10 +44,8 @@ class PieceTable {
 
     // The classes of a project that the terms reach, least precedence first.
     std::span<Class> classes(const Terms& terms, ProjectId project);
-    // All of a project's as they were cut last, perhaps for another decision.
-    std::span<const Class> as_cut(ProjectId project) const {
-        return cuts_[project.index()].classes;
-    }
+    // Of the same classes together.
+    PieceTotals totals(const Terms& terms, ProjectId project);
     // The pieces of a class, as cut: taken and protected ones included.
     std::vector<Group>& groups(Class& alike);
     // All pieces that the terms allow from these projects, in order of project and victim order.
@@ -61,8 +59,6 @@ class PieceTable {
     std::size_t count_for(const Terms& terms) const {
         return terms.minimum_run && !asks_who(terms) ? 1 : 0;
     }
-    // When the first piece of the class may be taken that its minimum run protects now.
-    std::optional<TimePoint> protected_until(const Terms& terms, const Class& alike) const;
     // What pausing it destroys. When its project runs work of less precedence, that includes the
     // cheapest such piece: the job would come back by preempting it.
     std::int64_t cost(const Terms& terms, std::size_t piece);
@@ -99,6 +95,7 @@ class PieceTable {
         TimePoint now;  // who was shielded then
         std::vector<Class> classes;  // none of them empty
         std::vector<std::size_t> strikes;
+        std::optional<PieceTotals> totals;  // of all classes, until a piece is taken
     };
     // Orders of positions: by cost, within a group, and of what minimum runs protect.
     struct Cheaper {
@@ -149,6 +146,7 @@ class PieceTable {
     std::int64_t cheapest_below(std::span<Class> classes, std::size_t at, const Terms& terms);
     std::optional<std::int64_t> cheapest_in(Class& from, const Terms& terms);
     TimePoint protected_until(const Terms& terms, const Piece& piece) const;
+    std::optional<TimePoint> protected_until(const Terms& terms, const Class& alike) const;
     bool is_protected(const Terms& terms, const Piece& piece) const;
     bool is_honoured(const Piece& piece, model::Rule rule, ProjectId asking) const;
 

@@ -114,7 +114,7 @@ MilliGpu QueueOrder::asked(const cluster::LaneKey& lane) const {
 
 std::optional<Candidate> QueueOrder::next() {
     const Best& best = memory_.best[cluster::kRoot.index()];
-    while (best.project.is_valid() && !test_(best.project, head(best).lane)) {
+    while (best.project.is_valid() && !test_(best.project, head(best))) {
         if (!is_worth_going_on()) return {};
         close(best.project, cluster::LaneKey(head(best).lane));
     }
@@ -130,7 +130,7 @@ bool QueueOrder::is_worth_going_on() {
         const auto heads = memory_.jobs[at].heads();
         const ProjectId project{static_cast<ProjectId::Rep>(at)};
         for (; hopeful_.lane < heads.size(); ++hopeful_.lane) {
-            if (!hopeful_.is_found) hopeful_.is_found = test_(project, heads[hopeful_.lane].lane);
+            if (!hopeful_.is_found) hopeful_.is_found = test_(project, heads[hopeful_.lane]);
             if (hopeful_.is_found) return true;
         }
         hopeful_.is_found = false;

@@ -31,9 +31,9 @@ ServiceKey service_key(const PoolView& view, ProjectId project, MilliGpu amount)
 // Whether `left` is served before `right`; false when only age tells them apart.
 bool is_before(const ServiceKey& left, const ServiceKey& right);
 
-// A cheap condition that a lane must meet to be worth a try. Its answer changes only when changed()
-// is called.
-using LaneTest = std::function<bool(ProjectId, const cluster::LaneKey&)>;
+// A cheap condition that a lane must meet for its first job to be worth a try. Its answer changes
+// only when changed() is called.
+using LaneTest = std::function<bool(ProjectId, const LaneHead&)>;
 
 struct Candidate {
     ProjectId project;

@@ -2,7 +2,6 @@
 #include "scheduling/reach.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "base/check.h"
@@ -11,33 +10,28 @@ namespace berth::scheduling {
 namespace {
 
 constexpr std::size_t kLentMax = 64;  // counts that are kept
-constexpr std::int64_t kNodeCost = 8;  // to count one again, in pieces looked at
 constexpr int kIdleNodes = 256;  // looked at; where more have idle GPUs, a search has to tell
 constexpr int kNamedNodes = 256;  // where they are more, most searches are short
-
-bool has(std::span<const ProjectId> projects, ProjectId project) {
-    return std::ranges::binary_search(projects, project);
-}
 
 int gpus_wanted(const Hunt& hunt) {
     return hunt.view.cluster.shape(hunt.beneficiary.job.shape).request.gpus;
 }
 
-// What it costs to add or subtract the projects that only `some` names.
-std::int64_t cost_of_difference(const Hunt& hunt, std::span<const ProjectId> some,
-                                std::span<const ProjectId> others) {
-    std::int64_t pieces = 0;
-    auto other = others.begin();
-    for (const ProjectId project : some) {
-        while (other != others.end() && *other < project) ++other;
-        if (other != others.end() && *other == project) continue;
-        for (const auto& alike : hunt.pieces.as_cut(project)) pieces += std::ssize(alike.order);
+// Calls `visit` with every project that one of the two names and the other does not.
+void visit_difference(std::span<const ProjectId> some, std::span<const ProjectId> others,
+                      const auto& visit) {
+    auto left = some.begin();
+    auto right = others.begin();
+    while (left != some.end() || right != others.end()) {
+        if (right == others.end() || (left != some.end() && *left < *right)) {
+            visit(*left++);
+        } else if (left == some.end() || *right < *left) {
+            visit(*right++);
+        } else {
+            ++left;
+            ++right;
+        }
     }
-    return pieces;
-}
-
-std::int64_t cost_to_begin(const Hunt& hunt) {
-    return std::ssize(hunt.view.cluster.nodes()) / 64 + cost_of_difference(hunt, hunt.projects, {});
 }
 
 // Of all pieces on the node that are left, those that `counts` names.
@@ -80,6 +74,9 @@ Reach::Extent Reach::extent_of_own(const Hunt& hunt) {
 }
 
 Reach::Extent Reach::extent_of_lent(const Hunt& hunt) {
+    work_.bring_up_to_date(hunt.pieces, hunt.view.cluster.nodes().size());
+    may_lose_.assign(hunt.view.cluster.projects().size(), false);
+    for (const ProjectId project : hunt.projects) may_lose_[project.index()] = true;
     Count& count = nearest(hunt);
     bring_up_to_date(hunt, count);
     count.used = ++questions_;
@@ -120,13 +117,23 @@ bool Reach::is_enough_with_idle(const Hunt& hunt, const auto& could_have, std::i
 }
 
 void Reach::bring_up_to_date(const Hunt& hunt, Count& count) {
-    if (cost_to_follow(hunt, count) < cost_to_begin(hunt)) {
-        follow(hunt, count);
+    const auto nodes = std::ssize(hunt.view.cluster.nodes());
+    if (cost_to_follow(hunt, count) < nodes) {
+        hunt.pieces.changed_nodes().visit_since(count.mark,
+                                                [&](NodeId node) { count_again(count, node); });
+        visit_difference(count.projects, hunt.projects, [&](ProjectId project) {
+            const cluster::NodeSet& of_project = work_.nodes_of(project);
+            for (NodeId node = of_project.next({0}); node.is_valid();
+                 node = of_project.next({node.value + 1})) {
+                count_again(count, node);
+            }
+        });
     } else {
-        const std::size_t nodes = hunt.view.cluster.nodes().size();
-        count.gpus.assign(nodes, 0);
+        count.gpus.assign(static_cast<std::size_t>(nodes), 0);
         count.nodes_with.assign(1, static_cast<std::int32_t>(nodes));
-        for (const ProjectId project : hunt.projects) add(hunt, count, project, +1);
+        for (std::int64_t at = 0; at < nodes; ++at) {
+            count_again(count, {static_cast<NodeId::Rep>(at)});
+        }
     }
     count.projects = hunt.projects;
     count.mark = hunt.pieces.changed_nodes().mark();
@@ -142,7 +149,8 @@ Reach::Count& Reach::nearest(const Hunt& hunt) {
     if (same != lent_.end()) return *same;
     const auto cost = [&](const Count& count) { return cost_to_follow(hunt, count); };
     const auto best = std::ranges::min_element(lent_, {}, cost);
-    const bool is_near = best != lent_.end() && 2 * cost(*best) < cost_to_begin(hunt);
+    const bool is_near =
+        best != lent_.end() && 2 * cost(*best) < std::ssize(hunt.view.cluster.nodes());
     if (lent_.size() < kLentMax) {
         lent_.push_back(is_near ? Count(*best) : Count());
         return lent_.back();
@@ -152,44 +160,24 @@ Reach::Count& Reach::nearest(const Hunt& hunt) {
     return oldest;
 }
 
+// In nodes that are counted again.
 std::int64_t Reach::cost_to_follow(const Hunt& hunt, const Count& count) {
     const base::ChangeLog<NodeId>& log = hunt.pieces.changed_nodes();
     const bool can_follow =
         log.reaches_back_to(count.mark) && count.gpus.size() == hunt.view.cluster.nodes().size();
     if (!can_follow) return std::numeric_limits<std::int64_t>::max() / 2;
-    return kNodeCost * static_cast<std::int64_t>(log.mark() - count.mark) +
-           cost_of_difference(hunt, count.projects, hunt.projects) +
-           cost_of_difference(hunt, hunt.projects, count.projects);
+    auto cost = static_cast<std::int64_t>(log.mark() - count.mark);
+    visit_difference(count.projects, hunt.projects,
+                     [&](ProjectId project) { cost += work_.nodes_of(project).size(); });
+    return cost;
 }
 
-void Reach::follow(const Hunt& hunt, Count& count) {
-    hunt.pieces.changed_nodes().visit_since(count.mark, [&](NodeId node) {
-        set(count, node, gpus_on(hunt, node, [&](const Piece& piece) {
-                return has(count.projects, piece.project);
-            }));
-    });
-    for (const ProjectId project : count.projects) {
-        if (!has(hunt.projects, project)) add(hunt, count, project, -1);
+void Reach::count_again(Count& count, NodeId node) const {
+    int gpus = 0;
+    for (const NodeWork::Part& part : work_.on(node)) {
+        if (may_lose_[part.project.index()]) gpus += part.gpus;
     }
-    for (const ProjectId project : hunt.projects) {
-        if (!has(count.projects, project)) add(hunt, count, project, +1);
-    }
-}
-
-void Reach::add(const Hunt& hunt, Count& count, ProjectId project, int sign) {
-    for (const PieceTable::Class& alike : hunt.pieces.as_cut(project)) {
-        for (const std::size_t position : alike.order) {
-            if (hunt.pieces.is_gone(position)) continue;
-            for (const model::TaskPlacement& task : hunt.pieces[position].tasks) {
-                const int gpus = std::popcount(task.gpu_mask);
-                set(count, task.node, count.gpus[task.node.index()] + sign * gpus);
-            }
-        }
-    }
-}
-
-void Reach::set(Count& count, NodeId node, int gpus) {
-    BERTH_CHECK(gpus >= 0 && gpus < 1 << 16, "what could be taken was counted before");
+    BERTH_CHECK(gpus < 1 << 16, "GPUs of a node are counted in two bytes");
     std::uint16_t& here = count.gpus[node.index()];
     const auto now = static_cast<std::size_t>(gpus);
     if (count.nodes_with.size() <= now) count.nodes_with.resize(now + 1);

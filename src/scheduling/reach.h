@@ -2,9 +2,9 @@
 //
 // Could enough of what a search may take stand together? Most searches for several GPUs of a node
 // are in vain: on every node somebody stands who keeps his place. How many GPUs of each node could
-// be taken is counted once and kept: the next search that may take about the same looks only at
-// the nodes on which something changed, and at the projects that make the difference. Where a slot
-// may be had on few nodes only, the search is told which.
+// be taken is counted once and kept: the next search that may take about the same counts only the
+// nodes again on which something changed, and those of the projects that make the difference. Where
+// a slot may be had on few nodes only, the search is told which.
 //
 // Guarantees: no means that no search can find room, and who is not named has none; what is
 // protected, promised, dear or too much for the ledger is counted as if it could be taken.
@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "scheduling/eviction.h"
+#include "scheduling/node_work.h"
 #include "scheduling/own_reach.h"
 
 namespace berth::scheduling {
@@ -47,14 +48,14 @@ class Reach {
     Extent extent_of_lent(const Hunt& hunt);
     bool is_enough_with_idle(const Hunt& hunt, const auto& could_have, std::int64_t slots);
     Count& nearest(const Hunt& hunt);
-    static std::int64_t cost_to_follow(const Hunt& hunt, const Count& count);
-    static void bring_up_to_date(const Hunt& hunt, Count& count);
-    static void follow(const Hunt& hunt, Count& count);
-    static void add(const Hunt& hunt, Count& count, ProjectId project, int sign);
-    static void set(Count& count, NodeId node, int gpus);
+    std::int64_t cost_to_follow(const Hunt& hunt, const Count& count);
+    void bring_up_to_date(const Hunt& hunt, Count& count);
+    void count_again(Count& count, NodeId node) const;
 
     OwnReach own_;
+    NodeWork work_;
     std::vector<Count> lent_;  // for those who reclaim, by the projects that may lose
+    std::vector<bool> may_lose_;  // by project, in this question
     std::uint64_t questions_ = 0;
     std::vector<NodeId> named_;
 };

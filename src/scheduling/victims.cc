@@ -35,18 +35,24 @@ struct Sum {
 };
 
 // By side, the beneficiary's own project last.
-using Sums = base::SmallVector<Sum, 64>;
+struct Sums {
+    base::SmallVector<Sum, 64> of_sides;
+    std::optional<TimePoint> protected_until;  // where minimum runs bind
+};
 Sums sum_up(Hunt& hunt) {
     const std::size_t which = hunt.pieces.count_for(hunt.terms);
-    Sums sums(hunt.ledger.sides() + 1);
+    Sums sums;
+    sums.of_sides.resize(hunt.ledger.sides() + 1);
     hunt.count = 0;
     for (const ProjectId project : hunt.projects) {
-        Sum& sum = sums[hunt.ledger.side_of(project).value_or(hunt.ledger.sides())];
+        const PieceTotals totals = hunt.pieces.totals(hunt.terms, project);
+        Sum& sum = sums.of_sides[hunt.ledger.side_of(project).value_or(hunt.ledger.sides())];
         sum.member = project;
-        for (const PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
-            sum.gpus += alike.gpus[which];
-            sum.largest = std::max(sum.largest, alike.largest);
-            hunt.count += alike.count[which];
+        sum.gpus += totals.gpus[which];
+        sum.largest = std::max(sum.largest, totals.largest);
+        hunt.count += totals.count[which];
+        if (const auto until = totals.protected_until; until && hunt.terms.minimum_run) {
+            sums.protected_until = std::min(sums.protected_until.value_or(*until), *until);
         }
     }
     return sums;
@@ -60,25 +66,13 @@ bool is_hopeless(const Hunt& hunt, const Sums& sums) {
     if (counting_of(view, hunt.beneficiary.job.shape) == Counting::AtMost) return false;
     MilliGpu reachable =
         view.cluster.pool(view.pool).free_total[static_cast<std::size_t>(View::Coming)];
-    for (const Sum& sum : sums) {
+    for (const Sum& sum : sums.of_sides) {
         if (!sum.member.is_valid()) continue;
         const bool is_bounded = hunt.asks_ledger();
         reachable += is_bounded ? std::min(sum.gpus, hunt.ledger.most_from(sum.member, sum.largest))
                                 : sum.gpus;
     }
     return reachable < hunt.beneficiary.amount;
-}
-
-std::optional<TimePoint> first_unprotected(Hunt& hunt) {
-    std::optional<TimePoint> first;
-    if (!hunt.terms.minimum_run) return first;
-    for (const ProjectId project : hunt.projects) {
-        for (const PieceTable::Class& alike : hunt.pieces.classes(hunt.terms, project)) {
-            const auto until = hunt.pieces.protected_until(hunt.terms, alike);
-            if (until) first = std::min(first.value_or(*until), *until);
-        }
-    }
-    return first;
 }
 
 }  // namespace
@@ -123,8 +117,9 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     hunt.most_held = std::max(view_->allocated(own), view_->shares.fair[own.index()]);
     find_projects_to_take_from(hunt);
     Eviction eviction;
-    eviction.protected_until = first_unprotected(hunt);
-    if (is_hopeless(hunt, sum_up(hunt))) return eviction;
+    const Sums sums = sum_up(hunt);
+    eviction.protected_until = sums.protected_until;
+    if (is_hopeless(hunt, sums)) return eviction;
     const Reach::Extent extent = reach_.extent(hunt);
     eviction.is_out_of_reach = !extent.is_enough;
     if (eviction.is_out_of_reach) return eviction;
