@@ -9,8 +9,8 @@ import unittest
 import fixture
 
 DEV = str(fixture.HOUSE / "dev")
-VERBS = ["build", "test", "scenario", "lint", "fmt", "bench", "cost", "demo", "fresh", "clean",
-         "help"]
+VERBS = ["build", "test", "scenario", "lint", "fmt", "bench", "cost", "demo", "fresh", "kube",
+         "clean", "help"]
 
 
 class Dev(fixture.TreeTest):
