@@ -9,14 +9,15 @@ CONTROLLERS = ("*,-node-lifecycle-controller,-node-ipam-controller,-node-route-c
 
 
 def etcd(programs):
-    """Does not wait for the disk; one member has nobody to wait for in an election."""
+    """Does not wait for the disk. What it advertises has to look like HOST:PORT and is not used:
+    one member has no peers."""
     return [programs / "etcd", "--name=test", "--data-dir=etcd", "--log-level=warn",
             "--unsafe-no-fsync", "--quota-backend-bytes=8589934592",
             f"--listen-client-urls=unix://{ETCD_SOCKET}",
-            f"--advertise-client-urls=unix://{ETCD_SOCKET}",
+            f"--advertise-client-urls=unix://{ETCD_SOCKET}:1",
             "--listen-peer-urls=unix://etcd-peer.sock",
-            "--initial-advertise-peer-urls=unix://etcd-peer.sock",
-            "--initial-cluster=test=unix://etcd-peer.sock"]
+            "--initial-advertise-peer-urls=unix://etcd-peer.sock:1",
+            "--initial-cluster=test=unix://etcd-peer.sock:1"]
 
 
 def api_server(programs, port, flags):

@@ -18,7 +18,7 @@ HOME = programs.FOLDER / "planes"
 LOCK = "lock"
 # What a control plane puts into its folder beside the lock.
 CONTENTS = ["kubeconfig", "server", "pki", "commands.json", "scheduler.json", "log", "etcd",
-            "etcd.sock", "kubectl-cache"]
+            "etcd.sock", "etcd-peer.sock", "kubectl-cache"]
 
 
 class NotYours(Exception):
