@@ -10,6 +10,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -204,6 +205,20 @@ class Build(unittest.TestCase):
             (own / name).symlink_to(self.home / "bin/go")
         self.assertEqual(self.kube(KUBEBUILDER_ASSETS=str(own)).out.strip(), str(own))
         self.assertEqual(self.names(), ["kubetool", "lock"])
+
+    def test_without_it_tests_are_skipped_and_say_why_unless_it_is_required(self):
+        def run(**variables):
+            return subprocess.run(
+                [sys.executable, "-B", ROOT / "tests/kube/control_plane_test.py"], text=True,
+                capture_output=True, env=dict(os.environ, XDG_CACHE_HOME=str(self.home),
+                                              KUBEBUILDER_ASSETS="", **variables))
+        skipped = run(BERTH_KUBE="")
+        self.assertEqual(skipped.returncode, 77)
+        self.assertRegex(skipped.stdout, r"skipped: Kubernetes .* is not built here .*"
+                         r"\./dev kube builds it")
+        failed = run(BERTH_KUBE="required")
+        self.assertEqual(failed.returncode, 1)
+        self.assertIn("./dev kube builds it", failed.stderr)
 
 
 if __name__ == "__main__":

@@ -100,7 +100,9 @@ class Go:
         self.environment.update(
             GOTOOLCHAIN=f"go{programs.GO}", GOSUMDB="sum.golang.org", GOWORK="off", GOENV="off",
             GOFLAGS="-mod=readonly -modcacherw -buildvcs=false -trimpath", CGO_ENABLED="0",
-            GOAMD64="v1", GOARM64="v8.0", GOPATH=f"{work}/gopath", GOTMPDIR=f"{work}/tmp")
+            GOAMD64="v1", GOARM64="v8.0",
+            GOGC="400",  # a tenth less processor time for 60 MB more in a compiler
+            GOPATH=f"{work}/gopath", GOTMPDIR=f"{work}/tmp")
         self.environment.setdefault("GOCACHE", f"{work}/gocache")
         self.environment.setdefault("GOMODCACHE", f"{work}/gomod")
         self.program = shutil.which("go")

@@ -61,13 +61,21 @@ class ControlPlane:
         self.started_after = None  # seconds
 
     @staticmethod
-    def running_in(path):
-        """One that another process started; without use of the programs."""
+    def left_in(path):
+        """What another process started, ready or not: to stop it."""
         plane = ControlPlane(path)
         plane._use(folders.existing(pathlib.Path(path)))
-        if (plane.path / "kubeconfig").exists():
-            plane.server = (plane.path / "server").read_text().strip()
-            plane.api = plane.client("admin")
+        return plane
+
+    @staticmethod
+    def running_in(path):
+        """One that another process started."""
+        plane = ControlPlane.left_in(path)
+        if not (plane.path / "kubeconfig").exists():
+            raise folders.NotYours(f"the control plane in {plane.path} is not ready; where its "
+                                   f"start was killed, ./dev kube stop {plane.path} removes it")
+        plane.server = (plane.path / "server").read_text().strip()
+        plane.api = plane.client("admin")
         return plane
 
     # --- life --------------------------------------------------------------------------------
@@ -108,7 +116,7 @@ class ControlPlane:
             client.close()
         processes.end(self.path)
         for child in self.children.values():
-            child.wait()
+            child.wait(PATIENCE)
         self.folder.remove()
 
     def _use(self, folder):

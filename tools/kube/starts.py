@@ -8,7 +8,7 @@ import tempfile
 import processes
 from control_plane import ControlPlane
 
-SECONDS = 8  # a start may take; docs/kubernetes-tests.md has what it does take
+SECONDS = 8  # a start may take; README.md here has what it does take
 
 
 class Start:
