@@ -92,9 +92,12 @@ class Kept(KubeCase):
     def test_writes_are_counted_by_verb_and_resource(self):
         before = self.plane.writes()
         self.plane.tool("pods", "--count", 7, "--prefix", "counted")
+        self.bind("counted-00000", "node-nowhere")
+        self.assert_refused(409, self.api.create, PODS, pod("counted-00001"))
         after = self.plane.writes()
-        key = ("POST", "pods", "2xx")
-        self.assertEqual(after[key] - before.get(key, 0), 7)
+        for key, count in ((("POST", "pods", "2xx"), 7), (("POST", "pods", "4xx"), 1),
+                           (("POST", "pods/binding", "2xx"), 1)):
+            self.assertEqual(after[key] - before.get(key, 0), count, key)
 
     def test_a_killed_api_server_comes_back_on_its_port_with_what_it_held(self):
         self.api.create(PODS, pod("kept"))

@@ -37,7 +37,7 @@ GO_WHEEL = {
 }
 
 
-class Failed(Exception):
+class Failed(programs.Refusal):
     pass
 
 
@@ -227,11 +227,8 @@ def appear(whole, name):
 
 
 def build():
-    """Builds what is missing, and answers with the folder of the programs."""
-    try:
-        return programs.check()
-    except programs.Missing:
-        chosen = programs.chosen_by_user()
+    """Builds what is missing or damaged, and answers with the folder of the programs."""
+    chosen = programs.chosen_by_user()
     with alone():
         try:
             return programs.check()

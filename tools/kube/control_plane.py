@@ -38,7 +38,7 @@ PORTS = range(16384, 32768)  # below those that the system gives to outgoing con
 WRITES = re.compile(r'^apiserver_request_total\{(.*)\} (\S+)$', re.M)
 
 
-class NotStarted(Exception):
+class NotStarted(programs.Refusal):
     """Has the last words of the process that did not come up."""
 
 

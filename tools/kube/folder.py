@@ -21,7 +21,7 @@ CONTENTS = ["kubeconfig", "server", "pki", "commands.json", "scheduler.json", "l
             "etcd.sock", "etcd-peer.sock", "kubectl-cache"]
 
 
-class NotYours(Exception):
+class NotYours(programs.Refusal):
     """Says what is in the folder, and what to do."""
 
 

@@ -28,7 +28,11 @@ LINK = " ".join(["-s -w", *(f"-X {STAMP}.git{name}={value}" for name, value in (
 NAMES = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"]
 
 
-class Missing(Exception):
+class Refusal(Exception):
+    """Says all that is to be said: what was found, and what to do."""
+
+
+class Missing(Refusal):
     """Says what is not there, and what to run."""
 
 

@@ -63,7 +63,7 @@ def lives_in(folder):
                 found.append(name)
         except OSError:
             continue
-    return found
+    return sorted(set(found))
 
 
 def listening():
