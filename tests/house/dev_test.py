@@ -9,8 +9,8 @@ import unittest
 import fixture
 
 DEV = str(fixture.HOUSE / "dev")
-VERBS = ["build", "test", "scenario", "lint", "fmt", "bench", "cost", "demo", "fresh", "clean",
-         "help"]
+VERBS = ["build", "test", "scenario", "lint", "fmt", "bench", "cost", "demo", "fresh", "kube",
+         "clean", "help"]
 
 
 class Dev(fixture.TreeTest):
@@ -81,6 +81,22 @@ class Dev(fixture.TreeTest):
     def test_a_system_with_none_of_the_names_is_told_which(self):
         self.assert_stops(self.run_dev("packages", "build", PATH=self.lacks_boost("")),
                           "apt has none of libboost1.81-dev, libboost1.83-dev")
+
+    def test_continuous_integration_has_a_control_plane_before_it_tests_and_skips_none(self):
+        self.write("dev", '#!/bin/sh\necho "./dev $*, BERTH_KUBE=$BERTH_KUBE"\n'
+                   '[ "$1" != "$FAILS" ]\n', 0o755)
+        own = self.root / ".ci/run"
+        self.write(".ci/run", (fixture.HOUSE / ".ci/run").read_text(), 0o755)
+        done = subprocess.run([own], text=True, stdout=subprocess.PIPE,
+                              env=dict(os.environ, BERTH_KUBE="", FAILS=""))
+        said = done.stdout.splitlines()
+        self.assertEqual(said[0], "./dev kube, BERTH_KUBE=")
+        self.assertRegex(said[1], r"the control plane was there after \d+ s")
+        self.assertEqual(said[2], "./dev test --preset strict, BERTH_KUBE=required")
+        failed = subprocess.run([own], text=True, stdout=subprocess.PIPE,
+                                env=dict(os.environ, BERTH_KUBE="", FAILS="kube"))
+        self.assertNotEqual(failed.returncode, 0)
+        self.assertNotIn("./dev test", failed.stdout)
 
     def test_each_package_says_why_it_is_needed(self):
         for line in (fixture.HOUSE / "tools/packages.txt").read_text().splitlines():

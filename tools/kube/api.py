@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How do tests talk to the API server? JSON over one connection, as one user."""
+import http.client
+import json
+import ssl
+import urllib.parse
+
+MERGE = "application/merge-patch+json"
+
+
+class Refused(Exception):
+    """The server answered, and not with success."""
+
+    def __init__(self, method, path, status, answer):
+        said = answer.get("message") if isinstance(answer, dict) else answer
+        super().__init__(f"{method} {path}: HTTP {status}: {said}")
+        self.status = status
+        self.answer = answer
+
+
+class Api:
+    """`name` is of a certificate in `folder`; a token stands in place of one."""
+
+    def __init__(self, server, folder, name=None, token=None, timeout=60):
+        self.address = urllib.parse.urlsplit(server)
+        self.timeout = timeout
+        self.context = ssl.create_default_context(cafile=folder / "ca.crt")
+        if name:
+            self.context.load_cert_chain(folder / f"{name}.crt", folder / f"{name}.key")
+        self.headers = {"Accept": "application/json", "User-Agent": "berth-tests"}
+        if token:
+            self.headers["Authorization"] = f"Bearer {token}"
+        self.connection = None
+
+    def close(self):
+        if self.connection is not None:
+            self.connection.close()
+        self.connection = None
+
+    def send(self, method, path, body=None, kind="application/json"):
+        """Status and answer. Not sent again: a lost answer may have been to a write."""
+        if self.connection is None:
+            self.connection = http.client.HTTPSConnection(
+                self.address.hostname, self.address.port, timeout=self.timeout,
+                context=self.context)
+        text = None if body is None else json.dumps(body)
+        headers = self.headers if body is None else {**self.headers, "Content-Type": kind}
+        try:
+            self.connection.request(method, path, text, headers)
+            response = self.connection.getresponse()
+            raw = response.read()
+        except (OSError, http.client.HTTPException):
+            self.close()
+            raise
+        if response.headers.get_content_type() == "application/json":
+            return response.status, json.loads(raw)
+        return response.status, raw.decode(errors="replace")
+
+    def call(self, method, path, body=None, kind="application/json"):
+        status, answer = self.send(method, path, body, kind)
+        if status >= 300:
+            raise Refused(method, path, status, answer)
+        return answer
+
+    def get(self, path):
+        return self.call("GET", path)
+
+    def create(self, path, body):
+        return self.call("POST", path, body)
+
+    def patch(self, path, body, kind=MERGE):
+        return self.call("PATCH", path, body, kind)
+
+    def delete(self, path, body=None):
+        return self.call("DELETE", path, body)
