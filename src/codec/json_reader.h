@@ -35,6 +35,8 @@ class JsonReader {
     bool next_element();
 
     std::string read_string();
+    // The same without a copy, valid until something else is read.
+    std::string_view read_text() { return read_quoted(); }
     std::int64_t read_int();
     std::uint64_t read_uint();
     std::string_view read_number_text();
