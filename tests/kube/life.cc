@@ -260,7 +260,7 @@ class Life {
         const base::TimePoint long_ago = time_.now() - kStaleAfter - seconds(1);
         for (const auto& [uid, change] : changed_) {
             if (change.at > long_ago) continue;
-            const Pod* pod = pods_.find(*kube::objects::parse_uid(uid));
+            const Pod* pod = pods_.find(*kube::objects::Uid::parse(uid));
             const bool is_as_it_was =
                 change.is_removal
                     ? pod == nullptr

@@ -30,7 +30,7 @@ struct World {
     bool is_as_the_server() {
         std::size_t same = 0;
         for (const auto& [key, held] : server.store.all("pods")) {
-            const Pod* pod = cache.find(*kube::objects::parse_uid(held->uid));
+            const Pod* pod = cache.find(*kube::objects::Uid::parse(held->uid));
             if (pod != nullptr && pod->meta.version == std::to_string(held->version)) ++same;
         }
         return same == cache.size() && same == server.store.all("pods").size();

@@ -87,20 +87,23 @@ void Reflector::ask_page() {
     request.target = resource_.path + "?limit=" + std::to_string(kPageObjects);
     if (!resource_.selection.empty()) request.target += "&" + resource_.selection;
     if (!continue_.empty()) request.target += "&continue=" + percent_encoded(continue_);
-    requests_.send(std::move(request), [this, here = is_here_](const Outcome& outcome) {
-        if (*here) take_page(outcome);
+    request.room = std::move(room_);
+    requests_.send(std::move(request), [this, here = is_here_](Outcome outcome) {
+        if (*here) take_page(std::move(outcome));
     });
 }
 
-void Reflector::take_page(const Outcome& outcome) {
+void Reflector::take_page(Outcome outcome) {
     if (!outcome.is_done()) {
         if (is_gone(outcome.code, outcome.reason)) return list_later(outcome.message);
         return again_later(outcome.message, outcome.retry_after);
     }
     if (!read_page(outcome.body)) return;
+    room_ = std::move(outcome.body);
     retry_.reset();
     if (!continue_.empty()) return ask_page();
     shelf_.end_list();
+    std::string().swap(room_);  // its memory is needed for a list alone
     ++counts_.lists;
     is_listing_ = false;
     fresh_ = list_since_;

@@ -70,7 +70,7 @@ class Reflector {
   private:
     void list();
     void ask_page();
-    void take_page(const Outcome& outcome);
+    void take_page(Outcome outcome);
     bool read_page(std::string_view body);
     void watch();
     bool take_line(std::string_view line);
@@ -96,6 +96,7 @@ class Reflector {
 
     bool is_listing_ = true;
     std::string continue_;  // of the list that is being read
+    std::string room_;      // for its next page
     base::TimePoint list_since_;
     base::TimePoint watch_since_;
     std::string version_;  // where the watch goes on

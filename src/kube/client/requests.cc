@@ -106,6 +106,7 @@ void Requests::begin(const std::shared_ptr<Task>& task) {
 
 // The connection is the task's, so what it calls must not keep the task.
 void Requests::exchange(const std::shared_ptr<Task>& task, const std::string& authorization) {
+    task->body = std::move(task->request.room);
     task->body.clear();
     task->connection = take_connection();
     task->connection->exchange(

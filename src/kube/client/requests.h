@@ -39,6 +39,7 @@ struct Request {
     std::string target;  // /api/v1/pods?limit=500
     std::string body = {};
     std::string_view content_type = "application/json";
+    std::string room = {};  // where the answer goes: a body that was read before, for its memory
 
     Effect effect() const { return method == Method::Get ? Effect::None : Effect::Write; }
     base::Duration patience() const {

@@ -16,7 +16,8 @@ class Shelf {
     // the last one has ended takes its place.
     virtual void begin_list() = 0;
     virtual void end_list() = 0;
-    // Reads an object as it is now, or as it was last. Answers with its resourceVersion.
+    // Reads an object as it is now, or as it was last. Answers with its resourceVersion, which only
+    // counts behind a list.
     virtual std::string put(codec::JsonReader& reader) = 0;
     virtual std::string remove(codec::JsonReader& reader) = 0;
 };

@@ -87,7 +87,7 @@ Interned<Owner> read_controller(codec::JsonReader& reader, MetaPools& pools) {
             if (key == "kind") return owner.kind = read_word(reader, pools), true;
             if (key == "name") return owner.name = reader.read_text(), true;
             if (key == "uid") {
-                owner.uid = parse_uid(reader.read_text()).value_or(Uid{});
+                owner.uid = Uid::parse(reader.read_text()).value_or(Uid{});
                 return true;
             }
             if (key == "controller") return is_controller = reader.read_bool(), true;
@@ -100,7 +100,7 @@ Interned<Owner> read_controller(codec::JsonReader& reader, MetaPools& pools) {
 
 }  // namespace
 
-std::optional<Uid> parse_uid(std::string_view text) {
+std::optional<Uid> Uid::parse(std::string_view text) {
     if (text.size() != 36) return std::nullopt;
     Uid uid;
     for (std::size_t at = 0; at < text.size(); ++at) {
@@ -161,7 +161,7 @@ Meta read_meta(codec::JsonReader& reader, MetaPools& pools) {
         if (key == "name") return meta.name = reader.read_text(), true;
         if (key == "namespace") return meta.name_space = read_word(reader, pools), true;
         if (key == "uid") {
-            meta.uid = parse_uid(reader.read_text()).value_or(Uid{});
+            meta.uid = Uid::parse(reader.read_text()).value_or(Uid{});
             return true;
         }
         if (key == "resourceVersion") return meta.version = reader.read_text(), true;

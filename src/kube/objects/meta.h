@@ -27,8 +27,8 @@ struct Uid {
 
     auto operator<=>(const Uid&) const = default;
     explicit operator bool() const { return (high | low) != 0; }
+    static std::optional<Uid> parse(std::string_view text);
 };
-std::optional<Uid> parse_uid(std::string_view text);
 std::string format(Uid uid);
 
 struct Label {

@@ -8,14 +8,14 @@ using berth::codec::JsonReader;
 
 TEST_CASE("a uid is read and written as it is") {
     const std::string text = "01234567-89ab-cdef-fedc-ba9876543210";
-    const auto uid = parse_uid(text);
+    const auto uid = Uid::parse(text);
     REQUIRE(uid);
     CHECK(uid->high == 0x0123456789abcdefULL);
     CHECK(uid->low == 0xfedcba9876543210ULL);
     CHECK(format(*uid) == text);
-    CHECK_FALSE(parse_uid("01234567-89ab-cdef-fedc-ba987654321").has_value());
-    CHECK_FALSE(parse_uid("01234567x89ab-cdef-fedc-ba9876543210").has_value());
-    CHECK_FALSE(parse_uid("g1234567-89ab-cdef-fedc-ba9876543210").has_value());
+    CHECK_FALSE(Uid::parse("01234567-89ab-cdef-fedc-ba987654321").has_value());
+    CHECK_FALSE(Uid::parse("01234567x89ab-cdef-fedc-ba9876543210").has_value());
+    CHECK_FALSE(Uid::parse("g1234567-89ab-cdef-fedc-ba9876543210").has_value());
 }
 
 TEST_CASE("metadata: what Berth uses is kept, managedFields and foreign annotations are not") {

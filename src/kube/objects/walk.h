@@ -24,7 +24,7 @@ void each_field(codec::JsonReader& reader, Take take) {
     std::string_view key;
     for (reader.begin_object(); reader.next_key(key);) {
         if (take_null(reader)) continue;
-        if (!take(key)) reader.skip();
+        if (!take(key)) reader.pass_over();
     }
 }
 
