@@ -21,6 +21,16 @@ bool is_gone(int code, std::string_view reason) {
            reason == "ResourceVersionTooLarge";
 }
 
+// Versions of one resource are decimal numbers that grow (documented since Kubernetes 1.35). Where
+// they are something else, nothing is before anything.
+bool is_before(std::string_view left, std::string_view right) {
+    const auto is_number = [](std::string_view text) {
+        return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+    };
+    if (!is_number(left) || !is_number(right)) return false;
+    return left.size() != right.size() ? left.size() < right.size() : left < right;
+}
+
 // A bookmark, or the metadata of a list.
 struct ListMeta {
     std::string version;
@@ -233,7 +243,40 @@ void Reflector::list_later(std::string why) {
 void Reflector::again_later(std::string why, std::optional<base::Duration> asked) {
     ++counts_.failures;
     trouble_ = std::move(why);
-    next_.start(retry_.next(asked), [this] { is_listing_ ? ask_page() : watch(); });
+    next_.start(retry_.next(asked), [this] {
+        if (is_listing_) {
+            ask_page();
+        } else {
+            ask_version();
+        }
+    });
+}
+
+// A server whose store was put back from a backup takes a version that it has not reached, and then
+// says nothing of what happens. So it is asked first, wherever it may be another one since.
+void Reflector::ask_version() {
+    Request request;
+    request.target = resource_.path + "?limit=1";
+    if (!resource_.selection.empty()) request.target += "&" + resource_.selection;
+    requests_.send(std::move(request), [this, here = is_here_](const Outcome& outcome) {
+        if (*here) take_version(outcome);
+    });
+}
+
+void Reflector::take_version(const Outcome& outcome) {
+    if (!outcome.is_done()) return again_later(outcome.message, outcome.retry_after);
+    std::string version;
+    std::string_view key;
+    codec::JsonReader reader(outcome.body);
+    for (reader.begin_object(); reader.next_key(key);) {
+        if (key == "metadata") {
+            version = read_list_meta(reader).version;
+        } else {
+            reader.pass_over();
+        }
+    }
+    if (is_before(version, version_)) return list_later("the server has gone back in time");
+    watch();
 }
 
 }  // namespace berth::kube::client

@@ -80,6 +80,8 @@ class Reflector {
     // Begins with a list again, or tries again what failed.
     void list_later(std::string why);
     void again_later(std::string why, std::optional<base::Duration> asked);
+    void ask_version();
+    void take_version(const Outcome& outcome);
     void heard();
 
     Requests& requests_;

@@ -60,7 +60,8 @@ Request merge_patch(const ObjectName& object, std::string_view fields,
 // grace_s: no value, as the pod says.
 Request remove_pod(const PodName& pod, std::string_view version,
                    std::optional<std::int64_t> grace_s);
-// The same where a PodDisruptionBudget may say no (429).
+// The same where a PodDisruptionBudget may say no (429). For another uid the server tries for as
+// long as it may and then says nothing: unknown.
 Request evict(const PodName& pod);
 
 struct Lease {

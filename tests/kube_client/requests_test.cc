@@ -144,6 +144,16 @@ TEST_CASE("writes are refused with what no longer holds") {
     CHECK(kept->retry_after == seconds(10));
 }
 
+TEST_CASE("an eviction of another pod of that name is unknown in the end, and the pod stays") {
+    World world;
+    PodName pod = world.pods[0];
+    pod.uid = world.pods[1].uid;
+    const Outcome* outcome = world.send(evict(pod));
+    world.time.run(seconds(10));
+    CHECK(outcome->kind == Kind::Unknown);
+    CHECK(world.server.store.find("pods", "ml/p0") != nullptr);
+}
+
 TEST_CASE("a token that is no longer taken is renewed once, and the request sent again") {
     class Login final : public ProcessRunner {
       public:

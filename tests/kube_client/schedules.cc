@@ -7,7 +7,7 @@
 // answers.
 #include <iostream>
 
-#include "kube/life.h"
+#include "kube_client/life.h"
 #include "properties/seeds.h"
 
 int main(int argc, char** argv) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/life.h"
+#include "kube_client/life.h"
 
 #include <algorithm>
 #include <chrono>
