@@ -103,7 +103,7 @@ class Answers {
     // Four of five change a pod, the others take one away and make another one.
     void change_something() {
         const std::size_t at = dice_.index(pods_.size());
-        if (dice_.chance(4, 5)) {
+        if (left_ < 2 || dice_.chance(4, 5)) {
             Object now = *pods_[at];
             now.content = static_cast<int>(dice_.between(0, 99));
             pods_[at] = store_.change(now);
@@ -113,7 +113,7 @@ class Answers {
         store_.remove(pods_[at]);
         ++created_;
         pods_[at] = create();
-        left_ -= std::min<std::uint64_t>(left_, 2);
+        left_ -= 2;
     }
 
     bool watch(Stream& stream, const std::string& head) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Certificates for an API server on loopback and its clients, made in a millisecond, valid for a day.
+// Certificates for an API server on loopback and its clients, valid for a day.
 #pragma once
 
 #include <memory>
