@@ -38,6 +38,8 @@ set(berth_modules
     7  adapters/simulated_launcher   effects
     7  adapters/gpu_shares           effects
     7  attach                        effects
+    7  kube/objects                  effects
+    7  kube/client                   effects
     7  simulation                    effects
     7  vgpu/freezer                  effects
     7  vgpu/probe                    effects

@@ -2,12 +2,42 @@
 #include "codec/json_reader.h"
 
 #include <algorithm>
+#include <bit>
 #include <charconv>
+#include <cstring>
 
 #include "codec/json_writer.h"
 
 namespace berth::codec {
 namespace {
+
+constexpr std::uint64_t kOnes = 0x0101010101010101ULL;
+
+// The first byte from `place` on that is a quote, a backslash or, when asked, a control character;
+// the end when there is none. Eight at a time: most bytes of a JSON text are inside of strings. The
+// lowest bit that is found is exact, which is all that is used.
+enum class Controls { Stop, Pass };
+template <Controls controls>
+std::size_t find_mark(std::string_view text, std::size_t place) {
+    if constexpr (std::endian::native == std::endian::little) {
+        constexpr std::uint64_t kHighs = 0x80 * kOnes;
+        const auto zeros = [](std::uint64_t eight) { return (eight - kOnes) & ~eight; };
+        for (; place + 8 <= text.size(); place += 8) {
+            std::uint64_t eight = 0;
+            std::memcpy(&eight, text.data() + place, sizeof eight);
+            std::uint64_t found = zeros(eight ^ kOnes * '"') | zeros(eight ^ kOnes * '\\');
+            if (controls == Controls::Stop) found |= (eight - kOnes * 0x20) & ~eight;
+            found &= kHighs;
+            if (found != 0) return place + static_cast<std::size_t>(std::countr_zero(found)) / 8;
+        }
+    }
+    for (; place < text.size(); ++place) {
+        const char c = text[place];
+        const bool is_control = controls == Controls::Stop && static_cast<unsigned char>(c) < 0x20;
+        if (c == '"' || c == '\\' || is_control) return place;
+    }
+    return place;
+}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -28,6 +58,8 @@ void append_utf8(std::string& out, unsigned code) {
 }  // namespace
 
 void JsonReader::skip_space() {
+    // Most texts have none.
+    if (place_ < text_.size() && text_[place_] > ' ') return;
     while (place_ < text_.size() && (text_[place_] == ' ' || text_[place_] == '\n' ||
                                      text_[place_] == '\t' || text_[place_] == '\r')) {
         ++place_;
@@ -115,10 +147,7 @@ bool JsonReader::next_element() { return next_item(']'); }
 std::string_view JsonReader::read_quoted() {
     if (!take('"')) return fail("wanted a string"), std::string_view{};
     const std::size_t start = place_;
-    while (place_ < text_.size() && text_[place_] != '"' && text_[place_] != '\\' &&
-           static_cast<unsigned char>(text_[place_]) >= 0x20) {
-        ++place_;
-    }
+    place_ = find_mark<Controls::Stop>(text_, place_);
     if (place_ < text_.size() && text_[place_] == '"') {
         return text_.substr(start, place_++ - start);
     }
@@ -252,6 +281,37 @@ void JsonReader::skip() {
         case Type::Bool: read_bool(); break;
         case Type::Null: read_null(); break;
         case Type::Nothing: fail("wanted a value"); break;
+    }
+}
+
+void JsonReader::pass_over() {
+    const Type type = peek();
+    if (type != Type::Object && type != Type::Array) return skip();
+    int depth = 0;
+    while (place_ < text_.size()) {
+        const char c = text_[place_++];
+        if (c == '"') {
+            pass_over_string();
+        } else if (c == '{' || c == '[') {
+            ++depth;
+        } else if ((c == '}' || c == ']') && --depth == 0) {
+            is_first_ = false;
+            return;
+        }
+    }
+    fail("a bracket is not closed");
+}
+
+// Behind the quote that opens it.
+void JsonReader::pass_over_string() {
+    for (;;) {
+        place_ = find_mark<Controls::Pass>(text_, place_);
+        if (place_ >= text_.size()) return;
+        if (text_[place_] == '"') {
+            ++place_;
+            return;
+        }
+        place_ = std::min(place_ + 2, text_.size());
     }
 }
 

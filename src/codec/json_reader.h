@@ -35,12 +35,18 @@ class JsonReader {
     bool next_element();
 
     std::string read_string();
+    // The same without a copy, valid until something else is read.
+    std::string_view read_text() { return read_quoted(); }
     std::int64_t read_int();
     std::uint64_t read_uint();
     std::string_view read_number_text();
     bool read_bool();
     void read_null();
     void skip();
+    // The same without a look inside of an object or list: its brackets and quotes match, whether
+    // the rest is JSON is not asked. For what a server writes that is not expected to write
+    // anything else.
+    void pass_over();
 
     // Nothing but white space may follow.
     void finish();
@@ -60,6 +66,7 @@ class JsonReader {
     bool take(char wanted);
     bool take_word(std::string_view word);
     std::string_view read_quoted();
+    void pass_over_string();
     bool append_escape(std::string& out);
     bool read_hex4(unsigned& code);
 
@@ -68,7 +75,7 @@ class JsonReader {
     int depth_ = 0;
     bool is_first_ = false;  // directly behind an opening bracket
     bool failed_ = false;
-    std::string scratch_;    // of the last string with an escape in it
+    std::string scratch_;  // of the last string with an escape in it
     std::string error_;
     std::size_t line_place_ = 0;
     int line_ = 1;

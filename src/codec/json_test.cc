@@ -89,6 +89,54 @@ TEST_CASE("any bytes survive a JSON string, and the text is valid UTF-8") {
     }
 }
 
+TEST_CASE("a string ends where it ends, however it lies in memory") {
+    for (std::size_t before = 0; before < 20; ++before) {
+        for (std::size_t inside = 0; inside < 20; ++inside) {
+            CAPTURE(before);
+            CAPTURE(inside);
+            const std::string padding(before, ' ');
+            const std::string content = std::string(inside, 'x') + "\xc3\xa4";
+            const std::string text = padding + '"' + content + "\" , 1";
+            codec::JsonReader plain(text);
+            CHECK(plain.read_text() == content);
+            const std::string escaped = padding + '"' + content + "\\n" + content + '"';
+            codec::JsonReader reader(escaped);
+            CHECK(reader.read_text() == content + "\n" + content);
+            const std::string broken = padding + '"' + content + "\x1f" + content + '"';
+            codec::JsonReader refused(broken);
+            CHECK(refused.read_text().empty());
+            CHECK(refused.error() == "line 1: control character in a string");
+            codec::JsonReader open(std::string_view(text).substr(0, before + 1 + inside));
+            open.read_text();
+            CHECK(open.error() == "line 1: a string is not closed");
+        }
+    }
+}
+
+TEST_CASE("what is passed over ends with its last bracket") {
+    for (const char* value :
+         {"{}", "[]", "1.5", "true", "null", "\"a\"", "{\"a\":[{}, \"}\", 1]}", "[[[\"]]]\"]]]",
+          "{\"\\\"}\":\"\\\\\"}", "[\"a long text: {[ \\u0000\"]"}) {
+        CAPTURE(value);
+        const std::string text = "[" + std::string(value) + ", 7]";
+        codec::JsonReader reader(text);
+        reader.begin_array();
+        REQUIRE(reader.next_element());
+        reader.pass_over();
+        REQUIRE(reader.next_element());
+        CHECK(reader.read_int() == 7);
+        CHECK_FALSE(reader.next_element());
+        reader.finish();
+        CHECK_MESSAGE(!reader.is_failed(), reader.error());
+    }
+    for (const char* text : {"{", "[\"]", "[\"\\", "{\"a\":[}", ""}) {
+        CAPTURE(text);
+        codec::JsonReader reader(text);
+        reader.pass_over();
+        CHECK(reader.is_failed());
+    }
+}
+
 TEST_CASE("a hostile text is refused, not followed") {
     for (const std::string opening : {"[", "{\"a\":", "- ", "[{\"a\":", "? "}) {
         std::string text;

@@ -24,6 +24,10 @@ void answer_body(std::string_view input);
 // http.cc
 void address(std::string_view input);
 void http(std::string_view input);
+// kube.cc: what a Kubernetes API server answers, and where it is
+void kube_http(std::string_view input);
+void kube_watch(std::string_view input);
+void kubeconfig(std::string_view input);
 // log.cc: what the store gives back
 void log(std::string_view input);
 // supervision.cc: between server, supervisor, client and freezer

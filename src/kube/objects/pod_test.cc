@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/objects/pod.h"
+
+#include <doctest/doctest.h>
+
+using namespace berth::kube::objects;
+using berth::codec::JsonReader;
+
+namespace {
+
+const std::string kMeta =
+    R"("metadata": {"name": "p", "uid": "01234567-89ab-cdef-fedc-ba9876543210"})";
+
+Pod read(PodPools& pools, const std::string& rest) {
+    const std::string text = "{" + kMeta + ", " + rest + "}";
+    JsonReader reader(text);
+    Pod pod = read_pod(reader, pools);
+    reader.finish();
+    REQUIRE_MESSAGE(!reader.is_failed(), reader.error());
+    return pod;
+}
+
+}  // namespace
+
+TEST_CASE("a pod: what it asks, where it is and how far") {
+    PodPools pools;
+    const Pod pod = read(pools, R"(
+        "spec": {"nodeName": "n7", "schedulerName": "berth", "priority": 50,
+                 "priorityClassName": "train", "preemptionPolicy": "Never",
+                 "terminationGracePeriodSeconds": 120,
+                 "schedulingGates": [],
+                 "nodeSelector": {"gpu": "H100"},
+                 "tolerations": [
+                    {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"},
+                    {"key": "node.kubernetes.io/not-ready", "operator": "Exists",
+                     "effect": "NoExecute", "tolerationSeconds": 300}],
+                 "containers": [{"name": "a", "resources": {"limits": {"cpu": "9"},
+                    "requests": {"cpu": "500m", "memory": "1Gi", "nvidia.com/gpu": "8"}}}]},
+        "status": {"phase": "Running", "nominatedNodeName": "n8", "conditions": [
+            {"type": "Ready", "status": "False", "reason": "no"},
+            {"type": "PodScheduled", "status": "True",
+             "lastTransitionTime": "2026-03-01T12:00:00Z"}]})");
+    CHECK(*pod.node == "n7");
+    CHECK(*pod.nominated_node == "n8");
+    CHECK(pod.phase == Phase::Running);
+    CHECK_FALSE(pod.is_gated);
+    CHECK(pod.scheduled_since.has_value());
+    CHECK(pod.unscheduled_reason->empty());
+    const PodAsk& ask = *pod.ask;
+    CHECK(*ask.scheduler == "berth");
+    CHECK(ask.priority == 50);
+    CHECK(*ask.priority_class == "train");
+    CHECK_FALSE(ask.may_preempt);
+    CHECK(ask.grace_s == 120);
+    CHECK(*find(ask.node_selector, "gpu") == "H100");
+    CHECK(ask.tolerations.size() == 1);
+    CHECK(ask.requests.cpu().value == 500);
+    CHECK(ask.requests.memory().value == 1LL << 30);
+    CHECK(ask.requests.of("nvidia.com/gpu") == 8);
+    CHECK(ask.unsupported.empty());
+    CHECK(pod.held() == ask.requests);
+}
+
+TEST_CASE("a pod requests as the Kubernetes scheduler counts it") {
+    PodPools pools;
+    // The sidecar runs beside the second init container and beside the containers.
+    const Pod pod = read(pools, R"("spec": {
+        "initContainers": [
+            {"resources": {"requests": {"cpu": "5"}}},
+            {"restartPolicy": "Always", "resources": {"requests": {"cpu": "1", "memory": "10"}}},
+            {"resources": {"requests": {"cpu": "3", "memory": "500"}}}],
+        "containers": [{"resources": {"requests": {"cpu": "1", "memory": "100"}}},
+                       {"resources": {"requests": {"cpu": "1", "memory": "100"}}}],
+        "overhead": {"cpu": "250m"}})");
+    CHECK(pod.ask->requests.cpu().value == 5250);
+    CHECK(pod.ask->requests.memory().value == 510);
+
+    const Pod whole = read(pools, R"("spec": {
+        "resources": {"requests": {"cpu": "7"}},
+        "containers": [{"resources": {"requests": {"cpu": "1", "memory": "100"}}}]})");
+    CHECK(whole.ask->requests.cpu().value == 7000);
+    CHECK(whole.ask->requests.memory().value == 100);
+}
+
+TEST_CASE("a resized pod holds what its kubelet has allocated") {
+    PodPools pools;
+    const Pod pod = read(pools, R"("spec": {"containers": [
+        {"resources": {"requests": {"cpu": "1", "memory": "100", "nvidia.com/gpu": "1"}}}]},
+        "status": {"containerStatuses": [{"allocatedResources": {"cpu": "2", "memory": "100"}}]})");
+    CHECK(pod.held().cpu().value == 2000);
+    CHECK(pod.held().of("nvidia.com/gpu") == 1);
+    CHECK(pod.ask->requests.cpu().value == 1000);
+}
+
+TEST_CASE("node affinity: any of the terms, all of a term") {
+    PodPools pools;
+    const Pod pod = read(pools, R"("spec": {"affinity": {"nodeAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1}],
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [
+            {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "b"]},
+                                  {"key": "old", "operator": "DoesNotExist"}]},
+            {"matchFields": [{"key": "metadata.name", "operator": "In", "values": ["n1"]}]},
+            {"matchExpressions": [{"key": "x", "operator": "Sometimes"}]}]}}}})");
+    const auto& terms = pod.ask->node_terms;
+    REQUIRE(terms.size() == 3);
+    REQUIRE(terms[0].size() == 2);
+    CHECK(terms[0][0].op == Operator::In);
+    CHECK(*terms[0][0].values[1] == "b");
+    CHECK(terms[0][1].op == Operator::DoesNotExist);
+    CHECK(terms[1][0].on == Requirement::On::Field);
+    CHECK(terms[2][0].op == Operator::Unknown);
+}
+
+TEST_CASE("what Berth does not do is noted, each once and only where it is required") {
+    PodPools pools;
+    const Pod none = read(pools, R"("spec": {
+        "affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{}]}},
+        "topologySpreadConstraints": [{"whenUnsatisfiable": "ScheduleAnyway"}],
+        "volumes": [{"name": "a", "emptyDir": {}}],
+        "containers": [{"ports": [{"containerPort": 80}]}]})");
+    CHECK(none.ask->unsupported.empty());
+    const Pod all = read(pools, R"("spec": {
+        "resourceClaims": [{"name": "gpu"}],
+        "volumes": [{"persistentVolumeClaim": {"claimName": "a"}}, {"ephemeral": {}}],
+        "containers": [{"ports": [{"hostPort": 80}]}],
+        "topologySpreadConstraints": [{"topologyKey": "zone"}],
+        "affinity": {
+            "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{}]},
+            "podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [{}]}}})");
+    using enum Unsupported;
+    CHECK(all.ask->unsupported == std::vector<Unsupported>{PodAffinity, PodAntiAffinity,
+                                                           TopologySpread, HostPort, VolumeClaim,
+                                                           ResourceClaim});
+}
+
+TEST_CASE("a pod that waits says why; one with gates is gated") {
+    PodPools pools;
+    const Pod pod = read(pools, R"(
+        "spec": {"schedulingGates": [{"name": "later"}]},
+        "status": {"phase": "Pending", "conditions": [
+            {"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]})");
+    CHECK(pod.is_gated);
+    CHECK(*pod.unscheduled_reason == "SchedulingGated");
+    CHECK(pod.node->empty());
+}
+
+TEST_CASE("pods of one template share what they ask") {
+    PodPools pools;
+    const std::string spec = R"("spec": {"nodeName": "N", "containers": [
+        {"resources": {"requests": {"nvidia.com/gpu": "1"}}}]})";
+    const Pod first = read(pools, spec);
+    const Pod second = read(pools, spec);
+    CHECK(first.ask == second.ask);
+    CHECK(pools.asks.size() == 1);
+}

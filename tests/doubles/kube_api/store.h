@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does the API server of the tests hold? Objects with uid and resourceVersion, snapshots that
+// lists are read from page by page, and the events that watches are served from until compaction
+// forgets them.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/rng.h"
+
+namespace berth::tests::kube_api {
+
+// One state of an object. Pods and Jobs are all that the tests need.
+struct Object {
+    std::string resource;  // pods, jobs
+    std::string name_space;
+    std::string name;
+    std::string uid;
+    std::uint64_t version = 0;
+    std::string node;       // of a pod
+    bool is_suspended = false;  // of a Job
+    std::string reason;     // why a pod waits
+    std::map<std::string, std::string> annotations;
+    int content = 0;        // something that changes and is seen in a label
+    std::string json;       // as the server writes it
+
+    std::string key() const { return name_space + "/" + name; }
+};
+using Held = std::shared_ptr<const Object>;
+
+struct Event {
+    std::uint64_t version = 0;
+    std::string type;
+    Held object;
+};
+
+using Snapshot = std::vector<Held>;  // by key
+
+class Store {
+  public:
+    explicit Store(std::uint64_t seed) : dice_(seed) {}
+
+    // Called with each event, after it has happened.
+    std::function<void(const Event&)> on_event;
+
+    Held create(const std::string& resource, const std::string& name_space,
+                const std::string& name);
+    // Null when it is not there.
+    Held find(const std::string& resource, const std::string& key) const;
+    Held change(const Object& now);
+    void remove(const Held& object);
+
+    std::uint64_t version() const { return version_; }
+    std::uint64_t compacted() const { return compacted_; }
+    const std::map<std::string, Held>& all(const std::string& resource) { return held_[resource]; }
+    Snapshot snapshot(const std::string& resource);
+    // Of one resource, behind `version`; the store still has them.
+    std::vector<Event> events_since(const std::string& resource, std::uint64_t version) const;
+    // Forgets all but the last `kept` events.
+    void compact(std::size_t kept);
+    // Another backup is put back: versions begin again below what clients have seen.
+    void restore(std::uint64_t version);
+
+  private:
+    Held keep(Object object, const char* type);
+
+    base::Rng dice_;
+    std::map<std::string, std::map<std::string, Held>> held_;
+    std::deque<Event> events_;
+    std::uint64_t version_ = 1000;
+    std::uint64_t compacted_ = 0;
+};
+
+}  // namespace berth::tests::kube_api
