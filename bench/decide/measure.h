@@ -54,5 +54,6 @@ void add_steady_state(std::map<std::string, Scenario>& scenarios);
 void add_topology_gang(std::map<std::string, Scenario>& scenarios);
 void add_shared_gpus(std::map<std::string, Scenario>& scenarios);
 void add_memory(std::map<std::string, Scenario>& scenarios);
+void add_unlike_nodes(std::map<std::string, Scenario>& scenarios);
 
 }  // namespace berth::bench

@@ -20,7 +20,7 @@
 
 #include "cluster/history.h"
 #include "cluster/membership.h"
-#include "cluster/name_index.h"
+#include "cluster/node_kinds.h"
 #include "cluster/pool_state.h"
 #include "cluster/spare_lanes.h"
 #include "cluster/trial.h"
@@ -65,6 +65,7 @@ class Cluster {
     const History& history() const { return history_; }
     const RankBook& ranks() const { return ranks_; }
     int minimum_runs() const { return minimum_runs_; }  // stated by jobs
+    const NodeKinds& kinds() const { return kinds_; }
     bool allows(ShapeId shape, std::uint16_t node_kind) const;  // by model and labels
     // What a task of the shape takes of each of its GPUs on the node, and what that counts as.
     GpuPart part_on(ShapeId shape, NodeId node) const;
@@ -159,34 +160,32 @@ class Cluster {
     void enter_pool(NodeId id, PoolId pool), leave_pool(NodeId id);
     void review(NodeId id, PoolId labelled), review_all(), unbind(PoolId pool);  // membership.cc
     void index_node(NodeId id, std::int64_t sign);
-    std::vector<std::string> names_at_levels(const model::Node& node) const;
-    void put_into_domains(NodeId id, const model::Node& node);
+    std::vector<std::string> names_at_levels(const NodeWords& node) const;
+    void put_into_domains(NodeId id);
     void resolve_levels(Shape& shape) const;
     LaneKey lane_of(const Job& job, PoolId pool) const;
     void change_domains(const std::function<void()>& change);
     void recount();  // what projects hold and want, after GPUs came to count differently
     std::pair<std::int64_t, std::int64_t> exchange_range(ShapeId shape, PoolId pool) const;
     void resolve_quota(PoolState& pool, ProjectId project), resolve_claims();
-    PoolId pool_of(const model::Node& node) const;
+    PoolId pool_of(const model::Labels& labels) const;
     ShapeId intern(Shape shape);
-    std::uint16_t kind_of(const model::Node& node);
+    void ask_about(const model::NodeTerm& term), weigh_kinds();
     void record(const Undo& entry);
     void record_take(View view, const TaskPlacement& task, Undo::What what);
     void undo_to(std::size_t mark), undo(const Undo& entry);
     model::Levels levels_ = model::default_levels();
     std::vector<NodeState> nodes_;
     std::vector<std::string> node_names_;
-    NameIndex nodes_by_name_;
+    HashIndex nodes_by_name_;
     GpuTable gpus_;
-    std::vector<NodeKind> kinds_;
-    std::vector<model::Labels> topologies_;  // what nodes name, each once
+    NodeKinds kinds_;
     std::vector<PoolState> pools_;
     Membership membership_;
     std::vector<ProjectState> projects_;
     std::vector<WorkLog> work_logs_;  // by project
     std::uint64_t last_stamp_ = 0;
     std::vector<Shape> shapes_;
-    std::vector<std::vector<bool>> allowed_;  // [shape][node kind]
     Jobs jobs_;
     std::vector<std::vector<JobId>> jobs_on_;  // by node
     base::SortedRuns<JobId> holders_;

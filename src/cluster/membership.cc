@@ -44,7 +44,7 @@ PoolId Cluster::belongs_to(NodeId node) const {
 }
 
 PoolId Cluster::labelled(NodeId node) const {
-    return pool_of(kinds_[nodes_[node.index()].kind].example);
+    return pool_of(kinds_.words(nodes_[node.index()]).labels);
 }
 
 // While the node is in no index.
@@ -71,12 +71,12 @@ void Cluster::unbind(PoolId pool) {
 
 // Pools take other labels than before.
 void Cluster::review_all() {
-    std::vector<PoolId> labelled;  // by kind
-    for (const NodeKind& kind : kinds_) labelled.push_back(pool_of(kind.example));
+    std::vector<PoolId> labelled;  // by what nodes say
+    for (const NodeWords& words : kinds_.all_words()) labelled.push_back(pool_of(words.labels));
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         const NodeId node{static_cast<NodeId::Rep>(i)};
         index_node(node, -1);
-        review(node, labelled[nodes_[i].kind]);
+        review(node, labelled[nodes_[i].words]);
         index_node(node, +1);
     }
 }
@@ -99,12 +99,11 @@ void Cluster::enter_pool(NodeId id, PoolId pool_id) {
     NodeState& node = nodes_[id.index()];
     PoolState& pool = pools_[pool_id.index()];
     const PoolId left = std::exchange(node.pool, pool_id);
-    put_into_domains(id, description(id));
-    if (pool.nodes_of_kind.size() <= node.kind) pool.nodes_of_kind.resize(node.kind + 1U);
-    ++pool.nodes_of_kind[node.kind];
+    put_into_domains(id);
+    pool.count_kind(node.kind);
     const model::Node smallest = pool.smallest_gpu;
     widen(pool, kinds_[node.kind].example);
-    review(id, pool_of(kinds_[node.kind].example));
+    review(id, labelled(id));
     index_node(id, +1);
     // What waits may count as less on this one than on those before it.
     const bool was_exchanged = left.is_valid() && !pools_[left.index()].exchange.empty();
@@ -113,7 +112,7 @@ void Cluster::enter_pool(NodeId id, PoolId pool_id) {
 
 void Cluster::move_node(NodeId id, PoolId pool, bool is_bound) {
     BERTH_CHECK(open_trials_ == 0, "nodes do not change inside a trial");
-    const PoolId labelled = pool_of(description(id));
+    const PoolId labelled = this->labelled(id);
     leave_pool(id);
     membership_.bound.erase(id);
     if (is_bound && pool != labelled) membership_.bound[id] = {labelled, pool};

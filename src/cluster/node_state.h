@@ -10,11 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "base/ids.h"
 #include "cluster/domain_tree.h"
-#include "cluster/gpu_choice.h"
 #include "cluster/gpu_table.h"
 #include "model/node.h"
 
@@ -67,7 +65,7 @@ struct NodeState {
     PoolId pool;
     DomainId domain;  // the innermost one it stands in, of its pool
     std::uint32_t first_gpu = 0;  // position of its GPUs in the table of GPUs
-    std::uint32_t topology = 0;  // position of what it names in the table of topologies
+    std::uint32_t words = 0;  // position of its labels and places (node_kinds.h)
     // Another one whenever a task comes, starts, is asked to leave or has left, and when a job to
     // which GPUs here are promised changes.
     std::uint32_t stamp = 0;
@@ -78,13 +76,6 @@ struct NodeState {
     std::array<std::uint64_t, 2> whole{};  // by View: GPUs entirely free
     HostUse cpu;
     HostUse memory;
-};
-
-// What nodes have in common that differ in name, place, health and use only.
-struct NodeKind {
-    model::Node example;  // without these
-    base::Bytes gpu_memory{0};  // of each, what the driver leaves; 0 = not said
-    std::optional<GpuChoice> choice;  // when it says how its GPUs are linked
 };
 
 }  // namespace berth::cluster

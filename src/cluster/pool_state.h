@@ -59,6 +59,10 @@ struct PoolState {
     bool has_kind(std::size_t kind) const {
         return kind < nodes_of_kind.size() && nodes_of_kind[kind] > 0;
     }
+    void count_kind(std::size_t kind) {
+        if (nodes_of_kind.size() <= kind) nodes_of_kind.resize(kind + 1);
+        ++nodes_of_kind[kind];
+    }
     // What one GPU of the node counts as, in thousandths.
     std::int64_t weight_of(const NodeState& node) const {
         return weights.empty() ? 1000 : weights[node.kind];

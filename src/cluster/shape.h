@@ -46,7 +46,4 @@ struct Shape {
     bool shares() const { return request.gpus > 0 && (may_share || !request.is_whole()); }
 };
 
-// Whether the node is of the kind that it asks for: it may run there, were shares kept there.
-bool is_of_kind(const Shape& shape, const model::Node& node);
-
 }  // namespace berth::cluster

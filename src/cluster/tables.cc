@@ -2,42 +2,13 @@
 //
 // The slow-changing half of the cluster: nodes, pools, the project tree, shapes.
 #include <algorithm>
-#include <cctype>
 #include <tuple>
 
 #include "base/check.h"
 #include "cluster/cluster.h"
-#include "model/mig.h"
 
 namespace berth::cluster {
 namespace {
-
-bool carries(const model::Labels& labels, const model::Labels& wanted) {
-    return std::ranges::all_of(wanted, [&](const auto& label) {
-        const auto found = labels.find(label.first);
-        return found != labels.end() && found->second == label.second;
-    });
-}
-
-bool equal_ignoring_case(std::string_view left, std::string_view right) {
-    return std::ranges::equal(left, right, [](unsigned char a, unsigned char b) {
-        return std::tolower(a) == std::tolower(b);
-    });
-}
-
-// Whether `model` is one of the alternatives in "H100|A100".
-bool is_model(std::string_view wanted, std::string_view model) {
-    while (!wanted.empty()) {
-        const auto bar = std::min(wanted.find('|'), wanted.size());
-        if (equal_ignoring_case(wanted.substr(0, bar), model)) return true;
-        wanted.remove_prefix(std::min(bar + 1, wanted.size()));
-    }
-    return false;
-}
-
-bool node_allows(const Shape& shape, const model::Node& node) {
-    return (node.shares_lack.empty() || !shape.shares()) && is_of_kind(shape, node);
-}
 
 // Room for `count` more, an eighth more at the least: a vector left to itself doubles, and there
 // are many nodes.
@@ -47,36 +18,7 @@ void reserve_some(std::vector<T>& table, std::size_t count) {
     table.reserve(table.size() + count + table.size() / 8);
 }
 
-// The position of the value, put behind the others when it is new.
-std::uint32_t position_of(std::vector<model::Labels>& table, const model::Labels& value) {
-    // Nodes that stand together mostly come together.
-    const auto found = std::ranges::find(table.rbegin(), table.rend(), value);
-    if (found != table.rend()) return static_cast<std::uint32_t>(table.rend() - found - 1);
-    table.push_back(value);
-    return static_cast<std::uint32_t>(table.size() - 1);
-}
-
-// What GPUs of the next node kind, of that model, count as in the pool.
-void add_weight(PoolState& pool, const std::string& gpu_model) {
-    if (pool.exchange.empty()) return;
-    const auto found = std::ranges::find_if(pool.exchange, [&](const auto& entry) {
-        return equal_ignoring_case(entry.first, gpu_model);
-    });
-    const std::int64_t weight = found == pool.exchange.end() ? 1000 : found->second;
-    pool.weights.push_back(static_cast<std::int32_t>(weight));
-}
-
 }  // namespace
-
-bool is_of_kind(const Shape& shape, const model::Node& node) {
-    if (shape.request.gpus > node.gpus) return false;
-    if (shape.request.gpus > 0 && !model::share_of(shape.request, node)) return false;
-    if (!shape.gpu_model.empty() && !is_model(shape.gpu_model, node.gpu_model)) return false;
-    // A slice is no GPU that anybody would expect who does not ask for it by name.
-    const bool is_slice = model::mig_profile(node.gpu_model).has_value();
-    if (is_slice && shape.gpu_model.empty() && shape.request.gpus > 0) return false;
-    return carries(node.labels, shape.labels);
-}
 
 Cluster::Cluster() {
     projects_.push_back({});  // kRoot
@@ -85,8 +27,8 @@ Cluster::Cluster() {
 }
 
 NodeId Cluster::find_node(std::string_view name) const {
-    return {nodes_by_name_.find(
-        name, [&](std::uint32_t node) -> std::string_view { return node_names_[node]; })};
+    return {nodes_by_name_.find(base::hash(name),
+                                [&](std::uint32_t node) { return node_names_[node] == name; })};
 }
 
 ProjectId Cluster::find_project(std::string_view name) const {
@@ -118,7 +60,7 @@ void Cluster::set_pool(const model::Pool& pool) {
     if (PoolState& state = pools_[id.index()]; state.exchange != pool.exchange) {
         state.exchange = pool.exchange;
         state.weights.clear();
-        for (const NodeKind& kind : kinds_) add_weight(state, kind.example.gpu_model);
+        weigh_kinds();
         state.counted_capacity = {0};
         for (const NodeState& node : nodes_) {
             if (node.pool != id || !node.is_ready) continue;
@@ -142,7 +84,8 @@ std::pair<std::int64_t, std::int64_t> Cluster::exchange_range(ShapeId shape, Poo
     std::int64_t least = model::kExchangeMax + 1;
     std::int64_t greatest = 0;
     for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
-        if (!allowed_[shape.index()][kind] || !state.has_kind(kind)) continue;
+        if (!kinds_.allows(shape, static_cast<std::uint16_t>(kind)) || !state.has_kind(kind))
+            continue;
         const std::int64_t weight = state.weights[kind];
         least = std::min(least, weight);
         greatest = std::max(greatest, weight);
@@ -151,10 +94,10 @@ std::pair<std::int64_t, std::int64_t> Cluster::exchange_range(ShapeId shape, Poo
     return {least, greatest};
 }
 
-PoolId Cluster::pool_of(const model::Node& node) const {
+PoolId Cluster::pool_of(const model::Labels& labels) const {
     for (std::size_t pool = 0; pool < pools_.size(); ++pool) {
         const bool is_chosen = !pools_[pool].labels.empty();
-        if (is_chosen && carries(node.labels, pools_[pool].labels)) {
+        if (is_chosen && carries(labels, pools_[pool].labels)) {
             return {static_cast<PoolId::Rep>(pool)};
         }
     }
@@ -164,8 +107,8 @@ PoolId Cluster::pool_of(const model::Node& node) const {
 void Cluster::set_node(const model::Node& node) {
     BERTH_CHECK(open_trials_ == 0, "nodes do not change inside a trial");
     const NodeId known = find_node(node.name);
-    const bool moves =
-        known.is_valid() && names_at_levels(description(known)) != names_at_levels(node);
+    const bool moves = known.is_valid() && names_at_levels(kinds_.words(nodes_[known.index()])) !=
+                                               names_at_levels({node.labels, node.topology});
     moves ? change_domains([&] { put_node(known, node); }) : put_node(known, node);
     settle_requests_by_memory();
 }
@@ -174,8 +117,11 @@ model::Node Cluster::description(NodeId id) const {
     const NodeState& state = nodes_[id.index()];
     model::Node node = kinds_[state.kind].example;
     node.name = node_names_[id.index()];
-    node.topology = topologies_[state.topology];
+    node.labels = kinds_.words(state).labels;
+    node.topology = kinds_.words(state).topology;
     node.health = state.health;
+    if (state.cpu.capacity != kUnaccounted) node.cpu = {state.cpu.capacity};
+    if (state.memory.capacity != kUnaccounted) node.memory = {state.memory.capacity};
     return node;
 }
 
@@ -189,9 +135,8 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
         reserve_some(node_names_, 1);
         reserve_some(jobs_on_, 1);
         node_names_.push_back(node.name);
-        nodes_by_name_.insert(id.value, [&](std::uint32_t position) -> std::string_view {
-            return node_names_[position];
-        });
+        nodes_by_name_.insert(
+            id.value, [&](std::uint32_t position) { return base::hash(node_names_[position]); });
         nodes_.emplace_back();
         jobs_on_.emplace_back();
         nodes_.back().first_gpu = gpus_.size();
@@ -199,28 +144,13 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
         gpus_.add(node.gpus);
     }
     NodeState& state = nodes_[id.index()];
-    state.topology = position_of(topologies_, node.topology);
-    state.kind = kind_of(node);
+    state.words = kinds_.position_of({node.labels, node.topology});
+    state.kind = kinds_.kind_of(node, shapes_);
+    weigh_kinds();
     state.cpu.capacity = node.cpu ? node.cpu->value : kUnaccounted;
     state.memory.capacity = node.memory ? node.memory->value : kUnaccounted;
     state.health = node.health;
-    enter_pool(id, state.pool.is_valid() ? state.pool : pool_of(node));
-}
-
-std::uint16_t Cluster::kind_of(const model::Node& node) {
-    NodeKind kind{node, model::memory_left_by_driver(node), {}};
-    kind.example.name.clear();
-    kind.example.topology.clear();
-    kind.example.health = model::NodeHealth::Ready;
-    const auto found = std::ranges::find(kinds_, kind.example, &NodeKind::example);
-    if (found != kinds_.end()) return static_cast<std::uint16_t>(found - kinds_.begin());
-    if (node.gpu_links.is_known()) kind.choice.emplace(node.gpu_links, node.gpus);
-    kinds_.push_back(std::move(kind));
-    for (std::size_t shape = 0; shape < shapes_.size(); ++shape) {
-        allowed_[shape].push_back(node_allows(shapes_[shape], node));
-    }
-    for (PoolState& pool : pools_) add_weight(pool, node.gpu_model);
-    return static_cast<std::uint16_t>(kinds_.size() - 1);
+    enter_pool(id, state.pool.is_valid() ? state.pool : pool_of(node.labels));
 }
 
 std::uint64_t Cluster::choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const {
@@ -229,21 +159,6 @@ std::uint64_t Cluster::choose_gpus(NodeId node, std::uint64_t free, int count, R
     std::uint64_t chosen = 0;
     for (; count > 0; --count, free &= free - 1) chosen |= free & (~free + 1);
     return chosen;
-}
-
-ShapeId Cluster::intern(Shape shape) {
-    const auto found = std::ranges::find(shapes_, shape);
-    if (found != shapes_.end()) return {static_cast<ShapeId::Rep>(found - shapes_.begin())};
-    allowed_.push_back({});
-    for (const NodeKind& kind : kinds_) {
-        allowed_.back().push_back(node_allows(shape, kind.example));
-    }
-    shapes_.push_back(std::move(shape));
-    return {static_cast<ShapeId::Rep>(shapes_.size() - 1)};
-}
-
-bool Cluster::allows(ShapeId shape, std::uint16_t node_kind) const {
-    return allowed_[shape.index()][node_kind];
 }
 
 GpuPart Cluster::part_on(ShapeId shape, NodeId node) const {

@@ -17,7 +17,7 @@ std::optional<int> Cluster::level_named(std::string_view name) const {
 }
 
 // What the node is called at each level, empty where it names none.
-std::vector<std::string> Cluster::names_at_levels(const model::Node& node) const {
+std::vector<std::string> Cluster::names_at_levels(const NodeWords& node) const {
     std::vector<std::string> names;
     for (const std::string& level : levels_) {
         const auto stated = node.topology.find(level);
@@ -29,10 +29,10 @@ std::vector<std::string> Cluster::names_at_levels(const model::Node& node) const
     return names;
 }
 
-void Cluster::put_into_domains(NodeId id, const model::Node& node) {
+void Cluster::put_into_domains(NodeId id) {
     NodeState& state = nodes_[id.index()];
     DomainTree& domains = pools_[state.pool.index()].domains;
-    state.domain = domains.domain_at(names_at_levels(node));
+    state.domain = domains.domain_at(names_at_levels(kinds_.words(state)));
     domains.add_node(state.domain, id);
 }
 
@@ -61,7 +61,7 @@ void Cluster::set_levels(const model::Levels& levels) {
         for (Shape& shape : shapes_) resolve_levels(shape);
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             const NodeId id{static_cast<NodeId::Rep>(i)};
-            put_into_domains(id, description(id));
+            put_into_domains(id);
             index_node(id, +1);
         }
     });

@@ -7,6 +7,7 @@
 #include <array>
 #include <set>
 
+#include "model/limits.h"
 #include "model/packing.h"
 #include "model/task_groups.h"
 
@@ -128,7 +129,9 @@ class Check {
                             " GPUs and cannot change to " + std::to_string(node.gpus) +
                             "; give the changed machine a new name");
         }
-        return {};
+        if (state_.cluster.kinds().has_room_for(node)) return {};
+        return base::invalid("node \"" + node.name + "\" is like no other, and there are " +
+                             kinds_of_nodes());
     }
 
     Status operator()(const model::ProjectSet& set) const {
@@ -395,6 +398,12 @@ class Check {
             }
         }
         BERTH_TRY_VOID(check_topology(spec.topology));
+        const cluster::Cluster& cluster = state_.cluster;
+        if (!cluster.kinds().has_room_for(model::terms_of(spec.node_labels),
+                                          cluster.nodes().size())) {
+            return base::invalid("node_labels: nodes that differ in them may be too many for the " +
+                                 kinds_of_nodes());
+        }
         if (spec.may_share && !model::can_share(spec)) {
             return base::invalid(
                 "may_share: wanted a train job that can be paused, of one task "
@@ -408,6 +417,10 @@ class Check {
             return base::invalid("park_after: wanted a time such as 30m, or never; found 0");
         }
         return spec.request.gpu_memory_max == model::Bytes{0} ? Status{} : check_burst(spec);
+    }
+
+    static std::string kinds_of_nodes() {
+        return std::to_string(model::kNodeKindsMax) + " kinds of node that a cluster may have";
     }
 
     std::string no_level(const std::string& level) const {
