@@ -194,6 +194,7 @@ class Killed(unittest.TestCase):
     def test_the_next_start_in_a_folder_of_ones_own_takes_its_place(self):
         with tempfile.TemporaryDirectory() as home:
             folder = pathlib.Path(home) / "plane"
+            self.addCleanup(processes.end, folder)
             child = self.starter(KUBE, "start", folder)
             eventually(lambda: "kube-apiserver" in dict(processes.of(folder)), "it has begun")
             refused = kube("start", folder)
@@ -214,7 +215,7 @@ class Verbs(unittest.TestCase):
             folder = pathlib.Path(home) / "my plane"
             started = kube("start", folder, "--scheduler")
             self.assertEqual(started.returncode, 0, started.stderr)
-            self.addCleanup(kube, "stop", folder)
+            self.addCleanup(processes.end, folder)
             self.assertRegex(started.stdout, r"^https://127.0.0.1:\d+ is ready after \d")
             self.assertIn("runs in", kube("start", folder).stderr)
             self.assertIn("create nodes: 3 in", kube("tool", folder, "nodes", "-count", 3).stdout)
@@ -236,6 +237,7 @@ class Verbs(unittest.TestCase):
 
     def test_what_is_not_a_control_plane_is_left_alone(self):
         with tempfile.TemporaryDirectory() as home:
+            self.addCleanup(processes.end, home)
             (pathlib.Path(home) / "thesis.tex").write_text("mine")
             self.assertIn("has other files, such as thesis.tex", kube("start", home).stderr)
             self.assertIn("no control plane in", kube("stop", home).stderr)
