@@ -84,7 +84,11 @@ void kube_http(std::string_view input) {
             size += piece.size();
             return true;
         },
-        [&](const Connection::End&) { ++ends; });
+        [&](const Connection::End& end) {
+            ++ends;
+            const bool is_whole = end.kind == Connection::End::Kind::Whole;
+            expect(!is_whole || end.head.code >= 100, "a whole answer has a status");
+        });
     for (std::size_t steps = 0; server.go_on(); ++steps) {
         expect(steps <= input.size() + 1, "a server that has said all is let go");
     }

@@ -14,6 +14,8 @@ namespace {
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 
+constexpr int kLeastCode = 100;
+
 }  // namespace
 
 struct Connection::Parser {
@@ -78,7 +80,7 @@ void Connection::exchange(std::string request, Piece piece, Ended ended) {
             head_ = {static_cast<int>(answer.result_int()),
                      parse_retry_after({asked.data(), asked.size()})};
         }
-        return bytes.empty() || piece_(head_, bytes);
+        return bytes.empty() || (head_.code >= kLeastCode && piece_(head_, bytes));
     };
     if (is_open_) return send();
     channel_->open([this](const base::Status& opened) {
@@ -157,8 +159,14 @@ bool Connection::parse(std::string_view bytes) {
 }
 
 void Connection::end(End::Kind kind, std::string why) {
+    if (kind == End::Kind::Whole) {
+        parser_->answer.get().body().take({});  // of an empty body
+        if (head_.code < kLeastCode) {
+            kind = End::Kind::Broken;
+            why = "this is not HTTP: no status";
+        }
+    }
     if (kind != End::Kind::Whole) close();
-    if (kind == End::Kind::Whole) parser_->answer.get().body().take({});  // of an empty body
     const Ended ended = std::exchange(ended_, nullptr);
     End result{kind, head_, std::move(why)};
     ended(std::move(result));
