@@ -45,6 +45,7 @@ struct Phrase {
         for (const auto* entries : {&event.node.labels, &event.node.topology}) {
             for (const auto& [key, value] : *entries) text += ", " + key + "=" + value;
         }
+        for (const model::Taint& taint : event.node.taints) text += ", taint " + format(taint);
         return text;
     }
     std::string operator()(const model::NodeMoved& event) const {

@@ -232,6 +232,8 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
     Shape shape{model::asked(spec), spec.gpu_model, spec.node_labels, {}, {}};
     for (const std::string& name : spec.pools) shape.pools.push_back(find_pool(name));
     if (shape.pools.empty()) shape.pools.push_back({0});
+    shape.filter = spec.node_filter;
+    shape.tolerations = spec.tolerations;
     shape.topology = spec.topology;
     shape.placement = spec.placement;
     shape.may_share = spec.may_share;

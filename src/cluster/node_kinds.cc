@@ -39,7 +39,10 @@ model::Node bare(model::Node node) {
 }
 
 std::uint64_t hash_of(const model::Node& node) {
-    const std::uint64_t hash = base::hash(node.gpus, base::hash(node.gpu_model));
+    std::uint64_t hash = base::hash(node.gpus, base::hash(node.gpu_model));
+    for (const model::Taint& taint : node.taints) {
+        hash = base::hash(taint.value, base::hash(taint.key, hash));
+    }
     return base::hash(node.gpu_memory.value, hash);
 }
 
@@ -73,7 +76,9 @@ bool is_of_kind(const Shape& shape, const model::Node& node) {
     // A slice is no GPU that anybody would expect who does not ask for it by name.
     const bool is_slice = model::mig_profile(node.gpu_model).has_value();
     if (is_slice && shape.gpu_model.empty() && shape.request.gpus > 0) return false;
-    return carries(node.labels, shape.labels);
+    if (model::not_tolerated(node.taints, shape.tolerations) != nullptr) return false;
+    return carries(node.labels, shape.labels) &&
+           model::satisfies(node.name, node.labels, shape.filter);
 }
 
 NodeKind NodeKinds::described(const model::Node& node) const {
@@ -170,7 +175,9 @@ std::uint32_t NodeKinds::position_of(NodeWords words) {
 ShapeId Cluster::intern(Shape shape) {
     const auto found = std::ranges::find(shapes_, shape);
     if (found != shapes_.end()) return {static_cast<ShapeId::Rep>(found - shapes_.begin())};
-    for (const model::NodeTerm& term : model::terms_of(shape.labels)) ask_about(term);
+    for (const model::NodeTerm& term : model::terms_of(shape.labels, shape.filter)) {
+        ask_about(term);
+    }
     kinds_.add(shape);
     shapes_.push_back(std::move(shape));
     return {static_cast<ShapeId::Rep>(shapes_.size() - 1)};

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which nodes are alike, as far as anybody asks? A kind is what a GPU is there and how they are
-// linked, and which of the terms that shapes ask about hold. Name, place, health, CPU, host memory
-// and labels that nobody asks about make no difference: on most clusters they are each node's own.
+// linked, its taints, and which of the terms that shapes ask about hold. Name, place, health, CPU,
+// host memory and labels that nobody asks about make no difference: on most clusters they are each
+// node's own.
 //
 // Trusts: before a shape is asked about, each of its terms was (ask()), and the nodes whose answer
 // is not that of their kind went to its other half (split()).

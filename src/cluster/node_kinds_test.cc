@@ -119,7 +119,7 @@ TEST_CASE("there is room for a node or a wish as long as there are kinds left") 
         CHECK(kinds.kind_of(one, {}) == i);
     }
     CHECK(kinds.has_room_for(one));
-    const std::vector<model::NodeTerm> terms = model::terms_of({{"zone", "b"}});
+    const std::vector<model::NodeTerm> terms = model::terms_of({{"zone", "b"}}, {});
     CHECK_FALSE(kinds.has_room_for(terms, 1));
     CHECK(kinds.has_room_for(std::vector<model::NodeTerm>{}, 1));
     one.gpu_memory = base::Bytes{-1};

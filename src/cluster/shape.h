@@ -36,6 +36,8 @@ struct Shape {
     model::TopologyRequest topology;
     model::Placement placement = model::Placement::Auto;
     std::int64_t tensor_skew_ppm = 0;
+    model::NodeFilter filter = {};
+    std::vector<model::Toleration> tolerations = {};
     bool may_share = false;  // its GPU, which is whole until it does
     int required = -1;   // position of topology.required among the levels; -1 = none
     int preferred = -1;  // likewise; the number of levels = the node itself

@@ -8,6 +8,7 @@
 #include "codec/field_reader.h"
 #include "codec/gpu_request.h"
 #include "codec/json.h"
+#include "codec/node_wishes.h"
 #include "codec/topology.h"
 
 namespace berth::codec {
@@ -165,7 +166,7 @@ base::Result<model::Submission> parse_job_file(std::string_view text, std::strin
         spec.pools = {fields.text("pool")};
     }
     spec.may_share = fields.flag("may_share", false);
-    spec.node_labels = fields.labels("node_labels");
+    read_node_wishes(fields, spec);
     spec.expected_runtime = fields.duration("expected_runtime");
     read_topology(problems, fields, spec);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});

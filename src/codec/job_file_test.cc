@@ -47,6 +47,22 @@ TEST_CASE("a job says how long it waits, is left alone and may miss tasks") {
           std::string::npos);
 }
 
+TEST_CASE("a job says on which nodes it may run, and in spite of which taints") {
+    const auto spec = good_job(
+                          "run: x\nnode_filter: zone=a|b,!spot\n"
+                          "tolerations: [for=a, \"*:NoExecute\"]\n")
+                          .spec;
+    CHECK(format(spec.node_filter) == "zone=a|b,!spot");
+    REQUIRE(spec.tolerations.size() == 2);
+    CHECK(format(spec.tolerations[1]) == "*:NoExecute");
+    CHECK(good_job("run: x\ntolerations: for\n").spec.tolerations.size() == 1);
+    CHECK(job_error("run: x\nnode_filter: zone=a,\n") ==
+          "job.yaml:2: node_filter: term \"\": wanted the key of a label, or @name");
+    CHECK(job_error("run: x\ntolerations: a:Never\n") ==
+          "job.yaml:2: tolerations: wanted a toleration such as dedicated=infra:NoSchedule, "
+          "dedicated or *, found \"a:Never\"");
+}
+
 TEST_CASE("the long example means what it says") {
     const auto job = good_job(codec::example_blocks("docs/reference/job-file.md")[1].text);
     CHECK(job.spec.project == "nlp");

@@ -92,6 +92,7 @@ struct Fields<model::JobSpec> {
         field("request", &J::request);
         field("may_share", &J::may_share), field("packed", &J::packed);
         field("gpu_model", &J::gpu_model), field("node_labels", &J::node_labels);
+        field("node_filter", &J::node_filter), field("tolerations", &J::tolerations);
         field("topology", &J::topology);
         field("placement", &J::placement), field("tensor_skew_ppm", &J::tensor_skew_ppm);
         field("min_run", &J::min_run);

@@ -36,6 +36,35 @@ struct Fields<model::GpuLinks> {
 };
 
 template <>
+struct Fields<model::Taint> {
+    static void visit(auto&& field) {
+        using T = model::Taint;
+        field("key", &T::key), field("value", &T::value), field("effect", &T::effect);
+    }
+};
+
+template <>
+struct Fields<model::Toleration> {
+    static void visit(auto&& field) {
+        using T = model::Toleration;
+        field("key", &T::key), field("value", &T::value), field("effect", &T::effect);
+    }
+};
+
+template <>
+struct Fields<model::NodeTerm> {
+    static void visit(auto&& field) {
+        using T = model::NodeTerm;
+        field("key", &T::key), field("is", &T::is), field("values", &T::values);
+    }
+};
+
+template <>
+struct Fields<model::NodeFilter> {
+    static void visit(auto&& field) { field("any_of", &model::NodeFilter::any_of); }
+};
+
+template <>
 struct Fields<model::Node> {
     static void visit(auto&& field) {
         field("name", &model::Node::name);
@@ -49,6 +78,7 @@ struct Fields<model::Node> {
         field("labels", &model::Node::labels);
         field("topology", &model::Node::topology);
         field("gpu_links", &model::Node::gpu_links);
+        field("taints", &model::Node::taints);
         field("shares_lack", &model::Node::shares_lack);
         field("health", &model::Node::health);
     }

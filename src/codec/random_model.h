@@ -89,7 +89,8 @@ class RandomModel {
         spec.request = {small(), {large()}, {large()}, {large()}, {}, {}},
         spec.stale_grace = maybe(duration());
         if (flag()) spec.request.cpu = model::MilliCpu{large()}, spec.request.memory = {large()};
-        spec.node_labels = labels(), spec.topology = {text(), text(), {}};
+        spec.node_labels = labels(), spec.node_filter = filter(), spec.tolerations = tolerations(),
+        spec.topology = {text(), text(), {}};
         if (flag()) spec.topology.groups = {{text(), small(), small(), text()}};
         spec.placement = model::Placement(rng_.between(0, 2));
         spec.tensor_skew_ppm = maybe(large()), spec.min_run = maybe(duration());
@@ -113,7 +114,7 @@ class RandomModel {
         node.gpu_memory = {large()}, node.gpu_reserved = {large()}, node.gpu_context = {large()};
         if (flag()) node.cpu = model::MilliCpu{large()}, node.memory = model::Bytes{large()};
         node.labels = labels(), node.topology = labels(), node.shares_lack = text();
-        node.gpu_links = {ranks(), ranks(), ranks(), texts()};
+        node.gpu_links = {ranks(), ranks(), ranks(), texts()}, node.taints = taints();
         node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
         return node;
     }
@@ -154,6 +155,22 @@ class RandomModel {
         model::Labels labels;
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) labels[text()] = text();
         return labels;
+    }
+    model::NodeFilter filter() {
+        model::NodeFilter filter;
+        for (std::int64_t i = rng_.between(0, 2); i > 0; --i) {
+            const auto is = static_cast<model::NodeOperator>(rng_.between(0, 5));
+            filter.any_of.push_back({{text(), is, texts()}});
+        }
+        return filter;
+    }
+    model::TaintEffect effect() { return static_cast<model::TaintEffect>(rng_.between(0, 2)); }
+    std::vector<model::Taint> taints() {
+        return std::vector<model::Taint>(rng_.index(3), {text(), text(), effect()});
+    }
+    std::vector<model::Toleration> tolerations() {
+        return std::vector<model::Toleration>(rng_.index(3),
+                                              {text(), maybe(text()), maybe(effect())});
     }
     model::Entitlement rights() {
         model::Entitlement rights;

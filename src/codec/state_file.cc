@@ -10,6 +10,7 @@
 #include "codec/field_reader.h"
 #include "codec/gpu_request.h"
 #include "codec/json.h"
+#include "codec/node_wishes.h"
 #include "codec/state_checks.h"
 #include "codec/topology.h"
 #include "model/limits.h"
@@ -214,6 +215,7 @@ void StateReader::read_node(const Value& value, const std::string& path) {
     node.memory = fields.bytes("memory");
     node.labels = fields.labels("labels");
     node.topology = fields.labels("topology");
+    node.taints = read_taints(fields);
     for (const auto& [level, domain] : node.topology) {
         const std::vector<std::string_view> known(state_.levels.begin(), state_.levels.end());
         if (std::ranges::find(known, level) != known.end()) continue;
@@ -346,7 +348,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
         spec.pools = {fields.text("pool")};
     }
     read_request(fields, spec);
-    spec.node_labels = fields.labels("node_labels");
+    read_node_wishes(fields, spec);
     read_topology(problems_, fields, spec);
     spec.min_run = fields.duration("min_run");
     spec.expected_runtime = fields.duration("expected_runtime");

@@ -66,6 +66,23 @@ TEST_CASE("every example of the reference page is parsed") {
     CHECK(state.projects.front().name == "research");
 }
 
+TEST_CASE("filters, taints and tolerations are read as they were written") {
+    const auto state = good(
+        "nodes: [{name: n1, gpus: 2, taints: [\"for=a:NoSchedule\", \"old:NoExecute\"]}]\n"
+        "projects: [{name: p}]\n"
+        "jobs: [{name: j, project: p, node_filter: \"zone=a|b,!spot;@name=n1\",\n"
+        "        tolerations: [\"for\", \"*:NoExecute\"]}]");
+    REQUIRE(state.nodes.front().taints.size() == 2);
+    CHECK(state.nodes.front().taints[1] == model::Taint{"old", "", model::TaintEffect::NoExecute});
+    const model::JobSpec& spec = state.jobs.front().spec;
+    CHECK(spec.node_filter.any_of.size() == 2);
+    CHECK(spec.tolerations[1] == model::Toleration{"", {}, model::TaintEffect::NoExecute});
+    CHECK(is_equal(good(codec::state_json(state)), state));
+    CHECK(error_of("nodes: [{name: n1, taints: for}]")
+              .find("nodes[0].taints: wanted a taint such as dedicated=infra:NoSchedule") !=
+          std::string::npos);
+}
+
 TEST_CASE("delays, minimum runs and stale gangs mean what they say") {
     const auto state = good(
         "now: 2h\nnodes: [{name: n1, gpus: 2}]\n"

@@ -95,6 +95,12 @@ class StateWriter {
         for (const auto& [label, value] : labels) json_.text_key(label), json_.string(value);
         json_.end_object();
     }
+    template <typename T>
+    void formatted(std::string_view name, const std::vector<T>& values) {
+        std::vector<std::string> words;
+        for (const T& value : values) words.push_back(format(value));
+        if (!words.empty()) texts(name, words);
+    }
     void bound(std::string_view name, model::MilliGpu amount) {
         raw(name, amount >= model::kUnlimited ? "-1" : base::format(amount));
     }
@@ -112,6 +118,7 @@ class StateWriter {
         labels("labels", node.labels);
         labels("topology", node.topology);
         write(node.gpu_links);
+        formatted("taints", node.taints);
         if (node.health != model::NodeHealth::Ready) {
             json_.key("health"), json_.string(word(node.health));
         }
@@ -192,6 +199,8 @@ class StateWriter {
         }
         text("gpu_model", spec.gpu_model);
         labels("node_labels", spec.node_labels);
+        text("node_filter", format(spec.node_filter));
+        formatted("tolerations", spec.tolerations);
         list("groups", spec.topology.groups, [&](const model::TaskGroup& group) {
             text("name", group.name);
             text("tasks", model::format_tasks(group.tasks_min, group.tasks_max));

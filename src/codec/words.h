@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which word stands for which value in files, in the API and in the log? One spelling each, lower
-// case. And which word was probably meant by one that is none of them?
+// case, but for words of Kubernetes. And which word was probably meant by one that is none of them?
 #pragma once
 
 #include <array>
@@ -39,6 +39,10 @@ template <>
 inline constexpr std::array<Word, 3> kWords<model::Placement>{"auto", "consolidate", "any"};
 template <>
 inline constexpr std::array<Word, 3> kWords<model::NodeHealth>{"ready", "drained", "down"};
+template <>
+inline constexpr auto kWords<model::NodeOperator> = model::kNodeOperatorNames;
+template <>
+inline constexpr auto kWords<model::TaintEffect> = model::kTaintEffectNames;
 template <>
 inline constexpr std::array<Word, 4> kWords<model::PauseRung>{"unknown", "checkpoint", "signal",
                                                               "kill"};

@@ -47,6 +47,8 @@ void write_key(std::string& key, const model::JobSpec& spec) {
         append(key, name);
         append(key, value);
     }
+    append(key, format(spec.node_filter));
+    for (const model::Toleration& each : spec.tolerations) append(key, format(each));
 }
 
 // The bound of the project, or of one above it, that the request alone exceeds.

@@ -130,7 +130,7 @@ class Check {
                             "; give the changed machine a new name");
         }
         if (state_.cluster.kinds().has_room_for(node)) return {};
-        return base::invalid("node \"" + node.name + "\" is like no other, and there are " +
+        return base::invalid("node \"" + node.name + "\" would be of one kind more than the " +
                              kinds_of_nodes());
     }
 
@@ -399,10 +399,10 @@ class Check {
         }
         BERTH_TRY_VOID(check_topology(spec.topology));
         const cluster::Cluster& cluster = state_.cluster;
-        if (!cluster.kinds().has_room_for(model::terms_of(spec.node_labels),
+        if (!cluster.kinds().has_room_for(model::terms_of(spec.node_labels, spec.node_filter),
                                           cluster.nodes().size())) {
-            return base::invalid("node_labels: nodes that differ in them may be too many for the " +
-                                 kinds_of_nodes());
+            return base::invalid("node_labels, node_filter: nodes of more than the " +
+                                 kinds_of_nodes() + " could differ in what they ask");
         }
         if (spec.may_share && !model::can_share(spec)) {
             return base::invalid(
@@ -420,7 +420,7 @@ class Check {
     }
 
     static std::string kinds_of_nodes() {
-        return std::to_string(model::kNodeKindsMax) + " kinds of node that a cluster may have";
+        return std::to_string(model::kNodeKindsMax) + " kinds that a cluster may have";
     }
 
     std::string no_level(const std::string& level) const {

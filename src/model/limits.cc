@@ -15,17 +15,6 @@ using base::Status;
 
 constexpr std::size_t kMatrixRowBytesMax = 1024;
 
-std::string in_quotes(std::string_view text) {
-    static constexpr std::size_t kShown = 40;
-    std::string shown;
-    for (std::size_t i = 0; i < text.size() && i < kShown;) {
-        const std::size_t control = control_length(text.substr(i));
-        shown += control > 0 ? '?' : text[i];
-        i += std::max<std::size_t>(control, 1);
-    }
-    return "\"" + shown + (text.size() > kShown ? "...\"" : "\"");
-}
-
 Status refuse(std::string_view field, const std::string& wanted, const std::string& found) {
     return base::invalid(std::string(field) + ": wanted " + wanted + ", found " + found);
 }
@@ -83,6 +72,40 @@ Status check_labels(std::string_view field, const Labels& labels) {
     for (const auto& [key, value] : labels) {
         BERTH_TRY_VOID(check_name(field, key));
         BERTH_TRY_VOID(check_name_or_none(field, value));
+    }
+    return {};
+}
+
+Status check_filter(const NodeFilter& filter) {
+    std::size_t words = 0;
+    for (const NodeTerms& terms : filter.any_of) {
+        for (const NodeTerm& term : terms) {
+            BERTH_TRY_VOID(check_name("node_filter", term.key));
+            for (const std::string& value : term.values) {
+                BERTH_TRY_VOID(check_name_or_none("node_filter", value));
+            }
+            words += 1 + term.values.size();
+        }
+        words += 1;
+    }
+    BERTH_TRY_VOID(at_most("node_filter", words, kFilterWordsMax, "terms and values"));
+    if (const Status sound = check(filter); !sound) {
+        return base::invalid("node_filter: " + sound.error().message);
+    }
+    return {};
+}
+
+// Taints or tolerations.
+template <typename T>
+Status check_all(std::string_view field, const std::vector<T>& all) {
+    BERTH_TRY_VOID(at_most(field, all.size(), kLabelsMax, "entries"));
+    for (const T& one : all) {
+        BERTH_TRY_VOID(check_name_or_none(field, one.key));
+        BERTH_TRY_VOID(
+            check_name_or_none(field, std::optional<std::string>(one.value).value_or("")));
+        if (const Status sound = check(one); !sound) {
+            return base::invalid(std::string(field) + ": " + sound.error().message);
+        }
     }
     return {};
 }
@@ -161,6 +184,17 @@ Status check_words(std::string_view field, const std::vector<std::string>& words
 
 }  // namespace
 
+std::string in_quotes(std::string_view text) {
+    static constexpr std::size_t kShown = 40;
+    std::string shown;
+    for (std::size_t i = 0; i < text.size() && i < kShown;) {
+        const std::size_t control = control_length(text.substr(i));
+        shown += control > 0 ? '?' : text[i];
+        i += std::max<std::size_t>(control, 1);
+    }
+    return "\"" + shown + (text.size() > kShown ? "...\"" : "\"");
+}
+
 bool is_name(std::string_view text) {
     if (text.empty() || text.size() > kNameBytesMax) return false;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -201,6 +235,8 @@ Status check_limits(const JobSpec& spec) {
     BERTH_TRY_VOID(check_request(spec.request));
     BERTH_TRY_VOID(check_name_or_none("gpu_model", spec.gpu_model));
     BERTH_TRY_VOID(check_labels("node_labels", spec.node_labels));
+    BERTH_TRY_VOID(check_filter(spec.node_filter));
+    BERTH_TRY_VOID(check_all("tolerations", spec.tolerations));
     BERTH_TRY_VOID(check_name_or_none("topology", spec.topology.required));
     BERTH_TRY_VOID(check_name_or_none("topology", spec.topology.preferred));
     if (spec.tensor_skew_ppm && (*spec.tensor_skew_ppm < 0 || *spec.tensor_skew_ppm > kMillion)) {
@@ -240,6 +276,7 @@ Status check_limits(const Node& node) {
         BERTH_TRY_VOID(up_to("memory", node.memory, kMemoryMax));
         BERTH_TRY_VOID(check_labels("labels", node.labels));
         BERTH_TRY_VOID(check_labels("topology", node.topology));
+        BERTH_TRY_VOID(check_all("taints", node.taints));
         for (const std::string& row : node.gpu_links.matrix) {
             BERTH_TRY_VOID(check_word("matrix", row, kMatrixRowBytesMax));
         }

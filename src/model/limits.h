@@ -24,6 +24,7 @@ namespace berth::model {
 inline constexpr std::size_t kNameBytesMax = 200;
 inline constexpr int kSmallTasksMax = 1'024;          // of a job, each without a whole GPU
 inline constexpr std::size_t kLabelsMax = 256;        // of one thing
+inline constexpr std::size_t kFilterWordsMax = 1'024;  // terms and values of one node filter
 inline constexpr std::size_t kPoolsOfJobMax = 64;     // that one job names
 inline constexpr std::size_t kNodesMax = 100'000;     // of a cluster, as the next three
 inline constexpr std::size_t kNodeKindsMax = 65'536;  // of a cluster (cluster/node_kinds.h)
@@ -46,6 +47,9 @@ inline constexpr std::size_t kPathBytesMax = 4095;  // likewise
 // How a job may be asked to save and stop; "none" kills at once.
 inline constexpr std::array<std::string_view, 6> kPauseSignals{"auto", "TERM", "INT",
                                                                "USR1", "USR2", "none"};
+
+// Its start, without control characters: for what is said of texts that people wrote.
+std::string in_quotes(std::string_view text);
 
 // A name that can stand in a table: 1 to 200 bytes, no control characters.
 bool is_name(std::string_view text);

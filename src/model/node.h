@@ -11,6 +11,7 @@
 
 #include "base/quantity.h"
 #include "model/gpu_links.h"
+#include "model/node_filter.h"
 
 namespace berth::model {
 
@@ -19,8 +20,6 @@ using base::Duration;
 using base::MilliCpu;
 using base::MilliGpu;
 using base::TimePoint;
-
-using Labels = std::map<std::string, std::string>;
 
 enum class NodeHealth : std::uint8_t {
     Ready,    // takes work
@@ -49,6 +48,7 @@ struct Node {
     // Level -> domain, for example rack -> r7; others are read from the label of that name.
     Labels topology;
     GpuLinks gpu_links;
+    std::vector<Taint> taints;
     // Why shares of its GPUs cannot be kept, and what to do, in words; empty = they can. Then its
     // GPUs are given whole, to jobs that ask for whole ones.
     std::string shares_lack;

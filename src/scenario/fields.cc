@@ -134,6 +134,19 @@ auto into_numbers(std::vector<int>& target) {
     };
 }
 
+// Texts with a comma between.
+template <typename T>
+auto into_list(std::vector<T>& target, Result<T> (*parse)(std::string_view)) {
+    return [&target, parse](const std::string& text) -> Status {
+        target.clear();
+        for (const std::string& part : split(text, ',')) {
+            BERTH_TRY(value, parse(part));
+            target.push_back(value);
+        }
+        return {};
+    };
+}
+
 // gpus=2, gpus=0.5 (a share), gpus=2x0.5 (two shares).
 Status read_gpus(const std::string& text, model::TaskRequest& request) {
     const auto times = text.find('x');
@@ -172,6 +185,7 @@ Result<model::Node> read_node(const Command& command) {
         {"gpu_reserved", into(node.gpu_reserved, base::parse_bytes)},
         {"gpu_context", into(node.gpu_context, base::parse_bytes)},
         {"shares_lack", into_text(node.shares_lack)},
+        {"taints", into_list(node.taints, model::parse_taint)},
         {"cpu", into_optional(node.cpu, parse_cpu)},
         {"memory", into_optional(node.memory, base::parse_bytes)},
         {"numa", into_numbers(node.gpu_links.numa)},
@@ -255,6 +269,8 @@ Readers request_readers(model::JobSpec& spec) {
         {"cpu", into_optional(request.cpu, parse_cpu)},
         {"memory", into_optional(request.memory, base::parse_bytes)},
         {"model", into_text(spec.gpu_model)},
+        {"filter", into(spec.node_filter, model::parse_node_filter)},
+        {"tolerations", into_list(spec.tolerations, model::parse_toleration)},
         {"required", into_text(spec.topology.required)},
         {"preferred", into_text(spec.topology.preferred)},
         {"groups", into(spec.topology.groups, model::parse_task_groups)},

@@ -354,17 +354,26 @@ class Explainer {
     }
 
     Verdict enough_but_apart() {
-        const cluster::Shape& shape = view_.cluster.shape(job_.shape);
         const bool lacks_host = fits_without_host();
         add_all_holders();
         if (const NodeId node = job_.stay.node; node.is_valid()) {
             return with(Reason::Fragmented, view_.cluster.node_name(node));
         }
         if (lacks_host) return with(Reason::HostResources);
-        const bool is_choosy = !shape.gpu_model.empty() || !shape.labels.empty();
-        if (is_choosy) return with(Reason::PoolFull, "node kind");
+        if (is_choosy()) return with(Reason::PoolFull, "node kind");
         if (verdict_.tasks_fit > 0) return with(Reason::Gang);
         return with(Reason::Fragmented);
+    }
+
+    // Whether it is the node that matters, not its GPUs alone.
+    bool is_choosy() const {
+        const cluster::Shape& shape = view_.cluster.shape(job_.shape);
+        if (!shape.gpu_model.empty() || !shape.labels.empty()) return true;
+        return !shape.filter.any_of.empty() || std::ranges::any_of(all_nodes(), [&](NodeId node) {
+            const std::uint16_t kind = view_.cluster.nodes()[node.index()].kind;
+            const auto& taints = view_.cluster.kinds()[kind].example.taints;
+            return model::not_tolerated(taints, shape.tolerations) != nullptr;
+        });
     }
 
     // Whether the GPUs alone would do.

@@ -88,6 +88,14 @@ std::string parts_text(const Verdict& verdict) {
 
 bool tells_parts(const Verdict& verdict) { return verdict.memory_asked > model::Bytes{0}; }
 
+std::string kind_text(const Verdict& verdict) {
+    if (verdict.detail == "label") return "no node has " + verdict.cause;
+    if (verdict.detail == "taint") {
+        return "taint " + verdict.cause + " is not tolerated, and no other node would do";
+    }
+    return "no node carries the GPU model or labels it asks for";
+}
+
 // What holds the pauses back.
 std::string full_text(const Verdict& verdict) {
     if (verdict.detail == "preemption delay") return " before its preemption delay has passed";
@@ -129,7 +137,7 @@ std::string explain_text(const Verdict& verdict) {
             return idle_text(verdict) + ", but not " +
                    (verdict.group.empty() ? "" : "those of group " + verdict.group + " ") +
                    "in one " + verdict.detail + ": " + best_domain(verdict, "fit in ");
-        case Reason::ModelMismatch: return "no node carries the GPU model or labels it asks for";
+        case Reason::ModelMismatch: return kind_text(verdict);
         case Reason::HostResources:
             return idle_text(verdict) + ", but CPU or memory beside them is taken";
         case Reason::Gang:

@@ -2,6 +2,7 @@
 //
 // Why does no node of the pool take a task of this kind, whatever runs there? Nodes that would take
 // it if they kept shares of their GPUs go before the rest: then the node itself says the cause.
+// Then those with the GPUs it asks: a label that none of them has, or a taint that keeps it away.
 //
 // Trusts: the cluster allows the shape on no node of the pool. Cost: O(nodes of the cluster).
 #pragma once
@@ -15,8 +16,9 @@ namespace berth::scheduling {
 
 struct KindRefusal {
     model::Reason reason = model::Reason::NeverFits;
-    std::string detail;  // "shares", "node kind" or "node size"
-    std::string cause = {};  // of "shares": what the first such node lacks
+    std::string detail;  // "shares", "label", "taint", "node kind" or "node size"
+    // Of "shares": what the first such node lacks; of "label" and "taint": that, as text.
+    std::string cause = {};
 };
 
 KindRefusal kind_refusal(const PoolView& view, ShapeId shape);

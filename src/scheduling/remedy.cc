@@ -288,7 +288,9 @@ class RemedySearch {
 
     std::optional<Remedy> any_kind() {
         const cluster::Shape& shape = cluster_.shape(job_.shape);
-        if ((shape.gpu_model.empty() && shape.labels.empty()) || job_.active > 0) return {};
+        const bool is_any =
+            shape.gpu_model.empty() && shape.labels.empty() && shape.filter.any_of.empty();
+        if (is_any || job_.active > 0) return {};
         return if_it_helps({.kind = RemedyKind::AnyKind});
     }
 
@@ -364,6 +366,8 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.request = shape.request;
     spec.gpu_model = shape.gpu_model;
     spec.node_labels = shape.labels;
+    spec.node_filter = shape.filter;
+    spec.tolerations = shape.tolerations;
     spec.topology = shape.topology;
     spec.placement = shape.placement;
     spec.tensor_skew_ppm = shape.tensor_skew_ppm;
@@ -382,6 +386,7 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     } else {
         spec.gpu_model.clear();
         spec.node_labels.clear();
+        spec.node_filter = {};
     }
     return spec;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
 
 #include "base/quantity.h"
@@ -7,6 +8,7 @@
 #include "fuzz/target.h"
 #include "fuzz/targets.h"
 #include "model/mig.h"
+#include "model/node_filter.h"
 #include "model/policy_settings.h"
 #include "model/task_groups.h"
 
@@ -62,6 +64,28 @@ void task_groups(std::string_view input) {
     spec.topology.groups = *groups;
     model::count_tasks(spec);
     expect(spec.tasks_min >= 1 && spec.tasks_max >= spec.tasks_min, "groups have tasks");
+}
+
+// A filter, a taint and a toleration each say one thing of it.
+void node_filter(std::string_view input) {
+    const auto is_read_again = [](const auto& value, auto&& parse) {
+        const auto again = parse(format(value));
+        expect(again && *again == value, "what is asked of a node is read as it was written");
+    };
+    if (const auto filter = model::parse_node_filter(input)) {
+        is_read_again(*filter, model::parse_node_filter);
+        const model::Labels labels{{"zone", "a"}, {"disks", "4"}};
+        expect(filter->any_of.empty() ||
+                   model::satisfies("n", labels, *filter) ==
+                       std::ranges::any_of(
+                           filter->any_of,
+                           [&](auto& terms) { return model::satisfies("n", labels, {{terms}}); }),
+               "a filter holds where one of its ways does");
+    }
+    if (const auto taint = model::parse_taint(input)) is_read_again(*taint, model::parse_taint);
+    if (const auto each = model::parse_toleration(input)) {
+        is_read_again(*each, model::parse_toleration);
+    }
 }
 
 // NAME=TEXT

@@ -26,6 +26,7 @@ constexpr std::array kTargets{
     Target{"kubeconfig", kubeconfig},
     Target{"log", log},
     Target{"messages", messages},
+    Target{"node_filter", node_filter},
     Target{"order", order},
     Target{"request_body", request_body},
     Target{"settings", settings},

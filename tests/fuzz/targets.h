@@ -10,6 +10,7 @@ namespace berth::fuzz {
 // amounts.cc: short texts in files, flags and addresses
 void amounts(std::string_view input);
 void gpu_request(std::string_view input);
+void node_filter(std::string_view input);
 void settings(std::string_view input);
 void task_groups(std::string_view input);
 void time(std::string_view input);

@@ -141,6 +141,14 @@ TEST_CASE("... its times, parts and names too") {
           "label.$=$"},
          {"zone", long_name},
          {long_name + "x"}},
+        {{"node_filter", R"("node_filter":{"any_of":[[{"key":"$","values":["$"]}]]})",
+          "node_filter: $=$", "node_filter: $=$", "filter=$=$"},
+         {"zone", long_name},
+         {long_name + "x"}},
+        {{"tolerations", R"("tolerations":[{"key":"$"}])", "tolerations: $", "tolerations: $",
+          "tolerations=$"},
+         {"zone", long_name},
+         {long_name + "x"}},
     };
     check_jobs(cases);
 }

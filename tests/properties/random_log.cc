@@ -63,6 +63,7 @@ void RandomLog::set_up() {
         node.gpus = static_cast<int>(rng_.between(1, 4));
         if (rng_.chance(1, 2)) node.gpu_memory = model::Bytes{INT64_C(80'000'000'000)};
         if (rng_.chance(1, 2)) node.labels["is"] = "fast";
+        if (rng_.chance(1, 6)) node.taints = {{"keep", "", model::TaintEffect::NoSchedule}};
         note(model::NodeSet{node});
     }
     for (int i = 0; i < projects_; ++i) set_quota();
@@ -106,6 +107,8 @@ void RandomLog::submit() {
     if (rng_.chance(1, 4)) spec.tasks_max = spec.tasks_min = static_cast<int>(rng_.between(1, 4));
     if (rng_.chance(1, 4)) spec.tasks_max += static_cast<int>(rng_.between(1, 3));
     if (rng_.chance(1, 2)) spec.elastic = model::Elastic::Restart;
+    if (rng_.chance(1, 6)) spec.node_filter = {{{{"is", model::NodeOperator::NotIn, {"slow"}}}}};
+    if (rng_.chance(1, 3)) spec.tolerations = {{"keep"}};
     if (rng_.chance(1, 8)) spec.kind = model::JobKind::Build;
     if (rng_.chance(1, 8)) spec.priority = 60;
     spec.preemptible = spec.kind == model::JobKind::Train && !rng_.chance(1, 10);

@@ -70,7 +70,11 @@ std::string whereabouts(Rng& rng, const Setting& setting) {
     std::string line = maybe(rng, "label.disk", {"", "", "ssd"}) +
                        maybe(rng, "topology.rack", {"", "", "r1", "r2"}) +
                        maybe(rng, "topology.zone", {"", "", "", "", "z1", "z2"}) +
-                       maybe(rng, "label.block", {"", "", "", "", "b1"});
+                       maybe(rng, "label.block", {"", "", "", "", "b1"}) +
+                       maybe(rng, "label.disks", {"", "", "", "2", "8", "many"}) +
+                       maybe(rng, "taints",
+                             {"", "", "", "", "", "", "keep:NoSchedule",
+                              "for=a:NoSchedule,old:PreferNoSchedule", "for=b:NoExecute"});
     if (setting.pools > 1 && rng.chance(1, 2)) line += " label.pool=second";
     return line;
 }
@@ -88,7 +92,7 @@ std::string labels_line(Rng& rng, const Setting& setting, const lifecycle::State
         return line.starts_with("node " + name + " ");
     };
     std::string line = *std::ranges::find_if(setting.shuffled, is_its);
-    for (const char* key : {" label.", " topology.", " health="}) {
+    for (const char* key : {" label.", " topology.", " health=", " taints="}) {
         for (auto at = line.find(key); at != std::string::npos; at = line.find(key)) {
             line.erase(at, line.find(' ', at + 1) - at);
         }
@@ -218,6 +222,20 @@ std::string measured(Rng& rng) {
            " persistent=" + pick(rng, {"1G", "4G", "12G"}) + maybe(rng, "peak", {"", "20G", "38G"});
 }
 
+// On which nodes, for one job in eight; and in spite of which taints, for one in four.
+std::string wishes(Rng& rng) {
+    std::string line;
+    if (rng.chance(1, 8)) {
+        line += " filter=" + pick(rng, {"disk=ssd|hdd", "disk!=ssd", "disk", "!disk", "disks>2",
+                                        "disks<8", "@name=n0|n2", "@name!=n1", "disk,disks>1",
+                                        "block=b1;!disks", "@name=n0,disk;@name=n1,disks<9"});
+    }
+    if (!rng.chance(1, 4)) return line;
+    return line + " tolerations=" +
+           pick(rng, {"*", "keep", "for=a", "for:NoExecute", "keep,for", "*:NoSchedule",
+                      "for=b:NoExecute"});
+}
+
 // A job that may share its GPU: it asks for a whole one and may be paused.
 std::string sharing_line(Rng& rng, const Setting& setting, const std::string& project,
                          int& jobs_made) {
@@ -245,7 +263,7 @@ std::string job_line(Rng& rng, const Setting& setting, std::span<const std::stri
         maybe(rng, "priority", {"", "", "", "40", "60", "90"}) +
         maybe(rng, "preemptible", {"", "", "", "", "", "", "yes", "no"}) +
         maybe(rng, "model", {"", "", "", "", "", "", "", "", "", "", "A", "H", "A|H", "1g.10gb"}) +
-        maybe(rng, "label.disk", {"", "", "", "", "", "", "", "", "", "ssd"}) +
+        maybe(rng, "label.disk", {"", "", "", "", "", "", "", "", "", "ssd"}) + wishes(rng) +
         maybe(rng, "cpu", {"", "", "", "", "", "", "", "2", "6"}) +
         maybe(rng, "restart_cost", {"", "", "", "1m", "3m"}) +
         maybe(rng, "expected", {"", "", "10m", "2h"}) +

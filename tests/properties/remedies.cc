@@ -22,6 +22,7 @@
 #include "group_rule.h"
 #include "judge.h"
 #include "lifecycle/apply.h"
+#include "node_rule.h"
 #include "random_script.h"
 #include "scenario/render.h"
 #include "scenario/stage.h"
@@ -92,6 +93,7 @@ void carry_out(lifecycle::State& state, const Remedy& remedy, model::JobId id) {
             if (remedy.kind == RemedyKind::AnyKind) {
                 spec.gpu_model.clear();
                 spec.node_labels.clear();
+                spec.node_filter = {};
             } else if (remedy.kind == RemedyKind::Apart) {
                 spec.topology.required.clear();
                 for (auto& group : spec.topology.groups) group.level.clear();
@@ -204,14 +206,11 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
     const bool has_model =
         (shape.gpu_model.empty() && !is_slice) ||
         ("|" + shape.gpu_model + "|").find("|" + description.gpu_model + "|") != std::string::npos;
-    const bool has_labels = std::ranges::all_of(shape.labels, [&](const auto& label) {
-        const auto found = description.labels.find(label.first);
-        return found != description.labels.end() && found->second == label.second;
-    });
+    const bool is_admitted = proof::rule_admits(shape, description);
     const auto part = proof::rule_part(shape.request, description);
     const bool is_large_enough = shape.request.gpus == 0 || part.has_value();
     const proof::Part whole{1000, proof::given_memory(description)};
-    if (!has_model || !has_labels || !is_large_enough) return 0;
+    if (!has_model || !is_admitted || !is_large_enough) return 0;
     if (shape.shares() && !description.shares_lack.empty()) return 0;
     if (shape.request.gpus > description.gpus) return 0;
     int most = 0;

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "node_rule.h"
+
 namespace berth::proof {
 
 namespace {
@@ -33,6 +35,18 @@ bool are_whole(const model::JobRecord& record, IsLeaving&& is_leaving) {
         return true;
     };
     return is_whole(active) && is_whole(held);
+}
+
+// What keeps a job off a node keeps it off all that are taken for nodes of that kind.
+void check_kinds(const cluster::Cluster& cluster, std::vector<std::string>& found) {
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        const model::Node node = cluster.description({static_cast<base::NodeId::Rep>(i)});
+        for (const auto& [id, job] : cluster.jobs()) {
+            if (!cluster.allows(job.shape, cluster.nodes()[i].kind)) continue;
+            if (rule_admits(cluster.shape(job.shape), node)) continue;
+            found.push_back("I1: job " + std::to_string(id.value) + " may run on " + node.name);
+        }
+    }
 }
 
 }  // namespace
@@ -101,6 +115,7 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
             found.push_back("I1: a node's CPU or memory is used beyond what it has");
         }
     }
+    check_kinds(state.cluster, found);
     return found;
 }
 

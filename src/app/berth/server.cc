@@ -73,6 +73,7 @@ model::Pool with_slices(const cluster::Cluster& cluster, const std::vector<model
 void keep_what_people_said(model::Node& node, const model::Node& before) {
     node.labels = before.labels;
     node.topology = before.topology;
+    node.taints = before.taints;
     if (before.health == model::NodeHealth::Drained) node.health = before.health;
 }
 
