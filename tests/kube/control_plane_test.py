@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import unittest
+from unittest import mock
 
 from kube_case import ROOT, ControlPlane, KubeCase, eventually, main
 
@@ -169,10 +170,15 @@ class Killed(unittest.TestCase):
         child.wait()
 
     def test_a_test_takes_its_control_plane_with_it_and_the_next_start_removes_the_folder(self):
+        # Where no other test's start removes it first.
+        home = self.enterContext(tempfile.TemporaryDirectory())
+        self.enterContext(mock.patch.object(folders, "HOME", pathlib.Path(home)))
         for moment in ("etcd", "ready"):
             child = self.starter(
                 sys.executable, "-B", "-c", "import sys, time\n"
                 f"sys.path.insert(0, {str(ROOT / 'tools/kube')!r})\n"
+                "import folder, pathlib\n"
+                f"folder.HOME = pathlib.Path({home!r})\n"
                 "from control_plane import ControlPlane\n"
                 "plane = ControlPlane()\n"
                 "run = plane.run\n"
