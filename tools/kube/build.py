@@ -160,7 +160,8 @@ class Go:
         say(f"building {target.name} with go {programs.GO} ({self.program})")
         progress = Progress()
         self.run(copy, ["list", "-deps", "."], progress.expect)
-        self.run(copy, ["build", "-v", "-o", target, "-ldflags", link, "."], progress.see)
+        self.run(copy, ["build", "-v", "-o", target, "-gcflags", programs.COMPILE,
+                        "-ldflags", link, "."], progress.see)
 
 
 class Progress:
