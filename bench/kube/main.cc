@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "doubles/steady_clock.h"
 #include "kube/client/cache.h"
 #include "kube/client/loop_timers.h"
 #include "kube/client/reflector.h"
@@ -36,14 +37,6 @@ using kube::objects::Pod;
 constexpr double kMoreMemoryMaxMb = 64;
 constexpr double kGrowthMax = 1.05;
 constexpr double kPodBytesMax = 400;
-
-class SteadyClock final : public ports::Clock {
-  public:
-    base::TimePoint now() const override {
-        const auto since = std::chrono::steady_clock::now().time_since_epoch();
-        return base::at_ms(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
-    }
-};
 
 double cpu_ms() {
     rusage used{};
@@ -102,7 +95,7 @@ struct Client {
     }
 
     boost::asio::io_context loop;
-    SteadyClock clock;
+    tests::SteadyClock clock;
     LoopTimers timers{loop, clock};
     Access access;
     std::unique_ptr<TlsDialer> dialer;

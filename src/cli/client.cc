@@ -6,6 +6,7 @@
 #include <chrono>
 #include <thread>
 
+#include "base/percent.h"
 #include "codec/json.h"
 #include "codec/words.h"
 
@@ -130,9 +131,9 @@ Outcome<codec::Value> Client::get_tree(const std::string& target) {
 
 Outcome<JobList> Client::jobs(const JobQuery& query) {
     std::string target = "jobs?finished=" + std::to_string(query.finished);
-    if (!query.state.empty()) target += "&state=" + percent_encoded(query.state);
-    if (!query.project.empty()) target += "&project=" + percent_encoded(query.project);
-    if (!query.user.empty()) target += "&user=" + percent_encoded(query.user);
+    if (!query.state.empty()) target += "&state=" + base::percent_encoded(query.state);
+    if (!query.project.empty()) target += "&project=" + base::percent_encoded(query.project);
+    if (!query.user.empty()) target += "&user=" + base::percent_encoded(query.user);
     if (query.foresees) target += "&foresee=true";
     target += "&limit=" + std::to_string(kPageRows);
     JobList list;
@@ -170,8 +171,8 @@ Outcome<JobAnswer> Client::foreseen_job(model::JobId id) {
 }
 
 Outcome<ShareAnswer> Client::fair_share(const std::string& project, const std::string& pool) {
-    std::string target = "projects/" + percent_encoded(project) + "/fair-share";
-    if (!pool.empty()) target += "?pool=" + percent_encoded(pool);
+    std::string target = "projects/" + base::percent_encoded(project) + "/fair-share";
+    if (!pool.empty()) target += "?pool=" + base::percent_encoded(pool);
     auto body = get(target);
     if (!body) return tl::unexpected(body.error());
     auto account = codec::parse_share_account(*body);
@@ -300,8 +301,9 @@ Outcome<codec::PoolView> Client::pool(const std::string& name) {
 }
 
 Success Client::remove(std::string_view kind, const std::string& name) {
-    auto response = send(
-        {.method = "DELETE", .target = target_of(std::string(kind) + "/" + percent_encoded(name))});
+    auto response =
+        send({.method = "DELETE",
+              .target = target_of(std::string(kind) + "/" + base::percent_encoded(name))});
     if (!response) return tl::unexpected(response.error());
     return {};
 }
@@ -311,7 +313,7 @@ Outcome<std::vector<std::string>> Client::change(std::string_view kind, const st
     if (kind != "nodes" && name.find('/') != std::string::npos) {
         return bad_usage("a name here has no slash, found \"" + name + "\"");
     }
-    const std::string path = name.empty() ? "" : "/" + percent_encoded(name);
+    const std::string path = name.empty() ? "" : "/" + base::percent_encoded(name);
     auto response =
         send({.method = "PUT", .target = target_of(std::string(kind) + path), .body = body});
     if (!response) return tl::unexpected(response.error());

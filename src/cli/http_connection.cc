@@ -286,22 +286,4 @@ base::Status HttpConnection::read_chunks(HttpResponse& response, std::int64_t de
     }
 }
 
-std::string percent_encoded(std::string_view text) {
-    static constexpr std::string_view kDigits = "0123456789ABCDEF";
-    static constexpr std::string_view kPlain =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    std::string encoded;
-    for (const char c : text) {
-        const auto byte = static_cast<unsigned char>(c);
-        if (kPlain.find(c) != std::string_view::npos) {
-            encoded += c;
-        } else {
-            encoded += '%';
-            encoded += kDigits[byte >> 4];
-            encoded += kDigits[byte & 15];
-        }
-    }
-    return encoded;
-}
-
 }  // namespace berth::cli

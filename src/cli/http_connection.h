@@ -81,7 +81,4 @@ class HttpConnection {
     std::string received_;  // not yet consumed
 };
 
-// `text` with everything but letters, digits and -._~ as %XX.
-std::string percent_encoded(std::string_view text);
-
 }  // namespace berth::cli

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <climits>
 
+#include "base/percent.h"
 #include "cli/arguments.h"
 #include "cli/client.h"
 #include "cli/context.h"
@@ -69,9 +70,9 @@ struct Shown {
 Outcome<Shown> first_page(Client& client, const JobQuery& query) {
     std::string target = "jobs?order=importance&foresee=true&limit=" + std::to_string(kFirstPage) +
                          "&finished=" + std::to_string(query.finished);
-    if (!query.state.empty()) target += "&state=" + percent_encoded(query.state);
-    if (!query.project.empty()) target += "&project=" + percent_encoded(query.project);
-    if (!query.user.empty()) target += "&user=" + percent_encoded(query.user);
+    if (!query.state.empty()) target += "&state=" + base::percent_encoded(query.state);
+    if (!query.project.empty()) target += "&project=" + base::percent_encoded(query.project);
+    if (!query.user.empty()) target += "&user=" + base::percent_encoded(query.user);
     auto body = client.get(target);
     if (!body) return tl::unexpected(body.error());
     Shown shown;

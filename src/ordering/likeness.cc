@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
+
 namespace berth::ordering {
 namespace {
 
@@ -83,14 +85,13 @@ std::string program(std::string_view command) {
     return program;
 }
 
-// FNV-1a
+// Texts that are cut elsewhere are others. 0 says that nothing is known.
 std::uint64_t hash(std::initializer_list<std::string_view> texts) {
-    std::uint64_t hash = 0xcbf29ce484222325;
-    const auto add = [&](unsigned char byte) { hash = (hash ^ byte) * 0x100000001b3; };
+    std::uint64_t hash = base::kHashOfNothing;
     for (bool is_first = true; const std::string_view text : texts) {
-        if (!is_first) add(0);
+        if (!is_first) hash = base::hash(0, hash);
         is_first = false;
-        for (const char letter : text) add(static_cast<unsigned char>(letter));
+        hash = base::hash(text, hash);
     }
     return hash == 0 ? 1 : hash;
 }

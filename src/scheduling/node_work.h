@@ -27,15 +27,14 @@ class NodeWork {
         std::int32_t gpus = 0;
     };
 
-    void bring_up_to_date(const PieceTable& pieces, std::size_t nodes);
+    void bring_up_to_date(const PieceTable& pieces, const cluster::Cluster& cluster);
     std::span<const Part> on(NodeId node) const { return parts_[node.index()]; }
-    const cluster::NodeSet& nodes_of(ProjectId project);
+    const cluster::NodeSet& nodes_of(ProjectId project) const { return nodes_of_[project.index()]; }
 
   private:
     using Parts = base::SmallVector<Part, 8>;
 
     void look_at(const PieceTable& pieces, NodeId node);
-    cluster::NodeSet& set_of(ProjectId project);
 
     std::uint64_t mark_ = 0;  // in the log of the nodes that changed
     std::vector<Parts> parts_;  // by node

@@ -34,12 +34,14 @@ void visit_difference(std::span<const ProjectId> some, std::span<const ProjectId
     }
 }
 
-// Of all pieces on the node that are left, those that `counts` names.
-int gpus_on(const Hunt& hunt, NodeId node, const auto& counts) {
+// Of the pieces on the node that are left, those that the beneficiary's project could take.
+int own_gpus_on(const Hunt& hunt, NodeId node) {
     int gpus = 0;
     hunt.pieces.visit_on(node, [&](std::size_t position) {
         const Piece& piece = hunt.pieces[position];
-        if (!hunt.pieces.is_gone(position) && counts(piece)) gpus += piece.gpus_on(node);
+        const bool is_lower =
+            piece.project == hunt.terms.project && piece.precedence < hunt.terms.precedence;
+        if (is_lower && !hunt.pieces.is_gone(position)) gpus += piece.gpus_on(node);
     });
     return gpus;
 }
@@ -56,11 +58,7 @@ Reach::Extent Reach::extent(const Hunt& hunt) {
 
 Reach::Extent Reach::extent_of_own(const Hunt& hunt) {
     const int wanted = gpus_wanted(hunt);
-    const auto could_have = [&](NodeId node) {
-        return gpus_on(hunt, node, [&](const Piece& piece) {
-            return piece.project == hunt.terms.project && piece.precedence < hunt.terms.precedence;
-        });
-    };
+    const auto could_have = [&](NodeId node) { return own_gpus_on(hunt, node); };
     std::int64_t slots = 0;
     const std::size_t nodes = hunt.view.cluster.nodes().size();
     for (const auto& spot : own_.spots(hunt.pieces, nodes, hunt.terms.project, wanted)) {
@@ -74,7 +72,7 @@ Reach::Extent Reach::extent_of_own(const Hunt& hunt) {
 }
 
 Reach::Extent Reach::extent_of_lent(const Hunt& hunt) {
-    work_.bring_up_to_date(hunt.pieces, hunt.view.cluster.nodes().size());
+    work_.bring_up_to_date(hunt.pieces, hunt.view.cluster);
     may_lose_.assign(hunt.view.cluster.projects().size(), false);
     for (const ProjectId project : hunt.projects) may_lose_[project.index()] = true;
     Count& count = nearest(hunt);
@@ -161,7 +159,7 @@ Reach::Count& Reach::nearest(const Hunt& hunt) {
 }
 
 // In nodes that are counted again.
-std::int64_t Reach::cost_to_follow(const Hunt& hunt, const Count& count) {
+std::int64_t Reach::cost_to_follow(const Hunt& hunt, const Count& count) const {
     const base::ChangeLog<NodeId>& log = hunt.pieces.changed_nodes();
     const bool can_follow =
         log.reaches_back_to(count.mark) && count.gpus.size() == hunt.view.cluster.nodes().size();

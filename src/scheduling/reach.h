@@ -48,7 +48,7 @@ class Reach {
     Extent extent_of_lent(const Hunt& hunt);
     bool is_enough_with_idle(const Hunt& hunt, const auto& could_have, std::int64_t slots);
     Count& nearest(const Hunt& hunt);
-    std::int64_t cost_to_follow(const Hunt& hunt, const Count& count);
+    std::int64_t cost_to_follow(const Hunt& hunt, const Count& count) const;
     void bring_up_to_date(const Hunt& hunt, Count& count);
     void count_again(Count& count, NodeId node) const;
 

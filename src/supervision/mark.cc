@@ -9,21 +9,16 @@
 #include <charconv>
 #include <string>
 
+#include "base/hash.h"
 #include "supervision/descriptor.h"
 
 namespace berth::supervision {
 
-// FNV-1a, 64 bits.
 std::uint64_t mark_of(const AttemptName& name) {
     const std::string text = std::string(name.cluster) + '/' + std::to_string(name.job) + '.' +
                              std::to_string(name.attempt);
-    std::uint64_t hash = 0xcbf29ce484222325;
-    for (const char letter : text) {
-        hash ^= static_cast<unsigned char>(letter);
-        hash *= 0x100000001b3;
-    }
     constexpr std::uint64_t kTop = std::uint64_t{1} << 61;
-    return (hash & (kTop - 1)) | kTop;
+    return (base::hash(text) & (kTop - 1)) | kTop;
 }
 
 // The hard limit stays: a supervisor below this one has a mark of its own to set.

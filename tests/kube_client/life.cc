@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "base/hash.h"
 #include "doubles/kube_api/server.h"
 #include "doubles/virtual_time.h"
 #include "kube/client/cache.h"
@@ -32,8 +33,7 @@ using PodCache = Cache<Pod>;
 using JobCache = Cache<Job>;
 
 void mix(std::uint64_t& hash, std::string_view text) {
-    for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
-    hash = (hash ^ 0xff) * 0x100000001b3ULL;
+    hash = base::hash(0xff, base::hash(text, hash));
 }
 
 void mix(std::uint64_t& hash, const kube::objects::Meta& meta) {
@@ -50,7 +50,7 @@ void mix(std::uint64_t& hash, const kube::objects::Meta& meta) {
 }
 
 std::uint64_t hash_of(const PodCache& cache) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    std::uint64_t hash = base::kHashOfNothing;
     cache.each([&](const Pod& pod) {
         mix(hash, pod.meta);
         mix(hash, *pod.node);
@@ -61,7 +61,7 @@ std::uint64_t hash_of(const PodCache& cache) {
 }
 
 std::uint64_t hash_of(const JobCache& cache) {
-    std::uint64_t hash = 0xcbf29ce484222325ULL;
+    std::uint64_t hash = base::kHashOfNothing;
     cache.each([&](const Job& job) { mix(hash, job.meta); });
     return hash;
 }

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "codec/json.h"
+#include "doubles/steady_clock.h"
 #include "kube/client/cache.h"
 #include "kube/client/loop_timers.h"
 #include "kube/client/reflector.h"
@@ -28,14 +29,6 @@ using namespace berth::kube::client;
 using kube::objects::Pod;
 
 constexpr int kSkipped = 77;
-
-class SteadyClock final : public ports::Clock {
-  public:
-    base::TimePoint now() const override {
-        const auto since = std::chrono::steady_clock::now().time_since_epoch();
-        return base::at_ms(std::chrono::duration_cast<std::chrono::milliseconds>(since).count());
-    }
-};
 
 class WallClock final : public ports::Clock {
   public:
@@ -75,7 +68,7 @@ struct Client {
     }
 
     boost::asio::io_context loop;
-    SteadyClock clock;
+    tests::SteadyClock clock;
     WallClock date;
     LoopTimers timers{loop, clock};
     Access access;

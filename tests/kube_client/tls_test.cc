@@ -7,13 +7,13 @@
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl.hpp>
 #include <boost/asio/write.hpp>
-#include <chrono>
 #include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "doubles/kube_api/certificates.h"
+#include "doubles/steady_clock.h"
 #include "kube/client/loop_timers.h"
 #include "kube/client/requests.h"
 #include "kube/client/tls_dialer.h"
@@ -26,15 +26,6 @@ using namespace berth::kube::client;
 using asio::ip::tcp;
 using tests::kube_api::Authority;
 using tests::kube_api::Signed;
-
-class RealClock final : public ports::Clock {
-  public:
-    base::TimePoint now() const override {
-        using namespace std::chrono;
-        return base::at_ms(
-            duration_cast<milliseconds>(steady_clock::now().time_since_epoch()).count());
-    }
-};
 
 // Answers every request with what it was, and keeps who asked.
 class EchoServer {
@@ -142,7 +133,7 @@ struct World {
     }
 
     asio::io_context loop;
-    RealClock clock;
+    tests::SteadyClock clock;
     LoopTimers timers{loop, clock};
     Authority authority;
     EchoServer server;

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "kube/client/address.h"
+#include "base/percent.h"
 
 namespace berth::kube::client {
 namespace {
@@ -96,7 +96,7 @@ void Reflector::ask_page() {
     Request request;
     request.target = resource_.path + "?limit=" + std::to_string(kPageObjects);
     if (!resource_.selection.empty()) request.target += "&" + resource_.selection;
-    if (!continue_.empty()) request.target += "&continue=" + percent_encoded(continue_);
+    if (!continue_.empty()) request.target += "&continue=" + base::percent_encoded(continue_);
     request.room = std::move(room_);
     requests_.send(std::move(request), [this, here = is_here_](Outcome outcome) {
         if (*here) take_page(std::move(outcome));
@@ -151,7 +151,8 @@ void Reflector::watch() {
     const std::int64_t length_s = dice_.between(kWatchLeastS, kWatchMostS);
     Request request;
     request.target = resource_.path + "?watch=1&allowWatchBookmarks=true&resourceVersion=" +
-                     percent_encoded(version_) + "&timeoutSeconds=" + std::to_string(length_s);
+                     base::percent_encoded(version_) +
+                     "&timeoutSeconds=" + std::to_string(length_s);
     if (!resource_.selection.empty()) request.target += "&" + resource_.selection;
     ++counts_.watches;
     watch_since_ = timers_.now();

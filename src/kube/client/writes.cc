@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube/client/writes.h"
 
+#include "base/percent.h"
 #include "codec/json_writer.h"
-#include "kube/client/address.h"
 
 namespace berth::kube::client {
 namespace {
@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view kTimeout = "?timeout=4s";
 
 std::string path_of(const PodName& pod, std::string_view part) {
-    return "/api/v1/namespaces/" + percent_encoded(pod.name_space) + "/pods/" +
-           percent_encoded(pod.name) + std::string(part);
+    return "/api/v1/namespaces/" + base::percent_encoded(pod.name_space) + "/pods/" +
+           base::percent_encoded(pod.name) + std::string(part);
 }
 
 class Body {
@@ -117,7 +117,7 @@ void read_lease_meta(codec::JsonReader& reader, Lease& lease) {
 }
 
 std::string leases_path(const Lease& lease) {
-    return "/apis/coordination.k8s.io/v1/namespaces/" + percent_encoded(lease.name_space) +
+    return "/apis/coordination.k8s.io/v1/namespaces/" + base::percent_encoded(lease.name_space) +
            "/leases";
 }
 
@@ -229,7 +229,7 @@ Request evict(const PodName& pod) {
 }
 
 Request read_lease(const Lease& lease) {
-    return {Method::Get, leases_path(lease) + "/" + percent_encoded(lease.name)};
+    return {Method::Get, leases_path(lease) + "/" + base::percent_encoded(lease.name)};
 }
 
 Request write_lease(const Lease& lease) {
@@ -249,7 +249,7 @@ Request write_lease(const Lease& lease) {
     body.close();
     const bool is_new = lease.version.empty();
     std::string target = leases_path(lease);
-    if (!is_new) target += "/" + percent_encoded(lease.name);
+    if (!is_new) target += "/" + base::percent_encoded(lease.name);
     return {is_new ? Method::Post : Method::Put, target.append(kTimeout), body.take()};
 }
 

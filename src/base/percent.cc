@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/client/address.h"
+#include "base/percent.h"
 
 #include <cctype>
 
-namespace berth::kube::client {
+namespace berth::base {
 
 std::string percent_encoded(std::string_view text) {
     static constexpr std::string_view kDigits = "0123456789ABCDEF";
@@ -23,4 +23,4 @@ std::string percent_encoded(std::string_view text) {
     return encoded;
 }
 
-}  // namespace berth::kube::client
+}  // namespace berth::base

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-namespace berth::kube::client {
+namespace berth::base {
 
 std::string percent_encoded(std::string_view text);
 
-}  // namespace berth::kube::client
+}  // namespace berth::base
