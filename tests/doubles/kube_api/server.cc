@@ -164,8 +164,17 @@ bool Server::take_request(std::string& inbox, Request& request) {
 
 void Server::act(const std::shared_ptr<Session>& session, const Request& request) {
     counts_.most_at_once = std::max(counts_.most_at_once, ++at_once_);
-    const Duration work{dice_.between(0, latency_ms)};
-    time_.start(draw(faults.stalled) ? Duration(seconds(30)) : work, [this, session, request] {
+    Duration work{dice_.between(0, latency_ms)};
+    if (draw(faults.stalled)) {
+        work = seconds(30);
+        if (request.method != "GET") {
+            // No write is carried out later than the time that it was given.
+            time_.start(Duration{dice_.between(0, 4000)}, [this, request] { route(request); });
+            time_.start(work, [this, session] { --at_once_, session->hang_up(); });
+            return;
+        }
+    }
+    time_.start(work, [this, session, request] {
         --at_once_;
         answer(session, request);
     });
@@ -241,7 +250,7 @@ void Server::say(const std::shared_ptr<Session>& session, const Answer& answer) 
 Server::Answer Server::route(const Request& request) {
     const auto parts = parts_of(request.path);
     const auto at = std::ranges::find(parts, "namespaces");
-    if (at == parts.end()) return list(parts.back(), request);
+    if (at == parts.end() || at + 1 == parts.end()) return list(parts.back(), request);
     if (parts.end() - at < 4) return {404, status_of(404, "NotFound", "no such path")};
     const std::string& resource = at[2];
     const Held object = store.find(resource, at[1] + "/" + at[3]);

@@ -25,7 +25,7 @@ struct Faults {
     int lost_before = 0;    // the connection breaks, nothing is done
     int lost_after = 0;     // it is done, and the connection breaks
     int cut = 0;            // it is done, and half of the answer arrives
-    int stalled = 0;        // it is done and answered 30 s later
+    int stalled = 0;        // answered 30 s later; a write is done by then, and not answered
     int too_many = 0;       // 429 with Retry-After
     int conflicts = 0;      // 409, of writes
     int broken = 0;         // 500, 503, 504: done or not

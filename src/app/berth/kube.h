@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verbs of Berth on a Kubernetes cluster.
+#pragma once
+
+#include "cli/verb.h"
+
+namespace berth::app {
+
+extern const cli::Verb kube_scheduler_verb;
+
+}  // namespace berth::app

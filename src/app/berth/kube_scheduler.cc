@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// berth kube scheduler: Berth as the scheduler of a Kubernetes cluster, until it is ended.
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <random>
+
+#include "adapters/system_clock/system_clock.h"
+#include "app/berth/kube.h"
+#include "cli/arguments.h"
+#include "cli/context.h"
+#include "kube/client/loop_timers.h"
+#include "kube/client/tls_dialer.h"
+#include "kube/scheduler/scheduler.h"
+
+namespace berth::app {
+namespace {
+
+namespace client = kube::client;
+
+constexpr base::Duration kTroubleLook = std::chrono::seconds(1);
+
+constexpr cli::Flag kSchedulerFlags[] = {
+    {.name = "kubeconfig",
+     .value = "FILE",
+     .help = "where the cluster is; else $KUBECONFIG, or the ServiceAccount of its pod",
+     .completes = cli::Completes::Files},
+    {.name = "context", .value = "NAME", .help = "of the kubeconfig, instead of the current one"},
+    {.name = "name", .value = "NAME", .help = "schedulerName of the pods it places (berth)"},
+};
+
+// The calendar's, for what certificates and tokens say of it.
+class Date final : public ports::Clock {
+  public:
+    base::TimePoint now() const override { return base::at_ms(1000LL * std::time(nullptr)); }
+};
+
+base::Result<client::Access> find_access(const cli::Arguments& arguments) {
+    const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
+    const char* listed = std::getenv("KUBECONFIG");
+    std::string path = arguments.text("kubeconfig", listed == nullptr ? "" : listed);
+    if (path.empty() && host != nullptr) {
+        const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
+        return client::read_service_account({host, port == nullptr ? "443" : port});
+    }
+    BERTH_TRY(text, client::read_small_file(path));
+    const client::Kubeconfig files[] = {{path, text}};
+    return client::read_kubeconfig(files, arguments.text("context"));
+}
+
+void say(const std::string& line) {
+    std::fprintf(stderr, "%s\n", line.c_str());
+    std::fflush(stderr);
+}
+
+int run_scheduler(cli::Context& context, const cli::Arguments& arguments) {
+    const auto failed = [&](const base::Error& error) {
+        return cli::report(context, {cli::kServerUnreachable, error.message, ""});
+    };
+    const auto access = find_access(arguments);
+    if (!access) return failed(access.error());
+    boost::asio::io_context loop{1};
+    const system_clock::SystemClock clock;
+    const Date date;
+    client::LoopTimers timers(loop, clock);
+    client::Credentials credentials(*access, nullptr, date);
+    const auto dialer = client::TlsDialer::make(loop, *access);
+    if (!dialer) return failed(dialer.error());
+    client::Requests requests(*access, **dialer, credentials, timers);
+    kube::scheduler::Options options;
+    options.name = arguments.text("name", "berth");
+    options.seed = std::random_device{}();
+    options.log = say;
+    kube::scheduler::Scheduler scheduler(requests, timers, clock, options);
+    boost::asio::signal_set signals(loop, SIGTERM, SIGINT);
+    signals.async_wait([&](const auto&, int) { loop.stop(); });
+    std::string told;
+    client::Timer look(timers);
+    const std::function<void()> watch = [&] {
+        if (scheduler.failure()) return loop.stop();
+        const std::string trouble = scheduler.trouble();
+        if (trouble != told && !trouble.empty()) say(trouble);
+        told = trouble;
+        look.start(kTroubleLook, watch);
+    };
+    look.start(kTroubleLook, watch);
+    scheduler.start();
+    loop.run();
+    return scheduler.failure() ? failed(*scheduler.failure()) : cli::kDone;
+}
+
+}  // namespace
+
+const cli::Verb kube_scheduler_verb{.intent = cli::Intent::System,
+                                    .name = "kube scheduler",
+                                    .synopsis = "[--kubeconfig FILE] [--name NAME]",
+                                    .summary = "be the scheduler of a Kubernetes cluster",
+                                    .flags = kSchedulerFlags,
+                                    .run = run_scheduler};
+
+}  // namespace berth::app

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube_scheduler/life.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "doubles/kube_api/server.h"
+#include "doubles/virtual_time.h"
+#include "kube/scheduler/scheduler.h"
+
+namespace berth::tests::kube_scheduler {
+namespace {
+
+using kube_api::Event;
+using kube_api::Held;
+using kube_api::Object;
+using std::chrono::seconds;
+
+constexpr int kNodeGpus = 8;
+// Nothing that a scheduler sent is under way any more when its Lease is free.
+constexpr base::Duration kLeaseLeast = seconds(5);
+// A gang may be partly bound for kPartlyBoundMost, and what gives it back takes its time.
+constexpr base::Duration kPartlyMost = seconds(7);
+
+kube_api::Faults some_mistakes(base::Rng& dice) {
+    kube_api::Faults faults;
+    for (int* fault : {&faults.refused, &faults.lost_before, &faults.lost_after, &faults.cut,
+                       &faults.stalled, &faults.too_many, &faults.conflicts, &faults.broken,
+                       &faults.expired, &faults.watch_expired, &faults.watch_dropped,
+                       &faults.watch_silent, &faults.watch_held, &faults.watch_short}) {
+        if (dice.chance(1, 4)) *fault = static_cast<int>(dice.between(10, 150));
+    }
+    return faults;
+}
+
+struct Replica {
+    Replica(kube_api::Server& server, VirtualTime& time, std::uint64_t seed)
+        : credentials(access, nullptr, time),
+          requests(access, server, credentials, time),
+          scheduler(requests, time, time, {.name = "berth", .seed = seed}) {
+        scheduler.start();
+    }
+
+    kube::client::Access access{.host = "kube"};
+    kube::client::Credentials credentials;
+    kube::client::Requests requests;
+    kube::scheduler::Scheduler scheduler;
+};
+
+class Life {
+  public:
+    Life(std::uint64_t seed, Met& met) : dice_(seed), server_(time_, dice_.next()), met_(met) {
+        server_.latency_ms = dice_.between(0, 40);
+        server_.piece_bytes = dice_.between(1, 4000);
+        server_.page_most = static_cast<std::size_t>(dice_.between(3, 20));
+        server_.store.on_event = [this, inner = server_.store.on_event](const Event& event) {
+            if (inner) inner(event);
+            std::fprintf(stderr, "%lld %s %s %s gpus=%d node=%s susp=%d v=%llu\n",
+                         (long long)(base::to_ms(time_.now()) - 1772366400000LL),
+                         event.type.c_str(), event.object->resource.c_str(),
+                         event.object->name.c_str(), event.object->gpus, event.object->node.c_str(),
+                         event.object->is_suspended, (unsigned long long)event.version);
+            if (event.object->resource == "pods" && event.type == "MODIFIED") look_at_kubelets();
+        };
+        for (auto nodes = dice_.between(1, 5); nodes > 0; --nodes) add_node();
+        add_project("ml", dice_.between(0, 2) * kNodeGpus);
+        add_project("web", dice_.between(0, 2) * kNodeGpus);
+    }
+
+    std::vector<std::string> play() {
+        start();
+        server_.faults = some_mistakes(dice_);
+        for (auto second = dice_.between(30, 120); second > 0; --second) live_a_second();
+        server_.faults = {};
+        server_.is_down = false;
+        if (!replica_) {
+            time_.run(kLeaseLeast);
+            start();
+        }
+        for (int second = 0; second < 150; ++second) {
+            control_jobs();
+            time_.run(seconds(1));
+            if (second > 60) look_at_gangs();
+        }
+        if (!replica_->scheduler.is_deciding())
+            found("it does not decide: " + replica_->scheduler.trouble());
+        look_at_who_waits();
+        count(*replica_);
+        return found_;
+    }
+
+  private:
+    void add_node() {
+        Object node;
+        node.resource = "nodes";
+        node.name = "n" + std::to_string(++nodes_);
+        node.content_json =
+            R"("spec":{},"status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110",)"
+            R"("nvidia.com/gpu":"8"},"conditions":[{"type":"Ready","status":"True"}]})";
+        server_.store.create(node);
+    }
+
+    void add_project(const std::string& name, std::int64_t quota) {
+        Object project;
+        project.resource = "projects";
+        project.name = name;
+        project.content_json =
+            R"("spec":{"quota":)" + std::to_string(quota) + R"(,"namespaces":[")" + name + R"("]})";
+        server_.store.create(project);
+        quotas_[name] = quota;
+    }
+
+    void start() {
+        std::fprintf(stderr, "%lld STARTED\n",
+                     (long long)(base::to_ms(time_.now()) - 1772366400000LL));
+        replica_ = std::make_unique<Replica>(server_, time_, dice_.next());
+    }
+
+    void count(const Replica& replica) {
+        const auto& binds = replica.scheduler.binds();
+        met_.bound += binds.bound;
+        met_.unknown += binds.unknown;
+        met_.given_back += binds.given_back;
+    }
+
+    void kill() {
+        count(*replica_);
+        replica_.reset();
+        ++met_.killed;
+        killed_at_ = time_.now();
+        std::fprintf(stderr, "%lld KILLED\n",
+                     (long long)(base::to_ms(time_.now()) - 1772366400000LL));
+    }
+
+    void live_a_second() {
+        if (dice_.chance(1, 3)) submit();
+        if (dice_.chance(1, 12)) end_one();
+        if (dice_.chance(1, 20)) remove_one();
+        if (dice_.chance(1, 40)) server_.is_down = !server_.is_down;
+        if (server_.is_down && dice_.chance(1, 3)) server_.is_down = false;
+        control_jobs();
+        // Wherever it is just then.
+        if (replica_ && dice_.chance(1, 15)) {
+            for (auto steps = dice_.between(0, 40); steps > 0; --steps)
+                time_.step(time_.now() + seconds(1));
+            kill();
+        } else if (!replica_ && time_.now() - killed_at_ > kLeaseLeast && dice_.chance(1, 2)) {
+            start();
+        }
+        time_.run(seconds(1));
+        if (replica_ && replica_->scheduler.failure())
+            found("it failed: " + replica_->scheduler.failure()->message);
+    }
+
+    void submit() {
+        Object made;
+        made.name_space = dice_.chance(1, 2) ? "ml" : "web";
+        made.gpus = static_cast<int>(dice_.chance(1, 2) ? 1 : dice_.between(1, kNodeGpus));
+        made.name = "w" + std::to_string(++made_);
+        made.resource = dice_.chance(1, 3) ? "pods" : "jobs";
+        made.parallelism = static_cast<int>(dice_.between(1, 5));
+        const Held held = server_.store.create(made);
+        if (held->resource == "jobs") gpus_of_[held->uid] = made.gpus;
+    }
+
+    // All of its pods are bound, and end well.
+    void end_one() {
+        for (const auto& [key, job] : copy("jobs")) {
+            const auto pods = pods_of(*job);
+            const bool runs = !pods.empty() && std::ranges::all_of(pods, [](const Held& pod) {
+                return !pod->node.empty();
+            });
+            if (!runs || !job->end.empty() || dice_.chance(1, 2)) continue;
+            for (const Held& pod : pods) server_.store.remove(pod);
+            Object now = *job;
+            now.end = "Complete";
+            server_.store.change(now);
+            return;
+        }
+    }
+
+    void remove_one() {
+        const std::string resource = dice_.chance(1, 2) ? "jobs" : "pods";
+        const auto all = copy(resource);
+        if (all.empty()) return;
+        const auto at = std::next(all.begin(), static_cast<long>(dice_.index(all.size())));
+        server_.store.remove(at->second);
+    }
+
+    // What the Job controller does, some pods a second.
+    void control_jobs() {
+        std::set<std::string> owners;
+        for (const auto& [key, job] : copy("jobs")) {
+            owners.insert(job->uid);
+            const auto pods = pods_of(*job);
+            if (!job->end.empty()) continue;
+            const bool was_suspended = suspended_.contains(job->uid);
+            if (job->is_suspended) {
+                for (const Held& pod : pods) server_.store.remove(pod);
+                met_.suspended += suspended_.insert(job->uid).second;
+                continue;
+            }
+            if (was_suspended) ++met_.resumed, suspended_.erase(job->uid);
+            for (int made = 0; made < 3 && std::ssize(pods) + made < job->parallelism; ++made) {
+                Object pod;
+                pod.resource = "pods";
+                pod.name_space = job->name_space;
+                pod.name = job->name + "-" + std::to_string(++made_);
+                pod.gpus = gpus_of_.at(job->uid);
+                pod.owner = job->uid;
+                server_.store.create(pod);
+            }
+        }
+        for (const auto& [key, pod] : copy("pods")) {
+            if (!pod->owner.empty() && !owners.contains(pod->owner)) server_.store.remove(pod);
+        }
+    }
+
+    std::map<std::string, Held> copy(const std::string& resource) {
+        return server_.store.all(resource);
+    }
+
+    std::vector<Held> pods_of(const Object& job) {
+        std::vector<Held> pods;
+        for (const auto& [key, pod] : server_.store.all("pods")) {
+            if (pod->owner == job.uid) pods.push_back(pod);
+        }
+        return pods;
+    }
+
+    std::map<std::string, int> used() {
+        std::map<std::string, int> used;
+        for (const auto& [key, pod] : server_.store.all("pods")) {
+            if (!pod->node.empty()) used[pod->node] += pod->gpus;
+        }
+        return used;
+    }
+
+    // A kubelet refuses a pod for which its node has no GPUs.
+    void look_at_kubelets() {
+        for (const auto& [node, gpus] : used()) {
+            if (gpus > kNodeGpus)
+                found(node + " was given " + std::to_string(gpus) + " GPUs, and has 8");
+        }
+    }
+
+    void look_at_gangs() {
+        for (const auto& [key, job] : copy("jobs")) {
+            const auto pods = pods_of(*job);
+            const auto bound =
+                std::ranges::count_if(pods, [](const Held& pod) { return !pod->node.empty(); });
+            const bool is_partly = bound > 0 && bound < job->parallelism && job->end.empty() &&
+                                   !job->is_suspended && std::ssize(pods) == job->parallelism;
+            if (!is_partly) {
+                partly_.erase(job->uid);
+                continue;
+            }
+            const auto since = partly_.try_emplace(job->uid, time_.now()).first->second;
+            if (time_.now() - since > kPartlyMost)
+                found("job " + job->name + " is partly bound: " + std::to_string(bound) + " of " +
+                      std::to_string(job->parallelism));
+        }
+    }
+
+    // One that waits alone, within its project's quota and where there is room, should not.
+    void look_at_who_waits() {
+        std::map<std::string, std::int64_t> use;
+        std::vector<Object> waiting;  // of a Job: one of its pods
+        for (const auto& [key, pod] : server_.store.all("pods")) {
+            if (!pod->node.empty()) use[pod->name_space] += pod->gpus;
+            if (pod->node.empty() && pod->owner.empty())
+                waiting.push_back(*pod), waiting.back().parallelism = 1;
+        }
+        for (const auto& [key, job] : server_.store.all("jobs")) {
+            const auto pods = pods_of(*job);
+            const bool waits = job->end.empty() && std::ranges::all_of(pods, [](const Held& pod) {
+                                   return pod->node.empty();
+                               });
+            if (!waits) continue;
+            waiting.push_back(*job);
+            waiting.back().gpus = gpus_of_.at(job->uid);
+        }
+        if (waiting.size() != 1) return;
+        const Object& last = waiting.front();
+        int places = 0;
+        auto taken = used();
+        for (int node = 1; node <= nodes_; ++node)
+            places += (kNodeGpus - taken["n" + std::to_string(node)]) / last.gpus;
+        const int gpus = last.gpus * last.parallelism;
+        const bool is_within = use[last.name_space] + gpus <= quotas_[last.name_space];
+        if (is_within && places >= last.parallelism)
+            found(last.resource + " " + last.name + " waits for " + std::to_string(gpus) +
+                  " GPUs, and there is room");
+    }
+
+    void found(const std::string& what) {
+        if (found_.size() < 5) found_.push_back(what);
+    }
+
+    base::Rng dice_;
+    VirtualTime time_;
+    kube_api::Server server_;
+    Met& met_;
+    std::unique_ptr<Replica> replica_;
+    std::map<std::string, std::int64_t> quotas_;
+    std::map<std::string, int> gpus_of_;  // each pod of a Job, by its uid
+    std::set<std::string> suspended_;
+    std::map<std::string, base::TimePoint> partly_;
+    base::TimePoint killed_at_;
+    std::vector<std::string> found_;
+    int nodes_ = 0;
+    int made_ = 0;
+};
+
+}  // namespace
+
+std::vector<std::string> findings_of(std::uint64_t seed, Met& met) {
+    return Life(seed, met).play();
+}
+
+}  // namespace berth::tests::kube_scheduler
