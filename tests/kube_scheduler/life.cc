@@ -2,6 +2,7 @@
 #include "kube_scheduler/life.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <map>
 #include <memory>
@@ -10,7 +11,7 @@
 
 #include "doubles/kube_api/server.h"
 #include "doubles/virtual_time.h"
-#include "kube/scheduler/scheduler.h"
+#include "kube/scheduler/replica.h"
 
 namespace berth::tests::kube_scheduler {
 namespace {
@@ -21,8 +22,9 @@ using kube_api::Object;
 using std::chrono::seconds;
 
 constexpr int kNodeGpus = 8;
-// Nothing that a scheduler sent is under way any more when its Lease is free.
-constexpr base::Duration kLeaseLeast = seconds(5);
+// Another one decides so long after a leader was killed, at most: the Lease runs out, somebody
+// notices, and all is listed.
+constexpr base::Duration kFailoverMost = seconds(16);
 // A gang may be partly bound for kPartlyBoundMost, and what gives it back takes its time.
 constexpr base::Duration kPartlyMost = seconds(7);
 
@@ -37,18 +39,20 @@ kube_api::Faults some_mistakes(base::Rng& dice) {
     return faults;
 }
 
-struct Replica {
-    Replica(kube_api::Server& server, VirtualTime& time, std::uint64_t seed)
+// A process that schedules, or waits to.
+struct Process {
+    Process(kube_api::Server& server, VirtualTime& time, std::uint64_t seed)
         : credentials(access, nullptr, time),
           requests(access, server, credentials, time),
-          scheduler(requests, time, time, {.name = "berth", .seed = seed}) {
-        scheduler.start();
+          replica(requests, time, time, {.identity = std::to_string(seed)},
+                  {.name = "berth", .seed = seed}) {
+        replica.start();
     }
 
     kube::client::Access access{.host = "kube"};
     kube::client::Credentials credentials;
     kube::client::Requests requests;
-    kube::scheduler::Scheduler scheduler;
+    kube::scheduler::Replica replica;
 };
 
 class Life {
@@ -59,11 +63,6 @@ class Life {
         server_.page_most = static_cast<std::size_t>(dice_.between(3, 20));
         server_.store.on_event = [this, inner = server_.store.on_event](const Event& event) {
             if (inner) inner(event);
-            std::fprintf(stderr, "%lld %s %s %s gpus=%d node=%s susp=%d v=%llu\n",
-                         (long long)(base::to_ms(time_.now()) - 1772366400000LL),
-                         event.type.c_str(), event.object->resource.c_str(),
-                         event.object->name.c_str(), event.object->gpus, event.object->node.c_str(),
-                         event.object->is_suspended, (unsigned long long)event.version);
             if (event.object->resource == "pods" && event.type == "MODIFIED") look_at_kubelets();
         };
         for (auto nodes = dice_.between(1, 5); nodes > 0; --nodes) add_node();
@@ -72,24 +71,30 @@ class Life {
     }
 
     std::vector<std::string> play() {
-        start();
+        for (auto& process : processes_) start(process);
         server_.faults = some_mistakes(dice_);
         for (auto second = dice_.between(30, 120); second > 0; --second) live_a_second();
         server_.faults = {};
         server_.is_down = false;
-        if (!replica_) {
-            time_.run(kLeaseLeast);
-            start();
-        }
+        std::uint64_t without = 0;
         for (int second = 0; second < 150; ++second) {
             control_jobs();
+            look_at_processes();
+            // One more failover, where nothing else goes wrong.
+            if (second == 60) kill_leader();
             time_.run(seconds(1));
-            if (second > 60) look_at_gangs();
+            if (second >= 60 && leader() == nullptr) ++without;
+            if (second > 90) look_at_gangs();
         }
-        if (!replica_->scheduler.is_deciding())
-            found("it does not decide: " + replica_->scheduler.trouble());
-        look_at_who_waits();
-        count(*replica_);
+        if (without > kFailoverMost / seconds(1))
+            found("nobody led for " + std::to_string(without) + " s after a leader was killed");
+        met_.seconds_without = std::max(met_.seconds_without, without);
+        if (leader() == nullptr) {
+            found("nobody decides in the end: " + processes_[0]->replica.trouble());
+        } else {
+            look_at_who_waits();
+            count(*leader());
+        }
         return found_;
     }
 
@@ -114,26 +119,51 @@ class Life {
         quotas_[name] = quota;
     }
 
-    void start() {
-        std::fprintf(stderr, "%lld STARTED\n",
-                     (long long)(base::to_ms(time_.now()) - 1772366400000LL));
-        replica_ = std::make_unique<Replica>(server_, time_, dice_.next());
+    void start(std::unique_ptr<Process>& process) {
+        process = std::make_unique<Process>(server_, time_, dice_.next());
     }
 
-    void count(const Replica& replica) {
-        const auto& binds = replica.scheduler.binds();
+    // That has listed everything.
+    const kube::scheduler::Scheduler* leader() {
+        const kube::scheduler::Scheduler* found_one = nullptr;
+        for (const auto& process : processes_) {
+            const auto* scheduler = process ? process->replica.scheduler() : nullptr;
+            if (scheduler == nullptr || !scheduler->is_deciding()) continue;
+            if (found_one != nullptr) found("two schedulers lead");
+            found_one = scheduler;
+        }
+        return found_one;
+    }
+
+    void count(const kube::scheduler::Scheduler& scheduler) {
+        const auto& binds = scheduler.binds();
         met_.bound += binds.bound;
         met_.unknown += binds.unknown;
         met_.given_back += binds.given_back;
     }
 
-    void kill() {
-        count(*replica_);
-        replica_.reset();
-        ++met_.killed;
-        killed_at_ = time_.now();
-        std::fprintf(stderr, "%lld KILLED\n",
-                     (long long)(base::to_ms(time_.now()) - 1772366400000LL));
+    void kill_leader() {
+        for (auto& process : processes_) {
+            if (!process || process->replica.scheduler() == nullptr) continue;
+            count(*process->replica.scheduler());
+            process.reset();
+            ++met_.killed;
+            return;
+        }
+    }
+
+    // Who has ended, or was killed, is started again.
+    void look_at_processes() {
+        for (auto& process : processes_) {
+            if (process && process->replica.failure()) {
+                if (process->replica.scheduler() != nullptr)
+                    found("it failed: " + process->replica.failure()->message);
+                process.reset();
+                ++met_.ended;
+            } else if (!process && dice_.chance(1, 3)) {
+                start(process);
+            }
+        }
     }
 
     void live_a_second() {
@@ -143,17 +173,15 @@ class Life {
         if (dice_.chance(1, 40)) server_.is_down = !server_.is_down;
         if (server_.is_down && dice_.chance(1, 3)) server_.is_down = false;
         control_jobs();
+        look_at_processes();
         // Wherever it is just then.
-        if (replica_ && dice_.chance(1, 15)) {
+        if (dice_.chance(1, 20)) {
             for (auto steps = dice_.between(0, 40); steps > 0; --steps)
                 time_.step(time_.now() + seconds(1));
-            kill();
-        } else if (!replica_ && time_.now() - killed_at_ > kLeaseLeast && dice_.chance(1, 2)) {
-            start();
+            kill_leader();
         }
         time_.run(seconds(1));
-        if (replica_ && replica_->scheduler.failure())
-            found("it failed: " + replica_->scheduler.failure()->message);
+        leader();
     }
 
     void submit() {
@@ -305,12 +333,11 @@ class Life {
     VirtualTime time_;
     kube_api::Server server_;
     Met& met_;
-    std::unique_ptr<Replica> replica_;
+    std::array<std::unique_ptr<Process>, 2> processes_;
     std::map<std::string, std::int64_t> quotas_;
     std::map<std::string, int> gpus_of_;  // each pod of a Job, by its uid
     std::set<std::string> suspended_;
     std::map<std::string, base::TimePoint> partly_;
-    base::TimePoint killed_at_;
     std::vector<std::string> found_;
     int nodes_ = 0;
     int made_ = 0;

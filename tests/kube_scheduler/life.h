@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A few minutes of a small cluster: Jobs and pods come and go, a Job controller makes their pods,
-// the API server makes mistakes, the scheduler is killed and another one takes over.
+// the API server makes mistakes, and of two schedulers the one that leads is killed again and
+// again.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,9 @@ struct Met {
     std::uint64_t gangs_started = 0;
     std::uint64_t suspended = 0;
     std::uint64_t resumed = 0;
-    std::uint64_t killed = 0;  // schedulers
+    std::uint64_t killed = 0;  // schedulers that led
+    std::uint64_t ended = 0;   // by themselves: they had lost the Lease
+    std::uint64_t seconds_without = 0;  // the most, after a kill when the API server was well
     std::uint64_t unknown = 0;  // binds whose answer was lost
     std::uint64_t given_back = 0;
 };

@@ -15,9 +15,10 @@ int main(int argc, char** argv) {
     });
     std::cout << met.bound << " pods bound, " << met.unknown << " answers lost, " << met.given_back
               << " gangs given back, " << met.suspended << " Jobs suspended, " << met.resumed
-              << " resumed, " << met.killed << " schedulers killed\n";
+              << " resumed; leaders: " << met.killed << " killed, " << met.ended
+              << " ended by themselves, at most " << met.seconds_without << " s without one\n";
     for (const std::uint64_t count :
-         {met.bound, met.unknown, met.suspended, met.resumed, met.killed}) {
+         {met.bound, met.unknown, met.suspended, met.resumed, met.killed, met.ended}) {
         if (count > 0) continue;
         std::cout << "one of these never happened\n";
         return 1;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // berth kube scheduler: Berth as the scheduler of a Kubernetes cluster, until it is ended.
+#include <unistd.h>
+
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <csignal>
@@ -15,7 +17,7 @@
 #include "cli/context.h"
 #include "kube/client/loop_timers.h"
 #include "kube/client/tls_dialer.h"
-#include "kube/scheduler/scheduler.h"
+#include "kube/scheduler/replica.h"
 
 namespace berth::app {
 namespace {
@@ -31,6 +33,9 @@ constexpr cli::Flag kSchedulerFlags[] = {
      .completes = cli::Completes::Files},
     {.name = "context", .value = "NAME", .help = "of the kubeconfig, instead of the current one"},
     {.name = "name", .value = "NAME", .help = "schedulerName of the pods it places (berth)"},
+    {.name = "lease",
+     .value = "NAMESPACE/NAME",
+     .help = "of several, the one that holds this Lease leads (berth-system/berth-scheduler)"},
 };
 
 // The calendar's, for what certificates and tokens say of it.
@@ -57,6 +62,23 @@ void say(const std::string& line) {
     std::fflush(stderr);
 }
 
+// A name that no other process has, here or on another machine.
+base::Result<kube::scheduler::Candidate> candidate_of(const cli::Arguments& arguments) {
+    kube::scheduler::Candidate candidate;
+    const std::string lease = arguments.text("lease", candidate.name_space + "/" + candidate.lease);
+    const std::size_t slash = lease.find('/');
+    if (slash == 0 || slash + 1 >= lease.size()) {
+        return base::invalid("--lease: wanted NAMESPACE/NAME, found \"" + lease + "\"");
+    }
+    candidate.name_space = lease.substr(0, slash);
+    candidate.lease = lease.substr(slash + 1);
+    char host[256] = {};
+    ::gethostname(host, sizeof host - 1);
+    candidate.identity = std::string(host) + "_" + std::to_string(::getpid()) + "_" +
+                         std::to_string(std::random_device{}());
+    return candidate;
+}
+
 int run_scheduler(cli::Context& context, const cli::Arguments& arguments) {
     const auto failed = [&](const base::Error& error) {
         return cli::report(context, {cli::kServerUnreachable, error.message, ""});
@@ -75,22 +97,25 @@ int run_scheduler(cli::Context& context, const cli::Arguments& arguments) {
     options.name = arguments.text("name", "berth");
     options.seed = std::random_device{}();
     options.log = say;
-    kube::scheduler::Scheduler scheduler(requests, timers, clock, options);
+    const auto candidate = candidate_of(arguments);
+    if (!candidate) return failed(candidate.error());
+    kube::scheduler::Replica replica(requests, timers, clock, *candidate, options);
     boost::asio::signal_set signals(loop, SIGTERM, SIGINT);
-    signals.async_wait([&](const auto&, int) { loop.stop(); });
+    signals.async_wait([&](const auto&, int) { replica.stop([&] { loop.stop(); }); });
     std::string told;
     client::Timer look(timers);
     const std::function<void()> watch = [&] {
-        if (scheduler.failure()) return loop.stop();
-        const std::string trouble = scheduler.trouble();
+        if (replica.failure()) return loop.stop();
+        const std::string trouble = replica.trouble();
         if (trouble != told && !trouble.empty()) say(trouble);
         told = trouble;
         look.start(kTroubleLook, watch);
     };
     look.start(kTroubleLook, watch);
-    scheduler.start();
+    replica.start();
     loop.run();
-    return scheduler.failure() ? failed(*scheduler.failure()) : cli::kDone;
+    const auto failure = replica.failure();
+    return failure ? failed(*failure) : cli::kDone;
 }
 
 }  // namespace

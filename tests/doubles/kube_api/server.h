@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An API server in memory, for the client's tests: lists in pages, watches with bookmarks,
-// bindings, patches, deletions and evictions with preconditions, as Kubernetes 1.36 answers them.
-// What goes wrong is drawn by seed. It answers in HTTP/1.1, through the client's real parser and
-// state machine.
+// bindings, patches, deletions, evictions and Leases with preconditions, as Kubernetes 1.36
+// answers. What goes wrong is drawn by seed. It answers in HTTP/1.1, through the client's real
+// parser and state machine.
 #pragma once
 
 #include <functional>
@@ -98,6 +98,7 @@ class Server final : public kube::client::Dialer {
     Answer write_pod(const Request& request, const std::string& part, const Held& pod);
     Answer bind(const Request& request, const Held& pod);
     Answer write_job(const Request& request, const Held& job);
+    Answer lease(const Request& request, const std::string& name_space, const std::string& name);
     // watches (watches.cc)
     void watch(const std::shared_ptr<Session>& session, const std::string& resource,
                const Request& request);
