@@ -86,13 +86,13 @@ class Life {
             if (second >= 60 && leader() == nullptr) ++without;
             if (second > 90) look_at_gangs();
         }
-        if (without > kFailoverMost / seconds(1))
+        if (seconds(without) > kFailoverMost)
             found("nobody led for " + std::to_string(without) + " s after a leader was killed");
         met_.seconds_without = std::max(met_.seconds_without, without);
+        end_all();
         if (leader() == nullptr) {
             found("nobody decides in the end: " + processes_[0]->replica.trouble());
         } else {
-            look_at_who_waits();
             count(*leader());
         }
         return found_;
@@ -116,7 +116,6 @@ class Life {
         project.content_json =
             R"("spec":{"quota":)" + std::to_string(quota) + R"(,"namespaces":[")" + name + R"("]})";
         server_.store.create(project);
-        quotas_[name] = quota;
     }
 
     void start(std::unique_ptr<Process>& process) {
@@ -191,8 +190,7 @@ class Life {
         made.name = "w" + std::to_string(++made_);
         made.resource = dice_.chance(1, 3) ? "pods" : "jobs";
         made.parallelism = static_cast<int>(dice_.between(1, 5));
-        const Held held = server_.store.create(made);
-        if (held->resource == "jobs") gpus_of_[held->uid] = made.gpus;
+        server_.store.create(made);
     }
 
     // All of its pods are bound, and end well.
@@ -238,7 +236,7 @@ class Life {
                 pod.resource = "pods";
                 pod.name_space = job->name_space;
                 pod.name = job->name + "-" + std::to_string(++made_);
-                pod.gpus = gpus_of_.at(job->uid);
+                pod.gpus = job->gpus;
                 pod.owner = job->uid;
                 server_.store.create(pod);
             }
@@ -294,35 +292,33 @@ class Life {
         }
     }
 
-    // One that waits alone, within its project's quota and where there is room, should not.
-    void look_at_who_waits() {
-        std::map<std::string, std::int64_t> use;
-        std::vector<Object> waiting;  // of a Job: one of its pods
-        for (const auto& [key, pod] : server_.store.all("pods")) {
-            if (!pod->node.empty()) use[pod->name_space] += pod->gpus;
-            if (pod->node.empty() && pod->owner.empty())
-                waiting.push_back(*pod), waiting.back().parallelism = 1;
+    // Whoever runs ends, one after the other, so that all that can ever run has run: also those
+    // that were suspended, by whoever led then.
+    void end_all() {
+        for (int second = 0; second < 400 && has_more(); ++second) {
+            control_jobs();
+            end_one();
+            for (const auto& [key, pod] : copy("pods")) {
+                if (pod->owner.empty() && !pod->node.empty()) server_.store.remove(pod);
+            }
+            time_.run(seconds(1));
         }
-        for (const auto& [key, job] : server_.store.all("jobs")) {
-            const auto pods = pods_of(*job);
-            const bool waits = job->end.empty() && std::ranges::all_of(pods, [](const Held& pod) {
-                                   return pod->node.empty();
-                               });
-            if (!waits) continue;
-            waiting.push_back(*job);
-            waiting.back().gpus = gpus_of_.at(job->uid);
+        for (const auto& [key, job] : copy("jobs")) {
+            if (job->end.empty() && can_run(*job))
+                found("job " + job->name + " of " + std::to_string(job->parallelism) + " x " +
+                      std::to_string(job->gpus) + " GPUs never ran to its end" +
+                      (job->is_suspended ? ", and is suspended" : ""));
         }
-        if (waiting.size() != 1) return;
-        const Object& last = waiting.front();
-        int places = 0;
-        auto taken = used();
-        for (int node = 1; node <= nodes_; ++node)
-            places += (kNodeGpus - taken["n" + std::to_string(node)]) / last.gpus;
-        const int gpus = last.gpus * last.parallelism;
-        const bool is_within = use[last.name_space] + gpus <= quotas_[last.name_space];
-        if (is_within && places >= last.parallelism)
-            found(last.resource + " " + last.name + " waits for " + std::to_string(gpus) +
-                  " GPUs, and there is room");
+    }
+
+    bool has_more() {
+        return std::ranges::any_of(server_.store.all("jobs"), [&](const auto& each) {
+            return each.second->end.empty() && can_run(*each.second);
+        });
+    }
+
+    bool can_run(const Object& job) const {
+        return job.parallelism <= nodes_ * (kNodeGpus / job.gpus);
     }
 
     void found(const std::string& what) {
@@ -334,8 +330,6 @@ class Life {
     kube_api::Server server_;
     Met& met_;
     std::array<std::unique_ptr<Process>, 2> processes_;
-    std::map<std::string, std::int64_t> quotas_;
-    std::map<std::string, int> gpus_of_;  // each pod of a Job, by its uid
     std::set<std::string> suspended_;
     std::map<std::string, base::TimePoint> partly_;
     std::vector<std::string> found_;

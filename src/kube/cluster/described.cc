@@ -7,6 +7,7 @@
 
 #include "kube/cluster/asks.h"
 #include "kube/cluster/node_of.h"
+#include "kube/cluster/receipts.h"
 #include "model/limits.h"
 
 namespace berth::kube::cluster {
@@ -73,16 +74,27 @@ class Rooms {
 };
 
 model::JobDescription described(const Gang& gang, model::JobSpec spec,
-                                const std::vector<const Pod*>& running) {
+                                const std::vector<const Pod*>& running, base::TimePoint at) {
     model::JobDescription job;
     job.spec = std::move(spec);
     job.created = gang.meta().created.value_or(base::TimePoint{});
+    const objects::Labels& annotations = *gang.meta().annotations;
+    if (const auto receipt = receipt_of(annotations)) {
+        job.last_pause = receipt->time;
+        if (running.empty()) job.waiting_since = receipt->time;
+    }
     job.tasks.resize(static_cast<std::size_t>(job.spec.tasks_max));
     std::size_t rank = 0;
     for (const Pod* pod : running) {
         job.tasks[rank++] = {model::TaskState::Running, *pod->node, {}};
         const auto since = pod->scheduled_since.value_or(job.created);
         job.last_start = std::max(job.last_start.value_or(since), since);
+    }
+    if (const auto history = history_of(annotations)) {
+        // Beside what it has had since it was started.
+        const base::Duration now = job.last_start ? at - *job.last_start : base::Duration{0};
+        const std::int64_t gpus = job.spec.request.gpus * std::ssize(running);
+        job.attained = history->attained + std::max(now, base::Duration{0}) * gpus;
     }
     return job;
 }
@@ -91,17 +103,18 @@ model::JobDescription described(const Gang& gang, model::JobSpec spec,
 
 base::Result<model::JobSpec> job_of(const Gang& gang, const std::string& project) {
     if (const std::string trouble = gang.trouble(); !trouble.empty()) return base::invalid(trouble);
-    const auto living =
-        std::ranges::find_if(gang.pods, [](const auto& each) { return !each.second->is_over(); });
-    if (living == gang.pods.end()) return base::invalid("it has no pods");
-    BERTH_TRY(spec, spec_of(*living->second->ask));
+    if (gang.living() == 0 && !gang.is_paused()) return base::invalid("it has no pods");
+    const objects::PodAsk& ask = gang.ask();
+    BERTH_TRY(spec, spec_of(ask));
     const bool is_made_again = gang.kind == Kind::Job;
-    const bool is_served = !is_made_again && !living->second->meta.owner->kind->empty();
+    const bool is_served = !is_made_again && !gang.pods.begin()->second->meta.owner->kind->empty();
     spec.name = name_of(gang);
     spec.project = project;
     spec.kind = is_served ? model::JobKind::Inference : model::JobKind::Train;
-    const bool has_class = !living->second->ask->priority_class->empty();
-    if (!has_class) spec.priority = model::default_priority(spec.kind);
+    // Of pods that are gone their receipt says it.
+    const auto receipt = receipt_of(*gang.meta().annotations);
+    if (gang.living() == 0 && receipt) spec.priority = receipt->priority;
+    if (ask.priority_class->empty()) spec.priority = model::default_priority(spec.kind);
     spec.preemptible =
         spec.priority < model::kNotPreemptibleFrom && (is_made_again || may_be_deleted(gang));
     spec.tasks_min = spec.tasks_max = std::max(gang.pods_wanted(), 1);
@@ -109,8 +122,8 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const std::string& project
 }
 
 Described describe(const Gangs& gangs, const std::map<std::string, model::Node>& nodes,
-                   const std::function<std::string(const Gang&)>& project_of,
-                   Strangers& strangers) {
+                   const std::function<std::string(const Gang&)>& project_of, Strangers& strangers,
+                   base::TimePoint now) {
     Described made;
     Rooms rooms(nodes);
     std::vector<const Gang*> order;
@@ -118,7 +131,7 @@ Described describe(const Gangs& gangs, const std::map<std::string, model::Node>&
     std::ranges::stable_sort(order, {}, [](const Gang* gang) { return gang->meta().created; });
     for (const Gang* gang : order) {
         const std::vector<const Pod*> running = bound(*gang);
-        if (running.empty() && !gang->is_complete()) continue;
+        if (running.empty() && !gang->is_complete() && !gang->is_paused()) continue;
         const std::string project = project_of(*gang);
         auto spec = job_of(*gang, project);
         if (spec)
@@ -128,7 +141,7 @@ Described describe(const Gangs& gangs, const std::map<std::string, model::Node>&
             for (const Pod* pod : running) strangers.set(*pod);
             continue;
         }
-        made.jobs.push_back(described(*gang, std::move(*spec), running));
+        made.jobs.push_back(described(*gang, std::move(*spec), running, now));
         made.gangs.push_back(gang->uid);
     }
     return made;

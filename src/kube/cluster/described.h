@@ -30,6 +30,7 @@ struct Described {
 
 // `nodes` and `projects` as the core is to have them; `strangers` comes to know those of ours.
 Described describe(const Gangs& gangs, const std::map<std::string, model::Node>& nodes,
-                   const std::function<std::string(const Gang&)>& project_of, Strangers& strangers);
+                   const std::function<std::string(const Gang&)>& project_of, Strangers& strangers,
+                   base::TimePoint now);
 
 }  // namespace berth::kube::cluster

@@ -5,6 +5,8 @@
 #include <charconv>
 #include <tuple>
 
+#include "kube/cluster/receipts.h"
+
 namespace berth::kube::cluster {
 namespace {
 
@@ -76,6 +78,20 @@ bool Gang::is_complete() const {
     return !waiting().empty() && living() >= pods_wanted();
 }
 
+bool Gang::is_paused() const {
+    if (kind != Kind::Job || job == nullptr || !job->is_suspended) return false;
+    const auto receipt = receipt_of(*job->meta.annotations);
+    return receipt && receipt->is_in_force && job->end == Job::End::None;
+}
+
+const objects::PodAsk& Gang::ask() const {
+    for (const auto& [its, pod] : pods) {
+        if (!pod->is_over()) return *pod->ask;
+    }
+    static const objects::PodAsk kNothing;
+    return job != nullptr ? *job->ask : kNothing;
+}
+
 const objects::Meta& Gang::meta() const {
     static const objects::Meta kNone;
     if (job != nullptr) return job->meta;
@@ -118,8 +134,13 @@ void Gangs::take(const Job* before, const Job* now) {
     } else {
         jobs_.erase(uid);
     }
-    const auto found = gangs_.find(uid);
-    if (found == gangs_.end()) return;
+    auto found = gangs_.find(uid);
+    if (found == gangs_.end()) {
+        const bool has_receipt =
+            now != nullptr && objects::find(*now->meta.annotations, kLastPause) != nullptr;
+        if (!has_receipt) return;
+        found = gangs_.emplace(uid, Gang{.uid = uid, .kind = Kind::Job, .pods = {}}).first;
+    }
     found->second.job = now;
     changed_.insert(uid);
     forget_empty(uid);

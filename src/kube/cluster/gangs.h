@@ -37,6 +37,10 @@ struct Gang {
     int pods_wanted() const;
     // Whether its pods are there, so that it can start as a whole.
     bool is_complete() const;
+    // Whether it is suspended by us: it waits, and its pods are made again when it goes on.
+    bool is_paused() const;
+    // What its pods ask, of a paused one what they will ask.
+    const objects::PodAsk& ask() const;
     // Of the Job or the pod.
     const objects::Meta& meta() const;
     // For people: ml/job/train, ml/pod/p.

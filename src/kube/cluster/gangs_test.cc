@@ -48,14 +48,13 @@ struct Objects {
     const objects::Job* job(int number, const std::string& rest, const std::string& more = "") {
         const std::string text = "{" + meta("train", number, more) + rest + "}";
         codec::JsonReader reader(text);
-        jobs.push_back(objects::read_job(reader, job_pools));
+        jobs.push_back(objects::read_job(reader, pod_pools));
         REQUIRE_MESSAGE(!reader.is_failed(), reader.error());
         return &jobs.back();
     }
     const Gang& gang(int number) const { return *gangs.find(*Uid::parse(uid(number))); }
 
     objects::PodPools pod_pools;
-    objects::JobPools job_pools;
     std::deque<objects::Pod> pods;
     std::deque<objects::Job> jobs;
     cluster::Gangs gangs{"berth"};
@@ -198,7 +197,8 @@ TEST_CASE("what is there becomes jobs that run and wait; what does not fit is a 
     node.name = "n1";
     node.gpus = 8;
     const auto made = cluster::describe(
-        objects.gangs, {{"n1", node}}, [](const Gang&) { return "vision"; }, strangers);
+        objects.gangs, {{"n1", node}}, [](const Gang&) { return "vision"; }, strangers,
+        base::at_ms(0));
     REQUIRE(made.jobs.size() == 2);
     CHECK(made.jobs[0].spec.name == "ml/job/train");
     REQUIRE(made.jobs[0].tasks.size() == 3);

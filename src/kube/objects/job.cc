@@ -14,11 +14,12 @@ std::int32_t read_count(codec::JsonReader& reader) {
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(reader.read_int(), 0, kLargest));
 }
 
-void read_job_spec(codec::JsonReader& reader, Job& job) {
+void read_job_spec(codec::JsonReader& reader, PodPools& pools, Job& job) {
     each_field(reader, [&](std::string_view key) {
         if (key == "parallelism") return job.parallelism = read_count(reader), true;
         if (key == "completions") return job.completions = read_count(reader), true;
         if (key == "suspend") return job.is_suspended = reader.read_bool(), true;
+        if (key == "template") return job.ask = read_template(reader, pools), true;
         if (key == "managedBy") {
             job.is_managed_elsewhere = reader.read_text() != "kubernetes.io/job-controller";
             return true;
@@ -65,11 +66,11 @@ std::int32_t Job::pods_wanted() const {
     return std::min(parallelism, std::max(*completions - succeeded, 0));
 }
 
-Job read_job(codec::JsonReader& reader, JobPools& pools) {
+Job read_job(codec::JsonReader& reader, PodPools& pools) {
     Job job;
     each_field(reader, [&](std::string_view key) {
         if (key == "metadata") return job.meta = read_meta(reader, pools.meta), true;
-        if (key == "spec") return read_job_spec(reader, job), true;
+        if (key == "spec") return read_job_spec(reader, pools, job), true;
         if (key == "status") return read_job_status(reader, job), true;
         return false;
     });

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does Berth keep of a Job (batch/v1)? How many pods it has at once, whether it is suspended,
-// and how far it is. Its pods say what they ask.
+// What does Berth keep of a Job (batch/v1)? How many pods it has at once and what they will ask,
+// whether it is suspended, and how far it is.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include "kube/objects/meta.h"
+#include "kube/objects/pod.h"
 
 namespace berth::kube::objects {
 
@@ -21,15 +21,12 @@ struct Job {
     enum class End { None, Complete, Failed };
     End end = End::None;
     std::optional<base::TimePoint> suspended_since;
+    Interned<PodAsk> ask;
 
     // How many pods it has at once from now on.
     std::int32_t pods_wanted() const;
 };
 
-struct JobPools {
-    MetaPools meta;
-};
-
-Job read_job(codec::JsonReader& reader, JobPools& pools);
+Job read_job(codec::JsonReader& reader, PodPools& pools);
 
 }  // namespace berth::kube::objects

@@ -11,7 +11,7 @@ namespace {
 const std::string kJobMeta =
     R"("metadata": {"name": "train", "uid": "01234567-89ab-cdef-fedc-ba9876543210"})";
 
-Job job_of(JobPools& pools, const std::string& rest) {
+Job job_of(PodPools& pools, const std::string& rest) {
     const std::string text = "{" + kJobMeta + rest + "}";
     JsonReader reader(text);
     Job job = read_job(reader, pools);
@@ -23,9 +23,10 @@ Job job_of(JobPools& pools, const std::string& rest) {
 }  // namespace
 
 TEST_CASE("a Job: how many pods at once, suspended since when, and how far") {
-    JobPools pools;
+    PodPools pools;
     const Job job = job_of(pools, R"(, "spec": {"parallelism": 4, "completions": 10,
-        "suspend": true, "managedBy": "kubernetes.io/job-controller", "template": {"spec": {}}},
+        "suspend": true, "managedBy": "kubernetes.io/job-controller", "template": {"spec": {
+            "containers": [{"resources": {"requests": {"nvidia.com/gpu": "2"}}}]}}},
         "status": {"succeeded": 3, "conditions": [
             {"type": "Suspended", "status": "True", "lastTransitionTime": "2026-03-01T12:00:00Z"},
             {"type": "Failed", "status": "False"}]})");
@@ -35,10 +36,11 @@ TEST_CASE("a Job: how many pods at once, suspended since when, and how far") {
     CHECK_FALSE(job.is_managed_elsewhere);
     CHECK(job.end == Job::End::None);
     CHECK(job.suspended_since.has_value());
+    CHECK(job.ask->requests.of("nvidia.com/gpu") == 2);
 }
 
 TEST_CASE("a Job near its end has fewer pods than it may have at once") {
-    JobPools pools;
+    PodPools pools;
     CHECK(job_of(pools, R"(, "spec": {"parallelism": 4, "completions": 10},
                             "status": {"succeeded": 8})")
               .pods_wanted() == 2);
@@ -50,7 +52,7 @@ TEST_CASE("a Job near its end has fewer pods than it may have at once") {
 }
 
 TEST_CASE("a Job that has ended, and one that somebody else's controller runs") {
-    JobPools pools;
+    PodPools pools;
     CHECK(job_of(pools, R"(, "status": {"conditions": [{"type": "Complete", "status": "True"}]})")
               .end == Job::End::Complete);
     CHECK(job_of(pools, R"(, "status": {"conditions": [{"type": "Failed", "status": "True"}]})")

@@ -381,4 +381,12 @@ Pod read_pod(codec::JsonReader& reader, PodPools& pools) {
     return pod;
 }
 
+Interned<PodAsk> read_template(codec::JsonReader& reader, PodPools& pools) {
+    Pod pod;
+    each_field(reader, [&](std::string_view key) {
+        return key == "spec" && (SpecReader(reader, pools).read(pod), true);
+    });
+    return pod.ask;
+}
+
 }  // namespace berth::kube::objects

@@ -26,8 +26,12 @@ bool has_failed(const Gang& gang, Uid uid) {
 
 }  // namespace
 
-Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of)
-    : requests_(requests), timers_(timers), gang_of_(std::move(gang_of)), partly_(timers) {}
+Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of)
+    : requests_(requests),
+      timers_(timers),
+      gang_of_(std::move(gang_of)),
+      notes_of_(std::move(notes_of)),
+      partly_(timers) {}
 
 // --- the launcher
 
@@ -301,7 +305,8 @@ void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
                   if (!is_done) review(*mine);
               });
     };
-    requests_.send(client::merge_patch(name, fields, {}), done);
+    requests_.send(client::merge_patch(name, fields, notes_of_(attempt.id.job, is_suspended)),
+                   done);
 }
 
 void Binder::end(const Attempt& attempt, const ports::AttemptExit& exit) {

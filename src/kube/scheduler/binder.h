@@ -34,6 +34,8 @@ class Binder final : public ports::Launcher {
   public:
     // Null when the job stands for no gang that is there.
     using GangOf = std::function<const cluster::Gang*(model::JobId)>;
+    // What is to be known of a job that is suspended, or goes on, when nobody of today is there.
+    using NotesOf = std::function<client::Annotations(model::JobId, bool is_suspended)>;
 
     struct Counts {
         std::uint64_t bound = 0;
@@ -42,7 +44,7 @@ class Binder final : public ports::Launcher {
         std::uint64_t given_back = 0;  // attempts
     };
 
-    Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of);
+    Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of);
 
     // Something of its gang is not as it was.
     void gang_changed(model::JobId job);
@@ -99,6 +101,7 @@ class Binder final : public ports::Launcher {
     client::Requests& requests_;
     client::Timers& timers_;
     GangOf gang_of_;
+    NotesOf notes_of_;
     ports::LauncherListener* listener_ = nullptr;
     std::map<model::JobId, Attempt> attempts_;
     client::Timer partly_;

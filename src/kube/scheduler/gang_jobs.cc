@@ -25,9 +25,7 @@ model::Submission submission_of(const Gang& gang, const model::JobSpec& spec) {
     model::Submission submission;
     submission.spec = spec;
     submission.launch.user = *gang.meta().name_space;
-    std::int64_t grace_s = 0;
-    for (const auto& [uid, pod] : gang.pods) grace_s = std::max(grace_s, pod->ask->grace_s);
-    submission.launch.pause.grace = std::chrono::seconds(grace_s);
+    submission.launch.pause.grace = std::chrono::seconds(gang.ask().grace_s);
     return submission;
 }
 
@@ -43,9 +41,14 @@ void GangJobs::adopt(Uid gang, model::JobId job, model::JobSpec spec) {
     gangs_[job] = gang;
 }
 
-const Gang* GangJobs::gang_of(model::JobId job) const {
+std::optional<Uid> GangJobs::uid_of(model::JobId job) const {
     const auto found = gangs_.find(job);
-    return found == gangs_.end() ? nullptr : parts_.gangs.find(found->second);
+    return found == gangs_.end() ? std::nullopt : std::optional(found->second);
+}
+
+const Gang* GangJobs::gang_of(model::JobId job) const {
+    const auto uid = uid_of(job);
+    return uid ? parts_.gangs.find(*uid) : nullptr;
 }
 
 std::optional<model::JobId> GangJobs::job_of(Uid gang) const {
@@ -63,7 +66,8 @@ void GangJobs::review(Uid uid) {
     const auto taken = taken_.find(uid);
     if (taken != taken_.end()) {
         review_taken(uid, gang, taken->second);
-    } else if (gang != nullptr && gang->is_complete() && !strange_.contains(uid)) {
+    } else if (gang != nullptr && (gang->is_complete() || gang->is_paused()) &&
+               !strange_.contains(uid)) {
         hand_in(uid, *gang);
     } else {
         refusals_.erase(uid);
@@ -79,7 +83,7 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
     const model::JobRecord* job = parts_.controller.state().jobs.get(*taken.job);
     if (job == nullptr) return;
     if (has_attempt(job->state)) return parts_.binder.gang_changed(*taken.job);
-    if (still_waits(gang, taken, *job)) return;
+    if (still_waits(gang, taken)) return;
     taken.is_leaving = true;
     parts_.controller.cancel(*taken.job, std::string(control::kMachine), base::Duration{0},
                              [this, here = std::weak_ptr(is_here_), uid](const base::Status& done) {
@@ -93,12 +97,9 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
 }
 
 // As it was handed in; or it is off its GPUs, and its pods are made again when it goes on.
-bool GangJobs::still_waits(const Gang* gang, const Taken& taken,
-                           const model::JobRecord& job) const {
+bool GangJobs::still_waits(const Gang* gang, const Taken& taken) const {
     if (gang == nullptr || gang->is_over()) return false;
-    const bool is_paused = job.state == JobState::Paused && gang->kind == cluster::Kind::Job &&
-                           gang->job != nullptr && gang->job->is_suspended;
-    if (is_paused) return true;
+    if (gang->is_paused()) return true;
     if (!gang->is_complete()) return false;
     std::string why;
     const auto spec = cluster::job_of(*gang, parts_.project_of(*gang, why));

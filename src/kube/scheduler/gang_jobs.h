@@ -44,6 +44,7 @@ class GangJobs {
     void forget_refusals();
 
     const cluster::Gang* gang_of(model::JobId job) const;
+    std::optional<Uid> uid_of(model::JobId job) const;
     std::optional<model::JobId> job_of(Uid gang) const;
     // Why it is not handed in; empty when it is, or nothing keeps it from being.
     std::string refusal_of(Uid gang) const;
@@ -59,8 +60,7 @@ class GangJobs {
     void hand_in(Uid uid, const cluster::Gang& gang);
     void take_answer(Uid gang, const tl::expected<model::JobId, control::Refusal>& answer);
     void review_taken(Uid uid, const cluster::Gang* gang, Taken& taken);
-    bool still_waits(const cluster::Gang* gang, const Taken& taken,
-                     const model::JobRecord& job) const;
+    bool still_waits(const cluster::Gang* gang, const Taken& taken) const;
     void count_strangers(Uid uid, const cluster::Gang* gang);
 
     Parts parts_;

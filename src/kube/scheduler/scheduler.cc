@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "codec/words.h"
 #include "kube/cluster/node_of.h"
+#include "kube/cluster/receipts.h"
 #include "lifecycle/describe.h"
 
 namespace berth::kube::scheduler {
@@ -33,8 +35,10 @@ Scheduler::Scheduler(client::Requests& requests, client::Timers& timers, const p
       options_(std::move(options)),
       watches_(requests, timers, told(), options_.seed),
       gangs_(options_.name),
-      binder_(requests, timers,
-              [this](model::JobId job) { return jobs_ ? jobs_->gang_of(job) : nullptr; }),
+      binder_(
+          requests, timers,
+          [this](model::JobId job) { return jobs_ ? jobs_->gang_of(job) : nullptr; },
+          [this](model::JobId job, bool is_suspended) { return notes_of(job, is_suspended); }),
       turn_(timers),
       look_again_(timers) {}
 
@@ -146,7 +150,7 @@ base::Status Scheduler::begin() {
             std::string why;
             return project_of(gang, why);
         },
-        strangers_);
+        strangers_, clock_.now());
     BERTH_TRY(state, lifecycle::from_description(described(gangs)));
     const std::string profile = declarations_.policy().profile;
     BERTH_TRY(policy, model::policy_named(profile.empty() ? "berth" : profile));
@@ -281,6 +285,29 @@ std::string Scheduler::project_of(const Gang& gang, std::string& why) const {
     if (projects_.contains(project)) return project;
     why = "project " + project + " is not there: kubectl get projects shows those that are";
     return {};
+}
+
+client::Annotations Scheduler::notes_of(model::JobId id, bool is_suspended) const {
+    const model::JobRecord* job = controller_->state().jobs.get(id);
+    if (job == nullptr) return {};
+    cluster::History history;
+    history.attained = base::Duration{lifecycle::attained_gpu_ms(*job, clock_.now())};
+    history.lost = base::Duration{job->lost_gpu_ms};
+    history.pauses = job->pauses;
+    history.losses = job->losses;
+    cluster::Receipt receipt;
+    receipt.is_in_force = is_suspended;
+    receipt.priority = job->spec.priority;
+    receipt.time = receipt.deadline = clock_.now();
+    if (job->last_pause) {
+        receipt.rule = codec::word(job->last_pause->rule);
+        receipt.time = job->last_pause->time;
+        receipt.deadline = job->last_pause->deadline;
+        const auto beneficiary = jobs_->uid_of(job->last_pause->beneficiary);
+        if (beneficiary) receipt.beneficiary = objects::format(*beneficiary);
+    }
+    return {{std::string(cluster::kHistory), cluster::format(history)},
+            {std::string(cluster::kLastPause), cluster::format(receipt)}};
 }
 
 void Scheduler::say_if_refused(const std::string& what, const base::Status& done) {

@@ -64,6 +64,7 @@ class Scheduler {
     void tell_nodes();
     void tell_declarations();
     std::string project_of(const cluster::Gang& gang, std::string& why) const;
+    client::Annotations notes_of(model::JobId job, bool is_suspended) const;
     void say_if_refused(const std::string& what, const base::Status& done);
 
     client::Requests& requests_;

@@ -18,7 +18,7 @@ Watches::Watches(client::Requests& requests, client::Timers& timers, Told told, 
              std::move(told.node)),
       pods_([this](codec::JsonReader& reader) { return read_pod(reader, pod_pools_); },
             std::move(told.pod)),
-      jobs_([this](codec::JsonReader& reader) { return read_job(reader, job_pools_); },
+      jobs_([this](codec::JsonReader& reader) { return read_job(reader, pod_pools_); },
             std::move(told.job)),
       namespaces_(
           [this](codec::JsonReader& reader) { return Namespace{read_object_meta(reader, words_)}; },

@@ -50,7 +50,6 @@ class Watches {
   private:
     objects::NodePools node_pools_;
     objects::PodPools pod_pools_;
-    objects::JobPools job_pools_;
     objects::MetaPools words_;  // of namespaces and declarations
     client::Cache<objects::Node> nodes_;
     client::Cache<objects::Pod> pods_;

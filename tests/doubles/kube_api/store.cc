@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "codec/json_writer.h"
+
 namespace berth::tests::kube_api {
 namespace {
 
@@ -19,7 +21,11 @@ std::string uid_of(base::Rng& dice) {
     return text;
 }
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string quoted(const std::string& text) {
+    std::string json;
+    codec::append_json_string(json, text);
+    return json;
+}
 
 std::string annotations_of(const Object& object) {
     std::string text;
@@ -54,21 +60,25 @@ std::string metadata_of(const Object& object) {
            "," + owner + kManaged + "}";
 }
 
+// Of a pod, or of a Job's template: without what ends it.
+std::string spec_of(const Object& object) {
+    return R"("spec":{"volumes":[{"name":"kube-api-access-x7k2p","projected":{"sources":[)"
+           R"({"serviceAccountToken":{"expirationSeconds":3607,"path":"token"}}]}}],"containers":)"
+           R"([{"name":"main","image":"registry.example/train:1","resources":{"limits":)"
+           R"({"nvidia.com/gpu":")" +
+           std::to_string(object.gpus) +
+           R"("},"requests":{"cpu":"4","memory":"16Gi","nvidia.com/gpu":")" +
+           std::to_string(object.gpus) +
+           R"("}},)"
+           R"("terminationMessagePath":"/dev/termination-log","imagePullPolicy":"IfNotPresent"}],)"
+           R"("restartPolicy":"Never","terminationGracePeriodSeconds":30,"dnsPolicy":)"
+           R"("ClusterFirst","schedulerName":"berth","tolerations":[{"key":)"
+           R"("node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",)"
+           R"("tolerationSeconds":300}],"priority":0)";
+}
+
 std::string pod_of(const Object& pod) {
-    std::string spec =
-        R"("spec":{"volumes":[{"name":"kube-api-access-x7k2p","projected":{"sources":[)"
-        R"({"serviceAccountToken":{"expirationSeconds":3607,"path":"token"}}]}}],"containers":)"
-        R"([{"name":"main","image":"registry.example/train:1","resources":{"limits":)"
-        R"({"nvidia.com/gpu":")" +
-        std::to_string(pod.gpus) +
-        R"("},"requests":{"cpu":"4","memory":"16Gi","nvidia.com/gpu":")" +
-        std::to_string(pod.gpus) +
-        R"("}},)"
-        R"("terminationMessagePath":"/dev/termination-log","imagePullPolicy":"IfNotPresent"}],)"
-        R"("restartPolicy":"Never","terminationGracePeriodSeconds":30,"dnsPolicy":)"
-        R"("ClusterFirst","schedulerName":"berth","tolerations":[{"key":)"
-        R"("node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",)"
-        R"("tolerationSeconds":300}],"priority":0)";
+    std::string spec = spec_of(pod);
     if (!pod.node.empty()) spec += R"(,"nodeName":)" + quoted(pod.node);
     const std::string condition =
         pod.node.empty() ? R"("False","reason":)" + quoted(pod.reason) : std::string(R"("True")");
@@ -82,7 +92,8 @@ std::string job_of(const Object& job) {
         job.end.empty() ? "" : R"({"type":)" + quoted(job.end) + R"(,"status":"True"})";
     return R"({"kind":"Job","apiVersion":"batch/v1",)" + metadata_of(job) +
            R"(,"spec":{"parallelism":)" + std::to_string(job.parallelism) + R"(,"suspend":)" +
-           (job.is_suspended ? "true" : "false") + R"(},"status":{"conditions":[)" + end + "]}}";
+           (job.is_suspended ? "true" : "false") + R"(,"template":{)" + spec_of(job) +
+           R"(}}},"status":{"conditions":[)" + end + "]}}";
 }
 
 std::string text_of(const Object& object) {
