@@ -49,6 +49,7 @@ set(berth_modules
     7  vgpu/driver_mount             effects
     8  vgpu/software_driver          effects
     8  vgpu/software_nvml            effects
+    8  kube/install                  effects
     8  api                           effects
     8  cli                           effects
     8  app/supervisor                effects

@@ -7,6 +7,9 @@
 
 namespace berth::app {
 
+extern const cli::Verb kube_install_verb;
+extern const cli::Verb kube_uninstall_verb;
+extern const cli::Verb kube_manifest_verb;
 extern const cli::Verb kube_scheduler_verb;
 
 }  // namespace berth::app

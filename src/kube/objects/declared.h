@@ -3,10 +3,10 @@
 // What did people declare on the cluster? Projects, Pools and the Policy (berth.dev/v1alpha1), as
 // the core has them.
 //
-// The API server refuses what the schema refuses. What it lets through all the same (a time of
-// "0.5.5s" of an older schema, a setting that this program does not know) is no failure of the
-// reader, which would stop the whole list: the object has a `problem` in words, and its content
-// counts as not said. Whether names refer to something is for the reader of all of them.
+// The API server refuses what is wrong by the schema. What was let through all the same (by an
+// older schema, or with a setting that this program does not know) is no failure of the reader,
+// which would stop the whole list: the object has a `problem` in words, and its spec counts as
+// empty. Whether names refer to something, only the reader of all objects can tell.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,6 @@
 
 namespace berth::kube::objects {
 
-inline constexpr std::string_view kGroupVersion = "berth.dev/v1alpha1";
-// A namespace with it belongs to the project of that name.
-inline constexpr std::string_view kProjectLabel = "berth.dev/project";
 // Of the one Policy.
 inline constexpr std::string_view kPolicyName = "default";
 
