@@ -19,8 +19,11 @@ constexpr std::string_view kPreemptible = "berth.dev/preemptible";
 
 // Made again by nobody when it is deleted, so nothing is taken from it unless it says so.
 bool may_be_deleted(const Gang& gang) {
-    const std::string* said = objects::find(*gang.meta().annotations, kPreemptible);
-    return said != nullptr && *said == "true";
+    for (const objects::Labels* said : {&*gang.meta().labels, &*gang.meta().annotations}) {
+        const std::string* value = objects::find(*said, kPreemptible);
+        if (value != nullptr) return *value == "true";
+    }
+    return false;
 }
 
 // A name of the namespace's objects may be longer than the core's names.

@@ -26,7 +26,8 @@ TEST_CASE("a Job: how many pods at once, suspended since when, and how far") {
     PodPools pools;
     const Job job = job_of(pools, R"(, "spec": {"parallelism": 4, "completions": 10,
         "suspend": true, "managedBy": "kubernetes.io/job-controller", "template": {"spec": {
-            "containers": [{"resources": {"requests": {"nvidia.com/gpu": "2"}}}]}}},
+            "containers": [{"resources": {"requests": {"cpu": "1"},
+                                          "limits": {"cpu": "4", "nvidia.com/gpu": "2"}}}]}}},
         "status": {"succeeded": 3, "conditions": [
             {"type": "Suspended", "status": "True", "lastTransitionTime": "2026-03-01T12:00:00Z"},
             {"type": "Failed", "status": "False"}]})");
@@ -36,7 +37,9 @@ TEST_CASE("a Job: how many pods at once, suspended since when, and how far") {
     CHECK_FALSE(job.is_managed_elsewhere);
     CHECK(job.end == Job::End::None);
     CHECK(job.suspended_since.has_value());
+    // As the server writes it into the pods: what has a limit alone is requested.
     CHECK(job.ask->requests.of("nvidia.com/gpu") == 2);
+    CHECK(job.ask->requests.cpu() == berth::base::MilliCpu{1000});
 }
 
 TEST_CASE("a Job near its end has fewer pods than it may have at once") {

@@ -113,10 +113,10 @@ void Binder::review(Attempt& attempt) {
         return;
     }
     if (is_job && gang->job->is_suspended) {
-        // By us, before this start; or by somebody else, whose pods are going.
-        const bool has_begun = attempt.is_told_running || !is_empty;
-        if (!has_begun) return suspend(attempt, *gang, false);
-        if (is_empty) end(attempt, {.stop_asked = true, .detail = "somebody suspended its Job"});
+        // By us, before this start; or by somebody else, whose pods are going and who brings them
+        // back.
+        if (gang->is_paused() && is_empty) return suspend(attempt, *gang, false);
+        if (is_empty) end(attempt, {.detail = "somebody suspended its Job"});
         return;
     }
     if (gang->kind == Kind::Pod && is_empty && gang->waiting().empty()) {
