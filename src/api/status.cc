@@ -18,7 +18,9 @@ namespace {
 
 void write_gpus(codec::JsonWriter& json, const cluster::Cluster& cluster) {
     model::MilliGpu total{0}, ready{0}, idle{0};
-    for (const cluster::NodeState& node : cluster.nodes()) total += base::gpus(node.gpus);
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        total += base::gpus(cluster.own_gpus({static_cast<model::NodeId::Rep>(i)}));
+    }
     for (const cluster::PoolState& pool : cluster.pools()) {
         ready += pool.capacity;
         idle += pool.free_total[static_cast<std::size_t>(cluster::View::Idle)];

@@ -12,8 +12,13 @@
 namespace berth::cli {
 namespace {
 
+bool is_of_others(const codec::NodeView& node, const codec::GpuView& gpu) {
+    return std::ranges::find(node.others.gpu_indices, gpu.index) != node.others.gpu_indices.end();
+}
+
 GpuLook look_of(const codec::NodeView& node, const codec::GpuView& gpu) {
     if (!gpu.healthy || node.health == model::NodeHealth::Down) return GpuLook::Unhealthy;
+    if (gpu.jobs.empty() && is_of_others(node, gpu)) return GpuLook::Busy;
     if (gpu.jobs.empty()) return GpuLook::Free;
     if (gpu.jobs.size() > 1 || gpu.used < base::kWholeGpu) return GpuLook::Shared;
     return gpu.utilization_percent == 0 ? GpuLook::HeldIdle : GpuLook::Busy;
@@ -57,6 +62,7 @@ Cell gpu_state(const codec::NodeView& node, const codec::GpuView& gpu) {
         return {std::string(codec::word(node.health)), Tone::Warning};
     }
     if (!node.joins.empty()) return {"to pool " + printable(node.joins), Tone::Warning};
+    if (gpu.jobs.empty() && is_of_others(node, gpu)) return {"others", Tone::Busy};
     return gpu.jobs.empty() ? Cell{std::string("free"), Tone::Faint}
                             : Cell{std::string("held"), Tone::Good};
 }
@@ -174,6 +180,12 @@ std::string uncounted_lines(const codec::NodeView& node, const codec::NameTable&
     return text;
 }
 
+// What work of no project uses of it.
+std::string others_line(const codec::NodeView& node, const Style& style) {
+    if (node.others == model::OthersUse{}) return {};
+    return style.paint(Tone::Faint, "  others use " + others_text(node.others)) + "\n";
+}
+
 // Keeps the first lines of a table and counts the rest.
 std::string first_lines(const std::string& text, int lines_max) {
     std::size_t end = 0;
@@ -193,6 +205,17 @@ int count_lines(std::string_view text) {
 }
 
 }  // namespace
+
+std::string others_text(const model::OthersUse& use) {
+    std::string text;
+    const auto add = [&](bool is_some, const std::string& amount) {
+        if (is_some) text += (text.empty() ? "" : ", ") + amount;
+    };
+    add(use.gpus > 0, base::format_gpus(base::gpus(use.gpus)));
+    add(use.cpu.value > 0, base::format(use.cpu) + " CPUs");
+    add(use.memory.value > 0, base::format(use.memory) + " of memory");
+    return text.empty() ? "nothing" : text;
+}
 
 Table gpu_table(std::span<const codec::NodeView> nodes, const codec::NameTable& names) {
     Table table({{.title = "NODE", .worth = 2, .width_min = 6},
@@ -326,7 +349,7 @@ std::string node_bars(std::span<const codec::NodeView> nodes, const codec::NameT
         if (!who.empty()) {
             line += "  " + truncated(printable(who), std::max(room, 8), style.glyphs().ellipsis);
         }
-        text += line + "\n" + uncounted_lines(node, names, style);
+        text += line + "\n" + others_line(node, style) + uncounted_lines(node, names, style);
     }
     return text;
 }

@@ -37,6 +37,9 @@ struct TopInput {
 // One bar a node, then projects and jobs. At most `rows_max` lines; what is cut is counted.
 std::string top_page(const TopInput& input, base::TimePoint now, int rows_max, const Style& style);
 
+// What others use of a node: "2 GPUs, 4 CPUs, 16G of memory", "nothing".
+std::string others_text(const model::OthersUse& use);
+
 // The bars of top alone: "n1  ■■■■■■··  6/8  who".
 std::string node_bars(std::span<const codec::NodeView> nodes, const codec::NameTable& names,
                       const Style& style);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "cli/cluster_pages.h"
 #include "codec/event_log.h"
 #include "codec/gpu_request.h"
 #include "codec/words.h"
@@ -47,6 +48,9 @@ struct Phrase {
         }
         for (const model::Taint& taint : event.node.taints) text += ", taint " + format(taint);
         return text;
+    }
+    std::string operator()(const model::NodeUsedByOthers& event) const {
+        return "node " + event.node + ": others use " + others_text(event.use);
     }
     std::string operator()(const model::NodeMoved& event) const {
         const std::string replaced =

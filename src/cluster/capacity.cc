@@ -68,8 +68,8 @@ void Cluster::index_node(NodeId id, std::int64_t sign) {
     if (!node.is_ready) return;
     PoolState& pool = pools_[node.pool.index()];
     const base::Bytes memory = kinds_[node.kind].gpu_memory;
-    pool.capacity += base::gpus(node.gpus) * sign;
-    pool.counted_capacity += MilliGpu{node.gpus * pool.weight_of(node)} * sign;
+    pool.capacity += base::gpus(own_gpus(id)) * sign;
+    pool.counted_capacity += MilliGpu{own_gpus(id) * pool.weight_of(node)} * sign;
     for (const View view : kViews) {
         FreeIndex& free = pool.free[index(view)];
         node.whole[index(view)] = 0;

@@ -21,6 +21,7 @@
 #include "cluster/history.h"
 #include "cluster/membership.h"
 #include "cluster/node_kinds.h"
+#include "cluster/others.h"
 #include "cluster/pool_state.h"
 #include "cluster/spare_lanes.h"
 #include "cluster/trial.h"
@@ -86,27 +87,20 @@ class Cluster {
     std::uint64_t choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const;
     std::int64_t cpu_on(ShapeId shape, NodeId node) const;  // that a task takes of the node
     std::int64_t memory_on(ShapeId shape, NodeId node) const;
+    const OthersTable& others() const { return others_; }
+    int own_gpus(NodeId node) const;  // that others leave; those of a ready one are its capacity
     // --- where nodes stand, in which pool and together
     PoolId belongs_to(NodeId node) const;
     PoolId labelled(NodeId node) const;  // whatever it is bound to
     std::span<const std::string> levels() const { return levels_; }
     std::optional<int> level_named(std::string_view name) const;  // "node": levels().size()
-    Region region_of(NodeId node, int level) const;  // nowhere where it names no domain
-    bool is_in(const Region& region, NodeId node) const;
-    template <typename Visit>
-    void visit_nodes(PoolId pool, const Region& region, Visit&& visit) const {
-        if (region.is_nowhere()) return;
-        if (region.node.is_valid()) return visit(region.node);
-        pools_[pool.index()].domains.visit_nodes(region.domain, visit);
-    }
-    Region home(const Job& job) const;  // what it requires, once tasks run; else the whole pool
-    std::string name_of(const Region& region, PoolId pool) const;  // "rack b1/r7", "node n3"
 
     // --- the machine room and the tree; lifecycle/ only
     void set_levels(const model::Levels& levels);
     void set_pool(const model::Pool& pool);
     void remove_pool(PoolId pool);  // that nothing names; its id is never used again
     void set_node(const model::Node& node);
+    void set_others(NodeId node, const model::OthersUse& use);  // O(GPUs of the node)
     void move_node(NodeId node, PoolId pool, bool is_bound);  // an empty one
     void set_project(const model::Project& project);
     // Without children and jobs; its past use is its department's, its id is never used again.
@@ -157,6 +151,11 @@ class Cluster {
     void change_shared(NodeState& node, PartialGpu gpu, Use use, const GpuPart& amount);
     void change_gpu(NodeState& node, NodeId id, int gpu, Use use, const GpuPart& amount);
     void put_node(NodeId id, const model::Node& node);
+    std::uint64_t free_gpus(NodeId node) const;
+    void change_others(NodeId node, const Others& next), undo_others();
+    // What they lack becomes theirs where something was left; their GPUs become ours.
+    void settle_others(NodeId node), settle_others();
+    void let_others_yield(std::span<const TaskPlacement> tasks);
     void enter_pool(NodeId id, PoolId pool), leave_pool(NodeId id);
     void review(NodeId id, PoolId labelled), review_all(), unbind(PoolId pool);  // membership.cc
     void index_node(NodeId id, std::int64_t sign);
@@ -179,6 +178,7 @@ class Cluster {
     std::vector<std::string> node_names_;
     HashIndex nodes_by_name_;
     GpuTable gpus_;
+    OthersTable others_;
     NodeKinds kinds_;
     std::vector<PoolState> pools_;
     Membership membership_;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "cluster/regions.h"
+
 namespace berth::cluster {
 
 int lacking_in_groups(const Shape& shape, const Job& job) {
@@ -68,7 +70,7 @@ Region home(const Cluster& cluster, const Job& job, const Group& group) {
     if (group.level >= 0 && job.active > 0) {
         for (const PlacedTask& task : job.placed) {
             if (task.is_releasing || !group.has(task.place.task)) continue;
-            const Region here = cluster.region_of(task.place.node, group.level);
+            const Region here = cluster::region_of(cluster, task.place.node, group.level);
             if (home && !(*home == here)) return {DomainId{}, {}};
             home = here;
         }

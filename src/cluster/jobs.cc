@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "cluster/cluster.h"
 #include "cluster/gang.h"
+#include "cluster/regions.h"
 #include "model/packing.h"
 
 namespace berth::cluster {
@@ -64,7 +65,7 @@ LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
                 0,
                 {},
                 job.declared_minutes()};
-    const Region home = this->home(job);
+    const Region home = cluster::home(*this, job);
     // Where each of its groups has to stay is its own affair.
     const bool has_homes = job.active > 0 && !shape(job.shape).groups.empty();
     const bool stays = job.stay.node.is_valid();
@@ -287,6 +288,7 @@ void Cluster::remove_job(JobId id) {
     if (job.min_run != kOfProject) --minimum_runs_;
     jobs_.erase(id);
     count_held(*this, project);
+    settle_others();
 }
 
 void Cluster::set_may_run(JobId id, bool may_run) {
@@ -354,6 +356,7 @@ void Cluster::vacate(JobId id, std::span<const int> ranks) {
             return true;
         });
     });
+    settle_others();
 }
 
 void Cluster::vacate(const Job& job, const PlacedTask& task) {
@@ -385,6 +388,7 @@ Undo undo_of(const Cluster& cluster, JobId id, Undo::What what) {
 void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks) {
     Undo undo = undo_of(*this, id, Undo::What::Place);
     undo.count = tasks.size();
+    let_others_yield(tasks);
     change(id, [&](Job& job) {
         job.pool = pool;
         job.fresh_tasks += static_cast<int>(tasks.size());
@@ -402,6 +406,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
         add_allocated(job, cluster::counted(*this, tasks), +1);
     });
     record(undo);
+    settle_others();
 }
 
 void Cluster::release(JobId id, std::span<const int> ranks) {
@@ -417,6 +422,7 @@ void Cluster::release(JobId id, std::span<const int> ranks) {
     });
     undo.count = undo_.ranks.size() - undo.first;
     record(undo);
+    settle_others();
 }
 
 void Cluster::undo_release(Job& job, const Undo& entry) {
@@ -442,6 +448,7 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
 void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, TimePoint deadline,
                    model::Rule rule) {
     const Undo undo = undo_of(*this, id, Undo::What::Hold);
+    let_others_yield(tasks);
     change(id, [&](Job& job) {
         job.pool = pool;
         Hold& hold = job.hold.emplace(Hold{{}, deadline, rule});
@@ -457,6 +464,7 @@ void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, 
         add_allocated(job, cluster::counted(*this, hold.tasks), +1);
     });
     record(undo);
+    settle_others();
 }
 
 void Cluster::drop_hold(JobId id) {
@@ -469,9 +477,11 @@ void Cluster::drop_hold(JobId id) {
         job.hold.reset();
     });
     record(undo);
+    settle_others();
 }
 
 void Cluster::undo(const Undo& entry) {
+    if (entry.what == Undo::What::Others) return undo_others();
     if (entry.what == Undo::What::Take || entry.what == Undo::What::GiveBack) {
         change_capacity(undo_.tasks.back(), entry.view == View::Idle ? Use::Used : Use::Held,
                         entry.what == Undo::What::Take ? -1 : +1);
@@ -511,7 +521,8 @@ void Cluster::undo(const Undo& entry) {
                 add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
                 break;
             case Undo::What::Take:
-            case Undo::What::GiveBack: break;
+            case Undo::What::GiveBack:
+            case Undo::What::Others: break;
         }
     });
     WorkLog& log = work_logs_[job(entry.job).project.index()];

@@ -35,6 +35,7 @@ model::Node bare(model::Node node) {
     node.cpu.reset();
     node.memory.reset();
     node.health = model::NodeHealth::Ready;
+    node.others = {};
     return node;
 }
 

@@ -62,9 +62,10 @@ void Cluster::set_pool(const model::Pool& pool) {
         state.weights.clear();
         weigh_kinds();
         state.counted_capacity = {0};
-        for (const NodeState& node : nodes_) {
-            if (node.pool != id || !node.is_ready) continue;
-            state.counted_capacity += {node.gpus * state.weight_of(node)};
+        for (std::size_t i = 0; i < nodes_.size(); ++i) {
+            if (nodes_[i].pool != id || !nodes_[i].is_ready) continue;
+            const int gpus = own_gpus({static_cast<NodeId::Rep>(i)});
+            state.counted_capacity += {gpus * state.weight_of(nodes_[i])};
         }
         recount();
     }
@@ -110,6 +111,7 @@ void Cluster::set_node(const model::Node& node) {
     const bool moves = known.is_valid() && names_at_levels(kinds_.words(nodes_[known.index()])) !=
                                                names_at_levels({node.labels, node.topology});
     moves ? change_domains([&] { put_node(known, node); }) : put_node(known, node);
+    set_others(find_node(node.name), node.others);
     settle_requests_by_memory();
 }
 
@@ -120,6 +122,9 @@ model::Node Cluster::description(NodeId id) const {
     node.labels = kinds_.words(state).labels;
     node.topology = kinds_.words(state).topology;
     node.health = state.health;
+    node.others = description_of(others_.on(id));
+    node.cpu.reset();  // those of the example are its own
+    node.memory.reset();
     if (state.cpu.capacity != kUnaccounted) node.cpu = {state.cpu.capacity};
     if (state.memory.capacity != kUnaccounted) node.memory = {state.memory.capacity};
     return node;
@@ -208,9 +213,9 @@ MilliGpu Cluster::footprint(ShapeId shape, PoolId pool) const {
 
 namespace {
 
-// What a task takes of a host resource it does not name: its GPUs' part of the node.
-std::int64_t default_part(std::int64_t capacity, std::int64_t milli_gpus, int node_gpus) {
-    return node_gpus == 0 ? 0 : capacity / (node_gpus * 1000) * milli_gpus;
+// What a task takes of a host resource it does not name: its GPUs' part of what others leave.
+std::int64_t default_part(std::int64_t left, std::int64_t milli_gpus, int node_gpus) {
+    return node_gpus == 0 ? 0 : std::max<std::int64_t>(left, 0) / (node_gpus * 1000) * milli_gpus;
 }
 
 }  // namespace
@@ -220,7 +225,8 @@ std::int64_t Cluster::cpu_on(ShapeId shape, NodeId node) const {
     const model::TaskRequest& request = shapes_[shape.index()].request;
     if (state.cpu.capacity == kUnaccounted) return 0;
     if (request.cpu) return request.cpu->value;
-    return default_part(state.cpu.capacity, share_on(shape, node).value * request.gpus, state.gpus);
+    return default_part(state.cpu.capacity - others_.on(node).cpu,
+                        share_on(shape, node).value * request.gpus, state.gpus);
 }
 
 std::int64_t Cluster::memory_on(ShapeId shape, NodeId node) const {
@@ -228,8 +234,8 @@ std::int64_t Cluster::memory_on(ShapeId shape, NodeId node) const {
     const model::TaskRequest& request = shapes_[shape.index()].request;
     if (state.memory.capacity == kUnaccounted) return 0;
     if (request.memory) return request.memory->value;
-    return default_part(state.memory.capacity, share_on(shape, node).value * request.gpus,
-                        state.gpus);
+    return default_part(state.memory.capacity - others_.on(node).memory,
+                        share_on(shape, node).value * request.gpus, state.gpus);
 }
 
 void Cluster::set_project(const model::Project& project) {

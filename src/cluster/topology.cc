@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "cluster/cluster.h"
 #include "cluster/gang.h"
+#include "cluster/regions.h"
 
 namespace berth::cluster {
 
@@ -74,31 +75,31 @@ void Cluster::change_domains(const std::function<void()>& change) {
     recount();  // the change may have done so while they were out of line
 }
 
-Region Cluster::region_of(NodeId node, int level) const {
+Region region_of(const Cluster& cluster, NodeId node, int level) {
     if (level < 0) return {};
-    if (level == static_cast<int>(levels_.size())) return {kWholePool, node};
-    const NodeState& state = nodes_[node.index()];
-    return {pools_[state.pool.index()].domains.outwards(state.domain, level), {}};
+    if (level == static_cast<int>(cluster.levels().size())) return {kWholePool, node};
+    const NodeState& state = cluster.nodes()[node.index()];
+    return {cluster.pool(state.pool).domains.outwards(state.domain, level), {}};
 }
 
-bool Cluster::is_in(const Region& region, NodeId node) const {
+bool is_in(const Cluster& cluster, const Region& region, NodeId node) {
     if (region.node.is_valid()) return region.node == node;
     if (region.domain == kWholePool) return true;
     if (region.is_nowhere()) return false;
-    const NodeState& state = nodes_[node.index()];
-    return pools_[state.pool.index()].domains.is_inside(state.domain, region.domain);
+    const NodeState& state = cluster.nodes()[node.index()];
+    return cluster.pool(state.pool).domains.is_inside(state.domain, region.domain);
 }
 
-Region Cluster::home(const Job& job) const {
-    const int level = shape(job.shape).required;
-    return cluster::home(*this, job, {0, job.tasks_min, job.tasks_max, level});
+Region home(const Cluster& cluster, const Job& job) {
+    const int level = cluster.shape(job.shape).required;
+    return home(cluster, job, {0, job.tasks_min, job.tasks_max, level});
 }
 
-std::string Cluster::name_of(const Region& region, PoolId pool) const {
-    if (region.node.is_valid()) return "node " + node_name(region.node);
+std::string name_of(const Cluster& cluster, const Region& region, PoolId pool) {
+    if (region.node.is_valid()) return "node " + cluster.node_name(region.node);
     if (region.is_nowhere() || region.is_whole_pool()) return "the pool";
-    const Domain& domain = pools_[pool.index()].domains[region.domain];
-    std::string name = levels_[static_cast<std::size_t>(domain.level)] + " ";
+    const Domain& domain = cluster.pool(pool).domains[region.domain];
+    std::string name = cluster.levels()[static_cast<std::size_t>(domain.level)] + " ";
     for (const char letter : domain.path) {
         // Outer levels that are not named are left out.
         if (letter != '/' || (name.back() != '/' && name.back() != ' ')) name += letter;

@@ -3,9 +3,11 @@
 // How is a "what if" asked of the real cluster, leaving no trace?
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "cluster/job_state.h"
+#include "cluster/others.h"
 
 namespace berth::cluster {
 
@@ -13,7 +15,7 @@ class Cluster;
 
 // How a change made inside a Trial is taken back.
 struct Undo {
-    enum class What { Place, Release, Hold, DropHold, Take, GiveBack } what;
+    enum class What { Place, Release, Hold, DropHold, Take, GiveBack, Others } what;
     JobId job;
     PoolId pool;              // the job's pool before
     std::uint64_t stamp = 0;  // of its project's work before
@@ -29,6 +31,7 @@ struct UndoList {
     std::vector<int> ranks;
     std::vector<TaskPlacement> tasks;
     std::vector<Hold> holds;
+    std::vector<std::pair<NodeId, Others>> others;
 
     // Memory of holds that are gone and of jobs without tasks, for the next ones.
     std::vector<std::vector<TaskPlacement>> spare;
@@ -46,6 +49,7 @@ struct UndoList {
         ranks.clear();
         tasks.clear();
         holds.clear();
+        others.clear();
     }
 };
 

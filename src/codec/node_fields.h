@@ -65,6 +65,15 @@ struct Fields<model::NodeFilter> {
 };
 
 template <>
+struct Fields<model::OthersUse> {
+    static void visit(auto&& field) {
+        using O = model::OthersUse;
+        field("cpu", &O::cpu), field("memory", &O::memory);
+        field("gpus", &O::gpus), field("gpu_indices", &O::gpu_indices);
+    }
+};
+
+template <>
 struct Fields<model::Node> {
     static void visit(auto&& field) {
         field("name", &model::Node::name);
@@ -81,6 +90,7 @@ struct Fields<model::Node> {
         field("taints", &model::Node::taints);
         field("shares_lack", &model::Node::shares_lack);
         field("health", &model::Node::health);
+        field("others", &model::Node::others);
     }
 };
 
@@ -102,6 +112,14 @@ struct Fields<model::PoolRemoved> {
 template <>
 struct Fields<model::NodeSet> {
     static void visit(auto&& field) { field("node", &model::NodeSet::node); }
+};
+
+template <>
+struct Fields<model::NodeUsedByOthers> {
+    static void visit(auto&& field) {
+        using U = model::NodeUsedByOthers;
+        field("node", &U::node), field("use", &U::use);
+    }
 };
 
 template <>

@@ -33,4 +33,25 @@ std::vector<model::Taint> read_taints(FieldReader& fields) {
     return read_each(fields, "taints", model::parse_taint);
 }
 
+model::OthersUse read_others(Problems& problems, FieldReader& fields) {
+    model::OthersUse use;
+    const Value* map = fields.find("others");
+    if (map == nullptr) return use;
+    FieldReader others(problems, *map, fields.path_of("others"));
+    use.gpus = static_cast<int>(others.whole("gpus", 0, {0, model::kGpusPerNodeMax}));
+    for (const std::string& text : others.texts("gpu_indices")) {
+        const auto index = decimal_from(text, 0);
+        if (!index || *index >= model::kGpusPerNodeMax) {
+            others.report("gpu_indices",
+                          "wanted indices of GPUs such as [0, 1], found \"" + text + "\"");
+            break;
+        }
+        use.gpu_indices.push_back(static_cast<int>(*index));
+    }
+    use.cpu = {others.decimal("cpu", 3, "a number of cores such as 4").value_or(0)};
+    use.memory = others.bytes("memory").value_or(base::Bytes{0});
+    others.finish();
+    return use;
+}
+
 }  // namespace berth::codec

@@ -39,6 +39,7 @@ class RandomEvent : public RandomModel {
     void fill(model::LogBegun& e) { e = {std::to_string(rng_.next()), job(), maybe(rules())}; }
     void fill(model::NodeMoved& e) { e = {text(), text(), text()}; }
     void fill(model::NodeSet& e) { e.node = node(); }
+    void fill(model::NodeUsedByOthers& e) { e = {text(), others()}; }
     void fill(model::ProjectSet& e) { e.project = project(); }
     void fill(model::JobSubmitted& e) { e = {job(), spec(), text(), text(), text()}; }
     void fill(model::JobStarting& e) { e = {job(), small(), rule(), placements()}; }

@@ -115,6 +115,7 @@ class RandomModel {
         if (flag()) node.cpu = model::MilliCpu{large()}, node.memory = model::Bytes{large()};
         node.labels = labels(), node.topology = labels(), node.shares_lack = text();
         node.gpu_links = {ranks(), ranks(), ranks(), texts()}, node.taints = taints();
+        node.others = others();
         node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
         return node;
     }
@@ -156,6 +157,7 @@ class RandomModel {
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) labels[text()] = text();
         return labels;
     }
+    model::OthersUse others() { return {{large()}, {large()}, small(), ranks()}; }
     model::NodeFilter filter() {
         model::NodeFilter filter;
         for (std::int64_t i = rng_.between(0, 2); i > 0; --i) {

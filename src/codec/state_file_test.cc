@@ -66,6 +66,19 @@ TEST_CASE("every example of the reference page is parsed") {
     CHECK(state.projects.front().name == "research");
 }
 
+TEST_CASE("what others use of a node is read as it was written") {
+    const auto state = good(
+        "nodes: [{name: n1, gpus: 4, cpu: 8, others: {gpus: 2, gpu_indices: [3], cpu: 1.5,\n"
+        "         memory: 4G}}]");
+    REQUIRE(state.nodes.size() == 1);
+    CHECK(state.nodes.front().others == model::OthersUse{{1500}, {std::int64_t{4} << 30}, 2, {3}});
+    CHECK(is_equal(good(codec::state_json(state)), state));
+    CHECK(error_of("nodes: [{name: n1, gpus: 4, others: {gpu: 2}}]").find("others.gpu") !=
+          std::string::npos);
+    CHECK(error_of("nodes: [{name: n1, gpus: 4, others: {gpu_indices: [x]}}]")
+              .find("others.gpu_indices: wanted indices of GPUs") != std::string::npos);
+}
+
 TEST_CASE("filters, taints and tolerations are read as they were written") {
     const auto state = good(
         "nodes: [{name: n1, gpus: 2, taints: [\"for=a:NoSchedule\", \"old:NoExecute\"]}]\n"

@@ -122,6 +122,21 @@ class StateWriter {
         if (node.health != model::NodeHealth::Ready) {
             json_.key("health"), json_.string(word(node.health));
         }
+        write(node.others);
+    }
+
+    void write(const model::OthersUse& use) {
+        if (use == model::OthersUse{}) return;
+        json_.key("others"), json_.begin_object();
+        if (use.gpus > 0) number("gpus", use.gpus);
+        if (!use.gpu_indices.empty()) {
+            json_.key("gpu_indices"), json_.begin_array();
+            for (const int gpu : use.gpu_indices) json_.number(gpu);
+            json_.end_array();
+        }
+        if (use.cpu.value > 0) raw("cpu", base::format(use.cpu));
+        if (use.memory.value > 0) number("memory", use.memory.value);
+        json_.end_object();
     }
 
     void write(const model::GpuLinks& links) {

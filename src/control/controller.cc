@@ -23,9 +23,9 @@ constexpr bool kMovesCapacity =
 template <typename T>
 constexpr bool kChangesRoom =
     std::is_same_v<T, model::NodeSet> || std::is_same_v<T, model::NodeMoved> ||
-    std::is_same_v<T, model::PoolSet> || std::is_same_v<T, model::ProjectSet> ||
-    std::is_same_v<T, model::LevelsSet> || std::is_same_v<T, model::ProjectRemoved> ||
-    std::is_same_v<T, model::PolicySet>;
+    std::is_same_v<T, model::NodeUsedByOthers> || std::is_same_v<T, model::PoolSet> ||
+    std::is_same_v<T, model::ProjectSet> || std::is_same_v<T, model::LevelsSet> ||
+    std::is_same_v<T, model::ProjectRemoved> || std::is_same_v<T, model::PolicySet>;
 
 std::optional<model::TimePoint> earlier(std::optional<model::TimePoint> a,
                                         std::optional<model::TimePoint> b) {

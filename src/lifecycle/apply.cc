@@ -41,6 +41,9 @@ class Fold {
         state_.cluster.remove_pool(state_.cluster.find_pool(removed.pool));
     }
     void operator()(const model::NodeSet& set) { state_.cluster.set_node(set.node); }
+    void operator()(const model::NodeUsedByOthers& used) {
+        state_.cluster.set_others(state_.cluster.find_node(used.node), used.use);
+    }
     void operator()(const model::NodeMoved& moved) {
         cluster::move_node(state_.cluster, {moved.node, moved.pool, moved.replaces});
     }

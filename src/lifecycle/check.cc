@@ -112,6 +112,7 @@ class Check {
             return base::invalid("node \"" + node.name +
                                  "\": gpu_reserved and gpu_context are parts of gpu_memory");
         }
+        BERTH_TRY_VOID(check_others(node.name, node.gpus, node.others));
         if (const auto near = model::nearness(node.gpu_links, node.gpus); !near) {
             return base::invalid("node \"" + node.name + "\": " + near.error().message);
         }
@@ -132,6 +133,12 @@ class Check {
         if (state_.cluster.kinds().has_room_for(node)) return {};
         return base::invalid("node \"" + node.name + "\" would be of one kind more than the " +
                              kinds_of_nodes());
+    }
+
+    Status operator()(const model::NodeUsedByOthers& used) const {
+        const base::NodeId node = state_.cluster.find_node(used.node);
+        if (!node.is_valid()) return no_node(used.node);
+        return check_others(used.node, state_.cluster.nodes()[node.index()].gpus, used.use);
     }
 
     Status operator()(const model::ProjectSet& set) const {
@@ -327,6 +334,16 @@ class Check {
 
     static Status no_node(const std::string& name) {
         return fail(ErrorCode::NotFound, "node \"" + name + "\" does not exist");
+    }
+    static Status check_others(const std::string& node, int gpus, const model::OthersUse& use) {
+        std::set<int> named;
+        for (const int gpu : use.gpu_indices) {
+            if (gpu >= 0 && gpu < gpus && named.insert(gpu).second) continue;
+            return base::invalid("node \"" + node + "\": others.gpu_indices: wanted each of its " +
+                                 std::to_string(gpus) + " GPUs at most once, found " +
+                                 std::to_string(gpu));
+        }
+        return {};
     }
     static Status no_pool(const std::string& name) {
         return fail(ErrorCode::NotFound, "pool \"" + name + "\" does not exist");

@@ -62,6 +62,7 @@ class Describer {
                 BERTH_TRY_VOID(place_tasks({++id}, *job, stated));
             }
         }
+        BERTH_TRY_VOID(choose_gpus_of_others());
         id = 0;
         for (const JobDescription* job : jobs) BERTH_TRY_VOID(finish_job({++id}, *job));
         // Promises last: the GPUs may still be in use by jobs that are leaving.
@@ -88,9 +89,21 @@ class Describer {
             if (state_.cluster.find_node(node->name).is_valid()) {
                 return base::invalid("node \"" + node->name + "\" is described twice");
             }
-            BERTH_TRY_VOID(record({}, model::NodeSet{*node}));
+            model::Node known = *node;
+            known.others.gpus = static_cast<int>(std::ssize(known.others.gpu_indices));
+            BERTH_TRY_VOID(check_limits(node->others));
+            BERTH_TRY_VOID(record({}, model::NodeSet{std::move(known)}));
         }
         restore_places(state_, description_.places);
+        return {};
+    }
+
+    // Of those that our tasks leave: nobody said which they are.
+    Status choose_gpus_of_others() {
+        for (const model::Node& node : description_.nodes) {
+            if (node.others.gpus == std::ssize(node.others.gpu_indices)) continue;
+            BERTH_TRY_VOID(record({}, model::NodeUsedByOthers{node.name, node.others}));
+        }
         return {};
     }
 

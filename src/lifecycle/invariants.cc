@@ -8,6 +8,8 @@
 #include <sstream>
 #include <tuple>
 
+#include "cluster/regions.h"
+
 namespace berth::lifecycle {
 namespace {
 
@@ -41,11 +43,17 @@ class Audit {
     explicit Audit(const Cluster& cluster) : cluster_(cluster) {
         usage_.assign(cluster.pools().size(),
                       std::vector<cluster::Usage>(cluster.projects().size()));
+        hosts_.resize(cluster.nodes().size());
         for (const auto& [id, job] : cluster.jobs()) count(job);
+        for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+            count_others({static_cast<NodeId::Rep>(i)});
+        }
     }
 
     std::vector<std::string> run() {
         check_gpus();
+        check_hosts();
+        check_capacity();
         check_domains();
         check_usage();
         check_lines();
@@ -60,6 +68,35 @@ class Audit {
         for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
             model::GpuPart& sum = gpus_[{task.node, std::countr_zero(mask)}].*field;
             sum = sum + task.part();
+        }
+        const auto host = field == &GpuSum::used        ? &cluster::HostUse::used
+                          : field == &GpuSum::releasing ? &cluster::HostUse::releasing
+                                                        : &cluster::HostUse::held;
+        hosts_[task.node.index()].first.*host += task.cpu.value;
+        hosts_[task.node.index()].second.*host += task.memory.value;
+    }
+
+    void count_others(NodeId node) {
+        const cluster::Others& others = cluster_.others().on(node);
+        const auto task = [&](std::uint64_t gpus) {
+            return TaskPlacement{.node = node, .gpu_mask = gpus, .share = base::kWholeGpu};
+        };
+        add(task(others.taken), &GpuSum::used);
+        add(task(others.awaited), &GpuSum::held);
+        hosts_[node.index()].first.used += others.cpu;
+        hosts_[node.index()].second.used += others.memory;
+        const std::string where = "node " + cluster_.node_name(node) + ": ";
+        const bool is_settled = std::popcount(others.taken) == others.gpus;
+        if ((others.taken & others.awaited) != 0 || others.missing() < 0 ||
+            is_settled == cluster_.others().unsettled().contains(node)) {
+            report(where + "GPUs of others");
+        }
+        if (is_settled) return;
+        for (int gpu = 0; gpu < cluster_.nodes()[node.index()].gpus; ++gpu) {
+            const bool is_theirs = ((others.taken | others.awaited) >> gpu & 1) != 0;
+            const GpuSum& sum = gpus_[{node, gpu}];
+            const bool is_free = sum.used + sum.releasing + sum.held == model::GpuPart{};
+            if (is_free && !is_theirs) report(where + "others wait beside a free GPU");
         }
     }
 
@@ -83,6 +120,9 @@ class Audit {
     }
 
     void count(const Job& job) {
+        if (const cluster::Stay kept = job.kept(); kept.node.is_valid()) {
+            hosts_[kept.node.index()].second.used += kept.memory();
+        }
         MilliGpu allocated{0};
         int active = 0;
         for (const cluster::PlacedTask& task : job.placed) {
@@ -142,6 +182,35 @@ class Audit {
         }
     }
 
+    void check_hosts() {
+        const auto is_as_counted = [](const cluster::HostUse& one, const cluster::HostUse& sum) {
+            return one.used == sum.used && one.releasing == sum.releasing && one.held == sum.held;
+        };
+        for (std::size_t i = 0; i < hosts_.size(); ++i) {
+            const cluster::NodeState& node = cluster_.nodes()[i];
+            if (is_as_counted(node.cpu, hosts_[i].first) &&
+                is_as_counted(node.memory, hosts_[i].second)) {
+                continue;
+            }
+            report("node " + cluster_.node_name({static_cast<NodeId::Rep>(i)}) +
+                   ": sums of CPU and memory");
+        }
+    }
+
+    // Of ready nodes, what others leave.
+    void check_capacity() {
+        for (const auto& pool : cluster_.pools()) {
+            int gpus = 0;
+            for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {
+                const cluster::NodeState& node = cluster_.nodes()[i];
+                const int others = cluster_.others().on({static_cast<NodeId::Rep>(i)}).gpus;
+                const bool counts = node.is_ready && &cluster_.pool(node.pool) == &pool;
+                if (counts) gpus += std::max(node.gpus - others, 0);
+            }
+            if (pool.capacity != base::gpus(gpus)) report("pool " + pool.name + ": capacity");
+        }
+    }
+
     // What a domain counts is what its ready nodes have.
     void check_domains() {
         for (const auto& pool : cluster_.pools()) {
@@ -160,7 +229,7 @@ class Audit {
             const auto at = static_cast<std::size_t>(view);
             MilliGpu free{0};
             std::vector<std::int32_t> by_whole(domain.by_whole[at].size());
-            cluster_.visit_nodes(pool, {id, {}}, [&](NodeId node) {
+            cluster::visit_nodes(cluster_, pool, {id, {}}, [&](NodeId node) {
                 const cluster::NodeState& state = cluster_.nodes()[node.index()];
                 if (!state.is_ready) return;
                 const auto whole = static_cast<std::size_t>(std::popcount(state.whole[at]));
@@ -219,6 +288,7 @@ class Audit {
 
     const Cluster& cluster_;
     std::map<std::pair<NodeId, int>, GpuSum> gpus_;
+    std::vector<std::pair<cluster::HostUse, cluster::HostUse>> hosts_;  // CPU, memory; by node
     std::vector<std::vector<cluster::Usage>> usage_;
     std::vector<std::string> found_;
 };
@@ -291,7 +361,13 @@ std::string dump(const Cluster& cluster) {
         text << place.node << " in " << place.pool << ' ' << place.is_bound << '\n';
     }
     dump_history(cluster, text);
-    for (const auto& node : cluster.nodes()) {
+    for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
+        const cluster::NodeState& node = cluster.nodes()[i];
+        const cluster::Others& others = cluster.others().on({static_cast<NodeId::Rep>(i)});
+        if (others != cluster::Others{}) {
+            text << "others " << others.cpu << ' ' << others.memory << ' ' << others.gpus << ' '
+                 << others.taken << ' ' << others.awaited << ' ';
+        }
         text << node.whole[0] << ' ' << node.whole[1] << ' '
              << cluster.pool(node.pool).domains[node.domain].path << ' '
              << cluster.pool(node.pool).name << ' ' << node.is_ready << '\n';

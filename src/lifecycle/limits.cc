@@ -26,6 +26,9 @@ class Limits {
         if (cluster_.find_node(set.node.name).is_valid()) return {};
         return one_more("nodes", cluster_.nodes().size(), model::kNodesMax);
     }
+    Status operator()(const model::NodeUsedByOthers& used) const {
+        return model::check_limits(used.use);
+    }
     Status operator()(const model::ProjectSet& set) const {
         BERTH_TRY_VOID(model::check_limits(set.project));
         if (cluster_.find_project(set.project.name).is_valid()) return {};

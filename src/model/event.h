@@ -32,6 +32,11 @@ struct PoolRemoved {
 struct NodeSet {
     Node node;
 };             // added, or changed by name
+// Others use so much of the node from now on, in place of what they used before.
+struct NodeUsedByOthers {
+    std::string node;
+    OthersUse use;
+};
 // A node on which nothing runs stands in this pool from now on: its labels say so, or it takes the
 // place of a node that is not ready, which becomes a spare where it stood.
 struct NodeMoved {
@@ -176,7 +181,7 @@ using EventBody =
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
                  JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved, PolicySet,
-                 ProjectRemoved, LogBegun, JobEscaped>;
+                 ProjectRemoved, LogBegun, JobEscaped, NodeUsedByOthers>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

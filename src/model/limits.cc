@@ -277,12 +277,25 @@ Status check_limits(const Node& node) {
         BERTH_TRY_VOID(check_labels("labels", node.labels));
         BERTH_TRY_VOID(check_labels("topology", node.topology));
         BERTH_TRY_VOID(check_all("taints", node.taints));
+        BERTH_TRY_VOID(check_limits(node.others));
         for (const std::string& row : node.gpu_links.matrix) {
             BERTH_TRY_VOID(check_word("matrix", row, kMatrixRowBytesMax));
         }
         return {};
     };
     if (const Status status = rest(); !status) return base::invalid(where + status.error().message);
+    return {};
+}
+
+Status check_limits(const OthersUse& use) {
+    BERTH_TRY_VOID(within("others.cpu", use.cpu, MilliCpu{0}, kCpusMax));
+    BERTH_TRY_VOID(within("others.memory", use.memory, Bytes{0}, kMemoryMax));
+    BERTH_TRY_VOID(within("others.gpus", use.gpus, 0, kGpusPerNodeMax));
+    if (std::ssize(use.gpu_indices) > use.gpus) {
+        return base::invalid("others.gpu_indices: wanted at most " + std::to_string(use.gpus) +
+                             ", as many as others.gpus says, found " +
+                             std::to_string(use.gpu_indices.size()));
+    }
     return {};
 }
 

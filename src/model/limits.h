@@ -62,6 +62,7 @@ std::size_t control_length(std::string_view text);
 base::Status check_limits(const JobSpec& spec);  // an empty name is one that will be made up
 base::Status check_limits(const LaunchSpec& launch);
 base::Status check_limits(const Node& node);
+base::Status check_limits(const OthersUse& use);
 base::Status check_limits(const Pool& pool);
 base::Status check_limits(const Project& project);
 base::Status check_limits(const Levels& levels);

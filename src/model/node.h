@@ -35,6 +35,18 @@ inline constexpr const char* kNodeLevel = "node";
 inline constexpr std::size_t kLevelsMax = 8;
 inline Levels default_levels() { return {"zone", "block", "rack"}; }
 
+// What work that is no project's takes of a node: pods of other schedulers, DaemonSets, static
+// pods, processes of people.
+struct OthersUse {
+    MilliCpu cpu{0};
+    Bytes memory{0};  // of the host
+    int gpus = 0;     // whole ones; more than are free, perhaps, where two schedulers race
+    // Which of the node's GPUs, at most `gpus` of them; the rest is chosen of the free ones.
+    std::vector<int> gpu_indices = {};
+
+    bool operator==(const OthersUse&) const = default;
+};
+
 struct Node {
     std::string name;
     int gpus = 0;                      // at most kGpusPerNodeMax
@@ -53,6 +65,7 @@ struct Node {
     // GPUs are given whole, to jobs that ask for whole ones.
     std::string shares_lack;
     NodeHealth health = NodeHealth::Ready;
+    OthersUse others = {};
 
     bool operator==(const Node&) const = default;
 };

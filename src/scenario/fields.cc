@@ -173,33 +173,56 @@ Status read_gpus(const std::string& text, model::TaskRequest& request) {
 
 }  // namespace
 
+namespace {
+
+// others.gpus=2, or gpus=2 alone, as `prefix` says.
+void add_readers_of_others(Readers& readers, const std::string& prefix, model::OthersUse& use) {
+    readers[prefix + "cpu"] = into(use.cpu, parse_cpu);
+    readers[prefix + "memory"] = into(use.memory, base::parse_bytes);
+    readers[prefix + "gpus"] = into(use.gpus, parse_int);
+    readers[prefix + "on"] = into_numbers(use.gpu_indices);
+}
+
+}  // namespace
+
+Result<model::NodeUsedByOthers> read_others(const Command& command) {
+    model::NodeUsedByOthers used;
+    BERTH_TRY(name, only_name(command));
+    used.node = name;
+    Readers readers;
+    add_readers_of_others(readers, "", used.use);
+    BERTH_TRY_VOID(read_values(command, readers, nullptr));
+    return used;
+}
+
 Result<model::Node> read_node(const Command& command) {
     model::Node node;
     BERTH_TRY(name, only_name(command));
     node.name = name;
     using model::NodeHealth;
-    const Readers readers{
-        {"gpus", into(node.gpus, parse_int)},
-        {"model", into_text(node.gpu_model)},
-        {"gpu_memory", into(node.gpu_memory, base::parse_bytes)},
-        {"gpu_reserved", into(node.gpu_reserved, base::parse_bytes)},
-        {"gpu_context", into(node.gpu_context, base::parse_bytes)},
-        {"shares_lack", into_text(node.shares_lack)},
-        {"taints", into_list(node.taints, model::parse_taint)},
-        {"cpu", into_optional(node.cpu, parse_cpu)},
-        {"memory", into_optional(node.memory, base::parse_bytes)},
-        {"numa", into_numbers(node.gpu_links.numa)},
-        {"islands", into_numbers(node.gpu_links.islands)},
-        {"nics", into_numbers(node.gpu_links.nics)},
-        {"matrix",
-         [&node](const std::string& text) -> Status {
-             node.gpu_links.matrix = split(text, ';');
-             for (std::string& row : node.gpu_links.matrix) std::ranges::replace(row, ',', ' ');
-             return {};
-         }},
-        {"health", one_of<NodeHealth>(node.health, {{"ready", NodeHealth::Ready},
-                                                    {"drained", NodeHealth::Drained},
-                                                    {"down", NodeHealth::Down}})}};
+    Readers readers{{"gpus", into(node.gpus, parse_int)},
+                    {"model", into_text(node.gpu_model)},
+                    {"gpu_memory", into(node.gpu_memory, base::parse_bytes)},
+                    {"gpu_reserved", into(node.gpu_reserved, base::parse_bytes)},
+                    {"gpu_context", into(node.gpu_context, base::parse_bytes)},
+                    {"shares_lack", into_text(node.shares_lack)},
+                    {"taints", into_list(node.taints, model::parse_taint)},
+                    {"cpu", into_optional(node.cpu, parse_cpu)},
+                    {"memory", into_optional(node.memory, base::parse_bytes)},
+                    {"numa", into_numbers(node.gpu_links.numa)},
+                    {"islands", into_numbers(node.gpu_links.islands)},
+                    {"nics", into_numbers(node.gpu_links.nics)},
+                    {"matrix",
+                     [&node](const std::string& text) -> Status {
+                         node.gpu_links.matrix = split(text, ';');
+                         for (std::string& row : node.gpu_links.matrix)
+                             std::ranges::replace(row, ',', ' ');
+                         return {};
+                     }},
+                    {"health", one_of<NodeHealth>(node.health, {{"ready", NodeHealth::Ready},
+                                                                {"drained", NodeHealth::Drained},
+                                                                {"down", NodeHealth::Down}})}};
+    add_readers_of_others(readers, "others.", node.others);
     BERTH_TRY_VOID(read_values(command, readers, &node.labels, &node.topology));
     return node;
 }

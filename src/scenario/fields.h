@@ -3,6 +3,7 @@
 // The key=value pairs of a command as model data. Every key must be used by its verb.
 #pragma once
 
+#include "model/event.h"
 #include "model/gpu_profile.h"
 #include "model/job.h"
 #include "model/node.h"
@@ -13,6 +14,7 @@
 namespace berth::scenario {
 
 base::Result<model::Node> read_node(const Command& command);
+base::Result<model::NodeUsedByOthers> read_others(const Command& command);
 base::Result<model::Pool> read_pool(const Command& command);
 // `before` gives what the command does not say.
 base::Result<model::Project> read_project(const Command& command, model::Project before);

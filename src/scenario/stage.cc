@@ -220,6 +220,11 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
         BERTH_TRY_VOID(happen(model::NodeSet{node}));
         return Lines{};
     }
+    if (verb == "others") {
+        BERTH_TRY(used, read_others(command));
+        BERTH_TRY_VOID(happen(std::move(used)));
+        return Lines{};
+    }
     if (verb == "account") return account(command);
     BERTH_TRY(job, job_named(name));
     if (verb == "when") return when(job);

@@ -14,12 +14,13 @@ using model::TaskPlacement;
 struct HostRoom {
     const cluster::HostUse& host;
     std::int64_t each = 0;
+    std::int64_t others = 0;
     std::int64_t taken = 0;
 
-    // Whether one more task would fit if nobody else were there.
+    // Whether one more task would fit if no other job were there.
     bool take() {
         taken += each;
-        return host.capacity == cluster::kUnaccounted || taken <= host.capacity;
+        return host.capacity == cluster::kUnaccounted || taken <= host.capacity - others;
     }
     bool is_free() const { return taken <= host.free(View::Coming); }
 };
@@ -114,8 +115,9 @@ void Berths::add(std::vector<Berth>& found, ShapeId shape, NodeId node,
     if (here.next_end) next_end_ = std::min(next_end_.value_or(*here.next_end), *here.next_end);
     const int each = view_->cluster.shape(shape).request.gpus;
     const cluster::NodeState& state = view_->cluster.nodes()[node.index()];
-    HostRoom cpu{state.cpu, view_->cluster.cpu_on(shape, node)};
-    HostRoom memory{state.memory, view_->cluster.memory_on(shape, node)};
+    const cluster::Others& others = view_->cluster.others().on(node);
+    HostRoom cpu{state.cpu, view_->cluster.cpu_on(shape, node), others.cpu};
+    HostRoom memory{state.memory, view_->cluster.memory_on(shape, node), others.memory};
     const Berth empty{.declared = view_->now, .expected = view_->now, .node = node};
     Berth berth = empty;
     int taken = 0;

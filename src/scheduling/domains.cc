@@ -42,7 +42,7 @@ class Order {
     bool is_near_running(const Region& region) const {
         const auto& placed = step_.job.placed;
         return step_.job.active == 0 || std::ranges::any_of(placed, [&](const auto& task) {
-                   return view_.cluster.is_in(region, task.place.node);
+                   return cluster::is_in(view_.cluster, region, task.place.node);
                });
     }
 
@@ -66,7 +66,8 @@ class Order {
     bool visit_nodes(const Visit& visit) const {
         const auto try_node = [&](NodeId node) {
             const Region region{kWholePool, node};
-            const bool is_allowed = !view_.cluster.region_of(node, shape_.required).is_nowhere();
+            const bool is_allowed =
+                !cluster::region_of(view_.cluster, node, shape_.required).is_nowhere();
             return is_allowed && fits(region) && is_near_running(region) && visit(region);
         };
         if (within_.node.is_valid()) return try_node(within_.node);
@@ -113,7 +114,7 @@ class Order {
 
 // Where a job that requires a level must stay, if that is narrower than the region.
 Region narrowed(const PoolView& view, const cluster::Job& job, const Region& region) {
-    const Region home = view.cluster.home(job);
+    const Region home = cluster::home(view.cluster, job);
     return home.is_whole_pool() ? region : home;
 }
 
@@ -158,7 +159,7 @@ void visit_regions(const PoolView& view, const Step& step, const Region& within,
 
 std::vector<Region> required_regions(const PoolView& view, const cluster::Job& job) {
     const int level = view.cluster.shape(job.shape).required;
-    const Region home = view.cluster.home(job);
+    const Region home = cluster::home(view.cluster, job);
     if (home.is_nowhere()) return {};
     if (!home.is_whole_pool()) return {home};
     const DomainTree& tree = view.cluster.pool(view.pool).domains;

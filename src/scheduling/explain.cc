@@ -8,11 +8,13 @@
 #include "scheduling/group_places.h"
 #include "scheduling/kind_refusal.h"
 #include "scheduling/most_together.h"
+#include "scheduling/others_in_the_way.h"
 #include "scheduling/place.h"
 #include "scheduling/preemption_delay.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
 #include "scheduling/slots.h"
+#include "scheduling/standing_verdict.h"
 #include "scheduling/waste_budget.h"
 
 namespace berth::scheduling {
@@ -25,12 +27,6 @@ using model::Reason;
 using model::Rule;
 using model::TaskPlacement;
 using model::Verdict;
-
-constexpr std::size_t kBlockersMax = 8;
-
-std::string project_name(const Cluster& cluster, ProjectId project) {
-    return cluster.projects()[project.index()].project.name;
-}
 
 // Carries the plan out on the cluster, inside the caller's Trial.
 void enact(Cluster& cluster, const Plan& plan) {
@@ -85,7 +81,7 @@ class Explainer {
         verdict_.asks = pool.exchange.empty() ? counted_ : request.share * request.gpus * job.ask();
         verdict_.idle = pool.free_total[static_cast<std::size_t>(View::Idle)];
         verdict_.capacity = pool.capacity;
-        verdict_.scope = project_name(view.cluster, job.project);
+        verdict_.scope = view.cluster.projects()[job.project.index()].project.name;
         verdict_.position = position_in_line(view_.claim(job_.project).lanes, job_);
     }
 
@@ -140,13 +136,26 @@ class Explainer {
             slots_without_host += when_empty(node, Host::Ignored);
         }
         verdict_.tasks_fit = std::min(slots, job_.tasks_min);
-        if (slots >= job_.tasks_min) return never_fits_together(allowed);
+        if (slots >= job_.tasks_min) {
+            return never_fits_together(allowed) ||
+                   waits_for_others(allowed, job_.tasks_min, Moment::WhenEmpty);
+        }
         with(Reason::NeverFits, slots_without_host >= job_.tasks_min ? "host resources" : "gpus");
         return true;
     }
 
     int when_empty(NodeId node, Host host) const {
         return slots_when_empty(view_, job_.shape, node, job_.tasks_min, host);
+    }
+
+    // Whether it waits for nothing but what others use of these nodes.
+    bool waits_for_others(std::span<const NodeId> nodes, int tasks, Moment moment) {
+        const auto in_the_way = others_in_the_way(view_, job_.shape, tasks, nodes, moment);
+        if (!in_the_way) return false;
+        with(in_the_way->gpus > 0 ? Reason::PoolFull : Reason::HostResources, "others");
+        verdict_.scope = view_.cluster.node_name(in_the_way->node);
+        verdict_.used = base::gpus(in_the_way->gpus);
+        return true;
     }
 
     // The same in one domain of the level it requires, and in one for each group.
@@ -256,7 +265,7 @@ class Explainer {
         with(reason, view_.cluster.shape(job_.shape).topology.required);
         verdict_.tasks_fit = most.tasks;
         const bool is_named = !most.region.is_nowhere();
-        verdict_.scope = is_named ? view_.cluster.name_of(most.region, view_.pool) : "";
+        verdict_.scope = is_named ? cluster::name_of(view_.cluster, most.region, view_.pool) : "";
     }
 
     void with_group(Reason reason, const GroupShortage& shortage) {
@@ -269,7 +278,7 @@ class Explainer {
 
     Verdict denied(const Denial& denial) {
         verdict_.asks = counted_;
-        verdict_.scope = project_name(view_.cluster, denial.at);
+        verdict_.scope = view_.cluster.projects()[denial.at.index()].project.name;
         verdict_.used = denial.used, verdict_.bound = denial.bound;
         if (denial.gate == Gate::SetAside) {
             verdict_.idle = view_.cluster.pool(view_.pool).free_total[0];
@@ -355,6 +364,7 @@ class Explainer {
 
     Verdict enough_but_apart() {
         const bool lacks_host = fits_without_host();
+        if (waits_for_others(all_nodes(), job_.ask(), Moment::Now)) return verdict_;
         add_all_holders();
         if (const NodeId node = job_.stay.node; node.is_valid()) {
             return with(Reason::Fragmented, view_.cluster.node_name(node));
@@ -401,6 +411,10 @@ class Explainer {
         if (const auto obstacle = keeps_from_pausing(); !obstacle.empty()) {
             return with(Reason::PoolFull, obstacle);
         }
+        if (waits_for_others(all_nodes(), job_.ask(), Moment::Now)) {
+            verdict_.blockers.clear();
+            return verdict_;
+        }
         if (others_hold && allocated + counted_ > fair) {
             verdict_.asks = counted_;
             return with(Reason::QuotaFair, "fair share");
@@ -443,7 +457,7 @@ class Explainer {
             if (!is_below) continue;
             std::int64_t held = 0;
             for (const auto& task : job.placed) {
-                if (!view_.cluster.is_in(where, task.place.node)) continue;
+                if (!cluster::is_in(view_.cluster, where, task.place.node)) continue;
                 held += task.place.gpus().value;
             }
             if (held > 0 || where.is_whole_pool()) holders.emplace_back(-held, id);
@@ -458,76 +472,6 @@ class Explainer {
     Verdict verdict_;
     MilliGpu counted_{0};  // what it asks, as GPUs count in quotas and shares
 };
-
-bool overlaps(const TaskPlacement& task, const std::vector<TaskPlacement>& promised) {
-    return std::ranges::any_of(promised, [&](const TaskPlacement& other) {
-        return other.node == task.node && (other.gpu_mask & task.gpu_mask) != 0;
-    });
-}
-
-// Jobs that leave for this one, or leave what is promised to it.
-std::vector<JobId> leaving_for(const Cluster& cluster, const Plan& plan, JobId beneficiary,
-                               const std::vector<TaskPlacement>& promised) {
-    std::vector<JobId> leaving;
-    const auto add = [&](JobId job) {
-        if (std::ranges::find(leaving, job) == leaving.end()) leaving.push_back(job);
-    };
-    for (const model::Pause& pause : plan.pauses) {
-        if (pause.beneficiary == beneficiary) add(pause.job);
-        for (const auto& task : cluster.job(pause.job).placed) {
-            const bool is_asked =
-                std::ranges::find(pause.tasks, task.place.task) != pause.tasks.end();
-            if (is_asked && overlaps(task.place, promised)) add(pause.job);
-        }
-    }
-    for (const model::Move& move : plan.moves) {
-        const auto& placed = cluster.job(move.job).placed;
-        const bool is_in_the_way = std::ranges::any_of(
-            placed, [&](const auto& task) { return overlaps(task.place, promised); });
-        if (move.beneficiary == beneficiary || is_in_the_way) add(move.job);
-    }
-    for (const auto& [id, job] : cluster.jobs()) {
-        if (!job.is_releasing()) continue;
-        for (const auto& task : job.placed) {
-            if (task.is_releasing && overlaps(task.place, promised)) add(id);
-        }
-    }
-    return leaving;
-}
-
-// Verdicts that follow from the job's own state or its place in the plan.
-std::optional<Verdict> from_state(const Cluster& cluster, const Plan& plan, const Job& job) {
-    Verdict verdict;
-    verdict.job = job.id;
-    verdict.tasks_asked = job.ask();
-    verdict.scope = project_name(cluster, job.project);
-    const base::PoolId pool = job.pool.is_valid() ? job.pool : cluster.pools_of(job).front();
-    verdict.asks = cluster.demand(job.shape, pool) * job.ask();
-    verdict.capacity = cluster.pool(pool).capacity;
-    verdict.idle = cluster.pool(pool).free_total[0];
-    const auto with = [&](Reason reason) {
-        verdict.reason = reason;
-        return verdict;
-    };
-    if (std::ranges::find(plan.starts, job.id, &model::Start::job) != plan.starts.end())
-        return with(Reason::Starting);
-    const auto reserved = std::ranges::find(plan.reservations, job.id, &model::Reservation::job);
-    const bool keeps_hold =
-        job.hold && std::ranges::find(plan.dropped, job.id) == plan.dropped.end();
-    if (reserved != plan.reservations.end() || keeps_hold) {
-        verdict.blockers =
-            leaving_for(cluster, plan, job.id, keeps_hold ? job.hold->tasks : reserved->tasks);
-        if (verdict.blockers.size() > kBlockersMax) verdict.blockers.resize(kBlockersMax);
-        return with(Reason::WaitingForPause);
-    }
-    if (job.is_waiting() && cluster.membership().strays.contains(job.stay.node)) {
-        verdict.scope = cluster.node_name(job.stay.node), verdict.detail = "kept there";
-        return with(Reason::Unhealthy);
-    }
-    const Reason held = job.last_start == TimePoint{} ? Reason::Held : Reason::Paused;
-    if (!job.may_run) return with(job.is_parked ? Reason::Parked : held);
-    return {};
-}
 
 }  // namespace
 
@@ -546,7 +490,7 @@ std::vector<Verdict> explain(Cluster& cluster, const model::Policy& policy, cons
                                 place(view, job, job.ask(), View::Idle).has_value());
     }
     std::vector<std::optional<Verdict>> own;
-    for (const JobId id : jobs) own.push_back(from_state(cluster, plan, cluster.job(id)));
+    for (const JobId id : jobs) own.push_back(standing_verdict(cluster, plan, cluster.job(id)));
     for (const model::Pause& pause : plan.pauses) {
         if (!pause.is_wasteful) continue;
         before[cluster.job(pause.job).pool.index()].wasted_gpu_ms += pause.cost.unsaved_gpu_ms;

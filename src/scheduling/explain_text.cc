@@ -86,6 +86,15 @@ std::string parts_text(const Verdict& verdict) {
            " left, " + lacks;
 }
 
+// "; 4 GPUs of node n1 are used by others"
+std::string others_text(const Verdict& verdict) {
+    const bool is_host = verdict.reason == Reason::HostResources;
+    const std::string what = is_host ? "CPU or memory" : base::format_gpus(verdict.used);
+    const bool is_one = is_host || verdict.used == base::kWholeGpu;
+    return "; " + what + " of node " + verdict.scope + (is_one ? " is" : " are") +
+           " used by others";
+}
+
 bool tells_parts(const Verdict& verdict) { return verdict.memory_asked > model::Bytes{0}; }
 
 std::string kind_text(const Verdict& verdict) {
@@ -123,6 +132,7 @@ std::string explain_text(const Verdict& verdict) {
             return "would fit, but jobs ahead of it take the room; number " +
                    std::to_string(verdict.position) + " in " + verdict.scope;
         case Reason::PoolFull:
+            if (verdict.detail == "others") return idle_text(verdict) + others_text(verdict);
             return (tells_parts(verdict) ? parts_text(verdict) : idle_text(verdict)) +
                    ", and nobody may be paused for it" + full_text(verdict);
         case Reason::Fragmented:
@@ -139,6 +149,7 @@ std::string explain_text(const Verdict& verdict) {
                    "in one " + verdict.detail + ": " + best_domain(verdict, "fit in ");
         case Reason::ModelMismatch: return kind_text(verdict);
         case Reason::HostResources:
+            if (verdict.detail == "others") return idle_text(verdict) + others_text(verdict);
             return idle_text(verdict) + ", but CPU or memory beside them is taken";
         case Reason::Gang:
             return idle_text(verdict) + ", but only " + std::to_string(verdict.tasks_fit) + " of " +

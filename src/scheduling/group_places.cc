@@ -32,7 +32,7 @@ GroupRoom::GroupRoom(const PoolView& view, const cluster::Job& job, const Region
     std::ranges::sort(levels_);
     levels_.erase(std::ranges::unique(levels_).begin(), levels_.end());
     by_level_.resize(levels_.size());
-    view.cluster.visit_nodes(view.pool, within, [&](NodeId node) {
+    cluster::visit_nodes(view.cluster, view.pool, within, [&](NodeId node) {
         if (const int tasks = tasks_on(node); tasks > 0) add(node, tasks);
     });
 }
@@ -42,7 +42,7 @@ void GroupRoom::add(NodeId node, int tasks) {
     std::size_t at = 0;
     spots_[at].left += tasks;
     for (std::size_t level = 0; level < levels_.size(); ++level) {
-        const Region region = view_.cluster.region_of(node, levels_[level]);
+        const Region region = cluster::region_of(view_.cluster, node, levels_[level]);
         if (region.is_nowhere()) continue;
         at = spot_at(region, level, at);
         spots_[at].left += tasks;

@@ -12,7 +12,8 @@ Together most_together(const PoolView& view, const cluster::Job& job,
     Together most{cluster::Region{DomainId{}, {}}, 0};
     for (const Region& region : required_regions(view, job)) {
         std::int64_t tasks = 0;
-        view.cluster.visit_nodes(view.pool, region, [&](NodeId node) { tasks += tasks_on(node); });
+        cluster::visit_nodes(view.cluster, view.pool, region,
+                             [&](NodeId node) { tasks += tasks_on(node); });
         tasks = std::min<std::int64_t>(tasks, job.tasks_min);
         const bool is_first = most.region.is_nowhere();
         if (is_first || tasks > most.tasks) most = {region, static_cast<int>(tasks)};

@@ -387,9 +387,15 @@ class Search {
             return host.capacity == cluster::kUnaccounted ||
                    wanted <= host.free(View::Coming) + extra;
         };
-        const auto gpus = std::ranges::count_if(std::span(room).first(state.gpus),
-                                                [&](const auto& gpu) { return part.fits_in(gpu); });
-        return gpus >= cluster.shape(job_.shape).request.gpus &&
+        const auto here = std::span(room).first(state.gpus);
+        int owed = cluster.others().on(node).missing();  // whole GPUs, theirs first
+        const auto fits = [&](const model::GpuPart& gpu) {
+            const bool is_owed = owed > 0 && gpu.compute == base::kWholeGpu;
+            owed -= is_owed ? 1 : 0;
+            return !is_owed && part.fits_in(gpu);
+        };
+        const int asked = cluster.shape(job_.shape).request.gpus;
+        return std::ranges::count_if(here, fits) >= asked && (owed == 0 || asked == 0) &&
                is_enough(state.cpu, cpu, cluster.cpu_on(job_.shape, node)) &&
                is_enough(state.memory, memory, cluster.memory_on(job_.shape, node));
     }

@@ -90,6 +90,7 @@ class Placer {
 
     bool host_fits(NodeId node, View capacity) const {
         const NodeState& state = cluster_.nodes()[node.index()];
+        if (request_.gpus > 0 && cluster_.others().is_overfull(node)) return false;
         // What its processes take there already is not asked for twice.
         const std::int64_t more =
             cluster_.memory_on(shape_, node) - (node == stay.node ? stay.memory() : 0);
@@ -169,7 +170,7 @@ class Placer {
         NodeHeap& heap = heaps_[view_index(capacity)];
         if (!heap.is_open) {
             heap.is_open = true;
-            cluster_.visit_nodes(view_.pool, region_, [&](NodeId node) {
+            cluster::visit_nodes(cluster_, view_.pool, region_, [&](NodeId node) {
                 if (has_room(node, capacity)) heap.push(node, whole_on(node, capacity));
             });
         }
@@ -212,7 +213,7 @@ class Placer {
             const GpuPart room = cluster_.room(capacity, gpu->node, gpu->gpu);
             if (!cluster_.part_on(shape_, gpu->node).fits_in(room)) continue;
             if (!cluster_.allows(shape_, state.kind) || !host_fits(gpu->node, capacity)) continue;
-            if (!cluster_.is_in(region_, gpu->node)) continue;
+            if (!cluster::is_in(cluster_, region_, gpu->node)) continue;
             return cluster_.task_on(shape_, gpu->node, std::uint64_t{1} << gpu->gpu);
         }
         return {};
@@ -222,7 +223,8 @@ class Placer {
     TaskPlacement next_scanning(View capacity) const {
         for (std::size_t node = 0; node < cluster_.nodes().size(); ++node) {
             const NodeId id{static_cast<NodeId::Rep>(node)};
-            if (cluster_.nodes()[node].pool != view_.pool || !cluster_.is_in(region_, id)) continue;
+            if (cluster_.nodes()[node].pool != view_.pool || !cluster::is_in(cluster_, region_, id))
+                continue;
             const TaskPlacement found = on_node(id, capacity);
             if (found.node.is_valid()) return found;
         }
@@ -235,7 +237,7 @@ class Placer {
                 const NodeId id{static_cast<NodeId::Rep>(node)};
                 const NodeState& state = cluster_.nodes()[node];
                 if (state.pool != view_.pool || (state.gpus > 0) != with_gpus) continue;
-                if (!cluster_.is_in(region_, id)) continue;
+                if (!cluster::is_in(cluster_, region_, id)) continue;
                 const TaskPlacement found = on_node(id, capacity);
                 if (found.node.is_valid()) return found;
             }
@@ -327,7 +329,7 @@ std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
         return stands && std::ssize(placed) == tasks;
     };
     if (const NodeId node = job.stay.node; node.is_valid()) {
-        if (view.cluster.is_in(within, node)) is_placed(home_of(job));
+        if (cluster::is_in(view.cluster, within, node)) is_placed(home_of(job));
     } else if (has_topology(view, job)) {
         visit_regions(view, {job, tasks, capacity}, within, is_placed);
     } else {

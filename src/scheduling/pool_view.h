@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "cluster/cluster.h"
+#include "cluster/regions.h"
 #include "model/policy.h"
 #include "scheduling/fair_share.h"
 
@@ -50,7 +51,7 @@ struct PoolView {
     bool strays(NodeId node) const { return cluster.membership().strays.contains(node); }
     // The domains of one that is to join the pool are not known before it has.
     bool is_in(const cluster::Region& region, NodeId node) const {
-        return strays(node) ? region.is_whole_pool() : cluster.is_in(region, node);
+        return strays(node) ? region.is_whole_pool() : cluster::is_in(cluster, region, node);
     }
     ProjectId parent(ProjectId project) const { return cluster.projects()[project.index()].parent; }
 };

@@ -68,6 +68,9 @@ bool is_due(const Cluster& cluster, const Job& job) {
         asked.push_back({kept.node, kHost, {}, 0, -kept.memory()});
     }
     for (const TaskPlacement& task : job.hold->tasks) {
+        // Some of its GPUs are others' although nobody knows which.
+        const bool lacks_gpus = cluster.others().on(task.node).missing() > 0;
+        if (task.gpu_mask != 0 && lacks_gpus) return false;
         asked.push_back({task.node, kHost, {}, task.cpu.value, task.memory.value});
         for (std::uint64_t mask = task.gpu_mask; mask != 0; mask &= mask - 1) {
             asked.push_back({task.node, std::countr_zero(mask), task.part(), 0, 0});

@@ -31,6 +31,9 @@ class SlotSearch {
         const model::GpuPart part = view.cluster.part_on(shape, node);
         need_compute_ = static_cast<std::int32_t>(part.compute.value);
         need_gpu_memory_ = part.memory.value;
+        // Whole GPUs that are left are others' first, as many as they lack.
+        if (need_gpus_ > 0) owed_ = view.cluster.others().on(node).missing();
+        need_gpus_ += owed_;
         need_cpu_ = view.cluster.cpu_on(shape, node);
         need_memory_ = view.cluster.memory_on(shape, node);
         is_allowed_ =
@@ -151,10 +154,19 @@ class SlotSearch {
         }
         const auto enough = [&](bool counts, std::int64_t have, std::int64_t extra,
                                 std::int64_t need) { return !counts || have + extra >= need; };
-        return gpus >= need_gpus_ &&
+        return gpus >= need_gpus_ && has_owed(room, more) &&
                enough(counts_cpu_, room.cpu, more != nullptr ? more->cpu : 0, need_cpu_) &&
                enough(counts_memory_, room.memory, more != nullptr ? more->memory : 0,
                       need_memory_);
+    }
+
+    bool has_owed(const Room& room, const Room* more) const {
+        int whole = 0;
+        for (std::size_t gpu = 0; gpu < gpus_ && owed_ > 0; ++gpu) {
+            const std::int32_t compute = more != nullptr ? more->gpu[gpu] : 0;
+            whole += room.gpu[gpu] + compute >= base::kWholeGpu.value ? 1 : 0;
+        }
+        return whole >= owed_;
     }
 
     bool is_taken(std::size_t piece) const {
@@ -235,6 +247,7 @@ class SlotSearch {
     bool counts_cpu_ = false;
     bool counts_memory_ = false;
     int need_gpus_ = 0;
+    int owed_ = 0;  // of them, to others
     std::int32_t need_compute_ = 0;  // of each GPU
     std::int64_t need_gpu_memory_ = 0;
     std::int64_t need_cpu_ = 0;

@@ -112,8 +112,8 @@ void SlotMarket::open(const Hunt& hunt) {
     heap_.clear();
     sources_.clear();
     if (const Region& within = hunt.beneficiary.within; !within.is_whole_pool()) {
-        hunt.view.cluster.visit_nodes(hunt.view.pool, within,
-                                      [&](NodeId node) { offer(hunt, node); });
+        cluster::visit_nodes(hunt.view.cluster, hunt.view.pool, within,
+                             [&](NodeId node) { offer(hunt, node); });
         return;
     }
     if (hunt.nodes) {
@@ -260,7 +260,7 @@ bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, co
     const auto repeated = std::ranges::unique(touched);
     touched.erase(repeated.begin(), repeated.end());
     for (const NodeId changed : touched) {
-        if (!cluster.is_in(hunt.beneficiary.within, changed)) continue;
+        if (!cluster::is_in(cluster, hunt.beneficiary.within, changed)) continue;
         // What was freed there may be room enough for another slot.
         push({0, 0, changed, ++versions_[changed.index()]});
         to_offer_.push_back(changed);

@@ -5,15 +5,6 @@
 #include <bit>
 
 namespace berth::scheduling {
-namespace {
-
-int within(int slots, std::int64_t room, std::int64_t each) {
-    if (each == 0) return slots;
-    return static_cast<int>(std::clamp<std::int64_t>(room / each, 0, slots));
-}
-
-}  // namespace
-
 int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks) {
     if (gpus == 0) return tasks;
     for (; tasks > 0; --tasks) {
@@ -28,13 +19,14 @@ int slots_now(const PoolView& view, ShapeId shape, NodeId node, View capacity, i
     const cluster::Cluster& cluster = view.cluster;
     const cluster::NodeState& state = cluster.nodes()[node.index()];
     if (!state.is_ready || state.pool != view.pool || !cluster.allows(shape, state.kind)) return 0;
-    int slots = within(tasks, state.cpu.free(capacity), cluster.cpu_on(shape, node));
-    slots = within(slots, state.memory.free(capacity), cluster.memory_on(shape, node));
+    int slots = slots_within(tasks, state.cpu.free(capacity), cluster.cpu_on(shape, node));
+    slots = slots_within(slots, state.memory.free(capacity), cluster.memory_on(shape, node));
     const model::TaskRequest& request = cluster.shape(shape).request;
     if (request.is_whole()) {
         const int whole = std::popcount(state.whole[static_cast<std::size_t>(capacity)]);
-        return within(slots, whole, request.gpus);
+        return slots_within(slots, whole, request.gpus);
     }
+    if (request.gpus > 0 && cluster.others().is_overfull(node)) return 0;
     const auto parts =
         parts_on(view, shape, node, [&](int gpu) { return cluster.room(capacity, node, gpu); });
     return most_tasks(parts, request.gpus, slots);
@@ -47,7 +39,7 @@ int slots_when_empty(const PoolView& view, ShapeId shape, NodeId node, int tasks
     const int slots = most_tasks(parts, cluster.shape(shape).request.gpus, tasks);
     const auto by_host = [&](const cluster::HostUse& use, std::int64_t each) {
         const bool counts = host == Host::Counted && use.capacity != cluster::kUnaccounted;
-        return counts ? within(slots, use.capacity, each) : slots;
+        return counts ? slots_within(slots, use.capacity, each) : slots;
     };
     return std::min(by_host(state.cpu, cluster.cpu_on(shape, node)),
                     by_host(state.memory, cluster.memory_on(shape, node)));

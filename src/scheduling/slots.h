@@ -35,6 +35,13 @@ std::vector<std::int64_t> parts_on(const PoolView& view, ShapeId shape, NodeId n
 // parts[i] of them: t tasks do when the sum of min(t, parts[i]) is at least t x gpus.
 int most_tasks(const std::vector<std::int64_t>& parts, int gpus, int tasks);
 
+// At most so many tasks that take `each` of the room. On a node with more bound than it has there
+// is none for a task that asks for nothing either.
+inline int slots_within(int slots, std::int64_t room, std::int64_t each) {
+    if (each == 0) return room < 0 ? 0 : slots;
+    return static_cast<int>(std::clamp<std::int64_t>(room / each, 0, slots));
+}
+
 // As things stand, at most `tasks`; 0 on a node that is not ready, not in the pool or not allowed.
 int slots_now(const PoolView& view, ShapeId shape, NodeId node, View capacity, int tasks);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tests of the scheduler on a real server begin with: Berth installed, nodes, kubelets, and the
-program running as its own ServiceAccount with the role that is shipped."""
+"""What tests of the scheduler on a real server begin with: Berth installed, nodes, kubelets, and
+the program running as its own ServiceAccount with the role that is shipped."""
 import json
 import subprocess
 import time

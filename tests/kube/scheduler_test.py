@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""berth kube scheduler on a real server: who is placed, who waits and is told why, who is paused for
-whom, and what a scheduler that takes over knows."""
+"""berth kube scheduler on a real server: who is placed, who waits and is told why, who is paused
+for whom, and what a scheduler that takes over knows."""
 import signal
 import sys
 import time

@@ -46,6 +46,27 @@ void leave(Room& room, const model::TaskPlacement& task, std::int64_t sign) {
     node.memory += task.memory.value * sign;
 }
 
+// What is free of its GPUs beside what is owed to others, which are whole ones. As long as they
+// have not got them, the node is full or just not counted twice.
+enum class WhileOwed { Full, Counted };
+std::vector<Part> beside_others(const Room::Node& node, WhileOwed while_owed) {
+    std::vector<Part> gpus = node.gpus;
+    int owed = node.owed;
+    for (Part& gpu : gpus) {
+        if (owed == 0) break;
+        if (gpu.compute < 1000) continue;
+        gpu = {};
+        --owed;
+    }
+    if (owed > 0 && while_owed == WhileOwed::Full) gpus.assign(gpus.size(), {});
+    return gpus;
+}
+
+int gpus_left_by_others(const cluster::Cluster& cluster, base::NodeId node) {
+    const model::Node description = cluster.description(node);
+    return std::max(description.gpus - description.others.gpus, 0);
+}
+
 }  // namespace
 
 Judge::Judge(const cluster::Cluster& cluster, const model::Policy& policy, model::TimePoint now,
@@ -148,11 +169,12 @@ std::int64_t Judge::room_of_pool(const Room& room) const {
     for (std::size_t i = 0; i < room.nodes.size(); ++i) {
         const base::NodeId id{static_cast<base::NodeId::Rep>(i)};
         const auto& node = cluster_.nodes()[i];
-        for (const Part& gpu : room.nodes[i].gpus) {
+        for (const Part& gpu : beside_others(room.nodes[i], WhileOwed::Counted)) {
             there += is_exchanged ? 0 : greatest_share(gpu, given_[i]);
         }
         const bool is_there = node.pool == pool_ && node.is_ready;
-        if (is_exchanged && is_there) there += node.gpus * exchange_weight(cluster_, id);
+        if (is_exchanged && is_there)
+            there += gpus_left_by_others(cluster_, id) * exchange_weight(cluster_, id);
     }
     return there;
 }
@@ -176,9 +198,14 @@ Room Judge::room(cluster::View view) const {
                                                          : use.capacity;
         };
         const Part whole = is_there ? Part{1000, given_[i]} : Part{};
+        const auto others = cluster_.description({static_cast<base::NodeId::Rep>(i)}).others;
         room.nodes.push_back(
-            {std::vector<Part>(node.gpus, whole), host(node.cpu), host(node.memory)});
-        leaving.nodes.push_back({std::vector<Part>(node.gpus), 0, 0});
+            {std::vector<Part>(node.gpus, whole), others.gpus - int(others.gpu_indices.size()),
+             host(node.cpu) - others.cpu.value, host(node.memory) - others.memory.value});
+        for (const int gpu : others.gpu_indices) {
+            room.nodes.back().gpus[static_cast<std::size_t>(gpu)] = {};
+        }
+        leaving.nodes.push_back({std::vector<Part>(node.gpus), 0, 0, 0});
         promised.nodes.push_back(leaving.nodes.back());
     }
     room.allocated.resize(cluster_.projects().size());
@@ -282,10 +309,11 @@ std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::N
     const auto part = rule_part(request, cluster_.description(id));
     const std::int64_t cpu = cluster_.cpu_on(want.job->shape, id);
     const std::int64_t memory = cluster_.memory_on(want.job->shape, id);
+    const std::vector<Part> gpus = beside_others(node, WhileOwed::Full);
     std::int64_t count = 0;
     for (std::int64_t k = 1; k <= want.tasks; ++k) {
         std::int64_t parts = 0;
-        for (const Part& free : node.gpus) parts += std::min(how_many(free, *part), k);
+        for (const Part& free : gpus) parts += std::min(how_many(free, *part), k);
         const std::int64_t host_memory = node.memory + want.job->kept().memory();
         if (parts < k * each || cpu * k > node.cpu || memory * k > host_memory) break;
         count = k;

@@ -70,6 +70,7 @@ struct Price {
 struct Room {
     struct Node {
         std::vector<Part> gpus;  // what is free of each
+        int owed = 0;  // GPUs that others use and found not free: theirs as soon as some are
         std::int64_t cpu = 0;
         std::int64_t memory = 0;
     };

@@ -256,8 +256,11 @@ class Audit {
         expect("jobs before", told.jobs_before, before);
         expect("GPUs before", told.gpus_before.value, held);
         std::int64_t capacity = 0;
-        for (const auto& node : state_.cluster.nodes()) {
-            if (node.pool == pool && node.is_ready) capacity += 1000 * node.gpus;
+        for (std::size_t i = 0; i < state_.cluster.nodes().size(); ++i) {
+            const auto& node = state_.cluster.nodes()[i];
+            const auto said = state_.cluster.description({static_cast<base::NodeId::Rep>(i)});
+            if (node.pool != pool || !node.is_ready) continue;
+            capacity += 1000 * std::max(said.gpus - said.others.gpus, 0);
         }
         expect("capacity", told.capacity.value, capacity);
         if (job.preemptible) check_price(told, job, last);

@@ -45,6 +45,7 @@ void RandomLog::go_on() {
     if (rng_.chance(1, 30)) return set_order();
     if (rng_.chance(1, 30)) return set_quota();
     if (rng_.chance(1, 40)) return set_health();
+    if (rng_.chance(1, 40)) return set_others();
     if (rng_.chance(1, 3)) return decide();
     const bool is_full = std::ssize(state_.jobs) >= kJobsMax;
     if (state_.jobs.empty() || (rng_.chance(1, 3) && !is_full)) return submit();
@@ -63,6 +64,7 @@ void RandomLog::set_up() {
         node.gpus = static_cast<int>(rng_.between(1, 4));
         if (rng_.chance(1, 2)) node.gpu_memory = model::Bytes{INT64_C(80'000'000'000)};
         if (rng_.chance(1, 2)) node.labels["is"] = "fast";
+        if (rng_.chance(1, 4)) node.others = use_of_others();
         if (rng_.chance(1, 6)) node.taints = {{"keep", "", model::TaintEffect::NoSchedule}};
         note(model::NodeSet{node});
     }
@@ -175,6 +177,21 @@ void RandomLog::set_health() {
         if (std::ranges::any_of(record.tasks, is_there)) lost.push_back(job);
     }
     for (const model::JobId job : lost) note(model::AttemptLost{job, "its node is gone"});
+}
+
+// Of GPUs more than there are, perhaps, and sometimes by their indices.
+model::OthersUse RandomLog::use_of_others() {
+    model::OthersUse use;
+    use.gpus = static_cast<int>(rng_.between(0, 3));
+    if (use.gpus > 0 && rng_.chance(1, 4)) use.gpu_indices = {0};
+    use.cpu = {rng_.between(0, 4) * 1000};
+    use.memory = {rng_.between(0, 4) * 1'000'000'000};
+    return use;
+}
+
+void RandomLog::set_others() {
+    const base::NodeId id{static_cast<base::NodeId::Rep>(rng_.between(0, nodes_ - 1))};
+    note(model::NodeUsedByOthers{state_.cluster.node_name(id), use_of_others()});
 }
 
 // Much of it may be impossible as things are; then nothing happens.

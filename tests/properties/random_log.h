@@ -2,8 +2,8 @@
 //
 // A random life of a server, as the events of its log: jobs alike and not, wide, elastic, in parts
 // of a GPU; decisions carried out when it happens to decide; pauses, parkings, resizes, attempts
-// lost, cancellations while waiting; nodes that fail; quotas and the order of jobs changed by
-// people. The same seed gives the same events.
+// lost, cancellations while waiting; nodes that fail, and that others use; quotas and the order of
+// jobs changed by people. The same seed gives the same events.
 #pragma once
 
 #include <functional>
@@ -37,6 +37,8 @@ class RandomLog {
     void set_job_order(model::Project& project);
     void set_order();
     void set_health();
+    model::OthersUse use_of_others();
+    void set_others();
     void something_of(const model::JobRecord& job);
     void something_of_running(const model::JobRecord& job);
     void end(const model::JobRecord& job, model::JobState state);

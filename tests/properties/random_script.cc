@@ -65,6 +65,13 @@ std::string machine(Rng& rng, const Setting& setting) {
     return line;
 }
 
+// More than there is, perhaps; often nothing.
+std::string use_of_others(Rng& rng, const std::string& prefix) {
+    return maybe(rng, prefix + "gpus", {"", "", "1", "1", "2", "3"}) +
+           maybe(rng, prefix + "cpu", {"", "", "1", "6"}) +
+           maybe(rng, prefix + "memory", {"", "", "", "8G"});
+}
+
 // Where it stands: by its labels in a pool, and in domains.
 std::string whereabouts(Rng& rng, const Setting& setting) {
     std::string line = maybe(rng, "label.disk", {"", "", "ssd"}) +
@@ -81,6 +88,7 @@ std::string whereabouts(Rng& rng, const Setting& setting) {
 
 std::string node_line(Rng& rng, int number, const Setting& setting) {
     return "node n" + std::to_string(number) + machine(rng, setting) + whereabouts(rng, setting) +
+           (rng.chance(1, 6) ? use_of_others(rng, "others.") : "") +
            (rng.chance(1, 12) ? " health=" + pick(rng, {"drained", "down"}) : "");
 }
 
@@ -394,6 +402,7 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
         add(labels_line(rng, setting, state), 2);
     }
     const std::string node = setting.nodes[rng.index(setting.nodes.size())];
+    add("others " + node + use_of_others(rng, ""), 2);
     add(pick(rng, {"drain ", "fail ", "ready ", "ready "}) + node, 2);
     for (const auto& [id, record] : state.jobs) {
         const std::string job = scenario::name_of(state, id);

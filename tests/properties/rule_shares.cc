@@ -39,7 +39,9 @@ class Division {
         for (std::size_t i = 0; i < cluster.nodes().size(); ++i) {
             const base::NodeId node{static_cast<base::NodeId::Rep>(i)};
             const bool is_there = cluster.nodes()[i].is_ready && cluster.nodes()[i].pool == pool;
-            if (is_there) capacity += cluster.nodes()[i].gpus * exchange_weight(cluster, node);
+            const model::Node description = cluster.description(node);
+            const int gpus = std::max(description.gpus - description.others.gpus, 0);
+            if (is_there) capacity += gpus * exchange_weight(cluster, node);
         }
         if (policy.scale_overcommitted) shrink_below(0, capacity);
         for (const auto& [id, job] : cluster.jobs()) add_request(job);

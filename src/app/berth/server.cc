@@ -74,6 +74,7 @@ void keep_what_people_said(model::Node& node, const model::Node& before) {
     node.labels = before.labels;
     node.topology = before.topology;
     node.taints = before.taints;
+    node.others = before.others;
     if (before.health == model::NodeHealth::Drained) node.health = before.health;
 }
 

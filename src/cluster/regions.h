@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which part of a pool is a node or a job in, which nodes stand there, and what is it called?
+#pragma once
+
+#include <string>
+
+#include "cluster/cluster.h"
+
+namespace berth::cluster {
+
+// The domain of the level in which the node stands, or itself; nowhere where it names no domain.
+Region region_of(const Cluster& cluster, NodeId node, int level);
+bool is_in(const Cluster& cluster, const Region& region, NodeId node);
+// What the job requires, once tasks run; else the whole pool.
+Region home(const Cluster& cluster, const Job& job);
+
+// Calls `visit` with every node of the region.
+template <typename Visit>
+void visit_nodes(const Cluster& cluster, PoolId pool, const Region& region, Visit&& visit) {
+    if (region.is_nowhere()) return;
+    if (region.node.is_valid()) return visit(region.node);
+    cluster.pool(pool).domains.visit_nodes(region.domain, visit);
+}
+
+// "rack b1/r7", "node n3", "the pool".
+std::string name_of(const Cluster& cluster, const Region& region, PoolId pool);
+
+}  // namespace berth::cluster
