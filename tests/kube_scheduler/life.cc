@@ -66,6 +66,7 @@ class Life {
             if (event.object->resource == "pods" && event.type == "MODIFIED") look_at_kubelets();
         };
         for (auto nodes = dice_.between(1, 5); nodes > 0; --nodes) add_node();
+        for (auto strangers = dice_.between(0, 3); strangers > 0; --strangers) add_stranger();
         add_project("ml", dice_.between(0, 2) * kNodeGpus);
         add_project("web", dice_.between(0, 2) * kNodeGpus);
     }
@@ -107,6 +108,18 @@ class Life {
             R"("spec":{},"status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110",)"
             R"("nvidia.com/gpu":"8"},"conditions":[{"type":"Ready","status":"True"}]})";
         server_.store.create(node);
+    }
+
+    // A pod that another scheduler has put on some node.
+    void add_stranger() {
+        Object pod;
+        pod.resource = "pods";
+        pod.name_space = "kube-system";
+        pod.name = "stranger-" + std::to_string(++made_);
+        pod.scheduler = "default-scheduler";
+        pod.node = "n" + std::to_string(dice_.between(1, nodes_));
+        pod.gpus = static_cast<int>(dice_.between(0, kNodeGpus - used()[pod.node]));
+        server_.store.create(pod);
     }
 
     void add_project(const std::string& name, std::int64_t quota) {
@@ -299,7 +312,8 @@ class Life {
             control_jobs();
             end_one();
             for (const auto& [key, pod] : copy("pods")) {
-                if (pod->owner.empty() && !pod->node.empty()) server_.store.remove(pod);
+                const bool is_ours = pod->scheduler == "berth";
+                if (is_ours && pod->owner.empty() && !pod->node.empty()) server_.store.remove(pod);
             }
             time_.run(seconds(1));
         }
@@ -317,8 +331,15 @@ class Life {
         });
     }
 
-    bool can_run(const Object& job) const {
-        return job.parallelism <= nodes_ * (kNodeGpus / job.gpus);
+    bool can_run(const Object& job) {
+        int places = 0;
+        std::map<std::string, int> strangers;
+        for (const auto& [key, pod] : server_.store.all("pods")) {
+            if (pod->scheduler != "berth") strangers[pod->node] += pod->gpus;
+        }
+        for (int node = 1; node <= nodes_; ++node)
+            places += (kNodeGpus - strangers["n" + std::to_string(node)]) / job.gpus;
+        return job.parallelism <= places;
     }
 
     void found(const std::string& what) {

@@ -217,20 +217,34 @@ void Scheduler::tell_nodes() {
             continue;
         }
         if (told != told_nodes_.end() && told->second == now) continue;
-        told_nodes_[name] = now;
         may_help_refused_ = true;
-        controller_->set_node(now, kMachine, [this, name](const base::Status& done) {
-            say_if_refused("node " + name, done);
-        });
+        const auto done = [this, name](const base::Status& told_so) {
+            say_if_refused("node " + name, told_so);
+        };
+        model::Node before = told != told_nodes_.end() ? told->second : model::Node{};
+        before.others = now.others;
+        if (before == now) {
+            controller_->set_others(name, now.others, kMachine, done);
+        } else {
+            controller_->set_node(now, kMachine, done);
+        }
+        told_nodes_[name] = std::move(now);
     }
 }
 
-// What others take of it is not there.
+// With what others use of it; a GPU that it offers no more, but had, is as good as theirs.
 model::Node Scheduler::node_now(const objects::Node& node) const {
     model::Node now = cluster::node_of(node);
     const objects::Amounts& others = strangers_.on(now.name);
-    if (now.cpu) now.cpu = std::max(*now.cpu - others.cpu(), base::MilliCpu{0});
-    if (now.memory) now.memory = std::max(*now.memory - others.memory(), base::Bytes{0});
+    now.others.cpu = others.cpu();
+    now.others.memory = others.memory();
+    std::int64_t gone = others.of(cluster::kGpuResource);
+    const auto told = told_nodes_.find(now.name);
+    if (told != told_nodes_.end() && told->second.gpus > now.gpus) {
+        gone += told->second.gpus - now.gpus;
+        now.gpus = told->second.gpus;
+    }
+    now.others.gpus = static_cast<int>(std::min<std::int64_t>(gone, now.gpus));
     return now;
 }
 

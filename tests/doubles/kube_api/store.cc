@@ -72,7 +72,9 @@ std::string spec_of(const Object& object) {
            R"("}},)"
            R"("terminationMessagePath":"/dev/termination-log","imagePullPolicy":"IfNotPresent"}],)"
            R"("restartPolicy":"Never","terminationGracePeriodSeconds":30,"dnsPolicy":)"
-           R"("ClusterFirst","schedulerName":"berth","tolerations":[{"key":)"
+           R"("ClusterFirst","schedulerName":)" +
+           quoted(object.scheduler) +
+           R"(,"tolerations":[{"key":)"
            R"("node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",)"
            R"("tolerationSeconds":300}],"priority":0)";
 }
