@@ -79,13 +79,14 @@ void kube_declared(std::string_view input) {
     MetaPools pools;
     JsonReader as_project(input);
     const DeclaredProject project = read_project(as_project, pools);
-    if (!as_project.is_failed()) {
+    // No object of a server has another name.
+    if (!as_project.is_failed() && model::is_name(project.meta.name)) {
         check(project.meta);
         expect(model::check_limits(project.project).has_value(), "a project is within the limits");
     }
     JsonReader as_pool(input);
     const DeclaredPool pool = read_pool(as_pool, pools);
-    if (!as_pool.is_failed()) {
+    if (!as_pool.is_failed() && model::is_name(pool.meta.name)) {
         expect(model::check_limits(pool.pool).has_value(), "a pool is within the limits");
     }
     JsonReader as_policy(input);
