@@ -3,9 +3,10 @@
 // How does Berth come to a cluster, and leave it? Its objects are applied in order, or deleted in
 // the opposite one; both may be done again at any time, also after half of it.
 //
-// Before anything is written the server is asked whether all of it may be. Pods that run are left
-// alone by both. Errors: Forbidden, with every object that the user may not write; Conflict, where
-// Projects would be deleted that nobody said a word about; Unavailable and Timeout.
+// Before anything is written the server is asked whether all may be that lies in no namespace of
+// ours. Pods that run are left alone by both. Errors: Forbidden, with every object that the user
+// may not write; Conflict, where Projects would be deleted that nobody said a word about;
+// Unavailable and Timeout.
 #pragma once
 
 #include <functional>
