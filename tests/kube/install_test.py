@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """berth kube install, manifest and uninstall on a real server, and what the policies do to pods."""
+import http.server
 import json
 import os
 import pathlib
 import re
+import ssl
 import subprocess
 import sys
 import tempfile
+import threading
 
 from install_case import ADMISSION, CRDS, KINDS, InstallCase
 from kube_case import Refused, eventually, main
@@ -336,6 +339,42 @@ class Installation(InstallCase):
         self.assertIn('no "elsewhere" among the contexts', refused.stderr)
         refused = self.berth("uninstall", "--keep-projects", "--delete-projects", code=124)
         self.assertIn("one", refused.stderr)
+
+    def test_an_older_server_is_told_apart_before_anything_is_written(self):
+        asked = []
+
+        class Older(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append(self.path)
+                answers = {"/version": {"gitVersion": "v1.35.4"},
+                           "/apis/admissionregistration.k8s.io/v1": {"resources": [
+                               {"name": "validatingadmissionpolicies"}]}}
+                text = json.dumps(answers[self.path]).encode()
+                self.send_response(200)
+                self.send_header("Content-Length", str(len(text)))
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *_):
+                pass
+
+        server = http.server.HTTPServer(("127.0.0.1", 0), Older)
+        self.addCleanup(server.server_close)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        pki = self.plane.path / "pki"
+        context.load_cert_chain(pki / "kube-apiserver.crt", pki / "kube-apiserver.key")
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.shutdown)
+        config = (self.plane.path / "kubeconfig").read_text()
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "config"
+            path.write_text(config.replace(self.plane.server,
+                                           f"https://127.0.0.1:{server.server_port}"))
+            refused = self.berth("install", code=1, config=path)
+        self.assertIn("wanted Kubernetes 1.36 or later, which has MutatingAdmissionPolicy v1; "
+                      "found v1.35.4 without it", refused.stderr)
+        self.assertEqual(asked, ["/version", "/apis/admissionregistration.k8s.io/v1"])
 
     def test_a_kubeconfig_whose_program_gives_a_token(self):
         self.plane.account("installer")
