@@ -116,6 +116,9 @@ class SchedulerCase(InstallCase):
                 return condition.get("reason"), condition.get("message")
         return None, None
 
+    def status(self, project):
+        return self.api.get(f"{KINDS}/projects/{project}").get("status")
+
     def annotations(self, namespace, job):
         meta = self.api.get(f"{BATCH}/{namespace}/jobs/{job}")["metadata"]
         return {key: json.loads(value) for key, value in meta.get("annotations", {}).items()

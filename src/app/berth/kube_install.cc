@@ -52,9 +52,7 @@ std::string variable(const char* name) {
 
 base::Result<std::unique_ptr<setup::Session>> open(const cli::Arguments& arguments,
                                                    base::Duration patience) {
-    BERTH_TRY(files, client::find_kubeconfigs(
-                         {arguments.text("kubeconfig"), variable("KUBECONFIG"), variable("HOME")}));
-    BERTH_TRY(access, client::read_kubeconfig(files, arguments.text("context")));
+    BERTH_TRY(access, kubeconfig_access(arguments));
     return setup::Session::open(access, patience);
 }
 
@@ -127,6 +125,12 @@ int run_manifest(cli::Context& context, const cli::Arguments& arguments) {
 }
 
 }  // namespace
+
+base::Result<client::Access> kubeconfig_access(const cli::Arguments& arguments) {
+    BERTH_TRY(files, client::find_kubeconfigs(
+                         {arguments.text("kubeconfig"), variable("KUBECONFIG"), variable("HOME")}));
+    return client::read_kubeconfig(files, arguments.text("context"));
+}
 
 const cli::Verb kube_install_verb{
     .intent = cli::Intent::System,

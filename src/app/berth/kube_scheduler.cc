@@ -17,6 +17,7 @@
 #include "cli/context.h"
 #include "kube/client/loop_timers.h"
 #include "kube/client/tls_dialer.h"
+#include "kube/install/credential_program.h"
 #include "kube/scheduler/replica.h"
 
 namespace berth::app {
@@ -44,17 +45,13 @@ class Date final : public ports::Clock {
     base::TimePoint now() const override { return base::at_ms(1000LL * std::time(nullptr)); }
 };
 
+// In a pod it is the pod's account, unless a kubeconfig is named.
 base::Result<client::Access> find_access(const cli::Arguments& arguments) {
     const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
-    const char* listed = std::getenv("KUBECONFIG");
-    std::string path = arguments.text("kubeconfig", listed == nullptr ? "" : listed);
-    if (path.empty() && host != nullptr) {
-        const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
-        return client::read_service_account({host, port == nullptr ? "443" : port});
-    }
-    BERTH_TRY(text, client::read_small_file(path));
-    const client::Kubeconfig files[] = {{path, text}};
-    return client::read_kubeconfig(files, arguments.text("context"));
+    const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
+    const bool is_named = arguments.has("kubeconfig") || std::getenv("KUBECONFIG") != nullptr;
+    if (host == nullptr || is_named) return kubeconfig_access(arguments);
+    return client::read_service_account({host, port == nullptr ? "443" : port});
 }
 
 void say(const std::string& line) {
@@ -89,7 +86,8 @@ int run_scheduler(cli::Context& context, const cli::Arguments& arguments) {
     const system_clock::SystemClock clock;
     const Date date;
     client::LoopTimers timers(loop, clock);
-    client::Credentials credentials(*access, nullptr, date);
+    kube::install::CredentialProgram program;
+    client::Credentials credentials(*access, &program, date);
     const auto dialer = client::TlsDialer::make(loop, *access);
     if (!dialer) return failed(dialer.error());
     client::Requests requests(*access, **dialer, credentials, timers);

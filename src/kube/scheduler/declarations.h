@@ -28,6 +28,16 @@ class Declarations {
     // Name of the Project -> what is wrong with it, in words.
     std::map<std::string, std::string> problems() const;
 
+    // visit(name, uid)
+    template <typename Visit>
+    void each_project(Visit visit) const {
+        for (const auto& [name, project] : projects_) visit(name, project.meta.uid);
+    }
+    template <typename Visit>
+    void each_pool(Visit visit) const {
+        for (const auto& [name, pool] : pools_) visit(name, pool.meta.uid);
+    }
+
     // Something changed since this was last asked.
     bool take_changed() { return std::exchange(has_changed_, false); }
 

@@ -22,6 +22,7 @@
 #include "kube/scheduler/declarations.h"
 #include "kube/scheduler/gang_jobs.h"
 #include "kube/scheduler/memory_store.h"
+#include "kube/scheduler/statuses.h"
 #include "kube/scheduler/wait_reasons.h"
 #include "kube/scheduler/watches.h"
 
@@ -87,6 +88,7 @@ class Scheduler {
     std::unique_ptr<control::Controller> controller_;
     std::unique_ptr<GangJobs> jobs_;
     std::unique_ptr<WaitReasons> reasons_;
+    std::unique_ptr<Statuses> statuses_;
     std::vector<model::JobFinished> ended_;
     std::optional<base::Error> failure_;
     client::Timer turn_;
