@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of the scheduler on a real server begin with: Berth installed, nodes, kubelets, and
 the program running as its own ServiceAccount with the role that is shipped."""
+import atexit
 import json
+import pathlib
+import shutil
 import subprocess
+import tempfile
 import time
 
 from install_case import KINDS, InstallCase
@@ -19,11 +23,22 @@ def template(gpus, **spec):
         "terminationGracePeriodSeconds": 1, **spec}
 
 
+# What the account has asked of the API servers of all tests of this process.
+AUDIT = pathlib.Path(tempfile.mkdtemp(prefix="berth-audit-"))
+atexit.register(shutil.rmtree, AUDIT)
+(AUDIT / "policy.json").write_text(json.dumps({
+    "apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
+    "rules": [{"level": "Metadata", "users": [f"system:serviceaccount:{SYSTEM}:{ACCOUNT}"]},
+              {"level": "None"}]}))
+
+
 class SchedulerCase(InstallCase):
     NODES = 2
 
     @classmethod
     def setUpClass(cls):
+        cls.OPTIONS = {"api_flags": [f"--audit-policy-file={AUDIT}/policy.json",
+                                     f"--audit-log-path={AUDIT}/{cls.__name__}.log"]}
         super().setUpClass()
         subprocess.run([cls.PROGRAM, "kube", "install", "--kubeconfig",
                         cls.plane.path / "kubeconfig"], check=True, capture_output=True,
@@ -31,6 +46,19 @@ class SchedulerCase(InstallCase):
         cls.config = cls.plane.kubeconfig_of(ACCOUNT, SYSTEM)
         cls.plane.tool("nodes", "-count", cls.NODES)
         cls.plane.run_kubelets()
+
+    @staticmethod
+    def audited():
+        """({(verb, resource)}, [what was forbidden]) until now."""
+        used, refused = set(), []
+        for line in "".join(log.read_text() for log in AUDIT.glob("*.log")).splitlines():
+            event = json.loads(line)
+            of = event["objectRef"]
+            resource = "/".join(filter(None, (of["resource"], of.get("subresource"))))
+            used.add((event["verb"], resource))
+            if event.get("responseStatus", {}).get("code") == 403:
+                refused.append((event["verb"], resource))
+        return used, refused
 
     def start(self):
         """A scheduler, which ends with the test; it is known what it said."""

@@ -5,8 +5,9 @@ import signal
 import sys
 import time
 
+from install_case import KINDS
 from kube_case import eventually, main
-from scheduler_case import BATCH, SchedulerCase
+from scheduler_case import ACCOUNT, BATCH, SYSTEM, SchedulerCase
 
 PROGRAM = sys.argv.pop(1)
 
@@ -81,6 +82,35 @@ class Placing(SchedulerCase):
         job = self.api.get(f"{BATCH}/borrower/jobs/long")
         self.assertEqual(job["status"].get("failed", 0), 0)
 
+    def test_many_small_victims_leave_at_once_and_none_of_them_counts_as_failed(self):
+        self.start_deciding()
+        self.project("owner", 16)
+        self.project("borrower", 0)
+        for number in range(16):
+            self.job("borrower", f"small-{number}", 1, 1)
+        self.await_bound(16, "borrower")
+        self.job("owner", "urgent", 2, 8)
+        self.await_bound(2, "owner", "urgent")
+        jobs = self.api.get(f"{BATCH}/borrower/jobs")["items"]
+        self.assertTrue(all(job["spec"]["suspend"] for job in jobs))
+        self.api.delete(f"{BATCH}/owner/jobs/urgent?propagationPolicy=Background")
+        self.await_bound(16, "borrower")
+        for job in self.api.get(f"{BATCH}/borrower/jobs")["items"]:
+            self.assertEqual((job["status"].get("failed", 0), job["status"].get("succeeded", 0)),
+                             (0, 0))
+
+    def test_a_bare_pod_is_deleted_for_an_owner_only_if_it_says_that_it_may_be(self):
+        self.start_deciding()
+        self.project("owner", 16)
+        self.project("borrower", 8)
+        self.pod("borrower", "stays", 8)
+        self.await_bound(1, "borrower")
+        self.pod("borrower", "willing", 8, labels={"berth.dev/preemptible": "true"})
+        self.await_bound(2, "borrower")
+        self.job("owner", "urgent", 1, 8)
+        self.await_bound(1, "owner", "urgent")
+        self.assertEqual([pod["metadata"]["name"] for pod in self.pods("borrower")], ["stays"])
+
     def test_a_job_that_somebody_suspends_is_his(self):
         self.start_deciding()
         self.project("vision", 16)
@@ -91,6 +121,16 @@ class Placing(SchedulerCase):
         self.stays(lambda: self.api.get(f"{BATCH}/vision/jobs/mine")["spec"]["suspend"])
         self.api.patch(f"{BATCH}/vision/jobs/mine", {"spec": {"suspend": False}})
         self.await_bound(1, "vision")
+
+    def test_pools_say_how_much_idles(self):
+        self.start_deciding()
+        pools = f"{KINDS}/pools"
+        self.api.create(pools, {"apiVersion": "berth.dev/v1alpha1", "kind": "Pool",
+                                "metadata": {"name": "first"},
+                                "spec": {"nodeSelector": {"kubernetes.io/hostname": "node-00000"}}})
+        self.addCleanup(self.api.delete, f"{pools}/first")
+        eventually(lambda: self.api.get(f"{pools}/first").get("status") ==
+                   {"nodes": 1, "gpus": 8, "idle": 8}, "the Pool says so")
 
     def test_what_it_does_not_do_is_refused_by_the_fields_name(self):
         self.start_deciding()
@@ -104,6 +144,18 @@ class Placing(SchedulerCase):
 
 class TakingOver(SchedulerCase):
     PROGRAM = PROGRAM
+
+    def test_it_goes_on_when_the_api_server_was_killed(self):
+        self.start_deciding()
+        self.project("vision", 16)
+        self.pod("vision", "before", 1)
+        self.await_bound(1, "vision")
+        self.plane.restart("kube-apiserver")
+        eventually(self.plane.is_ready, "the API server is ready")
+        began = time.monotonic()
+        self.pod("vision", "after", 1)
+        self.await_bound(2, "vision")
+        print(f"first bind after the API server is ready again: {time.monotonic() - began:.2f} s")
 
     def test_the_next_one_takes_over_at_once_when_the_first_is_ended(self):
         first = self.start_deciding()
@@ -141,6 +193,26 @@ class TakingOver(SchedulerCase):
         self.assertFalse(again["berth.dev/last-pause"]["paused"])
         self.assertGreaterEqual(again["berth.dev/history"]["attained_gpu_ms"], attained)
         self.assertEqual(self.refused_by_kubelets(), [])
+
+
+class Rights(SchedulerCase):
+    """Its role has the rights that it uses and no others: what the API server's audit has seen in
+    the tests above. (A pod is read when the answer to a bind is lost, which no test here does.)"""
+
+    PROGRAM = PROGRAM
+    UNSEEN = {("get", "pods")}
+
+    def test_all_of_them_are_used_and_nothing_is_refused(self):
+        used, refused = self.audited()
+        self.assertEqual(refused, [])
+        self.assertEqual(used | self.UNSEEN, self.granted())
+
+    def granted(self):
+        roles = "/apis/rbac.authorization.k8s.io/v1"
+        rules = (self.api.get(f"{roles}/clusterroles/{ACCOUNT}")["rules"] +
+                 self.api.get(f"{roles}/namespaces/{SYSTEM}/roles/{ACCOUNT}")["rules"])
+        return {(verb, resource) for rule in rules for resource in rule["resources"]
+                for verb in rule["verbs"]}
 
 
 if __name__ == "__main__":

@@ -235,6 +235,16 @@ Request remove_pod(const PodName& pod, std::string_view version,
     return {Method::Delete, path_of(pod, "").append(kTimeout), body.take()};
 }
 
+Request take_finalizer(const PodName& pod, std::string_view finalizer) {
+    std::string text = "{\"metadata\":{\"uid\":";
+    codec::append_json_string(text, pod.uid);
+    text += ",\"$deleteFromPrimitiveList/finalizers\":[";
+    codec::append_json_string(text, finalizer);
+    text += "]}}";
+    return {Method::Patch, path_of(pod, "").append(kTimeout), std::move(text),
+            "application/strategic-merge-patch+json"};
+}
+
 Request evict(const PodName& pod) {
     Body body;
     body.kind("policy/v1", "Eviction");

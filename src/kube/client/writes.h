@@ -72,7 +72,9 @@ Request remove_object(const ObjectName& object);
 // grace_s: no value, as the pod says.
 Request remove_pod(const PodName& pod, std::string_view version,
                    std::optional<std::int64_t> grace_s);
-// The same where a PodDisruptionBudget may say no (429). For another uid the server tries for as
+// Takes from the pod what keeps it from being gone before its owner has seen its end.
+Request take_finalizer(const PodName& pod, std::string_view finalizer);
+// A deletion where a PodDisruptionBudget may say no (429). For another uid the server tries for as
 // long as it may and then says nothing: unknown.
 Request evict(const PodName& pod);
 

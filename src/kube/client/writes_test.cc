@@ -42,6 +42,13 @@ TEST_CASE("a patch carries uid and resourceVersion beside its fields") {
     CHECK(merge_patch(job, "{}", {}).body == R"({"metadata":{"uid":"u","resourceVersion":"17"}})");
 }
 
+TEST_CASE("one finalizer is taken, whatever others there are") {
+    const Request request = take_finalizer(kPod, "a/b");
+    CHECK(request.content_type == "application/strategic-merge-patch+json");
+    CHECK(request.body == R"({"metadata":{"uid":"7c9e6679-7425-40de-944b-e07fc1f90ae7",)"
+                          R"("$deleteFromPrimitiveList/finalizers":["a/b"]}})");
+}
+
 TEST_CASE("deletions and evictions carry the pod's uid") {
     CHECK(remove_pod(kPod, "18", 0).body ==
           R"({"apiVersion":"v1","kind":"DeleteOptions","preconditions":{"uid":)"

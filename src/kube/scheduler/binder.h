@@ -93,6 +93,7 @@ class Binder final : public ports::Launcher {
     void note_bound(Attempt& attempt);
     void give_back(Attempt& attempt, std::string why);
     void suspend(Attempt& attempt, const cluster::Gang& gang, bool is_suspended);
+    void end_pods(const Attempt& attempt);
     void remove_pods(const Attempt& attempt, std::optional<std::int64_t> grace_s);
     void end(const Attempt& attempt, const ports::AttemptExit& exit);
     void later(base::Duration wait, std::function<void()> then);

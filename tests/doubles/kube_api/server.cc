@@ -250,6 +250,11 @@ void Server::say(const std::shared_ptr<Session>& session, const Answer& answer) 
 Server::Answer Server::route(const Request& request) {
     const auto parts = parts_of(request.path);
     const auto at = std::ranges::find(parts, "namespaces");
+    if (request.method == "PATCH" && at == parts.end()) {  // the status of what is in no namespace
+        const Held whole = store.find(parts.end()[-3], "/" + parts.end()[-2]);
+        if (!whole) return {404, status_of(404, "NotFound", "not found")};
+        return {200, whole->json};
+    }
     if (at == parts.end() || at + 1 == parts.end()) return list(parts.back(), request);
     if (parts.end() - at < (at[2] == "leases" ? 3 : 4)) {
         return {404, status_of(404, "NotFound", "no such path")};
@@ -322,6 +327,12 @@ Server::Answer Server::write_pod(const Request& request, const std::string& part
         Object now = *pod;
         now.reason = body.find("status")->find("conditions")->items.at(0).find("reason")->text;
         return {200, store.change(now)->json};
+    }
+    if (request.method == "PATCH") {  // of finalizers, which it does not keep
+        if (does_not_match(text_at(body, {"metadata", "uid"}), pod->uid)) {
+            return {409, conflict("the UID in the precondition")};
+        }
+        return {200, pod->json};
     }
     const codec::Value* options = part == "eviction" ? body.find("deleteOptions") : &body;
     if (part == "eviction" && !is_eviction_allowed) {
