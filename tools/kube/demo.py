@@ -157,7 +157,7 @@ def place(story, scheduler, prefix):
 
 def table(story):
     story.api.patch(f"{PROJECTS}/susan", {"spec": {"quota": NODES * GPUS * 10}})
-    story.say(f"beside kube-scheduler, on the same server: {PLACED} pods of one GPU, twice in turns")
+    story.say(f"beside kube-scheduler on this server: {PLACED} pods of one GPU, twice in turns")
     rows = {}
     for turn in range(2):
         for scheduler in ("berth", "default-scheduler"):
