@@ -2,10 +2,12 @@
 #include "state_check.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
 #include "node_rule.h"
+#include "resource_rule.h"
 
 namespace berth::proof {
 
@@ -60,6 +62,11 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
     };
     std::map<std::pair<base::NodeId, int>, std::pair<Sum, Sum>> gpus;  // compute, memory
     std::map<base::NodeId, std::pair<Sum, Sum>> hosts;  // CPU, memory
+    std::map<base::NodeId, std::array<Amounts, 2>> left;  // of resources: now; when all have left
+    for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
+        const base::NodeId node{static_cast<base::NodeId::Rep>(i)};
+        left[node].fill(state.cluster.description(node).resources);
+    }
     const auto add = [&](const model::TaskPlacement& task, std::int64_t Sum::* field) {
         for (int gpu = 0; gpu < model::kGpusPerNodeMax; ++gpu) {
             if ((task.gpu_mask >> gpu & 1) == 0) continue;
@@ -77,12 +84,16 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
         std::set<int> ranks;
         for (const auto& task : record.tasks) {
             add(task, is_leaving(task.task) ? &Sum::leaving : &Sum::used);
+            give_back(left[task.node][0], record.spec.request, -1);
+            const int stays = is_leaving(task.task) ? 0 : 1;
+            give_back(left[task.node][1], record.spec.request, -stays);
             active += is_leaving(task.task) ? 0 : 1;
             // A job that moves restarts with the ranks that leave.
             if (!is_leaving(task.task) || record.hold.empty()) ranks.insert(task.task);
         }
         for (const auto& task : record.hold) {
             add(task, &Sum::promised);
+            give_back(left[task.node][1], record.spec.request, -1);
             ranks.insert(task.task);
         }
         const int held = active + static_cast<int>(record.hold.size());
@@ -113,6 +124,13 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
         if ((cpu && is_over(sums.first, host.cpu.capacity)) ||
             (memory && is_over(sums.second, host.memory.capacity))) {
             found.push_back("I1: a node's CPU or memory is used beyond what it has");
+        }
+    }
+    for (const auto& [node, amounts] : left) {
+        for (const Amounts& each : amounts) {
+            for (const auto& [name, amount] : each) {
+                if (amount < 0) found.push_back("I1: more " + name + " is used than a node has");
+            }
         }
     }
     check_kinds(state.cluster, found);
