@@ -2,6 +2,7 @@
 #include "scheduling/supposed_slots.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "scheduling/slots.h"
 
@@ -17,24 +18,40 @@ std::int64_t supposed_room(const cluster::HostUse& host, std::int64_t others, Mo
     return room + (supposed.is_host_of_others_free ? others : 0);
 }
 
+// How many tasks the GPUs have room for.
+int slots_by_gpus(const PoolView& view, ShapeId shape, NodeId node, Moment moment, int tasks,
+                  bool are_others_gone) {
+    const cluster::Cluster& cluster = view.cluster;
+    const cluster::NodeState& state = cluster.nodes()[node.index()];
+    const model::TaskRequest& request = cluster.shape(shape).request;
+    const cluster::Others& others = cluster.others().on(node);
+    const bool is_now = moment == Moment::Now;
+    if (request.gpus == 0) return tasks;
+    if (is_now && !are_others_gone && others.missing() > 0) return 0;
+    const int when_empty = are_others_gone ? state.gpus : cluster.own_gpus(node);
+    if (request.is_whole()) {
+        const std::uint64_t left = state.whole[0] | (are_others_gone ? others.taken : 0);
+        return std::min(tasks, (is_now ? std::popcount(left) : when_empty) / request.gpus);
+    }
+    auto parts = parts_on(view, shape, node, [&](int gpu) {
+        const bool is_left = are_others_gone && (others.taken >> gpu & 1) != 0;
+        return is_now && !is_left ? cluster.room(View::Idle, node, gpu) : cluster.whole_gpu(node);
+    });
+    if (!is_now) parts.resize(static_cast<std::size_t>(when_empty));
+    return most_tasks(parts, request.gpus, tasks);
+}
+
 }  // namespace
 
 int supposed_slots(const PoolView& view, ShapeId shape, NodeId node, Moment moment, int tasks,
                    const Supposed& supposed) {
     const cluster::Cluster& cluster = view.cluster;
     const cluster::NodeState& state = cluster.nodes()[node.index()];
-    const bool is_now = moment == Moment::Now;
-    if (is_now && (!state.is_ready || !cluster.allows(shape, state.kind))) return 0;
+    const bool is_there = state.is_ready && cluster.allows(shape, state.kind);
+    if (moment == Moment::Now && !is_there) return 0;
     const cluster::Others& others = cluster.others().on(node);
-    const int gpus = cluster.shape(shape).request.gpus;
-    const bool is_free = supposed.are_gpus_of_others_free;
-    if (is_now && gpus > 0 && !is_free && others.missing() > 0) return 0;
-    auto parts = parts_on(view, shape, node, [&](int gpu) {
-        const bool is_left = is_free && (others.taken >> gpu & 1) != 0;
-        return is_now && !is_left ? cluster.room(View::Idle, node, gpu) : cluster.whole_gpu(node);
-    });
-    if (!is_now && !is_free) parts.resize(static_cast<std::size_t>(cluster.own_gpus(node)));
-    int slots = most_tasks(parts, gpus, tasks);
+    int slots = slots_by_gpus(view, shape, node, moment, tasks, supposed.are_gpus_of_others_free);
+    if (slots == 0) return 0;
     slots = slots_within(slots, supposed_room(state.cpu, others.cpu, moment, supposed),
                          cluster.cpu_on(shape, node));
     slots = slots_within(slots, supposed_room(state.memory, others.memory, moment, supposed),
@@ -53,11 +70,12 @@ int supposed_slots(const PoolView& view, ShapeId shape, NodeId node, Moment mome
 
 bool would_fit(const PoolView& view, ShapeId shape, std::span<const NodeId> nodes, Moment moment,
                int tasks, const Supposed& supposed) {
-    std::int64_t slots = 0;
+    int missing = tasks;
     for (const NodeId node : nodes) {
-        slots += supposed_slots(view, shape, node, moment, tasks, supposed);
+        if (missing <= 0) break;
+        missing -= supposed_slots(view, shape, node, moment, missing, supposed);
     }
-    return slots >= tasks;
+    return missing <= 0;
 }
 
 }  // namespace berth::scheduling

@@ -28,7 +28,7 @@ struct Supposed {
 int supposed_slots(const PoolView& view, ShapeId shape, NodeId node, Moment moment, int tasks,
                    const Supposed& supposed);
 
-// Whether so many fit on all of them together.
+// Whether so many fit on all of them together. Looks at no more nodes than it takes.
 bool would_fit(const PoolView& view, ShapeId shape, std::span<const NodeId> nodes, Moment moment,
                int tasks, const Supposed& supposed);
 

@@ -166,6 +166,15 @@ Want Judge::want(const cluster::Job& job, model::Rule rule) const {
     return {&job, tasks, counts_at_most(job) * tasks, rule};
 }
 
+namespace {
+
+std::int64_t capacity_of(const cluster::HostUse& use) {
+    const bool counts = use.capacity != cluster::kUnaccounted;
+    return counts ? use.capacity : std::numeric_limits<int>::max() * 1000LL;
+}
+
+}  // namespace
+
 // Coming: what nobody uses or was promised. Idle: of that, what nobody is still leaving either;
 // what is promised and still being left counts once.
 Room Judge::room(cluster::View view) const {
@@ -175,17 +184,13 @@ Room Judge::room(cluster::View view) const {
     for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {
         const auto& node = cluster_.nodes()[i];
         const bool is_there = node.pool == pool_ && node.is_ready;
-        const auto host = [&](const cluster::HostUse& use) {
-            return use.capacity == cluster::kUnaccounted ? std::numeric_limits<int>::max() * 1000LL
-                                                         : use.capacity;
-        };
         const Part whole = is_there ? Part{1000, given_[i]} : Part{};
         const model::Node said = cluster_.description({static_cast<base::NodeId::Rep>(i)});
         const model::OthersUse& others = said.others;
-        room.nodes.push_back({std::vector<Part>(node.gpus, whole),
-                              others.gpus - int(others.gpu_indices.size()),
-                              host(node.cpu) - others.cpu.value,
-                              host(node.memory) - others.memory.value, left_by_others(said)});
+        room.nodes.push_back(
+            {std::vector<Part>(node.gpus, whole), others.gpus - int(others.gpu_indices.size()),
+             capacity_of(node.cpu) - others.cpu.value,
+             capacity_of(node.memory) - others.memory.value, left_by_others(said)});
         for (const int gpu : others.gpu_indices) {
             room.nodes.back().gpus[static_cast<std::size_t>(gpu)] = {};
         }

@@ -51,6 +51,33 @@ void check_kinds(const cluster::Cluster& cluster, std::vector<std::string>& foun
     }
 }
 
+// No node has more of a resource taken than it has, now and when all have left that leave.
+void check_resources(const lifecycle::State& state, std::vector<std::string>& found) {
+    std::map<base::NodeId, std::array<Amounts, 2>> left;
+    for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
+        const base::NodeId node{static_cast<base::NodeId::Rep>(i)};
+        left[node].fill(state.cluster.description(node).resources);
+    }
+    for (const auto& [id, record] : state.jobs) {
+        const auto& releasing = record.releasing;
+        for (const auto& task : record.tasks) {
+            const bool leaves = std::ranges::find(releasing, task.task) != releasing.end();
+            give_back(left[task.node][0], record.spec.request, -1);
+            give_back(left[task.node][1], record.spec.request, leaves ? 0 : -1);
+        }
+        for (const auto& task : record.hold) {
+            give_back(left[task.node][1], record.spec.request, -1);
+        }
+    }
+    for (const auto& [node, amounts] : left) {
+        for (const Amounts& each : amounts) {
+            for (const auto& [name, amount] : each) {
+                if (amount < 0) found.push_back("I1: more " + name + " is used than a node has");
+            }
+        }
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> check_state(const lifecycle::State& state) {
@@ -62,11 +89,6 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
     };
     std::map<std::pair<base::NodeId, int>, std::pair<Sum, Sum>> gpus;  // compute, memory
     std::map<base::NodeId, std::pair<Sum, Sum>> hosts;  // CPU, memory
-    std::map<base::NodeId, std::array<Amounts, 2>> left;  // of resources: now; when all have left
-    for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
-        const base::NodeId node{static_cast<base::NodeId::Rep>(i)};
-        left[node].fill(state.cluster.description(node).resources);
-    }
     const auto add = [&](const model::TaskPlacement& task, std::int64_t Sum::* field) {
         for (int gpu = 0; gpu < model::kGpusPerNodeMax; ++gpu) {
             if ((task.gpu_mask >> gpu & 1) == 0) continue;
@@ -84,16 +106,12 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
         std::set<int> ranks;
         for (const auto& task : record.tasks) {
             add(task, is_leaving(task.task) ? &Sum::leaving : &Sum::used);
-            give_back(left[task.node][0], record.spec.request, -1);
-            const int stays = is_leaving(task.task) ? 0 : 1;
-            give_back(left[task.node][1], record.spec.request, -stays);
             active += is_leaving(task.task) ? 0 : 1;
             // A job that moves restarts with the ranks that leave.
             if (!is_leaving(task.task) || record.hold.empty()) ranks.insert(task.task);
         }
         for (const auto& task : record.hold) {
             add(task, &Sum::promised);
-            give_back(left[task.node][1], record.spec.request, -1);
             ranks.insert(task.task);
         }
         const int held = active + static_cast<int>(record.hold.size());
@@ -126,13 +144,7 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
             found.push_back("I1: a node's CPU or memory is used beyond what it has");
         }
     }
-    for (const auto& [node, amounts] : left) {
-        for (const Amounts& each : amounts) {
-            for (const auto& [name, amount] : each) {
-                if (amount < 0) found.push_back("I1: more " + name + " is used than a node has");
-            }
-        }
-    }
+    check_resources(state, found);
     check_kinds(state.cluster, found);
     return found;
 }
