@@ -499,6 +499,12 @@ TEST_CASE("pages look as reviewed") {
     });
     check_page("gpus",
                [&](const Style& style) { return gpu_table(s.nodes, s.names).render(style); });
+    std::vector<codec::NodeView> with_others = s.nodes;
+    with_others[1].others = {{3500}, {std::int64_t{16} << 30}, 2, {6, 7}, {{"pods", 12}}};
+    check_page("gpus_others", [&](const Style& style) {
+        return gpu_table(with_others, s.names).render(style) +
+               node_bars(with_others, s.names, style);
+    });
     check_page("project_ls",
                [&](const Style& style) { return project_table(s.projects).render(style); });
     std::vector<codec::ProjectView> with_orders = s.projects;
