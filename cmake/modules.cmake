@@ -49,11 +49,14 @@ set(berth_modules
     7  vgpu/driver_mount             effects
     8  vgpu/software_driver          effects
     8  vgpu/software_nvml            effects
+    8  kube/install                  effects
     8  api                           effects
     8  cli                           effects
     8  app/supervisor                effects
     8  app/trainer                   effects
-    9  app                           effects
+    8  kube/cluster                  effects
+    9  kube/scheduler                effects
+   10  app                           effects
 )
 
 # Turns the list into variables: berth_module_names, berth_level_<module>, berth_purity_<module>.

@@ -5,11 +5,10 @@
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <utility>
 
 #include "api/problem.h"
+#include "codec/http_parser.h"
 
 namespace berth::api {
 

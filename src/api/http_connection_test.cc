@@ -117,6 +117,14 @@ TEST_CASE("who has shown the token sends a body, in pieces or after being told t
     CHECK(line.has_heard("abc"));
 }
 
+TEST_CASE("a body of nothing may come a byte at a time") {
+    Line line;
+    line.start();
+    line.say("POST /x HTTP/1.1\r\n" + kHost + kToken + "Transfer-Encoding: chunked\r\n\r\n");
+    for (const char byte : std::string("0\r\n\r\n")) line.say(std::string(1, byte));
+    CHECK(line.has_heard("HTTP/1.1 200 "));
+}
+
 TEST_CASE("every request of a connection shows the token") {
     Line line;
     line.start();

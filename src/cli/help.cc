@@ -47,6 +47,15 @@ std::string flag_lines(std::span<const Flag> flags, const Style& style) {
     return text;
 }
 
+std::string verb_lines(std::span<const Verb* const> verbs, const Style& style) {
+    std::string text;
+    for (const Verb* verb : verbs) {
+        text += "  " + style.paint(Tone::Strong, padded("berth " + std::string(verb->name), 22)) +
+                std::string(verb->summary) + "\n";
+    }
+    return text;
+}
+
 int show_help(Context& context, const Arguments& arguments) {
     if (arguments.words.empty()) {
         print(overview(context.verbs, context.out));
@@ -60,6 +69,10 @@ int show_help(Context& context, const Arguments& arguments) {
     }
     if (const Verb* verb = find_verb(context, topic)) {
         print(verb_help(*verb, context.verbs, context.out));
+        return kDone;
+    }
+    if (const auto below = verbs_below(context.verbs, topic); !below.empty()) {
+        print(verb_lines(below, context.out));
         return kDone;
     }
     std::vector<std::string_view> known{"exit-codes"};
@@ -113,16 +126,9 @@ std::string verb_help(const Verb& verb, std::span<const Verb* const> verbs, cons
     if (!verb.flags.empty()) text += "\n" + flag_lines(verb.flags, style);
     text += "\n" + flag_lines(common_flags(), style);
     if (!verb.more.empty()) text += "\n" + std::string(verb.more);
-    const auto siblings = verbs_below(verbs, verb.name.substr(0, verb.name.find(' ')));
-    if (siblings.size() < 2) return text;
-    text += "\n";
-    for (const Verb* sibling : siblings) {
-        if (sibling->name == verb.name) continue;
-        text += "  " +
-                style.paint(Tone::Strong, padded("berth " + std::string(sibling->name), 22)) +
-                std::string(sibling->summary) + "\n";
-    }
-    return text;
+    auto siblings = verbs_below(verbs, verb.name.substr(0, verb.name.find(' ')));
+    std::erase_if(siblings, [&](const Verb* one) { return one->name == verb.name; });
+    return siblings.empty() ? text : text + "\n" + verb_lines(siblings, style);
 }
 
 std::string version_text() { return "berth " BERTH_VERSION "\n"; }

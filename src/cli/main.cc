@@ -28,22 +28,26 @@ Outcome<Chosen> choose_verb(const Context& context, const std::vector<std::strin
         if (const Verb* verb = find_verb(context, typed[0] + " " + typed[1]))
             return Chosen{verb, 2};
     }
-    if (const Verb* verb = find_verb(context, typed[0])) {
-        // "project delete": a second word that would be none of the verb "project ls".
-        const auto below = verbs_below(context.verbs, typed[0]);
-        const bool has_word = typed.size() > 1 && !typed[1].starts_with("-");
-        if (below.empty() || !has_word || verb->words_max != 0) return Chosen{verb, 1};
+    const Verb* verb = find_verb(context, typed[0]);
+    // "project delete": a second word that would be none of the verb "project ls". "kube" alone is
+    // no verb at all.
+    const auto below = verbs_below(context.verbs, typed[0]);
+    const bool has_word = typed.size() > 1 && !typed[1].starts_with("-");
+    if (verb != nullptr && (below.empty() || !has_word || verb->words_max != 0)) {
+        return Chosen{verb, 1};
+    }
+    if (!below.empty()) {
         std::vector<std::string_view> names;
-        for (const Verb* known : below) names.push_back(known->name.substr(typed[0].size() + 1));
-        return bad_usage("no verb \"" + typed[0] + " " + typed[1] + "\"; " + typed[0] + " has " +
-                             codec::listed(names),
+        for (const Verb* one : below) names.push_back(one->name.substr(typed[0].size() + 1));
+        return bad_usage("no verb \"" + typed[0] + (has_word ? " " + typed[1] : "") + "\"; " +
+                             typed[0] + " has " + codec::listed(names),
                          "berth help " + typed[0]);
     }
     std::vector<std::string_view> known;
-    for (const Verb* verb : context.verbs) {
-        if (verb->intent == Intent::Hidden) continue;
-        known.push_back(verb->name);
-        for (const std::string_view alias : split_words(verb->aliases, ' ')) known.push_back(alias);
+    for (const Verb* one : context.verbs) {
+        if (one->intent == Intent::Hidden) continue;
+        known.push_back(one->name);
+        for (const std::string_view alias : split_words(one->aliases, ' ')) known.push_back(alias);
     }
     return bad_usage("unknown verb \"" + typed[0] + "\"" + codec::did_you_mean(typed[0], known),
                      "berth help");

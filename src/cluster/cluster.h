@@ -155,7 +155,7 @@ class Cluster {
     void reindex(NodeState& node, PartialGpu gpu, View view, GpuPart before, GpuPart now);
     void change_shared(NodeState& node, PartialGpu gpu, Use use, const GpuPart& amount);
     void change_gpu(NodeState& node, NodeId id, int gpu, Use use, const GpuPart& amount);
-    void put_node(NodeId id, const model::Node& node);
+    void put_node(NodeId id, const model::Node& node), add_gpus(NodeState& node, int gpus);
     std::uint64_t free_gpus(NodeId node) const;
     void change_others(NodeId node, const Others& next), undo_others();
     // What they lack becomes theirs where something was left; their GPUs become ours.

@@ -139,10 +139,20 @@ model::Node Cluster::description(NodeId id) const {
     return node;
 }
 
+void Cluster::add_gpus(NodeState& node, int gpus) {
+    node.first_gpu = gpus_.size();
+    node.gpus = static_cast<std::uint8_t>(gpus);
+    gpus_.add(gpus);
+}
+
 void Cluster::put_node(NodeId id, const model::Node& node) {
     if (id.is_valid()) {
         leave_pool(id);
-        BERTH_CHECK(nodes_[id.index()].gpus == node.gpus, "a known node keeps its GPU count");
+        if (nodes_[id.index()].gpus != node.gpus) {
+            BERTH_CHECK(is_empty(*this, id), "a node in use keeps its GPU count");
+            set_others(id, {});
+            add_gpus(nodes_[id.index()], node.gpus);  // those before are nobody's any more
+        }
     } else {
         id = {static_cast<NodeId::Rep>(nodes_.size())};
         reserve_some(nodes_, 1);
@@ -153,9 +163,7 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
             id.value, [&](std::uint32_t position) { return base::hash(node_names_[position]); });
         nodes_.emplace_back();
         jobs_on_.emplace_back();
-        nodes_.back().first_gpu = gpus_.size();
-        nodes_.back().gpus = static_cast<std::uint8_t>(node.gpus);
-        gpus_.add(node.gpus);
+        add_gpus(nodes_.back(), node.gpus);
     }
     NodeState& state = nodes_[id.index()];
     state.words = kinds_.position_of({node.labels, node.topology});

@@ -119,6 +119,13 @@ void Controller::set_node(model::Node node, std::string actor, Done done) {
         });
 }
 
+void Controller::set_others(std::string node, model::OthersUse use, std::string actor, Done done) {
+    ask(kind_of(actor), std::move(done),
+        [node = std::move(node), use = std::move(use), actor](Transaction& transaction) {
+            return transaction.record(model::NodeUsedByOthers{node, use}, actor);
+        });
+}
+
 void Controller::set_pool(model::Pool pool, std::string actor, Done done) {
     ask(kind_of(actor), std::move(done),
         [this, pool = std::move(pool), actor](Transaction& transaction) -> base::Status {

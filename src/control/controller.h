@@ -54,6 +54,8 @@ class Controller final : public ports::LauncherListener {
     void set_project(model::Project project, std::string actor, Done done);
     void remove_project(std::string project, std::string actor, Done done);
     void set_node(model::Node node, std::string actor, Done done);
+    // What work that is no project's takes of a node.
+    void set_others(std::string node, model::OthersUse use, std::string actor, Done done);
     // A pool as it is to be, with its labels, its exchange and its spares.
     void set_pool(model::Pool pool, std::string actor, Done done);
     void remove_pool(std::string pool, std::string actor, Done done);

@@ -381,6 +381,15 @@ class Offline(unittest.TestCase):
     def write(self, name, text):
         (self.folder / name).write_text(text)
 
+    def test_a_group_of_verbs_says_what_is_in_it(self):
+        for words in (["kube"], ["kube", "delete"], ["project", "delete"]):
+            said = self.berth(*words, code=124).stderr
+            self.assertRegex(said, rf'no verb "{" ".join(words)}"; {words[0]} has .* or ')
+            self.assertIn(f"berth help {words[0]}", said)
+        lines = self.berth("help", "kube").stdout.splitlines()
+        self.assertTrue(lines and all(line.startswith("  berth kube ") for line in lines))
+        self.assertIn('no help on "nothing"', self.berth("help", "nothing", code=124).stderr)
+
     def test_a_plan_names_every_start_pause_and_verdict(self):
         self.write("state.yaml", """
 now: 2h

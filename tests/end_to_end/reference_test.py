@@ -64,7 +64,7 @@ class Reference(ServerCase):
     def test_every_verb_is_on_the_page(self):
         page = PAGE.read_text()
         for line in self.server.berth("help").stdout.splitlines():
-            verb = re.match(r"^\S* +((?:(?:project|pool|node|policy) )?[a-z]+)  ", line)
+            verb = re.match(r"^\S* +((?:(?:project|pool|node|policy|kube) )?[a-z]+)  ", line)
             if verb:
                 self.assertRegex(page, rf"(?m)^###.*\b{verb[1]}\b", verb[1])
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <boost/asio/io_context.hpp>
 #include <string>
 
@@ -48,7 +49,8 @@ void address(std::string_view input) {
                "what is asked is found by its name");
 }
 
-// The first byte says who is at the other end: someone trusted, or someone who must show a token.
+// The first byte says who is at the other end, someone trusted or someone who must show a token,
+// and in how long pieces the rest comes: 0 = as one.
 void http(std::string_view input) {
     if (input.empty()) return;
     static asio::io_context loop;
@@ -63,7 +65,9 @@ void http(std::string_view input) {
     api::Gate gate("secret");
     api::Untaken untaken;
     api::Peer peer;
-    peer.is_local = peer.is_trusted = input.front() % 2 == 0;
+    const auto first = static_cast<unsigned char>(input.front());
+    peer.is_local = peer.is_trusted = first % 2 == 0;
+    const std::size_t piece = first / 2 == 0 ? std::string_view::npos : first / 2;
     input.remove_prefix(1);
 
     int ends[2];
@@ -76,7 +80,8 @@ void http(std::string_view input) {
     std::string answers;
     bool is_open = true;
     while (is_open) {
-        const ssize_t sent = ::send(ends[1], input.data(), input.size(), MSG_NOSIGNAL);
+        const ssize_t sent =
+            ::send(ends[1], input.data(), std::min(piece, input.size()), MSG_NOSIGNAL);
         if (sent > 0) input.remove_prefix(static_cast<std::size_t>(sent));
         if (input.empty() || sent < 0) ::shutdown(ends[1], SHUT_WR);
         loop.restart();

@@ -11,8 +11,10 @@
 #include "kube/client/connection.h"
 #include "kube/client/outcome.h"
 #include "kube/client/watch.h"
+#include "kube/objects/declared.h"
 #include "kube/objects/node.h"
 #include "kube/objects/pod.h"
+#include "model/limits.h"
 
 namespace berth::fuzz {
 namespace {
@@ -69,6 +71,30 @@ void kube_watch(std::string_view input) {
     expect(goes_on.has_value(), "a short line is taken");
     const Outcome outcome = outcome_of(Effect::Write, {409, {}}, std::string(input));
     expect(outcome.kind == Outcome::Kind::Refused, "a refusal is one, whatever it says");
+}
+
+// An object that people declared, as each of the kinds: what it says is within the limits, or it
+// says what is wrong.
+void kube_declared(std::string_view input) {
+    MetaPools pools;
+    JsonReader as_project(input);
+    const DeclaredProject project = read_project(as_project, pools);
+    // No object of a server has another name.
+    if (!as_project.is_failed() && model::is_name(project.meta.name)) {
+        check(project.meta);
+        expect(model::check_limits(project.project).has_value(), "a project is within the limits");
+    }
+    JsonReader as_pool(input);
+    const DeclaredPool pool = read_pool(as_pool, pools);
+    if (!as_pool.is_failed() && model::is_name(pool.meta.name)) {
+        expect(model::check_limits(pool.pool).has_value(), "a pool is within the limits");
+    }
+    JsonReader as_policy(input);
+    const DeclaredPolicy policy = read_policy(as_policy, pools);
+    if (as_policy.is_failed()) return;
+    const auto profile = model::policy_named(policy.profile);
+    expect(profile && model::changed_policy(*profile, policy.settings), "settings are known");
+    expect(model::check_limits(policy.levels).has_value(), "levels are within the limits");
 }
 
 void kube_http(std::string_view input) {

@@ -21,6 +21,7 @@ constexpr std::array kTargets{
     Target{"http", http},
     Target{"job_file", job_file},
     Target{"json", json},
+    Target{"kube_declared", kube_declared},
     Target{"kube_http", kube_http},
     Target{"kube_watch", kube_watch},
     Target{"kubeconfig", kubeconfig},

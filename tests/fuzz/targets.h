@@ -26,6 +26,7 @@ void answer_body(std::string_view input);
 void address(std::string_view input);
 void http(std::string_view input);
 // kube.cc: what a Kubernetes API server answers, and where it is
+void kube_declared(std::string_view input);
 void kube_http(std::string_view input);
 void kube_watch(std::string_view input);
 void kubeconfig(std::string_view input);

@@ -251,7 +251,7 @@ def make_missing(chosen, work):
     wants_programs = not (chosen or programs.ONE_FILE.is_file())
     if wants_programs:
         check_room()
-        say(f"Kubernetes {programs.RELEASE} from its published modules: once, about 11 minutes "
+        say(f"Kubernetes {programs.RELEASE} from its published modules: once, about 7 minutes "
             "of a processor")
     go = Go(work)
     if wants_programs:

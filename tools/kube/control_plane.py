@@ -262,12 +262,21 @@ class ControlPlane:
     def account(self, name, namespace="default"):
         """A client with a token of a new ServiceAccount; its kubeconfig is
         pki/NAMESPACE-NAME.kubeconfig. It may nothing until a role is bound to it."""
-        accounts = f"/api/v1/namespaces/{namespace}/serviceaccounts"
-        self.api.create(accounts, {"metadata": {"name": name}})
-        token = self.api.create(f"{accounts}/{name}/token", {"spec": {"expirationSeconds": 86400}})
-        token = token["status"]["token"]
+        self.api.create(f"/api/v1/namespaces/{namespace}/serviceaccounts",
+                        {"metadata": {"name": name}})
+        return self.client(token=self.token_of(name, namespace))
+
+    def token_of(self, name, namespace):
+        """Of a ServiceAccount that is there."""
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{name}/token"
+        token = self.api.create(path, {"spec": {"expirationSeconds": 86400}})["status"]["token"]
         self.authority.kubeconfig(self.server, f"{namespace}-{name}", name, token)
-        return self.client(token=token)
+        return token
+
+    def kubeconfig_of(self, name, namespace):
+        """The path of one with a new token of that account."""
+        self.token_of(name, namespace)
+        return self.authority.folder / f"{namespace}-{name}.kubeconfig"
 
 
 def free_ports():

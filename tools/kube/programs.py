@@ -89,7 +89,7 @@ def find():
     for path in (TOOL,) if folder else (ONE_FILE, TOOL):
         if not path.is_file():
             raise Missing(f"Kubernetes {RELEASE} is not built here ({path} is not there); "
-                          "./dev kube builds it: once, about 11 minutes of a processor")
+                          "./dev kube builds it: once, about 7 minutes of a processor")
     return folder or BUILT
 
 

@@ -2,11 +2,10 @@
 #include "kube/client/connection.h"
 
 #include <boost/asio/buffer.hpp>
-#include <boost/beast/http/error.hpp>
-#include <boost/beast/http/parser.hpp>
 #include <utility>
 
 #include "base/check.h"
+#include "codec/http_parser.h"
 
 namespace berth::kube::client {
 namespace {

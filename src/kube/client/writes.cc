@@ -202,6 +202,27 @@ Request merge_patch(const ObjectName& object, std::string_view fields,
             "application/merge-patch+json"};
 }
 
+Request apply(const std::string& path, std::string whole, Apply how) {
+    std::string target = path + std::string(kTimeout);
+    // A field that the server does not know is our mistake, not to be passed over.
+    target += "&fieldManager=berth&force=true&fieldValidation=Strict";
+    if (how == Apply::Try) target += "&dryRun=All";
+    return {Method::Patch, std::move(target), std::move(whole), "application/apply-patch+yaml"};
+}
+
+Request remove_object(const ObjectName& object) {
+    Body body;
+    body.kind("v1", "DeleteOptions");
+    body.field("propagationPolicy", "Background");
+    if (!object.uid.empty() || !object.version.empty()) {
+        body.open("preconditions");
+        if (!object.uid.empty()) body.field("uid", object.uid);
+        if (!object.version.empty()) body.field("resourceVersion", object.version);
+        body.close();
+    }
+    return {Method::Delete, object.path + std::string(kTimeout), body.take()};
+}
+
 Request remove_pod(const PodName& pod, std::string_view version,
                    std::optional<std::int64_t> grace_s) {
     Body body;

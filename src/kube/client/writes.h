@@ -57,6 +57,18 @@ struct ObjectName {
 Request merge_patch(const ObjectName& object, std::string_view fields,
                     const Annotations& annotations);
 
+// Server-side apply, as the manager "berth": the object becomes as `whole` (JSON) says, and is made
+// where it is not there. What `whole` names is ours, whoever wrote it before; what it named the
+// last time and does not any more goes; all else stays. Twice is the same as once.
+enum class Apply {
+    Try,  // all of it but the writing
+    Do,
+};
+Request apply(const std::string& path, std::string whole, Apply how);
+
+// With all that belongs to it, which the server takes away behind it.
+Request remove_object(const ObjectName& object);
+
 // grace_s: no value, as the pod says.
 Request remove_pod(const PodName& pod, std::string_view version,
                    std::optional<std::int64_t> grace_s);

@@ -51,6 +51,25 @@ TEST_CASE("deletions and evictions carry the pod's uid") {
     CHECK(evict(kPod).body.find(kPod.uid) != std::string::npos);
 }
 
+TEST_CASE("an object is applied as berth, whoever wrote it before; a try writes nothing") {
+    const Request done = apply("/api/v1/namespaces/berth-system", "{}", Apply::Do);
+    CHECK(done.method == Method::Patch);
+    CHECK(done.content_type == "application/apply-patch+yaml");
+    CHECK(done.target ==
+          "/api/v1/namespaces/berth-system?timeout=4s&fieldManager=berth&force=true"
+          "&fieldValidation=Strict");
+    CHECK(done.body == "{}");
+    CHECK(apply("/x", "{}", Apply::Try).target.ends_with("&dryRun=All"));
+}
+
+TEST_CASE("an object is removed with what belongs to it, and only the one that is meant") {
+    CHECK(remove_object({"/x", "", ""}).body ==
+          R"({"apiVersion":"v1","kind":"DeleteOptions","propagationPolicy":"Background"})");
+    CHECK(remove_object({"/x", "u", "17"})
+              .body.find(R"("preconditions":{"uid":"u","resourceVersion":"17"})") !=
+          std::string::npos);
+}
+
 TEST_CASE("what became of a bind whose answer was lost") {
     const std::string meta = R"({"metadata":{"uid":")" + kPod.uid + R"("},)";
     CHECK(read_bind(done(meta + R"("spec":{"nodeName":"n7"}})"), kPod, "n7") == BindFate::Bound);

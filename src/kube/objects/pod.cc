@@ -20,13 +20,20 @@ Operator read_operator(JsonReader& reader) {
     return static_cast<Operator>(found - kNames.begin());
 }
 
-// What a container requests. Limits alone need no look: the server writes requests to match them.
-Amounts read_requests(JsonReader& reader, MetaPools& pools) {
+// What a container requests. The server writes into a pod, and not into a template, that what has
+// a limit alone is requested as much of.
+Amounts read_requests(JsonReader& reader, MetaPools& pools, bool is_template) {
     Amounts requests;
+    Amounts limits;
     each_field(reader, [&](std::string_view key) {
         if (key == "requests") return requests = read_amounts(reader, pools), true;
+        if (key == "limits" && is_template) return limits = read_amounts(reader, pools), true;
         return false;
     });
+    for (const Amount& limit : limits.all()) {
+        const auto requested = std::ranges::find(requests.all(), limit.resource, &Amount::resource);
+        if (requested == requests.all().end()) requests.set(limit.resource, limit.value);
+    }
     return requests;
 }
 
@@ -51,7 +58,8 @@ struct Sums {
 
 class SpecReader {
   public:
-    SpecReader(JsonReader& reader, PodPools& pools) : reader_(reader), pools_(pools) {}
+    SpecReader(JsonReader& reader, PodPools& pools, bool is_template = false)
+        : reader_(reader), pools_(pools), is_template_(is_template) {}
 
     void read(Pod& pod) {
         each_field(reader_, [&](std::string_view key) {
@@ -92,7 +100,7 @@ class SpecReader {
             return true;
         }
         if (key == "resources") {
-            sums_.pod_level = read_requests(reader_, pools_.meta);
+            sums_.pod_level = read_requests(reader_, pools_.meta, is_template_);
             return true;
         }
         if (key == "volumes") return read_volumes(), true;
@@ -131,7 +139,7 @@ class SpecReader {
         Container container;
         each_field(reader_, [&](std::string_view key) {
             if (key == "resources") {
-                container.requests = read_requests(reader_, pools_.meta);
+                container.requests = read_requests(reader_, pools_.meta, is_template_);
                 return true;
             }
             if (key == "restartPolicy") {
@@ -285,6 +293,7 @@ class SpecReader {
 
     JsonReader& reader_;
     PodPools& pools_;
+    bool is_template_;
     PodAsk ask_;
     Sums sums_;
 };
@@ -379,6 +388,14 @@ Pod read_pod(codec::JsonReader& reader, PodPools& pools) {
     if (!pod.meta.uid) reader.fail("wanted a pod with metadata");
     if (!allocated.all().empty()) apply_resize(allocated, pools, pod);
     return pod;
+}
+
+Interned<PodAsk> read_template(codec::JsonReader& reader, PodPools& pools) {
+    Pod pod;
+    each_field(reader, [&](std::string_view key) {
+        return key == "spec" && (SpecReader(reader, pools, true).read(pod), true);
+    });
+    return pod.ask;
 }
 
 }  // namespace berth::kube::objects

@@ -92,5 +92,8 @@ struct PodPools {
 };
 
 Pod read_pod(codec::JsonReader& reader, PodPools& pools);
+// What pods of a template will ask, before any is there. Admission may say more of them: their
+// scheduler, the number of their priority.
+Interned<PodAsk> read_template(codec::JsonReader& reader, PodPools& pools);
 
 }  // namespace berth::kube::objects

@@ -164,8 +164,17 @@ bool Server::take_request(std::string& inbox, Request& request) {
 
 void Server::act(const std::shared_ptr<Session>& session, const Request& request) {
     counts_.most_at_once = std::max(counts_.most_at_once, ++at_once_);
-    const Duration work{dice_.between(0, latency_ms)};
-    time_.start(draw(faults.stalled) ? Duration(seconds(30)) : work, [this, session, request] {
+    Duration work{dice_.between(0, latency_ms)};
+    if (draw(faults.stalled)) {
+        work = seconds(30);
+        if (request.method != "GET") {
+            // No write is carried out later than the time that it was given.
+            time_.start(Duration{dice_.between(0, 4000)}, [this, request] { route(request); });
+            time_.start(work, [this, session] { --at_once_, session->hang_up(); });
+            return;
+        }
+    }
+    time_.start(work, [this, session, request] {
         --at_once_;
         answer(session, request);
     });
@@ -241,9 +250,12 @@ void Server::say(const std::shared_ptr<Session>& session, const Answer& answer) 
 Server::Answer Server::route(const Request& request) {
     const auto parts = parts_of(request.path);
     const auto at = std::ranges::find(parts, "namespaces");
-    if (at == parts.end()) return list(parts.back(), request);
-    if (parts.end() - at < 4) return {404, status_of(404, "NotFound", "no such path")};
+    if (at == parts.end() || at + 1 == parts.end()) return list(parts.back(), request);
+    if (parts.end() - at < (at[2] == "leases" ? 3 : 4)) {
+        return {404, status_of(404, "NotFound", "no such path")};
+    }
     const std::string& resource = at[2];
+    if (resource == "leases") return lease(request, at[1], parts.end() - at > 3 ? at[3] : "");
     const Held object = store.find(resource, at[1] + "/" + at[3]);
     if (!object) return {404, status_of(404, "NotFound", "not found")};
     if (request.method == "GET") return {200, object->json};
@@ -324,6 +336,32 @@ Server::Answer Server::write_pod(const Request& request, const std::string& part
     }
     store.remove(pod);
     return {part == "eviction" ? 201 : 200, pod->json};
+}
+
+Server::Answer Server::lease(const Request& request, const std::string& name_space,
+                             const std::string& name) {
+    const codec::Value body = request.method == "GET" ? codec::Value{} : parsed(request.body);
+    Object now;
+    now.resource = "leases";
+    now.name_space = name_space;
+    now.name = name.empty() ? text_at(body, {"metadata", "name"}) : name;
+    const Held held = store.find("leases", now.key());
+    if (request.method == "GET") {
+        if (held) return {200, held->json};
+        return {404, status_of(404, "NotFound", "not found")};
+    }
+    if (held) now = *held;
+    const std::size_t spec = request.body.find("\"spec\"");
+    now.content_json = request.body.substr(spec, request.body.size() - spec - 1);
+    if (request.method == "POST") {
+        if (held) return {409, status_of(409, "AlreadyExists", "it is there")};
+        return {201, store.create(now)->json};
+    }
+    if (!held || does_not_match(text_at(body, {"metadata", "resourceVersion"}),
+                                std::to_string(held->version))) {
+        return {409, conflict("the object has been modified")};
+    }
+    return {200, store.change(now)->json};
 }
 
 Server::Answer Server::write_job(const Request& request, const Held& job) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // An API server in memory, for the client's tests: lists in pages, watches with bookmarks,
-// bindings, patches, deletions and evictions with preconditions, as Kubernetes 1.36 answers them.
-// What goes wrong is drawn by seed. It answers in HTTP/1.1, through the client's real parser and
-// state machine.
+// bindings, patches, deletions, evictions and Leases with preconditions, as Kubernetes 1.36
+// answers. What goes wrong is drawn by seed. It answers in HTTP/1.1, through the client's real
+// parser and state machine.
 #pragma once
 
 #include <functional>
@@ -25,7 +25,7 @@ struct Faults {
     int lost_before = 0;    // the connection breaks, nothing is done
     int lost_after = 0;     // it is done, and the connection breaks
     int cut = 0;            // it is done, and half of the answer arrives
-    int stalled = 0;        // it is done and answered 30 s later
+    int stalled = 0;        // answered 30 s later; a write is done by then, and not answered
     int too_many = 0;       // 429 with Retry-After
     int conflicts = 0;      // 409, of writes
     int broken = 0;         // 500, 503, 504: done or not
@@ -98,6 +98,7 @@ class Server final : public kube::client::Dialer {
     Answer write_pod(const Request& request, const std::string& part, const Held& pod);
     Answer bind(const Request& request, const Held& pod);
     Answer write_job(const Request& request, const Held& job);
+    Answer lease(const Request& request, const std::string& name_space, const std::string& name);
     // watches (watches.cc)
     void watch(const std::shared_ptr<Session>& session, const std::string& resource,
                const Request& request);

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "codec/json_writer.h"
+
 namespace berth::tests::kube_api {
 namespace {
 
@@ -19,7 +21,11 @@ std::string uid_of(base::Rng& dice) {
     return text;
 }
 
-std::string quoted(const std::string& text) { return "\"" + text + "\""; }
+std::string quoted(const std::string& text) {
+    std::string json;
+    codec::append_json_string(json, text);
+    return json;
+}
 
 std::string annotations_of(const Object& object) {
     std::string text;
@@ -41,25 +47,40 @@ std::string metadata_of(const Object& object) {
         R"("f:resources":{".":{},"f:limits":{".":{},"f:nvidia.com/gpu":{}},"f:requests":{".":{},)"
         R"("f:cpu":{},"f:memory":{},"f:nvidia.com/gpu":{}}}}},"f:enableServiceLinks":{},)"
         R"("f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{}}}}])";
+    const std::string owner =
+        object.owner.empty()
+            ? ""
+            : R"("ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"job","uid":)" +
+                  quoted(object.owner) + R"(,"controller":true}],)";
     return R"("metadata":{"name":)" + quoted(object.name) + R"(,"namespace":)" +
            quoted(object.name_space) + R"(,"uid":)" + quoted(object.uid) +
            R"(,"resourceVersion":)" + quoted(std::to_string(object.version)) +
            R"(,"creationTimestamp":"2026-03-01T12:00:00Z","labels":{"app":"train","content":)" +
            quoted(std::to_string(object.content)) + R"(},"annotations":)" + annotations_of(object) +
-           "," + kManaged + "}";
+           "," + owner + kManaged + "}";
+}
+
+// Of a pod, or of a Job's template: without what ends it.
+std::string spec_of(const Object& object) {
+    return R"("spec":{"volumes":[{"name":"kube-api-access-x7k2p","projected":{"sources":[)"
+           R"({"serviceAccountToken":{"expirationSeconds":3607,"path":"token"}}]}}],"containers":)"
+           R"([{"name":"main","image":"registry.example/train:1","resources":{"limits":)"
+           R"({"nvidia.com/gpu":")" +
+           std::to_string(object.gpus) +
+           R"("},"requests":{"cpu":"4","memory":"16Gi","nvidia.com/gpu":")" +
+           std::to_string(object.gpus) +
+           R"("}},)"
+           R"("terminationMessagePath":"/dev/termination-log","imagePullPolicy":"IfNotPresent"}],)"
+           R"("restartPolicy":"Never","terminationGracePeriodSeconds":30,"dnsPolicy":)"
+           R"("ClusterFirst","schedulerName":)" +
+           quoted(object.scheduler) +
+           R"(,"tolerations":[{"key":)"
+           R"("node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",)"
+           R"("tolerationSeconds":300}],"priority":0)";
 }
 
 std::string pod_of(const Object& pod) {
-    std::string spec =
-        R"("spec":{"volumes":[{"name":"kube-api-access-x7k2p","projected":{"sources":[)"
-        R"({"serviceAccountToken":{"expirationSeconds":3607,"path":"token"}}]}}],"containers":)"
-        R"([{"name":"main","image":"registry.example/train:1","resources":{"limits":)"
-        R"({"nvidia.com/gpu":"1"},"requests":{"cpu":"4","memory":"16Gi","nvidia.com/gpu":"1"}},)"
-        R"("terminationMessagePath":"/dev/termination-log","imagePullPolicy":"IfNotPresent"}],)"
-        R"("restartPolicy":"Never","terminationGracePeriodSeconds":30,"dnsPolicy":)"
-        R"("ClusterFirst","schedulerName":"berth","tolerations":[{"key":)"
-        R"("node.kubernetes.io/not-ready","operator":"Exists","effect":"NoExecute",)"
-        R"("tolerationSeconds":300}],"priority":0)";
+    std::string spec = spec_of(pod);
     if (!pod.node.empty()) spec += R"(,"nodeName":)" + quoted(pod.node);
     const std::string condition =
         pod.node.empty() ? R"("False","reason":)" + quoted(pod.reason) : std::string(R"("True")");
@@ -69,15 +90,26 @@ std::string pod_of(const Object& pod) {
 }
 
 std::string job_of(const Object& job) {
+    const std::string end =
+        job.end.empty() ? "" : R"({"type":)" + quoted(job.end) + R"(,"status":"True"})";
     return R"({"kind":"Job","apiVersion":"batch/v1",)" + metadata_of(job) +
-           R"(,"spec":{"parallelism":4,"suspend":)" + (job.is_suspended ? "true" : "false") + "}}";
+           R"(,"spec":{"parallelism":)" + std::to_string(job.parallelism) + R"(,"suspend":)" +
+           (job.is_suspended ? "true" : "false") + R"(,"template":{)" + spec_of(job) +
+           R"(}}},"status":{"conditions":[)" + end + "]}}";
+}
+
+std::string text_of(const Object& object) {
+    if (object.resource == "pods") return pod_of(object);
+    if (object.resource == "jobs") return job_of(object);
+    return "{" + metadata_of(object) + (object.content_json.empty() ? "" : ",") +
+           object.content_json + "}";
 }
 
 }  // namespace
 
 Held Store::keep(Object object, const char* type) {
     object.version = ++version_;
-    object.json = object.resource == "pods" ? pod_of(object) : job_of(object);
+    object.json = text_of(object);
     const auto held = std::make_shared<const Object>(std::move(object));
     events_.push_back({version_, type, held});
     if (on_event) on_event(events_.back());
@@ -90,13 +122,17 @@ Held Store::create(const std::string& resource, const std::string& name_space,
     object.resource = resource;
     object.name_space = name_space;
     object.name = name;
+    return create(std::move(object));
+}
+
+Held Store::create(Object object) {
     object.uid = uid_of(dice_);
-    Held& place = held_[resource][object.key()];
+    Held& place = held_[object.resource][object.key()];
     if (place) return nullptr;
     // Whoever is told of it finds it there.
     place = std::make_shared<const Object>(object);
     const Held made = keep(std::move(object), "ADDED");
-    return held_[resource][made->key()] = made;
+    return held_[made->resource][made->key()] = made;
 }
 
 Held Store::find(const std::string& resource, const std::string& key) const {
@@ -146,7 +182,7 @@ void Store::restore(std::uint64_t version) {
         for (auto& [key, object] : all) {
             Object back = *object;
             back.version = version_;
-            back.json = resource == "pods" ? pod_of(back) : job_of(back);
+            back.json = text_of(back);
             object = std::make_shared<const Object>(std::move(back));
         }
     }

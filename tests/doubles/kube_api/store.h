@@ -17,16 +17,22 @@
 
 namespace berth::tests::kube_api {
 
-// One state of an object. Pods and Jobs are all that the tests need.
+// One state of an object. Of other resources than pods and Jobs there is what `content_json` says.
 struct Object {
-    std::string resource;  // pods, jobs
+    std::string resource;  // pods, jobs, nodes ...
     std::string name_space;
     std::string name;
     std::string uid;
     std::uint64_t version = 0;
     std::string node;       // of a pod
+    int gpus = 1;           // that a pod asks for
+    std::string scheduler = "berth";  // whose the pod is
+    std::string owner;      // uid of the Job that makes the pod
     bool is_suspended = false;  // of a Job
+    int parallelism = 4;
+    std::string end;        // of a Job: Complete, Failed
     std::string reason;     // why a pod waits
+    std::string content_json;   // "spec":{},"status":{}
     std::map<std::string, std::string> annotations;
     int content = 0;        // something that changes and is seen in a label
     std::string json;       // as the server writes it
@@ -52,6 +58,8 @@ class Store {
 
     Held create(const std::string& resource, const std::string& name_space,
                 const std::string& name);
+    // The same, with what `object` says besides.
+    Held create(Object object);
     // Null when it is not there.
     Held find(const std::string& resource, const std::string& key) const;
     Held change(const Object& now);

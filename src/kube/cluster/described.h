@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What does the server hold now, as the core writes a cluster down? A start and a failover begin
+// with this: whoever runs has its GPUs, whoever can start waits.
+//
+// It never refuses what a real cluster shows. A gang whose pods are bound where they do not fit, or
+// are in no project that is there, is none of the core's: its pods are strangers that take what
+// they take.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kube/cluster/gangs.h"
+#include "kube/cluster/strangers.h"
+#include "model/description.h"
+
+namespace berth::kube::cluster {
+
+// What a gang asks as a job of a project, with so many tasks as it has pods at once.
+// Errors: Invalid, in words for its pods.
+base::Result<model::JobSpec> job_of(const Gang& gang, const std::string& project);
+
+struct Described {
+    std::vector<model::JobDescription> jobs;
+    std::vector<Uid> gangs;  // of each of them
+};
+
+// `nodes` and `projects` as the core is to have them; `strangers` comes to know those of ours.
+Described describe(const Gangs& gangs, const std::map<std::string, model::Node>& nodes,
+                   const std::function<std::string(const Gang&)>& project_of, Strangers& strangers,
+                   base::TimePoint now);
+
+}  // namespace berth::kube::cluster

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which pods belong together, how many are needed at once, and are they there? A gang is what one
+// owner makes: all pods of a Job; every other pod is one by itself.
+//
+// Only pods that name our scheduler are in it. Pods and Jobs are those of caches, which outlive
+// this; each change of a cache is taken once.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "kube/objects/job.h"
+#include "kube/objects/pod.h"
+
+namespace berth::kube::cluster {
+
+using objects::Uid;
+
+enum class Kind { Pod, Job };
+
+struct Gang {
+    Uid uid;  // of the Job, or of the pod
+    Kind kind = Kind::Pod;
+    const objects::Job* job = nullptr;  // null: it is a pod's, or the Job is not there
+    std::map<Uid, const objects::Pod*> pods;  // of our scheduler, also those that are over
+
+    bool is_over() const;
+    // Why nothing of it is placed, in words; empty: nothing is wrong with it.
+    std::string trouble() const;
+    // Pods that are to be bound, first those of least index, then by name.
+    std::vector<const objects::Pod*> waiting() const;
+    // Not over, bound or not.
+    int living() const;
+    int pods_wanted() const;
+    // Whether its pods are there, so that it can start as a whole.
+    bool is_complete() const;
+    // Whether it is suspended by us: it waits, and its pods are made again when it goes on.
+    bool is_paused() const;
+    // What its pods ask, of a paused one what they will ask.
+    const objects::PodAsk& ask() const;
+    // Of the Job or the pod.
+    const objects::Meta& meta() const;
+    // For people: ml/job/train, ml/pod/p.
+    std::string name() const;
+};
+
+bool is_waiting(const objects::Pod& pod);
+
+class Gangs {
+  public:
+    explicit Gangs(std::string scheduler) : scheduler_(std::move(scheduler)) {}
+
+    // Null before: it is new. Null now: it is gone.
+    void take(const objects::Pod* before, const objects::Pod* now);
+    void take(const objects::Job* before, const objects::Job* now);
+
+    bool are_ours(const objects::Pod& pod) const { return *pod.ask->scheduler == scheduler_; }
+    // Null when it has neither pods nor a Job any more.
+    const Gang* find(Uid gang) const;
+    // To which gang a pod of our scheduler belongs.
+    static Uid gang_of(const objects::Pod& pod);
+    const std::map<Uid, Gang>& all() const { return gangs_; }
+    // Those that changed since this was last asked.
+    std::set<Uid> take_changed() { return std::exchange(changed_, {}); }
+    // All of one namespace, or of every one, are to be looked at again.
+    void touch(std::string_view name_space);
+    void touch_all();
+
+  private:
+    void forget_empty(Uid gang);
+
+    std::string scheduler_;
+    std::map<Uid, Gang> gangs_;
+    // Jobs of which no pod is ours, or none there is yet.
+    std::map<Uid, const objects::Job*> jobs_;
+    std::set<Uid> changed_;
+};
+
+}  // namespace berth::kube::cluster

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/cluster/gangs.h"
+
+#include <doctest/doctest.h>
+
+#include <deque>
+
+#include "kube/cluster/described.h"
+#include "kube/cluster/projects.h"
+#include "kube/cluster/strangers.h"
+
+using namespace berth;
+using namespace berth::kube;
+using cluster::Gang;
+using objects::Uid;
+
+namespace {
+
+// Objects as the API server writes them, kept as caches keep them.
+struct Objects {
+    static std::string uid(int number) {
+        char text[40];
+        std::snprintf(text, sizeof text, "00000000-0000-0000-0000-%012d", number);
+        return text;
+    }
+    static std::string meta(const std::string& name, int number, const std::string& more = "") {
+        return R"("metadata":{"name":")" + name + R"(","namespace":"ml","uid":")" + uid(number) +
+               R"(","creationTimestamp":"2026-03-01T12:00:00Z")" + more + "}";
+    }
+    static std::string owned_by(int job) {
+        return R"(,"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"t","uid":")" +
+               uid(job) + R"(","controller":true}])";
+    }
+
+    const objects::Pod* pod(const std::string& name, int number, const std::string& owner = "",
+                            const std::string& spec = "", const std::string& phase = "Pending",
+                            int gpus = 1, const std::string& scheduler = "berth") {
+        const std::string text = "{" + meta(name, number, owner) + R"(,"spec":{"schedulerName":")" +
+                                 scheduler +
+                                 R"(","containers":[{"resources":{"requests":{"nvidia.com/gpu":")" +
+                                 std::to_string(gpus) + R"("}}}])" + spec +
+                                 R"(},"status":{"phase":")" + phase + R"("}})";
+        codec::JsonReader reader(text);
+        pods.push_back(objects::read_pod(reader, pod_pools));
+        REQUIRE_MESSAGE(!reader.is_failed(), reader.error());
+        return &pods.back();
+    }
+    const objects::Job* job(int number, const std::string& rest, const std::string& more = "") {
+        const std::string text = "{" + meta("train", number, more) + rest + "}";
+        codec::JsonReader reader(text);
+        jobs.push_back(objects::read_job(reader, pod_pools));
+        REQUIRE_MESSAGE(!reader.is_failed(), reader.error());
+        return &jobs.back();
+    }
+    const Gang& gang(int number) const { return *gangs.find(*Uid::parse(uid(number))); }
+
+    objects::PodPools pod_pools;
+    std::deque<objects::Pod> pods;
+    std::deque<objects::Job> jobs;
+    cluster::Gangs gangs{"berth"};
+};
+
+const std::string kThree = R"(,"spec":{"parallelism":3,"completions":3})";
+
+}  // namespace
+
+TEST_CASE("a Job's pods are a gang that is complete when all of them wait") {
+    Objects objects;
+    objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1)));
+    CHECK_FALSE(objects.gang(1).is_complete());  // nobody knows yet how many there will be
+    objects.gangs.take(nullptr, objects.job(1, kThree));
+    objects.gangs.take(nullptr, objects.pod("train-1", 11, Objects::owned_by(1)));
+    CHECK_FALSE(objects.gang(1).is_complete());
+    objects.gangs.take(nullptr, objects.pod("train-2", 12, Objects::owned_by(1)));
+    CHECK(objects.gang(1).is_complete());
+    CHECK(objects.gang(1).name() == "ml/job/train");
+    REQUIRE(objects.gang(1).waiting().size() == 3);
+    CHECK(objects.gang(1).waiting().front()->meta.name == "train-0");
+}
+
+TEST_CASE("a gang starts with as many pods as its Job says it needs") {
+    Objects objects;
+    objects.gangs.take(nullptr, objects.job(1, kThree, R"(,"annotations":{"berth.dev/min":"2"})"));
+    objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1)));
+    CHECK_FALSE(objects.gang(1).is_complete());
+    objects.gangs.take(nullptr, objects.pod("train-1", 11, Objects::owned_by(1)));
+    CHECK(objects.gang(1).is_complete());
+}
+
+TEST_CASE("pods that are gated, leaving, bound or over do not wait") {
+    Objects objects;
+    objects.gangs.take(nullptr,
+                       objects.pod("gated", 1, "", R"(,"schedulingGates":[{"name":"x"}])"));
+    objects.gangs.take(nullptr,
+                       objects.pod("leaving", 2, R"(,"deletionTimestamp":"2026-03-01T12:00:30Z")"));
+    objects.gangs.take(nullptr, objects.pod("bound", 3, "", R"(,"nodeName":"n1")"));
+    objects.gangs.take(nullptr, objects.pod("over", 4, "", "", "Succeeded"));
+    for (const int pod : {1, 2, 3, 4}) CHECK_FALSE(objects.gang(pod).is_complete());
+    CHECK(objects.gang(4).is_over());
+    CHECK_FALSE(objects.gang(3).is_over());
+}
+
+TEST_CASE("a suspended Job is not complete, an ended one is over when its pods are") {
+    Objects objects;
+    const auto* suspended = objects.job(1, R"(,"spec":{"parallelism":1,"suspend":true})");
+    const auto* pod = objects.pod("train-0", 10, Objects::owned_by(1));
+    objects.gangs.take(nullptr, suspended);
+    objects.gangs.take(nullptr, pod);
+    CHECK_FALSE(objects.gang(1).is_complete());
+    const auto* ended =
+        objects.job(1, R"(,"status":{"conditions":[{"type":"Complete","status":"True"}]})");
+    objects.gangs.take(suspended, ended);
+    CHECK_FALSE(objects.gang(1).is_over());
+    objects.gangs.take(pod, static_cast<const objects::Pod*>(nullptr));
+    CHECK(objects.gang(1).is_over());
+    objects.gangs.take(ended, static_cast<const objects::Job*>(nullptr));
+    CHECK(objects.gangs.all().empty());
+}
+
+TEST_CASE("pods of other schedulers are in no gang") {
+    Objects objects;
+    objects.gangs.take(nullptr, objects.pod("p", 1, "", "", "Pending", 1, "default-scheduler"));
+    CHECK(objects.gangs.all().empty());
+}
+
+TEST_CASE("a gang whose pods ask for different things says so") {
+    Objects objects;
+    objects.gangs.take(nullptr, objects.job(1, kThree));
+    objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1), "", "Pending", 1));
+    CHECK(cluster::job_of(objects.gang(1), "vision").has_value());
+    objects.gangs.take(nullptr, objects.pod("train-1", 11, Objects::owned_by(1), "", "Pending", 2));
+    const auto spec = cluster::job_of(objects.gang(1), "vision");
+    REQUIRE_FALSE(spec.has_value());
+    CHECK(spec.error().message.find("different things") != std::string::npos);
+}
+
+TEST_CASE("a bare pod is never taken its GPUs from, unless it says that it may be deleted") {
+    Objects objects;
+    objects.gangs.take(nullptr, objects.pod("bare", 1));
+    objects.gangs.take(
+        nullptr, objects.pod("willing", 2, R"(,"annotations":{"berth.dev/preemptible":"true"})"));
+    objects.gangs.take(nullptr, objects.job(3, R"(,"spec":{"parallelism":1})"));
+    objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(3)));
+    CHECK_FALSE(cluster::job_of(objects.gang(1), "vision")->preemptible);
+    CHECK(cluster::job_of(objects.gang(2), "vision")->preemptible);
+    CHECK(cluster::job_of(objects.gang(3), "vision")->preemptible);
+}
+
+TEST_CASE("a gang is in the project of its label, else of its namespace") {
+    cluster::Projects projects;
+    Objects objects;
+    const auto* plain = objects.pod("plain", 1);
+    const auto* labelled = objects.pod("labelled", 2, R"(,"labels":{"berth.dev/project":"audio"})");
+    CHECK(projects.project_of(plain->meta).empty());
+    projects.set_listed("vision", {"ml", "web"});
+    CHECK(projects.project_of(plain->meta) == "vision");
+    CHECK(projects.set_namespace("ml", &*labelled->meta.labels));
+    CHECK(projects.project_of(plain->meta) == "audio");
+    CHECK_FALSE(projects.set_namespace("ml", &*labelled->meta.labels));
+    CHECK(projects.set_namespace("ml", nullptr));
+    projects.set_listed("vision", {});
+    CHECK(projects.project_of(plain->meta).empty());
+    CHECK(projects.project_of(labelled->meta) == "audio");
+}
+
+TEST_CASE("strangers' use of a node is a sum, told once for each change") {
+    Objects objects;
+    cluster::Strangers strangers;
+    const auto* one = objects.pod("one", 1, "", R"(,"nodeName":"n1")", "Running", 2);
+    const auto* other = objects.pod("other", 2, "", R"(,"nodeName":"n1")", "Running", 3);
+    strangers.set(*one);
+    strangers.set(*other);
+    CHECK(strangers.on("n1").of("nvidia.com/gpu") == 5);
+    CHECK(strangers.pods_on("n1") == 2);
+    CHECK(strangers.take_changed() == std::set<std::string>{"n1"});
+    strangers.set(*one);
+    CHECK(strangers.take_changed().empty());
+    strangers.clear(one->meta.uid);
+    CHECK(strangers.on("n1").of("nvidia.com/gpu") == 3);
+    strangers.clear(other->meta.uid);
+    CHECK(strangers.on("n1").all().empty());
+}
+
+TEST_CASE("what is there becomes jobs that run and wait; what does not fit is a stranger") {
+    Objects objects;
+    cluster::Strangers strangers;
+    objects.gangs.take(nullptr, objects.job(1, kThree));
+    const std::string owner = Objects::owned_by(1);
+    objects.gangs.take(nullptr, objects.pod("train-0", 10, owner, R"(,"nodeName":"n1")"));
+    objects.gangs.take(nullptr, objects.pod("train-1", 11, owner));
+    objects.gangs.take(nullptr, objects.pod("train-2", 12, owner));
+    objects.gangs.take(nullptr, objects.pod("waits", 2));
+    objects.gangs.take(nullptr,
+                       objects.pod("too-much", 3, "", R"(,"nodeName":"n1")", "Running", 9));
+    objects.gangs.take(nullptr, objects.pod("nowhere", 4, "", R"(,"nodeName":"n9")", "Running"));
+    model::Node node;
+    node.name = "n1";
+    node.gpus = 8;
+    const auto made = cluster::describe(
+        objects.gangs, {{"n1", node}}, [](const Gang&) { return "vision"; }, strangers,
+        base::at_ms(0));
+    REQUIRE(made.jobs.size() == 2);
+    CHECK(made.jobs[0].spec.name == "ml/job/train");
+    REQUIRE(made.jobs[0].tasks.size() == 3);
+    CHECK(made.jobs[0].tasks[0].state == model::TaskState::Running);
+    CHECK(made.jobs[0].tasks[0].node == "n1");
+    CHECK(made.jobs[0].tasks[1].state == model::TaskState::Pending);
+    CHECK(made.jobs[1].spec.name == "ml/pod/waits");
+    CHECK(strangers.on("n1").of("nvidia.com/gpu") == 9);
+    CHECK(strangers.on("n9").of("nvidia.com/gpu") == 1);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What is a node of the API server to the core?
+//
+// GPUs are those of `nvidia.com/gpu` that the node says can be given out, at most kGpusPerNodeMax;
+// model and memory are the labels of NVIDIA's feature discovery. A node that is not ready is Down;
+// one that is cordoned has the taint that Kubernetes gives it, so that who tolerates it still
+// comes.
+#pragma once
+
+#include <string_view>
+
+#include "kube/objects/node.h"
+#include "model/node.h"
+
+namespace berth::kube::cluster {
+
+inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
+
+model::Node node_of(const objects::Node& node);
+
+}  // namespace berth::kube::cluster

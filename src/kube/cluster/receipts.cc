@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/cluster/receipts.h"
+
+#include "codec/json_writer.h"
+#include "codec/timestamp.h"
+#include "kube/objects/walk.h"
+
+namespace berth::kube::cluster {
+namespace {
+
+// Calls read(reader, key) for each field of the annotation. False when it is not there or not JSON.
+template <typename Read>
+bool read_annotation(const objects::Labels& annotations, std::string_view name, Read read) {
+    const std::string* text = objects::find(annotations, name);
+    if (text == nullptr) return false;
+    codec::JsonReader reader(*text);
+    objects::each_field(reader, [&](std::string_view key) { return read(reader, key); });
+    reader.finish();
+    return !reader.is_failed();
+}
+
+base::TimePoint moment(codec::JsonReader& reader) {
+    return objects::read_time(reader).value_or(base::TimePoint{});
+}
+
+}  // namespace
+
+std::string format(const History& history) {
+    std::string text;
+    codec::JsonWriter json(text);
+    json.begin_object();
+    json.key("attained_gpu_ms"), json.number(history.attained.count());
+    json.key("lost_gpu_ms"), json.number(history.lost.count());
+    json.key("pauses"), json.number(history.pauses);
+    json.key("losses"), json.number(history.losses);
+    json.end_object();
+    return text;
+}
+
+std::string format(const Receipt& receipt) {
+    std::string text;
+    codec::JsonWriter json(text);
+    json.begin_object();
+    json.key("paused"), json.boolean(receipt.is_in_force);
+    json.key("rule"), json.string(receipt.rule);
+    json.key("for"), json.string(receipt.beneficiary);
+    json.key("time"), json.string(codec::format_time(receipt.time));
+    json.key("deadline"), json.string(codec::format_time(receipt.deadline));
+    json.key("priority"), json.number(receipt.priority);
+    json.end_object();
+    return text;
+}
+
+std::optional<History> history_of(const objects::Labels& annotations) {
+    History history;
+    const bool is_there = read_annotation(
+        annotations, kHistory, [&](codec::JsonReader& reader, std::string_view key) {
+            if (key == "attained_gpu_ms")
+                return history.attained = base::Duration{reader.read_int()}, true;
+            if (key == "lost_gpu_ms") return history.lost = base::Duration{reader.read_int()}, true;
+            if (key == "pauses") return history.pauses = static_cast<int>(reader.read_int()), true;
+            if (key == "losses") return history.losses = static_cast<int>(reader.read_int()), true;
+            return false;
+        });
+    return is_there ? std::optional(history) : std::nullopt;
+}
+
+std::optional<Receipt> receipt_of(const objects::Labels& annotations) {
+    Receipt receipt;
+    const bool is_there = read_annotation(
+        annotations, kLastPause, [&](codec::JsonReader& reader, std::string_view key) {
+            if (key == "paused") return receipt.is_in_force = reader.read_bool(), true;
+            if (key == "rule") return receipt.rule = reader.read_text(), true;
+            if (key == "for") return receipt.beneficiary = reader.read_text(), true;
+            if (key == "time") return receipt.time = moment(reader), true;
+            if (key == "deadline") return receipt.deadline = moment(reader), true;
+            if (key == "priority")
+                return receipt.priority = static_cast<int>(reader.read_int()), true;
+            return false;
+        });
+    return is_there ? std::optional(std::move(receipt)) : std::nullopt;
+}
+
+}  // namespace berth::kube::cluster

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What must be known of a paused Job when the one who paused it is gone? It stands in two
+// annotations of the Job, written with the patch that suspends it: what it had until then, and the
+// receipt of the pause. A Job that is suspended without a receipt in force was suspended by
+// somebody else, and stays so.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "kube/objects/meta.h"
+
+namespace berth::kube::cluster {
+
+inline constexpr std::string_view kHistory = "berth.dev/history";
+inline constexpr std::string_view kLastPause = "berth.dev/last-pause";
+
+// Of all attempts that have ended.
+struct History {
+    base::Duration attained{0};  // GPU time
+    base::Duration lost{0};      // of that, what pauses destroyed
+    int pauses = 0;
+    int losses = 0;  // attempts that were lost in a row
+
+    bool operator==(const History&) const = default;
+};
+
+struct Receipt {
+    bool is_in_force = true;  // false: it has been resumed since
+    std::string rule;         // reclaim, preempt ...
+    std::string beneficiary;  // uid of the gang for which it was paused; empty: of none
+    base::TimePoint time;
+    base::TimePoint deadline;
+    int priority = 0;  // of its pods, which are gone
+
+    bool operator==(const Receipt&) const = default;
+};
+
+// As annotations have them: {"attained":"2h"...}
+std::string format(const History& history);
+std::string format(const Receipt& receipt);
+// Nothing where there is none, or nobody can read it.
+std::optional<History> history_of(const objects::Labels& annotations);
+std::optional<Receipt> receipt_of(const objects::Labels& annotations);
+
+}  // namespace berth::kube::cluster

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What do pods that no job of the core stands for take of each node? Those of other schedulers,
+// DaemonSets, static pods; and those of ours that the core has given up.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "kube/objects/pod.h"
+
+namespace berth::kube::cluster {
+
+class Strangers {
+  public:
+    // The pod takes what it holds of its node, until it is said to take nothing: once it is over or
+    // gone, or stands for a task.
+    void set(const objects::Pod& pod);
+    void clear(objects::Uid pod);
+
+    // Sums of a node; nothing where nobody is.
+    const objects::Amounts& on(const std::string& node) const;
+    int pods_on(const std::string& node) const;
+    // Nodes whose sums changed since this was last asked.
+    std::set<std::string> take_changed() { return std::exchange(changed_, {}); }
+
+  private:
+    struct Held {
+        std::string node;
+        objects::Amounts amounts;
+
+        bool operator==(const Held&) const = default;
+    };
+    struct Sum {
+        objects::Amounts amounts;
+        int pods = 0;
+    };
+    void count(const Held& held, int sign);
+
+    std::map<objects::Uid, Held> held_;
+    std::map<std::string, Sum> sums_;
+    std::set<std::string> changed_;
+};
+
+}  // namespace berth::kube::cluster

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/scheduler/binder.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace berth::kube::scheduler {
+namespace {
+
+using client::BindFate;
+using client::Outcome;
+using cluster::Gang;
+using cluster::Kind;
+using objects::Pod;
+
+const Pod* living(const Gang& gang, Uid uid) {
+    const auto found = gang.pods.find(uid);
+    return found == gang.pods.end() || found->second->is_over() ? nullptr : found->second;
+}
+
+bool has_failed(const Gang& gang, Uid uid) {
+    const auto found = gang.pods.find(uid);
+    return found != gang.pods.end() && found->second->phase == objects::Phase::Failed;
+}
+
+}  // namespace
+
+Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of)
+    : requests_(requests),
+      timers_(timers),
+      gang_of_(std::move(gang_of)),
+      notes_of_(std::move(notes_of)),
+      partly_(timers) {}
+
+// --- the launcher
+
+void Binder::start(const ports::LaunchOrder& order) { review(begin(order.attempt, order.tasks)); }
+
+void Binder::recover(std::span<const ports::BegunAttempt> attempts) {
+    for (const ports::BegunAttempt& begun : attempts) {
+        Attempt& attempt = begin(begun.id, begun.tasks);
+        const Gang* gang = gang_of_(begun.id.job);
+        if (gang == nullptr) continue;
+        // Who is bound has a place on its node; which one of them there makes no difference.
+        for (const auto& [uid, pod] : gang->pods) {
+            if (pod->is_over() || pod->node->empty()) continue;
+            const auto place = std::ranges::find_if(attempt.places, [&](const Place& each) {
+                return each.fill == Fill::Free && each.node == *pod->node;
+            });
+            if (place == attempt.places.end()) continue;
+            place->fill = Fill::Bound;
+            place->pod = uid;
+        }
+        review(attempt);
+    }
+}
+
+Binder::Attempt& Binder::begin(ports::AttemptId id, const std::vector<ports::TaskLaunch>& tasks) {
+    std::vector<Place> before;
+    if (const Attempt* known = find(id)) before = known->places;
+    Attempt& attempt = attempts_[id.job] = Attempt{.id = id, .places = {}};
+    attempt.places.reserve(tasks.size());
+    for (const ports::TaskLaunch& task : tasks) {
+        // One that grows keeps what it has.
+        const auto known = std::ranges::find(before, task.rank, &Place::task);
+        const bool is_same = known != before.end() && known->node == task.node;
+        attempt.places.push_back(is_same ? *known : Place{task.rank, task.node, {}, {}});
+    }
+    return attempt;
+}
+
+void Binder::stop(ports::AttemptId id, ports::StopReason, base::Duration grace) {
+    Attempt* attempt = find(id);
+    if (attempt == nullptr) return;
+    attempt->is_stopping = true;
+    const Gang* gang = gang_of_(id.job);
+    if (gang != nullptr && gang->kind == Kind::Pod) remove_pods(*attempt, grace.count() / 1000);
+    review(*attempt);
+}
+
+// --- what the caches say
+
+void Binder::gang_changed(model::JobId job) {
+    const auto found = attempts_.find(job);
+    if (found != attempts_.end()) review(found->second);
+}
+
+bool Binder::stands_for(model::JobId job, Uid pod) const {
+    const auto found = attempts_.find(job);
+    if (found == attempts_.end()) return false;
+    const auto& places = found->second.places;
+    return std::ranges::find(places, pod, &Place::pod) != places.end();
+}
+
+// Ends the attempt, or brings it on.
+void Binder::review(Attempt& attempt) {
+    const Gang* gang = gang_of_(attempt.id.job);
+    if (gang == nullptr) return end(attempt, {.stop_asked = attempt.is_stopping, .detail = {}});
+    look_at_places(attempt, *gang);
+    const bool is_empty = std::ranges::all_of(
+        attempt.places, [](const Place& place) { return place.fill == Fill::Free; });
+    if (gang->is_over() && is_empty) {
+        const bool is_failure =
+            attempt.has_failed &&
+            (gang->job == nullptr || gang->job->end != objects::Job::End::Complete);
+        return end(attempt, {.exit_code = is_failure ? 1 : 0, .detail = {}});
+    }
+    const bool is_job = gang->kind == Kind::Job && gang->job != nullptr;
+    if (attempt.is_stopping) {
+        if (is_job && !gang->job->is_suspended) return suspend(attempt, *gang, true);
+        if (is_empty) end(attempt, {.stop_asked = true, .detail = {}});
+        return;
+    }
+    if (is_job && gang->job->is_suspended) {
+        // By us, before this start; or by somebody else, whose pods are going and who brings them
+        // back.
+        if (gang->is_paused() && is_empty) return suspend(attempt, *gang, false);
+        if (is_empty) end(attempt, {.detail = "somebody suspended its Job"});
+        return;
+    }
+    if (gang->kind == Kind::Pod && is_empty && gang->waiting().empty()) {
+        attempt.lost_because = "its pod cannot be bound any more";
+        return end(attempt, {});
+    }
+    fill_places(attempt, *gang);
+    note_bound(attempt);
+}
+
+void Binder::look_at_places(Attempt& attempt, const Gang& gang) {
+    for (Place& place : attempt.places) {
+        if (place.fill == Fill::Free) continue;
+        const Pod* pod = living(gang, place.pod);
+        const bool is_elsewhere = pod != nullptr && !pod->node->empty() && *pod->node != place.node;
+        if (pod != nullptr && !is_elsewhere) {
+            if (!pod->node->empty()) place.fill = Fill::Bound;
+            continue;
+        }
+        attempt.has_failed |= has_failed(gang, place.pod);
+        place.fill = Fill::Free;
+        place.pod = {};
+    }
+}
+
+void Binder::fill_places(Attempt& attempt, const Gang& gang) {
+    std::set<Uid> placed;
+    for (const Place& place : attempt.places) placed.insert(place.pod);
+    auto place = attempt.places.begin();
+    for (const Pod* pod : gang.waiting()) {
+        if (placed.contains(pod->meta.uid)) continue;
+        place = std::find_if(place, attempt.places.end(),
+                             [](const Place& each) { return each.fill == Fill::Free; });
+        if (place == attempt.places.end()) return;
+        place->pod = pod->meta.uid;
+        place->fill = Fill::Sent;
+        send_bind(attempt, *place);
+    }
+}
+
+void Binder::note_bound(Attempt& attempt) {
+    const auto bound = std::ranges::count(attempt.places, Fill::Bound, &Place::fill);
+    const bool is_whole = bound == std::ssize(attempt.places);
+    if (is_whole || bound == 0 || attempt.is_told_running) {
+        attempt.partly_since.reset();
+    } else if (!attempt.partly_since) {
+        attempt.partly_since = timers_.now();
+        if (!partly_.is_running())
+            partly_.start(kPartlyBoundMost, [this] { look_at_partly_bound(); });
+    }
+    if (!is_whole || std::exchange(attempt.is_told_running, true)) return;
+    listener_->on_running(attempt.id);
+}
+
+void Binder::look_at_partly_bound() {
+    std::optional<base::Duration> next;
+    std::vector<model::JobId> late;
+    for (auto& [job, attempt] : attempts_) {
+        if (!attempt.partly_since || attempt.is_stopping) continue;
+        const auto left = *attempt.partly_since + kPartlyBoundMost - timers_.now();
+        if (left <= base::Duration{0}) {
+            late.push_back(job);
+        } else {
+            next = std::min(next.value_or(left), left);
+        }
+    }
+    for (const model::JobId job : late) {
+        give_back(attempts_.at(job), "only some of its pods could be bound");
+    }
+    if (next) partly_.start(*next, [this] { look_at_partly_bound(); });
+}
+
+// --- binds
+
+void Binder::send_bind(const Attempt& attempt, const Place& place) {
+    const client::PodName name = name_of(attempt.id, place.pod);
+    if (name.name.empty()) return;  // gone; the place is free with the next look at it
+    requests_.send(client::bind(name, place.node, {}),
+                   [this, here = std::weak_ptr(is_here_), id = attempt.id,
+                    pod = place.pod](const Outcome& outcome) {
+                       if (!here.expired()) take_bind(id, pod, outcome);
+                   });
+}
+
+void Binder::take_bind(ports::AttemptId id, Uid pod, const Outcome& outcome) {
+    Place* place = place_of(id, pod);
+    if (place == nullptr) return;
+    Attempt& attempt = *find(id);
+    switch (outcome.kind) {
+        case Outcome::Kind::Done:
+            ++counts_.bound;
+            place->fill = Fill::Bound;
+            return note_bound(attempt);
+        case Outcome::Kind::NotSent:
+            return bind_later(id, pod, outcome.retry_after.value_or(kBindAgain));
+        case Outcome::Kind::Unknown: ++counts_.unknown; return ask_bind(id, pod);
+        case Outcome::Kind::Refused: break;
+    }
+    if (outcome.code == 429) return bind_later(id, pod, outcome.retry_after.value_or(kBindAgain));
+    ++counts_.refused;
+    // Bound by a request of ours whose answer was lost, by somebody else, or another pod now.
+    if (outcome.code == 409 || outcome.code == 404) return ask_bind(id, pod);
+    place->fill = Fill::Free;
+    place->pod = {};
+    give_back(attempt, "the API server refused to bind it: " + outcome.message);
+}
+
+void Binder::ask_bind(ports::AttemptId id, Uid pod) {
+    const Place* place = place_of(id, pod);
+    if (place == nullptr) return;
+    const client::PodName name = name_of(id, pod);
+    if (name.name.empty()) return;
+    requests_.send(client::read_pod(name), [this, here = std::weak_ptr(is_here_), id, pod, name,
+                                            node = place->node](const Outcome& outcome) {
+        if (here.expired()) return;
+        take_fate(id, pod, client::read_bind(outcome, name, node));
+    });
+}
+
+void Binder::take_fate(ports::AttemptId id, Uid pod, BindFate fate) {
+    Place* place = place_of(id, pod);
+    if (place == nullptr) return;
+    switch (fate) {
+        case BindFate::Bound:
+            ++counts_.bound;
+            place->fill = Fill::Bound;
+            return note_bound(*find(id));
+        case BindFate::NotBound: return bind_later(id, pod, kBindAgain);
+        case BindFate::Unclear: return later(kBindAgain, [this, id, pod] { ask_bind(id, pod); });
+        case BindFate::Elsewhere:
+        case BindFate::Gone:
+            // The watch tells who is there instead.
+            place->fill = Fill::Free;
+            place->pod = {};
+            return;
+    }
+}
+
+void Binder::bind_later(ports::AttemptId id, Uid pod, base::Duration wait) {
+    later(wait, [this, id, pod] {
+        const Place* place = place_of(id, pod);
+        const Attempt* attempt = find(id);
+        if (place == nullptr || place->fill != Fill::Sent || attempt->is_stopping) return;
+        send_bind(*attempt, *place);
+    });
+}
+
+// --- giving back
+
+// Nothing of it is kept: what is bound of it leaves, and the core decides anew.
+void Binder::give_back(Attempt& attempt, std::string why) {
+    if (attempt.is_stopping) return;
+    ++counts_.given_back;
+    attempt.is_stopping = true;
+    attempt.lost_because = std::move(why);
+    const Gang* gang = gang_of_(attempt.id.job);
+    if (gang != nullptr && gang->kind == Kind::Pod) remove_pods(attempt, {});
+    review(attempt);
+}
+
+void Binder::remove_pods(const Attempt& attempt, std::optional<std::int64_t> grace_s) {
+    for (const Place& place : attempt.places) {
+        const client::PodName name = name_of(attempt.id, place.pod);
+        if (place.fill == Fill::Free || name.name.empty()) continue;
+        requests_.send(client::remove_pod(name, "", grace_s),
+                       [](const Outcome&) {});  // the watch tells
+    }
+}
+
+void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
+    if (std::exchange(attempt.is_patching, true)) return;
+    const objects::Meta& job = gang.job->meta;
+    const client::ObjectName name{
+        "/apis/batch/v1/namespaces/" + *job.name_space + "/jobs/" + job.name,
+        objects::format(job.uid), job.version};
+    const std::string fields =
+        std::string(R"({"spec":{"suspend":)") + (is_suspended ? "true" : "false") + "}}";
+    const auto done = [this, here = std::weak_ptr(is_here_), id = attempt.id](const Outcome& got) {
+        if (here.expired()) return;
+        // What is said of the Job now comes with the watch; a patch of an older one is made again.
+        later(got.is_done() ? base::Duration{0} : got.retry_after.value_or(kBindAgain),
+              [this, id, is_done = got.is_done()] {
+                  Attempt* mine = find(id);
+                  if (mine == nullptr) return;
+                  mine->is_patching = false;
+                  if (!is_done) review(*mine);
+              });
+    };
+    requests_.send(client::merge_patch(name, fields, notes_of_(attempt.id.job, is_suspended)),
+                   done);
+}
+
+void Binder::end(const Attempt& attempt, const ports::AttemptExit& exit) {
+    const ports::AttemptId id = attempt.id;
+    const std::string lost = attempt.lost_because;
+    attempts_.erase(id.job);
+    if (lost.empty()) return listener_->on_exit(id, exit);
+    listener_->on_lost(id, lost);
+}
+
+// --- the small things
+
+Binder::Attempt* Binder::find(ports::AttemptId id) {
+    const auto found = attempts_.find(id.job);
+    const bool is_it = found != attempts_.end() && found->second.id == id;
+    return is_it ? &found->second : nullptr;
+}
+
+// Null when it has none any more.
+Binder::Place* Binder::place_of(ports::AttemptId id, Uid pod) {
+    Attempt* attempt = find(id);
+    if (attempt == nullptr) return nullptr;
+    const auto found = std::ranges::find(attempt->places, pod, &Place::pod);
+    return found == attempt->places.end() ? nullptr : &*found;
+}
+
+client::PodName Binder::name_of(ports::AttemptId id, Uid pod) const {
+    client::PodName name{{}, {}, objects::format(pod)};
+    const Gang* gang = gang_of_(id.job);
+    const auto found = gang == nullptr ? decltype(gang->pods.end()){} : gang->pods.find(pod);
+    if (gang == nullptr || found == gang->pods.end()) return name;
+    name.name_space = *found->second->meta.name_space;
+    name.name = found->second->meta.name;
+    return name;
+}
+
+void Binder::later(base::Duration wait, std::function<void()> then) {
+    timers_.start(wait, [here = std::weak_ptr(is_here_), then = std::move(then)] {
+        if (!here.expired()) then();
+    });
+}
+
+}  // namespace berth::kube::scheduler

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How does a job of the core come to run on a cluster? Each task of a started attempt is a place on
+// a node, which one pod of the gang is bound to. All binds are sent at once; the attempt runs when
+// the last one is answered. A pod that is gone leaves its place to the next one that its Job makes.
+//
+// What a lost answer means is asked, never guessed: until then the place is taken. A gang that
+// cannot be bound whole is given back: the core decides anew, and what was bound of it is deleted.
+// A start of which a part is bound and the rest is not within kPartlyBoundMost is such a one.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kube/client/requests.h"
+#include "kube/client/timers.h"
+#include "kube/client/writes.h"
+#include "kube/cluster/gangs.h"
+#include "ports/launcher.h"
+
+namespace berth::kube::scheduler {
+
+using objects::Uid;
+
+inline constexpr base::Duration kPartlyBoundMost = std::chrono::seconds(5);
+// Between two tries of a bind that was not carried out.
+inline constexpr base::Duration kBindAgain = std::chrono::milliseconds(500);
+
+class Binder final : public ports::Launcher {
+  public:
+    // Null when the job stands for no gang that is there.
+    using GangOf = std::function<const cluster::Gang*(model::JobId)>;
+    // What is to be known of a job that is suspended, or goes on, when nobody of today is there.
+    using NotesOf = std::function<client::Annotations(model::JobId, bool is_suspended)>;
+
+    struct Counts {
+        std::uint64_t bound = 0;
+        std::uint64_t refused = 0;
+        std::uint64_t unknown = 0;  // binds whose answer was lost
+        std::uint64_t given_back = 0;  // attempts
+    };
+
+    Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of);
+
+    // Something of its gang is not as it was.
+    void gang_changed(model::JobId job);
+    // Whether a task stands for the pod: it takes what the core says.
+    bool stands_for(model::JobId job, Uid pod) const;
+    const Counts& counts() const { return counts_; }
+
+    void set_listener(ports::LauncherListener* listener) override { listener_ = listener; }
+    void start(const ports::LaunchOrder& order) override;
+    void resume(const ports::LaunchOrder& order) override { start(order); }
+    model::PauseWay pause_way(ports::AttemptId) const override { return {}; }
+    void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override;
+    void recover(std::span<const ports::BegunAttempt> attempts) override;
+
+  private:
+    enum class Fill { Free, Sent, Bound };
+    struct Place {
+        int task = 0;  // of the job
+        std::string node;
+        Fill fill = Fill::Free;
+        Uid pod;
+    };
+    struct Attempt {
+        ports::AttemptId id;
+        std::vector<Place> places;  // by rank
+        bool is_told_running = false;
+        bool is_stopping = false;
+        bool has_failed = false;  // one of its pods has
+        std::string lost_because = {};  // it is given back; empty: it is not
+        std::optional<base::TimePoint> partly_since = {};
+        bool is_patching = false;  // whether its Job is suspended
+    };
+
+    Attempt& begin(ports::AttemptId id, const std::vector<ports::TaskLaunch>& tasks);
+    Attempt* find(ports::AttemptId id);
+    void review(Attempt& attempt);
+    void look_at_places(Attempt& attempt, const cluster::Gang& gang);
+    void fill_places(Attempt& attempt, const cluster::Gang& gang);
+    void send_bind(const Attempt& attempt, const Place& place);
+    void take_bind(ports::AttemptId id, Uid pod, const client::Outcome& outcome);
+    void ask_bind(ports::AttemptId id, Uid pod);
+    void take_fate(ports::AttemptId id, Uid pod, client::BindFate fate);
+    void bind_later(ports::AttemptId id, Uid pod, base::Duration wait);
+    Place* place_of(ports::AttemptId id, Uid pod);
+    client::PodName name_of(ports::AttemptId id, Uid pod) const;
+    void note_bound(Attempt& attempt);
+    void give_back(Attempt& attempt, std::string why);
+    void suspend(Attempt& attempt, const cluster::Gang& gang, bool is_suspended);
+    void remove_pods(const Attempt& attempt, std::optional<std::int64_t> grace_s);
+    void end(const Attempt& attempt, const ports::AttemptExit& exit);
+    void later(base::Duration wait, std::function<void()> then);
+    void look_at_partly_bound();
+
+    client::Requests& requests_;
+    client::Timers& timers_;
+    GangOf gang_of_;
+    NotesOf notes_of_;
+    ports::LauncherListener* listener_ = nullptr;
+    std::map<model::JobId, Attempt> attempts_;
+    client::Timer partly_;
+    Counts counts_;
+    std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
+};
+
+}  // namespace berth::kube::scheduler

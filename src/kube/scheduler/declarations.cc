@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/scheduler/declarations.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace berth::kube::scheduler {
+namespace {
+
+template <typename Object>
+void keep(std::map<std::string, Object>& all, const Object* before, const Object* now) {
+    if (now != nullptr) {
+        all[now->meta.name] = *now;
+    } else {
+        all.erase(before->meta.name);
+    }
+}
+
+}  // namespace
+
+void Declarations::take(const objects::DeclaredProject* before,
+                        const objects::DeclaredProject* now) {
+    keep(projects_, before, now);
+    has_changed_ = true;
+}
+
+void Declarations::take(const objects::DeclaredPool* before, const objects::DeclaredPool* now) {
+    keep(pools_, before, now);
+    has_changed_ = true;
+}
+
+void Declarations::take(const objects::DeclaredPolicy* before, const objects::DeclaredPolicy* now) {
+    const std::string& name = (now != nullptr ? now : before)->meta.name;
+    if (name != objects::kPolicyName) return;
+    policy_ = now != nullptr ? *now : objects::DeclaredPolicy{};
+    has_changed_ = true;
+}
+
+std::vector<model::Pool> Declarations::pools() const {
+    std::vector<const objects::DeclaredPool*> order;
+    for (const auto& [name, pool] : pools_) {
+        if (pool.problem.empty()) order.push_back(&pool);
+    }
+    std::ranges::sort(order, {}, [](const objects::DeclaredPool* pool) {
+        return std::tie(pool->meta.created, pool->meta.name);
+    });
+    std::vector<model::Pool> pools;
+    for (const objects::DeclaredPool* each : order) {
+        model::Pool pool = each->pool;
+        const bool has_spares = pools_.contains(pool.spares);
+        if (!has_spares) pool.spares.clear();
+        pools.push_back(std::move(pool));
+    }
+    return pools;
+}
+
+Declarations::Sorted Declarations::sorted() const {
+    Sorted sorted;
+    std::vector<const objects::DeclaredProject*> left;
+    for (const auto& [name, project] : projects_) {
+        if (project.problem.empty()) {
+            left.push_back(&project);
+        } else {
+            sorted.problems[name] = project.problem;
+        }
+    }
+    std::ranges::sort(left, {}, [](const objects::DeclaredProject* each) {
+        return std::tie(each->project.order, each->project.name);
+    });
+    std::set<std::string> known;
+    const auto is_placed = [&](const objects::DeclaredProject* each) {
+        const std::string& parent = each->project.parent;
+        if (!parent.empty() && !known.contains(parent)) return false;
+        model::Project project = each->project;
+        std::erase_if(project.pools, [&](const auto& rights) {
+            const bool is_there =
+                rights.first == model::kDefaultPool || pools_.contains(rights.first);
+            if (!is_there) sorted.problems[project.name] = "pool " + rights.first + " is not there";
+            return !is_there;
+        });
+        known.insert(project.name);
+        sorted.sound.push_back(std::move(project));
+        return true;
+    };
+    while (std::erase_if(left, is_placed) > 0) {
+    }
+    for (const objects::DeclaredProject* each : left) {
+        sorted.problems[each->project.name] =
+            "its parent " + each->project.parent + " is not there, or is below it";
+    }
+    return sorted;
+}
+
+std::vector<model::Project> Declarations::projects() const { return sorted().sound; }
+std::map<std::string, std::string> Declarations::problems() const { return sorted().problems; }
+
+}  // namespace berth::kube::scheduler

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/scheduler/gang_jobs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "scheduling/explain.h"
+
+namespace berth::kube::scheduler {
+namespace {
+
+using cluster::Gang;
+using model::JobState;
+
+// A gang whose starts fail again and again waits so long, doubled each time.
+constexpr base::Duration kAgainLeast = std::chrono::seconds(5);
+constexpr base::Duration kAgainMost = std::chrono::minutes(5);
+
+bool has_attempt(JobState state) {
+    return state == JobState::Starting || state == JobState::Running ||
+           state == JobState::Pausing || state == JobState::Cancelling;
+}
+
+model::Submission submission_of(const Gang& gang, const model::JobSpec& spec) {
+    model::Submission submission;
+    submission.spec = spec;
+    submission.launch.user = *gang.meta().name_space;
+    submission.launch.pause.grace = std::chrono::seconds(gang.ask().grace_s);
+    return submission;
+}
+
+std::string text_of(const control::Refusal& refusal) {
+    if (!refusal.verdict) return refusal.error.message;
+    return scheduling::explain_text(*refusal.verdict);
+}
+
+}  // namespace
+
+void GangJobs::adopt(Uid gang, model::JobId job, model::JobSpec spec) {
+    taken_[gang] = {job, std::move(spec)};
+    gangs_[job] = gang;
+}
+
+std::optional<Uid> GangJobs::uid_of(model::JobId job) const {
+    const auto found = gangs_.find(job);
+    return found == gangs_.end() ? std::nullopt : std::optional(found->second);
+}
+
+const Gang* GangJobs::gang_of(model::JobId job) const {
+    const auto uid = uid_of(job);
+    return uid ? parts_.gangs.find(*uid) : nullptr;
+}
+
+std::optional<model::JobId> GangJobs::job_of(Uid gang) const {
+    const auto found = taken_.find(gang);
+    return found == taken_.end() ? std::nullopt : found->second.job;
+}
+
+std::string GangJobs::refusal_of(Uid gang) const {
+    const auto found = refusals_.find(gang);
+    return found == refusals_.end() ? "" : found->second;
+}
+
+void GangJobs::review(Uid uid) {
+    const Gang* gang = parts_.gangs.find(uid);
+    const auto taken = taken_.find(uid);
+    if (taken != taken_.end()) {
+        review_taken(uid, gang, taken->second);
+    } else if (gang != nullptr && (gang->is_complete() || gang->is_paused()) &&
+               !strange_.contains(uid)) {
+        hand_in(uid, *gang);
+    } else {
+        refusals_.erase(uid);
+    }
+    count_strangers(uid, gang);
+}
+
+void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
+    if (!taken.job || taken.is_leaving) {
+        taken.was_touched = true;  // it is looked at again with the answer
+        return;
+    }
+    const model::JobRecord* job = parts_.controller.state().jobs.get(*taken.job);
+    if (job == nullptr) return;
+    if (has_attempt(job->state)) return parts_.binder.gang_changed(*taken.job);
+    if (still_waits(gang, taken)) return;
+    taken.is_leaving = true;
+    parts_.controller.cancel(*taken.job, std::string(control::kMachine), base::Duration{0},
+                             [this, here = std::weak_ptr(is_here_), uid](const base::Status& done) {
+                                 if (here.expired() || done) return;
+                                 // It started meanwhile.
+                                 const auto found = taken_.find(uid);
+                                 if (found == taken_.end()) return;
+                                 found->second.is_leaving = false;
+                                 review(uid);
+                             });
+}
+
+// As it was handed in; or it is off its GPUs, and its pods are made again when it goes on.
+bool GangJobs::still_waits(const Gang* gang, const Taken& taken) const {
+    if (gang == nullptr || gang->is_over()) return false;
+    if (gang->is_paused()) return true;
+    if (!gang->is_complete()) return false;
+    std::string why;
+    const auto spec = cluster::job_of(*gang, parts_.project_of(*gang, why));
+    return spec && *spec == taken.spec;
+}
+
+void GangJobs::hand_in(Uid uid, const Gang& gang) {
+    if (refusals_.contains(uid)) return;
+    std::string why;
+    const std::string project = parts_.project_of(gang, why);
+    if (project.empty()) {
+        refusals_[uid] = why;
+        return;
+    }
+    auto spec = cluster::job_of(gang, project);
+    if (!spec) {
+        refusals_[uid] = spec.error().message;
+        return;
+    }
+    parts_.controller.submit(submission_of(gang, *spec),
+                             [this, here = std::weak_ptr(is_here_),
+                              uid](const tl::expected<model::JobId, control::Refusal>& answer) {
+                                 if (!here.expired()) take_answer(uid, answer);
+                             });
+    taken_[uid] = {{}, std::move(*spec)};
+}
+
+void GangJobs::take_answer(Uid uid, const tl::expected<model::JobId, control::Refusal>& answer) {
+    if (answer) {
+        Taken& taken = taken_[uid];
+        taken.job = *answer;
+        gangs_[*answer] = uid;
+        if (std::exchange(taken.was_touched, false)) review(uid);
+        return;
+    }
+    taken_.erase(uid);
+    refusals_[uid] = text_of(answer.error());
+}
+
+void GangJobs::ended(const model::JobFinished& end) {
+    const auto found = gangs_.find(end.job);
+    if (found == gangs_.end()) return;
+    const Uid uid = found->second;
+    gangs_.erase(found);
+    taken_.erase(uid);
+    const Gang* gang = parts_.gangs.find(uid);
+    const bool has_failed_to_start =
+        end.state == JobState::Failed && gang != nullptr && gang->is_complete();
+    if (!has_failed_to_start) {
+        failures_.erase(uid);
+        return review(uid);
+    }
+    refusals_[uid] = end.detail;
+    const auto doublings = std::min(failures_[uid]++, 10);
+    timers_.start(std::min<base::Duration>(kAgainLeast * (1 << doublings), kAgainMost),
+                  [this, here = std::weak_ptr(is_here_), uid] {
+                      if (here.expired()) return;
+                      refusals_.erase(uid);
+                      review(uid);
+                  });
+}
+
+void GangJobs::forget_refusals() {
+    std::vector<Uid> refused;
+    for (const auto& [uid, why] : refusals_) {
+        if (!failures_.contains(uid)) refused.push_back(uid);
+    }
+    for (const Uid uid : refused) refusals_.erase(uid);
+    for (const Uid uid : refused) review(uid);
+}
+
+void GangJobs::count_strangers(Uid uid, const Gang* gang) {
+    const auto taken = taken_.find(uid);
+    const bool has_job = taken != taken_.end() && taken->second.job;
+    static const decltype(Gang::pods) kNone;
+    std::set<Uid> now;
+    for (const auto& [pod_uid, pod] : gang == nullptr ? kNone : gang->pods) {
+        const bool is_bound = !pod->node->empty() && !pod->is_over();
+        if (!is_bound || (has_job && parts_.binder.stands_for(*taken->second.job, pod_uid)))
+            continue;
+        parts_.strangers.set(*pod);
+        now.insert(pod_uid);
+    }
+    const auto known = strange_.find(uid);
+    if (known == strange_.end() && now.empty()) return;
+    if (known != strange_.end()) {
+        for (const Uid gone : known->second) {
+            if (!now.contains(gone)) parts_.strangers.clear(gone);
+        }
+    }
+    if (now.empty()) {
+        strange_.erase(uid);
+    } else {
+        strange_[uid] = std::move(now);
+    }
+}
+
+}  // namespace berth::kube::scheduler

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Which gang is which job of the core? A gang that is complete is handed in; one whose pods are
+// gone, or that changed while it waits, is taken out. Who runs is the binder's.
+//
+// A gang that is refused says why; it is handed in again when something changed that may help.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "control/controller.h"
+#include "kube/cluster/described.h"
+#include "kube/cluster/gangs.h"
+#include "kube/cluster/strangers.h"
+#include "kube/scheduler/binder.h"
+
+namespace berth::kube::scheduler {
+
+class GangJobs {
+  public:
+    struct Parts {
+        control::Controller& controller;
+        const cluster::Gangs& gangs;
+        cluster::Strangers& strangers;
+        Binder& binder;
+        // Empty: the gang is in no project that is there; `why` says so to people.
+        std::function<std::string(const cluster::Gang&, std::string& why)> project_of;
+    };
+
+    GangJobs(Parts parts, client::Timers& timers) : parts_(std::move(parts)), timers_(timers) {}
+
+    // The job that the start has made of it.
+    void adopt(Uid gang, model::JobId job, model::JobSpec spec);
+    // It, or its project, is not as it was.
+    void review(Uid gang);
+    // The core knows the job no more. One that failed to start is handed in again some time later.
+    void ended(const model::JobFinished& end);
+    // The project of a gang may be there now, or a node that it fits.
+    void forget_refusals();
+
+    const cluster::Gang* gang_of(model::JobId job) const;
+    std::optional<Uid> uid_of(model::JobId job) const;
+    std::optional<model::JobId> job_of(Uid gang) const;
+    // Why it is not handed in; empty when it is, or nothing keeps it from being.
+    std::string refusal_of(Uid gang) const;
+
+  private:
+    struct Taken {
+        std::optional<model::JobId> job;  // none: it was handed in and is not answered yet
+        model::JobSpec spec;
+        bool is_leaving = false;
+        bool was_touched = false;  // meanwhile
+    };
+
+    void hand_in(Uid uid, const cluster::Gang& gang);
+    void take_answer(Uid gang, const tl::expected<model::JobId, control::Refusal>& answer);
+    void review_taken(Uid uid, const cluster::Gang* gang, Taken& taken);
+    bool still_waits(const cluster::Gang* gang, const Taken& taken) const;
+    void count_strangers(Uid uid, const cluster::Gang* gang);
+
+    Parts parts_;
+    client::Timers& timers_;
+    std::map<Uid, Taken> taken_;
+    std::map<model::JobId, Uid> gangs_;
+    std::map<Uid, std::string> refusals_;
+    std::map<Uid, int> failures_;  // starts that failed, one after the other
+    // Pods of a gang that were strangers, to be cleared when they are gone.
+    std::map<Uid, std::set<Uid>> strange_;
+    std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
+};
+
+}  // namespace berth::kube::scheduler

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One of several schedulers of a cluster, of which one leads: the others wait for its Lease. Who
+// gets it lists what is there and goes on; who loses it must not go on.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kube/scheduler/election.h"
+#include "kube/scheduler/scheduler.h"
+
+namespace berth::kube::scheduler {
+
+class Replica {
+  public:
+    Replica(client::Requests& requests, client::Timers& timers, const ports::Clock& clock,
+            Candidate candidate, Options options);
+
+    void start() { election_.start(); }
+    // Stops deciding and gives the Lease back; calls `then` when it is over.
+    void stop(std::function<void()> then);
+
+    // Null while another one leads.
+    const Scheduler* scheduler() const { return scheduler_.get(); }
+    // Set when it cannot go on: a new process is the recovery.
+    std::optional<base::Error> failure() const;
+    std::string trouble() const;
+
+  private:
+    client::Requests& requests_;
+    client::Timers& timers_;
+    const ports::Clock& clock_;
+    Options options_;
+    bool has_lost_ = false;
+    Election election_;
+    std::unique_ptr<Scheduler> scheduler_;
+};
+
+}  // namespace berth::kube::scheduler

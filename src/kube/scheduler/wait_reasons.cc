@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/scheduler/wait_reasons.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "codec/timestamp.h"
+#include "kube/client/writes.h"
+#include "scheduling/explain.h"
+
+namespace berth::kube::scheduler {
+namespace {
+
+constexpr base::Duration kTick = std::chrono::milliseconds(500);
+constexpr base::Duration kNumbersKept = std::chrono::minutes(1);
+// With more requests than that on the way binds would wait.
+constexpr std::size_t kBusy = 16;
+
+bool is_about_quota(model::Reason reason) {
+    return reason == model::Reason::QuotaHard || reason == model::Reason::QuotaFair;
+}
+
+}  // namespace
+
+WaitReasons::WaitReasons(client::Requests& requests, client::Timers& timers,
+                         const ports::Clock& clock, control::Controller& controller,
+                         const cluster::Gangs& gangs, const GangJobs& jobs)
+    : requests_(requests),
+      timers_(timers),
+      clock_(clock),
+      controller_(controller),
+      gangs_(gangs),
+      jobs_(jobs),
+      timer_(timers) {
+    timer_.start(kTick, [this] { tick(); });
+}
+
+void WaitReasons::look_at(Uid uid) {
+    const cluster::Gang* gang = gangs_.find(uid);
+    if (gang == nullptr || gang->waiting().empty()) {
+        waiting_.erase(uid);
+    } else {
+        waiting_.try_emplace(uid, Waiting{timers_.now()});
+    }
+}
+
+void WaitReasons::tick() {
+    constexpr int kTicks = std::chrono::seconds(1) / kTick;
+    int writes = kReasonsPerSecond / kTicks;
+    int looks = std::min<int>(kLooksPerSecond / kTicks, static_cast<int>(waiting_.size()));
+    for (auto at = waiting_.upper_bound(last_); looks > 0 && writes > 0; --looks, ++at) {
+        if (requests_.under_way() > kBusy) break;
+        if (at == waiting_.end()) at = waiting_.begin();
+        last_ = at->first;
+        // Who has only just come may start with the next decision.
+        const bool is_new = timers_.now() - at->second.since < kTick;
+        if (!is_new && tell_if_new(at->first, at->second)) --writes;
+    }
+    timer_.start(kTick, [this] { tick(); });
+}
+
+std::optional<WaitReasons::Reason> WaitReasons::reason_of(Uid gang) const {
+    const std::string refusal = jobs_.refusal_of(gang);
+    if (!refusal.empty()) return Reason{"Unschedulable", "refused", refusal};
+    const auto job = jobs_.job_of(gang);
+    if (!job) return {};
+    const auto verdict = controller_.why(*job);
+    if (!verdict || verdict->reason == model::Reason::Starting) return {};
+    return Reason{is_about_quota(verdict->reason) ? "QuotaExceeded" : "Unschedulable",
+                  std::string(model::name(verdict->reason)) + " " + verdict->scope,
+                  scheduling::explain_text(*verdict)};
+}
+
+bool WaitReasons::tell_if_new(Uid uid, Waiting& waiting) {
+    const auto pods = gangs_.find(uid)->waiting();
+    auto reason = pods.empty() ? std::nullopt : reason_of(uid);
+    if (!reason) return false;
+    const objects::Pod& first = *pods.front();
+    std::string pod = objects::format(first.meta.uid);
+    if (waiting.pod == pod) {
+        const bool is_same =
+            waiting.what.key == reason->key && waiting.what.reason == reason->reason;
+        const bool is_fresh = timers_.now() - waiting.told < kNumbersKept;
+        if (waiting.what.message == reason->message || (is_same && is_fresh)) return false;
+    }
+    requests_.send(
+        client::tell_wait({*first.meta.name_space, first.meta.name, pod},
+                          {reason->reason, reason->message, codec::format_time(clock_.now())}),
+        [](const client::Outcome&) {});
+    waiting = {waiting.since, std::move(pod), std::move(*reason), timers_.now()};
+    return true;
+}
+
+}  // namespace berth::kube::scheduler

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Who is told why a gang waits, and when? Its first pod, as the condition PodScheduled, within a
+// second or so; again when the reason is another one, and when only its numbers are, after a
+// minute.
+//
+// A reason costs the API server twice what a bind does. So it waits behind binds, at most
+// kReasonsPerSecond are written, and who starts at once is told nothing.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+
+#include "control/controller.h"
+#include "kube/client/requests.h"
+#include "kube/client/timers.h"
+#include "kube/cluster/gangs.h"
+#include "kube/scheduler/gang_jobs.h"
+
+namespace berth::kube::scheduler {
+
+inline constexpr int kReasonsPerSecond = 50;
+// How many gangs are looked at in a second for another reason.
+inline constexpr int kLooksPerSecond = 200;
+
+class WaitReasons {
+  public:
+    WaitReasons(client::Requests& requests, client::Timers& timers, const ports::Clock& clock,
+                control::Controller& controller, const cluster::Gangs& gangs, const GangJobs& jobs);
+
+    // It changed: it may wait from now on, or no more.
+    void look_at(Uid gang);
+
+  private:
+    struct Reason {
+        std::string reason;   // what autoscalers act on
+        std::string key;      // the same while only numbers change
+        std::string message;
+    };
+    struct Waiting {
+        base::TimePoint since;
+        std::string pod = {};  // uid of the one that was told
+        Reason what = {};
+        base::TimePoint told = {};
+    };
+
+    void tick();
+    std::optional<Reason> reason_of(Uid gang) const;
+    // Whether it wrote something.
+    bool tell_if_new(Uid gang, Waiting& waiting);
+
+    client::Requests& requests_;
+    client::Timers& timers_;
+    const ports::Clock& clock_;
+    control::Controller& controller_;
+    const cluster::Gangs& gangs_;
+    const GangJobs& jobs_;
+    std::map<Uid, Waiting> waiting_;
+    Uid last_{};  // looked at
+    client::Timer timer_;
+};
+
+}  // namespace berth::kube::scheduler

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of the scheduler on a real server begin with: Berth installed, nodes, kubelets, and
+the program running as its own ServiceAccount with the role that is shipped."""
+import json
+import subprocess
+import time
+
+from install_case import KINDS, InstallCase
+from kube_case import PATIENCE, eventually
+
+SYSTEM = "berth-system"
+ACCOUNT = "berth-scheduler"
+BATCH = "/apis/batch/v1/namespaces"
+
+
+def template(gpus, **spec):
+    return {"restartPolicy": "Never", "containers": [
+        {"name": "main", "image": "fake", "resources": {"limits": {"nvidia.com/gpu": str(gpus)}}}],
+        "terminationGracePeriodSeconds": 1, **spec}
+
+
+class SchedulerCase(InstallCase):
+    NODES = 2
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        subprocess.run([cls.PROGRAM, "kube", "install", "--kubeconfig",
+                        cls.plane.path / "kubeconfig"], check=True, capture_output=True,
+                       timeout=PATIENCE)
+        cls.config = cls.plane.kubeconfig_of(ACCOUNT, SYSTEM)
+        cls.plane.tool("nodes", "-count", cls.NODES)
+        cls.plane.run_kubelets()
+
+    def start(self):
+        """A scheduler, which ends with the test; it is known what it said."""
+        process = subprocess.Popen([self.PROGRAM, "kube", "scheduler", "--kubeconfig", self.config],
+                                   stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, process)
+        return process
+
+    def end(self, process):
+        process.terminate()
+        try:
+            process.wait(PATIENCE)
+        finally:
+            process.kill()
+            process.stderr.close()
+
+    def await_line(self, process, beginning):
+        """The first line that begins so, of those that were not read yet."""
+        for line in process.stderr:
+            if line.startswith(beginning):
+                return line
+        self.fail(f"the scheduler ended and never said {beginning!r}")
+
+    def start_deciding(self):
+        process = self.start()
+        self.await_line(process, "decides")
+        return process
+
+    def project(self, name, quota):
+        """With a namespace of its name."""
+        self.api.call("PATCH", f"/api/v1/namespaces/{name}?fieldManager=tests", {
+            "apiVersion": "v1", "kind": "Namespace", "metadata": {
+                "name": name, "labels": {"berth.dev/project": name}}},
+            "application/apply-patch+yaml")
+        self.api.create(f"{KINDS}/projects", {
+            "apiVersion": "berth.dev/v1alpha1", "kind": "Project", "metadata": {"name": name},
+            "spec": {"quota": quota}})
+        eventually(lambda: "default" in self.names(
+            f"/api/v1/namespaces/{name}/serviceaccounts"), "the namespace has its account")
+        self.addCleanup(self.clear, name)
+
+    def clear(self, name):
+        """Leaves nothing that holds a GPU."""
+        for path in (f"{BATCH}/{name}/jobs", f"/api/v1/namespaces/{name}/pods"):
+            self.api.send("DELETE", path + "?propagationPolicy=Background")
+        eventually(lambda: not self.pods(name), "its pods are gone")
+        self.api.delete(f"{KINDS}/projects/{name}")
+
+    def pod(self, namespace, name, gpus, labels=None, **spec):
+        return self.api.create(f"/api/v1/namespaces/{namespace}/pods", {
+            "metadata": {"name": name, "labels": labels or {}}, "spec": template(gpus, **spec)})
+
+    def job(self, namespace, name, pods, gpus, **spec):
+        return self.api.create(f"{BATCH}/{namespace}/jobs", {
+            "metadata": {"name": name}, "spec": {
+                "parallelism": pods, "completions": pods, "template": {"spec": template(gpus)},
+                **spec}})
+
+    def pods(self, namespace):
+        return self.api.get(f"/api/v1/namespaces/{namespace}/pods")["items"]
+
+    def bound(self, namespace, job=None):
+        """How many pods have a node, of one Job if it is named."""
+        chosen = [pod for pod in self.pods(namespace) if not job or
+                  pod["metadata"]["labels"].get("batch.kubernetes.io/job-name") == job]
+        return sum("nodeName" in pod["spec"] for pod in chosen)
+
+    def await_bound(self, count, namespace, job=None):
+        eventually(lambda: self.bound(namespace, job) == count, f"{count} pods are bound")
+
+    def stays(self, question, seconds=1.5):
+        """Nothing happens for so long, which is many decisions."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.assertTrue(question())
+            time.sleep(0.1)
+
+    def reason(self, namespace, name):
+        """(reason, message) of the condition PodScheduled=False, if there is one."""
+        pod = self.api.get(f"/api/v1/namespaces/{namespace}/pods/{name}")
+        for condition in pod["status"].get("conditions", []):
+            if condition["type"] == "PodScheduled" and condition["status"] == "False":
+                return condition.get("reason"), condition.get("message")
+        return None, None
+
+    def status(self, project):
+        return self.api.get(f"{KINDS}/projects/{project}").get("status")
+
+    def annotations(self, namespace, job):
+        meta = self.api.get(f"{BATCH}/{namespace}/jobs/{job}")["metadata"]
+        return {key: json.loads(value) for key, value in meta.get("annotations", {}).items()
+                if key.startswith("berth.dev/")}
+
+    def refused_by_kubelets(self):
+        return [pod["metadata"]["name"] for pod in self.api.get("/api/v1/pods")["items"]
+                if pod["status"].get("reason") == "UnexpectedAdmissionError"]

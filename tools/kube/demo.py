@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Susan, Joe and Jemma share 100 nodes of eight GPUs through a real API server (./dev kube-demo).
+
+Susan's Jobs take all that idles; Joe and Jemma come back for what is theirs; Susan's Jobs go on by
+themselves and end. Nodes and kubelets are fakes, all else is real: the API server, its controllers,
+Jobs, and berth kube scheduler with its own account and role. Each line says what was promised and
+what was seen; one that does not hold is marked, and the exit code is 1.
+"""
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import programs
+from control_plane import ControlPlane
+
+NODES, GPUS = 100, 8
+QUOTAS = {"susan": 200, "joe": 300, "jemma": 300}
+SUSANS = 100  # Jobs of one pod on all GPUs of a node
+GANGS = {"joe": 36, "jemma": 37}  # pods of one Job, each on a whole node
+PLACED = 700  # pods of one GPU, for the table
+# Seconds before something is given up: an owner's wait is promised below a hundredth of that.
+PATIENCE = 150
+PROJECTS = "/apis/berth.dev/v1alpha1/projects"
+RUNS = "kubetool/run-seconds"
+
+
+class Story:
+    def __init__(self, plane):
+        self.plane = plane
+        self.api = plane.api
+        self.broken = 0
+        self.began = time.monotonic()
+
+    def tell(self, holds, text):
+        self.broken += not holds
+        mark = "ok    " if holds else "BROKEN"
+        print(f"{time.monotonic() - self.began:6.1f} s  {mark}  {text}", flush=True)
+
+    def say(self, text):
+        print(f"{time.monotonic() - self.began:6.1f} s          {text}", flush=True)
+
+    # --- what is asked of the cluster
+
+    def project(self, name):
+        self.api.create("/api/v1/namespaces", {
+            "metadata": {"name": name, "labels": {"berth.dev/project": name}}})
+        self.api.create(PROJECTS, {"apiVersion": "berth.dev/v1alpha1", "kind": "Project",
+                                   "metadata": {"name": name}, "spec": {"quota": QUOTAS[name]}})
+        self.until(lambda: self.api.send(
+            "GET", f"/api/v1/namespaces/{name}/serviceaccounts/default")[0] == 200)
+
+    def submit(self, project, name, pods, seconds):
+        resources = {"limits": {"nvidia.com/gpu": str(GPUS)}}
+        self.api.create(f"/apis/batch/v1/namespaces/{project}/jobs", {
+            "metadata": {"name": name}, "spec": {
+                "parallelism": pods, "completions": pods, "backoffLimit": 0, "template": {
+                    "metadata": {"annotations": {RUNS: str(seconds)}}, "spec": {
+                        "restartPolicy": "Never", "terminationGracePeriodSeconds": 1,
+                        "containers": [{"name": "main", "image": "train",
+                                        "resources": resources}]}}}})
+
+    # --- what is seen
+
+    def pods(self, project):
+        return self.api.get(f"/api/v1/namespaces/{project}/pods")["items"]
+
+    def bound(self, project):
+        return sum("nodeName" in pod["spec"] and pod["status"]["phase"] in ("Pending", "Running")
+                   for pod in self.pods(project))
+
+    def jobs(self, project):
+        return self.api.get(f"/apis/batch/v1/namespaces/{project}/jobs")["items"]
+
+    def until(self, question):
+        """Seconds until it is true; None when it is not in time."""
+        began = time.monotonic()
+        while not question():
+            if time.monotonic() - began > PATIENCE:
+                return None
+            time.sleep(0.1)
+        return time.monotonic() - began
+
+    # --- the story
+
+    def play(self):
+        for name in QUOTAS:
+            self.project(name)
+        self.say(f"{NODES} nodes of {GPUS} GPUs; quotas: " +
+                 ", ".join(f"{name} {quota}" for name, quota in QUOTAS.items()))
+        for number in range(SUSANS):
+            self.submit("susan", f"sweep-{number:03}", 1, 30)
+        took = self.until(lambda: self.bound("susan") == SUSANS)
+        self.tell(took is not None, f"Susan's {SUSANS} Jobs take all {NODES * GPUS} GPUs, "
+                  f"{NODES * GPUS - QUOTAS['susan']} of them lent" + seconds(took))
+        for name, pods in GANGS.items():
+            self.submit(name, "train", pods, 20)
+        took = self.until(lambda: all(self.bound(name) == pods for name, pods in GANGS.items()))
+        self.tell(took is not None, "Joe and Jemma come back: gangs of " +
+                  " and ".join(f"{pods} x {GPUS}" for pods in GANGS.values()) +
+                  " GPUs run whole" + seconds(took))
+        paused = [job for job in self.jobs("susan") if job["spec"].get("suspend")]
+        wanted = sum(GANGS.values())
+        self.tell(len(paused) == wanted,
+                  f"{len(paused)} of Susan's Jobs are suspended, {wanted} were needed; "
+                  f"she keeps {self.bound('susan') * GPUS} GPUs of her quota of "
+                  f"{QUOTAS['susan']}")
+        receipts = [json.loads(job["metadata"]["annotations"]["berth.dev/last-pause"])
+                    for job in paused]
+        owners = {self.api.get(f"/apis/batch/v1/namespaces/{name}/jobs/train")["metadata"]["uid"]
+                  for name in GANGS}
+        self.tell(all(receipt["for"] in owners for receipt in receipts),
+                  "each has the receipt of its pause: by which rule, and for whom")
+        took = self.until(lambda: all(ended(job) for name in GANGS for job in self.jobs(name)))
+        self.tell(took is not None, "Joe's and Jemma's gangs end" + seconds(took))
+        took = self.until(lambda: all(ended(job) for job in self.jobs("susan")))
+        done = [job for job in self.jobs("susan") if ended(job) == "Complete"]
+        self.tell(len(done) == SUSANS, f"{len(done)} of Susan's {SUSANS} Jobs resumed by "
+                  "themselves and are complete, none failed" + seconds(took))
+        refused = sum(pod["status"].get("reason") == "UnexpectedAdmissionError"
+                      for name in QUOTAS for pod in self.pods(name))
+        self.tell(refused == 0, f"kubelets refused {refused} pods: no GPU was given twice")
+
+
+def seconds(took):
+    return ": never" if took is None else f", after {took:.1f} s"
+
+
+def ended(job):
+    return next((condition["type"] for condition in job["status"].get("conditions", [])
+                 if condition["type"] in ("Complete", "Failed") and condition["status"] == "True"),
+                None)
+
+
+def place(story, scheduler, prefix):
+    """Pods of one GPU placed by one of the schedulers: seconds, and processor milliseconds a pod of
+    all processes together and of the scheduler alone. The others' processes watch too."""
+    plane = story.plane
+    # Berth's admission policy would hand it to Berth in a project's namespace.
+    own, namespace = ("berth", "susan") if scheduler == "berth" else ("kube-scheduler", "default")
+    before = plane.cost()
+    began = time.monotonic()
+    plane.tool("pods", "-count", PLACED, "-gpus", 1, "-prefix", prefix, "-namespace", namespace,
+               "-scheduler", scheduler)
+    plane.tool("wait", "-count", PLACED, "-prefix", prefix, "-namespace", namespace)
+    took = time.monotonic() - began
+    after = plane.cost()
+    spent = {name: after[name][0] - before[name][0] for name in after}
+    story.api.send("DELETE", f"/api/v1/namespaces/{namespace}/pods?gracePeriodSeconds=0")
+    story.until(lambda: not story.pods(namespace))
+    counted = sum(spent.values()) - spent.get("kubelets", 0)
+    return took, counted * 1000 / PLACED, spent[own] * 1000 / PLACED
+
+
+def table(story):
+    story.api.patch(f"{PROJECTS}/susan", {"spec": {"quota": NODES * GPUS * 10}})
+    story.say(f"beside kube-scheduler, on the same server: {PLACED} pods of one GPU, twice in turns")
+    rows = {}
+    for turn in range(2):
+        for scheduler in ("berth", "default-scheduler"):
+            rows.setdefault(scheduler, []).append(place(story, scheduler, f"{scheduler[:3]}{turn}"))
+    print(f"\n{'':20} {'pods/s':>8} {'CPU ms a pod, all':>18} {'its own':>8}")
+    for scheduler, turns in rows.items():
+        took, counted, own = (sum(turn[i] for turn in turns) / len(turns) for i in range(3))
+        name = "kube-scheduler" if scheduler.startswith("default") else scheduler
+        print(f"{name:20} {PLACED / took:8.0f} {counted:18.2f} {own:8.2f}")
+    print("(pods are made meanwhile: their making is in both rows)")
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev kube-demo", description=__doc__.split("\n")[0])
+    parser.add_argument("--program", type=pathlib.Path, required=True, help=argparse.SUPPRESS)
+    parser.add_argument("--no-table", action="store_true",
+                        help="without the measurement beside kube-scheduler")
+    chosen = parser.parse_args()
+    try:
+        programs.find()
+    except programs.Missing as missing:
+        required = os.environ.get("BERTH_KUBE") == "required"
+        print(f"{'failed' if required else 'skipped'}: {missing}")
+        sys.exit(1 if required else 77)
+    with ControlPlane(scheduler=not chosen.no_table) as plane:
+        story = Story(plane)
+        config = plane.path / "kubeconfig"
+        subprocess.run([chosen.program, "kube", "install", "--kubeconfig", config], check=True,
+                       stdout=subprocess.DEVNULL)
+        plane.tool("nodes", "-count", NODES)
+        plane.run_kubelets()
+        plane.run("berth", [chosen.program, "kube", "scheduler", "--kubeconfig",
+                            plane.kubeconfig_of("berth-scheduler", "berth-system")])
+        story.play()
+        if not chosen.no_table:
+            table(story)
+        print(f"\n{story.broken} promises broken" if story.broken else "\nevery promise was kept")
+        sys.exit(1 if story.broken else 0)
+
+
+if __name__ == "__main__":
+    main()
