@@ -147,12 +147,11 @@ void Cluster::add_gpus(NodeState& node, int gpus) {
 
 void Cluster::put_node(NodeId id, const model::Node& node) {
     if (id.is_valid()) {
+        const bool has_new_gpus = nodes_[id.index()].gpus != node.gpus;
+        BERTH_CHECK(!has_new_gpus || is_empty(*this, id), "a node in use keeps its GPU count");
+        if (has_new_gpus) set_others(id, {});  // while its pool counts the GPUs that they leave
         leave_pool(id);
-        if (nodes_[id.index()].gpus != node.gpus) {
-            BERTH_CHECK(is_empty(*this, id), "a node in use keeps its GPU count");
-            set_others(id, {});
-            add_gpus(nodes_[id.index()], node.gpus);  // those before are nobody's any more
-        }
+        if (has_new_gpus) add_gpus(nodes_[id.index()], node.gpus);  // those before are nobody's
     } else {
         id = {static_cast<NodeId::Rep>(nodes_.size())};
         reserve_some(nodes_, 1);

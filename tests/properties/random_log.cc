@@ -173,6 +173,7 @@ void RandomLog::set_health() {
     node.health = was_ready ? model::NodeHealth::Down : model::NodeHealth::Ready;
     if (rng_.chance(1, 4)) node.labels["is"] = pick(rng_, {"fast", "slow"});
     if (rng_.chance(1, 6)) node.resources = {{"pods", rng_.between(1, 6)}};
+    if (rng_.chance(1, 4)) node.gpus = static_cast<int>(rng_.between(1, 4));  // when it is empty
     if (node.others.resources.size() > node.resources.size()) node.others.resources.clear();
     note(model::NodeSet{node});
     if (!was_ready) return;
