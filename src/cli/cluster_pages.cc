@@ -214,6 +214,9 @@ std::string others_text(const model::OthersUse& use) {
     add(use.gpus > 0, base::format_gpus(base::gpus(use.gpus)));
     add(use.cpu.value > 0, base::format(use.cpu) + " CPUs");
     add(use.memory.value > 0, base::format(use.memory) + " of memory");
+    for (const auto& [name, amount] : use.resources) {
+        add(amount > 0, base::format(base::Bytes{amount}) + " of " + name);
+    }
     return text.empty() ? "nothing" : text;
 }
 

@@ -447,6 +447,13 @@ void check_page(const std::string& name, const Render& render) {
     }
 }
 
+void check_others_page(Sample s) {
+    s.nodes[1].others = {{3500}, {std::int64_t{16} << 30}, 2, {6, 7}, {{"pods", 12}}};
+    check_page("gpus_others", [&](const Style& style) {
+        return gpu_table(s.nodes, s.names).render(style) + node_bars(s.nodes, s.names, style);
+    });
+}
+
 void check_order_pages(const Sample& s) {
     const auto check_why = [&](const std::string& name, const codec::JobView& job) {
         REQUIRE(job.id.is_valid());
@@ -499,6 +506,7 @@ TEST_CASE("pages look as reviewed") {
     });
     check_page("gpus",
                [&](const Style& style) { return gpu_table(s.nodes, s.names).render(style); });
+    check_others_page(s);
     check_page("project_ls",
                [&](const Style& style) { return project_table(s.projects).render(style); });
     std::vector<codec::ProjectView> with_orders = s.projects;

@@ -272,7 +272,12 @@ std::string request_lines(const model::JobRecord& job, const Style& style) {
         spec.request.cpu ? base::format(*spec.request.cpu) + " CPUs" : "CPUs by GPU share";
     const std::string memory = spec.request.memory ? base::format(*spec.request.memory) + " memory"
                                                    : "memory by GPU share";
-    text += line("host", cpu + ", " + memory + (spec.tasks_max > 1 ? " for each task" : ""), style);
+    std::string more;
+    for (const auto& [name, amount] : spec.request.resources) {
+        more += ", " + base::format(base::Bytes{amount}) + " " + name;
+    }
+    text += line("host", cpu + ", " + memory + more + (spec.tasks_max > 1 ? " for each task" : ""),
+                 style);
     text +=
         line("kind",
              std::string(codec::word(spec.kind)) + ", priority " + std::to_string(spec.priority) +

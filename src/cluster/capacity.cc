@@ -181,24 +181,30 @@ void Cluster::change_capacity(const TaskPlacement& task, Use use, std::int64_t s
     }
 }
 
-void Cluster::take(View view, const TaskPlacement& task) {
-    change_capacity(task, view == View::Idle ? Use::Used : Use::Held, +1);
-    record_take(view, task, Undo::What::Take);
+void Cluster::change_task(ShapeId shape, const TaskPlacement& task, Use use, std::int64_t sign) {
+    change_capacity(task, use, sign);
+    resources_.change(shape, task.node, use, sign);
 }
 
-void Cluster::give_back(View view, const TaskPlacement& task) {
-    change_capacity(task, view == View::Idle ? Use::Used : Use::Held, -1);
-    record_take(view, task, Undo::What::GiveBack);
+void Cluster::take(View view, ShapeId shape, const TaskPlacement& task) {
+    change_task(shape, task, view == View::Idle ? Use::Used : Use::Held, +1);
+    record_take(view, shape, task, Undo::What::Take);
 }
 
-void Cluster::record_take(View view, const TaskPlacement& task, Undo::What what) {
+void Cluster::give_back(View view, ShapeId shape, const TaskPlacement& task) {
+    change_task(shape, task, view == View::Idle ? Use::Used : Use::Held, -1);
+    record_take(view, shape, task, Undo::What::GiveBack);
+}
+
+void Cluster::record_take(View view, ShapeId shape, const TaskPlacement& task, Undo::What what) {
     if (open_trials_ == 0) return;
     undo_.entries.push_back({.what = what,
                              .job = {},
                              .pool = {},
                              .first = undo_.tasks.size(),
                              .count = 1,
-                             .view = view});
+                             .view = view,
+                             .shape = shape});
     undo_.tasks.push_back(task);
 }
 

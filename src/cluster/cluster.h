@@ -21,6 +21,7 @@
 #include "cluster/history.h"
 #include "cluster/membership.h"
 #include "cluster/node_kinds.h"
+#include "cluster/node_resources.h"
 #include "cluster/others.h"
 #include "cluster/pool_state.h"
 #include "cluster/spare_lanes.h"
@@ -87,6 +88,7 @@ class Cluster {
     std::uint64_t choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const;
     std::int64_t cpu_on(ShapeId shape, NodeId node) const;  // that a task takes of the node
     std::int64_t memory_on(ShapeId shape, NodeId node) const;
+    const NodeResources& resources() const { return resources_; }
     const OthersTable& others() const { return others_; }
     int own_gpus(NodeId node) const;  // that others leave; those of a ready one are its capacity
     // --- where nodes stand, in which pool and together
@@ -127,8 +129,8 @@ class Cluster {
               model::Rule rule);
     void drop_hold(JobId id);
     // Capacity alone, while a gang is being placed; what is given back was taken.
-    void take(View view, const TaskPlacement& task);
-    void give_back(View view, const TaskPlacement& task);
+    void take(View view, ShapeId shape, const TaskPlacement& task);
+    void give_back(View view, ShapeId shape, const TaskPlacement& task);
 
   private:
     friend class Trial;
@@ -147,6 +149,9 @@ class Cluster {
     void undo_release(Job& job, const Undo& entry);
     void leave_node(JobId id, NodeId node), vacate(const Job& job, const PlacedTask& task);
     void change_capacity(const TaskPlacement& task, Use use, std::int64_t sign);
+    // And of other resources what the shape asks.
+    void change_task(ShapeId shape, const TaskPlacement& task, Use use, std::int64_t sign);
+    void set_resources(NodeId id, const model::Node& node);
     void reindex(NodeState& node, PartialGpu gpu, View view, GpuPart before, GpuPart now);
     void change_shared(NodeState& node, PartialGpu gpu, Use use, const GpuPart& amount);
     void change_gpu(NodeState& node, NodeId id, int gpu, Use use, const GpuPart& amount);
@@ -159,19 +164,14 @@ class Cluster {
     void enter_pool(NodeId id, PoolId pool), leave_pool(NodeId id);
     void review(NodeId id, PoolId labelled), review_all(), unbind(PoolId pool);  // membership.cc
     void index_node(NodeId id, std::int64_t sign);
-    std::vector<std::string> names_at_levels(const NodeWords& node) const;
     void put_into_domains(NodeId id);
-    void resolve_levels(Shape& shape) const;
-    LaneKey lane_of(const Job& job, PoolId pool) const;
     void change_domains(const std::function<void()>& change);
     void recount();  // what projects hold and want, after GPUs came to count differently
-    std::pair<std::int64_t, std::int64_t> exchange_range(ShapeId shape, PoolId pool) const;
     void resolve_quota(PoolState& pool, ProjectId project), resolve_claims();
-    PoolId pool_of(const model::Labels& labels) const;
     ShapeId intern(Shape shape);
     void ask_about(const model::NodeTerm& term), weigh_kinds();
     void record(const Undo& entry);
-    void record_take(View view, const TaskPlacement& task, Undo::What what);
+    void record_take(View view, ShapeId shape, const TaskPlacement& task, Undo::What what);
     void undo_to(std::size_t mark), undo(const Undo& entry);
     model::Levels levels_ = model::default_levels();
     std::vector<NodeState> nodes_;
@@ -179,6 +179,7 @@ class Cluster {
     HashIndex nodes_by_name_;
     GpuTable gpus_;
     OthersTable others_;
+    NodeResources resources_;
     NodeKinds kinds_;
     std::vector<PoolState> pools_;
     Membership membership_;

@@ -101,7 +101,7 @@ TEST_CASE("a trial that takes parts of a GPU leaves none of them behind") {
     Cluster cluster = one_node(1, 80'000);
     {
         const Trial trial(cluster);
-        cluster.take(View::Idle, part_of_gpu(500, 70'000));
+        cluster.take(View::Idle, {}, part_of_gpu(500, 70'000));
         CHECK(cluster.room(View::Idle, kNode, 0) == part(500, 10'000));
     }
     CHECK(cluster.room(View::Idle, kNode, 0) == part(1000, 80'000));
@@ -188,7 +188,7 @@ TEST_CASE("a trial takes back whatever was done in it, kept inner trials include
         cluster.release(kJob, std::span(&rank, 1));
         cluster.hold({2}, kPool, std::vector{on_gpu(0, 1)}, {}, {});
         cluster.drop_hold({2});
-        cluster.take(View::Coming, on_gpu(0, 3));
+        cluster.take(View::Coming, cluster.job(kJob).shape, on_gpu(0, 3));
         CHECK(total(cluster, View::Coming) == base::gpus(2));
     }
     CHECK(usage(cluster).allocated == MilliGpu{0});

@@ -2,6 +2,7 @@
 //
 // Jobs: their place in line, what their projects hold and want, and the changes of both.
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "cluster/cluster.h"
@@ -49,10 +50,9 @@ void stamp_promised(std::vector<NodeState>& nodes, const Job& job) {
     for (const TaskPlacement& task : job.hold->tasks) ++nodes[task.node.index()].stamp;
 }
 
-}  // namespace
-
-LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
-    const std::vector<PoolId>& pools = shape(job.shape).pools;
+LaneKey lane_of(const Cluster& cluster, const Job& job, PoolId pool) {
+    const Shape& shape = cluster.shape(job.shape);
+    const std::vector<PoolId>& pools = shape.pools;
     const auto position = std::ranges::find(pools, pool);
     const bool is_open = job.active == 0 && position != pools.end();
     LaneKey key{job.precedence_in_line(),
@@ -65,14 +65,16 @@ LaneKey Cluster::lane_of(const Job& job, PoolId pool) const {
                 0,
                 {},
                 job.declared_minutes()};
-    const Region home = cluster::home(*this, job);
+    const Region at = cluster::home(cluster, job);
     // Where each of its groups has to stay is its own affair.
-    const bool has_homes = job.active > 0 && !shape(job.shape).groups.empty();
+    const bool has_homes = job.active > 0 && !shape.groups.empty();
     const bool stays = job.stay.node.is_valid();
     if (job.grows_by_restart() || has_homes || stays) key.alone = job.id;
-    key.home = home.node.is_valid() ? home.node.value + 1 : home.domain.value;
+    key.home = at.node.is_valid() ? at.node.value + 1 : at.domain.value;
     return key;
 }
+
+}  // namespace
 
 const Job& Cluster::job(JobId id) const {
     const Job* found = find_job(id);
@@ -151,7 +153,7 @@ void Cluster::leave_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             Claim& claim = pools_[pool.index()].claims[job.project.index()];
-            const auto lane = claim.lanes.find(lane_of(job, pool));
+            const auto lane = claim.lanes.find(lane_of(*this, job, pool));
             lane->second.erase({job.created, job.id});
             if (lane->second.empty()) spare_lanes_.close(claim.lanes, lane);
             claim.lanes_stamp = ++last_stamp_;
@@ -170,7 +172,7 @@ void Cluster::join_line(const Job& job) {
     if (job.is_waiting()) {
         for (const PoolId pool : pools_wanted(job)) {
             Claim& claim = pools_[pool.index()].claims[job.project.index()];
-            spare_lanes_.lane(claim.lanes, lane_of(job, pool)).insert({job.created, job.id});
+            spare_lanes_.lane(claim.lanes, lane_of(*this, job, pool)).insert({job.created, job.id});
             claim.lanes_stamp = ++last_stamp_;
         }
     }
@@ -239,7 +241,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
     shape.placement = spec.placement;
     shape.may_share = spec.may_share;
     shape.tensor_skew_ppm = spec.tensor_skew_ppm.value_or(0);
-    resolve_levels(shape);
+    resolve_levels(*this, shape);
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");
     job.shape = intern(std::move(shape));
@@ -255,16 +257,16 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
     other.request = request;
     const ShapeId shape = intern(std::move(other));
     change(id, [&](Job& job) {
-        job.shape = shape;
+        const ShapeId before = std::exchange(job.shape, shape);
         for (PlacedTask& task : job.placed) {
             BERTH_CHECK(!task.is_releasing, "a task that leaves stays what it is");
             const int rank = task.place.task;
             add_allocated(job, counted(task.place), -1);
-            change_capacity(task.place, Use::Used, -1);
+            change_task(before, task.place, Use::Used, -1);
             ++nodes_[task.place.node.index()].stamp;
             task.place = task_on(shape, task.place.node, task.place.gpu_mask);
             task.place.task = rank;
-            change_capacity(task.place, Use::Used, +1);
+            change_task(shape, task.place, Use::Used, +1);
             add_allocated(job, counted(task.place), +1);
         }
     });
@@ -278,7 +280,9 @@ void Cluster::remove_job(JobId id) {
     if (job.is_victim()) stamp_work(job.project);
     for (const PlacedTask& task : job.placed) vacate(job, task);
     if (job.hold) {
-        for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Use::Held, -1);
+        for (const TaskPlacement& task : job.hold->tasks) {
+            change_task(job.shape, task, Use::Held, -1);
+        }
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
         holders_.erase(id);
     }
@@ -361,7 +365,7 @@ void Cluster::vacate(JobId id, std::span<const int> ranks) {
 
 void Cluster::vacate(const Job& job, const PlacedTask& task) {
     leave_node(job.id, task.place.node);
-    change_capacity(task.place, task.is_releasing ? Use::Releasing : Use::Used, -1);
+    change_task(job.shape, task.place, task.is_releasing ? Use::Releasing : Use::Used, -1);
     if (!task.is_releasing) add_allocated(job, counted(task.place), -1);
 }
 
@@ -398,7 +402,7 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
         }
         for (const TaskPlacement& task : tasks) {
             job.placed.push_back({with_memory(*this, task), false});
-            change_capacity(job.placed.back().place, Use::Used, +1);
+            change_task(job.shape, job.placed.back().place, Use::Used, +1);
             jobs_on_[task.node.index()].push_back(id);
             ++nodes_[task.node.index()].stamp;
         }
@@ -437,8 +441,8 @@ void Cluster::undo_release(Job& job, const Undo& entry) {
 void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     const std::int64_t sign = releasing ? +1 : -1;
     // Freed before taken again, so that no GPU is counted twice on the way.
-    change_capacity(task.place, releasing ? Use::Used : Use::Releasing, -1);
-    change_capacity(task.place, releasing ? Use::Releasing : Use::Used, +1);
+    change_task(job.shape, task.place, releasing ? Use::Used : Use::Releasing, -1);
+    change_task(job.shape, task.place, releasing ? Use::Releasing : Use::Used, +1);
     add_allocated(job, counted(task.place), -sign);
     job.active -= static_cast<int>(sign);
     task.is_releasing = releasing;
@@ -459,7 +463,7 @@ void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, 
         hold.tasks.assign(tasks.begin(), tasks.end());
         for (TaskPlacement& task : hold.tasks) {
             task = with_memory(*this, task);
-            change_capacity(task, Use::Held, +1);
+            change_task(job.shape, task, Use::Held, +1);
         }
         add_allocated(job, cluster::counted(*this, hold.tasks), +1);
     });
@@ -470,7 +474,9 @@ void Cluster::hold(JobId id, PoolId pool, std::span<const TaskPlacement> tasks, 
 void Cluster::drop_hold(JobId id) {
     const Undo undo = undo_of(*this, id, Undo::What::DropHold);
     change(id, [&](Job& job) {
-        for (const TaskPlacement& task : job.hold->tasks) change_capacity(task, Use::Held, -1);
+        for (const TaskPlacement& task : job.hold->tasks) {
+            change_task(job.shape, task, Use::Held, -1);
+        }
         add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
         open_trials_ > 0 ? undo_.holds.push_back(std::move(*job.hold))
                          : undo_.spare.push_back(std::move(job.hold->tasks));
@@ -483,8 +489,9 @@ void Cluster::drop_hold(JobId id) {
 void Cluster::undo(const Undo& entry) {
     if (entry.what == Undo::What::Others) return undo_others();
     if (entry.what == Undo::What::Take || entry.what == Undo::What::GiveBack) {
-        change_capacity(undo_.tasks.back(), entry.view == View::Idle ? Use::Used : Use::Held,
-                        entry.what == Undo::What::Take ? -1 : +1);
+        change_task(entry.shape, undo_.tasks.back(),
+                    entry.view == View::Idle ? Use::Used : Use::Held,
+                    entry.what == Undo::What::Take ? -1 : +1);
         undo_.tasks.pop_back();
         return;
     }
@@ -492,7 +499,7 @@ void Cluster::undo(const Undo& entry) {
         switch (entry.what) {
             case Undo::What::Place:
                 for (std::size_t i = 0; i < entry.count; ++i) {
-                    change_capacity(job.placed.back().place, Use::Used, -1);
+                    change_task(job.shape, job.placed.back().place, Use::Used, -1);
                     leave_node(job.id, job.placed.back().place.node);
                     add_allocated(job, counted(job.placed.back().place), -1);
                     job.placed.pop_back();
@@ -504,7 +511,7 @@ void Cluster::undo(const Undo& entry) {
             case Undo::What::Release: undo_release(job, entry); break;
             case Undo::What::Hold:
                 for (const TaskPlacement& task : job.hold->tasks) {
-                    change_capacity(task, Use::Held, -1);
+                    change_task(job.shape, task, Use::Held, -1);
                 }
                 add_allocated(job, cluster::counted(*this, job.hold->tasks), -1);
                 undo_.spare.push_back(std::move(job.hold->tasks));
@@ -516,7 +523,7 @@ void Cluster::undo(const Undo& entry) {
                 undo_.holds.pop_back();
                 job.pool = entry.pool;
                 for (const TaskPlacement& task : job.hold->tasks) {
-                    change_capacity(task, Use::Held, +1);
+                    change_task(job.shape, task, Use::Held, +1);
                 }
                 add_allocated(job, cluster::counted(*this, job.hold->tasks), +1);
                 break;

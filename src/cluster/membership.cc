@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "cluster/cluster.h"
+#include "cluster/regions.h"
 
 namespace berth::cluster {
 namespace {
@@ -44,7 +45,7 @@ PoolId Cluster::belongs_to(NodeId node) const {
 }
 
 PoolId Cluster::labelled(NodeId node) const {
-    return pool_of(kinds_.words(nodes_[node.index()]).labels);
+    return pool_for(*this, kinds_.words(nodes_[node.index()]).labels);
 }
 
 // While the node is in no index.
@@ -72,7 +73,8 @@ void Cluster::unbind(PoolId pool) {
 // Pools take other labels than before.
 void Cluster::review_all() {
     std::vector<PoolId> labelled;  // by what nodes say
-    for (const NodeWords& words : kinds_.all_words()) labelled.push_back(pool_of(words.labels));
+    for (const NodeWords& words : kinds_.all_words())
+        labelled.push_back(pool_for(*this, words.labels));
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         const NodeId node{static_cast<NodeId::Rep>(i)};
         index_node(node, -1);

@@ -36,6 +36,7 @@ model::Node bare(model::Node node) {
     node.memory.reset();
     node.health = model::NodeHealth::Ready;
     node.others = {};
+    node.resources.clear();
     return node;
 }
 
@@ -180,6 +181,7 @@ ShapeId Cluster::intern(Shape shape) {
         ask_about(term);
     }
     kinds_.add(shape);
+    resources_.add(shape.request.resources);
     shapes_.push_back(std::move(shape));
     return {static_cast<ShapeId::Rep>(shapes_.size() - 1)};
 }

@@ -67,6 +67,8 @@ void Cluster::set_others(NodeId id, const model::OthersUse& use) {
     next.cpu = use.cpu.value;
     next.memory = use.memory.value;
     next.gpus = use.gpus;
+    next.has_resources = !use.resources.empty();
+    resources_.set_others(id, use.resources);
     if (next == others_.on(id) && (named_gpus(use) & ~next.taken) == 0) return;
     if (const std::uint64_t named = named_gpus(use); named != 0) {
         next.taken = named & (next.taken | free_gpus(id));

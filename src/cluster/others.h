@@ -29,6 +29,7 @@ struct Others {
     std::uint64_t taken = 0;
     std::uint64_t awaited = 0;
     int gpus = 0;  // that they use
+    bool has_resources = false;  // of others (node_resources.h)
 
     bool operator==(const Others&) const = default;
     bool is_settled() const;  // all of them are taken, none is awaited
@@ -51,6 +52,7 @@ class OthersTable {
         return node.index() < by_node_.size() ? by_node_[node.index()] : kNone;
     }
     void set(base::NodeId node, const Others& others);
+    bool is_used(base::NodeId node) const { return on(node) != Others{}; }
     bool is_overfull(base::NodeId node) const {
         return !unsettled_.empty() && on(node).missing() > 0;
     }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which part of a pool is a node or a job in, which nodes stand there, and what is it called?
+// Which part of a pool is a node or a job in, which nodes stand there, and what is it called? And
+// what follows from what nodes and jobs say of levels and labels.
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cluster/cluster.h"
 
@@ -25,5 +27,12 @@ void visit_nodes(const Cluster& cluster, PoolId pool, const Region& region, Visi
 
 // "rack b1/r7", "node n3", "the pool".
 std::string name_of(const Cluster& cluster, const Region& region, PoolId pool);
+
+// What the node is called at each level, empty where it names none.
+std::vector<std::string> names_at_levels(const Cluster& cluster, const NodeWords& node);
+// The positions of the levels that the shape and its groups name.
+void resolve_levels(const Cluster& cluster, Shape& shape);
+// The first pool, in order of declaration, all of whose labels are these; else the default one.
+PoolId pool_for(const Cluster& cluster, const model::Labels& labels);
 
 }  // namespace berth::cluster

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "cluster/cluster.h"
+#include "cluster/regions.h"
 
 namespace berth::cluster {
 namespace {
@@ -16,6 +17,25 @@ template <typename T>
 void reserve_some(std::vector<T>& table, std::size_t count) {
     if (table.size() + count <= table.capacity()) return;
     table.reserve(table.size() + count + table.size() / 8);
+}
+
+// The least and the greatest weight of nodes of the pool that may carry the shape, in thousandths.
+std::pair<std::int64_t, std::int64_t> exchange_range(const Cluster& cluster, ShapeId shape,
+                                                     PoolId pool) {
+    const PoolState& state = cluster.pool(pool);
+    if (state.exchange.empty()) return {1000, 1000};
+    std::int64_t least = model::kExchangeMax + 1;
+    std::int64_t greatest = 0;
+    for (std::size_t kind = 0; kind < cluster.kinds().size(); ++kind) {
+        if (!cluster.kinds().allows(shape, static_cast<std::uint16_t>(kind)) ||
+            !state.has_kind(kind))
+            continue;
+        const std::int64_t weight = state.weights[kind];
+        least = std::min(least, weight);
+        greatest = std::max(greatest, weight);
+    }
+    if (greatest == 0) return {1000, 1000};  // nothing there can carry it
+    return {least, greatest};
 }
 
 }  // namespace
@@ -79,26 +99,10 @@ void Cluster::remove_pool(PoolId id) {
     history_.pools[id.index()] = {};
 }
 
-std::pair<std::int64_t, std::int64_t> Cluster::exchange_range(ShapeId shape, PoolId pool) const {
-    const PoolState& state = pools_[pool.index()];
-    if (state.exchange.empty()) return {1000, 1000};
-    std::int64_t least = model::kExchangeMax + 1;
-    std::int64_t greatest = 0;
-    for (std::size_t kind = 0; kind < kinds_.size(); ++kind) {
-        if (!kinds_.allows(shape, static_cast<std::uint16_t>(kind)) || !state.has_kind(kind))
-            continue;
-        const std::int64_t weight = state.weights[kind];
-        least = std::min(least, weight);
-        greatest = std::max(greatest, weight);
-    }
-    if (greatest == 0) return {1000, 1000};  // nothing there can carry it
-    return {least, greatest};
-}
-
-PoolId Cluster::pool_of(const model::Labels& labels) const {
-    for (std::size_t pool = 0; pool < pools_.size(); ++pool) {
-        const bool is_chosen = !pools_[pool].labels.empty();
-        if (is_chosen && carries(labels, pools_[pool].labels)) {
+PoolId pool_for(const Cluster& cluster, const model::Labels& labels) {
+    for (std::size_t pool = 0; pool < cluster.pools().size(); ++pool) {
+        const model::Labels& wanted = cluster.pools()[pool].labels;
+        if (!wanted.empty() && carries(labels, wanted)) {
             return {static_cast<PoolId::Rep>(pool)};
         }
     }
@@ -108,10 +112,13 @@ PoolId Cluster::pool_of(const model::Labels& labels) const {
 void Cluster::set_node(const model::Node& node) {
     BERTH_CHECK(open_trials_ == 0, "nodes do not change inside a trial");
     const NodeId known = find_node(node.name);
-    const bool moves = known.is_valid() && names_at_levels(kinds_.words(nodes_[known.index()])) !=
-                                               names_at_levels({node.labels, node.topology});
+    const bool moves =
+        known.is_valid() && names_at_levels(*this, kinds_.words(nodes_[known.index()])) !=
+                                names_at_levels(*this, {node.labels, node.topology});
     moves ? change_domains([&] { put_node(known, node); }) : put_node(known, node);
-    set_others(find_node(node.name), node.others);
+    const NodeId id = find_node(node.name);
+    set_resources(id, node);
+    set_others(id, node.others);
     settle_requests_by_memory();
 }
 
@@ -123,6 +130,8 @@ model::Node Cluster::description(NodeId id) const {
     node.topology = kinds_.words(state).topology;
     node.health = state.health;
     node.others = description_of(others_.on(id));
+    node.others.resources = resources_.of_others(id);
+    node.resources = resources_.of(id);
     node.cpu.reset();  // those of the example are its own
     node.memory.reset();
     if (state.cpu.capacity != kUnaccounted) node.cpu = {state.cpu.capacity};
@@ -138,12 +147,11 @@ void Cluster::add_gpus(NodeState& node, int gpus) {
 
 void Cluster::put_node(NodeId id, const model::Node& node) {
     if (id.is_valid()) {
+        const bool has_new_gpus = nodes_[id.index()].gpus != node.gpus;
+        BERTH_CHECK(!has_new_gpus || is_empty(*this, id), "a node in use keeps its GPU count");
+        if (has_new_gpus) set_others(id, {});  // while its pool counts the GPUs that they leave
         leave_pool(id);
-        if (nodes_[id.index()].gpus != node.gpus) {
-            BERTH_CHECK(is_empty(*this, id), "a node in use keeps its GPU count");
-            set_others(id, {});
-            add_gpus(nodes_[id.index()], node.gpus);  // those before are nobody's any more
-        }
+        if (has_new_gpus) add_gpus(nodes_[id.index()], node.gpus);  // those before are nobody's
     } else {
         id = {static_cast<NodeId::Rep>(nodes_.size())};
         reserve_some(nodes_, 1);
@@ -163,7 +171,23 @@ void Cluster::put_node(NodeId id, const model::Node& node) {
     state.cpu.capacity = node.cpu ? node.cpu->value : kUnaccounted;
     state.memory.capacity = node.memory ? node.memory->value : kUnaccounted;
     state.health = node.health;
-    enter_pool(id, state.pool.is_valid() ? state.pool : pool_of(node.labels));
+    enter_pool(id, state.pool.is_valid() ? state.pool : pool_for(*this, node.labels));
+}
+
+// A resource that is new is asked for by tasks that run already: each is one of "pods".
+void Cluster::set_resources(NodeId id, const model::Node& node) {
+    if (!resources_.set_node(id, node.resources)) return;
+    resources_.forget_tasks();
+    for (const auto& [job_id, job] : jobs_) {
+        for (const PlacedTask& task : job.placed) {
+            const Use use = task.is_releasing ? Use::Releasing : Use::Used;
+            resources_.change(job.shape, task.place.node, use, +1);
+        }
+        if (!job.hold) continue;
+        for (const TaskPlacement& task : job.hold->tasks) {
+            resources_.change(job.shape, task.node, Use::Held, +1);
+        }
+    }
 }
 
 std::uint64_t Cluster::choose_gpus(NodeId node, std::uint64_t free, int count, Reach reach) const {
@@ -203,13 +227,13 @@ MilliGpu Cluster::share_on(ShapeId shape, NodeId node) const {
 MilliGpu Cluster::demand(ShapeId shape, PoolId pool) const {
     const MilliGpu gpus = footprint(shape, pool);
     if (pools_[pool.index()].exchange.empty()) return gpus;
-    return {gpus.value * exchange_range(shape, pool).first / 1000};
+    return {gpus.value * exchange_range(*this, shape, pool).first / 1000};
 }
 
 MilliGpu Cluster::most(ShapeId shape, PoolId pool) const {
     const MilliGpu gpus = footprint(shape, pool);
     if (pools_[pool.index()].exchange.empty()) return gpus;
-    return {gpus.value * exchange_range(shape, pool).second / 1000};
+    return {gpus.value * exchange_range(*this, shape, pool).second / 1000};
 }
 
 MilliGpu Cluster::footprint(ShapeId shape, PoolId pool) const {
@@ -221,9 +245,10 @@ MilliGpu Cluster::footprint(ShapeId shape, PoolId pool) const {
 
 namespace {
 
-// What a task takes of a host resource it does not name: its GPUs' part of what others leave.
-std::int64_t default_part(std::int64_t left, std::int64_t milli_gpus, int node_gpus) {
-    return node_gpus == 0 ? 0 : std::max<std::int64_t>(left, 0) / (node_gpus * 1000) * milli_gpus;
+// What a task takes of a host resource it does not name: its GPUs' part of the node, whatever
+// others use there: it does not come to ask more or less by what they do.
+std::int64_t default_part(std::int64_t capacity, std::int64_t milli_gpus, int node_gpus) {
+    return node_gpus == 0 ? 0 : capacity / (node_gpus * 1000) * milli_gpus;
 }
 
 }  // namespace
@@ -233,8 +258,7 @@ std::int64_t Cluster::cpu_on(ShapeId shape, NodeId node) const {
     const model::TaskRequest& request = shapes_[shape.index()].request;
     if (state.cpu.capacity == kUnaccounted) return 0;
     if (request.cpu) return request.cpu->value;
-    return default_part(state.cpu.capacity - others_.on(node).cpu,
-                        share_on(shape, node).value * request.gpus, state.gpus);
+    return default_part(state.cpu.capacity, share_on(shape, node).value * request.gpus, state.gpus);
 }
 
 std::int64_t Cluster::memory_on(ShapeId shape, NodeId node) const {
@@ -242,8 +266,8 @@ std::int64_t Cluster::memory_on(ShapeId shape, NodeId node) const {
     const model::TaskRequest& request = shapes_[shape.index()].request;
     if (state.memory.capacity == kUnaccounted) return 0;
     if (request.memory) return request.memory->value;
-    return default_part(state.memory.capacity - others_.on(node).memory,
-                        share_on(shape, node).value * request.gpus, state.gpus);
+    return default_part(state.memory.capacity, share_on(shape, node).value * request.gpus,
+                        state.gpus);
 }
 
 void Cluster::set_project(const model::Project& project) {

@@ -17,10 +17,9 @@ std::optional<int> Cluster::level_named(std::string_view name) const {
     return static_cast<int>(found - levels_.begin());
 }
 
-// What the node is called at each level, empty where it names none.
-std::vector<std::string> Cluster::names_at_levels(const NodeWords& node) const {
+std::vector<std::string> names_at_levels(const Cluster& cluster, const NodeWords& node) {
     std::vector<std::string> names;
-    for (const std::string& level : levels_) {
+    for (const std::string& level : cluster.levels()) {
         const auto stated = node.topology.find(level);
         const auto label = node.labels.find(level);
         names.push_back(stated != node.topology.end() ? stated->second
@@ -33,13 +32,13 @@ std::vector<std::string> Cluster::names_at_levels(const NodeWords& node) const {
 void Cluster::put_into_domains(NodeId id) {
     NodeState& state = nodes_[id.index()];
     DomainTree& domains = pools_[state.pool.index()].domains;
-    state.domain = domains.domain_at(names_at_levels(kinds_.words(state)));
+    state.domain = domains.domain_at(names_at_levels(*this, kinds_.words(state)));
     domains.add_node(state.domain, id);
 }
 
-void Cluster::resolve_levels(Shape& shape) const {
+void resolve_levels(const Cluster& cluster, Shape& shape) {
     const auto position = [&](const std::string& level) {
-        return level.empty() ? -1 : level_named(level).value_or(-1);
+        return level.empty() ? -1 : cluster.level_named(level).value_or(-1);
     };
     shape.required = position(shape.topology.required);
     shape.preferred = position(shape.topology.preferred);
@@ -59,7 +58,7 @@ void Cluster::set_levels(const model::Levels& levels) {
         }
         levels_ = levels;
         for (PoolState& pool : pools_) pool.domains = {};
-        for (Shape& shape : shapes_) resolve_levels(shape);
+        for (Shape& shape : shapes_) resolve_levels(*this, shape);
         for (std::size_t i = 0; i < nodes_.size(); ++i) {
             const NodeId id{static_cast<NodeId::Rep>(i)};
             put_into_domains(id);

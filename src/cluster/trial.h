@@ -23,6 +23,7 @@ struct Undo {
     std::size_t first = 0;    // among the ranks or tasks to be undone
     std::size_t count = 0;
     View view = View::Idle;
+    ShapeId shape = {};  // of what was taken or given back
 };
 
 // All that open Trials may take back, the oldest first, and what the entries speak of.

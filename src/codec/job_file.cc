@@ -101,6 +101,7 @@ void read_request(Problems& problems, FieldReader& fields, JobSpec& spec) {
         }
     }
     if (fields.text("memory", "auto") != "auto") spec.request.memory = fields.bytes("memory");
+    spec.request.resources = read_resources(problems, fields);
 }
 
 void read_environment(Problems& problems, FieldReader& fields, LaunchSpec& launch) {

@@ -50,6 +50,7 @@ struct Fields<model::TaskRequest> {
         field("gpu_memory_max", &model::TaskRequest::gpu_memory_max);
         field("cpu", &model::TaskRequest::cpu);
         field("memory", &model::TaskRequest::memory);
+        field("resources", &model::TaskRequest::resources);
     }
 };
 

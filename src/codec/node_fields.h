@@ -70,6 +70,7 @@ struct Fields<model::OthersUse> {
         using O = model::OthersUse;
         field("cpu", &O::cpu), field("memory", &O::memory);
         field("gpus", &O::gpus), field("gpu_indices", &O::gpu_indices);
+        field("resources", &O::resources);
     }
 };
 
@@ -91,6 +92,7 @@ struct Fields<model::Node> {
         field("shares_lack", &model::Node::shares_lack);
         field("health", &model::Node::health);
         field("others", &model::Node::others);
+        field("resources", &model::Node::resources);
     }
 };
 

@@ -33,6 +33,18 @@ std::vector<model::Taint> read_taints(FieldReader& fields) {
     return read_each(fields, "taints", model::parse_taint);
 }
 
+model::Resources read_resources(Problems& problems, FieldReader& fields) {
+    model::Resources resources;
+    const Value* map = fields.find("resources");
+    if (map == nullptr) return resources;
+    FieldReader amounts(problems, *map, fields.path_of("resources"));
+    for (const auto& [name, value] : map->members) {
+        if (const auto amount = amounts.bytes(name)) resources[name] = amount->value;
+    }
+    amounts.finish();
+    return resources;
+}
+
 model::OthersUse read_others(Problems& problems, FieldReader& fields) {
     model::OthersUse use;
     const Value* map = fields.find("others");
@@ -50,6 +62,7 @@ model::OthersUse read_others(Problems& problems, FieldReader& fields) {
     }
     use.cpu = {others.decimal("cpu", 3, "a number of cores such as 4").value_or(0)};
     use.memory = others.bytes("memory").value_or(base::Bytes{0});
+    use.resources = read_resources(problems, others);
     others.finish();
     return use;
 }

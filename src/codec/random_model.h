@@ -89,6 +89,7 @@ class RandomModel {
         spec.request = {small(), {large()}, {large()}, {large()}, {}, {}},
         spec.stale_grace = maybe(duration());
         if (flag()) spec.request.cpu = model::MilliCpu{large()}, spec.request.memory = {large()};
+        spec.request.resources = resources();
         spec.node_labels = labels(), spec.node_filter = filter(), spec.tolerations = tolerations(),
         spec.topology = {text(), text(), {}};
         if (flag()) spec.topology.groups = {{text(), small(), small(), text()}};
@@ -115,7 +116,7 @@ class RandomModel {
         if (flag()) node.cpu = model::MilliCpu{large()}, node.memory = model::Bytes{large()};
         node.labels = labels(), node.topology = labels(), node.shares_lack = text();
         node.gpu_links = {ranks(), ranks(), ranks(), texts()}, node.taints = taints();
-        node.others = others();
+        node.others = others(), node.resources = resources();
         node.health = static_cast<model::NodeHealth>(rng_.between(0, 2));
         return node;
     }
@@ -157,7 +158,12 @@ class RandomModel {
         for (std::int64_t i = rng_.between(0, 3); i > 0; --i) labels[text()] = text();
         return labels;
     }
-    model::OthersUse others() { return {{large()}, {large()}, small(), ranks()}; }
+    model::OthersUse others() { return {{large()}, {large()}, small(), ranks(), resources()}; }
+    model::Resources resources() {
+        model::Resources resources;
+        for (std::int64_t i = rng_.between(0, 2); i > 0; --i) resources[text()] = large();
+        return resources;
+    }
     model::NodeFilter filter() {
         model::NodeFilter filter;
         for (std::int64_t i = rng_.between(0, 2); i > 0; --i) {

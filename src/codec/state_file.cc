@@ -224,6 +224,7 @@ void StateReader::read_node(const Value& value, const std::string& path) {
     node.gpu_links = read_gpu_links(problems_, fields, node.gpus);
     node.health = fields.choice("health", model::NodeHealth::Ready);
     node.others = read_others(problems_, fields);
+    node.resources = read_resources(problems_, fields);
     const std::map<std::string, int> slices = read_slices(fields);
     const bool is_many = fields.has("count");
     const std::int64_t count = fields.whole("count", 1, {1, kNodesMax});
@@ -425,6 +426,7 @@ TaskRequest StateReader::read_request_map(const Value& value, const std::string&
         request.cpu = MilliCpu{*cpu};
     }
     request.memory = fields.bytes("memory");
+    request.resources = read_resources(problems_, fields);
     fields.finish();
     return request;
 }

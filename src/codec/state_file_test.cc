@@ -79,6 +79,19 @@ TEST_CASE("what others use of a node is read as it was written") {
               .find("others.gpu_indices: wanted indices of GPUs") != std::string::npos);
 }
 
+TEST_CASE("resources are read as they were written") {
+    const auto state = good(
+        "nodes: [{name: n1, gpus: 4, resources: {rdma/hca: 4, disk: 1G, pods: 110},\n"
+        "         others: {resources: {pods: 12}}}]\n"
+        "projects: [{name: p}]\n"
+        "jobs: [{name: j, project: p, request: {gpus: 1, resources: {rdma/hca: 2}}}]");
+    const model::Resources has{{"rdma/hca", 4}, {"disk", std::int64_t{1} << 30}, {"pods", 110}};
+    CHECK(state.nodes.front().resources == has);
+    CHECK(state.nodes.front().others.resources == model::Resources{{"pods", 12}});
+    CHECK(state.jobs.front().spec.request.resources == model::Resources{{"rdma/hca", 2}});
+    CHECK(is_equal(good(codec::state_json(state)), state));
+}
+
 TEST_CASE("filters, taints and tolerations are read as they were written") {
     const auto state = good(
         "nodes: [{name: n1, gpus: 2, taints: [\"for=a:NoSchedule\", \"old:NoExecute\"]}]\n"

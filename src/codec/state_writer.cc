@@ -123,6 +123,14 @@ class StateWriter {
             json_.key("health"), json_.string(word(node.health));
         }
         write(node.others);
+        resources(node.resources);
+    }
+
+    void resources(const model::Resources& amounts) {
+        if (amounts.empty()) return;
+        json_.key("resources"), json_.begin_object();
+        for (const auto& [name, amount] : amounts) json_.text_key(name), json_.number(amount);
+        json_.end_object();
     }
 
     void write(const model::OthersUse& use) {
@@ -136,6 +144,7 @@ class StateWriter {
         }
         if (use.cpu.value > 0) raw("cpu", base::format(use.cpu));
         if (use.memory.value > 0) number("memory", use.memory.value);
+        resources(use.resources);
         json_.end_object();
     }
 
@@ -196,6 +205,7 @@ class StateWriter {
         if (request.share != base::kWholeGpu) raw("share", base::format(request.share));
         if (request.cpu) raw("cpu", base::format(*request.cpu));
         if (request.memory) number("memory", request.memory->value);
+        resources(request.resources);
         json_.end_object();
     }
 

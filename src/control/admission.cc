@@ -38,6 +38,10 @@ void write_key(std::string& key, const model::JobSpec& spec) {
     append(key, spec.may_share ? 1 : 0);
     append(key, spec.request.cpu.value_or(model::MilliCpu{-1}).value);
     append(key, spec.request.memory.value_or(model::Bytes{-1}).value);
+    for (const auto& [name, amount] : spec.request.resources) {
+        append(key, name);
+        append(key, amount);
+    }
     append(key, spec.gpu_model);
     append(key, spec.topology.required);
     append(key, model::format_task_groups(spec.topology.groups));

@@ -112,7 +112,13 @@ class Check {
             return base::invalid("node \"" + node.name +
                                  "\": gpu_reserved and gpu_context are parts of gpu_memory");
         }
-        BERTH_TRY_VOID(check_others(node.name, node.gpus, node.others));
+        BERTH_TRY_VOID(check_others(node, node.others));
+        if (!state_.cluster.resources().has_room_for(node.resources)) {
+            return base::invalid("node \"" + node.name +
+                                 "\": resources: with the names that nodes " +
+                                 "have said before, these are more than the " +
+                                 std::to_string(model::kResourcesMax) + " that a cluster may have");
+        }
         if (const auto near = model::nearness(node.gpu_links, node.gpus); !near) {
             return base::invalid("node \"" + node.name + "\": " + near.error().message);
         }
@@ -138,7 +144,7 @@ class Check {
     Status operator()(const model::NodeUsedByOthers& used) const {
         const base::NodeId node = state_.cluster.find_node(used.node);
         if (!node.is_valid()) return no_node(used.node);
-        return check_others(used.node, state_.cluster.nodes()[node.index()].gpus, used.use);
+        return check_others(state_.cluster.description(node), used.use);
     }
 
     Status operator()(const model::ProjectSet& set) const {
@@ -335,13 +341,19 @@ class Check {
     static Status no_node(const std::string& name) {
         return fail(ErrorCode::NotFound, "node \"" + name + "\" does not exist");
     }
-    static Status check_others(const std::string& node, int gpus, const model::OthersUse& use) {
+    static Status check_others(const model::Node& node, const model::OthersUse& use) {
+        const std::string where = "node \"" + node.name + "\": others.";
         std::set<int> named;
         for (const int gpu : use.gpu_indices) {
-            if (gpu >= 0 && gpu < gpus && named.insert(gpu).second) continue;
-            return base::invalid("node \"" + node + "\": others.gpu_indices: wanted each of its " +
-                                 std::to_string(gpus) + " GPUs at most once, found " +
+            if (gpu >= 0 && gpu < node.gpus && named.insert(gpu).second) continue;
+            return base::invalid(where + "gpu_indices: wanted each of its " +
+                                 std::to_string(node.gpus) + " GPUs at most once, found " +
                                  std::to_string(gpu));
+        }
+        for (const auto& [name, amount] : use.resources) {
+            if (node.resources.contains(name)) continue;
+            return base::invalid(where + "resources: the node does not say how much \"" + name +
+                                 "\" it has");
         }
         return {};
     }

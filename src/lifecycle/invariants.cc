@@ -53,6 +53,7 @@ class Audit {
     std::vector<std::string> run() {
         check_gpus();
         check_hosts();
+        check_resources();
         check_capacity();
         check_domains();
         check_usage();
@@ -69,11 +70,21 @@ class Audit {
             model::GpuPart& sum = gpus_[{task.node, std::countr_zero(mask)}].*field;
             sum = sum + task.part();
         }
-        const auto host = field == &GpuSum::used        ? &cluster::HostUse::used
-                          : field == &GpuSum::releasing ? &cluster::HostUse::releasing
-                                                        : &cluster::HostUse::held;
+        const auto host = in_host(field);
         hosts_[task.node.index()].first.*host += task.cpu.value;
         hosts_[task.node.index()].second.*host += task.memory.value;
+    }
+
+    static std::int64_t cluster::HostUse::* in_host(model::GpuPart GpuSum::* field) {
+        if (field == &GpuSum::used) return &cluster::HostUse::used;
+        return field == &GpuSum::releasing ? &cluster::HostUse::releasing : &cluster::HostUse::held;
+    }
+
+    void add(const Job& job, const TaskPlacement& task, model::GpuPart GpuSum::* field) {
+        add(task, field);
+        for (const cluster::ResourceAsk& ask : cluster_.resources().asked(job.shape)) {
+            resources_[{task.node, ask.resource}].*in_host(field) += ask.amount;
+        }
     }
 
     void count_others(NodeId node) {
@@ -126,7 +137,7 @@ class Audit {
         MilliGpu allocated{0};
         int active = 0;
         for (const cluster::PlacedTask& task : job.placed) {
-            add(task.place, task.is_releasing ? &GpuSum::releasing : &GpuSum::used);
+            add(job, task.place, task.is_releasing ? &GpuSum::releasing : &GpuSum::used);
             if (task.is_releasing) continue;
             allocated += counted(task.place);
             ++active;
@@ -134,7 +145,7 @@ class Audit {
         int held = 0;
         for (const TaskPlacement& task :
              job.hold ? job.hold->tasks : std::vector<TaskPlacement>{}) {
-            add(task, &GpuSum::held);
+            add(job, task, &GpuSum::held);
             allocated += counted(task);
             ++held;
         }
@@ -194,6 +205,21 @@ class Audit {
             }
             report("node " + cluster_.node_name({static_cast<NodeId::Rep>(i)}) +
                    ": sums of CPU and memory");
+        }
+    }
+
+    void check_resources() {
+        const cluster::NodeResources& all = cluster_.resources();
+        for (std::uint32_t resource = 0; resource < all.names().size(); ++resource) {
+            for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {
+                const NodeId node{static_cast<NodeId::Rep>(i)};
+                const cluster::HostUse& use = all.on(node, resource);
+                cluster::HostUse& sum = resources_[{node, resource}];
+                sum.used += all.used_by_others(node, resource);
+                if (use.used == sum.used && use.releasing == sum.releasing && use.held == sum.held)
+                    continue;
+                report("node " + cluster_.node_name(node) + ": sums of " + all.names()[resource]);
+            }
         }
     }
 
@@ -289,6 +315,7 @@ class Audit {
     const Cluster& cluster_;
     std::map<std::pair<NodeId, int>, GpuSum> gpus_;
     std::vector<std::pair<cluster::HostUse, cluster::HostUse>> hosts_;  // CPU, memory; by node
+    std::map<std::pair<NodeId, std::uint32_t>, cluster::HostUse> resources_;
     std::vector<std::vector<cluster::Usage>> usage_;
     std::vector<std::string> found_;
 };
@@ -367,6 +394,12 @@ std::string dump(const Cluster& cluster) {
         if (others != cluster::Others{}) {
             text << "others " << others.cpu << ' ' << others.memory << ' ' << others.gpus << ' '
                  << others.taken << ' ' << others.awaited << ' ';
+        }
+        const NodeId id{static_cast<NodeId::Rep>(i)};
+        for (std::uint32_t at = 0; at < cluster.resources().names().size(); ++at) {
+            const cluster::HostUse& use = cluster.resources().on(id, at);
+            text << cluster.resources().names()[at] << ' ' << use.capacity << ' ' << use.used << ' '
+                 << use.releasing << ' ' << use.held << ' ';
         }
         text << node.whole[0] << ' ' << node.whole[1] << ' '
              << cluster.pool(node.pool).domains[node.domain].path << ' '

@@ -359,6 +359,35 @@ TEST_CASE("a snapshot keeps a promise of GPUs that a later job is still leaving"
     CHECK(lifecycle::dump(restored.cluster) == lifecycle::dump(life.state.cluster));
 }
 
+TEST_CASE("what a node and its others may say of GPUs and resources") {
+    Life life;
+    const auto error = [&](const model::EventBody& body) {
+        const auto possible = lifecycle::check(life.state, body);
+        return possible ? std::string("none") : possible.error().message;
+    };
+    const auto used = [](model::OthersUse use) { return model::NodeUsedByOthers{"n0", use}; };
+    CHECK(error(used({{}, {}, 64, {}})) == "none");
+    CHECK(error(used({{}, {}, 65, {}})) == "others.gpus: wanted 0 to 64, found 65");
+    CHECK(error(used({{}, {}, 1, {0, 1}})) ==
+          "others.gpu_indices: wanted at most 1, as many as others.gpus says, found 2");
+    CHECK(error(used({{}, {}, 2, {0, 0}})) ==
+          "node \"n0\": others.gpu_indices: wanted each of its 2 GPUs at most once, found 0");
+    CHECK(error(used({{}, {}, 1, {2}})) ==
+          "node \"n0\": others.gpu_indices: wanted each of its 2 GPUs at most once, found 2");
+    CHECK(error(used({{}, {}, 0, {}, {{"ib", 1}}})) ==
+          "node \"n0\": others.resources: the node does not say how much \"ib\" it has");
+    CHECK(error(model::NodeUsedByOthers{"n9", {}}) == "node \"n9\" does not exist");
+    model::Node node;
+    node.name = "n1";
+    for (char name = 'a'; name < 'i'; ++name) node.resources[std::string(1, name)] = 1;
+    CHECK(error(model::NodeSet{node}) == "none");
+    life.happen(model::NodeSet{node});
+    node.resources = {{"i", 1}};
+    CHECK(error(model::NodeSet{node}) ==
+          "node \"n1\": resources: with the names that nodes have said before, these are more than "
+          "the 8 that a cluster may have");
+}
+
 TEST_CASE("levels that nobody knows are refused, and those that jobs ask for are kept") {
     Life life;
     const auto error = [&](const model::EventBody& body) {

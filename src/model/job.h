@@ -52,6 +52,7 @@ struct TaskRequest {
     Bytes gpu_memory_max{0};
     std::optional<MilliCpu> cpu;  // none = the node's share per GPU
     std::optional<Bytes> memory;  // host memory; none = the node's share per GPU
+    Resources resources = {};  // other ones, but pods: each task is one
 
     bool operator==(const TaskRequest&) const = default;
     bool is_whole() const { return share == base::kWholeGpu && gpu_memory == Bytes{0}; }

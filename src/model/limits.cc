@@ -133,6 +133,16 @@ Status check_tasks(const JobSpec& spec) {
     return {};
 }
 
+Status check_resources(std::string_view field, const Resources& resources) {
+    BERTH_TRY_VOID(at_most(field, resources.size(), kResourcesMax, "resources"));
+    for (const auto& [name, amount] : resources) {
+        BERTH_TRY_VOID(check_name(field, name));
+        BERTH_TRY_VOID(
+            within(std::string(field) + "." + name, amount, std::int64_t{0}, kMemoryMax.value));
+    }
+    return {};
+}
+
 Status check_request(const TaskRequest& request) {
     if (request.gpus < 0 || request.gpus > kGpusPerNodeMax) {
         return base::invalid("gpus: wanted 0 to " + std::to_string(kGpusPerNodeMax) +
@@ -145,7 +155,11 @@ Status check_request(const TaskRequest& request) {
     BERTH_TRY_VOID(within("gpu_memory", request.gpu_memory, Bytes{0}, kMemoryMax));
     BERTH_TRY_VOID(within("gpu_memory_max", request.gpu_memory_max, Bytes{0}, kMemoryMax));
     BERTH_TRY_VOID(up_to("cpu", request.cpu, kCpusMax));
-    return up_to("memory", request.memory, kMemoryMax);
+    BERTH_TRY_VOID(up_to("memory", request.memory, kMemoryMax));
+    if (request.resources.contains(kPodsResource)) {
+        return base::invalid("resources: each task is one of \"pods\" without asking");
+    }
+    return check_resources("resources", request.resources);
 }
 
 Status check_rights(const Entitlement& rights) {
@@ -277,6 +291,7 @@ Status check_limits(const Node& node) {
         BERTH_TRY_VOID(check_labels("labels", node.labels));
         BERTH_TRY_VOID(check_labels("topology", node.topology));
         BERTH_TRY_VOID(check_all("taints", node.taints));
+        BERTH_TRY_VOID(check_resources("resources", node.resources));
         BERTH_TRY_VOID(check_limits(node.others));
         for (const std::string& row : node.gpu_links.matrix) {
             BERTH_TRY_VOID(check_word("matrix", row, kMatrixRowBytesMax));
@@ -291,6 +306,7 @@ Status check_limits(const OthersUse& use) {
     BERTH_TRY_VOID(within("others.cpu", use.cpu, MilliCpu{0}, kCpusMax));
     BERTH_TRY_VOID(within("others.memory", use.memory, Bytes{0}, kMemoryMax));
     BERTH_TRY_VOID(within("others.gpus", use.gpus, 0, kGpusPerNodeMax));
+    BERTH_TRY_VOID(check_resources("others.resources", use.resources));
     if (std::ssize(use.gpu_indices) > use.gpus) {
         return base::invalid("others.gpu_indices: wanted at most " + std::to_string(use.gpus) +
                              ", as many as others.gpus says, found " +

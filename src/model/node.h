@@ -12,6 +12,7 @@
 #include "base/quantity.h"
 #include "model/gpu_links.h"
 #include "model/node_filter.h"
+#include "model/resources.h"
 
 namespace berth::model {
 
@@ -43,6 +44,7 @@ struct OthersUse {
     int gpus = 0;     // whole ones; more than are free, perhaps, where two schedulers race
     // Which of the node's GPUs, at most `gpus` of them; the rest is chosen of the free ones.
     std::vector<int> gpu_indices = {};
+    Resources resources = {};  // of those that the node says
 
     bool operator==(const OthersUse&) const = default;
 };
@@ -66,6 +68,7 @@ struct Node {
     std::string shares_lack;
     NodeHealth health = NodeHealth::Ready;
     OthersUse others = {};
+    Resources resources = {};  // beside GPUs, CPU and memory; what is not said it has not
 
     bool operator==(const Node&) const = default;
 };

@@ -147,6 +147,22 @@ auto into_list(std::vector<T>& target, Result<T> (*parse)(std::string_view)) {
     };
 }
 
+// rdma/hca:2,ephemeral-storage:10G
+auto into_resources(model::Resources& target) {
+    return [&target](const std::string& text) -> Status {
+        target.clear();
+        for (const std::string& part : split(text, ',')) {
+            const auto colon = part.rfind(':');
+            if (colon == std::string::npos) {
+                return base::invalid("wanted amounts such as rdma/hca:2, found \"" + part + "\"");
+            }
+            BERTH_TRY(amount, base::parse_bytes(part.substr(colon + 1)));
+            target[part.substr(0, colon)] = amount.value;
+        }
+        return {};
+    };
+}
+
 // gpus=2, gpus=0.5 (a share), gpus=2x0.5 (two shares).
 Status read_gpus(const std::string& text, model::TaskRequest& request) {
     const auto times = text.find('x');
@@ -181,6 +197,7 @@ void add_readers_of_others(Readers& readers, const std::string& prefix, model::O
     readers[prefix + "memory"] = into(use.memory, base::parse_bytes);
     readers[prefix + "gpus"] = into(use.gpus, parse_int);
     readers[prefix + "on"] = into_numbers(use.gpu_indices);
+    readers[prefix + "resources"] = into_resources(use.resources);
 }
 
 }  // namespace
@@ -209,6 +226,7 @@ Result<model::Node> read_node(const Command& command) {
                     {"taints", into_list(node.taints, model::parse_taint)},
                     {"cpu", into_optional(node.cpu, parse_cpu)},
                     {"memory", into_optional(node.memory, base::parse_bytes)},
+                    {"resources", into_resources(node.resources)},
                     {"numa", into_numbers(node.gpu_links.numa)},
                     {"islands", into_numbers(node.gpu_links.islands)},
                     {"nics", into_numbers(node.gpu_links.nics)},
@@ -291,6 +309,7 @@ Readers request_readers(model::JobSpec& spec) {
         {"may_share", one_of<bool>(spec.may_share, {{"yes", true}, {"no", false}})},
         {"cpu", into_optional(request.cpu, parse_cpu)},
         {"memory", into_optional(request.memory, base::parse_bytes)},
+        {"resources", into_resources(request.resources)},
         {"model", into_text(spec.gpu_model)},
         {"filter", into(spec.node_filter, model::parse_node_filter)},
         {"tolerations", into_list(spec.tolerations, model::parse_toleration)},

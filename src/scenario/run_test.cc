@@ -35,6 +35,6 @@ TEST_CASE("a file that cannot be understood says where and why") {
     CHECK(run("node n0 gpus=1 colour=red\n").error().message ==
           "line 1: node: unknown key \"colour\"; known are cpu gpu_context gpu_memory "
           "gpu_reserved gpus health islands matrix memory model nics numa others.cpu others.gpus "
-          "others.memory others.on shares_lack taints");
+          "others.memory others.on others.resources resources shares_lack taints");
     CHECK_FALSE(run("dance\n").has_value());
 }

@@ -206,10 +206,8 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
         BERTH_TRY_VOID(happen(model::ProjectSet{project}));
         return Lines{};
     }
-    if (verb == "remove") {
-        BERTH_TRY_VOID(happen(model::ProjectRemoved{name}));
-        return Lines{};
-    }
+    const auto nothing_to_tell = [] { return Lines{}; };
+    if (verb == "remove") return happen(model::ProjectRemoved{name}).map(nothing_to_tell);
     if (verb == "ready" || verb == "drain" || verb == "fail") {
         const auto id = state_.cluster.find_node(name);
         if (!id.is_valid()) return base::invalid("there is no node \"" + name + "\"");
@@ -222,8 +220,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     }
     if (verb == "others") {
         BERTH_TRY(used, read_others(command));
-        BERTH_TRY_VOID(happen(std::move(used)));
-        return Lines{};
+        return happen(std::move(used)).map(nothing_to_tell);
     }
     if (verb == "account") return account(command);
     BERTH_TRY(job, job_named(name));

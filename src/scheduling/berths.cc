@@ -10,9 +10,10 @@ namespace {
 using cluster::Job;
 using model::TaskPlacement;
 
-// What the tasks of one gang take of a node's CPU or memory, counted while they are booked.
+// What the tasks of one gang take of a node's CPU, memory or another resource, counted while they
+// are booked.
 struct HostRoom {
-    const cluster::HostUse& host;
+    cluster::HostUse host;
     std::int64_t each = 0;
     std::int64_t others = 0;
     std::int64_t taken = 0;
@@ -116,8 +117,16 @@ void Berths::add(std::vector<Berth>& found, ShapeId shape, NodeId node,
     const int each = view_->cluster.shape(shape).request.gpus;
     const cluster::NodeState& state = view_->cluster.nodes()[node.index()];
     const cluster::Others& others = view_->cluster.others().on(node);
-    HostRoom cpu{state.cpu, view_->cluster.cpu_on(shape, node), others.cpu};
-    HostRoom memory{state.memory, view_->cluster.memory_on(shape, node), others.memory};
+    base::SmallVector<HostRoom, 4> rooms{
+        {state.cpu, view_->cluster.cpu_on(shape, node), others.cpu},
+        {state.memory, view_->cluster.memory_on(shape, node), others.memory}};
+    const cluster::NodeResources& resources = view_->cluster.resources();
+    for (const cluster::ResourceAsk& ask : resources.asked(shape)) {
+        const cluster::HostUse& use = resources.on(node, ask.resource);
+        const bool is_said = use.capacity != cluster::kUnaccounted;
+        if (!is_said && !resources.is_pods(ask.resource)) return;
+        rooms.push_back({use, ask.amount, resources.used_by_others(node, ask.resource)});
+    }
     const Berth empty{.declared = view_->now, .expected = view_->now, .node = node};
     Berth berth = empty;
     int taken = 0;
@@ -127,10 +136,13 @@ void Berths::add(std::vector<Berth>& found, ShapeId shape, NodeId node,
         berth.expected = std::max(berth.expected, seat.free_at(view_->now));
         if (seat.unknown == 0) berth.declared = std::max(berth.declared, seat.declared);
         if (++taken < each) continue;
-        if (!cpu.take() || !memory.take()) return;
+        // Each counts the task, whether it fits or not.
+        bool fits = true;
+        for (HostRoom& room : rooms) fits = room.take() && fits;
+        if (!fits) return;
         berth.unknown = count_unknown(here, berth.mask);
-        // GPUs idle, but what stands beside them has the CPU or memory.
-        if (berth.expected == view_->now && !(cpu.is_free() && memory.is_free())) {
+        // GPUs idle, but what stands beside them has the CPU, memory or another resource.
+        if (berth.expected == view_->now && !std::ranges::all_of(rooms, &HostRoom::is_free)) {
             ++berth.unknown;
             berth.expected += kShortestRun;
         }

@@ -193,12 +193,13 @@ void Bookings::take_over(const PoolView& view, std::span<const model::Booking> m
 // Takes what idles of the booked GPUs.
 void Bookings::keep(Booked& booked) const {
     booked.kept.clear();
-    if (is_served(view_->cluster.job(booked.booking.job))) return;
+    const Job& job = view_->cluster.job(booked.booking.job);
+    if (is_served(job)) return;
     for (TaskPlacement task : booked.booking.tasks) {
         const auto& whole = view_->cluster.nodes()[task.node.index()].whole;
         task.gpu_mask &= whole[static_cast<std::size_t>(View::Coming)];
         if (task.gpu_mask == 0) continue;
-        view_->cluster.take(View::Coming, task);
+        view_->cluster.take(View::Coming, job.shape, task);
         booked.kept.push_back(task);
     }
 }
@@ -291,8 +292,10 @@ Bookings::Opening::Opening(Bookings& bookings, const Job& job) : bookings_(booki
     for (std::size_t i = 0; i < bookings_.count_; ++i) {
         const Booked& booked = bookings_.slots_[i];
         if (booked.kept.empty() || bookings_.is_kept_from(booked, job)) continue;
+        cluster::Cluster& cluster = bookings_.view_->cluster;
+        const ShapeId shape = cluster.job(booked.booking.job).shape;
         for (const TaskPlacement& task : booked.kept) {
-            bookings_.view_->cluster.give_back(View::Coming, task);
+            cluster.give_back(View::Coming, shape, task);
         }
         opened_.push_back(i);
     }

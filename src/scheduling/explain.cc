@@ -13,6 +13,7 @@
 #include "scheduling/preemption_delay.h"
 #include "scheduling/quota_gate.h"
 #include "scheduling/reclaim.h"
+#include "scheduling/short_resource.h"
 #include "scheduling/slots.h"
 #include "scheduling/standing_verdict.h"
 #include "scheduling/waste_budget.h"
@@ -140,6 +141,8 @@ class Explainer {
             return never_fits_together(allowed) ||
                    waits_for_others(allowed, job_.tasks_min, Moment::WhenEmpty);
         }
+        if (lacks_resource(Reason::NeverFits, allowed, job_.tasks_min, Moment::WhenEmpty))
+            return true;
         with(Reason::NeverFits, slots_without_host >= job_.tasks_min ? "host resources" : "gpus");
         return true;
     }
@@ -155,6 +158,17 @@ class Explainer {
         with(in_the_way->gpus > 0 ? Reason::PoolFull : Reason::HostResources, "others");
         verdict_.scope = view_.cluster.node_name(in_the_way->node);
         verdict_.used = base::gpus(in_the_way->gpus);
+        const bool asks_more = !view_.cluster.resources().asked(job_.shape).empty();
+        if (in_the_way->gpus == 0 && asks_more) verdict_.cause = "resources";
+        return true;
+    }
+
+    // Whether it waits for nothing but one of the other resources of these nodes.
+    bool lacks_resource(Reason reason, std::span<const NodeId> nodes, int tasks, Moment moment) {
+        auto lacking = short_resource(view_, job_.shape, tasks, nodes, moment);
+        if (!lacking) return false;
+        with(reason, "resource");
+        verdict_.cause = std::move(*lacking);
         return true;
     }
 
@@ -368,6 +382,9 @@ class Explainer {
         add_all_holders();
         if (const NodeId node = job_.stay.node; node.is_valid()) {
             return with(Reason::Fragmented, view_.cluster.node_name(node));
+        }
+        if (lacks_resource(Reason::HostResources, all_nodes(), job_.ask(), Moment::Now)) {
+            return verdict_;
         }
         if (lacks_host) return with(Reason::HostResources);
         if (is_choosy()) return with(Reason::PoolFull, "node kind");

@@ -52,6 +52,12 @@ std::string topology_never(const Verdict& verdict) {
 }
 
 std::string never_text(const Verdict& verdict) {
+    if (verdict.detail == "resource") {
+        const bool is_pods = verdict.cause == model::kPodsResource;
+        return (is_pods ? "nodes take too few pods" : "each task needs " + verdict.cause) + ": " +
+               std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
+               " tasks would fit into the empty pool";
+    }
     if (verdict.detail == "host resources") {
         return "no empty node has the CPU and memory this asks beside its GPUs: " +
                std::to_string(verdict.tasks_fit) + " of " + std::to_string(verdict.tasks_asked) +
@@ -89,7 +95,9 @@ std::string parts_text(const Verdict& verdict) {
 // "; 4 GPUs of node n1 are used by others"
 std::string others_text(const Verdict& verdict) {
     const bool is_host = verdict.reason == Reason::HostResources;
-    const std::string what = is_host ? "CPU or memory" : base::format_gpus(verdict.used);
+    const std::string of_host =
+        verdict.cause.empty() ? "CPU or memory" : "CPU, memory or another resource";
+    const std::string what = is_host ? of_host : base::format_gpus(verdict.used);
     const bool is_one = is_host || verdict.used == base::kWholeGpu;
     return "; " + what + " of node " + verdict.scope + (is_one ? " is" : " are") +
            " used by others";
@@ -150,6 +158,13 @@ std::string explain_text(const Verdict& verdict) {
         case Reason::ModelMismatch: return kind_text(verdict);
         case Reason::HostResources:
             if (verdict.detail == "others") return idle_text(verdict) + others_text(verdict);
+            if (verdict.detail == "resource") {
+                if (verdict.cause == model::kPodsResource) {
+                    return idle_text(verdict) + ", on nodes that take no more pods";
+                }
+                return idle_text(verdict) + "; each task needs " + verdict.cause +
+                       ", and too little of it is left beside them";
+            }
             return idle_text(verdict) + ", but CPU or memory beside them is taken";
         case Reason::Gang:
             return idle_text(verdict) + ", but only " + std::to_string(verdict.tasks_fit) + " of " +

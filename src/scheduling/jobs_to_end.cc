@@ -109,7 +109,7 @@ class RoomMaker {
         for (; slots < job_.ask(); ++slots) {
             const auto found = place_on(view_, job_.shape, node, View::Coming);
             if (!found) break;
-            view_.cluster.take(View::Coming, *found);
+            view_.cluster.take(View::Coming, job_.shape, *found);
         }
         return slots;
     }

@@ -13,6 +13,7 @@
 
 #include "scheduling/place.h"
 #include "scheduling/quota_gate.h"
+#include "scheduling/room_without.h"
 
 namespace berth::scheduling {
 namespace {
@@ -175,7 +176,18 @@ class Search {
         };
         return theirs.gpus > 0 && theirs.gpus % mine.gpus == 0 &&
                is_as_much(mine.cpu, theirs.cpu) && is_as_much(mine.memory, theirs.memory) &&
-               may_stand_wherever(shape);
+               asks_as_much(shape, count) && may_stand_wherever(shape);
+    }
+
+    // Whether so many tasks of the job ask for as much of every resource as one of the shape's.
+    bool asks_as_much(ShapeId shape, std::int64_t count) const {
+        const cluster::NodeResources& resources = view_.cluster.resources();
+        const auto is_as_much = [&](const cluster::ResourceAsk& ask) {
+            return resources.asked(job_.shape, ask.resource) * count ==
+                   resources.asked(shape, ask.resource);
+        };
+        return std::ranges::all_of(resources.asked(job_.shape), is_as_much) &&
+               std::ranges::all_of(resources.asked(shape), is_as_much);
     }
 
     bool may_stand_wherever(ShapeId shape) const {
@@ -355,49 +367,10 @@ class Search {
         return Clearing{price(leaving), leaving};
     }
 
-    // The sums of place_on, as if these had left.
     bool fits_on(NodeId node, const Set& leaving) const {
-        const cluster::Cluster& cluster = view_.cluster;
-        const cluster::NodeState& state = cluster.nodes()[node.index()];
-        if (!state.is_ready || !cluster.allows(job_.shape, state.kind)) return false;
-        const model::GpuPart part = cluster.part_on(job_.shape, node);
-        std::array<model::GpuPart, model::kGpusPerNodeMax> room;
-        for (int gpu = 0; gpu < state.gpus; ++gpu) {
-            // The memory only where it matters: that takes longer to look up.
-            room[static_cast<std::size_t>(gpu)] =
-                part.memory > base::Bytes{0}
-                    ? cluster.room(View::Coming, node, gpu)
-                    : model::GpuPart{cluster.compute_left(View::Coming, node, gpu), {}};
-        }
-        std::int64_t cpu = 0;
-        std::int64_t memory = 0;
-        for (const std::size_t mover : leaving) {
-            for (const cluster::PlacedTask& task : movers_[mover].job->placed) {
-                if (task.place.node != node) continue;
-                cpu += task.place.cpu.value;
-                memory += task.place.memory.value;
-                for (std::uint64_t mask = task.place.gpu_mask; mask != 0; mask &= mask - 1) {
-                    model::GpuPart& gpu = room[static_cast<std::size_t>(std::countr_zero(mask))];
-                    gpu = gpu + task.place.part();
-                }
-            }
-        }
-        const auto is_enough = [](const cluster::HostUse& host, std::int64_t extra,
-                                  std::int64_t wanted) {
-            return host.capacity == cluster::kUnaccounted ||
-                   wanted <= host.free(View::Coming) + extra;
-        };
-        const auto here = std::span(room).first(state.gpus);
-        int owed = cluster.others().on(node).missing();  // whole GPUs, theirs first
-        const auto fits = [&](const model::GpuPart& gpu) {
-            const bool is_owed = owed > 0 && gpu.compute == base::kWholeGpu;
-            owed -= is_owed ? 1 : 0;
-            return !is_owed && part.fits_in(gpu);
-        };
-        const int asked = cluster.shape(job_.shape).request.gpus;
-        return std::ranges::count_if(here, fits) >= asked && (owed == 0 || asked == 0) &&
-               is_enough(state.cpu, cpu, cluster.cpu_on(job_.shape, node)) &&
-               is_enough(state.memory, memory, cluster.memory_on(job_.shape, node));
+        base::SmallVector<const Job*, 16> jobs;
+        for (const std::size_t mover : leaving) jobs.push_back(movers_[mover].job);
+        return has_room_without(view_, job_.shape, node, jobs);
     }
 
     void release(const Set& set) const {
@@ -500,7 +473,9 @@ class Search {
         release(set);
         auto places = place(view_, job_, job_.ask(), View::Coming);
         if (!places) return false;
-        for (const TaskPlacement& task : *places) view_.cluster.take(View::Coming, task);
+        for (const TaskPlacement& task : *places) {
+            view_.cluster.take(View::Coming, job_.shape, task);
+        }
         largest_first_ = set;
         std::ranges::sort(largest_first_, {}, [&](std::size_t mover) {
             const Job& job = *movers_[mover].job;
@@ -511,7 +486,9 @@ class Search {
             const Job& mover = *movers_[at].job;
             const auto to = place_anew(view_, mover, View::Coming);
             if (!to || is_at_same_places(mover, *to) || counts_otherwise(mover, *to)) return false;
-            for (const TaskPlacement& task : *to) view_.cluster.take(View::Coming, task);
+            for (const TaskPlacement& task : *to) {
+                view_.cluster.take(View::Coming, mover.shape, task);
+            }
             new_places_.insert(new_places_.end(), to->begin(), to->end());
         }
         result_.places = std::move(*places);

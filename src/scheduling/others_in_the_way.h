@@ -10,18 +10,14 @@
 #include <optional>
 #include <span>
 
-#include "scheduling/pool_view.h"
+#include "scheduling/supposed_slots.h"
 
 namespace berth::scheduling {
 
 struct OthersInTheWay {
     NodeId node;
-    int gpus = 0;  // of the node, that others use; 0 = it is CPU or memory that lacks
-};
-
-enum class Moment {
-    Now,  // beside what our jobs use and are promised
-    WhenEmpty,  // if none of our jobs were there
+    int gpus =
+        0;  // of the node, that others use; 0 = it is CPU, memory or another resource that lacks
 };
 
 std::optional<OthersInTheWay> others_in_the_way(const PoolView& view, ShapeId shape, int tasks,

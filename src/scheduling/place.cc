@@ -95,7 +95,8 @@ class Placer {
         const std::int64_t more =
             cluster_.memory_on(shape_, node) - (node == stay.node ? stay.memory() : 0);
         return cluster_.cpu_on(shape_, node) <= state.cpu.free(capacity) &&
-               more <= state.memory.free(capacity);
+               more <= state.memory.free(capacity) &&
+               cluster_.resources().fits(shape_, node, capacity);
     }
 
     cluster::Stay stay;  // of the job that is placed
@@ -290,7 +291,7 @@ Places fill(const PoolView& view, const cluster::Job& job, std::span<const Stand
                 }
                 if (!task.node.is_valid()) break;
                 task.task = ranks[next++];
-                view.cluster.take(capacity, task);
+                view.cluster.take(capacity, job.shape, task);
                 placed.push_back(task);
             }
         };

@@ -54,6 +54,28 @@ bool has_room(const Cluster& cluster, const Asked& asked) {
     return node.is_ready && is_free(node.cpu, asked.cpu) && is_free(node.memory, asked.memory);
 }
 
+// Whether the tasks together have the other resources that they ask for.
+bool has_resources(const Cluster& cluster, const Job& job) {
+    const cluster::NodeResources& resources = cluster.resources();
+    const auto asks = resources.asked(job.shape);
+    if (asks.empty()) return true;
+    base::SmallVector<NodeId, 16> nodes;
+    for (const TaskPlacement& task : job.hold->tasks) nodes.push_back(task.node);
+    std::ranges::sort(nodes);
+    for (auto first = nodes.begin(); first != nodes.end();) {
+        const auto next =
+            std::ranges::find_if(first, nodes.end(), [&](NodeId node) { return node != *first; });
+        const auto has = [&](const cluster::ResourceAsk& ask) {
+            const cluster::HostUse& use = resources.on(*first, ask.resource);
+            return use.capacity == cluster::kUnaccounted ||
+                   use.used + use.releasing + ask.amount * (next - first) <= use.capacity;
+        };
+        if (!std::ranges::all_of(asks, has)) return false;
+        first = next;
+    }
+    return true;
+}
+
 }  // namespace
 
 // Only when all of it has been left does taking the promise as used keep every GPU within its
@@ -82,7 +104,7 @@ bool is_due(const Cluster& cluster, const Job& job) {
         while (++first != asked.end() && first->place() == sum.place()) sum.add(*first);
         if (!has_room(cluster, sum)) return false;
     }
-    return true;
+    return has_resources(cluster, job);
 }
 
 bool PromiseWatch::is_as_before(const Cluster& cluster, const Blocked& blocked) {

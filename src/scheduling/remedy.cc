@@ -298,6 +298,7 @@ class RemedySearch {
         const model::TaskRequest& request = cluster_.shape(job_.shape).request;
         const std::int64_t all = std::int64_t{request.gpus} * job_.ask();
         if (all < 1 || all > model::kGpusPerNodeMax) return {};
+        if (!cluster_.resources().has_room_for(request.resources)) return {};
         const auto with = [&](std::int64_t gpus) {
             return Remedy{.kind = RemedyKind::MoreGpus,
                           .name = cluster_.pool(pool_).name,
@@ -344,6 +345,9 @@ model::Node added_node(const cluster::Cluster& cluster, const Remedy& remedy, co
     node.gpus = static_cast<int>(remedy.gpus.value / base::kWholeGpu.value);
     node.gpu_model = shape.gpu_model.substr(0, shape.gpu_model.find('|'));
     node.gpu_memory = shape.request.gpu_memory;
+    for (const auto& [name, amount] : shape.request.resources) {
+        node.resources[name] = amount * model::kGpusPerNodeMax;
+    }
     node.labels = shape.labels;
     const base::PoolId pool = cluster.find_pool(remedy.name);
     for (const auto& [label, value] : cluster.pool(pool).labels) {

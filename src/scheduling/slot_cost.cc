@@ -38,6 +38,12 @@ class SlotSearch {
         need_memory_ = view.cluster.memory_on(shape, node);
         is_allowed_ =
             state.is_ready && view.cluster.allows(shape, state.kind) && state.pool == view.pool;
+        const cluster::NodeResources& resources = view.cluster.resources();
+        for (const cluster::ResourceAsk& ask : resources.asked(shape)) {
+            const bool counts = resources.on(node, ask.resource).capacity != cluster::kUnaccounted;
+            if (counts) need_other_[others_++] = ask;
+            is_allowed_ &= counts || resources.is_pods(ask.resource);
+        }
     }
 
     void run() {
@@ -76,6 +82,10 @@ class SlotSearch {
         const cluster::NodeState& state = cluster.nodes()[node_.index()];
         room_.cpu = state.cpu.free(View::Coming);
         room_.memory = state.memory.free(View::Coming);
+        for (std::size_t i = 0; i < others_; ++i) {
+            room_.other[i] =
+                cluster.resources().on(node_, need_other_[i].resource).free(View::Coming);
+        }
         Room all;
         copy(room_, all);
         for (const auto& candidate : candidates_) add_here(all, candidate.piece);
@@ -117,6 +127,16 @@ class SlotSearch {
             }
             room.cpu += task.cpu.value;
             room.memory += task.memory.value;
+            add_other(room, pieces_[piece].job);
+        }
+    }
+
+    void add_other(Room& room, JobId job) const {
+        if (others_ == 0) return;
+        const cluster::Cluster& cluster = hunt_.view.cluster;
+        const ShapeId shape = cluster.job(job).shape;
+        for (std::size_t i = 0; i < others_; ++i) {
+            room.other[i] += cluster.resources().asked(shape, need_other_[i].resource);
         }
     }
 
@@ -136,6 +156,15 @@ class SlotSearch {
         }
         to.cpu = from.cpu;
         to.memory = from.memory;
+        std::copy_n(from.other.begin(), others_, to.other.begin());
+    }
+
+    bool has_other(const Room& room, const Room* more) const {
+        for (std::size_t i = 0; i < others_; ++i) {
+            const std::int64_t extra = more != nullptr ? more->other[i] : 0;
+            if (room.other[i] + extra < need_other_[i].amount) return false;
+        }
+        return true;
     }
 
     int count_fitting(const Room& room) const {
@@ -157,7 +186,8 @@ class SlotSearch {
         return gpus >= need_gpus_ && has_owed(room, more) &&
                enough(counts_cpu_, room.cpu, more != nullptr ? more->cpu : 0, need_cpu_) &&
                enough(counts_memory_, room.memory, more != nullptr ? more->memory : 0,
-                      need_memory_);
+                      need_memory_) &&
+               has_other(room, more);
     }
 
     bool has_owed(const Room& room, const Room* more) const {
@@ -252,6 +282,8 @@ class SlotSearch {
     std::int64_t need_gpu_memory_ = 0;
     std::int64_t need_cpu_ = 0;
     std::int64_t need_memory_ = 0;
+    std::array<cluster::ResourceAsk, model::kResourcesMax> need_other_;
+    std::size_t others_ = 0;  // so many of them
     std::vector<SlotScratch::Candidate>& candidates_;
     std::vector<Room>& reachable_;
     std::vector<SlotScratch::Taken>& taken_;

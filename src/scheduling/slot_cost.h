@@ -31,6 +31,7 @@ struct SlotScratch {
         std::array<std::int64_t, model::kGpusPerNodeMax> gpu_memory;
         std::int64_t cpu;
         std::int64_t memory;
+        std::array<std::int64_t, model::kResourcesMax> other;  // of those that the task asks for
     };
     struct Candidate {
         std::int64_t cost;

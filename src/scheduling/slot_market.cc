@@ -216,7 +216,7 @@ std::optional<Choice> SlotMarket::buy(const Hunt& hunt) {
     int missing = hunt.beneficiary.tasks;
     for (const auto& task : place_fitting(view, hunt.beneficiary.job, missing, View::Coming,
                                           hunt.beneficiary.within)) {
-        view.cluster.take(View::Coming, task);
+        view.cluster.take(View::Coming, hunt.beneficiary.job.shape, task);
         --missing;
     }
     while (missing > 0) {
@@ -254,8 +254,9 @@ bool SlotMarket::accept(const Hunt& hunt, ReclaimLedger& ledger, NodeId node, co
         cluster.release(piece.job, piece.ranks);
         for (const model::TaskPlacement& task : piece.tasks) touched.push_back(task.node);
     }
-    const auto place = place_on(hunt.view, hunt.beneficiary.job.shape, node, View::Coming);
-    if (place) cluster.take(View::Coming, *place);
+    const ShapeId shape = hunt.beneficiary.job.shape;
+    const auto place = place_on(hunt.view, shape, node, View::Coming);
+    if (place) cluster.take(View::Coming, shape, *place);
     std::ranges::sort(touched);
     const auto repeated = std::ranges::unique(touched);
     touched.erase(repeated.begin(), repeated.end());

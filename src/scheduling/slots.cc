@@ -21,6 +21,7 @@ int slots_now(const PoolView& view, ShapeId shape, NodeId node, View capacity, i
     if (!state.is_ready || state.pool != view.pool || !cluster.allows(shape, state.kind)) return 0;
     int slots = slots_within(tasks, state.cpu.free(capacity), cluster.cpu_on(shape, node));
     slots = slots_within(slots, state.memory.free(capacity), cluster.memory_on(shape, node));
+    slots = cluster.resources().fitting(shape, node, capacity, slots);
     const model::TaskRequest& request = cluster.shape(shape).request;
     if (request.is_whole()) {
         const int whole = std::popcount(state.whole[static_cast<std::size_t>(capacity)]);
@@ -36,7 +37,10 @@ int slots_when_empty(const PoolView& view, ShapeId shape, NodeId node, int tasks
     const cluster::Cluster& cluster = view.cluster;
     const cluster::NodeState& state = cluster.nodes()[node.index()];
     const auto parts = parts_on(view, shape, node, [&](int) { return cluster.whole_gpu(node); });
-    const int slots = most_tasks(parts, cluster.shape(shape).request.gpus, tasks);
+    int slots = most_tasks(parts, cluster.shape(shape).request.gpus, tasks);
+    if (host == Host::Counted) {
+        slots = cluster.resources().fitting_when_empty(shape, node, slots);
+    }
     const auto by_host = [&](const cluster::HostUse& use, std::int64_t each) {
         const bool counts = host == Host::Counted && use.capacity != cluster::kUnaccounted;
         return counts ? slots_within(slots, use.capacity, each) : slots;

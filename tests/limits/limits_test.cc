@@ -149,6 +149,10 @@ TEST_CASE("... its times, parts and names too") {
           "tolerations=$"},
          {"zone", long_name},
          {long_name + "x"}},
+        {{"resources", R"("request":{"resources":{"$":1}})", "resources: {$: 1}",
+          "request: {resources: {$: 1}}", "resources=$:1"},
+         {"rdma", long_name},
+         {long_name + "x", "pods"}},
     };
     check_jobs(cases);
 }

@@ -36,35 +36,16 @@ std::int64_t how_many(const Part& left, const Part& part) {
     return part.memory == 0 ? by_compute : std::min(by_compute, left.memory / part.memory);
 }
 
-void leave(Room& room, const model::TaskPlacement& task, std::int64_t sign) {
+void leave(Room& room, const model::TaskRequest& request, const model::TaskPlacement& task,
+           std::int64_t sign) {
     Room::Node& node = room.nodes[task.node.index()];
+    give_back(node.resources, request, sign);
     for_each_gpu(task, [&](std::size_t gpu) {
         node.gpus[gpu].compute += task.share.value * sign;
         node.gpus[gpu].memory += task.gpu_memory.value * sign;
     });
     node.cpu += task.cpu.value * sign;
     node.memory += task.memory.value * sign;
-}
-
-// What is free of its GPUs beside what is owed to others, which are whole ones. As long as they
-// have not got them, the node is full or just not counted twice.
-enum class WhileOwed { Full, Counted };
-std::vector<Part> beside_others(const Room::Node& node, WhileOwed while_owed) {
-    std::vector<Part> gpus = node.gpus;
-    int owed = node.owed;
-    for (Part& gpu : gpus) {
-        if (owed == 0) break;
-        if (gpu.compute < 1000) continue;
-        gpu = {};
-        --owed;
-    }
-    if (owed > 0 && while_owed == WhileOwed::Full) gpus.assign(gpus.size(), {});
-    return gpus;
-}
-
-int gpus_left_by_others(const cluster::Cluster& cluster, base::NodeId node) {
-    const model::Node description = cluster.description(node);
-    return std::max(description.gpus - description.others.gpus, 0);
 }
 
 }  // namespace
@@ -169,7 +150,8 @@ std::int64_t Judge::room_of_pool(const Room& room) const {
     for (std::size_t i = 0; i < room.nodes.size(); ++i) {
         const base::NodeId id{static_cast<base::NodeId::Rep>(i)};
         const auto& node = cluster_.nodes()[i];
-        for (const Part& gpu : beside_others(room.nodes[i], WhileOwed::Counted)) {
+        for (const Part& gpu :
+             beside_others(room.nodes[i].gpus, room.nodes[i].owed, WhileOwed::Counted)) {
             there += is_exchanged ? 0 : greatest_share(gpu, given_[i]);
         }
         const bool is_there = node.pool == pool_ && node.is_ready;
@@ -184,6 +166,15 @@ Want Judge::want(const cluster::Job& job, model::Rule rule) const {
     return {&job, tasks, counts_at_most(job) * tasks, rule};
 }
 
+namespace {
+
+std::int64_t capacity_of(const cluster::HostUse& use) {
+    const bool counts = use.capacity != cluster::kUnaccounted;
+    return counts ? use.capacity : std::numeric_limits<int>::max() * 1000LL;
+}
+
+}  // namespace
+
 // Coming: what nobody uses or was promised. Idle: of that, what nobody is still leaving either;
 // what is promised and still being left counts once.
 Room Judge::room(cluster::View view) const {
@@ -193,19 +184,19 @@ Room Judge::room(cluster::View view) const {
     for (std::size_t i = 0; i < cluster_.nodes().size(); ++i) {
         const auto& node = cluster_.nodes()[i];
         const bool is_there = node.pool == pool_ && node.is_ready;
-        const auto host = [&](const cluster::HostUse& use) {
-            return use.capacity == cluster::kUnaccounted ? std::numeric_limits<int>::max() * 1000LL
-                                                         : use.capacity;
-        };
         const Part whole = is_there ? Part{1000, given_[i]} : Part{};
-        const auto others = cluster_.description({static_cast<base::NodeId::Rep>(i)}).others;
+        const model::Node said = cluster_.description({static_cast<base::NodeId::Rep>(i)});
+        const model::OthersUse& others = said.others;
         room.nodes.push_back(
             {std::vector<Part>(node.gpus, whole), others.gpus - int(others.gpu_indices.size()),
-             host(node.cpu) - others.cpu.value, host(node.memory) - others.memory.value});
+             capacity_of(node.cpu) - others.cpu.value,
+             capacity_of(node.memory) - others.memory.value, left_by_others(said)});
         for (const int gpu : others.gpu_indices) {
             room.nodes.back().gpus[static_cast<std::size_t>(gpu)] = {};
         }
-        leaving.nodes.push_back({std::vector<Part>(node.gpus), 0, 0, 0});
+        Amounts none = said.resources;
+        for (auto& [name, amount] : none) amount = 0;
+        leaving.nodes.push_back({std::vector<Part>(node.gpus), 0, 0, 0, std::move(none)});
         promised.nodes.push_back(leaving.nodes.back());
     }
     room.allocated.resize(cluster_.projects().size());
@@ -221,12 +212,14 @@ Room Judge::room(cluster::View view) const {
     for (const auto& [id, job] : cluster_.jobs()) {
         const cluster::Stay stay = job.kept();
         if (stay.node.is_valid()) room.nodes[stay.node.index()].memory -= stay.memory();
+        const model::TaskRequest& request = cluster_.shape(job.shape).request;
         for (const auto& task : job.placed) {
-            leave(task.is_releasing ? leaving : room, task.place, task.is_releasing ? +1 : -1);
+            Room& where = task.is_releasing ? leaving : room;
+            leave(where, request, task.place, task.is_releasing ? +1 : -1);
             if (!task.is_releasing) credit(job, task.place);
         }
         for (const auto& task : job.hold ? job.hold->tasks : std::vector<model::TaskPlacement>{}) {
-            leave(promised, task, +1);
+            leave(promised, request, task, +1);
             credit(job, task);
         }
     }
@@ -245,6 +238,9 @@ Room Judge::room(cluster::View view) const {
         }
         room.nodes[i].cpu -= less(leaving.nodes[i].cpu, promised.nodes[i].cpu);
         room.nodes[i].memory -= less(leaving.nodes[i].memory, promised.nodes[i].memory);
+        for (auto& [name, amount] : room.nodes[i].resources) {
+            amount -= less(leaving.nodes[i].resources[name], promised.nodes[i].resources[name]);
+        }
     }
     return room;
 }
@@ -309,13 +305,14 @@ std::int64_t Judge::fitting_on(const Room::Node& node, const Want& want, base::N
     const auto part = rule_part(request, cluster_.description(id));
     const std::int64_t cpu = cluster_.cpu_on(want.job->shape, id);
     const std::int64_t memory = cluster_.memory_on(want.job->shape, id);
-    const std::vector<Part> gpus = beside_others(node, WhileOwed::Full);
+    const std::vector<Part> gpus = beside_others(node.gpus, node.owed, WhileOwed::Full);
     std::int64_t count = 0;
     for (std::int64_t k = 1; k <= want.tasks; ++k) {
         std::int64_t parts = 0;
         for (const Part& free : gpus) parts += std::min(how_many(free, *part), k);
         const std::int64_t host_memory = node.memory + want.job->kept().memory();
         if (parts < k * each || cpu * k > node.cpu || memory * k > host_memory) break;
+        if (!has_enough(node.resources, request, k)) break;
         count = k;
     }
     return count;
@@ -525,8 +522,9 @@ bool Judge::helps(const Room& before, const Want& want,
                   const std::vector<JudgedPiece>& taken) const {
     Room room = before;
     for (const JudgedPiece& piece : taken) {
+        const auto& request = cluster_.shape(cluster_.job(piece.job).shape).request;
         for (const auto& task : piece.tasks) {
-            if (cluster_.nodes()[task.node.index()].is_ready) leave(room, task, +1);
+            if (cluster_.nodes()[task.node.index()].is_ready) leave(room, request, task, +1);
         }
         for (ProjectId at = piece.project; at.is_valid();
              at = cluster_.projects()[at.index()].parent) {

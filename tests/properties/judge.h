@@ -15,21 +15,13 @@
 #include "cluster/cluster.h"
 #include "model/plan.h"
 #include "model/policy.h"
+#include "resource_rule.h"
 #include "rule_shares.h"
 
 namespace berth::proof {
 
 using base::JobId;
 using base::ProjectId;
-
-// What a task takes of one GPU, or what is left of one.
-struct Part {
-    std::int64_t compute = 0;  // thousandths
-    std::int64_t memory = 0;   // bytes
-
-    auto operator<=>(const Part&) const = default;
-    bool holds(const Part& part) const { return compute >= part.compute && memory >= part.memory; }
-};
 
 // What the driver leaves of the memory of a GPU.
 std::int64_t given_memory(const model::Node& node);
@@ -73,6 +65,7 @@ struct Room {
         int owed = 0;  // GPUs that others use and found not free: theirs as soon as some are
         std::int64_t cpu = 0;
         std::int64_t memory = 0;
+        Amounts resources;
     };
     std::vector<Node> nodes;
     std::vector<std::int64_t> allocated;        // by project, subtree included

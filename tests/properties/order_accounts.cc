@@ -317,7 +317,9 @@ class Audit {
             scheduling::explain(state_.cluster, policy_, {}, now, job.id);
         if (verdict.reason != model::Reason::PoolFull) return;
         expect("nobody may be paused", price.held_back_by != HeldBackBy::Nothing, true);
-        if (is_behind && verdict.detail == "waste budget") {
+        // The verdict may be about another of several pools.
+        const bool is_of_one_pool = state_.cluster.pools_of(job).size() == 1;
+        if (is_behind && is_of_one_pool && verdict.detail == "waste budget") {
             expect("by the budget", price.held_back_by == HeldBackBy::WasteBudget, true);
         }
     }

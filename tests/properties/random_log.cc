@@ -64,6 +64,8 @@ void RandomLog::set_up() {
         node.gpus = static_cast<int>(rng_.between(1, 4));
         if (rng_.chance(1, 2)) node.gpu_memory = model::Bytes{INT64_C(80'000'000'000)};
         if (rng_.chance(1, 2)) node.labels["is"] = "fast";
+        if (rng_.chance(1, 3)) node.resources = {{"pods", rng_.between(1, 6)}};
+        if (rng_.chance(1, 3)) node.resources["rdma"] = rng_.between(1, 4);
         if (rng_.chance(1, 4)) node.others = use_of_others();
         if (rng_.chance(1, 6)) node.taints = {{"keep", "", model::TaintEffect::NoSchedule}};
         note(model::NodeSet{node});
@@ -110,6 +112,7 @@ void RandomLog::submit() {
     if (rng_.chance(1, 4)) spec.tasks_max += static_cast<int>(rng_.between(1, 3));
     if (rng_.chance(1, 2)) spec.elastic = model::Elastic::Restart;
     if (rng_.chance(1, 6)) spec.node_filter = {{{{"is", model::NodeOperator::NotIn, {"slow"}}}}};
+    if (rng_.chance(1, 6)) spec.request.resources = {{"rdma", rng_.between(1, 2)}};
     if (rng_.chance(1, 3)) spec.tolerations = {{"keep"}};
     if (rng_.chance(1, 8)) spec.kind = model::JobKind::Build;
     if (rng_.chance(1, 8)) spec.priority = 60;
@@ -169,6 +172,9 @@ void RandomLog::set_health() {
     const bool was_ready = node.health == model::NodeHealth::Ready;
     node.health = was_ready ? model::NodeHealth::Down : model::NodeHealth::Ready;
     if (rng_.chance(1, 4)) node.labels["is"] = pick(rng_, {"fast", "slow"});
+    if (rng_.chance(1, 6)) node.resources = {{"pods", rng_.between(1, 6)}};
+    if (rng_.chance(1, 4)) node.gpus = static_cast<int>(rng_.between(1, 4));  // when it is empty
+    if (node.others.resources.size() > node.resources.size()) node.others.resources.clear();
     note(model::NodeSet{node});
     if (!was_ready) return;
     std::vector<model::JobId> lost;
@@ -191,7 +197,11 @@ model::OthersUse RandomLog::use_of_others() {
 
 void RandomLog::set_others() {
     const base::NodeId id{static_cast<base::NodeId::Rep>(rng_.between(0, nodes_ - 1))};
-    note(model::NodeUsedByOthers{state_.cluster.node_name(id), use_of_others()});
+    model::NodeUsedByOthers used{state_.cluster.node_name(id), use_of_others()};
+    for (const auto& [name, amount] : state_.cluster.description(id).resources) {
+        if (rng_.chance(1, 2)) used.use.resources[name] = rng_.between(0, 2);
+    }
+    note(std::move(used));
 }
 
 // Much of it may be impossible as things are; then nothing happens.

@@ -72,6 +72,10 @@ std::string use_of_others(Rng& rng, const std::string& prefix) {
            maybe(rng, prefix + "memory", {"", "", "", "8G"});
 }
 
+std::string resources_of_node(Rng& rng) {
+    return maybe(rng, "resources", {"", "", "", "", "", "pods:2", "pods:5,rdma:1", "rdma:2"});
+}
+
 // Where it stands: by its labels in a pool, and in domains.
 std::string whereabouts(Rng& rng, const Setting& setting) {
     std::string line = maybe(rng, "label.disk", {"", "", "ssd"}) +
@@ -88,7 +92,7 @@ std::string whereabouts(Rng& rng, const Setting& setting) {
 
 std::string node_line(Rng& rng, int number, const Setting& setting) {
     return "node n" + std::to_string(number) + machine(rng, setting) + whereabouts(rng, setting) +
-           (rng.chance(1, 6) ? use_of_others(rng, "others.") : "") +
+           (rng.chance(1, 6) ? use_of_others(rng, "others.") : "") + resources_of_node(rng) +
            (rng.chance(1, 12) ? " health=" + pick(rng, {"drained", "down"}) : "");
 }
 
@@ -251,6 +255,7 @@ std::string sharing_line(Rng& rng, const Setting& setting, const std::string& pr
                        maybe(rng, "priority", {"", "", "", "40", "60", "90"}) +
                        maybe(rng, "model", {"", "", "", "", "", "", "", "A"}) +
                        maybe(rng, "cpu", {"", "", "", "", "2"}) +
+                       maybe(rng, "resources", {"", "", "", "", "", "rdma:1"}) +
                        maybe(rng, "restart_cost", {"", "", "", "1m"}) +
                        maybe(rng, "expected", {"", "", "10m", "2h"}) +
                        maybe(rng, "min_run", {"", "", "", "0", "10m"});
@@ -272,6 +277,7 @@ std::string job_line(Rng& rng, const Setting& setting, std::span<const std::stri
         maybe(rng, "preemptible", {"", "", "", "", "", "", "yes", "no"}) +
         maybe(rng, "model", {"", "", "", "", "", "", "", "", "", "", "A", "H", "A|H", "1g.10gb"}) +
         maybe(rng, "label.disk", {"", "", "", "", "", "", "", "", "", "ssd"}) + wishes(rng) +
+        maybe(rng, "resources", {"", "", "", "", "", "", "", "", "rdma:1", "rdma:2", "ib:1"}) +
         maybe(rng, "cpu", {"", "", "", "", "", "", "", "2", "6"}) +
         maybe(rng, "restart_cost", {"", "", "", "1m", "3m"}) +
         maybe(rng, "expected", {"", "", "10m", "2h"}) +

@@ -221,6 +221,7 @@ int most_on_empty(const cluster::Cluster& cluster, const cluster::Job& job, mode
         const bool fits =
             fits_host(state.cpu, cluster.cpu_on(job.shape, node)) &&
             fits_host(state.memory, cluster.memory_on(job.shape, node)) &&
+            proof::has_enough(description.resources, shape.request, tasks) &&
             all_fit(std::vector<proof::Part>(static_cast<std::size_t>(description.gpus), whole),
                     tasks, shape.request.gpus, part.value_or(whole));
         if (!fits) break;

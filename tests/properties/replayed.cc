@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "codec/event_log.h"
+#include "lifecycle/invariants.h"
 #include "random_log.h"
 #include "scheduling/cycle.h"
 #include "seeds.h"
@@ -200,6 +201,7 @@ std::vector<std::string> live(std::uint64_t seed, Met& met) {
         if (!found.empty()) return;
         found = difference(*writer, sleeper.state, "who only folds");
         if (found.empty()) found = difference(*writer, restless.state, "who was restarted");
+        if (found.empty()) found = lifecycle::violations(restless.state.cluster);
     };
     proof::RandomLog log(seed, read);
     writer = &log.state();

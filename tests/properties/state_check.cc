@@ -2,10 +2,12 @@
 #include "state_check.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
 #include "node_rule.h"
+#include "resource_rule.h"
 
 namespace berth::proof {
 
@@ -45,6 +47,33 @@ void check_kinds(const cluster::Cluster& cluster, std::vector<std::string>& foun
             if (!cluster.allows(job.shape, cluster.nodes()[i].kind)) continue;
             if (rule_admits(cluster.shape(job.shape), node)) continue;
             found.push_back("I1: job " + std::to_string(id.value) + " may run on " + node.name);
+        }
+    }
+}
+
+// No node has more of a resource taken than it has, now and when all have left that leave.
+void check_resources(const lifecycle::State& state, std::vector<std::string>& found) {
+    std::map<base::NodeId, std::array<Amounts, 2>> left;
+    for (std::size_t i = 0; i < state.cluster.nodes().size(); ++i) {
+        const base::NodeId node{static_cast<base::NodeId::Rep>(i)};
+        left[node].fill(state.cluster.description(node).resources);
+    }
+    for (const auto& [id, record] : state.jobs) {
+        const auto& releasing = record.releasing;
+        for (const auto& task : record.tasks) {
+            const bool leaves = std::ranges::find(releasing, task.task) != releasing.end();
+            give_back(left[task.node][0], record.spec.request, -1);
+            give_back(left[task.node][1], record.spec.request, leaves ? 0 : -1);
+        }
+        for (const auto& task : record.hold) {
+            give_back(left[task.node][1], record.spec.request, -1);
+        }
+    }
+    for (const auto& [node, amounts] : left) {
+        for (const Amounts& each : amounts) {
+            for (const auto& [name, amount] : each) {
+                if (amount < 0) found.push_back("I1: more " + name + " is used than a node has");
+            }
         }
     }
 }
@@ -115,6 +144,7 @@ std::vector<std::string> check_state(const lifecycle::State& state) {
             found.push_back("I1: a node's CPU or memory is used beyond what it has");
         }
     }
+    check_resources(state, found);
     check_kinds(state.cluster, found);
     return found;
 }

@@ -75,6 +75,7 @@ void keep_what_people_said(model::Node& node, const model::Node& before) {
     node.topology = before.topology;
     node.taints = before.taints;
     node.others = before.others;
+    node.resources = before.resources;
     if (before.health == model::NodeHealth::Drained) node.health = before.health;
 }
 

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How many tasks of a shape would fit on a node if something were not in the way? By arithmetic;
+// what explains why a job waits asks it (others_in_the_way.h, short_resource.h).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "scheduling/pool_view.h"
+
+namespace berth::scheduling {
+
+enum class Moment {
+    Now,        // beside what our jobs use and are promised
+    WhenEmpty,  // if none of our jobs were there; what others use stays
+};
+
+// What is supposed to be in nobody's way.
+struct Supposed {
+    bool are_gpus_of_others_free = false;
+    bool is_host_of_others_free = false;  // CPU, memory and other resources
+    std::optional<std::uint32_t> ignored = {};  // a resource that nobody counts
+};
+
+// At most `tasks`. Now: none on a node that is not ready or not allowed.
+int supposed_slots(const PoolView& view, ShapeId shape, NodeId node, Moment moment, int tasks,
+                   const Supposed& supposed);
+
+// Whether so many fit on all of them together. Looks at no more nodes than it takes.
+bool would_fit(const PoolView& view, ShapeId shape, std::span<const NodeId> nodes, Moment moment,
+               int tasks, const Supposed& supposed);
+
+}  // namespace berth::scheduling
