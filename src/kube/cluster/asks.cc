@@ -92,6 +92,7 @@ base::Result<model::JobSpec> spec_of(const PodAsk& ask) {
         std::min<std::int64_t>(ask.requests.of(kGpuResource), model::kGpusPerNodeMax + 1));
     spec.request.cpu = ask.requests.cpu();
     spec.request.memory = ask.requests.memory();
+    spec.request.resources = resources_of(ask.requests);
     for (const objects::Label& label : ask.node_selector)
         spec.node_labels[*label.key] = *label.value;
     BERTH_TRY(filter, filter_of(ask));

@@ -35,12 +35,13 @@ std::string affinity(const std::string& term) {
 
 TEST_CASE("a pod asks for what it requests, and for no share of what it does not") {
     const auto spec = spec_from(R"("containers":[{"resources":{"requests":
-        {"cpu":"4","memory":"16Gi","nvidia.com/gpu":"2"}}},
+        {"cpu":"4","memory":"16Gi","nvidia.com/gpu":"2","rdma/hca":"1"}}},
         {"resources":{"requests":{"cpu":"500m"}}}])");
     REQUIRE(spec);
     CHECK(spec->request.gpus == 2);
     CHECK(spec->request.cpu == base::MilliCpu{4500});
     CHECK(spec->request.memory == base::Bytes{std::int64_t{16} << 30});
+    CHECK(spec->request.resources == model::Resources{{"rdma/hca", 1}});
     const auto nothing = spec_from(R"("containers":[{}])");
     REQUIRE(nothing);
     CHECK(nothing->request.gpus == 0);

@@ -2,7 +2,6 @@
 #include "kube/cluster/gangs.h"
 
 #include <algorithm>
-#include <charconv>
 #include <tuple>
 
 #include "kube/cluster/receipts.h"
@@ -13,18 +12,8 @@ namespace {
 using objects::Job;
 using objects::Pod;
 
-constexpr std::string_view kMinimum = "berth.dev/min";
-
 bool is_job(const objects::Owner& owner) {
     return *owner.kind == "Job" && owner.api_version->starts_with("batch/");
-}
-
-int minimum_of(const objects::Labels& annotations, int otherwise) {
-    const std::string* text = objects::find(annotations, kMinimum);
-    if (text == nullptr) return otherwise;
-    int least = 0;
-    std::from_chars(text->data(), text->data() + text->size(), least);
-    return std::clamp(least, 1, std::max(otherwise, 1));
 }
 
 }  // namespace
@@ -70,7 +59,7 @@ int Gang::living() const {
 int Gang::pods_wanted() const {
     if (kind == Kind::Pod) return 1;
     if (job == nullptr) return std::max(living(), 1);
-    return minimum_of(*job->meta.annotations, job->pods_wanted());
+    return job->pods_wanted();
 }
 
 bool Gang::is_complete() const {

@@ -78,15 +78,6 @@ TEST_CASE("a Job's pods are a gang that is complete when all of them wait") {
     CHECK(objects.gang(1).waiting().front()->meta.name == "train-0");
 }
 
-TEST_CASE("a gang starts with as many pods as its Job says it needs") {
-    Objects objects;
-    objects.gangs.take(nullptr, objects.job(1, kThree, R"(,"annotations":{"berth.dev/min":"2"})"));
-    objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1)));
-    CHECK_FALSE(objects.gang(1).is_complete());
-    objects.gangs.take(nullptr, objects.pod("train-1", 11, Objects::owned_by(1)));
-    CHECK(objects.gang(1).is_complete());
-}
-
 TEST_CASE("pods that are gated, leaving, bound or over do not wait") {
     Objects objects;
     objects.gangs.take(nullptr,

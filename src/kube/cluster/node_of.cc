@@ -7,6 +7,8 @@
 #include <optional>
 #include <utility>
 
+#include "model/limits.h"
+
 namespace berth::kube::cluster {
 namespace {
 
@@ -44,9 +46,28 @@ base::Bytes memory_label(const objects::Labels& labels) {
     return {std::clamp<std::int64_t>(mebibytes, 0, kMost) << 20};
 }
 
+bool has_a_field(std::string_view resource) {
+    return resource == "cpu" || resource == "memory" || resource == kGpuResource;
+}
+
 }  // namespace
 
-model::Node node_of(const objects::Node& node) {
+model::Resources resources_of(const objects::Amounts& amounts) {
+    model::Resources resources;
+    for (const objects::Amount& amount : amounts.all()) {
+        if (!has_a_field(*amount.resource) && amount.value > 0)
+            resources[*amount.resource] = std::min(amount.value, model::kMemoryMax.value);
+    }
+    return resources;
+}
+
+model::Resources resources_of(const objects::Amounts& amounts, const Counted& counted) {
+    model::Resources resources = resources_of(amounts);
+    std::erase_if(resources, [&](const auto& each) { return !counted.contains(each.first); });
+    return resources;
+}
+
+model::Node node_of(const objects::Node& node, const Counted& counted) {
     model::Node made;
     const objects::Labels& labels = *node.meta.labels;
     made.name = node.meta.name;
@@ -57,6 +78,7 @@ model::Node node_of(const objects::Node& node) {
     made.gpu_memory = memory_label(labels);
     made.cpu = node.allocatable->cpu();
     made.memory = node.allocatable->memory();
+    made.resources = resources_of(*node.allocatable, counted);
     for (const objects::Label& label : labels) made.labels[*label.key] = *label.value;
     for (const auto& [level, key] : kLevelLabels) {
         if (const std::string* domain = objects::find(labels, key)) made.topology[level] = *domain;

@@ -8,6 +8,8 @@
 // comes.
 #pragma once
 
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "kube/objects/node.h"
@@ -17,6 +19,12 @@ namespace berth::kube::cluster {
 
 inline constexpr std::string_view kGpuResource = "nvidia.com/gpu";
 
-model::Node node_of(const objects::Node& node);
+using Counted = std::set<std::string, std::less<>>;
+
+model::Node node_of(const objects::Node& node, const Counted& counted);
+
+// What a pod or a node has of them, or of all that the core has no field of its own for.
+model::Resources resources_of(const objects::Amounts& amounts, const Counted& counted);
+model::Resources resources_of(const objects::Amounts& amounts);
 
 }  // namespace berth::kube::cluster

@@ -16,11 +16,11 @@ model::Node node_from(const std::string& labels, const std::string& rest) {
     codec::JsonReader reader(text);
     const objects::Node node = objects::read_node(reader, pools);
     REQUIRE_MESSAGE(!reader.is_failed(), reader.error());
-    return cluster::node_of(node);
+    return cluster::node_of(node, {"pods", "rdma/hca"});
 }
 
 const std::string kWell = R"(,"status":{"allocatable":{"cpu":"63500m","memory":"1Gi",
-    "nvidia.com/gpu":"8"},"conditions":[{"type":"Ready","status":"True"}]})";
+    "nvidia.com/gpu":"8","pods":"110","ephemeral-storage":"1Ti"},"conditions":[{"type":"Ready","status":"True"}]})";
 
 }  // namespace
 
@@ -38,6 +38,7 @@ TEST_CASE("a node has the GPUs that it offers, and what feature discovery says o
     CHECK(node.topology == model::Labels{{"zone", "z1"}});
     CHECK(node.labels.at("rack") == "r7");
     CHECK(node.health == model::NodeHealth::Ready);
+    CHECK(node.resources == model::Resources{{"pods", 110}});  // of those that are counted
 }
 
 TEST_CASE("a cordoned node is tainted, once; one that is not ready is down") {

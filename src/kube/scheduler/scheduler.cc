@@ -57,6 +57,7 @@ Told Scheduler::told() {
     told.pod = [this](const objects::Pod* before, const objects::Pod* now) {
         const objects::Pod& pod = now != nullptr ? *now : *before;
         if (gangs_.are_ours(pod)) {
+            if (now != nullptr) count_resources(*now);
             gangs_.take(before, now);
         } else if (now != nullptr && !now->node->empty() && !now->is_over()) {
             strangers_.set(*now);
@@ -233,12 +234,29 @@ void Scheduler::tell_nodes() {
     }
 }
 
+// The core has room for a few names: those that somebody asks for. Who asks for one more waits for
+// a node that has it, and is told so.
+void Scheduler::count_resources(const objects::Pod& pod) {
+    for (const objects::Amount& amount : pod.ask->requests.all()) {
+        const std::string& name = *amount.resource;
+        const bool has_a_field = name == "cpu" || name == "memory" || name == cluster::kGpuResource;
+        if (has_a_field || counted_.size() >= model::kResourcesMax) continue;
+        if (!counted_.insert(name).second) continue;
+        for (const auto& [node, each] : nodes_) changed_nodes_.insert(node);
+    }
+}
+
 // With what others use of it; a GPU that it offers no more, but had, is as good as theirs.
 model::Node Scheduler::node_now(const objects::Node& node) const {
-    model::Node now = cluster::node_of(node);
+    model::Node now = cluster::node_of(node, counted_);
     const objects::Amounts& others = strangers_.on(now.name);
     now.others.cpu = others.cpu();
     now.others.memory = others.memory();
+    now.others.resources = cluster::resources_of(others, counted_);
+    const int pods = strangers_.pods_on(now.name);
+    if (pods > 0) now.others.resources[model::kPodsResource] = pods;
+    std::erase_if(now.others.resources,
+                  [&](const auto& each) { return !now.resources.contains(each.first); });
     std::int64_t gone = others.of(cluster::kGpuResource);
     const auto told = told_nodes_.find(now.name);
     if (told != told_nodes_.end() && told->second.gpus > now.gpus) {

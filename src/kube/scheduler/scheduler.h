@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "control/controller.h"
+#include "kube/cluster/node_of.h"
 #include "kube/cluster/projects.h"
 #include "kube/scheduler/declarations.h"
 #include "kube/scheduler/gang_jobs.h"
@@ -62,6 +63,7 @@ class Scheduler {
     base::Status begin();
     model::Description described(cluster::Described& gangs);
     model::Node node_now(const objects::Node& node) const;
+    void count_resources(const objects::Pod& pod);
     void tell_nodes();
     void tell_declarations();
     std::string project_of(const cluster::Gang& gang, std::string& why) const;
@@ -82,6 +84,8 @@ class Scheduler {
     std::map<std::string, objects::Node> nodes_;
     std::map<std::string, model::Node> told_nodes_;  // as the core has them
     std::set<std::string> changed_nodes_;
+    // Resources that pods of ours ask for.
+    cluster::Counted counted_{model::kPodsResource};
     std::set<std::string> said_;  // lines of the log that were said
     MemoryStore store_;
     Binder binder_;
