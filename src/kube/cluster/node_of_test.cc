@@ -20,7 +20,8 @@ model::Node node_from(const std::string& labels, const std::string& rest) {
 }
 
 const std::string kWell = R"(,"status":{"allocatable":{"cpu":"63500m","memory":"1Gi",
-    "nvidia.com/gpu":"8","pods":"110","ephemeral-storage":"1Ti"},"conditions":[{"type":"Ready","status":"True"}]})";
+    "nvidia.com/gpu":"8","pods":"110","ephemeral-storage":"1Ti"},
+    "conditions":[{"type":"Ready","status":"True"}]})";
 
 }  // namespace
 
