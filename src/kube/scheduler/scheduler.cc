@@ -18,9 +18,12 @@ using cluster::Gang;
 constexpr base::Duration kLookAgain = std::chrono::seconds(1);
 // An empty list tells nobody that it has come.
 constexpr base::Duration kSyncLook = std::chrono::milliseconds(20);
+constexpr base::Duration kStaleLook = std::chrono::seconds(1);
 const std::string kMachine{control::kMachine};
 
-// What people declare is known by another name here.
+// The core numbers the jobs of a description in their order, from 1.
+model::JobId job_at(std::size_t position) { return {static_cast<std::int64_t>(position) + 1}; }
+
 model::PolicyChanges settings_of(const objects::DeclaredPolicy& policy) {
     return policy.problem.empty() ? policy.settings : model::PolicyChanges{};
 }
@@ -119,6 +122,8 @@ void Scheduler::turn() {
             return;
         }
     }
+    // By what may have been half a minute ago nobody is placed, and nobody paused.
+    if (watches_.are_stale()) return touch(kStaleLook);
     tell_declarations();
     for (const Uid gang : gangs_.take_changed()) {
         jobs_->review(gang);
@@ -165,7 +170,10 @@ base::Status Scheduler::begin() {
         }
     };
     std::map<model::JobId, model::LaunchSpec> launches;
-    for (const auto& [id, job] : state.jobs) launches[id];
+    for (std::size_t i = 0; i < gangs.gangs.size(); ++i) {
+        const Gang* gang = gangs_.find(gangs.gangs[i]);
+        launches[job_at(i)].pause.grace = std::chrono::seconds(gang->ask().grace_s);
+    }
     store_.begin_with(lifecycle::snapshot(state), std::move(launches));
     controller_ = std::make_unique<control::Controller>(std::move(settings),
                                                         control::Ports{clock_, store_, binder_});
@@ -175,7 +183,7 @@ base::Status Scheduler::begin() {
                                                        }},
                                        timers_);
     for (std::size_t i = 0; i < gangs.gangs.size(); ++i) {
-        jobs_->adopt(gangs.gangs[i], {static_cast<std::int64_t>(i) + 1}, gangs.jobs[i].spec);
+        jobs_->adopt(gangs.gangs[i], job_at(i), gangs.jobs[i].spec);
     }
     reasons_ =
         std::make_unique<WaitReasons>(requests_, timers_, clock_, *controller_, gangs_, *jobs_);

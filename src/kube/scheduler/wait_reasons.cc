@@ -72,7 +72,9 @@ std::optional<WaitReasons::Reason> WaitReasons::reason_of(Uid gang) const {
 }
 
 bool WaitReasons::tell_if_new(Uid uid, Waiting& waiting) {
-    const auto pods = gangs_.find(uid)->waiting();
+    const cluster::Gang* gang = gangs_.find(uid);
+    if (gang == nullptr) return false;  // gone, and not looked at since
+    const auto pods = gang->waiting();
     auto reason = pods.empty() ? std::nullopt : reason_of(uid);
     if (!reason) return false;
     const objects::Pod& first = *pods.front();
