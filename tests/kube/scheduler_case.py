@@ -68,6 +68,8 @@ class SchedulerCase(InstallCase):
         return process
 
     def end(self, process):
+        if process.stderr.closed:
+            return
         process.terminate()
         try:
             process.wait(PATIENCE)
@@ -87,7 +89,7 @@ class SchedulerCase(InstallCase):
         self.await_line(process, "decides")
         return process
 
-    def project(self, name, quota):
+    def project(self, name, quota, **spec):
         """With a namespace of its name."""
         self.api.call("PATCH", f"/api/v1/namespaces/{name}?fieldManager=tests", {
             "apiVersion": "v1", "kind": "Namespace", "metadata": {
@@ -95,7 +97,7 @@ class SchedulerCase(InstallCase):
             "application/apply-patch+yaml")
         self.api.create(f"{KINDS}/projects", {
             "apiVersion": "berth.dev/v1alpha1", "kind": "Project", "metadata": {"name": name},
-            "spec": {"quota": quota}})
+            "spec": {"quota": quota, **spec}})
         eventually(lambda: "default" in self.names(
             f"/api/v1/namespaces/{name}/serviceaccounts"), "the namespace has its account")
         self.addCleanup(self.clear, name)

@@ -7,7 +7,7 @@ import time
 
 from install_case import KINDS
 from kube_case import eventually, main
-from scheduler_case import ACCOUNT, BATCH, SYSTEM, SchedulerCase
+from scheduler_case import ACCOUNT, BATCH, SYSTEM, SchedulerCase, template
 
 PROGRAM = sys.argv.pop(1)
 
@@ -140,6 +140,70 @@ class Placing(SchedulerCase):
         _, message = eventually(lambda: self.reason("vision", "port")[1] and
                                 self.reason("vision", "port"), "it says why")
         self.assertIn("hostPort", message)
+
+
+class Mischief(SchedulerCase):
+    """What people do to a cluster, on purpose and otherwise."""
+
+    PROGRAM = PROGRAM
+
+    def test_a_quota_is_for_the_namespaces_of_its_project(self):
+        self.start_deciding()
+        self.project("poor", 0)
+        self.project("rich", 16)
+        self.pod("poor", "thief", 1, labels={"berth.dev/project": "rich"})
+        _, message = eventually(lambda: self.reason("poor", "thief")[1] and
+                                self.reason("poor", "thief"), "it says why")
+        self.assertIn("in no project", message)
+
+    def test_a_paused_job_whose_template_was_changed_is_placed_as_it_asks_now(self):
+        self.start_deciding()
+        self.project("owner", 16)
+        self.project("borrower", 0)
+        self.job("borrower", "changed", 1, 2)
+        self.await_bound(1, "borrower")
+        self.job("owner", "urgent", 2, 8)
+        self.await_bound(2, "owner")
+        self.api.patch(f"{BATCH}/borrower/jobs/changed", {"spec": {"template": {"spec": {
+            "containers": template(8)["containers"]}}}})
+        self.api.delete(f"{BATCH}/owner/jobs/urgent?propagationPolicy=Background")
+        self.pod("owner", "beside", 1)
+        self.await_bound(1, "borrower", "changed")
+        eventually(lambda: self.pods("borrower")[0]["status"]["phase"] == "Running", "it runs")
+        self.assertEqual(self.refused_by_kubelets(), [])
+
+    def test_pods_that_a_deleted_job_leaves_behind_keep_their_gpus_and_end(self):
+        self.start_deciding()
+        self.project("vision", 16)
+        self.job("vision", "left", 2, 4)
+        self.await_bound(2, "vision")
+        self.api.delete(f"{BATCH}/vision/jobs/left?propagationPolicy=Orphan")
+        eventually(lambda: not any(pod["metadata"].get("ownerReferences")
+                                   for pod in self.pods("vision")), "they are nobody's")
+        self.job("vision", "next", 2, 8)
+        self.stays(lambda: self.bound("vision") == 2)
+        self.api.send("DELETE", "/api/v1/namespaces/vision/pods?labelSelector="
+                      "batch.kubernetes.io/job-name%3Dleft")
+        self.await_bound(2, "vision", "next")
+        self.assertEqual(self.refused_by_kubelets(), [])
+
+    def test_it_begins_whatever_is_declared_and_runs(self):
+        first = self.start_deciding()
+        self.project("vision", 16)
+        self.pod("vision", "runs", 1)
+        self.await_bound(1, "vision")
+        # Its project becomes a department, the levels are others, a node has labels beyond reason.
+        self.project("below", 4, parent="vision")
+        self.api.create(f"{KINDS}/policies", {
+            "apiVersion": "berth.dev/v1alpha1", "kind": "Policy", "metadata": {"name": "default"},
+            "spec": {"levels": ["rack"]}})
+        self.addCleanup(self.api.delete, f"{KINDS}/policies/default")
+        self.api.patch("/api/v1/nodes/node-00001", {"metadata": {"labels": {
+            f"many-{number}": "x" for number in range(300)}}})
+        self.end(first)
+        self.start_deciding()
+        self.pod("below", "new", 1)
+        self.await_bound(1, "below")
 
 
 class TakingOver(SchedulerCase):

@@ -64,7 +64,11 @@ int Gang::pods_wanted() const {
 
 bool Gang::is_complete() const {
     if (kind == Kind::Job && (job == nullptr || job->is_suspended)) return false;
-    return !waiting().empty() && living() >= pods_wanted();
+    const auto placeable = std::ranges::count_if(pods, [](const auto& each) {
+        const bool is_bound = !each.second->node->empty() && !each.second->is_over();
+        return is_bound || cluster::is_waiting(*each.second);
+    });
+    return !waiting().empty() && placeable >= pods_wanted();
 }
 
 bool Gang::is_paused() const {
@@ -101,6 +105,8 @@ void Gangs::take(const Pod* before, const Pod* now) {
     const Pod& pod = now != nullptr ? *now : *before;
     if (!are_ours(pod)) return;
     const Uid uid = gang_of(pod);
+    // Its Job was deleted and left it behind: it is one by itself now.
+    if (before != nullptr && gang_of(*before) != uid) leave(*before);
     Gang& gang = gangs_[uid];
     gang.uid = uid;
     if (uid != pod.meta.uid) {
@@ -114,6 +120,14 @@ void Gangs::take(const Pod* before, const Pod* now) {
     }
     changed_.insert(uid);
     forget_empty(uid);
+}
+
+void Gangs::leave(const Pod& pod) {
+    const auto found = gangs_.find(gang_of(pod));
+    if (found == gangs_.end()) return;
+    found->second.pods.erase(pod.meta.uid);
+    changed_.insert(found->first);
+    forget_empty(found->first);
 }
 
 void Gangs::take(const Job* before, const Job* now) {

@@ -70,6 +70,7 @@ class Gangs {
     void touch_all();
 
   private:
+    void leave(const objects::Pod& pod);
     void forget_empty(Uid gang);
 
     std::string scheduler_;

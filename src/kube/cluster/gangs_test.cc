@@ -108,6 +108,27 @@ TEST_CASE("a suspended Job is not complete, an ended one is over when its pods a
     CHECK(objects.gangs.all().empty());
 }
 
+TEST_CASE("a pod that its Job leaves behind is one by itself, and forgotten with its end") {
+    Objects objects;
+    const auto* owned = objects.pod("train-0", 10, Objects::owned_by(1));
+    const auto* orphan = objects.pod("train-0", 10);
+    objects.gangs.take(nullptr, owned);
+    objects.gangs.take(owned, orphan);
+    REQUIRE(objects.gangs.all().size() == 1);
+    CHECK(objects.gang(10).kind == cluster::Kind::Pod);
+    objects.gangs.take(orphan, static_cast<const objects::Pod*>(nullptr));
+    CHECK(objects.gangs.all().empty());
+}
+
+TEST_CASE("a gang of which pods are gated still is not complete") {
+    Objects objects;
+    objects.gangs.take(nullptr, objects.job(1, R"(,"spec":{"parallelism":2,"completions":2})"));
+    objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1)));
+    objects.gangs.take(nullptr, objects.pod("train-1", 11, Objects::owned_by(1),
+                                            R"(,"schedulingGates":[{"name":"x"}])"));
+    CHECK_FALSE(objects.gang(1).is_complete());
+}
+
 TEST_CASE("pods of other schedulers are in no gang") {
     Objects objects;
     objects.gangs.take(nullptr, objects.pod("p", 1, "", "", "Pending", 1, "default-scheduler"));
@@ -149,9 +170,13 @@ TEST_CASE("a gang is in the project of its label, else of its namespace") {
     CHECK(projects.project_of(plain->meta) == "audio");
     CHECK_FALSE(projects.set_namespace("ml", &*labelled->meta.labels));
     CHECK(projects.set_namespace("ml", nullptr));
+    CHECK(projects.project_of(labelled->meta).empty());  // the quota is not for its namespace
+    projects.set_listed("audio", {"ml"});
+    CHECK(projects.project_of(labelled->meta) == "audio");
+    CHECK(projects.project_of(plain->meta) == "audio");
+    projects.set_listed("audio", {});
     projects.set_listed("vision", {});
     CHECK(projects.project_of(plain->meta).empty());
-    CHECK(projects.project_of(labelled->meta) == "audio");
 }
 
 TEST_CASE("strangers' use of a node is a sum, told once for each change") {

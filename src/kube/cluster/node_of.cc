@@ -79,7 +79,12 @@ model::Node node_of(const objects::Node& node, const Counted& counted) {
     made.cpu = node.allocatable->cpu();
     made.memory = node.allocatable->memory();
     made.resources = resources_of(*node.allocatable, counted);
-    for (const objects::Label& label : labels) made.labels[*label.key] = *label.value;
+    for (const objects::Label& label : labels) {
+        // Those that the core has room for: nobody chooses nodes by the others.
+        if (made.labels.size() == model::kLabelsMax) break;
+        const bool is_value = label.value->empty() || model::is_name(*label.value);
+        if (is_value && model::is_name(*label.key)) made.labels[*label.key] = *label.value;
+    }
     for (const auto& [level, key] : kLevelLabels) {
         if (const std::string* domain = objects::find(labels, key)) made.topology[level] = *domain;
     }

@@ -21,11 +21,15 @@ void Projects::set_listed(const std::string& project, const std::vector<std::str
 }
 
 std::string Projects::project_of(const objects::Meta& gang) const {
-    if (const std::string* label = objects::find(*gang.labels, kProjectLabel)) return *label;
-    if (const auto found = labelled_.find(*gang.name_space); found != labelled_.end())
-        return found->second;
-    const auto found = listed_.find(*gang.name_space);
-    return found == listed_.end() ? "" : *found->second.begin();
+    const auto labelled = labelled_.find(*gang.name_space);
+    const auto listed = listed_.find(*gang.name_space);
+    if (const std::string* label = objects::find(*gang.labels, kProjectLabel)) {
+        const bool is_for_it = labelled != labelled_.end() && labelled->second == *label;
+        const bool is_listed = listed != listed_.end() && listed->second.contains(*label);
+        return is_for_it || is_listed ? *label : "";
+    }
+    if (labelled != labelled_.end()) return labelled->second;
+    return listed == listed_.end() ? "" : *listed->second.begin();
 }
 
 }  // namespace berth::kube::cluster

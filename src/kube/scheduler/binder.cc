@@ -30,11 +30,13 @@ bool has_failed(const Gang& gang, Uid uid) {
 
 }  // namespace
 
-Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of)
+Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of,
+               WhyNot why_not)
     : requests_(requests),
       timers_(timers),
       gang_of_(std::move(gang_of)),
       notes_of_(std::move(notes_of)),
+      why_not_(std::move(why_not)),
       partly_(timers) {}
 
 // --- the launcher
@@ -112,8 +114,8 @@ void Binder::review(Attempt& attempt) {
     }
     const bool is_job = gang->kind == Kind::Job && gang->job != nullptr;
     if (attempt.is_stopping) {
-        if (is_job && !gang->job->is_suspended) return suspend(attempt, *gang, true);
-        if (is_empty) end(attempt, {.stop_asked = true, .detail = {}});
+        if (is_empty) return end(attempt, {.stop_asked = true, .detail = {}});
+        if (is_job && !gang->job->is_suspended) suspend(attempt, *gang, true);
         return;
     }
     if (is_job && gang->job->is_suspended) {
@@ -127,7 +129,8 @@ void Binder::review(Attempt& attempt) {
         attempt.lost_because = "its pod cannot be bound any more";
         return end(attempt, {});
     }
-    fill_places(attempt, *gang);
+    std::string why_not = fill_places(attempt, *gang);
+    if (!why_not.empty()) return give_back(attempt, std::move(why_not));
     note_bound(attempt);
 }
 
@@ -146,7 +149,8 @@ void Binder::look_at_places(Attempt& attempt, const Gang& gang) {
     }
 }
 
-void Binder::fill_places(Attempt& attempt, const Gang& gang) {
+// Why it cannot be; empty: as many places are filled as there are pods.
+std::string Binder::fill_places(Attempt& attempt, const Gang& gang) {
     std::set<Uid> placed;
     for (const Place& place : attempt.places) placed.insert(place.pod);
     auto place = attempt.places.begin();
@@ -154,11 +158,14 @@ void Binder::fill_places(Attempt& attempt, const Gang& gang) {
         if (placed.contains(pod->meta.uid)) continue;
         place = std::find_if(place, attempt.places.end(),
                              [](const Place& each) { return each.fill == Fill::Free; });
-        if (place == attempt.places.end()) return;
+        if (place == attempt.places.end()) break;
+        std::string why_not = why_not_(attempt.id.job, *pod, place->node);
+        if (!why_not.empty()) return why_not;
         place->pod = pod->meta.uid;
         place->fill = Fill::Sent;
         send_bind(attempt, *place);
     }
+    return {};
 }
 
 void Binder::note_bound(Attempt& attempt) {

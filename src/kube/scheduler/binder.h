@@ -36,6 +36,9 @@ class Binder final : public ports::Launcher {
     using GangOf = std::function<const cluster::Gang*(model::JobId)>;
     // What is to be known of a job that is suspended, or goes on, when nobody of today is there.
     using NotesOf = std::function<client::Annotations(model::JobId, bool is_suspended)>;
+    // Why the pod is not to be bound to the node after all; empty: it is.
+    using WhyNot =
+        std::function<std::string(model::JobId, const objects::Pod&, const std::string&)>;
 
     struct Counts {
         std::uint64_t bound = 0;
@@ -44,7 +47,8 @@ class Binder final : public ports::Launcher {
         std::uint64_t given_back = 0;  // attempts
     };
 
-    Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of);
+    Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of,
+           WhyNot why_not);
 
     // Something of its gang is not as it was.
     void gang_changed(model::JobId job);
@@ -82,7 +86,7 @@ class Binder final : public ports::Launcher {
     Attempt* find(ports::AttemptId id);
     void review(Attempt& attempt);
     void look_at_places(Attempt& attempt, const cluster::Gang& gang);
-    void fill_places(Attempt& attempt, const cluster::Gang& gang);
+    std::string fill_places(Attempt& attempt, const cluster::Gang& gang);
     void send_bind(const Attempt& attempt, const Place& place);
     void take_bind(ports::AttemptId id, Uid pod, const client::Outcome& outcome);
     void ask_bind(ports::AttemptId id, Uid pod);
@@ -103,6 +107,7 @@ class Binder final : public ports::Launcher {
     client::Timers& timers_;
     GangOf gang_of_;
     NotesOf notes_of_;
+    WhyNot why_not_;
     ports::LauncherListener* listener_ = nullptr;
     std::map<model::JobId, Attempt> attempts_;
     client::Timer partly_;

@@ -49,8 +49,9 @@ std::vector<model::Pool> Declarations::pools() const {
     std::vector<model::Pool> pools;
     for (const objects::DeclaredPool* each : order) {
         model::Pool pool = each->pool;
-        const bool has_spares = pools_.contains(pool.spares);
-        if (!has_spares) pool.spares.clear();
+        const auto spares = pools_.find(pool.spares);
+        const bool are_sound = spares != pools_.end() && spares->second.pool.spares.empty();
+        if (!are_sound) pool.spares.clear();
         pools.push_back(std::move(pool));
     }
     return pools;

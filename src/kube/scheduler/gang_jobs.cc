@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/cluster/asks.h"
 #include "scheduling/explain.h"
 
 namespace berth::kube::scheduler {
@@ -27,6 +28,12 @@ model::Submission submission_of(const Gang& gang, const model::JobSpec& spec) {
     submission.launch.user = *gang.meta().name_space;
     submission.launch.pause.grace = std::chrono::seconds(gang.ask().grace_s);
     return submission;
+}
+
+// Of one task, and where it may run. Admission may add tolerations to pods that no template has.
+bool asks_alike(const model::JobSpec& one, const model::JobSpec& other) {
+    return one.request == other.request && one.node_labels == other.node_labels &&
+           one.node_filter == other.node_filter;
 }
 
 std::string text_of(const control::Refusal& refusal) {
@@ -54,6 +61,13 @@ const Gang* GangJobs::gang_of(model::JobId job) const {
 std::optional<model::JobId> GangJobs::job_of(Uid gang) const {
     const auto found = taken_.find(gang);
     return found == taken_.end() ? std::nullopt : found->second.job;
+}
+
+bool GangJobs::asks_as_taken(model::JobId job, const objects::Pod& pod) const {
+    const auto uid = uid_of(job);
+    const auto taken = uid ? taken_.find(*uid) : taken_.end();
+    const auto spec = cluster::spec_of(*pod.ask);
+    return taken != taken_.end() && spec && asks_alike(*spec, taken->second.spec);
 }
 
 std::string GangJobs::refusal_of(Uid gang) const {
@@ -99,10 +113,14 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
 // As it was handed in; or it is off its GPUs, and its pods are made again when it goes on.
 bool GangJobs::still_waits(const Gang* gang, const Taken& taken) const {
     if (gang == nullptr || gang->is_over()) return false;
-    if (gang->is_paused()) return true;
-    if (!gang->is_complete()) return false;
+    if (!gang->is_complete() && !gang->is_paused()) return false;
     std::string why;
     const auto spec = cluster::job_of(*gang, parts_.project_of(*gang, why));
+    // What its template does not say, its pods did.
+    if (gang->is_paused()) {
+        return spec && asks_alike(*spec, taken.spec) && spec->tasks_min == taken.spec.tasks_min &&
+               spec->project == taken.spec.project;
+    }
     return spec && *spec == taken.spec;
 }
 

@@ -8,6 +8,7 @@
 #include "kube/cluster/node_of.h"
 #include "kube/cluster/receipts.h"
 #include "lifecycle/describe.h"
+#include "model/limits.h"
 
 namespace berth::kube::scheduler {
 namespace {
@@ -41,7 +42,10 @@ Scheduler::Scheduler(client::Requests& requests, client::Timers& timers, const p
       binder_(
           requests, timers,
           [this](model::JobId job) { return jobs_ ? jobs_->gang_of(job) : nullptr; },
-          [this](model::JobId job, bool is_suspended) { return notes_of(job, is_suspended); }),
+          [this](model::JobId job, bool is_suspended) { return notes_of(job, is_suspended); },
+          [this](model::JobId job, const objects::Pod& pod, const std::string& node) {
+              return why_not(job, pod, node);
+          }),
       turn_(timers),
       look_again_(timers) {}
 
@@ -60,7 +64,7 @@ Told Scheduler::told() {
     told.pod = [this](const objects::Pod* before, const objects::Pod* now) {
         const objects::Pod& pod = now != nullptr ? *now : *before;
         if (gangs_.are_ours(pod)) {
-            if (now != nullptr) count_resources(*now);
+            if (now != nullptr) count_resources(*now->ask);
             gangs_.take(before, now);
         } else if (now != nullptr && !now->node->empty() && !now->is_over()) {
             strangers_.set(*now);
@@ -70,6 +74,7 @@ Told Scheduler::told() {
         touch();
     };
     told.job = [this](const objects::Job* before, const objects::Job* now) {
+        if (now != nullptr && now->is_suspended) count_resources(*now->ask);
         gangs_.take(before, now);
         touch();
     };
@@ -145,7 +150,12 @@ void Scheduler::turn() {
 }
 
 base::Status Scheduler::begin() {
-    for (const auto& [name, node] : nodes_) told_nodes_[name] = node_now(node);
+    for (const auto& [name, node] : nodes_) {
+        model::Node now = node_now(node);
+        const base::Status sound = model::check_limits(now);
+        say_if_refused("node " + name, sound);
+        if (sound) told_nodes_[name] = std::move(now);
+    }
     for (const model::Project& project : declarations_.projects())
         projects_[project.name] = project;
     for (const model::Pool& pool : declarations_.pools()) pools_[pool.name] = pool;
@@ -157,7 +167,7 @@ base::Status Scheduler::begin() {
             return project_of(gang, why);
         },
         strangers_, clock_.now());
-    BERTH_TRY(state, lifecycle::from_description(described(gangs)));
+    BERTH_TRY(state, first_state(gangs));
     const std::string profile = declarations_.policy().profile;
     BERTH_TRY(policy, model::policy_named(profile.empty() ? "berth" : profile));
     control::Settings settings{.policy = policy};
@@ -196,13 +206,34 @@ base::Status Scheduler::begin() {
     return {};
 }
 
+// Whatever people have declared and done, it begins: what cannot be described is left out, with the
+// reason in the log. Pods that stand for no job then are strangers.
+base::Result<lifecycle::State> Scheduler::first_state(cluster::Described& gangs) {
+    auto state = lifecycle::from_description(described(gangs));
+    if (state) return state;
+    options_.log("begins without the jobs that are there: " + state.error().message);
+    for (const Uid gang : std::exchange(gangs, {}).gangs) {
+        for (const auto& [uid, pod] : gangs_.find(gang)->pods) {
+            if (!pod->node->empty() && !pod->is_over()) strangers_.set(*pod);
+        }
+    }
+    for (const auto& [name, node] : nodes_) {
+        if (told_nodes_.contains(name)) told_nodes_[name] = node_now(node);
+    }
+    return lifecycle::from_description(described(gangs));
+}
+
+model::Levels Scheduler::levels_now() const {
+    const model::Levels& said = declarations_.policy().levels;
+    return said.empty() ? model::default_levels() : said;
+}
+
 model::Description Scheduler::described(cluster::Described& gangs) {
     model::Description description;
     description.now = clock_.now();
     description.as_listed = true;
     description.policy = settings_of(declarations_.policy());
-    const model::Levels& levels = declarations_.policy().levels;
-    if (!levels.empty()) description.levels = levels;
+    description.levels = levels_now();
     description.pools = declarations_.pools();
     for (const auto& [name, node] : told_nodes_) description.nodes.push_back(node);
     description.projects = declarations_.projects();
@@ -244,8 +275,8 @@ void Scheduler::tell_nodes() {
 
 // The core has room for a few names: those that somebody asks for. Who asks for one more waits for
 // a node that has it, and is told so.
-void Scheduler::count_resources(const objects::Pod& pod) {
-    for (const objects::Amount& amount : pod.ask->requests.all()) {
+void Scheduler::count_resources(const objects::PodAsk& ask) {
+    for (const objects::Amount& amount : ask.requests.all()) {
         const std::string& name = *amount.resource;
         const bool has_a_field = name == "cpu" || name == "memory" || name == cluster::kGpuResource;
         if (has_a_field || counted_.size() >= model::kResourcesMax) continue;
@@ -257,6 +288,10 @@ void Scheduler::count_resources(const objects::Pod& pod) {
 // With what others use of it; a GPU that it offers no more, but had, is as good as theirs.
 model::Node Scheduler::node_now(const objects::Node& node) const {
     model::Node now = cluster::node_of(node, counted_);
+    const model::Levels levels = levels_now();
+    std::erase_if(now.topology, [&](const auto& each) {
+        return std::ranges::find(levels, each.first) == levels.end();
+    });
     const objects::Amounts& others = strangers_.on(now.name);
     now.others.cpu = others.cpu();
     now.others.memory = others.memory();
@@ -323,8 +358,23 @@ std::string Scheduler::project_of(const Gang& gang, std::string& why) const {
               " is in no project: label it berth.dev/project=NAME, or list it in a Project";
         return {};
     }
+    const auto is_below = [&](const auto& each) { return each.second.parent == project; };
+    if (std::ranges::any_of(projects_, is_below)) {
+        why = "project " + project + " has projects below it: name one of those";
+        return {};
+    }
     if (projects_.contains(project)) return project;
     why = "project " + project + " is not there: kubectl get projects shows those that are";
+    return {};
+}
+
+// Of what was true when the core decided and may not be so any more.
+std::string Scheduler::why_not(model::JobId job, const objects::Pod& pod,
+                               const std::string& node) const {
+    const auto told = told_nodes_.find(node);
+    if (told == told_nodes_.end() || told->second.health == model::NodeHealth::Down)
+        return "node " + node + " is not ready";
+    if (jobs_ && !jobs_->asks_as_taken(job, pod)) return "its pods ask for something else now";
     return {};
 }
 

@@ -63,7 +63,10 @@ class Scheduler {
     base::Status begin();
     model::Description described(cluster::Described& gangs);
     model::Node node_now(const objects::Node& node) const;
-    void count_resources(const objects::Pod& pod);
+    base::Result<lifecycle::State> first_state(cluster::Described& gangs);
+    model::Levels levels_now() const;
+    std::string why_not(model::JobId job, const objects::Pod& pod, const std::string& node) const;
+    void count_resources(const objects::PodAsk& ask);
     void tell_nodes();
     void tell_declarations();
     std::string project_of(const cluster::Gang& gang, std::string& why) const;
