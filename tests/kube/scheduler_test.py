@@ -122,6 +122,18 @@ class Placing(SchedulerCase):
         self.api.patch(f"{BATCH}/vision/jobs/mine", {"spec": {"suspend": False}})
         self.await_bound(1, "vision")
 
+    def test_a_project_uses_the_pools_in_which_it_has_rights(self):
+        pools = f"{KINDS}/pools"
+        self.api.create(pools, {"apiVersion": "berth.dev/v1alpha1", "kind": "Pool",
+                                "metadata": {"name": "apart"},
+                                "spec": {"nodeSelector": {"kubernetes.io/hostname": "node-00001"}}})
+        self.addCleanup(self.api.delete, f"{pools}/apart")
+        self.start_deciding()
+        self.project("vision", 8, pools={"apart": {"quota": 8}})
+        for node in ("node-00000", "node-00001"):
+            self.pod("vision", node, 8, nodeSelector={"kubernetes.io/hostname": node})
+        self.await_bound(2, "vision")
+
     def test_pools_say_how_much_idles(self):
         self.start_deciding()
         pools = f"{KINDS}/pools"

@@ -104,7 +104,7 @@ model::JobDescription described(const Gang& gang, model::JobSpec spec,
 
 }  // namespace
 
-base::Result<model::JobSpec> job_of(const Gang& gang, const std::string& project) {
+base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& project) {
     if (const std::string trouble = gang.trouble(); !trouble.empty()) return base::invalid(trouble);
     if (gang.living() == 0 && !gang.is_paused()) return base::invalid("it has no pods");
     const objects::PodAsk& ask = gang.ask();
@@ -112,7 +112,8 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const std::string& project
     const bool is_made_again = gang.kind == Kind::Job;
     const bool is_served = !is_made_again && !gang.pods.begin()->second->meta.owner->kind->empty();
     spec.name = name_of(gang);
-    spec.project = project;
+    spec.project = project.name;
+    spec.pools = project.pools;
     spec.kind = is_served ? model::JobKind::Inference : model::JobKind::Train;
     // Of pods that are gone their receipt says it.
     const auto receipt = receipt_of(*gang.meta().annotations);
@@ -124,8 +125,13 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const std::string& project
     return std::move(spec);
 }
 
+base::Duration grace_of(const Gang& gang) {
+    constexpr std::int64_t kYear = 365 * 24 * 3600;
+    return std::chrono::seconds(std::clamp<std::int64_t>(gang.ask().grace_s, 0, kYear));
+}
+
 Described describe(const Gangs& gangs, const std::map<std::string, model::Node>& nodes,
-                   const std::function<std::string(const Gang&)>& project_of, Strangers& strangers,
+                   const std::function<ProjectPools(const Gang&)>& project_of, Strangers& strangers,
                    base::TimePoint now) {
     Described made;
     Rooms rooms(nodes);
@@ -135,12 +141,12 @@ Described describe(const Gangs& gangs, const std::map<std::string, model::Node>&
     for (const Gang* gang : order) {
         const std::vector<const Pod*> running = bound(*gang);
         if (running.empty() && !gang->is_complete() && !gang->is_paused()) continue;
-        const std::string project = project_of(*gang);
+        const ProjectPools project = project_of(*gang);
         auto spec = job_of(*gang, project);
         if (spec)
             spec->tasks_min = spec->tasks_max =
                 std::max(spec->tasks_max, static_cast<int>(running.size()));
-        if (project.empty() || !spec || !rooms.take(running)) {
+        if (project.name.empty() || !spec || !rooms.take(running)) {
             for (const Pod* pod : running) strangers.set(*pod);
             continue;
         }

@@ -19,9 +19,18 @@
 
 namespace berth::kube::cluster {
 
+// A project, and the pools in which its jobs may run; none: the default one.
+struct ProjectPools {
+    std::string name;  // empty: it is none
+    std::vector<std::string> pools = {};
+};
+
 // What a gang asks as a job of a project, with so many tasks as it has pods at once.
 // Errors: Invalid, in words for its pods.
-base::Result<model::JobSpec> job_of(const Gang& gang, const std::string& project);
+base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& project);
+
+// How long its pods may take to end; at most a year.
+base::Duration grace_of(const Gang& gang);
 
 struct Described {
     std::vector<model::JobDescription> jobs;
@@ -30,7 +39,7 @@ struct Described {
 
 // `nodes` and `projects` as the core is to have them; `strangers` comes to know those of ours.
 Described describe(const Gangs& gangs, const std::map<std::string, model::Node>& nodes,
-                   const std::function<std::string(const Gang&)>& project_of, Strangers& strangers,
+                   const std::function<ProjectPools(const Gang&)>& project_of, Strangers& strangers,
                    base::TimePoint now);
 
 }  // namespace berth::kube::cluster

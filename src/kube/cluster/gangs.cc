@@ -33,7 +33,7 @@ std::string Gang::trouble() const {
         return "its Job is managed by another controller";
     const objects::PodAsk* first = nullptr;
     for (const auto& [its, pod] : pods) {
-        if (pod->is_over()) continue;
+        if (pod->is_over() || pod->meta.deletion) continue;
         if (first != nullptr && *first != *pod->ask)
             return "its pods ask for different things, which Berth does not place as one gang";
         first = &*pod->ask;
@@ -79,7 +79,7 @@ bool Gang::is_paused() const {
 
 const objects::PodAsk& Gang::ask() const {
     for (const auto& [its, pod] : pods) {
-        if (!pod->is_over()) return *pod->ask;
+        if (!pod->is_over() && !pod->meta.deletion) return *pod->ask;
     }
     static const objects::PodAsk kNothing;
     return job != nullptr ? *job->ask : kNothing;

@@ -139,9 +139,9 @@ TEST_CASE("a gang whose pods ask for different things says so") {
     Objects objects;
     objects.gangs.take(nullptr, objects.job(1, kThree));
     objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1), "", "Pending", 1));
-    CHECK(cluster::job_of(objects.gang(1), "vision").has_value());
+    CHECK(cluster::job_of(objects.gang(1), {"vision"}).has_value());
     objects.gangs.take(nullptr, objects.pod("train-1", 11, Objects::owned_by(1), "", "Pending", 2));
-    const auto spec = cluster::job_of(objects.gang(1), "vision");
+    const auto spec = cluster::job_of(objects.gang(1), {"vision"});
     REQUIRE_FALSE(spec.has_value());
     CHECK(spec.error().message.find("different things") != std::string::npos);
 }
@@ -153,9 +153,9 @@ TEST_CASE("a bare pod is never taken its GPUs from, unless it says that it may b
         nullptr, objects.pod("willing", 2, R"(,"annotations":{"berth.dev/preemptible":"true"})"));
     objects.gangs.take(nullptr, objects.job(3, R"(,"spec":{"parallelism":1})"));
     objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(3)));
-    CHECK_FALSE(cluster::job_of(objects.gang(1), "vision")->preemptible);
-    CHECK(cluster::job_of(objects.gang(2), "vision")->preemptible);
-    CHECK(cluster::job_of(objects.gang(3), "vision")->preemptible);
+    CHECK_FALSE(cluster::job_of(objects.gang(1), {"vision"})->preemptible);
+    CHECK(cluster::job_of(objects.gang(2), {"vision"})->preemptible);
+    CHECK(cluster::job_of(objects.gang(3), {"vision"})->preemptible);
 }
 
 TEST_CASE("a gang is in the project of its label, else of its namespace") {
@@ -213,8 +213,8 @@ TEST_CASE("what is there becomes jobs that run and wait; what does not fit is a 
     node.name = "n1";
     node.gpus = 8;
     const auto made = cluster::describe(
-        objects.gangs, {{"n1", node}}, [](const Gang&) { return "vision"; }, strangers,
-        base::at_ms(0));
+        objects.gangs, {{"n1", node}}, [](const Gang&) { return cluster::ProjectPools{"vision"}; },
+        strangers, base::at_ms(0));
     REQUIRE(made.jobs.size() == 2);
     CHECK(made.jobs[0].spec.name == "ml/job/train");
     REQUIRE(made.jobs[0].tasks.size() == 3);

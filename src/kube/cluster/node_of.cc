@@ -46,6 +46,16 @@ base::Bytes memory_label(const objects::Labels& labels) {
     return {std::clamp<std::int64_t>(mebibytes, 0, kMost) << 20};
 }
 
+// Those that the core has room for; a machine's features, which are hundreds, come last.
+void add_labels(model::Labels& made, const objects::Labels& labels, bool are_features) {
+    for (const objects::Label& label : labels) {
+        if (label.key->starts_with("feature.node.kubernetes.io/") != are_features) continue;
+        if (made.size() == model::kLabelsMax) return;
+        const bool is_value = label.value->empty() || model::is_name(*label.value);
+        if (is_value && model::is_name(*label.key)) made[*label.key] = *label.value;
+    }
+}
+
 bool has_a_field(std::string_view resource) {
     return resource == "cpu" || resource == "memory" || resource == kGpuResource;
 }
@@ -79,12 +89,8 @@ model::Node node_of(const objects::Node& node, const Counted& counted) {
     made.cpu = node.allocatable->cpu();
     made.memory = node.allocatable->memory();
     made.resources = resources_of(*node.allocatable, counted);
-    for (const objects::Label& label : labels) {
-        // Those that the core has room for: nobody chooses nodes by the others.
-        if (made.labels.size() == model::kLabelsMax) break;
-        const bool is_value = label.value->empty() || model::is_name(*label.value);
-        if (is_value && model::is_name(*label.key)) made.labels[*label.key] = *label.value;
-    }
+    add_labels(made.labels, labels, false);
+    add_labels(made.labels, labels, true);
     for (const auto& [level, key] : kLevelLabels) {
         if (const std::string* domain = objects::find(labels, key)) made.topology[level] = *domain;
     }

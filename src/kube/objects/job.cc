@@ -2,6 +2,7 @@
 #include "kube/objects/job.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 
 #include "kube/objects/walk.h"
@@ -12,6 +13,24 @@ namespace {
 std::int32_t read_count(codec::JsonReader& reader) {
     constexpr std::int64_t kLargest = std::numeric_limits<std::int32_t>::max();
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(reader.read_int(), 0, kLargest));
+}
+
+// "1,3-5" is four.
+std::int32_t count_indexes(std::string_view text) {
+    std::int64_t count = 0;
+    while (!text.empty()) {
+        const std::string_view part = text.substr(0, text.find(','));
+        text.remove_prefix(std::min(part.size() + 1, text.size()));
+        std::int32_t first = 0;
+        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), first);
+        std::int32_t last = first;
+        if (end != part.data() + part.size())
+            std::from_chars(end + 1, part.data() + part.size(), last);
+        if (error == std::errc{})
+            count += std::max(std::int64_t{last} - first + 1, std::int64_t{1});
+    }
+    return static_cast<std::int32_t>(
+        std::min<std::int64_t>(count, std::numeric_limits<std::int32_t>::max()));
 }
 
 void read_job_spec(codec::JsonReader& reader, PodPools& pools, Job& job) {
@@ -53,6 +72,8 @@ void read_job_condition(codec::JsonReader& reader, Job& job) {
 void read_job_status(codec::JsonReader& reader, Job& job) {
     each_field(reader, [&](std::string_view key) {
         if (key == "succeeded") return job.succeeded = read_count(reader), true;
+        if (key == "failedIndexes")
+            return job.failed_indexes = count_indexes(reader.read_text()), true;
         if (key != "conditions") return false;
         each_item(reader, [&] { read_job_condition(reader, job); });
         return true;
@@ -63,7 +84,9 @@ void read_job_status(codec::JsonReader& reader, Job& job) {
 
 std::int32_t Job::pods_wanted() const {
     if (!completions) return parallelism;
-    return std::min(parallelism, std::max(*completions - succeeded, 0));
+    const std::int64_t done = std::int64_t{succeeded} + failed_indexes;
+    return static_cast<std::int32_t>(
+        std::min<std::int64_t>(parallelism, std::max<std::int64_t>(*completions - done, 0)));
 }
 
 Job read_job(codec::JsonReader& reader, PodPools& pools) {

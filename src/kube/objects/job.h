@@ -16,6 +16,7 @@ struct Job {
     std::int32_t parallelism = 1;
     std::optional<std::int32_t> completions;  // none: until one pod has succeeded
     std::int32_t succeeded = 0;
+    std::int32_t failed_indexes = 0;  // that are not tried again
     bool is_suspended = false;  // it is to be
     bool is_managed_elsewhere = false;  // by a controller of somebody's own
     enum class End { None, Complete, Failed };

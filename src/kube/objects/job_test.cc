@@ -47,6 +47,9 @@ TEST_CASE("a Job near its end has fewer pods than it may have at once") {
     CHECK(job_of(pools, R"(, "spec": {"parallelism": 4, "completions": 10},
                             "status": {"succeeded": 8})")
               .pods_wanted() == 2);
+    CHECK(job_of(pools, R"(, "spec": {"parallelism": 9, "completions": 9},
+                            "status": {"succeeded": 1, "failedIndexes": "1,3-5"})")
+              .pods_wanted() == 4);
     // Without completions it ends when one pod has.
     CHECK(job_of(pools, R"(, "spec": {"parallelism": 4, "completions": null},
                             "status": {"succeeded": 3})")

@@ -14,6 +14,7 @@ using cluster::Gang;
 using cluster::Kind;
 using objects::Pod;
 
+constexpr base::Duration kPartlyLook = std::chrono::milliseconds(500);
 constexpr std::string_view kJobFinalizer = "batch.kubernetes.io/job-tracking";
 // As many as the Job controller ends about as fast.
 constexpr int kFewVictims = 8;
@@ -66,6 +67,8 @@ Binder::Attempt& Binder::begin(ports::AttemptId id, const std::vector<ports::Tas
     std::vector<Place> before;
     if (const Attempt* known = find(id)) before = known->places;
     Attempt& attempt = attempts_[id.job] = Attempt{.id = id, .places = {}};
+    attempt.begun = timers_.now();
+    if (!partly_.is_running()) partly_.start(kPartlyLook, [this] { look_at_partly_bound(); });
     attempt.places.reserve(tasks.size());
     for (const ports::TaskLaunch& task : tasks) {
         // One that grows keeps what it has.
@@ -175,29 +178,32 @@ void Binder::note_bound(Attempt& attempt) {
         attempt.partly_since.reset();
     } else if (!attempt.partly_since) {
         attempt.partly_since = timers_.now();
-        if (!partly_.is_running())
-            partly_.start(kPartlyBoundMost, [this] { look_at_partly_bound(); });
+        if (!partly_.is_running()) partly_.start(kPartlyLook, [this] { look_at_partly_bound(); });
     }
     if (!is_whole || std::exchange(attempt.is_told_running, true)) return;
     listener_->on_running(attempt.id);
 }
 
 void Binder::look_at_partly_bound() {
-    std::optional<base::Duration> next;
-    std::vector<model::JobId> late;
+    std::vector<model::JobId> late, empty;
+    bool is_any_begun = false;
     for (auto& [job, attempt] : attempts_) {
-        if (!attempt.partly_since || attempt.is_stopping) continue;
-        const auto left = *attempt.partly_since + kPartlyBoundMost - timers_.now();
-        if (left <= base::Duration{0}) {
+        if (attempt.is_told_running || attempt.is_stopping) continue;
+        is_any_begun = true;
+        const bool has_none = std::ranges::all_of(
+            attempt.places, [](const Place& place) { return place.fill == Fill::Free; });
+        if (attempt.partly_since && timers_.now() - *attempt.partly_since >= kPartlyBoundMost) {
             late.push_back(job);
-        } else {
-            next = std::min(next.value_or(left), left);
+        } else if (has_none && timers_.now() - attempt.begun >= kPodsWithin) {
+            empty.push_back(job);
         }
     }
-    for (const model::JobId job : late) {
+    for (const model::JobId job : late)
         give_back(attempts_.at(job), "only some of its pods could be bound");
-    }
-    if (next) partly_.start(*next, [this] { look_at_partly_bound(); });
+    // When its pods come it is handed in again.
+    for (const model::JobId job : empty)
+        end(attempts_.at(job), {.detail = "its pods did not come"});
+    if (is_any_begun) partly_.start(kPartlyLook, [this] { look_at_partly_bound(); });
 }
 
 // --- binds

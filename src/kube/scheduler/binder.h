@@ -27,6 +27,9 @@ namespace berth::kube::scheduler {
 using objects::Uid;
 
 inline constexpr base::Duration kPartlyBoundMost = std::chrono::seconds(5);
+// A start whose pods do not come, as something else keeps them from being made, holds its GPUs no
+// longer.
+inline constexpr base::Duration kPodsWithin = std::chrono::minutes(1);
 // Between two tries of a bind that was not carried out.
 inline constexpr base::Duration kBindAgain = std::chrono::milliseconds(500);
 
@@ -78,6 +81,7 @@ class Binder final : public ports::Launcher {
         bool is_stopping = false;
         bool has_failed = false;  // one of its pods has
         std::string lost_because = {};  // it is given back; empty: it is not
+        base::TimePoint begun = {};
         std::optional<base::TimePoint> partly_since = {};
         bool is_patching = false;  // whether its Job is suspended
     };

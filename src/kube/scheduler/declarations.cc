@@ -2,9 +2,11 @@
 #include "kube/scheduler/declarations.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 #include <tuple>
 #include <utility>
+
+#include "model/limits.h"
 
 namespace berth::kube::scheduler {
 namespace {
@@ -48,6 +50,7 @@ std::vector<model::Pool> Declarations::pools() const {
     });
     std::vector<model::Pool> pools;
     for (const objects::DeclaredPool* each : order) {
+        if (pools.size() + 1 == model::kPoolsMax) break;  // with the default one
         model::Pool pool = each->pool;
         const auto spares = pools_.find(pool.spares);
         const bool are_sound = spares != pools_.end() && spares->second.pool.spares.empty();
@@ -70,10 +73,17 @@ Declarations::Sorted Declarations::sorted() const {
     std::ranges::sort(left, {}, [](const objects::DeclaredProject* each) {
         return std::tie(each->project.order, each->project.name);
     });
-    std::set<std::string> known;
+    std::map<std::string, int> known;  // and how deep
     const auto is_placed = [&](const objects::DeclaredProject* each) {
         const std::string& parent = each->project.parent;
         if (!parent.empty() && !known.contains(parent)) return false;
+        const int depth = parent.empty() ? 1 : known.at(parent) + 1;
+        const bool has_room =
+            depth <= model::kProjectLevelsMax && sorted.sound.size() + 1 < model::kProjectsMax;
+        if (!has_room) {
+            sorted.problems[each->project.name] = "there are too many projects, or above it";
+            return true;
+        }
         model::Project project = each->project;
         std::erase_if(project.pools, [&](const auto& rights) {
             const bool is_there =
@@ -81,7 +91,7 @@ Declarations::Sorted Declarations::sorted() const {
             if (!is_there) sorted.problems[project.name] = "pool " + rights.first + " is not there";
             return !is_there;
         });
-        known.insert(project.name);
+        known[project.name] = depth;
         sorted.sound.push_back(std::move(project));
         return true;
     };

@@ -26,7 +26,7 @@ model::Submission submission_of(const Gang& gang, const model::JobSpec& spec) {
     model::Submission submission;
     submission.spec = spec;
     submission.launch.user = *gang.meta().name_space;
-    submission.launch.pause.grace = std::chrono::seconds(gang.ask().grace_s);
+    submission.launch.pause.grace = cluster::grace_of(gang);
     return submission;
 }
 
@@ -82,6 +82,7 @@ void GangJobs::review(Uid uid) {
         review_taken(uid, gang, taken->second);
     } else if (gang != nullptr && (gang->is_complete() || gang->is_paused()) &&
                !strange_.contains(uid)) {
+        if (!failures_.contains(uid)) refusals_.erase(uid);  // it may be mended
         hand_in(uid, *gang);
     } else {
         refusals_.erase(uid);
@@ -127,8 +128,8 @@ bool GangJobs::still_waits(const Gang* gang, const Taken& taken) const {
 void GangJobs::hand_in(Uid uid, const Gang& gang) {
     if (refusals_.contains(uid)) return;
     std::string why;
-    const std::string project = parts_.project_of(gang, why);
-    if (project.empty()) {
+    const cluster::ProjectPools project = parts_.project_of(gang, why);
+    if (project.name.empty()) {
         refusals_[uid] = why;
         return;
     }
@@ -164,8 +165,8 @@ void GangJobs::ended(const model::JobFinished& end) {
     gangs_.erase(found);
     taken_.erase(uid);
     const Gang* gang = parts_.gangs.find(uid);
-    const bool has_failed_to_start =
-        end.state == JobState::Failed && gang != nullptr && gang->is_complete();
+    const bool has_failed_to_start = end.state == JobState::Failed && gang != nullptr &&
+                                     (gang->is_complete() || gang->is_paused());
     if (!has_failed_to_start) {
         failures_.erase(uid);
         return review(uid);

@@ -28,8 +28,8 @@ class GangJobs {
         const cluster::Gangs& gangs;
         cluster::Strangers& strangers;
         Binder& binder;
-        // Empty: the gang is in no project that is there; `why` says so to people.
-        std::function<std::string(const cluster::Gang&, std::string& why)> project_of;
+        // Without a name: the gang is in no project that is there; `why` says so to people.
+        std::function<cluster::ProjectPools(const cluster::Gang&, std::string& why)> project_of;
     };
 
     GangJobs(Parts parts, client::Timers& timers) : parts_(std::move(parts)), timers_(timers) {}

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codec/words.h"
+#include "kube/cluster/asks.h"
 #include "kube/cluster/node_of.h"
 #include "kube/cluster/receipts.h"
 #include "lifecycle/describe.h"
@@ -137,6 +138,9 @@ void Scheduler::turn() {
     tell_nodes();
     controller_->step();
     for (const model::JobFinished& end : std::exchange(ended_, {})) jobs_->ended(end);
+    for (const model::JobId job : std::exchange(paused_, {})) {
+        if (const auto gang = jobs_->uid_of(job)) jobs_->review(*gang);
+    }
     if (controller_->has_failed()) failure_ = controller_->failure();
     if (may_help_refused_ && !look_again_.is_running()) {
         may_help_refused_ = false;
@@ -177,12 +181,14 @@ base::Status Scheduler::begin() {
         for (const model::Event& event : events) {
             const auto* finished = std::get_if<model::JobFinished>(&event.body);
             if (finished != nullptr) ended_.push_back(*finished);
+            const auto* paused = std::get_if<model::JobPaused>(&event.body);
+            if (paused != nullptr) paused_.push_back(paused->job);
         }
     };
     std::map<model::JobId, model::LaunchSpec> launches;
     for (std::size_t i = 0; i < gangs.gangs.size(); ++i) {
         const Gang* gang = gangs_.find(gangs.gangs[i]);
-        launches[job_at(i)].pause.grace = std::chrono::seconds(gang->ask().grace_s);
+        launches[job_at(i)].pause.grace = cluster::grace_of(*gang);
     }
     store_.begin_with(lifecycle::snapshot(state), std::move(launches));
     controller_ = std::make_unique<control::Controller>(std::move(settings),
@@ -351,7 +357,7 @@ void Scheduler::tell_declarations() {
         controller_->set_levels(declarations_.policy().levels, tell("levels"));
 }
 
-std::string Scheduler::project_of(const Gang& gang, std::string& why) const {
+cluster::ProjectPools Scheduler::project_of(const Gang& gang, std::string& why) const {
     const std::string project = namespaces_.project_of(gang.meta());
     if (project.empty()) {
         why = "namespace " + *gang.meta().name_space +
@@ -363,9 +369,21 @@ std::string Scheduler::project_of(const Gang& gang, std::string& why) const {
         why = "project " + project + " has projects below it: name one of those";
         return {};
     }
-    if (projects_.contains(project)) return project;
+    const auto found = projects_.find(project);
+    if (found != projects_.end()) return {project, pools_of(found->second)};
     why = "project " + project + " is not there: kubectl get projects shows those that are";
     return {};
+}
+
+// Those in which it has rights of its own, and the default one.
+std::vector<std::string> Scheduler::pools_of(const model::Project& project) const {
+    std::vector<std::string> pools;
+    for (const auto& [pool, rights] : project.pools) {
+        if (pools_.contains(pool) && pools.size() + 1 < model::kPoolsOfJobMax)
+            pools.push_back(pool);
+    }
+    if (!pools.empty()) pools.push_back(model::kDefaultPool);
+    return pools;
 }
 
 // Of what was true when the core decided and may not be so any more.
@@ -374,6 +392,9 @@ std::string Scheduler::why_not(model::JobId job, const objects::Pod& pod,
     const auto told = told_nodes_.find(node);
     if (told == told_nodes_.end() || told->second.health == model::NodeHealth::Down)
         return "node " + node + " is not ready";
+    const auto spec = cluster::spec_of(*pod.ask);
+    if (spec && model::not_tolerated(told->second.taints, spec->tolerations) != nullptr)
+        return "node " + node + " takes no more of its pods";
     if (jobs_ && !jobs_->asks_as_taken(job, pod)) return "its pods ask for something else now";
     return {};
 }

@@ -69,7 +69,8 @@ class Scheduler {
     void count_resources(const objects::PodAsk& ask);
     void tell_nodes();
     void tell_declarations();
-    std::string project_of(const cluster::Gang& gang, std::string& why) const;
+    cluster::ProjectPools project_of(const cluster::Gang& gang, std::string& why) const;
+    std::vector<std::string> pools_of(const model::Project& project) const;
     client::Annotations notes_of(model::JobId job, bool is_suspended) const;
     void say_if_refused(const std::string& what, const base::Status& done);
 
@@ -97,6 +98,7 @@ class Scheduler {
     std::unique_ptr<WaitReasons> reasons_;
     std::unique_ptr<Statuses> statuses_;
     std::vector<model::JobFinished> ended_;
+    std::vector<model::JobId> paused_;
     std::optional<base::Error> failure_;
     client::Timer turn_;
     base::TimePoint turn_at_;
