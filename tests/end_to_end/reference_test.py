@@ -5,28 +5,19 @@ import pathlib
 import pwd
 import re
 import subprocess
+import sys
 import tempfile
 import time
 
 from server_case import BIN, PATIENCE, ServerCase, main
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from console_page import examples  # noqa: E402
+
 LOOKS = re.compile(r"berth (ls|why|show|logs|top|gpus|events|status|project ls|policy show|pool ls|"
                    r"pool show|node ls)")
 USER = pwd.getpwuid(os.geteuid()).pw_name
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/reference/cli.md"
-
-
-def examples():
-    """(command, expected exit code, first line of the output shown or None), in order."""
-    for block in re.findall(r"```console\n(.*?)```", PAGE.read_text(), re.S):
-        for part in re.split(r"(?m)^\$ ", block)[1:]:
-            command, _, output = part.partition("\n")
-            if command.endswith("<<'END'"):
-                body, _, output = output.partition("\nEND\n")
-                command += f"\n{body}\nEND"
-            code = re.search(r"  # exit code (\d+)$", command)
-            shown = output.splitlines()[0] if output.strip() else None
-            yield command, int(code[1]) if code else 0, shown
 
 
 def shape(line):
@@ -43,7 +34,8 @@ class Reference(ServerCase):
         with tempfile.TemporaryDirectory() as folder:
             environment = dict(self.server.environment, XDG_CONFIG_HOME=folder,
                                PATH=f"{BIN}:{os.environ['PATH']}")
-            for command, code, shown in examples():
+            for command, code, lines in examples(PAGE):
+                shown = lines[0] if any(map(str.strip, lines)) else None
                 if command.startswith("berth up"):
                     continue  # setUp did that
                 deadline = time.monotonic() + PATIENCE

@@ -10,20 +10,10 @@ import time
 
 from kube_case import PATIENCE, ROOT, KubeCase, main
 
+sys.path.insert(0, str(ROOT / "tests"))
+from console_page import examples  # noqa: E402
+
 PROGRAM = pathlib.Path(sys.argv.pop(1))
-
-
-def examples():
-    """(command, expected exit code, lines of the output shown), in order."""
-    page = (ROOT / "docs/kubernetes.md").read_text()
-    for block in re.findall(r"```console\n(.*?)```", page, re.S):
-        for part in re.split(r"(?m)^\$ ", block)[1:]:
-            command, _, output = part.partition("\n")
-            if command.endswith("<<'END'"):
-                body, _, output = output.partition("\nEND\n")
-                command += f"\n{body}\nEND"
-            code = re.search(r"  # exit code (\d+)$", command)
-            yield command, int(code[1]) if code else 0, output.splitlines()
 
 
 def shape(line):
@@ -43,7 +33,7 @@ class Page(KubeCase):
             kubectl.chmod(0o755)
             environment = dict(os.environ, KUBECONFIG=f"{self.plane.path}/kubeconfig",
                                PATH=f"{folder}:{PROGRAM.parent}:{os.environ['PATH']}")
-            for command, code, shown in examples():
+            for command, code, shown in examples(ROOT / "docs/kubernetes.md"):
                 deadline = time.monotonic() + PATIENCE
                 while True:
                     done = subprocess.run(["bash", "-c", command], cwd=folder, text=True,

@@ -36,7 +36,7 @@ std::string name_of(const Gang& gang) {
 std::vector<const Pod*> bound(const Gang& gang) {
     std::vector<const Pod*> pods;
     for (const auto& [uid, pod] : gang.pods) {
-        if (!pod->node->empty() && !pod->is_over()) pods.push_back(pod);
+        if (pod->is_bound()) pods.push_back(pod);
     }
     return pods;
 }

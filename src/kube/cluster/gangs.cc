@@ -65,8 +65,7 @@ int Gang::pods_wanted() const {
 bool Gang::is_complete() const {
     if (kind == Kind::Job && (job == nullptr || job->is_suspended)) return false;
     const auto placeable = std::ranges::count_if(pods, [](const auto& each) {
-        const bool is_bound = !each.second->node->empty() && !each.second->is_over();
-        return is_bound || cluster::is_waiting(*each.second);
+        return each.second->is_bound() || cluster::is_waiting(*each.second);
     });
     return !waiting().empty() && placeable >= pods_wanted();
 }

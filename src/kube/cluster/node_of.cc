@@ -56,11 +56,11 @@ void add_labels(model::Labels& made, const objects::Labels& labels, bool are_fea
     }
 }
 
+}  // namespace
+
 bool has_a_field(std::string_view resource) {
     return resource == "cpu" || resource == "memory" || resource == kGpuResource;
 }
-
-}  // namespace
 
 model::Resources resources_of(const objects::Amounts& amounts) {
     model::Resources resources;

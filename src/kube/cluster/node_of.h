@@ -23,7 +23,9 @@ using Counted = std::set<std::string, std::less<>>;
 
 model::Node node_of(const objects::Node& node, const Counted& counted);
 
-// What a pod or a node has of them, or of all that the core has no field of its own for.
+// Whether the core has a field of its own for it.
+bool has_a_field(std::string_view resource);
+// What a pod or a node has of them, or of all without such a field.
 model::Resources resources_of(const objects::Amounts& amounts, const Counted& counted);
 model::Resources resources_of(const objects::Amounts& amounts);
 

@@ -83,6 +83,8 @@ struct Pod {
 
     const Amounts& held() const { return resized ? *resized : ask->requests; }
     bool is_over() const { return phase == Phase::Succeeded || phase == Phase::Failed; }
+    // It takes what it holds of its node.
+    bool is_bound() const { return !node->empty() && !is_over(); }
 };
 
 struct PodPools {

@@ -14,7 +14,7 @@ using cluster::Gang;
 using cluster::Kind;
 using objects::Pod;
 
-constexpr base::Duration kPartlyLook = std::chrono::milliseconds(500);
+constexpr base::Duration kStartsLook = std::chrono::milliseconds(500);
 constexpr std::string_view kJobFinalizer = "batch.kubernetes.io/job-tracking";
 // As many as the Job controller ends about as fast.
 constexpr int kFewVictims = 8;
@@ -38,7 +38,7 @@ Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_o
       gang_of_(std::move(gang_of)),
       notes_of_(std::move(notes_of)),
       why_not_(std::move(why_not)),
-      partly_(timers) {}
+      starts_(timers) {}
 
 // --- the launcher
 
@@ -51,7 +51,7 @@ void Binder::recover(std::span<const ports::BegunAttempt> attempts) {
         if (gang == nullptr) continue;
         // Who is bound has a place on its node; which one of them there makes no difference.
         for (const auto& [uid, pod] : gang->pods) {
-            if (pod->is_over() || pod->node->empty()) continue;
+            if (!pod->is_bound()) continue;
             const auto place = std::ranges::find_if(attempt.places, [&](const Place& each) {
                 return each.fill == Fill::Free && each.node == *pod->node;
             });
@@ -68,7 +68,7 @@ Binder::Attempt& Binder::begin(ports::AttemptId id, const std::vector<ports::Tas
     if (const Attempt* known = find(id)) before = known->places;
     Attempt& attempt = attempts_[id.job] = Attempt{.id = id, .places = {}};
     attempt.begun = timers_.now();
-    if (!partly_.is_running()) partly_.start(kPartlyLook, [this] { look_at_partly_bound(); });
+    if (!starts_.is_running()) starts_.start(kStartsLook, [this] { look_at_starts(); });
     attempt.places.reserve(tasks.size());
     for (const ports::TaskLaunch& task : tasks) {
         // One that grows keeps what it has.
@@ -107,8 +107,7 @@ void Binder::review(Attempt& attempt) {
     const Gang* gang = gang_of_(attempt.id.job);
     if (gang == nullptr) return end(attempt, {.stop_asked = attempt.is_stopping, .detail = {}});
     look_at_places(attempt, *gang);
-    const bool is_empty = std::ranges::all_of(
-        attempt.places, [](const Place& place) { return place.fill == Fill::Free; });
+    const bool is_empty = attempt.is_empty();
     if (gang->is_over() && is_empty) {
         const bool is_failure =
             attempt.has_failed &&
@@ -178,23 +177,20 @@ void Binder::note_bound(Attempt& attempt) {
         attempt.partly_since.reset();
     } else if (!attempt.partly_since) {
         attempt.partly_since = timers_.now();
-        if (!partly_.is_running()) partly_.start(kPartlyLook, [this] { look_at_partly_bound(); });
     }
     if (!is_whole || std::exchange(attempt.is_told_running, true)) return;
     listener_->on_running(attempt.id);
 }
 
-void Binder::look_at_partly_bound() {
+void Binder::look_at_starts() {
     std::vector<model::JobId> late, empty;
     bool is_any_begun = false;
     for (auto& [job, attempt] : attempts_) {
         if (attempt.is_told_running || attempt.is_stopping) continue;
         is_any_begun = true;
-        const bool has_none = std::ranges::all_of(
-            attempt.places, [](const Place& place) { return place.fill == Fill::Free; });
         if (attempt.partly_since && timers_.now() - *attempt.partly_since >= kPartlyBoundMost) {
             late.push_back(job);
-        } else if (has_none && timers_.now() - attempt.begun >= kPodsWithin) {
+        } else if (attempt.is_empty() && timers_.now() - attempt.begun >= kPodsWithin) {
             empty.push_back(job);
         }
     }
@@ -203,7 +199,7 @@ void Binder::look_at_partly_bound() {
     // When its pods come it is handed in again.
     for (const model::JobId job : empty)
         end(attempts_.at(job), {.detail = "its pods did not come"});
-    if (is_any_begun) partly_.start(kPartlyLook, [this] { look_at_partly_bound(); });
+    if (is_any_begun) starts_.start(kStartsLook, [this] { look_at_starts(); });
 }
 
 // --- binds

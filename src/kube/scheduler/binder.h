@@ -9,6 +9,7 @@
 // A start of which a part is bound and the rest is not within kPartlyBoundMost is such a one.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
@@ -84,6 +85,11 @@ class Binder final : public ports::Launcher {
         base::TimePoint begun = {};
         std::optional<base::TimePoint> partly_since = {};
         bool is_patching = false;  // whether its Job is suspended
+
+        bool is_empty() const {
+            return std::ranges::all_of(places,
+                                       [](const Place& place) { return place.fill == Fill::Free; });
+        }
     };
 
     Attempt& begin(ports::AttemptId id, const std::vector<ports::TaskLaunch>& tasks);
@@ -105,7 +111,7 @@ class Binder final : public ports::Launcher {
     void remove_pods(const Attempt& attempt, std::optional<std::int64_t> grace_s);
     void end(const Attempt& attempt, const ports::AttemptExit& exit);
     void later(base::Duration wait, std::function<void()> then);
-    void look_at_partly_bound();
+    void look_at_starts();
 
     client::Requests& requests_;
     client::Timers& timers_;
@@ -114,7 +120,7 @@ class Binder final : public ports::Launcher {
     WhyNot why_not_;
     ports::LauncherListener* listener_ = nullptr;
     std::map<model::JobId, Attempt> attempts_;
-    client::Timer partly_;
+    client::Timer starts_;  // runs while one has begun and does not run yet
     Counts counts_;
     std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };

@@ -60,8 +60,8 @@ std::vector<model::Pool> Declarations::pools() const {
     return pools;
 }
 
-Declarations::Sorted Declarations::sorted() const {
-    Sorted sorted;
+Declarations::Projects Declarations::projects() const {
+    Projects sorted;
     std::vector<const objects::DeclaredProject*> left;
     for (const auto& [name, project] : projects_) {
         if (project.problem.empty()) {
@@ -103,8 +103,5 @@ Declarations::Sorted Declarations::sorted() const {
     }
     return sorted;
 }
-
-std::vector<model::Project> Declarations::projects() const { return sorted().sound; }
-std::map<std::string, std::string> Declarations::problems() const { return sorted().problems; }
 
 }  // namespace berth::kube::scheduler

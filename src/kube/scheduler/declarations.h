@@ -20,13 +20,14 @@ class Declarations {
     void take(const objects::DeclaredPool* before, const objects::DeclaredPool* now);
     void take(const objects::DeclaredPolicy* before, const objects::DeclaredPolicy* now);
 
-    // Parents before children, older before younger.
-    std::vector<model::Project> projects() const;
+    struct Projects {
+        std::vector<model::Project> sound;  // parents before children, older before younger
+        std::map<std::string, std::string> problems;  // what is wrong with a Project, in words
+    };
+    Projects projects() const;
     // In the order of declaration.
     std::vector<model::Pool> pools() const;
     const objects::DeclaredPolicy& policy() const { return policy_; }
-    // Name of the Project -> what is wrong with it, in words.
-    std::map<std::string, std::string> problems() const;
 
     // visit(name, uid)
     template <typename Visit>
@@ -42,12 +43,6 @@ class Declarations {
     bool take_changed() { return std::exchange(has_changed_, false); }
 
   private:
-    struct Sorted {
-        std::vector<model::Project> sound;
-        std::map<std::string, std::string> problems;
-    };
-    Sorted sorted() const;
-
     std::map<std::string, objects::DeclaredProject> projects_;
     std::map<std::string, objects::DeclaredPool> pools_;
     objects::DeclaredPolicy policy_;

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "kube/cluster/asks.h"
 #include "scheduling/explain.h"
 
 namespace berth::kube::scheduler {
@@ -63,11 +62,10 @@ std::optional<model::JobId> GangJobs::job_of(Uid gang) const {
     return found == taken_.end() ? std::nullopt : found->second.job;
 }
 
-bool GangJobs::asks_as_taken(model::JobId job, const objects::Pod& pod) const {
+bool GangJobs::asks_as_taken(model::JobId job, const model::JobSpec& pod) const {
     const auto uid = uid_of(job);
     const auto taken = uid ? taken_.find(*uid) : taken_.end();
-    const auto spec = cluster::spec_of(*pod.ask);
-    return taken != taken_.end() && spec && asks_alike(*spec, taken->second.spec);
+    return taken != taken_.end() && asks_alike(pod, taken->second.spec);
 }
 
 std::string GangJobs::refusal_of(Uid gang) const {
@@ -196,9 +194,8 @@ void GangJobs::count_strangers(Uid uid, const Gang* gang) {
     static const decltype(Gang::pods) kNone;
     std::set<Uid> now;
     for (const auto& [pod_uid, pod] : gang == nullptr ? kNone : gang->pods) {
-        const bool is_bound = !pod->node->empty() && !pod->is_over();
-        if (!is_bound || (has_job && parts_.binder.stands_for(*taken->second.job, pod_uid)))
-            continue;
+        const bool has_place = has_job && parts_.binder.stands_for(*taken->second.job, pod_uid);
+        if (!pod->is_bound() || has_place) continue;
         parts_.strangers.set(*pod);
         now.insert(pod_uid);
     }

@@ -67,7 +67,7 @@ Told Scheduler::told() {
         if (gangs_.are_ours(pod)) {
             if (now != nullptr) count_resources(*now->ask);
             gangs_.take(before, now);
-        } else if (now != nullptr && !now->node->empty() && !now->is_over()) {
+        } else if (now != nullptr && now->is_bound()) {
             strangers_.set(*now);
         } else {
             strangers_.clear(pod.meta.uid);
@@ -160,7 +160,7 @@ base::Status Scheduler::begin() {
         say_if_refused("node " + name, sound);
         if (sound) told_nodes_[name] = std::move(now);
     }
-    for (const model::Project& project : declarations_.projects())
+    for (const model::Project& project : declarations_.projects().sound)
         projects_[project.name] = project;
     for (const model::Pool& pool : declarations_.pools()) pools_[pool.name] = pool;
     declarations_.take_changed();
@@ -220,7 +220,7 @@ base::Result<lifecycle::State> Scheduler::first_state(cluster::Described& gangs)
     options_.log("begins without the jobs that are there: " + state.error().message);
     for (const Uid gang : std::exchange(gangs, {}).gangs) {
         for (const auto& [uid, pod] : gangs_.find(gang)->pods) {
-            if (!pod->node->empty() && !pod->is_over()) strangers_.set(*pod);
+            if (pod->is_bound()) strangers_.set(*pod);
         }
     }
     for (const auto& [name, node] : nodes_) {
@@ -242,7 +242,7 @@ model::Description Scheduler::described(cluster::Described& gangs) {
     description.levels = levels_now();
     description.pools = declarations_.pools();
     for (const auto& [name, node] : told_nodes_) description.nodes.push_back(node);
-    description.projects = declarations_.projects();
+    description.projects = declarations_.projects().sound;
     description.jobs = gangs.jobs;
     return description;
 }
@@ -284,8 +284,7 @@ void Scheduler::tell_nodes() {
 void Scheduler::count_resources(const objects::PodAsk& ask) {
     for (const objects::Amount& amount : ask.requests.all()) {
         const std::string& name = *amount.resource;
-        const bool has_a_field = name == "cpu" || name == "memory" || name == cluster::kGpuResource;
-        if (has_a_field || counted_.size() >= model::kResourcesMax) continue;
+        if (cluster::has_a_field(name) || counted_.size() >= model::kResourcesMax) continue;
         if (!counted_.insert(name).second) continue;
         for (const auto& [node, each] : nodes_) changed_nodes_.insert(node);
     }
@@ -323,7 +322,8 @@ void Scheduler::tell_declarations() {
     const auto tell = [this](const std::string& what) {
         return [this, what](const base::Status& done) { say_if_refused(what, done); };
     };
-    for (const auto& [name, problem] : declarations_.problems()) {
+    const Declarations::Projects declared = declarations_.projects();
+    for (const auto& [name, problem] : declared.problems) {
         if (said_.insert(name + problem).second) options_.log("project " + name + ": " + problem);
     }
     std::map<std::string, model::Pool> pools;
@@ -333,7 +333,7 @@ void Scheduler::tell_declarations() {
             controller_->set_pool(pool, kMachine, tell("pool " + pool.name));
     }
     std::map<std::string, model::Project> projects;
-    for (const model::Project& project : declarations_.projects()) {
+    for (const model::Project& project : declared.sound) {
         projects[project.name] = project;
         if (!projects_.contains(project.name) || projects_.at(project.name) != project)
             controller_->set_project(project, kMachine, tell("project " + project.name));
@@ -395,7 +395,7 @@ std::string Scheduler::why_not(model::JobId job, const objects::Pod& pod,
     const auto spec = cluster::spec_of(*pod.ask);
     if (spec && model::not_tolerated(told->second.taints, spec->tolerations) != nullptr)
         return "node " + node + " takes no more of its pods";
-    if (jobs_ && !jobs_->asks_as_taken(job, pod)) return "its pods ask for something else now";
+    if (!spec || !jobs_->asks_as_taken(job, *spec)) return "its pods ask for something else now";
     return {};
 }
 
