@@ -148,7 +148,8 @@ void Cluster::add_gpus(NodeState& node, int gpus) {
 void Cluster::put_node(NodeId id, const model::Node& node) {
     if (id.is_valid()) {
         const bool has_new_gpus = nodes_[id.index()].gpus != node.gpus;
-        BERTH_CHECK(!has_new_gpus || is_empty(*this, id), "a node in use keeps its GPU count");
+        BERTH_CHECK(!has_new_gpus || !are_gpus_in_use(*this, id),
+                    "a node whose GPUs are in use keeps their number");
         if (has_new_gpus) set_others(id, {});  // while its pool counts the GPUs that they leave
         leave_pool(id);
         if (has_new_gpus) add_gpus(nodes_[id.index()], node.gpus);  // those before are nobody's

@@ -130,11 +130,11 @@ class Check {
         }
         const auto known = state_.cluster.find_node(node.name);
         const int gpus = known.is_valid() ? state_.cluster.nodes()[known.index()].gpus : node.gpus;
-        if (gpus != node.gpus && !cluster::is_empty(state_.cluster, known)) {
+        if (gpus != node.gpus && cluster::are_gpus_in_use(state_.cluster, known)) {
             return fail(ErrorCode::Conflict,
                         "node \"" + node.name + "\" has " + std::to_string(gpus) +
                             " GPUs and cannot change to " + std::to_string(node.gpus) +
-                            " while jobs are there; drain it first, or give it a new name");
+                            " while jobs use them; drain it first, or give it a new name");
         }
         if (state_.cluster.kinds().has_room_for(node)) return {};
         return base::invalid("node \"" + node.name + "\" would be of one kind more than the " +

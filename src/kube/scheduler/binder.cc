@@ -2,8 +2,9 @@
 #include "kube/scheduler/binder.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
+
+#include "kube/cluster/receipts.h"
 
 namespace berth::kube::scheduler {
 namespace {
@@ -22,6 +23,11 @@ constexpr int kFewVictims = 8;
 const Pod* living(const Gang& gang, Uid uid) {
     const auto found = gang.pods.find(uid);
     return found == gang.pods.end() || found->second->is_over() ? nullptr : found->second;
+}
+
+client::ObjectName name_of_job(const objects::Job& job) {
+    return {"/apis/batch/v1/namespaces/" + *job.meta.name_space + "/jobs/" + job.meta.name,
+            objects::format(job.meta.uid), job.meta.version};
 }
 
 bool has_failed(const Gang& gang, Uid uid) {
@@ -65,8 +71,12 @@ void Binder::recover(std::span<const ports::BegunAttempt> attempts) {
 
 Binder::Attempt& Binder::begin(ports::AttemptId id, const std::vector<ports::TaskLaunch>& tasks) {
     std::vector<Place> before;
-    if (const Attempt* known = find(id)) before = known->places;
-    Attempt& attempt = attempts_[id.job] = Attempt{.id = id, .places = {}};
+    bool has_run = false;
+    if (const Attempt* known = find(id)) {
+        before = known->places;
+        has_run = known->has_run;
+    }
+    Attempt& attempt = attempts_[id.job] = Attempt{.id = id, .places = {}, .has_run = has_run};
     attempt.begun = timers_.now();
     if (!starts_.is_running()) starts_.start(kStartsLook, [this] { look_at_starts(); });
     attempt.places.reserve(tasks.size());
@@ -93,6 +103,25 @@ void Binder::stop(ports::AttemptId id, ports::StopReason, base::Duration grace) 
 void Binder::gang_changed(model::JobId job) {
     const auto found = attempts_.find(job);
     if (found != attempts_.end()) review(found->second);
+}
+
+void Binder::give_up_pause(const Gang& gang, std::function<void()> then) {
+    if (gang.job == nullptr || gang.job->end != objects::Job::End::None) return;
+    auto receipt = cluster::receipt_of(*gang.job->meta.annotations);
+    if (!receipt || !receipt->is_in_force || !giving_up_.insert(gang.uid).second) return;
+    receipt->is_in_force = false;
+    requests_.send(
+        client::merge_patch(name_of_job(*gang.job), R"({"spec":{"suspend":false}})",
+                            {{std::string(cluster::kLastPause), cluster::format(*receipt)}}),
+        [this, here = std::weak_ptr(is_here_), uid = gang.uid,
+         then = std::move(then)](const Outcome&) {
+            if (here.expired()) return;
+            // The cache has it by then.
+            later(kBindAgain, [this, uid, then] {
+                giving_up_.erase(uid);
+                then();
+            });
+        });
 }
 
 bool Binder::stands_for(model::JobId job, Uid pod) const {
@@ -173,7 +202,8 @@ std::string Binder::fill_places(Attempt& attempt, const Gang& gang) {
 void Binder::note_bound(Attempt& attempt) {
     const auto bound = std::ranges::count(attempt.places, Fill::Bound, &Place::fill);
     const bool is_whole = bound == std::ssize(attempt.places);
-    if (is_whole || bound == 0 || attempt.is_told_running) {
+    attempt.has_run |= is_whole;
+    if (bound == 0 || attempt.has_run) {
         attempt.partly_since.reset();
     } else if (!attempt.partly_since) {
         attempt.partly_since = timers_.now();
@@ -301,10 +331,6 @@ void Binder::remove_pods(const Attempt& attempt, std::optional<std::int64_t> gra
 
 void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
     if (std::exchange(attempt.is_patching, true)) return;
-    const objects::Meta& job = gang.job->meta;
-    const client::ObjectName name{
-        "/apis/batch/v1/namespaces/" + *job.name_space + "/jobs/" + job.name,
-        objects::format(job.uid), job.version};
     const std::string fields =
         std::string(R"({"spec":{"suspend":)") + (is_suspended ? "true" : "false") + "}}";
     const auto done = [this, here = std::weak_ptr(is_here_), id = attempt.id,
@@ -321,7 +347,8 @@ void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
                   if (!is_done) review(*mine);
               });
     };
-    requests_.send(client::merge_patch(name, fields, notes_of_(attempt.id.job, is_suspended)),
+    requests_.send(client::merge_patch(name_of_job(*gang.job), fields,
+                                       notes_of_(attempt.id.job, is_suspended)),
                    done);
 }
 

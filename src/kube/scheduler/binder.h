@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,9 @@ class Binder final : public ports::Launcher {
 
     // Something of its gang is not as it was.
     void gang_changed(model::JobId job);
+    // Its Job is not paused by us any more: it goes on, with or without GPUs. `then` is called when
+    // it may be looked at again; not at all where that is so already.
+    void give_up_pause(const cluster::Gang& gang, std::function<void()> then);
     // Whether a task stands for the pod: it takes what the core says.
     bool stands_for(model::JobId job, Uid pod) const;
     const Counts& counts() const { return counts_; }
@@ -79,6 +83,7 @@ class Binder final : public ports::Launcher {
         ports::AttemptId id;
         std::vector<Place> places;  // by rank
         bool is_told_running = false;
+        bool has_run = false;  // as a whole; it may have more places now
         bool is_stopping = false;
         bool has_failed = false;  // one of its pods has
         std::string lost_because = {};  // it is given back; empty: it is not
@@ -120,6 +125,7 @@ class Binder final : public ports::Launcher {
     WhyNot why_not_;
     ports::LauncherListener* listener_ = nullptr;
     std::map<model::JobId, Attempt> attempts_;
+    std::set<Uid> giving_up_;  // pauses of Jobs
     client::Timer starts_;  // runs while one has begun and does not run yet
     Counts counts_;
     std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);

@@ -85,7 +85,17 @@ void GangJobs::review(Uid uid) {
     } else {
         refusals_.erase(uid);
     }
+    if (gang != nullptr) look_at_pause(uid, *gang);
     count_strangers(uid, gang);
+}
+
+// Somebody else has resumed it, and may suspend it again; or nothing will ever resume it, so its
+// pods come and say why they wait.
+void GangJobs::look_at_pause(Uid uid, const Gang& gang) {
+    const bool is_resumed =
+        gang.kind == cluster::Kind::Job && gang.job != nullptr && !gang.job->is_suspended;
+    const bool is_nobodys = gang.is_paused() && refusals_.contains(uid);
+    if (is_resumed || is_nobodys) parts_.binder.give_up_pause(gang, [this, uid] { review(uid); });
 }
 
 void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
@@ -154,6 +164,7 @@ void GangJobs::take_answer(Uid uid, const tl::expected<model::JobId, control::Re
     }
     taken_.erase(uid);
     refusals_[uid] = text_of(answer.error());
+    if (const Gang* gang = parts_.gangs.find(uid)) look_at_pause(uid, *gang);
 }
 
 void GangJobs::ended(const model::JobFinished& end) {

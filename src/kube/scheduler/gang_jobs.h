@@ -63,6 +63,7 @@ class GangJobs {
     void take_answer(Uid gang, const tl::expected<model::JobId, control::Refusal>& answer);
     void review_taken(Uid uid, const cluster::Gang* gang, Taken& taken);
     bool still_waits(const cluster::Gang* gang, const Taken& taken) const;
+    void look_at_pause(Uid uid, const cluster::Gang& gang);
     void count_strangers(Uid uid, const cluster::Gang* gang);
 
     Parts parts_;
