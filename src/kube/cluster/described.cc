@@ -109,7 +109,7 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& projec
     if (gang.living() == 0 && !gang.is_paused()) return base::invalid("it has no pods");
     const objects::PodAsk& ask = gang.ask();
     BERTH_TRY(spec, spec_of(ask));
-    const bool is_made_again = gang.kind == Kind::Job;
+    const bool is_made_again = gang.is_owned;
     const bool is_served = !is_made_again && !gang.pods.begin()->second->meta.owner->kind->empty();
     spec.name = name_of(gang);
     spec.project = project.name;

@@ -12,7 +12,6 @@ namespace {
 using client::BindFate;
 using client::Outcome;
 using cluster::Gang;
-using cluster::Kind;
 using objects::Pod;
 
 constexpr base::Duration kStartsLook = std::chrono::milliseconds(500);
@@ -25,9 +24,8 @@ const Pod* living(const Gang& gang, Uid uid) {
     return found == gang.pods.end() || found->second->is_over() ? nullptr : found->second;
 }
 
-client::ObjectName name_of_job(const objects::Job& job) {
-    return {"/apis/batch/v1/namespaces/" + *job.meta.name_space + "/jobs/" + job.meta.name,
-            objects::format(job.meta.uid), job.meta.version};
+client::ObjectName name_of_workload(const objects::Workload& workload) {
+    return {workload.path(), objects::format(workload.meta.uid), workload.meta.version};
 }
 
 bool has_failed(const Gang& gang, Uid uid) {
@@ -94,7 +92,7 @@ void Binder::stop(ports::AttemptId id, ports::StopReason, base::Duration grace) 
     if (attempt == nullptr) return;
     attempt->is_stopping = true;
     const Gang* gang = gang_of_(id.job);
-    if (gang != nullptr && gang->kind == Kind::Pod) remove_pods(*attempt, grace.count() / 1000);
+    if (gang != nullptr && !gang->is_owned) remove_pods(*attempt, grace.count() / 1000);
     review(*attempt);
 }
 
@@ -106,12 +104,12 @@ void Binder::gang_changed(model::JobId job) {
 }
 
 void Binder::give_up_pause(const Gang& gang, std::function<void()> then) {
-    if (gang.job == nullptr || gang.job->end != objects::Job::End::None) return;
-    auto receipt = cluster::receipt_of(*gang.job->meta.annotations);
+    if (gang.workload == nullptr || gang.workload->end != objects::Workload::End::None) return;
+    auto receipt = cluster::receipt_of(*gang.workload->meta.annotations);
     if (!receipt || !receipt->is_in_force || !giving_up_.insert(gang.uid).second) return;
     receipt->is_in_force = false;
     requests_.send(
-        client::merge_patch(name_of_job(*gang.job), R"({"spec":{"suspend":false}})",
+        client::merge_patch(name_of_workload(*gang.workload), R"({"spec":{"suspend":false}})",
                             {{std::string(cluster::kLastPause), cluster::format(*receipt)}}),
         [this, here = std::weak_ptr(is_here_), uid = gang.uid,
          then = std::move(then)](const Outcome&) {
@@ -140,23 +138,23 @@ void Binder::review(Attempt& attempt) {
     if (gang->is_over() && is_empty) {
         const bool is_failure =
             attempt.has_failed &&
-            (gang->job == nullptr || gang->job->end != objects::Job::End::Complete);
+            (gang->workload == nullptr || gang->workload->end != objects::Workload::End::Complete);
         return end(attempt, {.exit_code = is_failure ? 1 : 0, .detail = {}});
     }
-    const bool is_job = gang->kind == Kind::Job && gang->job != nullptr;
+    const bool is_owned = gang->workload != nullptr;
     if (attempt.is_stopping) {
         if (is_empty) return end(attempt, {.stop_asked = true, .detail = {}});
-        if (is_job && !gang->job->is_suspended) suspend(attempt, *gang, true);
+        if (is_owned && !gang->workload->is_suspended) suspend(attempt, *gang, true);
         return;
     }
-    if (is_job && gang->job->is_suspended) {
+    if (is_owned && gang->workload->is_suspended) {
         // By us, before this start; or by somebody else, whose pods are going and who brings them
         // back.
         if (gang->is_paused() && is_empty) return suspend(attempt, *gang, false);
-        if (is_empty) end(attempt, {.detail = "somebody suspended its Job"});
+        if (is_empty) end(attempt, {.detail = "somebody suspended it"});
         return;
     }
-    if (gang->kind == Kind::Pod && is_empty && gang->waiting().empty()) {
+    if (!gang->is_owned && is_empty && gang->waiting().empty()) {
         attempt.lost_because = "its pod cannot be bound any more";
         return end(attempt, {});
     }
@@ -316,7 +314,7 @@ void Binder::give_back(Attempt& attempt, std::string why) {
     attempt.is_stopping = true;
     attempt.lost_because = std::move(why);
     const Gang* gang = gang_of_(attempt.id.job);
-    if (gang != nullptr && gang->kind == Kind::Pod) remove_pods(attempt, {});
+    if (gang != nullptr && !gang->is_owned) remove_pods(attempt, {});
     review(attempt);
 }
 
@@ -347,7 +345,7 @@ void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
                   if (!is_done) review(*mine);
               });
     };
-    requests_.send(client::merge_patch(name_of_job(*gang.job), fields,
+    requests_.send(client::merge_patch(name_of_workload(*gang.workload), fields,
                                        notes_of_(attempt.id.job, is_suspended)),
                    done);
 }
@@ -358,7 +356,10 @@ void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
 void Binder::end_pods(const Attempt& attempt) {
     const auto stopping =
         std::ranges::count_if(attempts_, [](const auto& each) { return each.second.is_stopping; });
-    if (stopping <= kFewVictims) return;
+    const Gang* gang = gang_of_(attempt.id.job);
+    const bool is_job = gang != nullptr && gang->workload != nullptr &&
+                        gang->workload->kind == objects::WorkloadKind::Job;
+    if (stopping <= kFewVictims || !is_job) return;
     for (const Place& place : attempt.places) {
         const client::PodName name = name_of(attempt.id, place.pod);
         if (place.fill == Fill::Free || name.name.empty()) continue;

@@ -92,8 +92,7 @@ void GangJobs::review(Uid uid) {
 // Somebody else has resumed it, and may suspend it again; or nothing will ever resume it, so its
 // pods come and say why they wait.
 void GangJobs::look_at_pause(Uid uid, const Gang& gang) {
-    const bool is_resumed =
-        gang.kind == cluster::Kind::Job && gang.job != nullptr && !gang.job->is_suspended;
+    const bool is_resumed = gang.workload != nullptr && !gang.workload->is_suspended;
     const bool is_nobodys = gang.is_paused() && refusals_.contains(uid);
     if (is_resumed || is_nobodys) parts_.binder.give_up_pause(gang, [this, uid] { review(uid); });
 }

@@ -2,6 +2,8 @@
 #include "kube/scheduler/scheduler.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "codec/words.h"
@@ -22,6 +24,16 @@ constexpr base::Duration kStaleLook = std::chrono::seconds(1);
 // Nobody is placed while it begins again.
 constexpr base::Duration kBeginAgainEvery = std::chrono::minutes(1);
 
+// Kinds whose pods are placed one by one.
+constexpr std::array<std::string_view, 5> kMakesSinglePods{
+    "ReplicaSet", "StatefulSet", "ReplicationController", "DaemonSet", "Node"};
+
+Subject subject_of(const objects::Workload& workload) {
+    const objects::WorkloadTraits& its = objects::traits(workload.kind);
+    return {std::string(its.group) + std::string(its.version), std::string(its.name),
+            *workload.meta.name_space, workload.meta.name, workload.meta.uid};
+}
+
 // The core numbers the jobs of a description in their order, from 1.
 model::JobId job_at(std::size_t position) { return {static_cast<std::int64_t>(position) + 1}; }
 
@@ -38,6 +50,7 @@ Scheduler::Scheduler(client::Requests& requests, client::Timers& timers, const p
       rights_([this](const auto& what, const auto& done) { say_if_refused(what, done); }),
       nodes_(strangers_,
              [this](const auto& what, const auto& done) { say_if_refused(what, done); }),
+      events_(requests, timers, clock),
       binder_(
           requests, timers,
           [this](model::JobId job) { return jobs_ ? jobs_->gang_of(job) : nullptr; },
@@ -57,7 +70,10 @@ Told Scheduler::told() {
     told.pod = [this](const objects::Pod* before, const objects::Pod* now) {
         const objects::Pod& pod = now != nullptr ? *now : *before;
         if (gangs_.are_ours(pod)) {
-            if (now != nullptr) nodes_.take_ask(*now->ask);
+            if (now != nullptr) {
+                nodes_.take_ask(*now->ask);
+                say_if_unknown(*now);
+            }
             gangs_.take(before, now);
         } else if (now != nullptr && now->is_bound()) {
             strangers_.set(*now);
@@ -66,8 +82,10 @@ Told Scheduler::told() {
         }
         touch();
     };
-    told.job = [this](const objects::Job* before, const objects::Job* now) {
-        if (now != nullptr && now->is_suspended) nodes_.take_ask(*now->ask);
+    told.workload = [this](const objects::Workload* before, const objects::Workload* now) {
+        if (now != nullptr && now->is_suspended) {
+            for (const auto& part : now->parts) nodes_.take_ask(*part.ask);
+        }
         gangs_.take(before, now);
         touch();
     };
@@ -122,6 +140,7 @@ void Scheduler::turn() {
     for (const model::JobFinished& end : std::exchange(ended_, {})) jobs_->ended(end);
     for (const model::JobId job : std::exchange(paused_, {})) {
         if (const auto gang = jobs_->uid_of(job)) jobs_->review(*gang);
+        say_paused(job);
     }
     if (controller_->has_failed()) failure_ = controller_->failure();
     if (rights_.take_answered() && rights_.is_any_refused() && can_begin_again()) {
@@ -264,6 +283,26 @@ std::string Scheduler::why_not(model::JobId job, const objects::Pod& pod,
         return "node " + node + " takes no more of its pods";
     if (!spec || !jobs_->asks_as_taken(job, *spec)) return "its pods ask for something else now";
     return {};
+}
+
+void Scheduler::say_paused(model::JobId id) {
+    const Gang* gang = jobs_->gang_of(id);
+    const model::JobRecord* job = controller_->state().jobs.get(id);
+    if (gang == nullptr || gang->workload == nullptr || job == nullptr || !job->last_pause) return;
+    const Gang* beneficiary = jobs_->gang_of(job->last_pause->beneficiary);
+    const std::string whom = beneficiary == nullptr ? "" : " for " + beneficiary->name();
+    events_.say(subject_of(*gang->workload), "Paused",
+                "its GPUs were taken" + whom + " (" +
+                    std::string(codec::word(job->last_pause->rule)) + "); it goes on by itself");
+}
+
+void Scheduler::say_if_unknown(const objects::Pod& pod) {
+    const objects::Owner& owner = *pod.meta.owner;
+    if (owner.kind->empty() || objects::workload_that_is(owner) != nullptr) return;
+    if (std::ranges::find(kMakesSinglePods, *owner.kind) != kMakesSinglePods.end()) return;
+    events_.say_once({*owner.api_version, *owner.kind, *pod.meta.name_space, owner.name, owner.uid},
+                     "UnknownKind",
+                     "Berth does not know this kind: it places each of its pods alone");
 }
 
 client::Annotations Scheduler::notes_of(model::JobId id, bool is_suspended) const {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "control/controller.h"
+#include "kube/scheduler/events.h"
 #include "kube/scheduler/gang_jobs.h"
 #include "kube/scheduler/memory_store.h"
 #include "kube/scheduler/nodes.h"
@@ -70,6 +71,8 @@ class Scheduler {
     base::Result<lifecycle::State> first_state(cluster::Described& gangs);
     bool can_begin_again();
     std::string why_not(model::JobId job, const objects::Pod& pod, const std::string& node) const;
+    void say_paused(model::JobId job);
+    void say_if_unknown(const objects::Pod& pod);
     client::Annotations notes_of(model::JobId job, bool is_suspended) const;
     void say_if_refused(const std::string& what, const base::Status& done);
 
@@ -83,6 +86,7 @@ class Scheduler {
     Rights rights_;
     Nodes nodes_;
     std::set<std::string> said_;  // lines of the log that were said
+    Events events_;
     MemoryStore store_;
     Binder binder_;
     std::unique_ptr<control::Controller> controller_;
