@@ -270,6 +270,11 @@ std::int32_t Workload::pods_wanted() const {
     return count_of(pods);
 }
 
+std::string list_path(const WorkloadTraits& kind) {
+    return "/apis/" + std::string(kind.group) + std::string(kind.version) + "/" +
+           std::string(kind.plural);
+}
+
 std::string Workload::path() const {
     const WorkloadTraits& its = traits(kind);
     return "/apis/" + std::string(its.group) + std::string(its.version) + "/namespaces/" +

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,6 +41,8 @@ inline constexpr std::array<WorkloadTraits, 4> kWorkloads{{
 constexpr const WorkloadTraits& traits(WorkloadKind kind) {
     return kWorkloads[static_cast<std::size_t>(kind)];
 }
+// Of all namespaces: /apis/batch/v1/jobs
+std::string list_path(const WorkloadTraits& kind);
 // Null: it is of another kind.
 const WorkloadTraits* workload_that_is(const Owner& owner);
 

@@ -43,8 +43,7 @@ Watches::Watches(client::Requests& requests, client::Timers& timers, Told told, 
                 return objects::read_workload(kind, reader, pod_pools_);
             },
             told.workload));
-        watch({.path = "/apis/" + std::string(kind.group) + std::string(kind.version) + "/" +
-                       std::string(kind.plural),
+        watch({.path = objects::list_path(kind),
                .may_be_missing = kind.kind != objects::WorkloadKind::Job},
               *workloads_.back());
     }
