@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "cluster/cluster.h"
+#include "cluster/gang.h"
 #include "cluster/regions.h"
 
 namespace berth::cluster {
@@ -182,11 +183,12 @@ void Cluster::set_resources(NodeId id, const model::Node& node) {
     for (const auto& [job_id, job] : jobs_) {
         for (const PlacedTask& task : job.placed) {
             const Use use = task.is_releasing ? Use::Releasing : Use::Used;
-            resources_.change(job.shape, task.place.node, use, +1);
+            const ShapeId asked = asked_by(*this, job.shape, task.place.task);
+            resources_.change(asked, task.place.node, use, +1);
         }
         if (!job.hold) continue;
         for (const TaskPlacement& task : job.hold->tasks) {
-            resources_.change(job.shape, task.node, Use::Held, +1);
+            resources_.change(asked_by(*this, job.shape, task.task), task.node, Use::Held, +1);
         }
     }
 }

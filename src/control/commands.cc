@@ -26,6 +26,10 @@ void complete(model::Submission& submission) {
 
 // What the core can decide and this machine cannot do.
 base::Status check_supported(const model::JobSpec& spec) {
+    if (!spec.companions.empty()) {
+        return base::invalid(
+            "companions: wanted none, for this server starts tasks that are all alike");
+    }
     const bool is_live = spec.tasks_max > spec.tasks_min && spec.elastic == model::Elastic::Live;
     if (!is_live) return {};
     return base::invalid("elastic: wanted restart for a job of " + std::to_string(spec.tasks_min) +
