@@ -262,20 +262,21 @@ class SpecReader {
     void read_tolerations() {
         each_item(reader_, [&] {
             Toleration toleration;
-            bool is_for_ever = true;
+            bool is_known = true;
             each_field(reader_, [&](std::string_view key) {
                 if (key == "key") return toleration.key = word(), true;
                 if (key == "operator") {
-                    toleration.is_exists = reader_.read_text() == "Exists";
+                    const std::string_view op = reader_.read_text();
+                    toleration.is_exists = op == "Exists";
+                    is_known = toleration.is_exists || op == "Equal" || op.empty();
                     return true;
                 }
                 if (key == "value") return toleration.value = word(), true;
                 if (key == "effect") return toleration.effect = word(), true;
-                if (key == "tolerationSeconds") is_for_ever = false;
                 return false;
             });
-            // One that ends is about staying on a node, which is not the scheduler's business.
-            if (is_for_ever) ask_.tolerations.push_back(std::move(toleration));
+            // tolerationSeconds says how long it stays, which is not the scheduler's business.
+            if (is_known) ask_.tolerations.push_back(std::move(toleration));
         });
     }
 

@@ -33,7 +33,8 @@ TEST_CASE("a pod: what it asks, where it is and how far") {
                  "tolerations": [
                     {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"},
                     {"key": "node.kubernetes.io/not-ready", "operator": "Exists",
-                     "effect": "NoExecute", "tolerationSeconds": 300}],
+                     "effect": "NoExecute", "tolerationSeconds": 300},
+                    {"key": "level", "operator": "Gt", "value": "5"}],
                  "containers": [{"name": "a", "resources": {"limits": {"cpu": "9"},
                     "requests": {"cpu": "500m", "memory": "1Gi", "nvidia.com/gpu": "8"}}}]},
         "status": {"phase": "Running", "nominatedNodeName": "n8", "conditions": [
@@ -53,7 +54,9 @@ TEST_CASE("a pod: what it asks, where it is and how far") {
     CHECK_FALSE(ask.may_preempt);
     CHECK(ask.grace_s == 120);
     CHECK(*find(ask.node_selector, "gpu") == "H100");
-    CHECK(ask.tolerations.size() == 1);
+    // One that ends says for how long a pod stays, and that it may come. Of an operator that Berth
+    // does not know it says nothing.
+    CHECK(ask.tolerations.size() == 2);
     CHECK(ask.requests.cpu().value == 500);
     CHECK(ask.requests.memory().value == 1LL << 30);
     CHECK(ask.requests.of("nvidia.com/gpu") == 8);
