@@ -23,6 +23,7 @@ std::string_view field_of(objects::Unsupported field) {
         case objects::Unsupported::TopologySpread: return "topologySpreadConstraints";
         case objects::Unsupported::HostPort: return "hostPort";
         case objects::Unsupported::VolumeClaim: return "a persistentVolumeClaim";
+        case objects::Unsupported::Disk: return "a disk as a volume";
         case objects::Unsupported::ResourceClaim: return "resourceClaims";
     }
     return "";
