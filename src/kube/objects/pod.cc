@@ -343,19 +343,25 @@ struct PodStatus {
 };
 
 void read_condition(JsonReader& reader, MetaPools& pools, Pod& pod, PodStatus& status) {
-    std::string type;
+    bool is_scheduled = false;
+    bool is_resize = false;
     bool is_false = false;
     Word reason;
     std::optional<base::TimePoint> since;
     each_field(reader, [&](std::string_view key) {
-        if (key == "type") return type = reader.read_text(), true;
+        if (key == "type") {
+            const std::string_view type = reader.read_text();
+            is_scheduled = type == "PodScheduled";
+            is_resize = type == "PodResizePending";
+            return true;
+        }
         if (key == "status") return is_false = reader.read_text() == "False", true;
         if (key == "reason") return reason = read_word(reader, pools), true;
         if (key == "lastTransitionTime") return since = read_time(reader), true;
         return false;
     });
-    if (type == "PodResizePending") status.is_resize_infeasible = *reason == "Infeasible";
-    if (type != "PodScheduled") return;
+    if (is_resize) status.is_resize_infeasible = *reason == "Infeasible";
+    if (!is_scheduled) return;
     pod.scheduled_since = since;
     pod.unscheduled_reason = is_false ? reason : Word{};
 }
