@@ -37,13 +37,18 @@ class SchedulerCase(InstallCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.OPTIONS = {"api_flags": [f"--audit-policy-file={AUDIT}/policy.json",
+        cls.OPTIONS = {**cls.OPTIONS,
+                       "api_flags": [f"--audit-policy-file={AUDIT}/policy.json",
                                      f"--audit-log-path={AUDIT}/{cls.__name__}.log"]}
         super().setUpClass()
         subprocess.run([cls.PROGRAM, "kube", "install", "--kubeconfig",
                         cls.plane.path / "kubeconfig"], check=True, capture_output=True,
                        timeout=PATIENCE)
         cls.config = cls.plane.kubeconfig_of(ACCOUNT, SYSTEM)
+        cls.make_nodes()
+
+    @classmethod
+    def make_nodes(cls):
         cls.plane.tool("nodes", "-count", cls.NODES)
         cls.plane.run_kubelets()
 

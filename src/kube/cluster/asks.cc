@@ -23,6 +23,7 @@ std::string_view field_of(objects::Unsupported field) {
         case objects::Unsupported::TopologySpread: return "topologySpreadConstraints";
         case objects::Unsupported::HostPort: return "hostPort";
         case objects::Unsupported::VolumeClaim: return "a persistentVolumeClaim";
+        case objects::Unsupported::Disk: return "a disk as a volume";
         case objects::Unsupported::ResourceClaim: return "resourceClaims";
     }
     return "";
@@ -56,17 +57,22 @@ base::Result<model::NodeTerm> term_of(const Requirement& requirement) {
 
 base::Result<model::NodeFilter> filter_of(const PodAsk& ask) {
     model::NodeFilter filter;
+    std::string why;
     for (const objects::NodeTerm& alternative : ask.node_terms) {
         model::NodeTerms terms;
         for (const Requirement& requirement : alternative) {
             BERTH_TRY(term, term_of(requirement));
             terms.push_back(std::move(term));
         }
-        // An empty term matches no node, where an empty list of terms matches every one.
-        if (!terms.empty()) filter.any_of.push_back(std::move(terms));
+        // No node satisfies an empty term, or one with Gt of what is no number: others may do.
+        if (const auto sound = model::check(model::NodeFilter{{terms}}); !sound) {
+            why = sound.error().message;
+        } else {
+            filter.any_of.push_back(std::move(terms));
+        }
     }
     if (filter.any_of.empty() && !ask.node_terms.empty())
-        return base::invalid("nodeAffinity: its terms are empty, which no node satisfies");
+        return base::invalid("nodeAffinity: no node satisfies it: " + why);
     return filter;
 }
 

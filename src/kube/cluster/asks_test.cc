@@ -63,12 +63,23 @@ TEST_CASE("where a pod may run becomes labels, a filter and tolerations") {
     CHECK(model::format(spec->tolerations[1]) == "*");
 }
 
+TEST_CASE("a term that no node satisfies leaves the others as they are") {
+    const auto spec =
+        spec_from(affinity(R"({}, {"matchExpressions":[{"key":"a","operator":"Exists"},
+                                            {"key":"a","operator":"Gt","values":["x"]}]},
+                    {"matchExpressions":[{"key":"b","operator":"Exists"}]})"));
+    REQUIRE(spec);
+    CHECK(model::format(spec->node_filter) == "b");
+}
+
 TEST_CASE("what Berth does not do is refused by the field's name") {
     CHECK(wrong(R"("containers":[{"ports":[{"hostPort":80}]}])").find("hostPort") !=
           std::string::npos);
     CHECK(wrong(R"("topologySpreadConstraints":[{"whenUnsatisfiable":"DoNotSchedule"}])")
               .find("topologySpreadConstraints") != std::string::npos);
     CHECK(wrong(affinity("{}")).find("no node satisfies") != std::string::npos);
+    CHECK(wrong(affinity(R"({"matchExpressions":[{"key":"a","operator":"Gt","values":["x"]}]})"))
+              .find("whole number") != std::string::npos);
     CHECK(wrong(affinity(R"({"matchExpressions":[{"key":"a","operator":"Near"}]})"))
               .find("operator") != std::string::npos);
     CHECK(

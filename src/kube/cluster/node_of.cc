@@ -31,9 +31,9 @@ std::vector<model::Taint> taints_of(const objects::Node& node) {
         if (const auto effect = effect_of(*taint.effect))
             taints.push_back({*taint.key, *taint.value, *effect});
     }
-    const bool is_told = std::ranges::find(taints, kCordoned, &model::Taint::key) != taints.end();
-    if (node.is_unschedulable && !is_told)
-        taints.push_back({std::string(kCordoned), "", model::TaintEffect::NoSchedule});
+    model::Taint cordoned{std::string(kCordoned), "", model::TaintEffect::NoSchedule};
+    const bool is_told = std::ranges::find(taints, cordoned) != taints.end();
+    if (node.is_unschedulable && !is_told) taints.push_back(std::move(cordoned));
     return taints;
 }
 
@@ -89,6 +89,7 @@ model::Node node_of(const objects::Node& node, const Counted& counted) {
     made.cpu = node.allocatable->cpu();
     made.memory = node.allocatable->memory();
     made.resources = resources_of(*node.allocatable, counted);
+    made.resources.emplace(model::kPodsResource, 0);  // not said is none, for the core any number
     add_labels(made.labels, labels, false);
     add_labels(made.labels, labels, true);
     for (const auto& [level, key] : kLevelLabels) {

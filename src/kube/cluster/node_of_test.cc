@@ -52,5 +52,15 @@ TEST_CASE("a cordoned node is tainted, once; one that is not ready is down") {
         {"key":"team","value":"ml","effect":"NoExecute"}]})" +
                                                kWell);
     CHECK(told.taints.size() == 2);
+    const model::Node alike = node_from("", R"(,"spec":{"unschedulable":true,"taints":[
+        {"key":"node.kubernetes.io/unschedulable","effect":"PreferNoSchedule"},
+        {"key":"node.kubernetes.io/unschedulable","value":"x","effect":"NoSchedule"}]})" +
+                                                kWell);
+    CHECK(alike.taints.size() == 3);
     CHECK(node_from("", "").health == model::NodeHealth::Down);
+}
+
+TEST_CASE("a node that does not say how many pods it takes takes none") {
+    const model::Node node = node_from("", R"(,"status":{"allocatable":{"cpu":"1"}})");
+    CHECK(node.resources == model::Resources{{"pods", 0}});
 }

@@ -60,6 +60,12 @@ std::int64_t sum(std::int64_t left, std::int64_t right) {
     return __builtin_add_overflow(left, right, &result) ? kMost : result;
 }
 
+// Thousandths of a byte end at 8 PiB; more is as good as endless on one node.
+std::int64_t whole(std::int64_t thousandths) {
+    if (thousandths == kMost) return thousandths;
+    return thousandths / 1000 + (thousandths % 1000 > 0 ? 1 : 0);
+}
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
@@ -126,6 +132,14 @@ void Amounts::raise_to(const Amounts& other) {
     for (const Amount& amount : other.amounts_) {
         set(amount.resource, std::max(of(*amount.resource), amount.value));
     }
+}
+
+Amounts in_units(Amounts thousandths) {
+    const Amounts before = thousandths;
+    for (const Amount& amount : before.all()) {
+        if (*amount.resource != "cpu") thousandths.set(amount.resource, whole(amount.value));
+    }
+    return thousandths;
 }
 
 std::size_t hash_of(const Amounts& amounts) {

@@ -45,6 +45,9 @@ class Amounts {
     std::vector<Amount> amounts_;
 };
 
+// From thousandths of each; what is no whole unit is rounded up.
+Amounts in_units(Amounts thousandths);
+
 std::size_t hash_of(const Amounts& amounts);
 
 }  // namespace berth::kube::objects

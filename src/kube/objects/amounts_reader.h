@@ -9,6 +9,8 @@
 namespace berth::kube::objects {
 
 // A quantity that cannot be read fails the reader.
+Amounts read_thousandths(codec::JsonReader& reader, MetaPools& pools);
+// In units, as a scheduler counts.
 Amounts read_amounts(codec::JsonReader& reader, MetaPools& pools);
 
 }  // namespace berth::kube::objects

@@ -20,58 +20,90 @@ Operator read_operator(JsonReader& reader) {
     return static_cast<Operator>(found - kNames.begin());
 }
 
-// What a container requests. The server writes into a pod, and not into a template, that what has
-// a limit alone is requested as much of.
-Amounts read_requests(JsonReader& reader, MetaPools& pools, bool is_template) {
+// What a container, or the pod as a whole, requests, and its limits; in thousandths.
+struct Resources {
     Amounts requests;
     Amounts limits;
+};
+
+Resources read_resources(JsonReader& reader, MetaPools& pools) {
+    Resources resources;
     each_field(reader, [&](std::string_view key) {
-        if (key == "requests") return requests = read_amounts(reader, pools), true;
-        if (key == "limits" && is_template) return limits = read_amounts(reader, pools), true;
+        if (key == "requests") return resources.requests = read_thousandths(reader, pools), true;
+        if (key == "limits") return resources.limits = read_thousandths(reader, pools), true;
         return false;
     });
-    for (const Amount& limit : limits.all()) {
-        const auto requested = std::ranges::find(requests.all(), limit.resource, &Amount::resource);
-        if (requested == requests.all().end()) requests.set(limit.resource, limit.value);
-    }
-    return requests;
+    return resources;
 }
 
-// Sums over the pod's containers by the rule of the Kubernetes scheduler: containers and sidecars
-// run together; an init container beside the sidecars before it, before all others.
-struct Sums {
-    Amounts containers;
-    Amounts sidecars;
-    Amounts most_at_start;
-    Amounts pod_level;  // spec.resources: stands for cpu and memory of all containers
+// Of each resource that `amounts` does not name as much as `others` says.
+void complete(Amounts& amounts, const Amounts& others) {
+    for (const Amount& other : others.all()) {
+        const auto& all = amounts.all();
+        if (std::ranges::find(all, other.resource, &Amount::resource) == all.end())
+            amounts.set(other.resource, other.value);
+    }
+}
+
+struct Container {
+    Word name;
+    Amounts requests;
+    bool is_before = false;  // one of initContainers
+    bool is_sidecar = false;
+};
+
+// What the Kubernetes scheduler counts of a pod: containers and sidecars run together; an init
+// container beside the sidecars before it, before all others. In thousandths, so that the sum alone
+// is rounded.
+struct Requests {
+    std::vector<Container> containers;
+    Resources pod_level;  // spec.resources: stands for cpu and memory of all containers
     Amounts overhead;
 
     Amounts total() const {
-        Amounts all = containers;
-        all.add(sidecars);
+        Amounts all;
+        Amounts sidecars;
+        Amounts most_at_start;
+        for (const Container& container : containers) {
+            if (!container.is_before || container.is_sidecar) all.add(container.requests);
+            if (!container.is_before) continue;
+            Amounts beside = sidecars;
+            beside.add(container.requests);
+            most_at_start.raise_to(beside);
+            if (container.is_sidecar) sidecars = std::move(beside);
+        }
         all.raise_to(most_at_start);
-        for (const Amount& amount : pod_level.all()) all.set(amount.resource, amount.value);
+        complete(all, pod_level.limits);
+        for (const Amount& amount : pod_level.requests.all())
+            all.set(amount.resource, amount.value);
         all.add(overhead);
-        return all;
+        return in_units(std::move(all));
     }
 };
+
+// Which pods of one node may not share, by a rule of the Kubernetes scheduler.
+bool is_disk(std::string_view volume) {
+    return volume == "awsElasticBlockStore" || volume == "gcePersistentDisk" || volume == "iscsi" ||
+           volume == "rbd";
+}
 
 class SpecReader {
   public:
     SpecReader(JsonReader& reader, PodPools& pools, bool is_template = false)
         : reader_(reader), pools_(pools), is_template_(is_template) {}
 
-    void read(Pod& pod) {
+    Requests read(Pod& pod) {
         each_field(reader_, [&](std::string_view key) {
             if (key == "nodeName") return pod.node = word(), true;
             if (key == "schedulingGates") return read_gates(pod.is_gated), true;
             return take_scheduling(key) || take_requests(key) || take_node(key);
         });
-        ask_.requests = sums_.total();
+        ask_.requests = requests_.total();
         std::ranges::sort(ask_.unsupported);
         const auto repeated = std::ranges::unique(ask_.unsupported);
         ask_.unsupported.erase(repeated.begin(), repeated.end());
         pod.ask = pools_.asks.keep(std::move(ask_));
+        return std::move(requests_);
     }
 
   private:
@@ -93,14 +125,18 @@ class SpecReader {
     }
 
     bool take_requests(std::string_view key) {
-        if (key == "containers") return read_containers(), true;
-        if (key == "initContainers") return read_init_containers(), true;
+        if (key == "containers" || key == "initContainers") {
+            const bool is_before = key == "initContainers";
+            each_item(reader_, [&] { read_container().is_before = is_before; });
+            return true;
+        }
         if (key == "overhead") {
-            sums_.overhead = read_amounts(reader_, pools_.meta);
+            requests_.overhead = read_thousandths(reader_, pools_.meta);
             return true;
         }
         if (key == "resources") {
-            sums_.pod_level = read_requests(reader_, pools_.meta, is_template_);
+            requests_.pod_level = read_resources(reader_, pools_.meta);
+            if (!is_template_) requests_.pod_level.limits = {};
             return true;
         }
         if (key == "volumes") return read_volumes(), true;
@@ -131,15 +167,16 @@ class SpecReader {
         });
     }
 
-    struct Container {
-        Amounts requests;
-        bool is_sidecar = false;
-    };
-    Container read_container() {
+    // The server writes into a pod, and not into a template, that what has a limit alone is
+    // requested as much of.
+    Container& read_container() {
         Container container;
         each_field(reader_, [&](std::string_view key) {
+            if (key == "name") return container.name = word(), true;
             if (key == "resources") {
-                container.requests = read_requests(reader_, pools_.meta, is_template_);
+                Resources resources = read_resources(reader_, pools_.meta);
+                container.requests = std::move(resources.requests);
+                if (is_template_) complete(container.requests, resources.limits);
                 return true;
             }
             if (key == "restartPolicy") {
@@ -149,20 +186,7 @@ class SpecReader {
             if (key == "ports") return read_ports(), true;
             return false;
         });
-        return container;
-    }
-
-    void read_containers() {
-        each_item(reader_, [&] { sums_.containers.add(read_container().requests); });
-    }
-
-    void read_init_containers() {
-        each_item(reader_, [&] {
-            Container container = read_container();
-            if (container.is_sidecar) return sums_.sidecars.add(container.requests);
-            container.requests.add(sums_.sidecars);
-            sums_.most_at_start.raise_to(container.requests);
-        });
+        return requests_.containers.emplace_back(std::move(container));
     }
 
     void read_ports() {
@@ -178,9 +202,9 @@ class SpecReader {
     void read_volumes() {
         each_item(reader_, [&] {
             each_field(reader_, [&](std::string_view key) {
-                if (key == "persistentVolumeClaim" || key == "ephemeral") {
+                if (key == "persistentVolumeClaim" || key == "ephemeral")
                     note(Unsupported::VolumeClaim);
-                }
+                if (is_disk(key)) note(Unsupported::Disk);
                 return false;
             });
         });
@@ -262,20 +286,21 @@ class SpecReader {
     void read_tolerations() {
         each_item(reader_, [&] {
             Toleration toleration;
-            bool is_for_ever = true;
+            bool is_known = true;
             each_field(reader_, [&](std::string_view key) {
                 if (key == "key") return toleration.key = word(), true;
                 if (key == "operator") {
-                    toleration.is_exists = reader_.read_text() == "Exists";
+                    const std::string_view op = reader_.read_text();
+                    toleration.is_exists = op == "Exists";
+                    is_known = toleration.is_exists || op == "Equal" || op.empty();
                     return true;
                 }
                 if (key == "value") return toleration.value = word(), true;
                 if (key == "effect") return toleration.effect = word(), true;
-                if (key == "tolerationSeconds") is_for_ever = false;
                 return false;
             });
-            // One that ends is about staying on a node, which is not the scheduler's business.
-            if (is_for_ever) ask_.tolerations.push_back(std::move(toleration));
+            // tolerationSeconds says how long it stays, which is not the scheduler's business.
+            if (is_known) ask_.tolerations.push_back(std::move(toleration));
         });
     }
 
@@ -295,7 +320,7 @@ class SpecReader {
     PodPools& pools_;
     bool is_template_;
     PodAsk ask_;
-    Sums sums_;
+    Requests requests_;
 };
 
 Phase read_phase(JsonReader& reader) {
@@ -306,57 +331,86 @@ Phase read_phase(JsonReader& reader) {
     return text == "Pending" ? Phase::Pending : Phase::Unknown;
 }
 
-void read_condition(JsonReader& reader, MetaPools& pools, Pod& pod) {
+// What the kubelet says of a container: the most of what it has allocated and what runs.
+struct Report {
+    Word container;
+    Amounts requests;
+};
+
+struct PodStatus {
+    std::vector<Report> reports;
+    bool is_resize_infeasible = false;
+};
+
+void read_condition(JsonReader& reader, MetaPools& pools, Pod& pod, PodStatus& status) {
     bool is_scheduled = false;
+    bool is_resize = false;
     bool is_false = false;
     Word reason;
     std::optional<base::TimePoint> since;
     each_field(reader, [&](std::string_view key) {
-        if (key == "type") return is_scheduled = reader.read_text() == "PodScheduled", true;
+        if (key == "type") {
+            const std::string_view type = reader.read_text();
+            is_scheduled = type == "PodScheduled";
+            is_resize = type == "PodResizePending";
+            return true;
+        }
         if (key == "status") return is_false = reader.read_text() == "False", true;
         if (key == "reason") return reason = read_word(reader, pools), true;
         if (key == "lastTransitionTime") return since = read_time(reader), true;
         return false;
     });
+    if (is_resize) status.is_resize_infeasible = *reason == "Infeasible";
     if (!is_scheduled) return;
     pod.scheduled_since = since;
     pod.unscheduled_reason = is_false ? reason : Word{};
 }
 
-// What the kubelet has allocated to a running container: differs from its request after a resize.
-void read_allocated(JsonReader& reader, MetaPools& pools, Amounts& allocated) {
-    each_item(reader, [&] {
-        each_field(reader, [&](std::string_view key) {
-            if (key != "allocatedResources") return false;
-            allocated.add(read_amounts(reader, pools));
+Report read_report(JsonReader& reader, MetaPools& pools) {
+    Report report;
+    each_field(reader, [&](std::string_view key) {
+        if (key == "name") return report.container = read_word(reader, pools), true;
+        if (key == "allocatedResources") {
+            report.requests.raise_to(read_thousandths(reader, pools));
             return true;
-        });
+        }
+        if (key == "resources") {
+            report.requests.raise_to(read_resources(reader, pools).requests);
+            return true;
+        }
+        return false;
     });
+    return report;
 }
 
-Amounts read_status(JsonReader& reader, MetaPools& pools, Pod& pod) {
-    Amounts allocated;
+PodStatus read_status(JsonReader& reader, MetaPools& pools, Pod& pod) {
+    PodStatus status;
     each_field(reader, [&](std::string_view key) {
         if (key == "phase") return pod.phase = read_phase(reader), true;
         if (key == "nominatedNodeName") return pod.nominated_node = read_word(reader, pools), true;
         if (key == "conditions") {
-            each_item(reader, [&] { read_condition(reader, pools, pod); });
+            each_item(reader, [&] { read_condition(reader, pools, pod, status); });
             return true;
         }
-        if (key == "containerStatuses") return read_allocated(reader, pools, allocated), true;
+        if (key == "containerStatuses" || key == "initContainerStatuses") {
+            each_item(reader, [&] { status.reports.push_back(read_report(reader, pools)); });
+            return true;
+        }
         return false;
     });
-    return allocated;
+    return status;
 }
 
-// Overhead, sidecars and what no kubelet reports are as requested.
-void apply_resize(const Amounts& allocated, PodPools& pools, Pod& pod) {
-    Amounts held = pod.ask->requests;
-    for (const Amount& amount : allocated.all()) {
-        const bool is_resizable = *amount.resource == "cpu" || *amount.resource == "memory";
-        if (is_resizable) held.set(amount.resource, amount.value);
+// A container that is resized takes the most of what it requests, was allocated and has, until its
+// kubelet is done; what its node cannot give it never will.
+Amounts held(Requests requests, const PodStatus& status) {
+    for (Container& container : requests.containers) {
+        const auto report = std::ranges::find(status.reports, container.name, &Report::container);
+        if (report == status.reports.end()) continue;
+        if (status.is_resize_infeasible) container.requests = {};
+        container.requests.raise_to(report->requests);
     }
-    if (held != pod.ask->requests) pod.resized = pools.amounts.keep(std::move(held));
+    return requests.total();
 }
 
 }  // namespace
@@ -378,15 +432,18 @@ std::size_t hash_of(const PodAsk& ask) {
 
 Pod read_pod(codec::JsonReader& reader, PodPools& pools) {
     Pod pod;
-    Amounts allocated;
+    Requests requests;
+    PodStatus status;
     each_field(reader, [&](std::string_view key) {
         if (key == "metadata") return pod.meta = read_meta(reader, pools.meta), true;
-        if (key == "spec") return SpecReader(reader, pools).read(pod), true;
-        if (key == "status") return allocated = read_status(reader, pools.meta, pod), true;
+        if (key == "spec") return requests = SpecReader(reader, pools).read(pod), true;
+        if (key == "status") return status = read_status(reader, pools.meta, pod), true;
         return false;
     });
     if (!pod.meta.uid) reader.fail("wanted a pod with metadata");
-    if (!allocated.all().empty()) apply_resize(allocated, pools, pod);
+    if (status.reports.empty()) return pod;
+    Amounts now = held(std::move(requests), status);
+    if (now != pod.ask->requests) pod.resized = pools.amounts.keep(std::move(now));
     return pod;
 }
 

@@ -46,6 +46,7 @@ enum class Unsupported {
     TopologySpread,
     HostPort,
     VolumeClaim,
+    Disk,
     ResourceClaim,
 };
 
@@ -73,7 +74,7 @@ struct Pod {
     Interned<PodAsk> ask;
     Word node;  // empty: not bound
     Word nominated_node;
-    // Requests that a running pod has been resized to; empty: those of `ask`.
+    // What it holds where its kubelet says something else than `ask`, as it is resized.
     Interned<Amounts> resized;
     Phase phase = Phase::Pending;
     bool is_gated = false;

@@ -33,7 +33,8 @@ TEST_CASE("a pod: what it asks, where it is and how far") {
                  "tolerations": [
                     {"key": "gpu", "operator": "Exists", "effect": "NoSchedule"},
                     {"key": "node.kubernetes.io/not-ready", "operator": "Exists",
-                     "effect": "NoExecute", "tolerationSeconds": 300}],
+                     "effect": "NoExecute", "tolerationSeconds": 300},
+                    {"key": "level", "operator": "Gt", "value": "5"}],
                  "containers": [{"name": "a", "resources": {"limits": {"cpu": "9"},
                     "requests": {"cpu": "500m", "memory": "1Gi", "nvidia.com/gpu": "8"}}}]},
         "status": {"phase": "Running", "nominatedNodeName": "n8", "conditions": [
@@ -53,7 +54,9 @@ TEST_CASE("a pod: what it asks, where it is and how far") {
     CHECK_FALSE(ask.may_preempt);
     CHECK(ask.grace_s == 120);
     CHECK(*find(ask.node_selector, "gpu") == "H100");
-    CHECK(ask.tolerations.size() == 1);
+    // One that ends says for how long a pod stays, and that it may come. Of an operator that Berth
+    // does not know it says nothing.
+    CHECK(ask.tolerations.size() == 2);
     CHECK(ask.requests.cpu().value == 500);
     CHECK(ask.requests.memory().value == 1LL << 30);
     CHECK(ask.requests.of("nvidia.com/gpu") == 8);
@@ -82,14 +85,57 @@ TEST_CASE("a pod requests as the Kubernetes scheduler counts it") {
     CHECK(whole.ask->requests.memory().value == 100);
 }
 
-TEST_CASE("a resized pod holds what its kubelet has allocated") {
+TEST_CASE("what a pod requests is rounded up once, when all of it is summed up") {
     PodPools pools;
-    const Pod pod = read(pools, R"("spec": {"containers": [
-        {"resources": {"requests": {"cpu": "1", "memory": "100", "nvidia.com/gpu": "1"}}}]},
-        "status": {"containerStatuses": [{"allocatedResources": {"cpu": "2", "memory": "100"}}]})");
-    CHECK(pod.held().cpu().value == 2000);
+    const Pod pod = read(pools, R"("spec": {
+        "containers": [{"resources": {"requests": {"memory": "100500m"}}},
+                       {"resources": {"requests": {"memory": "0.25"}}}],
+        "overhead": {"memory": "250m"}})");
+    CHECK(pod.ask->requests.memory().value == 101);
+}
+
+TEST_CASE("a template's pods request what the server will write into them") {
+    PodPools pools;
+    const std::string text = R"({"spec": {
+        "resources": {"limits": {"cpu": "4", "memory": "4Gi"}},
+        "containers": [{"resources": {"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}},
+                       {"resources": {"limits": {"cpu": "500m"}}}]}})";
+    JsonReader reader(text);
+    const Interned<PodAsk> ask = read_template(reader, pools);
+    CHECK(ask->requests.cpu().value == 1500);
+    CHECK(ask->requests.memory().value == 4LL << 30);
+}
+
+TEST_CASE("a pod that is resized holds the most of what it requests, was allocated and has") {
+    PodPools pools;
+    const std::string spec = R"("spec": {
+        "initContainers": [
+            {"name": "beside", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}},
+            {"name": "before", "resources": {"requests": {"memory": "500"}}}],
+        "containers": [
+            {"name": "a", "resources": {"requests": {"cpu": "1", "memory": "100",
+                                                     "nvidia.com/gpu": "1"}}},
+            {"name": "b", "resources": {"requests": {"cpu": "4"}}}],
+        "overhead": {"cpu": "250m"}})";
+    const std::string status = R"(, "status": {
+        "initContainerStatuses": [{"name": "beside", "allocatedResources": {"cpu": "500m"},
+                                   "resources": {"requests": {"cpu": "1500m"}}}],
+        "containerStatuses": [{"name": "a", "allocatedResources": {"cpu": "2", "memory": "100"},
+                               "resources": {"requests": {"cpu": "1", "memory": "100"}}},
+                              {"name": "b", "allocatedResources": {"cpu": "3"},
+                               "resources": {"requests": {"cpu": "3"}}}])";
+    const Pod pod = read(pools, spec + status + "}");
+    CHECK(pod.ask->requests.cpu().value == 6250);
+    CHECK(pod.held().cpu().value == 7750);  // 2 + 4 + 1.5 and the overhead
+    CHECK(pod.held().memory().value == 500);
     CHECK(pod.held().of("nvidia.com/gpu") == 1);
-    CHECK(pod.ask->requests.cpu().value == 1000);
+    // That will never be, so what it requests does not count.
+    const Pod infeasible = read(pools, spec + status + R"(, "conditions": [
+        {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]})");
+    CHECK(infeasible.held().cpu().value == 6750);
+    const Pod as_asked = read(pools, spec + R"(, "status": {"containerStatuses": [
+        {"name": "b", "allocatedResources": {"cpu": "4"}}]})");
+    CHECK_FALSE(as_asked.resized);
 }
 
 TEST_CASE("node affinity: any of the terms, all of a term") {
@@ -116,12 +162,13 @@ TEST_CASE("what Berth does not do is noted, each once and only where it is requi
     const Pod none = read(pools, R"("spec": {
         "affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": [{}]}},
         "topologySpreadConstraints": [{"whenUnsatisfiable": "ScheduleAnyway"}],
-        "volumes": [{"name": "a", "emptyDir": {}}],
+        "volumes": [{"name": "a", "emptyDir": {}}, {"name": "b", "nfs": {}}],
         "containers": [{"ports": [{"containerPort": 80}]}]})");
     CHECK(none.ask->unsupported.empty());
     const Pod all = read(pools, R"("spec": {
         "resourceClaims": [{"name": "gpu"}],
-        "volumes": [{"persistentVolumeClaim": {"claimName": "a"}}, {"ephemeral": {}}],
+        "volumes": [{"persistentVolumeClaim": {"claimName": "a"}}, {"ephemeral": {}}, {"iscsi": {}},
+                    {"rbd": {}}, {"gcePersistentDisk": {}}, {"awsElasticBlockStore": {}}],
         "containers": [{"ports": [{"hostPort": 80}]}],
         "topologySpreadConstraints": [{"topologyKey": "zone"}],
         "affinity": {
@@ -130,7 +177,7 @@ TEST_CASE("what Berth does not do is noted, each once and only where it is requi
     using enum Unsupported;
     CHECK(all.ask->unsupported == std::vector<Unsupported>{PodAffinity, PodAntiAffinity,
                                                            TopologySpread, HostPort, VolumeClaim,
-                                                           ResourceClaim});
+                                                           Disk, ResourceClaim});
 }
 
 TEST_CASE("a pod that waits says why; one with gates is gated") {
