@@ -25,8 +25,8 @@ void complete(model::Submission& submission) {
 }
 
 // What the core can decide and this machine cannot do.
-base::Status check_supported(const model::JobSpec& spec) {
-    if (!spec.companions.empty()) {
+base::Status check_supported(const model::JobSpec& spec, bool may_be_unlike) {
+    if (!spec.companions.empty() && !may_be_unlike) {
         return base::invalid(
             "companions: wanted none, for this server starts tasks that are all alike");
     }
@@ -221,7 +221,8 @@ void Controller::take_submission(Transaction& transaction, model::Submission& su
         });
     };
     complete(submission);
-    if (const auto supported = check_supported(submission.spec); !supported) {
+    if (const auto supported = check_supported(submission.spec, settings_.may_be_unlike);
+        !supported) {
         return tell(tl::unexpected(Refusal{supported.error(), {}}));
     }
     if (!submission.key.empty()) {

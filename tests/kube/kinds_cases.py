@@ -53,20 +53,20 @@ class KindsCase(SchedulerCase):
             "apiVersion": f"{group}/{version}", "kind": kind, "spec": spec,
             "metadata": {"name": name, "ownerReferences": owned_by(owner) if owner else []}})
 
-    def make_pod(self, name, owner, namespace="borrower"):
+    def make_pod(self, name, owner, gpus=8, namespace="borrower"):
         return self.api.create(f"/api/v1/namespaces/{namespace}/pods", {
-            "metadata": {"name": name, "ownerReferences": owned_by(owner)}, "spec": template(8)})
+            "metadata": {"name": name, "ownerReferences": owned_by(owner)}, "spec": template(gpus)})
 
     def is_suspended(self, plural, name):
         return self.api.get(f"{path_of(plural, 'borrower')}/{name}")["spec"].get("suspend", False)
 
     def gives_way_and_goes_on(self, plural, name, stop, again):
-        """Its two pods run; an owner comes back, and goes."""
+        """Its two pods run, of which one has no GPU; an owner comes back, and goes."""
         self.await_bound(2, "borrower")
-        self.job("owner", "urgent", 1, 8)
+        self.job("owner", "urgent", 2, 8)
         eventually(lambda: self.is_suspended(plural, name), "it is suspended")
         stop()
-        self.await_bound(1, "owner", "urgent")
+        self.await_bound(2, "owner", "urgent")
         receipt = self.api.get(f"{path_of(plural, 'borrower')}/{name}")["metadata"]["annotations"]
         self.assertIn("reclaim", receipt["berth.dev/last-pause"])
         eventually(lambda: ("Paused", name) in self.events("borrower"), "an event says so")
@@ -95,17 +95,18 @@ class Kinds(KindsCase):
         self.await_bound(2, "borrower", "nightly-1")
 
     def test_the_jobs_of_a_jobset_are_one_gang(self):
-        each = {"spec": {"parallelism": 1, "completions": 1, "template": {"spec": template(8)}}}
+        jobs = {name: {"spec": {"parallelism": 1, "completions": 1,
+                                "template": {"spec": template(gpus)}}}
+                for name, gpus in (("driver", 0), ("workers", 8))}
         jobset = self.make("jobsets", "set", {"replicatedJobs": [
-            {"name": "a", "replicas": 1, "template": each},
-            {"name": "b", "replicas": 1, "template": each}]})
-        for name in ("set-a-0", "set-b-0"):
+            {"name": name, "replicas": 1, "template": job} for name, job in jobs.items()]})
+        for name, job in jobs.items():
             self.stays(lambda: self.bound("borrower") == 0, 0.5)
             self.api.create(f"{BATCH}/borrower/jobs", {
-                "metadata": {"name": name, "ownerReferences": owned_by(jobset)}, **each})
+                "metadata": {"name": name, "ownerReferences": owned_by(jobset)}, **job})
 
         def suspend(is_suspended):
-            for name in ("set-a-0", "set-b-0"):
+            for name in jobs:
                 self.api.patch(f"{BATCH}/borrower/jobs/{name}", {"spec": {"suspend": is_suspended}})
         self.gives_way_and_goes_on("jobsets", "set", lambda: suspend(True), lambda: suspend(False))
 
@@ -116,8 +117,9 @@ class Kinds(KindsCase):
         def begin():
             cluster = top if plural == "rayclusters" else self.make(
                 "rayclusters", f"{name}-x", spec["rayClusterSpec"], top)
-            for pod in ("head", "worker"):
-                self.make_pod(f"{name}-{pod}", cluster)
+            self.make_pod(f"{name}-head", cluster, gpus=0)
+            self.stays(lambda: self.bound("borrower") == 0, 0.5)
+            self.make_pod(f"{name}-worker", cluster)
 
         def stop():
             if plural == "rayjobs":
@@ -128,7 +130,7 @@ class Kinds(KindsCase):
         begin()
         self.gives_way_and_goes_on(plural, name, stop, begin)
 
-    RAY = {"headGroupSpec": {"template": {"spec": template(8)}}, "workerGroupSpecs": [
+    RAY = {"headGroupSpec": {"template": {"spec": template(0)}}, "workerGroupSpecs": [
         {"groupName": "workers", "replicas": 1, "template": {"spec": template(8)}}]}
 
     def test_a_ray_cluster_is_a_gang(self):
@@ -164,6 +166,6 @@ class Kinds(KindsCase):
     def test_pods_of_a_kind_that_nobody_knows_are_placed_alone_and_an_event_says_so(self):
         owner = {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {
             "name": "thing", "uid": "01234567-89ab-4def-8edc-ba9876543210"}}
-        self.make_pod("thing-0", owner, "owner")
+        self.make_pod("thing-0", owner, namespace="owner")
         self.await_bound(1, "owner")
         eventually(lambda: ("UnknownKind", "thing") in self.events("owner"), "an event says so")

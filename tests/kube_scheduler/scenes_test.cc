@@ -281,6 +281,25 @@ TEST_CASE("a paused Job whose project goes is given back: its pods say why they 
     }
 }
 
+TEST_CASE("a gang that is resumed starts when all its pods have come, however long that takes") {
+    Scene scene;
+    for (const char* node : {"n1", "n2", "n3"}) scene.set_node(node);
+    scene.set_project("owner", 24);
+    scene.set_project("borrower", 0);
+    scene.add_job("borrower", "long", 24, 1);
+    scene.pass(10);
+    REQUIRE(scene.bound("borrower/long") == 24);
+    scene.add_job("owner", "urgent", 3, 8);
+    scene.pass(5);
+    REQUIRE(scene.bound("borrower/long") == 0);
+    scene.remove("jobs", "owner/urgent");
+    scene.pass(6);
+    CHECK(scene.bound("borrower/long") == 0);  // none before the last
+    scene.pass(6);
+    CHECK(scene.bound("borrower/long") == 24);
+    CHECK(scene.suspensions == 1);
+}
+
 TEST_CASE("a node that is made again under its name is there") {
     Scene scene;
     scene.set_node("n1");

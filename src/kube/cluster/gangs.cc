@@ -56,6 +56,11 @@ bool is_waiting(const Pod& pod) {
     return pod.node->empty() && !pod.is_over() && !pod.is_gated && !pod.meta.deletion;
 }
 
+bool in_order(const Pod* one, const Pod* other) {
+    return std::tie(one->meta.index, one->meta.name) <
+           std::tie(other->meta.index, other->meta.name);
+}
+
 bool Gang::is_over() const {
     if (living() > 0) return false;
     return workload == nullptr || workload->end != Workload::End::None;
@@ -65,13 +70,6 @@ std::string Gang::trouble() const {
     if (workload != nullptr && workload->is_managed_elsewhere)
         return "its " + std::string(objects::traits(workload->kind).name) +
                " is managed by another controller";
-    const objects::PodAsk* first = nullptr;
-    for (const auto& [its, pod] : pods) {
-        if (pod->is_over() || pod->meta.deletion) continue;
-        if (first != nullptr && *first != *pod->ask)
-            return "its pods ask for different things, which Berth does not place as one gang";
-        first = &*pod->ask;
-    }
     return {};
 }
 
@@ -80,8 +78,7 @@ std::vector<const Pod*> Gang::waiting() const {
     for (const auto& [its, pod] : pods) {
         if (cluster::is_waiting(*pod)) found.push_back(pod);
     }
-    std::ranges::sort(found, {},
-                      [](const Pod* pod) { return std::tie(pod->meta.index, pod->meta.name); });
+    std::ranges::sort(found, in_order);
     return found;
 }
 

@@ -49,6 +49,8 @@ struct Gang {
 };
 
 bool is_waiting(const objects::Pod& pod);
+// By index, then by name.
+bool in_order(const objects::Pod* one, const objects::Pod* other);
 
 class Gangs {
   public:

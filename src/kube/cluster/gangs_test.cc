@@ -6,7 +6,9 @@
 #include <deque>
 #include <regex>
 
+#include "kube/cluster/asks.h"
 #include "kube/cluster/described.h"
+#include "kube/cluster/parts.h"
 #include "kube/cluster/projects.h"
 #include "kube/cluster/strangers.h"
 
@@ -209,7 +211,48 @@ TEST_CASE("pods of other schedulers are in no gang") {
     CHECK(objects.gangs.all().empty());
 }
 
-TEST_CASE("a gang whose pods ask for different things says so") {
+TEST_CASE("pods of a gang without a GPU are companions of those that have some") {
+    Objects objects;
+    objects.gangs.take(nullptr, objects.job(1, kThree));
+    const std::string owner = Objects::owned_by(1);
+    objects.gangs.take(nullptr, objects.pod("a-driver", 10, owner, "", "Pending", 0));
+    objects.gangs.take(nullptr, objects.pod("worker-0", 11, owner, "", "Pending", 8));
+    objects.gangs.take(nullptr, objects.pod("worker-1", 12, owner, "", "Pending", 8));
+    const auto spec = cluster::job_of(objects.gang(1), {"vision"});
+    REQUIRE(spec.has_value());
+    CHECK(spec->tasks_max == 2);
+    CHECK(spec->request.gpus == 8);
+    REQUIRE(spec->companions.size() == 1);
+    CHECK(spec->companions[0].count == 1);
+    CHECK(spec->companions[0].request.gpus == 0);
+    CHECK(cluster::asks_alike(*spec, 0, *cluster::spec_of(*objects.pods[1].ask)));
+    CHECK_FALSE(cluster::asks_alike(*spec, 0, *cluster::spec_of(*objects.pods[0].ask)));
+    CHECK(cluster::asks_alike(*spec, 2, *cluster::spec_of(*objects.pods[0].ask)));
+}
+
+TEST_CASE("what runs of a gang with companions has the ranks of its kind") {
+    Objects objects;
+    cluster::Strangers strangers;
+    objects.gangs.take(nullptr, objects.job(1, kThree));
+    const std::string on_n1 = R"(,"nodeName":"n1")";
+    const std::string owner = Objects::owned_by(1);
+    objects.gangs.take(nullptr, objects.pod("a-driver", 10, owner, on_n1, "Running", 0));
+    objects.gangs.take(nullptr, objects.pod("worker-0", 11, owner, "", "Pending", 4));
+    objects.gangs.take(nullptr, objects.pod("worker-1", 12, owner, on_n1, "Running", 4));
+    model::Node node;
+    node.name = "n1";
+    node.gpus = 8;
+    const auto made = cluster::describe(
+        objects.gangs, {{"n1", node}}, [](const Gang&) { return cluster::ProjectPools{"vision"}; },
+        strangers, base::at_ms(0));
+    REQUIRE(made.jobs.size() == 1);
+    REQUIRE(made.jobs[0].tasks.size() == 3);
+    CHECK(made.jobs[0].tasks[0].state == model::TaskState::Running);
+    CHECK(made.jobs[0].tasks[1].state == model::TaskState::Pending);
+    CHECK(made.jobs[0].tasks[2].state == model::TaskState::Running);
+}
+
+TEST_CASE("a gang whose pods ask for different GPUs says so") {
     Objects objects;
     objects.gangs.take(nullptr, objects.job(1, kThree));
     objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1), "", "Pending", 1));
@@ -217,7 +260,7 @@ TEST_CASE("a gang whose pods ask for different things says so") {
     objects.gangs.take(nullptr, objects.pod("train-1", 11, Objects::owned_by(1), "", "Pending", 2));
     const auto spec = cluster::job_of(objects.gang(1), {"vision"});
     REQUIRE_FALSE(spec.has_value());
-    CHECK(spec.error().message.find("different things") != std::string::npos);
+    CHECK(spec.error().message.find("different GPUs") != std::string::npos);
 }
 
 TEST_CASE("a bare pod is never taken its GPUs from, unless it says that it may be deleted") {

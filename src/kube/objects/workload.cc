@@ -188,6 +188,7 @@ void read_job_set(codec::JsonReader& reader, PodPools& pools, Workload& set) {
     for (ReplicatedJob& job : jobs) {
         const std::int64_t left = std::max(job.replicas - done[job.name], 0);
         job.part.pods = count_of(left * job.pods);
+        job.part.name = job.name;
         set.parts.push_back(std::move(job.part));
     }
 }
@@ -196,6 +197,7 @@ void read_job_set(codec::JsonReader& reader, PodPools& pools, Workload& set) {
 
 Part read_ray_group(codec::JsonReader& reader, PodPools& pools, bool is_head) {
     Part part;
+    part.name = is_head ? "head" : "worker";
     std::int64_t replicas = is_head ? 1 : 0;
     std::int64_t hosts = 1;  // pods of each replica
     bool is_suspended = false;

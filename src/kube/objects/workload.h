@@ -49,6 +49,7 @@ const WorkloadTraits* workload_that_is(const Owner& owner);
 struct Workload {
     // Pods that ask alike.
     struct Part {
+        std::string name;  // in its workload; empty: it has one part
         std::int32_t pods = 1;  // at once, from now on
         Interned<PodAsk> ask;
     };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/cluster/asks.h"
 #include "kube/cluster/receipts.h"
 
 namespace berth::kube::scheduler {
@@ -36,11 +37,12 @@ bool has_failed(const Gang& gang, Uid uid) {
 }  // namespace
 
 Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of,
-               WhyNot why_not)
+               IsFor is_for, WhyNot why_not)
     : requests_(requests),
       timers_(timers),
       gang_of_(std::move(gang_of)),
       notes_of_(std::move(notes_of)),
+      is_for_(std::move(is_for)),
       why_not_(std::move(why_not)),
       starts_(timers) {}
 
@@ -56,8 +58,10 @@ void Binder::recover(std::span<const ports::BegunAttempt> attempts) {
         // Who is bound has a place on its node; which one of them there makes no difference.
         for (const auto& [uid, pod] : gang->pods) {
             if (!pod->is_bound()) continue;
+            const auto asks = cluster::spec_of(*pod->ask);
             const auto place = std::ranges::find_if(attempt.places, [&](const Place& each) {
-                return each.fill == Fill::Free && each.node == *pod->node;
+                return each.fill == Fill::Free && each.node == *pod->node && asks &&
+                       is_for_(begun.id.job, each.task, *asks);
             });
             if (place == attempt.places.end()) continue;
             place->fill = Fill::Bound;
@@ -75,7 +79,7 @@ Binder::Attempt& Binder::begin(ports::AttemptId id, const std::vector<ports::Tas
         has_run = known->has_run;
     }
     Attempt& attempt = attempts_[id.job] = Attempt{.id = id, .places = {}, .has_run = has_run};
-    attempt.begun = timers_.now();
+    attempt.came = timers_.now();
     if (!starts_.is_running()) starts_.start(kStartsLook, [this] { look_at_starts(); });
     attempt.places.reserve(tasks.size());
     for (const ports::TaskLaunch& task : tasks) {
@@ -158,6 +162,7 @@ void Binder::review(Attempt& attempt) {
         attempt.lost_because = "its pod cannot be bound any more";
         return end(attempt, {});
     }
+    if (!are_pods_there(attempt, *gang)) return;
     std::string why_not = fill_places(attempt, *gang);
     if (!why_not.empty()) return give_back(attempt, std::move(why_not));
     note_bound(attempt);
@@ -178,17 +183,35 @@ void Binder::look_at_places(Attempt& attempt, const Gang& gang) {
     }
 }
 
+// A gang that was resumed gets its pods one by one: nothing of it is bound before the last is there.
+bool Binder::are_pods_there(Attempt& attempt, const Gang& gang) {
+    const auto there = std::ranges::count_if(gang.pods, [](const auto& each) {
+        return each.second->is_bound() || cluster::is_waiting(*each.second);
+    });
+    if (there > attempt.pods_there) attempt.came = timers_.now();
+    attempt.pods_there = static_cast<int>(there);
+    return attempt.has_run || !attempt.is_empty() || there >= std::ssize(attempt.places);
+}
+
 // Why it cannot be; empty: as many places are filled as there are pods.
 std::string Binder::fill_places(Attempt& attempt, const Gang& gang) {
     std::set<Uid> placed;
     for (const Place& place : attempt.places) placed.insert(place.pod);
-    auto place = attempt.places.begin();
+    const auto is_free = [](const Place& place) { return place.fill == Fill::Free; };
+    auto first = std::ranges::find_if(attempt.places, is_free);
+    base::Result<model::JobSpec> asks;
+    const Pod* before = nullptr;
     for (const Pod* pod : gang.waiting()) {
         if (placed.contains(pod->meta.uid)) continue;
-        place = std::find_if(place, attempt.places.end(),
-                             [](const Place& each) { return each.fill == Fill::Free; });
-        if (place == attempt.places.end()) break;
-        std::string why_not = why_not_(attempt.id.job, *pod, place->node);
+        first = std::find_if(first, attempt.places.end(), is_free);
+        if (first == attempt.places.end()) break;
+        if (before == nullptr || before->ask != pod->ask) asks = cluster::spec_of(*pod->ask);
+        before = pod;
+        const auto place = std::find_if(first, attempt.places.end(), [&](const Place& each) {
+            return is_free(each) && asks && is_for_(attempt.id.job, each.task, *asks);
+        });
+        if (place == attempt.places.end()) return "its pods ask for something else now";
+        std::string why_not = why_not_(*asks, place->node);
         if (!why_not.empty()) return why_not;
         place->pod = pod->meta.uid;
         place->fill = Fill::Sent;
@@ -218,7 +241,7 @@ void Binder::look_at_starts() {
         is_any_begun = true;
         if (attempt.partly_since && timers_.now() - *attempt.partly_since >= kPartlyBoundMost) {
             late.push_back(job);
-        } else if (attempt.is_empty() && timers_.now() - attempt.begun >= kPodsWithin) {
+        } else if (attempt.is_empty() && timers_.now() - attempt.came >= kPodsWithin) {
             empty.push_back(job);
         }
     }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/cluster/parts.h"
 #include "scheduling/explain.h"
 
 namespace berth::kube::scheduler {
@@ -27,12 +28,6 @@ model::Submission submission_of(const Gang& gang, const model::JobSpec& spec) {
     submission.launch.user = *gang.meta().name_space;
     submission.launch.pause.grace = cluster::grace_of(gang);
     return submission;
-}
-
-// Of one task, and where it may run. Admission may add tolerations to pods that no template has.
-bool asks_alike(const model::JobSpec& one, const model::JobSpec& other) {
-    return one.request == other.request && one.node_labels == other.node_labels &&
-           one.node_filter == other.node_filter;
 }
 
 std::string text_of(const control::Refusal& refusal) {
@@ -62,10 +57,10 @@ std::optional<model::JobId> GangJobs::job_of(Uid gang) const {
     return found == taken_.end() ? std::nullopt : found->second.job;
 }
 
-bool GangJobs::asks_as_taken(model::JobId job, const model::JobSpec& pod) const {
+bool GangJobs::asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod) const {
     const auto uid = uid_of(job);
     const auto taken = uid ? taken_.find(*uid) : taken_.end();
-    return taken != taken_.end() && asks_alike(pod, taken->second.spec);
+    return taken != taken_.end() && cluster::asks_alike(taken->second.spec, rank, pod);
 }
 
 std::string GangJobs::refusal_of(Uid gang) const {
@@ -126,8 +121,8 @@ bool GangJobs::still_waits(const Gang* gang, const Taken& taken) const {
     const auto spec = cluster::job_of(*gang, parts_.project_of(*gang, why));
     // What its template does not say, its pods did.
     if (gang->is_paused()) {
-        return spec && asks_alike(*spec, taken.spec) && spec->tasks_min == taken.spec.tasks_min &&
-               spec->project == taken.spec.project;
+        return spec && cluster::ask_alike(*spec, taken.spec) &&
+               spec->tasks_min == taken.spec.tasks_min && spec->project == taken.spec.project;
     }
     return spec && *spec == taken.spec;
 }

@@ -46,8 +46,8 @@ class GangJobs {
     const cluster::Gang* gang_of(model::JobId job) const;
     std::optional<Uid> uid_of(model::JobId job) const;
     std::optional<model::JobId> job_of(Uid gang) const;
-    // Whether one of its pods asks for what the core was told when the job was handed in.
-    bool asks_as_taken(model::JobId job, const model::JobSpec& pod) const;
+    // Whether a pod asks for what the core was told of this rank when the job was handed in.
+    bool asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod) const;
     // Why it is not handed in; empty when it is, or nothing keeps it from being.
     std::string refusal_of(Uid gang) const;
 

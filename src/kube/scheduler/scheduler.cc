@@ -55,8 +55,11 @@ Scheduler::Scheduler(client::Requests& requests, client::Timers& timers, const p
           requests, timers,
           [this](model::JobId job) { return jobs_ ? jobs_->gang_of(job) : nullptr; },
           [this](model::JobId job, bool is_suspended) { return notes_of(job, is_suspended); },
-          [this](model::JobId job, const objects::Pod& pod, const std::string& node) {
-              return why_not(job, pod, node);
+          [this](model::JobId job, int rank, const model::JobSpec& asks) {
+              return jobs_ && jobs_->asks_as_taken(job, rank, asks);
+          },
+          [this](const model::JobSpec& asks, const std::string& node) {
+              return why_not(asks, node);
           }),
       turn_(timers),
       look_again_(timers) {}
@@ -202,6 +205,7 @@ base::Status Scheduler::begin() {
     BERTH_TRY(policy, model::policy_named(profile.empty() ? "berth" : profile));
     control::Settings settings{.policy = policy};
     settings.snapshot_events = INT64_MAX / 2;
+    settings.may_be_unlike = true;
     settings.wake = [this](base::Duration within) { touch(within); };
     settings.committed = [this](std::span<const model::Event> events) {
         for (const model::Event& event : events) {
@@ -273,15 +277,12 @@ model::Description Scheduler::described(const cluster::Described& gangs) const {
 }
 
 // Of what was true when the core decided and may not be so any more.
-std::string Scheduler::why_not(model::JobId job, const objects::Pod& pod,
-                               const std::string& node) const {
+std::string Scheduler::why_not(const model::JobSpec& asks, const std::string& node) const {
     const auto told = nodes_.told().find(node);
     if (told == nodes_.told().end() || told->second.health == model::NodeHealth::Down)
         return "node " + node + " is not ready";
-    const auto spec = cluster::spec_of(*pod.ask);
-    if (spec && model::not_tolerated(told->second.taints, spec->tolerations) != nullptr)
+    if (model::not_tolerated(told->second.taints, asks.tolerations) != nullptr)
         return "node " + node + " takes no more of its pods";
-    if (!spec || !jobs_->asks_as_taken(job, *spec)) return "its pods ask for something else now";
     return {};
 }
 

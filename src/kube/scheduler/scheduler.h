@@ -70,7 +70,7 @@ class Scheduler {
     model::Description described(const cluster::Described& gangs) const;
     base::Result<lifecycle::State> first_state(cluster::Described& gangs);
     bool can_begin_again();
-    std::string why_not(model::JobId job, const objects::Pod& pod, const std::string& node) const;
+    std::string why_not(const model::JobSpec& asks, const std::string& node) const;
     void say_paused(model::JobId job);
     void say_if_unknown(const objects::Pod& pod);
     client::Annotations notes_of(model::JobId job, bool is_suspended) const;
