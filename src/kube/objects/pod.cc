@@ -339,6 +339,9 @@ struct Report {
 
 struct PodStatus {
     std::vector<Report> reports;
+    // Of spec.resources what runs, and, where that is said, what was allocated.
+    Amounts pod_level;
+    Amounts pod_allocated;
     bool is_resize_infeasible = false;
 };
 
@@ -383,6 +386,17 @@ Report read_report(JsonReader& reader, MetaPools& pools) {
     return report;
 }
 
+// Of what a pod can say for all of its containers.
+Amounts of_pod_level(const Amounts& all) {
+    Amounts some;
+    for (const Amount& amount : all.all()) {
+        const std::string& name = *amount.resource;
+        if (name == "cpu" || name == "memory" || name.starts_with("hugepages-"))
+            some.set(amount.resource, amount.value);
+    }
+    return some;
+}
+
 PodStatus read_status(JsonReader& reader, MetaPools& pools, Pod& pod) {
     PodStatus status;
     each_field(reader, [&](std::string_view key) {
@@ -390,6 +404,14 @@ PodStatus read_status(JsonReader& reader, MetaPools& pools, Pod& pod) {
         if (key == "nominatedNodeName") return pod.nominated_node = read_word(reader, pools), true;
         if (key == "conditions") {
             each_item(reader, [&] { read_condition(reader, pools, pod, status); });
+            return true;
+        }
+        if (key == "resources") {
+            status.pod_level = of_pod_level(read_resources(reader, pools).requests);
+            return true;
+        }
+        if (key == "allocatedResources") {
+            status.pod_allocated = of_pod_level(read_thousandths(reader, pools));
             return true;
         }
         if (key == "containerStatuses" || key == "initContainerStatuses") {
@@ -401,14 +423,20 @@ PodStatus read_status(JsonReader& reader, MetaPools& pools, Pod& pod) {
     return status;
 }
 
-// A container that is resized takes the most of what it requests, was allocated and has, until its
-// kubelet is done; what its node cannot give it never will.
+// A container, or a pod, that is resized takes the most of what it requests, was allocated and has,
+// until its kubelet is done; what its node cannot give it never will.
 Amounts held(Requests requests, const PodStatus& status) {
     for (Container& container : requests.containers) {
         const auto report = std::ranges::find(status.reports, container.name, &Report::container);
         if (report == status.reports.end()) continue;
         if (status.is_resize_infeasible) container.requests = {};
         container.requests.raise_to(report->requests);
+    }
+    Amounts& pod_level = requests.pod_level.requests;
+    if (!pod_level.all().empty() && !status.pod_level.all().empty()) {
+        if (status.is_resize_infeasible) pod_level = {};
+        pod_level.raise_to(status.pod_level);
+        pod_level.raise_to(status.pod_allocated);
     }
     return requests.total();
 }
@@ -441,7 +469,7 @@ Pod read_pod(codec::JsonReader& reader, PodPools& pools) {
         return false;
     });
     if (!pod.meta.uid) reader.fail("wanted a pod with metadata");
-    if (status.reports.empty()) return pod;
+    if (status.reports.empty() && status.pod_level.all().empty()) return pod;
     Amounts now = held(std::move(requests), status);
     if (now != pod.ask->requests) pod.resized = pools.amounts.keep(std::move(now));
     return pod;

@@ -138,6 +138,25 @@ TEST_CASE("a pod that is resized holds the most of what it requests, was allocat
     CHECK_FALSE(as_asked.resized);
 }
 
+TEST_CASE(
+    "a pod that is resized as a whole holds the most of what it requests, was allocated and has") {
+    PodPools pools;
+    const std::string spec = R"("spec": {"overhead": {"cpu": "250m"},
+        "resources": {"requests": {"cpu": "2", "memory": "100"}},
+        "containers": [{"name": "a"}]}, "status": {)";
+    const std::string status =
+        R"("allocatedResources": {"cpu": "1", "memory": "60"},
+           "resources": {"requests": {"cpu": "3", "memory": "50", "nvidia.com/gpu": "1"}})";
+    const Pod pod = read(pools, spec + status + "}");
+    CHECK(pod.held().cpu().value == 3250);
+    CHECK(pod.held().memory().value == 100);
+    CHECK(pod.held().of("nvidia.com/gpu") == 0);  // one of its containers', if any
+    const Pod infeasible = read(pools, spec + status + R"(, "conditions": [
+        {"type": "PodResizePending", "status": "True", "reason": "Infeasible"}]})");
+    CHECK(infeasible.held().memory().value == 60);
+    CHECK_FALSE(read(pools, spec + "}").resized);
+}
+
 TEST_CASE("node affinity: any of the terms, all of a term") {
     PodPools pools;
     const Pod pod = read(pools, R"("spec": {"affinity": {"nodeAffinity": {
