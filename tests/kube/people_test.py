@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What people may ask of a cluster, and what the
-scheduler writes for it."""
+"""berth kube why, ls and fairshare on a real server, under the rights of who asks, and what the
+scheduler writes so that they can."""
+import json
+import os
+import pathlib
+import subprocess
 import sys
+import tempfile
 
-from install_case import KINDS
-from kube_case import eventually, main
-from scheduler_case import SchedulerCase
+from install_case import KINDS, InstallCase
+from kube_case import PATIENCE, eventually, main
+from scheduler_case import BATCH, SchedulerCase
 
 PROGRAM = sys.argv.pop(1)
 
@@ -56,6 +61,262 @@ class Numbers(SchedulerCase):
             "apiVersion": "berth.dev/v1alpha1", "kind": "Project", "metadata": {"name": "vision"},
             "spec": {"quota": 2}})
         eventually(lambda: self.use("vision")[0] == 2, "its numbers are there again")
+
+
+class Asking(SchedulerCase):
+    """jemma may look at namespace vision, and at nothing else."""
+
+    PROGRAM = PROGRAM
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.plane.user("jemma")
+        cls.jemma = cls.plane.path / "pki/jemma.kubeconfig"
+        cls.api.create("/api/v1/namespaces", {"metadata": {"name": "vision"}})
+        cls.plane.kubectl("create", "rolebinding", "jemma", "--clusterrole", "view", "--user",
+                          "jemma", "-n", "vision")
+
+    def as_jemma(self, *words, code=0):
+        return self.berth(*words, code=code, config=self.jemma)
+
+    def words(self, *words, **how):
+        """What it says, as one line."""
+        return " ".join(self.berth("why", *words, **how).stdout.split())
+
+    def why(self, name, *words, **how):
+        return json.loads(self.berth("why", name, "-o", "json", *words, **how).stdout)
+
+    def ls(self, *words, **how):
+        """Rows by name."""
+        listed = json.loads(self.berth("ls", "-o", "json", *words, **how).stdout)
+        return {row["namespace"] + "/" + row["name"]: row for row in listed["items"]}
+
+    def await_state(self, name, state, why=""):
+        """As ls and why both say it."""
+        def is_so():
+            row = self.ls("-A", "-a").get(name)
+            return row and row["state"] == state and why in row["why"] and row
+        row = eventually(is_so, f"{name} is {state}")
+        alone = self.why(name)
+        for key in ("apiVersion", "kind"):
+            alone.pop(key)
+        for said in (row, alone):
+            said.get("last_pause", {}).pop("beneficiary", None)
+        self.assertEqual(row, alone)
+        return row
+
+    def await_reason(self, namespace, pod):
+        return eventually(lambda: self.reason(namespace, pod)[1] and self.reason(namespace, pod),
+                          "it is told why")
+
+    # --- what is said ------------------------------------------------------------------------
+
+    def test_why_says_what_the_condition_says_also_while_no_scheduler_runs(self):
+        scheduler = self.start_deciding()
+        self.project("vision", 2)
+        self.pod("vision", "bare", 3)
+        reason, message = self.await_reason("vision", "bare")
+        self.end(scheduler)
+        for name in ("bare", "pod/bare", "vision/pod/bare"):
+            said = " ".join(self.as_jemma("why", name, "-n", "vision").stdout.split())
+            self.assertTrue(said.startswith(f"pod/bare waits: {message}. [{reason}]"), said)
+            self.assertIn("project vision asks 3 GPUs since", said)
+        row = self.ls("-n", "vision", config=self.jemma)["vision/pod/bare"]
+        self.assertEqual((row["state"], row["reason"], row["why"]), ("queued", reason, message))
+
+    def test_a_paused_job_says_for_whom_as_far_as_who_asks_may_know(self):
+        self.start_deciding()
+        self.project("owner", 16)
+        self.project("vision", 0)
+        self.job("vision", "long", 2, 8)
+        self.await_bound(2, "vision")
+        self.await_state("vision/job/long", "running")
+        self.assertRegex(self.words("job/long", "-n", "vision"),
+                         r"^job/long is running on node-00000, node-00001; it does not wait. "
+                         r"project vision has 16 GPUs as 2 pods since \d\d:\d\d:\d\d, \d+s ago$")
+        self.job("owner", "urgent", 1, 8)
+        self.await_bound(1, "owner", "urgent")
+        row = self.await_state("vision/job/long", "paused", "took back what it had lent")
+        self.assertEqual((row["gpus"], row["pauses"], row["last_pause"]["rule"]),
+                         (16, 1, "reclaim"))
+        receipt = self.annotations("vision", "long")
+        self.assertEqual(row["history"]["attained_gpu_seconds"],
+                         receipt["berth.dev/history"]["attained_gpu_ms"] // 1000)
+        self.assertRegex(self.words("job/long", "-n", "vision"),
+                         r"paused \d\d:\d\d:\d\d for owner/job/urgent, .* resumes by itself")
+        said = " ".join(self.as_jemma("why", "job/long", "-n", "vision").stdout.split())
+        self.assertRegex(said, r"paused \d\d:\d\d:\d\d for a job of another namespace, ")
+        self.assertNotIn("urgent", said)
+        self.api.delete(f"{BATCH}/owner/jobs/urgent?propagationPolicy=Background")
+        self.await_bound(2, "vision", "long")
+        row = self.await_state("vision/job/long", "running")
+        self.assertEqual(row["pauses"], 1)
+
+    def test_what_waits_for_something_else_than_berth_says_for_what(self):
+        self.start_deciding()
+        self.project("vision", 16)
+        held = {"metadata": {"name": "limit"}, "spec": {"hard": {"count/pods": "0"}}}
+        self.job("vision", "mine", 1, 1, suspend=True)
+        self.await_state("vision/job/mine", "paused", "held by a user")
+        self.assertIn("kubectl patch job/mine -n vision", self.words("mine", "-n", "vision"))
+        self.pod("vision", "gated", 1, schedulingGates=[{"name": "example.org/wait"}])
+        self.await_state("vision/pod/gated", "queued", "gates are taken away: example.org/wait")
+        self.api.create("/api/v1/namespaces/vision/resourcequotas", held)
+        self.addCleanup(self.api.send, "DELETE", "/api/v1/namespaces/vision/resourcequotas/limit")
+        self.job("vision", "none", 2, 1)
+        self.await_state("vision/job/none", "queued", "its pods are not there yet")
+
+    def test_what_is_not_berths_is_not_listed_and_says_whose_it_is(self):
+        self.start_deciding()
+        self.project("vision", 16)
+        self.pod("default", "plain", 1)
+        self.addCleanup(self.api.delete, "/api/v1/namespaces/default/pods/plain")
+        self.pod("vision", "own", 1, schedulerName="volcano")
+        self.pod("vision", "ignored", 1, labels={"berth.dev/ignore": "true"})
+        for name, why in (("default/pod/plain", "namespace default has no label berth.dev/project"),
+                          ("vision/pod/own", "its spec.schedulerName says so"),
+                          ("vision/pod/ignored", 'its label berth.dev/ignore is "true"')):
+            self.assertIn(f"not for Berth: {why}", self.words(name))
+            self.assertNotIn(name, self.ls("-A"))
+
+    def test_what_has_ended_is_listed_on_request_and_a_pod_of_a_job_is_its_job(self):
+        self.start_deciding()
+        self.project("vision", 16)
+        self.job("vision", "short", 1, 1)
+        self.await_bound(1, "vision")
+        pod = self.pods("vision")[0]["metadata"]["name"]
+        self.assertEqual(self.why(f"pod/{pod}", "-n", "vision")["name"], "job/short")
+        self.api.patch(f"/api/v1/namespaces/vision/pods/{pod}/status",
+                       {"status": {"phase": "Succeeded"}})
+        self.await_state("vision/job/short", "succeeded")
+        self.assertNotIn("vision/job/short", self.ls("-A"))
+
+    def test_ls_why_and_fairshare_agree(self):
+        self.start_deciding()
+        self.project("research", 8)
+        self.project("vision", 4, parent="research")
+        self.job("vision", "runs", 2, 3)
+        self.await_bound(2, "vision")
+        self.job("vision", "waits", 2, 8)
+        runs = self.await_state("vision/job/runs", "running")
+        waits = self.await_state("vision/job/waits", "queued", "GPUs")
+        self.assertEqual((runs["gpus"], runs["nodes"], waits["gpus"]), (6, runs["nodes"], 16))
+        eventually(lambda: self.use("vision")[2:] == (6, 2, 1), "its numbers are told")
+        quota, fair, used, over, waiting = self.use("vision")
+        text = self.berth("fairshare", "vision").stdout
+        self.assertEqual(text.split("\n")[0],
+                         f"vision is entitled to {fair} GPUs of the pool default now")
+        self.assertEqual(text.split("\n")[3].split(),
+                         ["vision", *map(str, (quota, fair, used, over, waiting))])
+        tree = self.berth("fairshare").stdout.split("\n")
+        self.assertRegex(tree[1], r"^research +8 ")
+        self.assertRegex(tree[2], r"^  vision +4 ")
+        listed = self.ls("-A", "-p", "vision").values()
+        self.assertEqual(sum(row["gpus"] for row in listed if row["nodes"]), used)
+        self.assertEqual(sum(row["state"] == "queued" for row in listed), waiting)
+        self.assertEqual(self.berth("ls", "-A", "-q", "-p", "research").stdout, "")
+        self.assertEqual(sorted(self.berth("ls", "-n", "vision", "-o", "name").stdout.split()),
+                         ["job/runs", "job/waits"])
+
+    # --- rights ------------------------------------------------------------------------------
+
+    def test_who_may_read_one_namespace_is_told_what_gives_the_right_to_another(self):
+        self.project("owner", 1)
+        self.pod("owner", "secret", 1)
+        for words in (("why", "secret", "-n", "owner"), ("ls", "-n", "owner"), ("ls", "-A")):
+            refused = self.as_jemma(*words, code=126)
+            self.assertNotIn("secret waits", refused.stdout)
+            self.assertIn('User "jemma" cannot ', refused.stderr)
+        self.follow(self.as_jemma("ls", "-n", "owner", code=126).stderr)
+        self.addCleanup(self.plane.kubectl, "delete", "rolebinding", "jemma-view", "-n", "owner")
+        eventually(lambda: "pod/secret" in self.berth_says("ls", "-n", "owner"), "she may")
+
+    def test_projects_are_for_those_who_may_view_the_cluster(self):
+        self.project("elsewhere", 1)
+        listed = {"metadata": {"name": "listed"}}
+        self.api.create(f"{KINDS}/projects", {
+            "apiVersion": "berth.dev/v1alpha1", **listed, "kind": "Project",
+            "spec": {"namespaces": ["vision"]}})
+        self.addCleanup(self.api.delete, f"{KINDS}/projects/listed")
+        self.api.patch("/api/v1/namespaces/vision", {"metadata": {"labels": {
+            "berth.dev/project": None}}})
+        self.pod("vision", "asks", 1, schedulerName="berth")
+        self.addCleanup(self.api.send, "DELETE", "/api/v1/namespaces/vision/pods/asks")
+        said = self.as_jemma("ls", "-n", "vision")
+        self.assertRegex(said.stdout, r"(?m)^pod/asks +- ")
+        self.assertIn("not read: Projects: ", said.stderr)
+        refused = self.as_jemma("fairshare", code=126)
+        self.assertIn("berth-view", refused.stderr)
+        self.follow(refused.stderr)
+        self.addCleanup(self.plane.kubectl, "delete", "clusterrolebinding", "jemma-berth-view")
+        eventually(lambda: "elsewhere" in self.berth_says("fairshare"), "she may")
+        self.assertRegex(self.as_jemma("ls", "-n", "vision").stdout, r"(?m)^pod/asks +listed ")
+
+    def test_view_of_the_cluster_has_projects_in_it(self):
+        self.plane.user("victor")
+        self.plane.kubectl("create", "clusterrolebinding", "victor", "--clusterrole", "view",
+                           "--user", "victor")
+        self.project("seen", 1)
+        config = self.plane.path / "pki/victor.kubeconfig"
+        eventually(lambda: "seen" in self.berth_says("fairshare", config=config), "he may")
+        victor = self.plane.client("victor")
+        self.assert_refused(403, victor.patch, f"{KINDS}/projects/seen", {"spec": {"quota": 9}})
+
+    def berth_says(self, *words, config=None):
+        """Whether it is allowed by now or not."""
+        return subprocess.run(
+            [PROGRAM, "kube", *words], capture_output=True, text=True, timeout=PATIENCE,
+            env={**os.environ, "KUBECONFIG": str(config or self.jemma)}).stdout
+
+    def follow(self, error):
+        """Does what the error says an administrator does."""
+        command = error.split("gives the right: kubectl ")[1].split("\n")[0]
+        self.plane.kubectl(*command.split())
+
+    # --- errors, and kubectl -----------------------------------------------------------------
+
+    def test_unknown_names_are_answered_with_the_nearest(self):
+        self.project("vision", 1)
+        self.job("vision", "train", 1, 1)
+        for words, error in (
+                (("why", "trian", "-n", "vision"),
+                 'no job or pod "trian" in namespace "vision", did you mean "train"?'),
+                (("why", "pod/train", "-n", "vision"), 'no pod "train" in namespace "vision"'),
+                (("why", "train", "-n", "visoin"), 'no namespace "visoin"'),
+                (("fairshare", "visoin"), 'no project "visoin", did you mean "vision"?')):
+            self.assertIn(error, self.berth(*words, code=127).stderr)
+        self.assertIn("wanted job/NAME, pod/NAME or NAME",
+                      self.berth("why", "a/deployment/b", code=124).stderr)
+        self.assertIn("-n and -A: one of them", self.berth("ls", "-A", "-n", "x", code=124).stderr)
+
+    def test_kubectl_runs_it_as_its_plugin(self):
+        self.project("vision", 1)
+        self.job("vision", "train", 1, 1, suspend=True)
+        with tempfile.TemporaryDirectory() as folder:
+            plugin = pathlib.Path(folder) / "kubectl-berth"
+            plugin.symlink_to(PROGRAM)
+            environment = {**os.environ, "KUBECONFIG": str(self.plane.path / "kubeconfig"),
+                           "PATH": f"{folder}:{os.environ['PATH']}"}
+
+            def kubectl(*words):
+                return subprocess.run([self.plane.kubectl_command()[0], "berth", *words], text=True,
+                                      env=environment, capture_output=True, timeout=PATIENCE)
+            said = kubectl("why", "job/train", "-n", "vision")
+            self.assertEqual(said.stdout, self.berth("why", "job/train", "-n", "vision").stdout)
+            self.assertEqual(kubectl("why", "job/trian", "-n", "vision").returncode, 127)
+            for words in ((), ("--help",), ("help",)):
+                self.assertIn("berth kube why", kubectl(*words).stdout)
+
+
+class NotInstalled(InstallCase):
+    PROGRAM = PROGRAM
+
+    def test_a_cluster_without_berth_says_so(self):
+        for words in (("why", "x"), ("ls",), ("fairshare",)):
+            said = self.berth(*words, code=1).stderr
+            self.assertIn("Berth is not installed on https://127.0.0.1:", said)
+            self.assertIn("berth kube install", said)
 
 
 if __name__ == "__main__":

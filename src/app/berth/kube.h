@@ -3,11 +3,26 @@
 // The verbs of Berth on a Kubernetes cluster.
 #pragma once
 
+#include <chrono>
+
+#include "base/quantity.h"
 #include "base/result.h"
 #include "cli/verb.h"
 #include "kube/client/access.h"
 
 namespace berth::app {
+
+inline constexpr cli::Flag kKubeconfigFlag{.name = "kubeconfig",
+                                           .value = "FILE",
+                                           .help =
+                                               "the cluster and who you are (default: $KUBECONFIG, "
+                                               "~/.kube/config)",
+                                           .completes = cli::Completes::Files};
+inline constexpr cli::Flag kContextFlag{
+    .name = "context", .value = "NAME", .help = "context of that file (default: its current one)"};
+inline constexpr cli::Flag kTimeoutFlag{
+    .name = "timeout", .value = "TIME", .help = "give up after this time (default: 1m)"};
+inline constexpr base::Duration kKubePatience = std::chrono::minutes(1);
 
 // The cluster of --kubeconfig, $KUBECONFIG or ~/.kube/config, in the context of --context.
 // Errors: those of read_kubeconfig.
@@ -17,5 +32,8 @@ extern const cli::Verb kube_install_verb;
 extern const cli::Verb kube_uninstall_verb;
 extern const cli::Verb kube_manifest_verb;
 extern const cli::Verb kube_scheduler_verb;
+extern const cli::Verb kube_why_verb;
+extern const cli::Verb kube_list_verb;
+extern const cli::Verb kube_fair_share_verb;
 
 }  // namespace berth::app

@@ -2,8 +2,8 @@
 //
 // What do kubectl get projects, kubectl get pools and berth kube fairshare show? The status of each
 // Project and Pool: quota, fair share, GPUs used, above the quota, jobs that wait, together and in
-// each pool; nodes, GPUs, and those that idle. Written when it is another one, every kStatusEvery at
-// most.
+// each pool; nodes, GPUs, and those that idle. Written when it is another one, every kStatusEvery
+// at most.
 #pragma once
 
 #include <functional>
@@ -40,8 +40,7 @@ class Statuses {
     using Uses = std::vector<Use>;  // by project
 
     void tick();
-    void tell(std::string_view kind, const std::string& name, objects::Uid uid,
-              std::string status);
+    void tell(std::string_view kind, const std::string& name, objects::Uid uid, std::string status);
     std::string status_of(base::ProjectId project, const std::map<std::string, Uses>& pools,
                           const std::vector<std::int64_t>& waiting) const;
     std::string status_of(base::PoolId pool) const;
