@@ -20,6 +20,8 @@ using client::Method;
 using install::Session;
 using objects::Uid;
 
+// The cluster's own role for those who look.
+constexpr std::string_view kViewRole = "view";
 constexpr std::string_view kPageSize = "limit=500";
 
 std::string kinds_path() {
@@ -53,19 +55,21 @@ std::string user_in(const std::string& message) {
     return message.substr(first, message.find('"', first) - first);
 }
 
-// What an administrator does about it. Kinds of the whole cluster have a role of their own.
+// What an administrator does about it, and else who asks.
 std::string grant(const std::string& message, const std::string& name_space,
                   std::string_view role) {
     const std::string user = user_in(message);
     const bool is_here = !name_space.empty();
-    return "an administrator gives the right: kubectl create " +
-           std::string(is_here ? "rolebinding " : "clusterrolebinding ") + user + "-" +
-           std::string(role) + " --clusterrole " + std::string(role) + " --user " + user +
+    const std::string command =
+        "kubectl create " + std::string(is_here ? "rolebinding " : "clusterrolebinding ") + user +
+        "-" + std::string(role) + " --clusterrole " + std::string(role) + " --user " + user;
+    const std::string for_one = is_here || role != kViewRole ? "" : "-n NAMESPACE; for all ";
+    return for_one + "an administrator gives the right: " + command +
            (is_here ? " -n " + name_space : "");
 }
 
 Failure failure_of(const Session& session, const client::Outcome& outcome,
-                   const std::string& name_space, std::string_view role = "view") {
+                   const std::string& name_space, std::string_view role = kViewRole) {
     if (outcome.code == 403)
         return {cli::kForbidden, outcome.message, grant(outcome.message, name_space, role)};
     if (outcome.code == 401)
@@ -75,7 +79,7 @@ Failure failure_of(const Session& session, const client::Outcome& outcome,
 
 // Page by page. `role`: the one that has the right.
 Success add_list(Session& session, const std::string& path, const std::string& name_space,
-                 AddTo* add, Read& read, std::string_view role = "view") {
+                 AddTo* add, Read& read, std::string_view role = kViewRole) {
     std::string more;
     do {
         std::string target = path + (path.find('?') == std::string::npos ? "?" : "&");

@@ -71,7 +71,7 @@ std::string history_lines(const Work& work, const Style& style) {
 std::string resumes(const Work& work) {
     if (!work.job.held) return "by itself, as soon as GPUs are idle for it";
     return "kubectl patch " + work.name + " -n " + work.name_space +
-           " --type merge -p '{\"spec\": {\"suspend\": false}}'";
+           " --type merge -p '{\"spec\":{\"suspend\":false}}'";
 }
 
 std::string receipt_lines(const Work& work, const std::string& beneficiary, base::TimePoint now,

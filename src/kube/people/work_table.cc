@@ -34,7 +34,7 @@ std::string name_in(const Work& work, Namespaces namespaces) {
 }
 
 cli::Table work_table(std::span<const Work> works, Namespaces namespaces, base::TimePoint now) {
-    cli::Table table({{.title = "NAME", .worth = 7, .width_min = 24},
+    cli::Table table({{.title = "NAME", .worth = 10, .width_min = 18},
                       {.title = "PROJECT", .worth = 2, .width_min = 7},
                       {.title = "GPUS"},
                       {.title = "STATE"},

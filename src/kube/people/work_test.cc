@@ -87,8 +87,8 @@ struct Scene {
     Read read;
 };
 
-const std::string kWaits =
-    R"({"type":"PodScheduled","status":"False","reason":"QuotaExceeded","message":"vision holds 8"})";
+const std::string kWaits = R"({"type":"PodScheduled","status":"False","reason":"QuotaExceeded",)"
+                           R"("message":"vision holds 8"})";
 const std::string kBound =
     R"({"type":"PodScheduled","status":"True","lastTransitionTime":"2026-03-01T12:08:00Z"})";
 
@@ -162,8 +162,8 @@ TEST_CASE("a Job that its user has suspended says so, and how it goes on") {
           "job/train is held by a user, who has set spec.suspend.\n"
           "  project     vision\n"
           "  asks        8 GPUs as 2 pods, all at once\n"
-          "  resumes     kubectl patch job/train -n ml --type merge -p '{\"spec\": {\"suspend\": "
-          "false}}'\n");
+          "  resumes     kubectl patch job/train -n ml --type merge -p "
+          "'{\"spec\":{\"suspend\":false}}'\n");
 }
 
 TEST_CASE("where no condition says why, it is what can be seen") {
@@ -251,6 +251,20 @@ TEST_CASE("ls has Berth's alone, and says of each what why says") {
         const int number = work.name == "job/train" ? 1 : 12;
         CHECK(work_json(work, "") == work_json(scene.work(number), ""));
     }
+}
+
+TEST_CASE("a row of ls fits a terminal of 80 columns, and most of it is the name") {
+    const std::string name = R"(,"labels":{"berth.dev/project":"a-project-of-a-long-name"})";
+    Scene scene(name);
+    scene.job().pod("train-0", 10, waiting(1)).pod("train-1", 11, {.job = 1});
+    scene.pod("a-pod-of-quite-a-long-name-too", 12, running("a-node-of-a-long-name"));
+    cli::Style narrow;
+    narrow.width = 80;
+    const auto works = all_work(scene.read, kNow);
+    CHECK(work_table(works, Namespaces::Many, kNow).render(narrow) ==
+          "NAME                   PROJECT  GPUS  STATE    WHERE    RUN/WAIT  WHY / PROGRESS\n"
+          "ml/job/train           a-pr...  8     QUEUED   -             10m  vision holds 8\n"
+          "ml/pod/a-pod-of-qu...  a-pr...  4     RUNNING  a-no...        2m\n");
 }
 
 TEST_CASE("a Job without pods is in ls where they would be Berth's") {
