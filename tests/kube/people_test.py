@@ -219,6 +219,14 @@ class Asking(SchedulerCase):
         self.assertEqual(sorted(self.berth("ls", "-n", "vision", "-o", "name").stdout.split()),
                          ["job/runs", "job/waits"])
 
+    def test_a_list_of_more_than_a_page_is_whole(self):
+        self.project("vision", 1)
+        for number in range(502):
+            self.job("vision", f"held-{number}", 1, 1, suspend=True)
+        rows = self.ls("-n", "vision")
+        self.assertEqual(len(rows), 502)
+        self.assertTrue(all(row["held"] for row in rows.values()))
+
     # --- rights ------------------------------------------------------------------------------
 
     def test_who_may_read_one_namespace_is_told_what_gives_the_right_to_another(self):
@@ -311,6 +319,14 @@ class Asking(SchedulerCase):
 
 class NotInstalled(InstallCase):
     PROGRAM = PROGRAM
+
+    def test_a_server_that_is_not_there_is_named(self):
+        config = (self.plane.path / "kubeconfig").read_text()
+        with tempfile.NamedTemporaryFile("w", suffix=".kubeconfig") as file:
+            file.write(config.replace(self.plane.server, "https://127.0.0.1:1"))
+            file.flush()
+            said = self.berth("ls", "--timeout", "100ms", code=125, config=file.name).stderr
+        self.assertIn("https://127.0.0.1:1: ", said)
 
     def test_a_cluster_without_berth_says_so(self):
         for words in (("why", "x"), ("ls",), ("fairshare",)):

@@ -3,9 +3,6 @@
 // The verbs of Berth on a Kubernetes cluster.
 #pragma once
 
-#include <chrono>
-
-#include "base/quantity.h"
 #include "base/result.h"
 #include "cli/verb.h"
 #include "kube/client/access.h"
@@ -20,9 +17,6 @@ inline constexpr cli::Flag kKubeconfigFlag{.name = "kubeconfig",
                                            .completes = cli::Completes::Files};
 inline constexpr cli::Flag kContextFlag{
     .name = "context", .value = "NAME", .help = "context of that file (default: its current one)"};
-inline constexpr cli::Flag kTimeoutFlag{
-    .name = "timeout", .value = "TIME", .help = "give up after this time (default: 1m)"};
-inline constexpr base::Duration kKubePatience = std::chrono::minutes(1);
 
 // The cluster of --kubeconfig, $KUBECONFIG or ~/.kube/config, in the context of --context.
 // Errors: those of read_kubeconfig.

@@ -19,10 +19,15 @@ namespace {
 namespace client = kube::client;
 namespace setup = kube::install;
 
+constexpr base::Duration kKubePatience = std::chrono::minutes(1);
+
 constexpr cli::Flag kImageFlag{
     .name = "image",
     .value = "IMAGE",
     .help = "container image of the scheduler (default: berth:" BERTH_VERSION ")"};
+constexpr cli::Flag kTimeoutFlag{
+    .name = "timeout", .value = "TIME", .help = "give up after this time (default: 1m)"};
+
 constexpr cli::Flag kInstallFlags[] = {kKubeconfigFlag, kContextFlag, kImageFlag, kTimeoutFlag};
 constexpr cli::Flag kUninstallFlags[] = {
     {.name = "keep-projects", .help = "Projects, Pools and the Policy stay, and their kinds"},

@@ -30,8 +30,13 @@ constexpr cli::Flag kNamespaceFlag{.letter = 'n',
                                    .value = "NAMESPACE",
                                    .help = "namespace (default: that of the context)"};
 
+// Who asks sits there and waits: a server that does not answer is told soon.
+constexpr base::Duration kPeoplePatience = std::chrono::seconds(10);
+constexpr cli::Flag kPatienceFlag{
+    .name = "timeout", .value = "TIME", .help = "give up after this time (default: 10s)"};
+
 constexpr cli::Flag kPeopleWhyFlags[] = {kNamespaceFlag,  cli::kPageOutputFlag, cli::kJsonFlag,
-                                         kKubeconfigFlag, kContextFlag,         kTimeoutFlag};
+                                         kKubeconfigFlag, kContextFlag,         kPatienceFlag};
 constexpr cli::Flag kPeopleListFlags[] = {
     kNamespaceFlag,
     {.letter = 'A', .name = "all-namespaces", .help = "jobs of all namespaces"},
@@ -42,9 +47,9 @@ constexpr cli::Flag kPeopleListFlags[] = {
     cli::kQuietFlag,
     kKubeconfigFlag,
     kContextFlag,
-    kTimeoutFlag};
+    kPatienceFlag};
 constexpr cli::Flag kPeopleShareFlags[] = {cli::kListOutputFlag, cli::kJsonFlag, cli::kQuietFlag,
-                                           kKubeconfigFlag,      kContextFlag,   kTimeoutFlag};
+                                           kKubeconfigFlag,      kContextFlag,   kPatienceFlag};
 
 // A server that may be asked, and the namespace that is meant where none is said.
 struct Site {
@@ -53,7 +58,7 @@ struct Site {
 };
 
 cli::Outcome<Site> find_site(const cli::Arguments& arguments) {
-    const auto patience = arguments.duration("timeout", kKubePatience);
+    const auto patience = arguments.duration("timeout", kPeoplePatience);
     if (!patience) return tl::unexpected(patience.error());
     auto access = kubeconfig_access(arguments);
     if (!access) return tl::unexpected(cli::Failure::from(access.error()));

@@ -90,6 +90,15 @@ TEST_CASE("where there are pools each is a row, but for those that are gone or h
           R"("h100":{"quota":null,"fair_share":8,"used":8,"over":0,"waiting":0}}}]})");
 }
 
+TEST_CASE("a list says with which word it goes on") {
+    Read read;
+    const std::string page = R"({"metadata":{"resourceVersion":"7","continue":"next"},"items":[)" +
+                             project("vision", 1, "", "") + "]}";
+    CHECK(add_projects(read, page) == "next");
+    CHECK(add_projects(read, project("nlp", 2, "", "")) == "");
+    CHECK(read.projects.size() == 2);
+}
+
 TEST_CASE("an answer that is no list of projects is an error, not an empty one") {
     Read read;
     CHECK_FALSE(add_projects(read, "<html>"));
