@@ -10,7 +10,7 @@ import tempfile
 
 from install_case import KINDS, InstallCase
 from kube_case import PATIENCE, eventually, main
-from scheduler_case import BATCH, SchedulerCase
+from scheduler_case import BATCH, SchedulerCase, template
 
 PROGRAM = sys.argv.pop(1)
 
@@ -152,6 +152,21 @@ class Asking(SchedulerCase):
         self.await_bound(2, "vision", "long")
         row = self.await_state("vision/job/long", "running")
         self.assertEqual(row["pauses"], 1)
+
+    def test_for_whom_a_job_of_the_same_namespace_was_paused_all_who_see_it_may_know(self):
+        self.start_deciding()
+        self.project("vision", 16)
+        classes = "/apis/scheduling.k8s.io/v1/priorityclasses"
+        self.api.create(classes, {"metadata": {"name": "sooner"}, "value": 90})
+        self.addCleanup(self.api.delete, f"{classes}/sooner")
+        self.job("vision", "long", 2, 8)
+        self.await_bound(2, "vision")
+        self.api.create(f"{BATCH}/vision/jobs", {"metadata": {"name": "first"}, "spec": {
+            "template": {"spec": template(8, priorityClassName="sooner")}}})
+        self.await_bound(1, "vision", "first")
+        self.await_state("vision/job/long", "paused", "a job of its project goes first")
+        said = " ".join(self.as_jemma("why", "long", "-n", "vision").stdout.split())
+        self.assertIn(" for vision/job/first, ", said)
 
     def test_what_waits_for_something_else_than_berth_says_for_what(self):
         self.start_deciding()

@@ -90,7 +90,8 @@ int run_why(cli::Context& context, const cli::Arguments& arguments) {
     if (!work) return cli::report(context, {cli::kServerUnreachable, "it went away meanwhile", ""});
     std::string beneficiary;
     if (work->receipt && !work->receipt->beneficiary.empty())
-        beneficiary = people::name_of_uid(*site->session, work->receipt->beneficiary, read);
+        beneficiary =
+            people::name_of_uid(*site->session, work->receipt->beneficiary, work->name_space);
     if (cli::wants_document(arguments)) {
         cli::print_document(arguments, people::work_json(*work, beneficiary));
         return cli::kDone;

@@ -177,10 +177,9 @@ Outcome<bool> add_job(Session& session, const std::string& name_space, const std
 
 // With its Job and all pods of that, where it has one and that may be read.
 Outcome<bool> add_pod(Session& session, const Asked& asked, Read& read) {
+    const std::string path = pods_of(asked.name_space) + "/" + base::percent_encoded(asked.name);
     Read alone;
-    auto found =
-        add_one(session, pods_of(asked.name_space) + "/" + base::percent_encoded(asked.name),
-                asked.name_space, add_pods, alone);
+    auto found = add_one(session, path, asked.name_space, add_pods, alone);
     if (!found || !*found) return found;
     const objects::Owner& owner = *alone.pods.front().meta.owner;
     if (*owner.kind == "Job") {
@@ -189,8 +188,7 @@ Outcome<bool> add_pod(Session& session, const Asked& asked, Read& read) {
     }
     read.jobs.clear();
     read.pods.clear();
-    return add_one(session, pods_of(asked.name_space) + "/" + base::percent_encoded(asked.name),
-                   asked.name_space, add_pods, read);
+    return add_one(session, path, asked.name_space, add_pods, read);
 }
 
 // Empty where it is not among them.
@@ -206,8 +204,12 @@ std::string name_in(const Read& read, const std::string& text) {
     return {};
 }
 
-std::string ours() {
-    return "?fieldSelector=spec.schedulerName%3D" + std::string(install::kPodSchedulerName);
+// Berth's pods and all Jobs, of a namespace or of all.
+Success add_work(Session& session, const std::string& name_space, Read& read) {
+    const std::string ours =
+        "?fieldSelector=spec.schedulerName%3D" + std::string(install::kPodSchedulerName);
+    BERTH_TRY_VOID(add_list(session, pods_of(name_space) + ours, name_space, add_pods, read));
+    return add_list(session, jobs_of(name_space), name_space, add_jobs, read);
 }
 
 }  // namespace
@@ -240,8 +242,7 @@ Success read_namespace(Session& session, const std::string& name_space, Read& re
     } else {
         BERTH_TRY_VOID(add_list(session, "/api/v1/namespaces", "", add_namespaces, read));
     }
-    BERTH_TRY_VOID(add_list(session, pods_of(name_space) + ours(), name_space, add_pods, read));
-    BERTH_TRY_VOID(add_list(session, jobs_of(name_space), name_space, add_jobs, read));
+    BERTH_TRY_VOID(add_work(session, name_space, read));
     read_projects(session, read);
     return {};
 }
@@ -253,13 +254,13 @@ Success read_shares(Session& session, Read& read) {
     return add_list(session, kinds_path() + "/pools", "", add_pools, read, install::kReaderRole);
 }
 
-std::string name_of_uid(Session& session, const std::string& uid, const Read& read) {
-    constexpr std::string_view kUnnamed = "a job of another namespace";
-    if (std::string name = name_in(read, uid); !name.empty()) return name;
+std::string name_of_uid(Session& session, const std::string& uid, const std::string& near) {
+    Read here;
+    if (add_work(session, near, here)) {
+        if (std::string name = name_in(here, uid); !name.empty()) return name;
+    }
     Read all;
-    if (!add_list(session, jobs_of(""), "", add_jobs, all)) return std::string(kUnnamed);
-    if (std::string name = name_in(all, uid); !name.empty()) return name;
-    if (!add_list(session, pods_of("") + ours(), "", add_pods, all)) return std::string(kUnnamed);
+    if (!add_work(session, "", all)) return "a job of another namespace, or one that is gone";
     const std::string name = name_in(all, uid);
     return name.empty() ? "a job that is gone" : name;
 }

@@ -24,7 +24,8 @@ cli::Success read_namespace(install::Session& session, const std::string& name_s
 
 cli::Success read_shares(install::Session& session, Read& read);
 
-// "owner/job/urgent", for a uid; in other words where that may not be read, or is gone.
-std::string name_of_uid(install::Session& session, const std::string& uid, const Read& read);
+// "owner/job/urgent", for a uid; in other words where that may not be read, or is gone. Looked for
+// in the namespace `near` first.
+std::string name_of_uid(install::Session& session, const std::string& uid, const std::string& near);
 
 }  // namespace berth::kube::people
