@@ -93,18 +93,16 @@ class Asking(SchedulerCase):
         return {row["namespace"] + "/" + row["name"]: row for row in listed["items"]}
 
     def await_state(self, name, state, why=""):
-        """As ls and why both say it."""
+        """As ls and why both say it, at one moment or another."""
         def is_so():
             row = self.ls("-A", "-a").get(name)
-            return row and row["state"] == state and why in row["why"] and row
-        row = eventually(is_so, f"{name} is {state}")
-        alone = self.why(name)
-        for key in ("apiVersion", "kind"):
-            alone.pop(key)
-        for said in (row, alone):
-            said.get("last_pause", {}).pop("beneficiary", None)
-        self.assertEqual(row, alone)
-        return row
+            if not row or row["state"] != state or why not in row["why"]:
+                return None
+            alone = self.why(name)
+            for said in (row, alone):
+                said.get("last_pause", {}).pop("beneficiary", None)
+            return {"apiVersion": "berth/v1", "kind": "KubeJob", **row} == alone and row
+        return eventually(is_so, f"{name} is {state} to ls and to why")
 
     def await_reason(self, namespace, pod):
         return eventually(lambda: self.reason(namespace, pod)[1] and self.reason(namespace, pod),
@@ -134,7 +132,7 @@ class Asking(SchedulerCase):
         self.await_state("vision/job/long", "running")
         self.assertRegex(self.words("job/long", "-n", "vision"),
                          r"^job/long is running on node-00000, node-00001; it does not wait. "
-                         r"project vision has 16 GPUs as 2 pods since \d\d:\d\d:\d\d, \d+s ago$")
+                         r"project vision has 16 GPUs as 2 pods since \d\d:\d\d:\d\d, \S+ ago$")
         self.job("owner", "urgent", 1, 8)
         self.await_bound(1, "owner", "urgent")
         row = self.await_state("vision/job/long", "paused", "took back what it had lent")
@@ -167,6 +165,35 @@ class Asking(SchedulerCase):
         self.await_state("vision/job/long", "paused", "a job of its project goes first")
         said = " ".join(self.as_jemma("why", "long", "-n", "vision").stdout.split())
         self.assertIn(" for vision/job/first, ", said)
+
+    def test_what_is_on_its_way_says_so(self):
+        """Without kubelets nothing that is bound starts, and nothing that is to end does."""
+        self.start_deciding()
+        self.plane.kill("kubelets")
+        self.addCleanup(lambda: "kubelets" in self.plane.children or self.plane.run_kubelets())
+        self.project("owner", 16)
+        self.project("vision", 0)
+        self.job("vision", "long", 2, 8)
+        row = self.await_state("vision/job/long", "starting", "its containers are being started")
+        self.assertEqual(row["nodes"], {"node-00000": 1, "node-00001": 1})
+        self.job("owner", "urgent", 1, 8)
+        row = self.await_state("vision/job/long", "pausing", "took back what it had lent")
+        self.assertEqual(sum(row["nodes"].values()), 2)
+        self.await_state("owner/job/urgent", "queued", "8 GPUs are being freed")
+        self.plane.run_kubelets()
+        self.await_state("owner/job/urgent", "running")
+        self.await_state("vision/job/long", "paused")
+
+    def test_a_gang_of_unlike_pods_says_so(self):
+        self.start_deciding()
+        self.project("vision", 2, limit=2)
+        self.job("vision", "gang", 2, 8)
+        pods = eventually(lambda: len(self.pods("vision")) == 2 and self.pods("vision"), "pods")
+        first = pods[0]
+        self.api.patch(f"/api/v1/namespaces/vision/pods/{first['metadata']['name']}",
+                       {"spec": {"tolerations": [*first["spec"]["tolerations"],
+                                                 {"key": "a", "operator": "Exists"}]}})
+        self.await_state("vision/job/gang", "queued", "its pods ask for different things")
 
     def test_what_waits_for_something_else_than_berth_says_for_what(self):
         self.start_deciding()
