@@ -53,8 +53,9 @@ set(berth_modules
     8  cli                           effects
     8  app/supervisor                effects
     8  app/trainer                   effects
+    8  kube/install                  effects
     8  kube/cluster                  effects
-    9  kube/install                  effects
+    9  kube/people                   effects
     9  kube/scheduler                effects
    10  app                           effects
 )

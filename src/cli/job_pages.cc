@@ -5,6 +5,7 @@
 
 #include "cli/event_text.h"
 #include "cli/order_text.h"
+#include "cli/page_lines.h"
 #include "codec/words.h"
 #include "lifecycle/apply.h"
 #include "model/task_groups.h"
@@ -16,60 +17,6 @@ namespace {
 
 using model::JobState;
 using model::Reason;
-
-constexpr int kLabelWidth = 12;
-
-// Where a line of at most `room` bytes that begins at `start` ends: at a space when there is one.
-std::size_t line_end(const std::string& text, std::size_t start, std::size_t room) {
-    if (text.size() - start <= room) return text.size();
-    const std::size_t space = text.rfind(' ', start + room);
-    return space == std::string::npos || space <= start ? start + room : space;
-}
-
-// "  asks        text"; a long text goes on below, at words, so that nothing is lost.
-std::string line(std::string_view label, const std::string& text, const Style& style) {
-    std::string padded(label);
-    padded.resize(std::max<std::size_t>(padded.size() + 2, kLabelWidth), ' ');
-    const std::string clean = printable(text);
-    const auto room = static_cast<std::size_t>(
-        std::max(20, std::min(style.width, kTableWidth) - static_cast<int>(padded.size()) - 2));
-    std::string out = "  " + style.paint(Tone::Faint, padded);
-    for (std::size_t start = 0;;) {
-        const std::size_t end = line_end(clean, start, room);
-        out += clean.substr(start, end - start) + "\n";
-        start = end < clean.size() && clean[end] == ' ' ? end + 1 : end;
-        if (start >= clean.size()) return out;
-        out.append(padded.size() + 2, ' ');
-    }
-}
-
-// `sentence` with `tag` flush right when there is room, wrapped at words otherwise.
-std::string headline(std::string sentence, const std::string& tag, const Style& style) {
-    sentence = printable(sentence);
-    std::string text;
-    std::size_t start = 0;
-    const auto width = static_cast<std::size_t>(std::max(40, std::min(style.width, kTableWidth)));
-    while (sentence.size() - start > width) {
-        const std::size_t end = line_end(sentence, start, width);
-        text += style.paint(Tone::Strong, sentence.substr(start, end - start)) + "\n";
-        start = sentence[end] == ' ' ? end + 1 : end;
-    }
-    const std::string last = sentence.substr(start);
-    text += style.paint(Tone::Strong, last);
-    if (tag.empty()) return text + "\n";
-    int gap = static_cast<int>(width) - display_width(last) - display_width(tag);
-    if (gap < 2) {
-        text += "\n";
-        gap = static_cast<int>(width) - display_width(tag);
-    }
-    return text + std::string(static_cast<std::size_t>(std::max(gap, 0)), ' ') +
-           style.paint(Tone::Warning, tag) + "\n";
-}
-
-std::string sentence_of(std::string text) {
-    while (!text.empty() && (text.back() == '.' || text.back() == ' ')) text.pop_back();
-    return text + ".";
-}
 
 std::string asks_text(const model::JobRecord& job) {
     const model::JobSpec& spec = job.spec;
@@ -444,19 +391,9 @@ std::string receipt_page(const model::JobRecord& job, const codec::NameTable& na
         (by_user ? " by " + receipt.actor : " for " + named(receipt.beneficiary, names)) + ", " +
         age(now - receipt.time) + " ago";
     std::string text = style.paint(Tone::Strong, printable(title)) + "\n";
-    const char* meaning =
-        receipt.rule == model::Rule::Reclaim
-            ? ": a project under its quota took back what it had lent"
-        : receipt.rule == model::Rule::Preempt
-            ? ": a job of its project goes first, by priority or expected cost"
-        : receipt.rule == model::Rule::Consolidate ? ": it moves, so that a larger job fits"
-        : receipt.rule == model::Rule::Stale
-            ? ": the gang ran with fewer tasks than it needs for too long"
-        : receipt.rule == model::Rule::Part
-            ? ": together they got less done than one after the other"
-        : receipt.rule == model::Rule::Park ? ": it made no call to its GPUs for as long as it said"
-        : by_user                           ? ": somebody asked for it"
-                                            : "";
+    std::string meaning(rule_meaning(receipt.rule));
+    if (meaning.empty() && by_user) meaning = "somebody asked for it";
+    if (!meaning.empty()) meaning = ": " + meaning;
     text += line("rule", std::string(rule_word(receipt.rule)) + meaning, style);
     text += line("notice", notice_text(receipt, style), style);
     if (!receipt.detail.empty()) text += line("told", receipt.detail, style);

@@ -260,4 +260,20 @@ std::string ordinal(int number) {
 
 std::string_view rule_word(model::Rule rule) { return codec::word(rule); }
 
+std::string_view rule_meaning(model::Rule rule) {
+    switch (rule) {
+        case model::Rule::Reclaim: return "a project under its quota took back what it had lent";
+        case model::Rule::Preempt:
+            return "a job of its project goes first, by priority or expected cost";
+        case model::Rule::Consolidate: return "it moves, so that a larger job fits";
+        case model::Rule::Stale: return "the gang ran with fewer tasks than it needs for too long";
+        case model::Rule::Part: return "together they got less done than one after the other";
+        case model::Rule::Park: return "it made no call to its GPUs for as long as it said";
+        case model::Rule::Allocate:
+        case model::Rule::Hold:
+        case model::Rule::User: break;
+    }
+    return {};
+}
+
 }  // namespace berth::cli

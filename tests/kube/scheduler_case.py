@@ -151,8 +151,11 @@ class SchedulerCase(InstallCase):
                 return condition.get("reason"), condition.get("message")
         return None, None
 
-    def status(self, project):
-        return self.api.get(f"{KINDS}/projects/{project}").get("status")
+    def use(self, project, pool=None):
+        """(quota, fair share, used, over, waiting) as its status has it, or says of one pool."""
+        status = self.api.get(f"{KINDS}/projects/{project}").get("status", {})
+        said = status.get("pools", {}).get(pool, {}) if pool else status
+        return tuple(said.get(key) for key in ("quota", "fairShare", "used", "over", "waiting"))
 
     def annotations(self, namespace, job):
         meta = self.api.get(f"{BATCH}/{namespace}/jobs/{job}")["metadata"]

@@ -72,8 +72,8 @@ class Placing(SchedulerCase):
                          self.api.get(f"{BATCH}/owner/jobs/urgent")["metadata"]["uid"])
         self.assertGreater(paused["berth.dev/history"]["attained_gpu_ms"], 0)
         self.stays(lambda: self.bound("borrower") == 0)
-        eventually(lambda: self.status("owner") == {"used": 8, "over": 0, "waiting": 0} and
-                   self.status("borrower") == {"used": 0, "over": 0, "waiting": 1},
+        eventually(lambda: self.use("owner") == (16, 8, 8, 0, 0) and
+                   self.use("borrower") == (0, 8, 0, 0, 1),
                    "the Projects say who uses what and who waits")
         self.api.delete(f"{BATCH}/owner/jobs/urgent?propagationPolicy=Background")
         self.await_bound(2, "borrower", "long")

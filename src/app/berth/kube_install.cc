@@ -21,14 +21,6 @@ namespace setup = kube::install;
 
 constexpr base::Duration kKubePatience = std::chrono::minutes(1);
 
-constexpr cli::Flag kKubeconfigFlag{.name = "kubeconfig",
-                                    .value = "FILE",
-                                    .help =
-                                        "the cluster and who you are (default: $KUBECONFIG, "
-                                        "~/.kube/config)",
-                                    .completes = cli::Completes::Files};
-constexpr cli::Flag kContextFlag{
-    .name = "context", .value = "NAME", .help = "context of that file (default: its current one)"};
 constexpr cli::Flag kImageFlag{
     .name = "image",
     .value = "IMAGE",

@@ -8,7 +8,7 @@
 #include "kube/cluster/asks.h"
 #include "kube/cluster/node_of.h"
 #include "kube/cluster/parts.h"
-#include "kube/cluster/receipts.h"
+#include "kube/objects/receipts.h"
 #include "model/companions.h"
 #include "model/limits.h"
 
@@ -120,12 +120,12 @@ model::JobDescription described(const Gang& gang, model::JobSpec spec,
     job.spec = std::move(spec);
     job.created = gang.meta().created.value_or(base::TimePoint{});
     const objects::Labels& annotations = *gang.meta().annotations;
-    if (const auto receipt = receipt_of(annotations)) {
+    if (const auto receipt = objects::receipt_of(annotations)) {
         job.last_pause = receipt->time;
         if (running.empty()) job.waiting_since = receipt->time;
     }
     place(job, parts);
-    if (const auto history = history_of(annotations)) {
+    if (const auto history = objects::history_of(annotations)) {
         // Beside what it has had since it was started.
         const base::Duration now = job.last_start ? at - *job.last_start : base::Duration{0};
         std::int64_t gpus = 0;
@@ -147,7 +147,7 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& projec
     spec.pools = project.pools;
     spec.kind = is_served ? model::JobKind::Inference : model::JobKind::Train;
     // Of pods that are gone their receipt says it.
-    const auto receipt = receipt_of(*gang.meta().annotations);
+    const auto receipt = objects::receipt_of(*gang.meta().annotations);
     if (gang.living() == 0 && receipt) spec.priority = receipt->priority;
     if (gang.ask().priority_class->empty()) spec.priority = model::default_priority(spec.kind);
     spec.preemptible =

@@ -2,55 +2,14 @@
 #include "kube/cluster/gangs.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <string_view>
 #include <tuple>
 
-#include "base/hash.h"
-#include "kube/cluster/receipts.h"
-#include "model/job.h"
+#include "kube/objects/receipts.h"
 
 namespace berth::kube::cluster {
-namespace {
 
 using objects::Pod;
-
-// Who comes from there says so by a label or an annotation: KAI, Kueue, Volcano.
-constexpr std::array<std::string_view, 3> kGroups{"pod-group-name", "kueue.x-k8s.io/pod-group-name",
-                                                  "scheduling.k8s.io/group-name"};
-constexpr std::array<std::string_view, 2> kGroupSizes{"kueue.x-k8s.io/pod-group-total-count",
-                                                      "kai.scheduler/batch-min-member"};
-
-const std::string* find_said(const objects::Meta& meta, std::string_view name) {
-    const std::string* label = objects::find(*meta.labels, name);
-    return label != nullptr ? label : objects::find(*meta.annotations, name);
-}
-
-int group_size(const objects::Meta& pod) {
-    for (const std::string_view name : kGroupSizes) {
-        const std::string* text = find_said(pod, name);
-        int size = 0;
-        if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), size);
-        if (size > 0) return std::min(size, model::kTasksMax);
-    }
-    return 1;
-}
-
-std::string group_of(const objects::Meta& pod) {
-    for (const std::string_view name : kGroups) {
-        if (const std::string* group = find_said(pod, name)) return *group;
-    }
-    return {};
-}
-
-// A group has no object that is sure to be there, so its uid is made of its name.
-Uid uid_of(const std::string& name_space, const std::string& group) {
-    const std::string name = name_space + "/" + group;
-    return {base::hash("group " + name), base::hash(name)};
-}
-
-}  // namespace
 
 bool is_waiting(const Pod& pod) {
     return pod.node->empty() && !pod.is_over() && !pod.is_gated && !pod.meta.deletion;
@@ -103,7 +62,7 @@ bool Gang::is_complete() const {
 
 bool Gang::is_paused() const {
     if (workload == nullptr || !workload->is_suspended) return false;
-    const auto receipt = receipt_of(*workload->meta.annotations);
+    const auto receipt = objects::receipt_of(*workload->meta.annotations);
     return receipt && receipt->is_in_force && workload->end == Workload::End::None;
 }
 
@@ -130,35 +89,10 @@ std::string Gang::name() const {
     return *its.name_space + "/" + std::string(word) + "/" + its.name;
 }
 
-// The workload that made it, or that made that one: those that are there and that the table names.
-Uid Gangs::top_of(Uid uid) const {
-    for (;;) {
-        const auto found = workloads_.find(uid);
-        if (found == workloads_.end()) return uid;
-        const auto* maker = objects::workload_that_is(*found->second->meta.owner);
-        const auto made_by = objects::traits(found->second->kind).made_by;
-        if (maker == nullptr || made_by != maker->kind) return uid;
-        uid = found->second->meta.owner->uid;
-    }
-}
-
-Uid Gangs::gang_of(const Pod& pod) const {
-    const objects::Owner& owner = *pod.meta.owner;
-    if (objects::workload_that_is(owner) != nullptr) {
-        // Anybody may write anything into a pod of his.
-        const auto found = workloads_.find(owner.uid);
-        const bool is_foreign =
-            found != workloads_.end() && *found->second->meta.name_space != *pod.meta.name_space;
-        return is_foreign ? pod.meta.uid : top_of(owner.uid);
-    }
-    const std::string group = group_of(pod.meta);
-    return group.empty() ? pod.meta.uid : uid_of(*pod.meta.name_space, group);
-}
-
 void Gangs::take(const Pod* before, const Pod* now) {
     const Pod& pod = now != nullptr ? *now : *before;
     if (!are_ours(pod)) return;
-    const Uid uid = gang_of(pod);
+    const Uid uid = owners_.gang_of(pod);
     // Its Job was deleted and left it behind, say: it is one by itself now.
     const auto home = homes_.find(pod.meta.uid);
     if (home != homes_.end() && (now == nullptr || home->second != uid)) leave(pod.meta.uid);
@@ -169,8 +103,7 @@ void Gangs::enter(Uid uid, const Pod& pod) {
     Gang& gang = gangs_[uid];
     gang.uid = uid;
     gang.is_owned = uid != pod.meta.uid && objects::workload_that_is(*pod.meta.owner) != nullptr;
-    if (const auto found = workloads_.find(uid); found != workloads_.end())
-        gang.workload = found->second;
+    gang.workload = owners_.find(uid);
     gang.pods[pod.meta.uid] = &pod;
     homes_[pod.meta.uid] = uid;
     changed_.insert(uid);
@@ -188,15 +121,15 @@ void Gangs::leave(Uid pod) {
 void Gangs::take(const Workload* before, const Workload* now) {
     const Uid uid = (now != nullptr ? now : before)->meta.uid;
     if (now != nullptr) {
-        workloads_[uid] = now;
+        owners_.set(*now);
     } else {
-        workloads_.erase(uid);
+        owners_.remove(uid);
     }
     bring_home(uid);
     auto found = gangs_.find(uid);
     if (found == gangs_.end()) {
         const bool has_receipt =
-            now != nullptr && objects::find(*now->meta.annotations, kLastPause) != nullptr;
+            now != nullptr && objects::find(*now->meta.annotations, objects::kLastPause) != nullptr;
         if (!has_receipt) return;
         found = gangs_.emplace(uid, Gang{.uid = uid, .is_owned = true, .pods = {}}).first;
     }
@@ -210,7 +143,7 @@ void Gangs::bring_home(Uid workload) {
     const auto found = gangs_.find(workload);
     if (found == gangs_.end()) return;
     for (const auto& [uid, pod] : std::map(found->second.pods)) {
-        const Uid home = gang_of(*pod);
+        const Uid home = owners_.gang_of(*pod);
         if (home == workload) continue;
         leave(uid);
         enter(home, *pod);

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "kube/objects/workload.h"
+#include "kube/cluster/owners.h"
 
 namespace berth::kube::cluster {
 
@@ -71,8 +71,6 @@ class Gangs {
     void touch_all();
 
   private:
-    Uid gang_of(const objects::Pod& pod) const;
-    Uid top_of(Uid workload) const;
     void bring_home(Uid workload);
     void enter(Uid uid, const objects::Pod& pod);
     void leave(Uid pod);
@@ -81,7 +79,7 @@ class Gangs {
     std::string scheduler_;
     std::map<Uid, Gang> gangs_;
     std::map<Uid, Uid> homes_;  // pod -> gang
-    std::map<Uid, const Workload*> workloads_;
+    Owners owners_;
     std::set<Uid> changed_;
 };
 

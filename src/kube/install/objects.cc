@@ -153,6 +153,21 @@ subjects:
   namespace: berth-system
 )";
 
+// What people may read. The kinds are of the whole cluster: who has a role in one namespace alone
+// is given this one by a ClusterRoleBinding.
+constexpr std::string_view kReaders = R"(
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: berth-view
+  labels:
+    rbac.authorization.k8s.io/aggregate-to-view: "true"
+rules:
+- apiGroups: [berth.dev]
+  resources: [projects, pools, policies]
+  verbs: [get, list, watch]
+)";
+
 // Two replicas, of which one leads. The cluster's own scheduler places them: ours would need
 // itself.
 constexpr std::string_view kDeployment = R"(
@@ -396,7 +411,7 @@ std::vector<Object> objects_of(const InstallOptions& options) {
         BERTH_CHECK(value.has_value(), "a definition that can be read");
         objects.push_back(object_from(*value));
     }
-    for (const std::string_view text : {kAccount, kRights, kDeployment, kPolicies}) {
+    for (const std::string_view text : {kAccount, kRights, kReaders, kDeployment, kPolicies}) {
         add_documents(objects, text, options);
     }
     return objects;

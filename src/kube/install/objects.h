@@ -21,6 +21,8 @@ inline constexpr std::string_view kPartOf = "berth";
 inline constexpr std::string_view kNamespace = "berth-system";
 // Of the ServiceAccount that the scheduler runs as, of its roles, its Deployment and its Lease.
 inline constexpr std::string_view kSchedulerName = "berth-scheduler";
+// Who may read what is declared: part of the cluster's own view, edit and admin.
+inline constexpr std::string_view kReaderRole = "berth-view";
 // What pods say who want to be scheduled by us.
 inline constexpr std::string_view kPodSchedulerName = "berth";
 // On a pod, with the value "true": it is left to whoever schedules it without Berth.

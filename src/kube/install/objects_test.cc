@@ -53,7 +53,7 @@ TEST_CASE("each object has its path, our label and no finalizer") {
 TEST_CASE("names in the manifest are those that the code goes by") {
     std::string all;
     for (const Object& object : objects_of({.image = "example.org/berth:1"})) all += object.json;
-    for (const std::string_view name : {kNamespace, kSchedulerName, kIgnoreLabel}) {
+    for (const std::string_view name : {kNamespace, kSchedulerName, kIgnoreLabel, kReaderRole}) {
         CHECK(all.find("\"" + std::string(name) + "\"") != std::string::npos);
     }
     CHECK(all.find("'system:serviceaccount:" + std::string(kNamespace) + ":" +

@@ -7,7 +7,7 @@
 
 #include "base/percent.h"
 #include "kube/client/writes.h"
-#include "kube/cluster/receipts.h"
+#include "kube/objects/receipts.h"
 #include "kube/objects/walk.h"
 #include "kube/objects/workload.h"
 
@@ -17,7 +17,7 @@ namespace {
 using objects::Workload;
 
 bool is_paused(const Workload& workload) {
-    const auto receipt = cluster::receipt_of(*workload.meta.annotations);
+    const auto receipt = objects::receipt_of(*workload.meta.annotations);
     return workload.is_suspended && receipt && receipt->is_in_force &&
            workload.end == Workload::End::None;
 }
@@ -49,11 +49,11 @@ base::Error error_of(const std::string& what, const client::Outcome& outcome) {
 }
 
 base::Status resume(Session& session, const Workload& workload) {
-    auto receipt = *cluster::receipt_of(*workload.meta.annotations);
+    auto receipt = *objects::receipt_of(*workload.meta.annotations);
     receipt.is_in_force = false;
     const auto done = session.ask(client::merge_patch(
         {workload.path(), objects::format(workload.meta.uid), ""}, R"({"spec":{"suspend":false}})",
-        {{std::string(cluster::kLastPause), cluster::format(receipt)}}));
+        {{std::string(objects::kLastPause), objects::format(receipt)}}));
     if (done.is_done() || done.code == 404) return {};
     return tl::unexpected(error_of(workload.path(), done));
 }

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "kube/cluster/asks.h"
-#include "kube/cluster/receipts.h"
+#include "kube/objects/receipts.h"
 
 namespace berth::kube::scheduler {
 namespace {
@@ -109,12 +109,12 @@ void Binder::gang_changed(model::JobId job) {
 
 void Binder::give_up_pause(const Gang& gang, std::function<void()> then) {
     if (gang.workload == nullptr || gang.workload->end != objects::Workload::End::None) return;
-    auto receipt = cluster::receipt_of(*gang.workload->meta.annotations);
+    auto receipt = objects::receipt_of(*gang.workload->meta.annotations);
     if (!receipt || !receipt->is_in_force || !giving_up_.insert(gang.uid).second) return;
     receipt->is_in_force = false;
     requests_.send(
         client::merge_patch(name_of_workload(*gang.workload), R"({"spec":{"suspend":false}})",
-                            {{std::string(cluster::kLastPause), cluster::format(*receipt)}}),
+                            {{std::string(objects::kLastPause), objects::format(*receipt)}}),
         [this, here = std::weak_ptr(is_here_), uid = gang.uid,
          then = std::move(then)](const Outcome&) {
             if (here.expired()) return;

@@ -8,7 +8,7 @@
 
 #include "codec/words.h"
 #include "kube/cluster/asks.h"
-#include "kube/cluster/receipts.h"
+#include "kube/objects/receipts.h"
 #include "lifecycle/describe.h"
 
 namespace berth::kube::scheduler {
@@ -309,12 +309,12 @@ void Scheduler::say_if_unknown(const objects::Pod& pod) {
 client::Annotations Scheduler::notes_of(model::JobId id, bool is_suspended) const {
     const model::JobRecord* job = controller_->state().jobs.get(id);
     if (job == nullptr) return {};
-    cluster::History history;
+    objects::History history;
     history.attained = base::Duration{lifecycle::attained_gpu_ms(*job, clock_.now())};
     history.lost = base::Duration{job->lost_gpu_ms};
     history.pauses = job->pauses;
     history.losses = job->losses;
-    cluster::Receipt receipt;
+    objects::Receipt receipt;
     receipt.is_in_force = is_suspended;
     receipt.priority = job->spec.priority;
     receipt.time = receipt.deadline = clock_.now();
@@ -325,8 +325,8 @@ client::Annotations Scheduler::notes_of(model::JobId id, bool is_suspended) cons
         const auto beneficiary = jobs_->uid_of(job->last_pause->beneficiary);
         if (beneficiary) receipt.beneficiary = objects::format(*beneficiary);
     }
-    return {{std::string(cluster::kHistory), cluster::format(history)},
-            {std::string(cluster::kLastPause), cluster::format(receipt)}};
+    return {{std::string(objects::kHistory), objects::format(history)},
+            {std::string(objects::kLastPause), objects::format(receipt)}};
 }
 
 void Scheduler::say_if_refused(const std::string& what, const base::Status& done) {

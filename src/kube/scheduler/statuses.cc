@@ -2,16 +2,40 @@
 #include "kube/scheduler/statuses.h"
 
 #include <algorithm>
-#include <memory>
+#include <utility>
 
 #include "codec/json_writer.h"
 #include "kube/client/writes.h"
+#include "scheduling/fair_share.h"
 
 namespace berth::kube::scheduler {
 namespace {
 
 constexpr base::Duration kFirstStatus = std::chrono::seconds(1);
 const std::string kKinds = "/apis/berth.dev/v1alpha1/";
+
+bool waits(const model::JobRecord& job) {
+    return job.state == model::JobState::Queued || job.state == model::JobState::Paused;
+}
+
+// -1 where there is no bound, as in a spec.
+void write_gpus(codec::JsonWriter& json, std::string_view name, base::MilliGpu gpus) {
+    json.key(name);
+    json.raw(gpus >= model::kUnlimited ? "-1" : base::format_thousandths(gpus.value));
+}
+
+base::MilliGpu sum(base::MilliGpu left, base::MilliGpu right) {
+    return left >= model::kUnlimited || right >= model::kUnlimited ? model::kUnlimited
+                                                                   : left + right;
+}
+
+void write_use(codec::JsonWriter& json, const auto& use) {
+    write_gpus(json, "quota", use.quota);
+    write_gpus(json, "fairShare", use.fair_share);
+    write_gpus(json, "used", use.used);
+    write_gpus(json, "over", use.over);
+    json.key("waiting"), json.number(use.waiting);
+}
 
 }  // namespace
 
@@ -23,52 +47,93 @@ Statuses::Statuses(client::Requests& requests, client::Timers& timers,
 
 void Statuses::tick() {
     const auto& cluster = controller_.state().cluster;
-    const auto waits = waiting();
+    std::map<std::string, Uses> pools;
+    const auto count = [&](const std::string& name) {
+        const base::PoolId pool = cluster.find_pool(name);
+        if (!pool.is_valid()) return;
+        pools[name] = uses_in(pool);
+        pools_.insert(name);
+    };
+    count(model::kDefaultPool);
+    declarations_.each_pool([&](const std::string& name, objects::Uid) { count(name); });
+    const auto waiting_anywhere = waiting([](const model::JobRecord&) { return true; });
     declarations_.each_project([&](const std::string& name, objects::Uid uid) {
         const base::ProjectId project = cluster.find_project(name);
-        if (!project.is_valid()) return;
-        const auto found = waits.find(project);
-        tell(kKinds + "projects/" + name + "/status", uid,
-             status_of(project, found == waits.end() ? 0 : found->second));
+        if (project.is_valid())
+            tell("projects", name, uid, status_of(project, pools, waiting_anywhere));
     });
     declarations_.each_pool([&](const std::string& name, objects::Uid uid) {
         const base::PoolId pool = cluster.find_pool(name);
-        if (pool.is_valid()) tell(kKinds + "pools/" + name + "/status", uid, status_of(pool));
+        if (pool.is_valid()) tell("pools", name, uid, status_of(pool));
     });
+    const std::set<objects::Uid> seen = std::exchange(seen_, {});
+    std::erase_if(told_, [&](const auto& told) { return !seen.contains(told.first); });
     timer_.start(kStatusEvery, [this] { tick(); });
 }
 
-// Of a project and of all above it: who waits there waits in the department too.
-std::map<base::ProjectId, std::int64_t> Statuses::waiting() const {
+template <typename Counts>
+std::vector<std::int64_t> Statuses::waiting(Counts counts) const {
     const auto& cluster = controller_.state().cluster;
-    std::map<base::ProjectId, std::int64_t> count;
+    std::vector<std::int64_t> count(cluster.projects().size());
     for (const auto& [id, job] : controller_.state().jobs) {
-        const bool waits =
-            job.state == model::JobState::Queued || job.state == model::JobState::Paused;
-        if (!waits) continue;
+        if (!waits(job) || !counts(job)) continue;
         for (base::ProjectId at = cluster.job(id).project; at.is_valid();
              at = cluster.projects()[at.index()].parent) {
-            ++count[at];
+            ++count[at.index()];
         }
     }
     return count;
 }
 
-std::string Statuses::status_of(base::ProjectId project, std::int64_t waits) const {
-    const auto& cluster = controller_.state().cluster;
-    base::MilliGpu used{0};
-    base::MilliGpu over{0};
-    for (const auto& pool : cluster.pools()) {
-        const auto& claim = pool.claims[project.index()];
-        used += claim.usage.allocated;
-        over += std::max(claim.usage.allocated - claim.quota, base::MilliGpu{0});
+Statuses::Uses Statuses::uses_in(base::PoolId id) const {
+    const auto& state = controller_.state();
+    const auto& pool = state.cluster.pool(id);
+    const auto shares =
+        scheduling::fair_shares(state.cluster, id, controller_.policy(), state.time);
+    const auto waiting_here = waiting([&](const model::JobRecord& job) {
+        const auto& pools = job.spec.pools;
+        return pools.empty() ? pool.name == model::kDefaultPool
+                             : std::ranges::find(pools, pool.name) != pools.end();
+    });
+    Uses uses;
+    for (std::size_t at = 0; at < pool.claims.size(); ++at) {
+        const auto& claim = pool.claims[at];
+        const base::MilliGpu used = claim.usage.allocated;
+        uses.push_back({claim.quota, shares.fair[at], used,
+                        std::max(used - claim.quota, base::MilliGpu{0}), waiting_here[at]});
+    }
+    return uses;
+}
+
+std::string Statuses::status_of(base::ProjectId project, const std::map<std::string, Uses>& pools,
+                                const std::vector<std::int64_t>& waiting) const {
+    Use all;
+    all.waiting = waiting[project.index()];
+    for (const auto& [name, uses] : pools) {
+        const Use& use = uses[project.index()];
+        all.quota = sum(all.quota, use.quota);
+        all.fair_share = sum(all.fair_share, use.fair_share);
+        all.used += use.used;
+        all.over += use.over;
     }
     std::string text;
     codec::JsonWriter json(text);
     json.begin_object();
-    json.key("used"), json.raw(base::format_thousandths(used.value));
-    json.key("over"), json.raw(base::format_thousandths(over.value));
-    json.key("waiting"), json.number(waits);
+    write_use(json, all);
+    json.key("pools");
+    json.begin_object();
+    for (const std::string& name : pools_) {
+        json.text_key(name);
+        const auto found = pools.find(name);
+        if (found == pools.end()) {
+            json.null();  // takes what an earlier one said of it away
+            continue;
+        }
+        json.begin_object();
+        write_use(json, found->second[project.index()]);
+        json.end_object();
+    }
+    json.end_object();
     json.end_object();
     return text;
 }
@@ -90,14 +155,19 @@ std::string Statuses::status_of(base::PoolId id) const {
     return text;
 }
 
-void Statuses::tell(const std::string& path, objects::Uid uid, const std::string& status) {
-    if (told_[path] == status) return;
-    told_[path] = status;
+// A Project that is made again under its name is another one, to which nothing was said.
+void Statuses::tell(std::string_view kind, const std::string& name, objects::Uid uid,
+                    std::string status) {
+    seen_.insert(uid);
+    std::string& told = told_[uid];
+    if (told == status) return;
+    const std::string path = kKinds + std::string(kind) + "/" + name + "/status";
     requests_.send(
         client::merge_patch({path, objects::format(uid), ""}, "{\"status\":" + status + "}", {}),
-        [this, here = std::weak_ptr(is_here_), path](const client::Outcome& outcome) {
-            if (!here.expired() && !outcome.is_done()) told_.erase(path);  // again with the next
+        [this, here = std::weak_ptr(is_here_), uid](const client::Outcome& outcome) {
+            if (!here.expired() && !outcome.is_done()) told_.erase(uid);  // again with the next
         });
+    told = std::move(status);
 }
 
 }  // namespace berth::kube::scheduler

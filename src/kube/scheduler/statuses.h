@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What do kubectl get projects and kubectl get pools show? The status of each Project and Pool:
-// GPUs used, above the quota, jobs that wait; nodes, GPUs, and those that idle. Written when it is
-// another one, every kStatusEvery at most.
+// What do kubectl get projects, kubectl get pools and berth kube fairshare show? The status of each
+// Project and Pool: quota, fair share, GPUs used, above the quota, jobs that wait, together and in
+// each pool; nodes, GPUs, and those that idle. Written when it is another one, every kStatusEvery
+// at most.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <memory>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "control/controller.h"
 #include "kube/client/requests.h"
@@ -24,16 +29,32 @@ class Statuses {
              const control::Controller& controller, const Declarations& declarations);
 
   private:
+    // A project's in one pool, or in all of them together.
+    struct Use {
+        base::MilliGpu quota{0};
+        base::MilliGpu fair_share{0};
+        base::MilliGpu used{0};
+        base::MilliGpu over{0};
+        std::int64_t waiting = 0;  // jobs
+    };
+    using Uses = std::vector<Use>;  // by project
+
     void tick();
-    void tell(const std::string& path, objects::Uid uid, const std::string& status);
-    std::string status_of(base::ProjectId project, std::int64_t waiting) const;
+    void tell(std::string_view kind, const std::string& name, objects::Uid uid, std::string status);
+    std::string status_of(base::ProjectId project, const std::map<std::string, Uses>& pools,
+                          const std::vector<std::int64_t>& waiting) const;
     std::string status_of(base::PoolId pool) const;
-    std::map<base::ProjectId, std::int64_t> waiting() const;
+    Uses uses_in(base::PoolId pool) const;
+    // Of a project and of all below it: who waits there waits in the department too.
+    template <typename Counts>
+    std::vector<std::int64_t> waiting(Counts counts) const;
 
     client::Requests& requests_;
     const control::Controller& controller_;
     const Declarations& declarations_;
-    std::map<std::string, std::string> told_;  // by path
+    std::map<objects::Uid, std::string> told_;
+    std::set<objects::Uid> seen_;  // in this round
+    std::set<std::string> pools_;  // that a status may name still
     client::Timer timer_;
     std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kube/cluster/receipts.h"
+#include "kube/objects/receipts.h"
 
 #include "codec/json_writer.h"
 #include "codec/timestamp.h"
 #include "kube/objects/walk.h"
 
-namespace berth::kube::cluster {
+namespace berth::kube::objects {
 namespace {
 
 // Calls read(reader, key) for each field of the annotation. False when it is not there or not JSON.
 template <typename Read>
-bool read_annotation(const objects::Labels& annotations, std::string_view name, Read read) {
-    const std::string* text = objects::find(annotations, name);
+bool read_annotation(const Labels& annotations, std::string_view name, Read read) {
+    const std::string* text = find(annotations, name);
     if (text == nullptr) return false;
     codec::JsonReader reader(*text);
-    objects::each_field(reader, [&](std::string_view key) { return read(reader, key); });
+    each_field(reader, [&](std::string_view key) { return read(reader, key); });
     reader.finish();
     return !reader.is_failed();
 }
 
 base::TimePoint moment(codec::JsonReader& reader) {
-    return objects::read_time(reader).value_or(base::TimePoint{});
+    return read_time(reader).value_or(base::TimePoint{});
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ std::string format(const Receipt& receipt) {
     return text;
 }
 
-std::optional<History> history_of(const objects::Labels& annotations) {
+std::optional<History> history_of(const Labels& annotations) {
     History history;
     const bool is_there = read_annotation(
         annotations, kHistory, [&](codec::JsonReader& reader, std::string_view key) {
@@ -65,7 +65,7 @@ std::optional<History> history_of(const objects::Labels& annotations) {
     return is_there ? std::optional(history) : std::nullopt;
 }
 
-std::optional<Receipt> receipt_of(const objects::Labels& annotations) {
+std::optional<Receipt> receipt_of(const Labels& annotations) {
     Receipt receipt;
     const bool is_there = read_annotation(
         annotations, kLastPause, [&](codec::JsonReader& reader, std::string_view key) {
@@ -81,4 +81,4 @@ std::optional<Receipt> receipt_of(const objects::Labels& annotations) {
     return is_there ? std::optional(std::move(receipt)) : std::nullopt;
 }
 
-}  // namespace berth::kube::cluster
+}  // namespace berth::kube::objects

@@ -12,7 +12,7 @@
 
 #include "kube/objects/meta.h"
 
-namespace berth::kube::cluster {
+namespace berth::kube::objects {
 
 inline constexpr std::string_view kHistory = "berth.dev/history";
 inline constexpr std::string_view kLastPause = "berth.dev/last-pause";
@@ -42,7 +42,7 @@ struct Receipt {
 std::string format(const History& history);
 std::string format(const Receipt& receipt);
 // Nothing where there is none, or nobody can read it.
-std::optional<History> history_of(const objects::Labels& annotations);
-std::optional<Receipt> receipt_of(const objects::Labels& annotations);
+std::optional<History> history_of(const Labels& annotations);
+std::optional<Receipt> receipt_of(const Labels& annotations);
 
-}  // namespace berth::kube::cluster
+}  // namespace berth::kube::objects

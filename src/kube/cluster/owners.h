@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// To which gang does a pod belong? To the workload that made it, or that made that one, up to the
+// topmost that the table of kinds names; a pod of nobody to the group that it names; else it is
+// one by itself.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "kube/objects/workload.h"
+
+namespace berth::kube::cluster {
+
+class Owners {
+  public:
+    // It outlives this, or is taken away.
+    void set(const objects::Workload& workload) { workloads_[workload.meta.uid] = &workload; }
+    void remove(objects::Uid workload) { workloads_.erase(workload); }
+    // Null: it is not there.
+    const objects::Workload* find(objects::Uid workload) const;
+
+    objects::Uid gang_of(const objects::Pod& pod) const;
+    // The topmost one above it, or itself; it need not be there.
+    objects::Uid top_of(objects::Uid workload) const;
+
+  private:
+    std::map<objects::Uid, const objects::Workload*> workloads_;
+};
+
+// The group that a pod of nobody names; empty: none.
+std::string group_of(const objects::Meta& pod);
+// How many pods the group has, as one of them says; 1 where it does not.
+int group_size(const objects::Meta& pod);
+
+}  // namespace berth::kube::cluster
