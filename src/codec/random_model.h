@@ -102,14 +102,8 @@ class RandomModel {
         return spec;
     }
     model::Companion companion() {
-        model::Companion companion;
-        companion.name = text(), companion.count = small();
-        companion.request.cpu = maybe(model::MilliCpu{large()});
-        companion.request.memory = maybe(model::Bytes{large()});
-        companion.request.resources = resources();
-        companion.node_labels = labels(), companion.node_filter = filter();
-        companion.tolerations = tolerations();
-        return companion;
+        const model::TaskRequest request{.gpus = 0, .cpu = {{large()}}, .resources = resources()};
+        return {text(), small(), request, labels(), filter(), tolerations()};
     }
     std::vector<model::TaskPlacement> placements() {
         std::vector<model::TaskPlacement> tasks;

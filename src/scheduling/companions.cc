@@ -36,11 +36,10 @@ std::vector<NodeId> nodes_for(const PoolView& view, const Job& job, const Places
     for (const model::TaskPlacement& task : placed) own.push_back(task.node);
     for (const cluster::PlacedTask& task : job.placed) own.push_back(task.place.node);
     std::ranges::sort(own);
-    const auto turn = [&](NodeId node) {
-        const bool has_gpus = view.cluster.nodes()[node.index()].gpus > 0;
-        return has_gpus ? 1 + !std::ranges::binary_search(own, node) : 0;
-    };
-    std::ranges::stable_sort(nodes, {}, turn);
+    const auto with_gpus = std::ranges::stable_partition(
+        nodes, [&](NodeId node) { return view.cluster.nodes()[node.index()].gpus == 0; });
+    std::ranges::stable_partition(
+        with_gpus, [&](NodeId node) { return std::ranges::binary_search(own, node); });
     return nodes;
 }
 

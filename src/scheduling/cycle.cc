@@ -178,6 +178,7 @@ class Attempt {
 
     // Whether nothing but room keeps the job from GPUs for which nobody has to leave.
     bool may_have(const PoolView& view, const Job& job) {
+        if (job.ask() == 0) return true;  // companions alone
         return !bookings_of(view).keep_share_from(job) &&
                !quota_gate(view, job, ask_gpus(view, job, job.ask()));
     }
@@ -352,6 +353,7 @@ class Attempt {
     // Whether the lane's first job could be placed now, as far as counts tell.
     bool could_fit(const PoolView& view, const LaneHead& head) {
         const cluster::LaneKey& lane = head.lane;
+        if (lane.ask == 0) return true;  // companions alone
         const bool may_fit = !is_out_of_reach(view, lane.shape, lane.ask, View::Coming) &&
                              !is_in_too_small_parts(view, lane.shape, View::Coming);
         return may_fit || bookings_of(view).could_open_for(cluster_.job(head.job));

@@ -125,6 +125,19 @@ std::string kind_text(const Verdict& verdict) {
     return "no node carries the GPU model or labels it asks for";
 }
 
+// What beside GPUs is missing.
+std::string host_text(const Verdict& verdict) {
+    const std::string idle = idle_text(verdict);
+    if (verdict.detail == "others") return idle + others_text(verdict);
+    if (verdict.detail == "companion") {
+        return idle + ", but the nodes have no room for " + companion_text(verdict);
+    }
+    if (verdict.detail != "resource") return idle + ", but CPU or memory beside them is taken";
+    if (verdict.cause == model::kPodsResource) return idle + ", on nodes that take no more pods";
+    return idle + "; each task needs " + verdict.cause +
+           ", and too little of it is left beside them";
+}
+
 // What holds the pauses back.
 std::string full_text(const Verdict& verdict) {
     if (verdict.detail == "preemption delay") return " before its preemption delay has passed";
@@ -168,20 +181,7 @@ std::string explain_text(const Verdict& verdict) {
                    (verdict.group.empty() ? "" : "those of group " + verdict.group + " ") +
                    "in one " + verdict.detail + ": " + best_domain(verdict, "fit in ");
         case Reason::ModelMismatch: return kind_text(verdict);
-        case Reason::HostResources:
-            if (verdict.detail == "others") return idle_text(verdict) + others_text(verdict);
-            if (verdict.detail == "resource") {
-                if (verdict.cause == model::kPodsResource) {
-                    return idle_text(verdict) + ", on nodes that take no more pods";
-                }
-                return idle_text(verdict) + "; each task needs " + verdict.cause +
-                       ", and too little of it is left beside them";
-            }
-            if (verdict.detail == "companion") {
-                return idle_text(verdict) + ", but the nodes have no room for " +
-                       companion_text(verdict);
-            }
-            return idle_text(verdict) + ", but CPU or memory beside them is taken";
+        case Reason::HostResources: return host_text(verdict);
         case Reason::Gang:
             return idle_text(verdict) + ", but only " + std::to_string(verdict.tasks_fit) + " of " +
                    std::to_string(verdict.tasks_asked) + " tasks fit at once";

@@ -350,8 +350,8 @@ std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
     return placed;
 }
 
-// With the companions that the job lacks: beside the tasks, or where those find no room then,
-// first.
+// The companions that the job lacks stand beside its tasks; where they find no room then, they are
+// placed before them.
 std::optional<Places> place_with_companions(const PoolView& view, const cluster::Job& job,
                                             Stand& all, int tasks, View capacity) {
     const Region within = all.region;

@@ -235,3 +235,15 @@ TEST_CASE("tasks that come and go alone are not supported here, and the answer s
     CHECK(answer->refusal->error.message ==
           "elastic: wanted restart for a job of 1 to 2 tasks; live is not supported yet");
 }
+
+TEST_CASE("tasks that ask something else are not started here, and the answer says so") {
+    World world;
+    auto submission = elastic("a", 1, 1);
+    submission.spec.elastic = Elastic::Live;
+    submission.spec.companions = {{.name = "head"}};
+    const auto answer = world.submit(submission);
+    world.step();
+    REQUIRE(answer->refusal.has_value());
+    CHECK(answer->refusal->error.message ==
+          "companions: wanted none, for this server starts tasks that are all alike");
+}
