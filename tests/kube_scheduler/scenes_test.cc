@@ -300,6 +300,42 @@ TEST_CASE("a gang that is resumed starts when all its pods have come, however lo
     CHECK(scene.suspensions == 1);
 }
 
+TEST_CASE("a gang below which a node goes away is placed anew as a whole") {
+    Scene scene;
+    for (const char* node : {"n1", "n2", "n3"}) scene.set_node(node);
+    scene.set_project("ml", 24);
+    scene.add_job("ml", "gang", 2, 8);
+    scene.pass(4);
+    REQUIRE(scene.bound("ml/gang") == 2);
+    const std::string lost = scene.pods_of(*scene.job("ml/gang")).front()->node;
+    scene.remove("nodes", "/" + lost);
+    scene.server.store.remove(scene.pods_of(*scene.job("ml/gang")).front());
+    scene.pass(15);
+    CHECK(scene.bound("ml/gang") == 2);
+    CHECK(scene.used()[lost] == 0);
+}
+
+TEST_CASE("a pod that somebody binds by hand is counted, once, until it is gone") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 0);  // it waits for a quota
+    Object pod = *scene.add_pod("ml", "p", 6);
+    scene.pass(2);
+    pod = *scene.pod("ml/p");
+    pod.node = "n1";
+    scene.server.store.change(pod);
+    scene.set_project("ml", 16);
+    scene.pass(2);
+    scene.add_pod("ml", "large", 4);
+    scene.add_pod("ml", "small", 2);
+    scene.pass(3);
+    CHECK(scene.pod("ml/large")->node.empty());
+    CHECK(scene.pod("ml/small")->node == "n1");
+    scene.remove("pods", "ml/p");
+    scene.pass(3);
+    CHECK(scene.pod("ml/large")->node == "n1");
+}
+
 TEST_CASE("a node that is made again under its name is there") {
     Scene scene;
     scene.set_node("n1");
