@@ -11,7 +11,7 @@ import time
 import berth
 import seen
 from control_plane import ControlPlane
-from lent_jobs import CONTROLLERS, HURRY, LentJobs, note_of
+from lent_jobs import CONTROLLERS, HURRY, LentJobs, ended, note_of
 from reclaim import GPUS
 from report import Report
 from victims import REQUESTS_PER_SECOND
@@ -89,7 +89,7 @@ def what_is_wrong(job):
     failed, succeeded = status.get("failed", 0), status.get("succeeded", 0)
     if failed or succeeded > ends:
         return f"{name}: {failed} failed, {succeeded} succeeded"
-    if job["spec"].get("suspend"):
+    if job["spec"].get("suspend") and not ended(job):
         return f"{name}: is still suspended"
     return None
 

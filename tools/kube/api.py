@@ -71,17 +71,20 @@ class Api:
         return answer
 
     def lines(self, path):
-        """The lines of an answer that goes on, until it ends or this is closed: of a watch."""
+        """The whole lines of an answer that goes on, until it ends or this hangs up: a watch."""
+        self.close()
         address = (self.address.hostname, self.address.port)
         self.connection = http.client.HTTPSConnection(*address, timeout=None,
                                                       context=self.context)
         with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
             self.connection.request("GET", path, headers=self.headers)
-            yield from self.connection.getresponse()
+            for line in self.connection.getresponse():
+                if line.endswith(b"\n"):
+                    yield line
 
     def hang_up(self):
         """Ends what another thread reads."""
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, AttributeError):  # none is there
             self.connection.sock.shutdown(socket.SHUT_RDWR)
 
     def get(self, path):

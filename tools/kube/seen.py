@@ -25,9 +25,9 @@ class Seen:
 
     def __init__(self, plane):
         self.pods = {}
-        version = plane.api.get("/api/v1/pods?limit=1")["metadata"]["resourceVersion"]
+        self.version = plane.api.get("/api/v1/pods?limit=1")["metadata"]["resourceVersion"]
         self.api = plane.client("admin")
-        self.path = f"/api/v1/pods?watch=1&resourceVersion={version}&timeoutSeconds=3600"
+        self.is_over = False
         self.thread = threading.Thread(target=self._read, daemon=True)
 
     def __enter__(self):
@@ -35,17 +35,23 @@ class Seen:
         return self
 
     def __exit__(self, *_):
-        self.api.hang_up()
-        self.thread.join()
+        self.is_over = True
+        while self.thread.is_alive():
+            self.api.hang_up()  # also from what it began just now
+            self.thread.join(0.1)
 
     def of(self, app=None, namespace=None):
         return [pod for pod in list(self.pods.values())
                 if app in (None, pod.app) and namespace in (None, pod.namespace)]
 
     def _read(self):
-        for line in self.api.lines(self.path):
-            event = json.loads(line)
-            if event["type"] in ("ADDED", "MODIFIED", "DELETED"):
+        """The server ends a watch that is slow: it goes on from there."""
+        while not self.is_over:
+            for line in self.api.lines(f"/api/v1/pods?watch=1&resourceVersion={self.version}"):
+                event = json.loads(line)
+                if event["type"] not in ("ADDED", "MODIFIED", "DELETED"):
+                    raise RuntimeError(f"a watch ended with {line.decode()}")
+                self.version = event["object"]["metadata"]["resourceVersion"]
                 self._take(event["type"], event["object"], time.monotonic())
 
     def _take(self, kind, pod, now):
