@@ -83,9 +83,9 @@ class Api:
                     yield line
 
     def hang_up(self):
-        """Ends what another thread reads."""
-        with contextlib.suppress(OSError, AttributeError):  # none is there
-            self.connection.sock.shutdown(socket.SHUT_RDWR)
+        """Ends what another thread reads. TLS is left to it: without, it would read ciphers."""
+        with contextlib.suppress(OSError, AttributeError, TypeError):  # none is there
+            socket.socket.shutdown(self.connection.sock, socket.SHUT_RDWR)
 
     def get(self, path):
         return self.call("GET", path)
