@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test on a real Kubernetes control plane begins with."""
-import os
 import pathlib
 import sys
 import time
@@ -43,11 +42,5 @@ def eventually(question, what):
 
 def main():
     """Exit code 77 where there is no control plane to test on, unless one is required."""
-    try:
-        programs.find()
-    except programs.Missing as missing:
-        if os.environ.get("BERTH_KUBE") == "required":
-            sys.exit(f"failed: {missing}")
-        print(f"skipped: {missing}")
-        sys.exit(77)
+    programs.find_or_skip()
     unittest.main(verbosity=2)

@@ -87,6 +87,21 @@ TEST_CASE("a write lives four seconds, its time in line included") {
     CHECK(world.server.counts().bound == kConnectionsMax);
 }
 
+TEST_CASE("what goes first, as Leases do, waits for none of those in line") {
+    World world;
+    world.server.faults.stalled = 1000;
+    for (const PodName& pod : world.pods) world.send(bind(pod, "n1", {}));
+    world.time.run(seconds(1));
+    world.server.faults.stalled = 0;
+    Request lease = read_pod(world.pods[0]);
+    lease.goes_first = read_lease({}).goes_first;
+    const Outcome* outcome = world.send(std::move(lease));
+    world.time.run(seconds(1));
+    CHECK(outcome->is_done());
+    CHECK(write_lease({}).goes_first);
+    CHECK(world.answered == 1);
+}
+
 TEST_CASE(
     "an answer that is lost is unknown, whether it was done or not; no connection is not sent") {
     for (const bool is_done : {false, true}) {

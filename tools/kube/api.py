@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """How do tests talk to the API server? JSON over one connection, as one user."""
+import contextlib
 import http.client
 import json
+import socket
 import ssl
+import time
 import urllib.parse
 
 MERGE = "application/merge-patch+json"
+IDLE_S = 60  # the server closes what idles for 90
 
 
 class Refused(Exception):
@@ -31,6 +35,7 @@ class Api:
         if token:
             self.headers["Authorization"] = f"Bearer {token}"
         self.connection = None
+        self.used = 0  # when it answered last, by time.monotonic()
 
     def close(self):
         if self.connection is not None:
@@ -39,6 +44,8 @@ class Api:
 
     def send(self, method, path, body=None, kind="application/json"):
         """Status and answer. Not sent again: a lost answer may have been to a write."""
+        if time.monotonic() - self.used > IDLE_S:
+            self.close()
         if self.connection is None:
             self.connection = http.client.HTTPSConnection(
                 self.address.hostname, self.address.port, timeout=self.timeout,
@@ -52,6 +59,7 @@ class Api:
         except (OSError, http.client.HTTPException):
             self.close()
             raise
+        self.used = time.monotonic()
         if response.headers.get_content_type() == "application/json":
             return response.status, json.loads(raw)
         return response.status, raw.decode(errors="replace")
@@ -61,6 +69,23 @@ class Api:
         if status >= 300:
             raise Refused(method, path, status, answer)
         return answer
+
+    def lines(self, path):
+        """The whole lines of an answer that goes on, until it ends or this hangs up: a watch."""
+        self.close()
+        address = (self.address.hostname, self.address.port)
+        self.connection = http.client.HTTPSConnection(*address, timeout=None,
+                                                      context=self.context)
+        with contextlib.suppress(OSError, http.client.HTTPException, ValueError):
+            self.connection.request("GET", path, headers=self.headers)
+            for line in self.connection.getresponse():
+                if line.endswith(b"\n"):
+                    yield line
+
+    def hang_up(self):
+        """Ends what another thread reads. TLS is left to it: without, it would read ciphers."""
+        with contextlib.suppress(OSError, AttributeError, TypeError):  # none is there
+            socket.socket.shutdown(self.connection.sock, socket.SHUT_RDWR)
 
     def get(self, path):
         return self.call("GET", path)

@@ -96,7 +96,7 @@ class ControlPlane:
             (self.path / "log").mkdir()
             self.run("etcd", commands.etcd(self.programs))
             self._make_certificates()
-            self._await("etcd", (self.path / commands.ETCD_SOCKET).exists)
+            self.wait_for("etcd", (self.path / commands.ETCD_SOCKET).exists)
             self._start_api_server()
             self._start_parts()
             self.wait_until_ready()
@@ -141,7 +141,7 @@ class ControlPlane:
             self.api = self.client("admin")
             self.run("kube-apiserver", commands.api_server(self.programs, port, self.api_flags))
             try:
-                self._await("kube-apiserver", self.answers)
+                self.wait_for("kube-apiserver", self.answers)
                 break
             except PortTaken:
                 continue
@@ -169,7 +169,7 @@ class ControlPlane:
             account = "/api/v1/namespaces/default/serviceaccounts/default"
             return not self.parts or self.api.send("GET", account)[0] == 200
 
-    def _await(self, name, condition):
+    def wait_for(self, name, condition):
         """Until the condition holds, as long as the process lives."""
         deadline = time.monotonic() + PATIENCE
         while not condition():
@@ -186,7 +186,7 @@ class ControlPlane:
         return name in dict(processes.of(self.path))  # of another process
 
     def wait_until_ready(self):
-        self._await("kube-apiserver", self.is_ready)
+        self.wait_for("kube-apiserver", self.is_ready)
 
     # --- its processes -----------------------------------------------------------------------
 
@@ -201,6 +201,12 @@ class ControlPlane:
         processes.end(self.path, name)
         if name in self.children:
             self.children.pop(name).wait()
+
+    def end(self, name):
+        """Asks one that we started to end, and waits until it has."""
+        child = self.children.pop(name)
+        child.terminate()
+        child.wait(PATIENCE)
 
     def restart(self, name):
         """Again with the same words: on the same port, with the same data."""

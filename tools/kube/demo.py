@@ -8,14 +8,14 @@ what was seen; one that does not hold is marked, and the exit code is 1.
 """
 import argparse
 import json
-import os
 import pathlib
-import subprocess
 import sys
 import time
 
+import berth
 import programs
 from control_plane import ControlPlane
+from placing import BERTH, DEFAULT, FLOOR, Placing
 
 NODES, GPUS = 100, 8
 QUOTAS = {"susan": 200, "joe": 300, "jemma": 300}
@@ -24,7 +24,6 @@ GANGS = {"joe": 36, "jemma": 37}  # pods of one Job, each on a whole node
 PLACED = 700  # pods of one GPU, for the table
 # Seconds before something is given up: an owner's wait is promised below a hundredth of that.
 PATIENCE = 150
-PROJECTS = "/apis/berth.dev/v1alpha1/projects"
 RUNS = "kubetool/run-seconds"
 
 
@@ -44,14 +43,6 @@ class Story:
         print(f"{time.monotonic() - self.began:6.1f} s          {text}", flush=True)
 
     # --- what is asked of the cluster
-
-    def project(self, name):
-        self.api.create("/api/v1/namespaces", {
-            "metadata": {"name": name, "labels": {"berth.dev/project": name}}})
-        self.api.create(PROJECTS, {"apiVersion": "berth.dev/v1alpha1", "kind": "Project",
-                                   "metadata": {"name": name}, "spec": {"quota": QUOTAS[name]}})
-        self.until(lambda: self.api.send(
-            "GET", f"/api/v1/namespaces/{name}/serviceaccounts/default")[0] == 200)
 
     def submit(self, project, name, pods, seconds):
         resources = {"limits": {"nvidia.com/gpu": str(GPUS)}}
@@ -87,8 +78,8 @@ class Story:
     # --- the story
 
     def play(self):
-        for name in QUOTAS:
-            self.project(name)
+        for name, quota in QUOTAS.items():
+            berth.add_project(self.api, name, quota)
         self.say(f"{NODES} nodes of {GPUS} GPUs; quotas: " +
                  ", ".join(f"{name} {quota}" for name, quota in QUOTAS.items()))
         for number in range(SUSANS):
@@ -135,39 +126,19 @@ def ended(job):
                 None)
 
 
-def place(story, scheduler, prefix):
-    """Pods of one GPU placed by one of the schedulers: seconds, and processor milliseconds a pod of
-    all processes together and of the scheduler alone. The others' processes watch too."""
-    plane = story.plane
-    # Berth's admission policy would hand it to Berth in a project's namespace.
-    own, namespace = ("berth", "susan") if scheduler == "berth" else ("kube-scheduler", "default")
-    before = plane.cost()
-    began = time.monotonic()
-    plane.tool("pods", "-count", PLACED, "-gpus", 1, "-prefix", prefix, "-namespace", namespace,
-               "-scheduler", scheduler)
-    plane.tool("wait", "-count", PLACED, "-prefix", prefix, "-namespace", namespace)
-    took = time.monotonic() - began
-    after = plane.cost()
-    spent = {name: after[name][0] - before[name][0] for name in after}
-    story.api.send("DELETE", f"/api/v1/namespaces/{namespace}/pods?gracePeriodSeconds=0")
-    story.until(lambda: not story.pods(namespace))
-    counted = sum(spent.values()) - spent.get("kubelets", 0)
-    return took, counted * 1000 / PLACED, spent[own] * 1000 / PLACED
-
-
-def table(story):
-    story.api.patch(f"{PROJECTS}/susan", {"spec": {"quota": NODES * GPUS * 10}})
-    story.say(f"beside kube-scheduler on this server: {PLACED} pods of one GPU, twice in turns")
-    rows = {}
-    for turn in range(2):
-        for scheduler in ("berth", "default-scheduler"):
-            rows.setdefault(scheduler, []).append(place(story, scheduler, f"{scheduler[:3]}{turn}"))
-    print(f"\n{'':20} {'pods/s':>8} {'CPU ms a pod, all':>18} {'its own':>8}")
-    for scheduler, turns in rows.items():
-        took, counted, own = (sum(turn[i] for turn in turns) / len(turns) for i in range(3))
-        name = "kube-scheduler" if scheduler.startswith("default") else scheduler
-        print(f"{name:20} {PLACED / took:8.0f} {counted:18.2f} {own:8.2f}")
-    print("(pods are made meanwhile: their making is in both rows)")
+def table(plane, program):
+    print(f"\nbeside kube-scheduler on this server: {PLACED} pods of one GPU, twice in turns")
+    turns = Placing(plane, program, PLACED)
+    rows = {who: [] for who in (FLOOR, BERTH, DEFAULT)}
+    for _ in range(2):
+        for who, row in rows.items():
+            row.append(turns.turn(who))
+    print(f"{'':20} {'pods/s':>8} {'CPU ms a pod, all':>18} {'its own':>8}")
+    for who, row in rows.items():
+        rate, counted, own = (sum(getattr(turn, name) for turn in row) / len(row)
+                              for name in ("rate", "all", "own"))
+        print(f"{who:20} {rate:8.0f} {counted:18.2f} {own:8.2f}")
+    print("(the pods are there before; floor: bound by their number, without a look)")
 
 
 def main():
@@ -176,24 +147,20 @@ def main():
     parser.add_argument("--no-table", action="store_true",
                         help="without the measurement beside kube-scheduler")
     chosen = parser.parse_args()
-    try:
-        programs.find()
-    except programs.Missing as missing:
-        required = os.environ.get("BERTH_KUBE") == "required"
-        print(f"{'failed' if required else 'skipped'}: {missing}")
-        sys.exit(1 if required else 77)
+    programs.find_or_skip()
     with ControlPlane(scheduler=not chosen.no_table) as plane:
         story = Story(plane)
-        config = plane.path / "kubeconfig"
-        subprocess.run([chosen.program, "kube", "install", "--kubeconfig", config], check=True,
-                       stdout=subprocess.DEVNULL)
+        if not chosen.no_table:
+            plane.end(DEFAULT)  # until it has its turn
+        berth.install(plane, chosen.program)
         plane.tool("nodes", "-count", NODES)
         plane.run_kubelets()
-        plane.run("berth", [chosen.program, "kube", "scheduler", "--kubeconfig",
-                            plane.kubeconfig_of("berth-scheduler", "berth-system")])
+        berth.run_scheduler(plane, chosen.program)
         story.play()
         if not chosen.no_table:
-            table(story)
+            plane.kill("kubelets")
+            plane.end(BERTH)
+            table(plane, chosen.program)
         print(f"\n{story.broken} promises broken" if story.broken else "\nevery promise was kept")
         sys.exit(1 if story.broken else 0)
 

@@ -7,6 +7,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "kube/client/timers.h"
 
@@ -24,14 +25,17 @@ class LoopTimers final : public Timers {
 
   private:
     struct Started {
-        boost::asio::steady_timer timer;
         std::function<void()> then;
+        std::optional<boost::asio::steady_timer> timer;  // none: it is due
     };
+
+    void fire(Id id);
 
     boost::asio::io_context& loop_;
     const ports::Clock& clock_;
-    std::map<Id, std::unique_ptr<Started>> timers_;
+    std::map<Id, Started> timers_;
     Id last_ = 0;
+    std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };
 
 }  // namespace berth::kube::client

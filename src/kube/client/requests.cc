@@ -69,7 +69,7 @@ void Requests::soon(std::function<void()> call) {
 }
 
 void Requests::send(Request request, Done done) {
-    if (line_.size() >= kWaitingMax) {
+    if (line_.size() >= kWaitingMax && !request.goes_first) {
         return soon([then = std::move(done)] {
             then(not_sent("more than " + std::to_string(kWaitingMax) + " requests wait"));
         });
@@ -81,12 +81,17 @@ void Requests::send(Request request, Done done) {
         const bool is_sent = late->connection != nullptr;
         finish(late, is_sent ? unknown("no answer in time") : not_sent("no time left to send it"));
     });
-    line_.push_back(task);
+    if (task->request.goes_first) {
+        line_.push_front(task);
+    } else {
+        line_.push_back(task);
+    }
     soon([this] { go_on(); });
 }
 
 void Requests::go_on() {
-    while (!line_.empty() && under_way_.size() < kConnectionsMax) {
+    while (!line_.empty() &&
+           (under_way_.size() < kConnectionsMax || line_.front()->request.goes_first)) {
         const auto task = line_.front();
         line_.pop_front();
         under_way_.push_back(task);

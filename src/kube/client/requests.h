@@ -2,7 +2,8 @@
 //
 // How are requests sent? Over kept connections, so many at most under way, the others in line. A
 // request lives from the moment it is handed over: waiting in line counts, and who is told NotSent
-// or Unknown at the end of its time knows that nothing of it will be sent later.
+// or Unknown at the end of its time knows that nothing of it will be sent later. What goes first
+// (Leases) waits for none of the others: who leads goes on leading, however much is to be written.
 //
 // A long answer (watch) has a connection of its own and comes in pieces.
 // For one thread: that of the timers.
@@ -40,6 +41,7 @@ struct Request {
     std::string body = {};
     std::string_view content_type = "application/json";
     std::string room = {};  // where the answer goes: a body that was read before, for its memory
+    bool goes_first = false;  // past all that wait, on a connection more where it must
 
     Effect effect() const { return method == Method::Get ? Effect::None : Effect::Write; }
     base::Duration patience() const {

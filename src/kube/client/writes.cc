@@ -267,7 +267,8 @@ std::string micro_time(base::TimePoint time) {
 }
 
 Request read_lease(const Lease& lease) {
-    return {Method::Get, leases_path(lease) + "/" + base::percent_encoded(lease.name)};
+    return {.target = leases_path(lease) + "/" + base::percent_encoded(lease.name),
+            .goes_first = true};
 }
 
 Request write_lease(const Lease& lease) {
@@ -288,7 +289,10 @@ Request write_lease(const Lease& lease) {
     const bool is_new = lease.version.empty();
     std::string target = leases_path(lease);
     if (!is_new) target += "/" + base::percent_encoded(lease.name);
-    return {is_new ? Method::Post : Method::Put, target.append(kTimeout), body.take()};
+    return {.method = is_new ? Method::Post : Method::Put,
+            .target = target.append(kTimeout),
+            .body = body.take(),
+            .goes_first = true};
 }
 
 base::Result<Lease> parse_lease(std::string_view text) {
