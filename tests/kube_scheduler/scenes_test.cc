@@ -300,6 +300,29 @@ TEST_CASE("a gang that is resumed starts when all its pods have come, however lo
     CHECK(scene.suspensions == 1);
 }
 
+TEST_CASE("a victim's end that the server has no time for is asked for again") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 0);
+    Object victim;
+    victim.resource = "pods";
+    victim.name_space = "borrower";
+    victim.name = "willing";
+    victim.gpus = 8;
+    victim.annotations["berth.dev/preemptible"] = "true";
+    scene.server.store.create(victim);
+    scene.pass(3);
+    REQUIRE(scene.pod("borrower/willing")->node == "n1");
+    scene.add_job("owner", "urgent", 1, 8);
+    scene.control_jobs();
+    scene.server.faults.too_many = 1000;
+    scene.pass(2);
+    scene.server.faults.too_many = 0;
+    scene.pass(20);
+    CHECK(scene.bound("owner/urgent") == 1);
+}
+
 TEST_CASE("a gang below which a node goes away is placed anew as a whole") {
     Scene scene;
     for (const char* node : {"n1", "n2", "n3"}) scene.set_node(node);

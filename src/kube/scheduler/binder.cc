@@ -29,6 +29,11 @@ client::ObjectName name_of_workload(const objects::Workload& workload) {
     return {workload.path(), objects::format(workload.meta.uid), workload.meta.version};
 }
 
+// It is done, or about a pod that is gone.
+bool is_over(const Outcome& outcome) {
+    return outcome.is_done() || outcome.code == 404 || outcome.code == 409;
+}
+
 bool has_failed(const Gang& gang, Uid uid) {
     const auto found = gang.pods.find(uid);
     return found != gang.pods.end() && found->second->phase == objects::Phase::Failed;
@@ -222,14 +227,16 @@ std::string Binder::fill_places(Attempt& attempt, const Gang& gang) {
 }
 
 void Binder::note_bound(Attempt& attempt) {
-    const auto bound = std::ranges::count(attempt.places, Fill::Bound, &Place::fill);
+    const auto bound =
+        static_cast<int>(std::ranges::count(attempt.places, Fill::Bound, &Place::fill));
     const bool is_whole = bound == std::ssize(attempt.places);
     attempt.has_run |= is_whole;
     if (bound == 0 || attempt.has_run) {
         attempt.partly_since.reset();
-    } else if (!attempt.partly_since) {
+    } else if (!attempt.partly_since || bound > attempt.bound) {
         attempt.partly_since = timers_.now();
     }
+    attempt.bound = bound;
     if (!is_whole || std::exchange(attempt.is_told_running, true)) return;
     listener_->on_running(attempt.id);
 }
@@ -344,11 +351,20 @@ void Binder::give_back(Attempt& attempt, std::string why) {
 
 void Binder::remove_pods(const Attempt& attempt, std::optional<std::int64_t> grace_s) {
     for (const Place& place : attempt.places) {
-        const client::PodName name = name_of(attempt.id, place.pod);
-        if (place.fill == Fill::Free || name.name.empty()) continue;
-        requests_.send(client::remove_pod(name, "", grace_s),
-                       [](const Outcome&) {});  // the watch tells
+        if (place.fill != Fill::Free) remove_pod(attempt.id, place.pod, grace_s);
     }
+}
+
+// Again until it is done: of many some wait in line for longer than a request may.
+void Binder::remove_pod(ports::AttemptId id, Uid pod, std::optional<std::int64_t> grace_s) {
+    const client::PodName name = name_of(id, pod);
+    if (name.name.empty() || place_of(id, pod) == nullptr) return;  // the watch has told
+    requests_.send(client::remove_pod(name, "", grace_s),
+                   [this, here = std::weak_ptr(is_here_), id, pod, grace_s](const Outcome& got) {
+                       if (here.expired() || is_over(got)) return;
+                       later(got.retry_after.value_or(kBindAgain),
+                             [this, id, pod, grace_s] { remove_pod(id, pod, grace_s); });
+                   });
 }
 
 void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
@@ -376,7 +392,7 @@ void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
 
 // The Job controller takes its finalizer off the pods of a suspended Job, so that their end counts
 // as nothing, and deletes them: two of its 20 requests a second for each. Of many victims we do it
-// ourselves. A request that does not succeed leaves the pod to the controller.
+// ourselves.
 void Binder::end_pods(const Attempt& attempt) {
     const auto stopping =
         std::ranges::count_if(attempts_, [](const auto& each) { return each.second.is_stopping; });
@@ -385,14 +401,21 @@ void Binder::end_pods(const Attempt& attempt) {
                         gang->workload->kind == objects::WorkloadKind::Job;
     if (stopping <= kFewVictims || !is_job) return;
     for (const Place& place : attempt.places) {
-        const client::PodName name = name_of(attempt.id, place.pod);
-        if (place.fill == Fill::Free || name.name.empty()) continue;
-        requests_.send(client::take_finalizer(name, kJobFinalizer),
-                       [this, here = std::weak_ptr(is_here_), name](const Outcome& outcome) {
-                           if (here.expired() || !outcome.is_done()) return;
-                           requests_.send(client::remove_pod(name, "", {}), [](const Outcome&) {});
-                       });
+        if (place.fill != Fill::Free) end_pod(attempt.id, place.pod);
     }
+}
+
+void Binder::end_pod(ports::AttemptId id, Uid pod) {
+    const client::PodName name = name_of(id, pod);
+    if (name.name.empty() || place_of(id, pod) == nullptr) return;  // the watch has told
+    requests_.send(client::take_finalizer(name, kJobFinalizer),
+                   [this, here = std::weak_ptr(is_here_), id, pod](const Outcome& got) {
+                       if (here.expired()) return;
+                       if (got.is_done()) return remove_pod(id, pod, {});
+                       if (is_over(got)) return;
+                       later(got.retry_after.value_or(kBindAgain),
+                             [this, id, pod] { end_pod(id, pod); });
+                   });
 }
 
 void Binder::end(const Attempt& attempt, const ports::AttemptExit& exit) {

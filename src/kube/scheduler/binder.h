@@ -6,7 +6,7 @@
 //
 // What a lost answer means is asked, never guessed: until then the place is taken. A gang that
 // cannot be bound whole is given back: the core decides anew, and what was bound of it is deleted.
-// A start of which a part is bound and the rest is not within kPartlyBoundMost is such a one.
+// A start of which a part is bound, and no other pod within kPartlyBoundMost, is such a one.
 #pragma once
 
 #include <algorithm>
@@ -90,7 +90,8 @@ class Binder final : public ports::Launcher {
         std::string lost_because = {};  // it is given back; empty: it is not
         int pods_there = 0;
         base::TimePoint came = {};  // the last of them, or the start
-        std::optional<base::TimePoint> partly_since = {};
+        std::optional<base::TimePoint> partly_since = {};  // without another bind
+        int bound = 0;  // when it was last looked at
         bool is_patching = false;  // whether its Job is suspended
 
         bool is_empty() const {
@@ -116,7 +117,9 @@ class Binder final : public ports::Launcher {
     void give_back(Attempt& attempt, std::string why);
     void suspend(Attempt& attempt, const cluster::Gang& gang, bool is_suspended);
     void end_pods(const Attempt& attempt);
+    void end_pod(ports::AttemptId id, Uid pod);
     void remove_pods(const Attempt& attempt, std::optional<std::int64_t> grace_s);
+    void remove_pod(ports::AttemptId id, Uid pod, std::optional<std::int64_t> grace_s);
     void end(const Attempt& attempt, const ports::AttemptExit& exit);
     void later(base::Duration wait, std::function<void()> then);
     void look_at_starts();
