@@ -29,6 +29,9 @@ std::string Gang::trouble() const {
     if (workload != nullptr && workload->is_managed_elsewhere)
         return "its " + std::string(objects::traits(workload->kind).name) +
                " is managed by another controller";
+    if (workload != nullptr && !workload->problem.empty())
+        return "its " + std::string(objects::traits(workload->kind).name) +
+               " cannot be read: " + workload->problem;
     return {};
 }
 

@@ -67,7 +67,7 @@ base::Status add_templates(const Gang& gang, std::vector<Part>& parts) {
     for (const objects::Workload::Part& each : gang.workload->parts) {
         BERTH_TRY(part, part_for(parts, *each.ask));
         if (part->name.empty()) part->name = each.name;
-        part->pods += each.pods;
+        part->pods = std::min(part->pods + each.pods, model::kTasksMax + 1);
     }
     return {};
 }

@@ -14,7 +14,8 @@ namespace {
 
 using Part = Workload::Part;
 
-constexpr std::int64_t kPodsMost = std::numeric_limits<std::int32_t>::max();
+// More than any gang may have; sums of some of them are no problem.
+constexpr std::int64_t kPodsMost = 1'000'000;
 
 std::int32_t count_of(std::int64_t number) {
     return static_cast<std::int32_t>(std::clamp<std::int64_t>(number, 0, kPodsMost));
@@ -286,11 +287,20 @@ std::string Workload::path() const {
 Workload read_workload(WorkloadKind kind, codec::JsonReader& reader, PodPools& pools) {
     Workload workload;
     workload.kind = kind;
+    // One that is not as its kind should be must not keep the others of its list from being read.
+    codec::JsonReader within = reader;
     switch (kind) {
-        case WorkloadKind::Job: read_job(reader, pools, workload); break;
-        case WorkloadKind::JobSet: read_job_set(reader, pools, workload); break;
-        case WorkloadKind::RayCluster: read_ray_cluster(reader, pools, workload); break;
-        case WorkloadKind::RayJob: read_ray_job(reader, pools, workload); break;
+        case WorkloadKind::Job: read_job(within, pools, workload); break;
+        case WorkloadKind::JobSet: read_job_set(within, pools, workload); break;
+        case WorkloadKind::RayCluster: read_ray_cluster(within, pools, workload); break;
+        case WorkloadKind::RayJob: read_ray_job(within, pools, workload); break;
+    }
+    if (within.is_failed()) {
+        workload.problem = within.error();
+        workload.parts.clear();
+        reader.pass_over();
+    } else {
+        reader = within;
     }
     if (!workload.meta.uid)
         reader.fail("wanted a " + std::string(traits(kind).name) + " with metadata");

@@ -59,6 +59,8 @@ struct Workload {
     std::vector<Part> parts;
     bool is_suspended = false;  // it is to be
     bool is_managed_elsewhere = false;  // by a controller of somebody's own
+    // What is wrong with its spec, where its kind's definition lets through what is not one.
+    std::string problem;
     enum class End { None, Complete, Failed };
     End end = End::None;
     std::optional<base::TimePoint> suspended_since;

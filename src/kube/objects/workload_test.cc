@@ -126,3 +126,23 @@ TEST_CASE("where a workload is") {
     const Workload set = workload_of(WorkloadKind::JobSet, pools, "");
     CHECK(set.path() == "/apis/jobset.x-k8s.io/v1alpha2/namespaces//jobsets/train");
 }
+
+TEST_CASE("a workload that is not as its kind should be has a problem, and stops no list") {
+    PodPools pools;
+    const std::string deep = std::string(3'000, '[') + std::string(3'000, ']');
+    for (const std::string& spec :
+         {std::string(R"({"replicatedJobs": "none"})"), std::string(R"({"suspend": "yes"})"),
+          std::string(R"({"replicatedJobs": [{"replicas": 1e300}]})"),
+          R"({"replicatedJobs": )" + deep + "}", std::string("[1, 2]")}) {
+        const std::string text = "[{" + kJobMeta + R"(, "spec": )" + spec + "}, 7]";
+        JsonReader reader(text);
+        reader.begin_array();
+        REQUIRE(reader.next_element());
+        const Workload set = read_workload(WorkloadKind::JobSet, reader, pools);
+        REQUIRE_MESSAGE(!reader.is_failed(), reader.error());
+        CHECK(reader.next_element());
+        CHECK(set.meta.name == "train");
+        CHECK_MESSAGE(!set.problem.empty(), spec.substr(0, 60));
+        CHECK(set.pods_wanted() == 0);
+    }
+}
