@@ -176,7 +176,6 @@ bool JsonReader::read_hex4(unsigned& code) {
 }
 
 // Behind a backslash. A surrogate pair is one character; a lone \udc80 ... \udcff is a raw byte.
-// A zero byte is refused: no name, path or variable can hold one.
 bool JsonReader::append_escape(std::string& out) {
     static constexpr std::string_view kLetters = "\"\\/bfnrt";
     static constexpr std::string_view kMeanings = "\"\\/\b\f\n\r\t";
@@ -187,7 +186,9 @@ bool JsonReader::append_escape(std::string& out) {
         return true;
     }
     unsigned code = 0;
-    if (letter != 'u' || !read_hex4(code) || code == 0) return false;
+    if (letter != 'u' || !read_hex4(code)) return false;
+    if (code == 0 && replaces_zero_) code = 0xfffd;
+    if (code == 0) return false;
     if (code >= 0xd800 && code < 0xdc00 && text_.substr(place_).starts_with("\\u")) {
         const std::size_t behind_first = place_;
         unsigned low = 0;

@@ -21,8 +21,13 @@ class JsonReader {
   public:
     enum class Type { Object, Array, String, Number, Bool, Null, Nothing };
 
+    // A zero byte in a string: no name, path or variable can hold one. What others have written
+    // and must be read all the same has U+FFFD in its place.
+    enum class Zero { Refused, Replaced };
+
     // `text` must outlive the reader.
-    explicit JsonReader(std::string_view text) : text_(text) {}
+    explicit JsonReader(std::string_view text, Zero zero = Zero::Refused)
+        : text_(text), replaces_zero_(zero == Zero::Replaced) {}
 
     // What comes next; Nothing at the end of the text or after a failure.
     Type peek();
@@ -75,6 +80,7 @@ class JsonReader {
     int depth_ = 0;
     bool is_first_ = false;  // directly behind an opening bracket
     bool failed_ = false;
+    bool replaces_zero_ = false;
     std::string scratch_;  // of the last string with an escape in it
     std::string error_;
     std::size_t line_place_ = 0;

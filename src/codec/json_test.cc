@@ -22,6 +22,20 @@ std::string again(const base::Result<codec::Value>& value) {
 
 }  // namespace
 
+TEST_CASE("a zero byte that others have written is read as a character of its own") {
+    const std::string text = R"({"a\u0000": "b\u0000c"})";
+    berth::codec::JsonReader reader(text, berth::codec::JsonReader::Zero::Replaced);
+    std::string_view key;
+    reader.begin_object();
+    REQUIRE(reader.next_key(key));
+    CHECK(key == "a\xef\xbf\xbd");
+    CHECK(reader.read_string() ==
+          "b\xef\xbf\xbd"
+          "c");
+    CHECK_FALSE(reader.next_key(key));
+    CHECK_FALSE(reader.is_failed());
+}
+
 TEST_CASE("JSON is taken exactly as RFC 8259 has it") {
     for (const char* text :
          {"null", "true", "0", "-0", "0.5", "-1.5e+30", "1E2", "\"\"", "[]", "{}", "[[],{}]",

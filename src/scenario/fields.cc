@@ -43,7 +43,7 @@ Status read_values(const Command& command, const Readers& readers, model::Labels
     return {};
 }
 
-const std::string kCompanion = "companion.";
+constexpr std::string_view kCompanion = "companion.";
 constexpr const char* kInherit = "inherit";  // what is above the project holds for it again
 
 template <typename T, typename Parsed>
@@ -362,7 +362,7 @@ void add_readers_of_companions(Readers& readers, const Command& command, JobLine
         model::Companion& kind = job.spec.companions[at];
         std::vector<std::string>& on = job.companions_on[at++];
         kind.name = name;
-        const std::string prefix = kCompanion + name + ".";
+        const std::string prefix = std::string(kCompanion) + name + ".";
         readers[prefix + "count"] = into(kind.count, parse_int);
         readers[prefix + "cpu"] = into_optional(kind.request.cpu, parse_cpu);
         readers[prefix + "memory"] = into_optional(kind.request.memory, base::parse_bytes);

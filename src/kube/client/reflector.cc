@@ -133,7 +133,7 @@ void Reflector::take_missing() {
 
 bool Reflector::read_page(std::string_view body) {
     ListMeta meta;
-    codec::JsonReader reader(body);
+    codec::JsonReader reader(body, codec::JsonReader::Zero::Replaced);
     std::string_view key;
     for (reader.begin_object(); reader.next_key(key);) {
         if (key == "metadata") {
@@ -279,7 +279,7 @@ void Reflector::take_version(const Outcome& outcome) {
     if (!outcome.is_done()) return again_later(outcome.message, outcome.retry_after);
     std::string version;
     std::string_view key;
-    codec::JsonReader reader(outcome.body);
+    codec::JsonReader reader(outcome.body, codec::JsonReader::Zero::Replaced);
     for (reader.begin_object(); reader.next_key(key);) {
         if (key == "metadata") {
             version = read_list_meta(reader).version;

@@ -15,7 +15,7 @@ EventType type_of(std::string_view name) {
 
 // The server writes the type first. Where it does not, the line is read twice.
 EventType find_type(std::string_view line) {
-    codec::JsonReader reader(line);
+    codec::JsonReader reader(line, codec::JsonReader::Zero::Replaced);
     std::string_view key;
     for (reader.begin_object(); reader.next_key(key);) {
         if (key == "type") return type_of(reader.read_text());
@@ -27,7 +27,7 @@ EventType find_type(std::string_view line) {
 }  // namespace
 
 base::Status read_event(std::string_view line, const TakeEvent& take) {
-    codec::JsonReader reader(line);
+    codec::JsonReader reader(line, codec::JsonReader::Zero::Replaced);
     EventType type = EventType::Unknown;
     bool has_object = false;
     std::string_view key;

@@ -2,6 +2,7 @@
 #include "kube/cluster/gangs.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <tuple>
 
@@ -32,6 +33,24 @@ std::string Gang::trouble() const {
     if (workload != nullptr && !workload->problem.empty())
         return "its " + std::string(objects::traits(workload->kind).name) +
                " cannot be read: " + workload->problem;
+    return is_group() ? disagreement() : "";
+}
+
+bool Gang::is_group() const {
+    return !is_owned && !pods.empty() && !group_of(pods.begin()->second->meta).empty();
+}
+
+// Of a group whose pods do not say the same.
+std::string Gang::disagreement() const {
+    std::optional<int> said;
+    for (const auto& [its, pod] : pods) {
+        const auto size = group_size(pod->meta);
+        if (!size) return size.error().message;
+        if (said && *said != *size)
+            return "its pods disagree about the size of their group: " + std::to_string(*said) +
+                   " and " + std::to_string(*size);
+        said = *size;
+    }
     return {};
 }
 
@@ -51,8 +70,7 @@ int Gang::living() const {
 
 int Gang::pods_wanted() const {
     if (workload != nullptr) return workload->pods_wanted();
-    const bool is_group = !is_owned && !pods.empty() && !group_of(meta()).empty();
-    return std::max(living(), is_group ? group_size(meta()) : 1);
+    return std::max(living(), is_group() ? group_size(meta()).value_or(1) : 1);
 }
 
 bool Gang::is_complete() const {
@@ -60,6 +78,7 @@ bool Gang::is_complete() const {
     const auto placeable = std::ranges::count_if(pods, [](const auto& each) {
         return each.second->is_bound() || cluster::is_waiting(*each.second);
     });
+    if (is_group() && !disagreement().empty()) return false;
     return !waiting().empty() && placeable >= pods_wanted();
 }
 
@@ -95,17 +114,24 @@ std::string Gang::name() const {
 void Gangs::take(const Pod* before, const Pod* now) {
     const Pod& pod = now != nullptr ? *now : *before;
     if (!are_ours(pod)) return;
-    const Uid uid = owners_.gang_of(pod);
-    // Its Job was deleted and left it behind, say: it is one by itself now.
+    Uid uid = owners_.gang_of(pod);
     const auto home = homes_.find(pod.meta.uid);
+    if (home != homes_.end() && pod.is_bound() && !may_leave(gangs_.at(home->second)))
+        uid = home->second;
     if (home != homes_.end() && (now == nullptr || home->second != uid)) leave(pod.meta.uid);
     if (now != nullptr) enter(uid, *now);
 }
 
+// A pod that has a node stays what it was, whatever is written into it: its place must not be given
+// to another one. Only a workload that is gone leaves its pods behind.
+bool Gangs::may_leave(const Gang& gang) { return gang.is_owned && gang.workload == nullptr; }
+
 void Gangs::enter(Uid uid, const Pod& pod) {
     Gang& gang = gangs_[uid];
     gang.uid = uid;
-    gang.is_owned = uid != pod.meta.uid && objects::workload_that_is(*pod.meta.owner) != nullptr;
+    if (gang.pods.empty() && gang.workload == nullptr)
+        gang.is_owned =
+            uid != pod.meta.uid && objects::workload_that_is(*pod.meta.owner) != nullptr;
     gang.workload = owners_.find(uid);
     gang.pods[pod.meta.uid] = &pod;
     homes_[pod.meta.uid] = uid;

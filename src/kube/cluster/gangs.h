@@ -46,6 +46,10 @@ struct Gang {
     const objects::Meta& meta() const;
     // For people: ml/job/train, ml/pod/p.
     std::string name() const;
+
+  private:
+    bool is_group() const;
+    std::string disagreement() const;
 };
 
 bool is_waiting(const objects::Pod& pod);
@@ -71,6 +75,7 @@ class Gangs {
     void touch_all();
 
   private:
+    static bool may_leave(const Gang& gang);
     void bring_home(Uid workload);
     void enter(Uid uid, const objects::Pod& pod);
     void leave(Uid pod);

@@ -181,6 +181,66 @@ TEST_CASE("pods of nobody that name a group are a gang of the size that they say
     CHECK_FALSE(cluster::job_of(gang, {"vision"})->preemptible);
 }
 
+TEST_CASE("a group whose pods disagree about its size, or say none, waits and says so") {
+    Objects objects;
+    const auto pod = [&](const std::string& name, int number, const std::string& size) {
+        return objects.pod(name, number,
+                           R"(,"labels":{"kueue.x-k8s.io/pod-group-name":"g"},"annotations":)"
+                           R"({"kueue.x-k8s.io/pod-group-total-count":")" +
+                               size + "\"}");
+    };
+    objects.gangs.take(nullptr, pod("one", 10, "1"));
+    objects.gangs.take(nullptr, pod("two", 11, "2"));
+    const Gang& gang = objects.gangs.all().begin()->second;
+    CHECK_FALSE(gang.is_complete());
+    CHECK(gang.trouble() == "its pods disagree about the size of their group: 1 and 2");
+    for (const char* size : {"2.5", "0x10", "-5", "0", "1000000000", "99999999999999999999"}) {
+        Objects others;
+        const auto* odd = pod("odd", 10, size);
+        others.gangs.take(nullptr, odd);
+        const Gang& alone = others.gangs.all().begin()->second;
+        CHECK_FALSE(alone.is_complete());
+        CHECK(alone.trouble().ends_with("wanted a number of pods from 1 to 100000, found \"" +
+                                        std::string(size) + "\""));
+    }
+}
+
+TEST_CASE("a pod that has a node stays in its gang, whatever is written into it") {
+    Objects objects;
+    const std::string bound = R"(,"nodeName":"n1")";
+    const auto in_group = [](const std::string& name) {
+        return R"(,"labels":{"kueue.x-k8s.io/pod-group-name":")" + name + "\"}";
+    };
+    const auto* before = objects.pod("one", 10, in_group("g"), bound);
+    objects.gangs.take(nullptr, before);
+    const Uid group = objects.gangs.all().begin()->first;
+    objects.gangs.take(before, objects.pod("one", 10, in_group("h"), bound));
+    CHECK(objects.gangs.all().size() == 1);
+    CHECK(objects.gangs.find(group)->pods.size() == 1);
+
+    objects.gangs.take(nullptr, objects.job(1, kThree));
+    const auto* owned = objects.pod("train-0", 11, Objects::owned_by(1), bound);
+    objects.gangs.take(nullptr, owned);
+    objects.gangs.take(owned, objects.pod("train-0", 11, "", bound));
+    CHECK(objects.gang(1).pods.size() == 1);
+}
+
+TEST_CASE("a Job that names a JobSet of another namespace as its owner is a gang by itself") {
+    Objects objects;
+    const std::string theirs_meta =
+        std::regex_replace(Objects::meta("theirs", 1), std::regex("ml"), "other");
+    const std::string text = "{" + theirs_meta + R"(,"spec":{}})";
+    codec::JsonReader reader(text);
+    const auto theirs =
+        objects::read_workload(objects::WorkloadKind::JobSet, reader, objects.pod_pools);
+    const std::string by_theirs = Objects::owned_by(1, "JobSet", "jobset.x-k8s.io/v1alpha2");
+    objects.gangs.take(nullptr, objects.job(2, R"(,"spec":{"parallelism":1})", by_theirs));
+    objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(2)));
+    objects.gangs.take(nullptr, &theirs);
+    CHECK(objects.gang(2).is_complete());
+    CHECK(objects.gang(2).name() == "ml/job/train");
+}
+
 TEST_CASE("a pod that names a Job of another namespace as its owner is one by itself") {
     Objects objects;
     const std::string text =

@@ -25,6 +25,11 @@ const std::string* find_said(const objects::Meta& meta, std::string_view name) {
     return label != nullptr ? label : objects::find(*meta.annotations, name);
 }
 
+// Anybody may name anything as the owner of what is his.
+bool are_apart(const objects::Meta& owner, const objects::Meta& owned) {
+    return *owner.name_space != *owned.name_space;
+}
+
 // A group has no object that is sure to be there, so its uid is made of its name.
 Uid uid_of(const std::string& name_space, const std::string& group) {
     const std::string name = name_space + "/" + group;
@@ -33,12 +38,16 @@ Uid uid_of(const std::string& name_space, const std::string& group) {
 
 }  // namespace
 
-int group_size(const objects::Meta& pod) {
+base::Result<int> group_size(const objects::Meta& pod) {
     for (const std::string_view name : kGroupSizes) {
         const std::string* text = find_said(pod, name);
+        if (text == nullptr) continue;
         int size = 0;
-        if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), size);
-        if (size > 0) return std::min(size, model::kTasksMax);
+        const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), size);
+        const bool is_number = error == std::errc{} && end == text->data() + text->size();
+        if (is_number && size >= 1 && size <= model::kTasksMax) return size;
+        return base::invalid(std::string(name) + ": wanted a number of pods from 1 to " +
+                             std::to_string(model::kTasksMax) + ", found \"" + *text + "\"");
     }
     return 1;
 }
@@ -62,6 +71,8 @@ Uid Owners::top_of(Uid uid) const {
         const auto* maker = objects::workload_that_is(*workload->meta.owner);
         const auto made_by = objects::traits(workload->kind).made_by;
         if (maker == nullptr || made_by != maker->kind) return uid;
+        const objects::Workload* above = find(workload->meta.owner->uid);
+        if (above != nullptr && are_apart(above->meta, workload->meta)) return uid;
         uid = workload->meta.owner->uid;
     }
 }
@@ -69,10 +80,8 @@ Uid Owners::top_of(Uid uid) const {
 Uid Owners::gang_of(const objects::Pod& pod) const {
     const objects::Owner& owner = *pod.meta.owner;
     if (objects::workload_that_is(owner) != nullptr) {
-        // Anybody may write anything into a pod of his.
         const objects::Workload* workload = find(owner.uid);
-        const bool is_foreign =
-            workload != nullptr && *workload->meta.name_space != *pod.meta.name_space;
+        const bool is_foreign = workload != nullptr && are_apart(workload->meta, pod.meta);
         return is_foreign ? pod.meta.uid : top_of(owner.uid);
     }
     const std::string group = group_of(pod.meta);

@@ -8,6 +8,7 @@
 #include <map>
 #include <string>
 
+#include "base/result.h"
 #include "kube/objects/workload.h"
 
 namespace berth::kube::cluster {
@@ -30,7 +31,8 @@ class Owners {
 
 // The group that a pod of nobody names; empty: none.
 std::string group_of(const objects::Meta& pod);
-// How many pods the group has, as one of them says; 1 where it does not.
-int group_size(const objects::Meta& pod);
+// How many pods the group has, as one of them says; 1 where it does not. Errors: Invalid, it says
+// what is no such number.
+base::Result<int> group_size(const objects::Meta& pod);
 
 }  // namespace berth::kube::cluster

@@ -26,7 +26,7 @@ bool is_paused(const Workload& workload) {
 std::string read_page(const std::string& body, objects::WorkloadKind kind, objects::PodPools& pools,
                       std::vector<Workload>& paused) {
     std::string more;
-    codec::JsonReader reader(body);
+    codec::JsonReader reader(body, codec::JsonReader::Zero::Replaced);
     objects::each_field(reader, [&](std::string_view key) {
         if (key == "metadata") {
             objects::each_field(reader, [&](std::string_view inner) {

@@ -169,7 +169,7 @@ template <typename ReadOne>
 base::Result<std::string> add_all(std::string_view answer, std::string_view what, ReadOne read) {
     std::string more;
     bool is_list = false;
-    JsonReader reader(answer);
+    JsonReader reader(answer, JsonReader::Zero::Replaced);
     JsonReader whole(answer);
     each_field(reader, [&](std::string_view key) {
         if (key == "items") {
