@@ -49,12 +49,12 @@ set(berth_modules
     7  vgpu/driver_mount             effects
     8  vgpu/software_driver          effects
     8  vgpu/software_nvml            effects
-    8  kube/install                  effects
     8  api                           effects
     8  cli                           effects
     8  app/supervisor                effects
     8  app/trainer                   effects
     8  kube/cluster                  effects
+    9  kube/install                  effects
     9  kube/scheduler                effects
    10  app                           effects
 )

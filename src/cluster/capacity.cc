@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "cluster/cluster.h"
+#include "cluster/gang.h"
 
 namespace berth::cluster {
 namespace {
@@ -182,8 +183,10 @@ void Cluster::change_capacity(const TaskPlacement& task, Use use, std::int64_t s
 }
 
 void Cluster::change_task(ShapeId shape, const TaskPlacement& task, Use use, std::int64_t sign) {
+    if (resources_.is_used()) {
+        resources_.change(asked_by(*this, shape, task.task), task.node, use, sign);
+    }
     change_capacity(task, use, sign);
-    resources_.change(shape, task.node, use, sign);
 }
 
 void Cluster::take(View view, ShapeId shape, const TaskPlacement& task) {

@@ -11,7 +11,8 @@ namespace berth::cluster {
 int lacking_in_groups(const Shape& shape, const Job& job) {
     std::vector<int> running(shape.groups.size());
     for (const PlacedTask& task : job.placed) {
-        if (!task.is_releasing) ++running[group_of(shape, task.place.task)];
+        const bool counts = !task.is_releasing && !job.is_companion(task.place.task);
+        if (counts) ++running[group_of(shape, task.place.task)];
     }
     int sum = 0;
     for (std::size_t i = 0; i < running.size(); ++i) {
@@ -26,11 +27,34 @@ Ranks next_ranks(const Shape& shape, const Job& job, int tasks) {
     if (job.lacking == 0) return ranks;
     std::vector<int> missing;
     for (const Group& group : shape.groups) missing.push_back(group.tasks_min);
-    for (const PlacedTask& task : job.placed) --missing[group_of(shape, task.place.task)];
+    for (const PlacedTask& task : job.placed) {
+        if (!job.is_companion(task.place.task)) --missing[group_of(shape, task.place.task)];
+    }
     const auto kept = std::ranges::remove_if(
         ranks, [&](int rank) { return missing[group_of(shape, rank)]-- <= 0; });
     ranks.erase(kept.begin(), kept.end());
     return ranks;
+}
+
+Ranks free_ranks(const Companions& kind, const Job& job) {
+    base::SmallVector<bool, 64> taken(static_cast<std::size_t>(kind.count));
+    for (const PlacedTask& task : job.placed) {
+        const int rank = task.place.task;
+        if (kind.has(rank)) taken[static_cast<std::size_t>(rank - kind.first)] = true;
+    }
+    Ranks ranks;
+    for (int i = 0; i < kind.count; ++i) {
+        if (!taken[static_cast<std::size_t>(i)]) ranks.push_back(kind.first + i);
+    }
+    return ranks;
+}
+
+PoolId pool_of(const Cluster& cluster, const Job& job, std::span<const TaskPlacement> tasks) {
+    const auto task = std::ranges::find_if(
+        tasks, [&](const TaskPlacement& place) { return !job.is_companion(place.task); });
+    if (task == tasks.end() && job.pool.is_valid()) return job.pool;
+    const NodeId node = task == tasks.end() ? tasks.front().node : task->node;
+    return cluster.nodes()[node.index()].pool;
 }
 
 std::size_t group_of(const Shape& shape, int rank) {
@@ -40,6 +64,12 @@ std::size_t group_of(const Shape& shape, int rank) {
 
 std::size_t spare_first(const Shape& shape, int tasks_min,
                         std::span<model::TaskPlacement> running) {
+    if (!shape.companions.empty()) {
+        const int first = shape.companions.front().first;
+        const auto companions = std::ranges::stable_partition(
+            running, [&](const auto& task) { return task.task < first; });
+        running = running.first(running.size() - companions.size());
+    }
     if (shape.groups.empty()) {
         return running.size() - std::min(running.size(), static_cast<std::size_t>(tasks_min));
     }
@@ -52,14 +82,17 @@ std::size_t spare_first(const Shape& shape, int tasks_min,
 }
 
 Ranks ranks_anew(const Shape& shape, const Job& job) {
-    Ranks ranks(job.placed.size());
-    std::iota(ranks.begin(), ranks.end(), 0);
-    if (shape.groups.empty()) return ranks;
+    Ranks ranks;
+    for (const PlacedTask& task : job.placed) {
+        if (!job.is_companion(task.place.task)) ranks.push_back(task.place.task);
+    }
+    if (shape.groups.empty()) {
+        std::iota(ranks.begin(), ranks.end(), 0);
+        return ranks;
+    }
     std::vector<int> next;
     for (const Group& group : shape.groups) next.push_back(group.first);
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-        ranks[i] = next[group_of(shape, job.placed[i].place.task)]++;
-    }
+    for (int& rank : ranks) rank = next[group_of(shape, rank)]++;
     std::ranges::sort(ranks);
     return ranks;
 }

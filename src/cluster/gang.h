@@ -31,6 +31,19 @@ std::size_t group_of(const Shape& shape, int rank);
 // many there are. `running`: its running tasks, the highest rank first, in which order they go.
 std::size_t spare_first(const Shape& shape, int tasks_min, std::span<model::TaskPlacement> running);
 
+// The ranks of its companions of this kind that have no place.
+Ranks free_ranks(const Companions& kind, const Job& job);
+
+// What the task of this rank asks of a node, by the shape of its job: that, or a companion's.
+inline ShapeId asked_by(const Cluster& cluster, ShapeId shape, int rank) {
+    const std::vector<Companions>& kinds = cluster.shape(shape).companions;
+    if (kinds.empty() || rank < kinds.front().first) return shape;
+    return std::ranges::find_if(kinds, [&](const auto& kind) { return kind.has(rank); })->shape;
+}
+
+// The pool of a job that has or is given these places; a companion may stand outside of it.
+PoolId pool_of(const Cluster& cluster, const Job& job, std::span<const TaskPlacement> tasks);
+
 // The ranks of a new attempt with as many tasks of each group as have a place now.
 Ranks ranks_anew(const Shape& shape, const Job& job);
 

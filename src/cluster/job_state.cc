@@ -22,6 +22,17 @@ MilliGpu Job::held(Leaving leaving) const {
     return gpus;
 }
 
+int Job::tasks_among(std::span<const TaskPlacement> places) const {
+    if (!has_companions()) return static_cast<int>(places.size());
+    return static_cast<int>(std::ranges::count_if(
+        places, [&](const TaskPlacement& place) { return !is_companion(place.task); }));
+}
+
+int Job::tasks_placed() const {
+    return static_cast<int>(std::ranges::count_if(
+        placed, [&](const PlacedTask& task) { return !is_companion(task.place.task); }));
+}
+
 Ranks Job::ranks() const {
     Ranks ranks;
     for (const PlacedTask& task : placed) ranks.push_back(task.place.task);
@@ -30,7 +41,7 @@ Ranks Job::ranks() const {
 
 bool Job::grows_by_restart() const {
     // When it is about to start with some more tasks anyway, others come along at no cost.
-    return elastic == model::Elastic::Restart && lacking == 0 && fresh_tasks == 0;
+    return elastic == model::Elastic::Restart && !is_below_minimum() && fresh_tasks == 0;
 }
 
 int Job::growth() const {
@@ -41,7 +52,9 @@ int Job::growth() const {
 Ranks Job::free_ranks(int count) const {
     Ranks ranks;
     base::SmallVector<bool, 64> taken(placed.empty() ? 0 : static_cast<std::size_t>(tasks_max));
-    for (const PlacedTask& task : placed) taken[static_cast<std::size_t>(task.place.task)] = true;
+    for (const auto& [place, is_releasing] : placed) {
+        if (!is_companion(place.task)) taken[static_cast<std::size_t>(place.task)] = true;
+    }
     for (int task = 0; task < tasks_max && std::ssize(ranks) < count; ++task) {
         const bool is_taken = !taken.empty() && taken[static_cast<std::size_t>(task)];
         if (!is_taken) ranks.push_back(task);

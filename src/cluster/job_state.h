@@ -3,8 +3,11 @@
 // What is known of a job: what it asks, what it has, and since when.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -53,6 +56,8 @@ struct Job {
     int tasks_max = 1;
     int active = 0;                   // running tasks, not counting those being released
     int lacking = 1;                  // of them, to the minimum of every group (cluster/gang.h)
+    std::int16_t companions = 0;      // running beside its tasks, which are not counted there
+    std::int16_t lacking_companions = 0;
     bool preemptible = true;
     bool may_run = true;              // not paused by a user, not parked, not ending
     bool is_parked = false;           // why it may not run: it is parked, and not paused as well
@@ -73,16 +78,23 @@ struct Job {
     TimePoint last_pause;             // when it was last asked to leave
     model::Duration preemption_delay = kOfProject;
 
-    bool is_releasing() const { return static_cast<std::size_t>(active) < placed.size(); }
+    bool is_releasing() const { return std::cmp_less(active + companions, placed.size()); }
+    bool is_companion(int task) const { return task >= tasks_max; }  // by its rank
+    bool has_companions() const { return companions + lacking_companions > 0; }
+    bool is_below_minimum() const { return lacking > 0 || lacking_companions > 0; }
+    // How many are no companions, of these and of those that have a place.
+    int tasks_among(std::span<const TaskPlacement> places) const;
+    int tasks_placed() const;
     // Whether it runs and has to be stopped and started again for more tasks.
     bool grows_by_restart() const;
-    // Tasks it needs to make its next step: the gang, or more.
-    int ask() const { return lacking > 0 ? lacking : growth(); }
+    // Tasks it needs to make its next step: the gang, or more; 0 when it lacks companions alone.
+    int ask() const { return is_below_minimum() ? lacking : growth(); }
     // One more; a restart is worth a quarter more at least, or what is missing to the maximum.
     int growth() const;
     // 0 below its minimum, 1 at it, 2 above (rule R3).
-    int stage() const { return lacking > 0 ? 0 : active == tasks_min ? 1 : 2; }
-    bool is_short() const { return active > 0 && lacking > 0; }  // it cannot work (rule R10)
+    int stage() const { return is_below_minimum() ? 0 : active == tasks_min ? 1 : 2; }
+    // It cannot work (rule R10).
+    bool is_short() const { return active + companions > 0 && is_below_minimum(); }
     Precedence precedence() const { return {priority, rank}; }
     // A job that runs whole and wants more goes after all that lack something, of any rank.
     Precedence precedence_in_line() const {
@@ -94,7 +106,10 @@ struct Job {
     // Whose host memory is set aside for its processes: from its first task on that is its tasks'.
     Stay kept() const { return placed.empty() ? stay : Stay{}; }
     // In line for an allocation.
-    bool is_waiting() const { return may_run && !hold && !is_releasing() && active < most_tasks(); }
+    bool is_waiting() const {
+        const bool wants_more = active < most_tasks() || lacking_companions > 0;
+        return may_run && !hold && !is_releasing() && wants_more;
+    }
     bool is_victim() const { return preemptible && active > 0; }
     // Declared minutes of one run, so that lanes stay few: up to the next minute below an hour, the
     // next quarter of an hour below a day, then the next hour. 0 = not declared.

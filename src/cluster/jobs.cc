@@ -8,6 +8,7 @@
 #include "cluster/cluster.h"
 #include "cluster/gang.h"
 #include "cluster/regions.h"
+#include "model/companions.h"
 #include "model/packing.h"
 
 namespace berth::cluster {
@@ -45,6 +46,15 @@ void count_kept(std::vector<NodeState>& nodes, const Job& job, std::int64_t sign
     if (kept.node.is_valid()) nodes[kept.node.index()].memory.used += kept.memory() * sign;
 }
 
+void count_running(Job& job, const TaskPlacement& task, int sign) {
+    if (!job.is_companion(task.task)) {
+        job.active += sign;
+        return;
+    }
+    job.companions = static_cast<std::int16_t>(job.companions + sign);
+    job.lacking_companions = static_cast<std::int16_t>(job.lacking_companions - sign);
+}
+
 void stamp_promised(std::vector<NodeState>& nodes, const Job& job) {
     if (!job.hold) return;
     for (const TaskPlacement& task : job.hold->tasks) ++nodes[task.node.index()].stamp;
@@ -68,8 +78,10 @@ LaneKey lane_of(const Cluster& cluster, const Job& job, PoolId pool) {
     const Region at = cluster::home(cluster, job);
     // Where each of its groups has to stay is its own affair.
     const bool has_homes = job.active > 0 && !shape.groups.empty();
+    // And which of its companions run.
+    const bool lacks_some = job.is_short() && job.has_companions();
     const bool stays = job.stay.node.is_valid();
-    if (job.grows_by_restart() || has_homes || stays) key.alone = job.id;
+    if (job.grows_by_restart() || has_homes || lacks_some || stays) key.alone = job.id;
     key.home = at.node.is_valid() ? at.node.value + 1 : at.domain.value;
     return key;
 }
@@ -138,7 +150,7 @@ std::span<const PoolId> Cluster::pools_wanted(const Job& job) const {
 
 void Cluster::count_pending(const Job& job, std::int64_t sign) {
     if (!job.may_run) return;
-    const int held = job.hold ? static_cast<int>(job.hold->tasks.size()) : 0;
+    const int held = job.hold ? job.tasks_among(job.hold->tasks) : 0;
     const int missing = job.most_tasks() - job.active - held;
     if (missing <= 0) return;
     for (const PoolId pool : pools_wanted(job)) {
@@ -225,6 +237,7 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
     job.priority = spec.priority;
     job.tasks_min = job.lacking = spec.tasks_min;
     job.tasks_max = spec.tasks_max;
+    job.lacking_companions = static_cast<std::int16_t>(model::companions(spec));
     job.preemptible = spec.preemptible;
     job.kind = spec.kind;
     job.restart_cost = spec.restart_cost;
@@ -242,6 +255,13 @@ void Cluster::add_job(JobId id, const model::JobSpec& spec, TimePoint created,
     shape.may_share = spec.may_share;
     shape.tensor_skew_ppm = spec.tensor_skew_ppm.value_or(0);
     resolve_levels(*this, shape);
+    for (int first = spec.tasks_max; const model::Companion& kind : spec.companions) {
+        Shape of_kind{kind.request, {}, kind.node_labels, shape.pools, {}};
+        of_kind.filter = kind.node_filter;
+        of_kind.tolerations = kind.tolerations;
+        shape.companions.push_back({first, kind.count, intern(std::move(of_kind)), kind.name});
+        first += kind.count;
+    }
     BERTH_CHECK(job.project.is_valid() && std::ranges::all_of(shape.pools, &PoolId::is_valid),
                 "a job names a project and pools that exist");
     job.shape = intern(std::move(shape));
@@ -356,7 +376,7 @@ void Cluster::vacate(JobId id, std::span<const int> ranks) {
         std::erase_if(job.placed, [&](const PlacedTask& task) {
             if (!leaving.contains(task.place.task)) return false;
             vacate(job, task);
-            if (!task.is_releasing) --job.active;
+            if (!task.is_releasing) count_running(job, task.place, -1);
             return true;
         });
     });
@@ -405,8 +425,8 @@ void Cluster::place(JobId id, PoolId pool, std::span<const TaskPlacement> tasks)
             change_task(job.shape, job.placed.back().place, Use::Used, +1);
             jobs_on_[task.node.index()].push_back(id);
             ++nodes_[task.node.index()].stamp;
+            count_running(job, task, +1);
         }
-        job.active += static_cast<int>(tasks.size());
         add_allocated(job, cluster::counted(*this, tasks), +1);
     });
     record(undo);
@@ -444,7 +464,7 @@ void Cluster::set_releasing(Job& job, PlacedTask& task, bool releasing) {
     change_task(job.shape, task.place, releasing ? Use::Used : Use::Releasing, -1);
     change_task(job.shape, task.place, releasing ? Use::Releasing : Use::Used, +1);
     add_allocated(job, counted(task.place), -sign);
-    job.active -= static_cast<int>(sign);
+    count_running(job, task.place, releasing ? -1 : +1);
     task.is_releasing = releasing;
     ++nodes_[task.place.node.index()].stamp;
 }
@@ -502,8 +522,8 @@ void Cluster::undo(const Undo& entry) {
                     change_task(job.shape, job.placed.back().place, Use::Used, -1);
                     leave_node(job.id, job.placed.back().place.node);
                     add_allocated(job, counted(job.placed.back().place), -1);
+                    count_running(job, job.placed.back().place, -1);
                     job.placed.pop_back();
-                    --job.active;
                 }
                 job.pool = entry.pool;
                 job.fresh_tasks -= static_cast<int>(entry.count);

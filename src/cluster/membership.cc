@@ -38,6 +38,19 @@ bool is_empty(const Cluster& cluster, NodeId node) {
                                 [&](const auto& job) { return job.second.stay.node == node; });
 }
 
+bool are_gpus_in_use(const Cluster& cluster, NodeId node) {
+    if (is_empty(cluster, node)) return false;
+    const auto has_some = [&](const TaskPlacement& task) {
+        return task.node == node && task.gpu_mask != 0;
+    };
+    return std::ranges::any_of(cluster.jobs(), [&](const auto& each) {
+        const Job& job = each.second;
+        return job.stay.node == node ||
+               std::ranges::any_of(job.placed, has_some, &PlacedTask::place) ||
+               (job.hold && std::ranges::any_of(job.hold->tasks, has_some));
+    });
+}
+
 PoolId Cluster::belongs_to(NodeId node) const {
     const auto bound = membership_.bound.find(node);
     if (bound != membership_.bound.end()) return bound->second.pool;

@@ -34,6 +34,8 @@ struct Membership {
 
 // Whether nothing runs on the node, leaves it, is promised GPUs of it or is frozen there.
 bool is_empty(const Cluster& cluster, base::NodeId node);
+// Whether a GPU of it is held or promised.
+bool are_gpus_in_use(const Cluster& cluster, base::NodeId node);
 // Puts a node into the pool, in the place of another where it names one, which takes its own. The
 // event does that (lifecycle/), and who decides on a copy.
 void move_node(Cluster& cluster, const model::NodeMove& move);

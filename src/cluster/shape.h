@@ -27,6 +27,17 @@ struct Group {
     bool has(int rank) const { return rank >= first && rank < first + tasks_max; }
 };
 
+// Companions of one kind: those of the ranks from `first` on.
+struct Companions {
+    int first = 0;
+    int count = 1;
+    base::ShapeId shape;  // what each asks
+    std::string name = {};
+
+    bool operator==(const Companions&) const = default;
+    bool has(int rank) const { return rank >= first && rank < first + count; }
+};
+
 // What every task of a job asks of a node, and of which pools. Jobs that ask the same share one.
 struct Shape {
     model::TaskRequest request;
@@ -42,6 +53,7 @@ struct Shape {
     int required = -1;   // position of topology.required among the levels; -1 = none
     int preferred = -1;  // likewise; the number of levels = the node itself
     std::vector<Group> groups = {};  // of topology.groups; empty = the gang is one
+    std::vector<Companions> companions = {};  // by rank, behind all tasks
 
     auto operator==(const Shape&) const -> bool = default;
     // Whether a task of it has, or may come to have, a part of a GPU.

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "cluster/cluster.h"
+#include "cluster/gang.h"
 #include "cluster/regions.h"
 
 namespace berth::cluster {
@@ -148,7 +149,8 @@ void Cluster::add_gpus(NodeState& node, int gpus) {
 void Cluster::put_node(NodeId id, const model::Node& node) {
     if (id.is_valid()) {
         const bool has_new_gpus = nodes_[id.index()].gpus != node.gpus;
-        BERTH_CHECK(!has_new_gpus || is_empty(*this, id), "a node in use keeps its GPU count");
+        BERTH_CHECK(!has_new_gpus || !are_gpus_in_use(*this, id),
+                    "a node whose GPUs are in use keeps their number");
         if (has_new_gpus) set_others(id, {});  // while its pool counts the GPUs that they leave
         leave_pool(id);
         if (has_new_gpus) add_gpus(nodes_[id.index()], node.gpus);  // those before are nobody's
@@ -181,11 +183,12 @@ void Cluster::set_resources(NodeId id, const model::Node& node) {
     for (const auto& [job_id, job] : jobs_) {
         for (const PlacedTask& task : job.placed) {
             const Use use = task.is_releasing ? Use::Releasing : Use::Used;
-            resources_.change(job.shape, task.place.node, use, +1);
+            const ShapeId asked = asked_by(*this, job.shape, task.place.task);
+            resources_.change(asked, task.place.node, use, +1);
         }
         if (!job.hold) continue;
         for (const TaskPlacement& task : job.hold->tasks) {
-            resources_.change(job.shape, task.node, Use::Held, +1);
+            resources_.change(asked_by(*this, job.shape, task.task), task.node, Use::Held, +1);
         }
     }
 }

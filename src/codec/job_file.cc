@@ -168,6 +168,7 @@ base::Result<model::Submission> parse_job_file(std::string_view text, std::strin
     }
     spec.may_share = fields.flag("may_share", false);
     read_node_wishes(fields, spec);
+    read_companions(problems, fields, "cpus", spec);
     spec.expected_runtime = fields.duration("expected_runtime");
     read_topology(problems, fields, spec);
     spec.restart_cost = fields.duration("restart_cost").value_or(base::Duration{0});

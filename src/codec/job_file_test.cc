@@ -29,7 +29,7 @@ TEST_CASE("every example of the reference page is parsed") {
         CAPTURE(block.line);
         if (block.language == "yaml") names.push_back(good_job(block.text).spec.name);
     }
-    CHECK(names == Texts{"", "llama-ft", "sweep-lr", "elastic", "serve"});
+    CHECK(names == Texts{"", "llama-ft", "sweep-lr", "elastic", "serve", "ray"});
 }
 
 TEST_CASE("a job says how long it waits, is left alone and may miss tasks") {
@@ -107,6 +107,32 @@ TEST_CASE("a job file names levels, one alone being required") {
           model::TopologyRequest{"rack", "node"});
     CHECK(good_job("run: x\ntopology: {preferred: node}").spec.topology ==
           model::TopologyRequest{"", "node"});
+}
+
+TEST_CASE("companions ask for themselves, and for no GPU") {
+    const auto spec =
+        good_job(
+            "run: x\ngpus: 8\ncompanions:\n"
+            "  - {name: head, cpus: 8, memory: 32G, node_labels: {disk: ssd}, tolerations: head}\n"
+            "  - {name: proxy, count: 2, resources: {rdma: 1}, node_filter: zone=a}")
+            .spec;
+    REQUIRE(spec.companions.size() == 2);
+    const model::Companion& head = spec.companions[0];
+    CHECK(head.name == "head");
+    CHECK(head.count == 1);
+    CHECK(head.request.gpus == 0);
+    CHECK(head.request.cpu == base::MilliCpu{8000});
+    CHECK(head.request.memory == base::Bytes{std::int64_t{32} << 30});
+    CHECK(head.node_labels == model::Labels{{"disk", "ssd"}});
+    CHECK(head.tolerations == std::vector<model::Toleration>{{"head"}});
+    const model::Companion& proxy = spec.companions[1];
+    CHECK(proxy.count == 2);
+    CHECK(proxy.request.resources == model::Resources{{"rdma", 1}});
+    CHECK(format(proxy.node_filter) == "zone=a");
+    CHECK(job_error("run: x\ncompanions: [{name: a, gpus: 1}]") ==
+          "job.yaml:2: companions[0].gpus: unknown field, did you mean \"cpus\"?");
+    CHECK(job_error("run: x\ncompanions: [{name: a}, {name: a}]") ==
+          "job.yaml:2: companions: \"a\": another kind has the same name");
 }
 
 TEST_CASE("groups are a text or a list, and say how many tasks there are") {

@@ -80,6 +80,16 @@ struct Fields<model::TopologyRequest> {
 };
 
 template <>
+struct Fields<model::Companion> {
+    static void visit(auto&& field) {
+        using C = model::Companion;
+        field("name", &C::name), field("count", &C::count), field("request", &C::request);
+        field("node_labels", &C::node_labels), field("node_filter", &C::node_filter);
+        field("tolerations", &C::tolerations);
+    }
+};
+
+template <>
 struct Fields<model::JobSpec> {
     static void visit(auto&& field) {
         using J = model::JobSpec;
@@ -94,7 +104,7 @@ struct Fields<model::JobSpec> {
         field("may_share", &J::may_share), field("packed", &J::packed);
         field("gpu_model", &J::gpu_model), field("node_labels", &J::node_labels);
         field("node_filter", &J::node_filter), field("tolerations", &J::tolerations);
-        field("topology", &J::topology);
+        field("topology", &J::topology), field("companions", &J::companions);
         field("placement", &J::placement), field("tensor_skew_ppm", &J::tensor_skew_ppm);
         field("min_run", &J::min_run);
         field("expected_runtime", &J::expected_runtime);

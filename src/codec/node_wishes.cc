@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "codec/node_wishes.h"
 
+#include "model/companions.h"
+
 namespace berth::codec {
 namespace {
 
@@ -19,14 +21,38 @@ std::vector<T> read_each(FieldReader& fields, std::string_view name,
     return all;
 }
 
-}  // namespace
-
-void read_node_wishes(FieldReader& fields, model::JobSpec& spec) {
-    spec.node_labels = fields.labels("node_labels");
+// A job or a kind of companions.
+template <typename T>
+void read_wishes(FieldReader& fields, T& wisher) {
+    wisher.node_labels = fields.labels("node_labels");
     auto filter = model::parse_node_filter(fields.text("node_filter"));
     if (!filter) return fields.report("node_filter", filter.error().message);
-    spec.node_filter = std::move(*filter);
-    spec.tolerations = read_each(fields, "tolerations", model::parse_toleration);
+    wisher.node_filter = std::move(*filter);
+    wisher.tolerations = read_each(fields, "tolerations", model::parse_toleration);
+}
+
+}  // namespace
+
+void read_node_wishes(FieldReader& fields, model::JobSpec& spec) { read_wishes(fields, spec); }
+
+void read_companions(Problems& problems, FieldReader& fields, std::string_view cores,
+                     model::JobSpec& spec) {
+    fields.each("companions", [&](const Value& item, const std::string& path) {
+        FieldReader one(problems, item, path);
+        model::Companion kind;
+        kind.name = one.needed_name("name");
+        kind.count = static_cast<int>(one.whole("count", 1, {1, model::kCompanionsMax}));
+        if (const auto cpu = one.decimal(cores, 3, "a number of cores such as 8 or 0.5")) {
+            kind.request.cpu = base::MilliCpu{*cpu};
+        }
+        kind.request.memory = one.bytes("memory");
+        kind.request.resources = read_resources(problems, one);
+        read_wishes(one, kind);
+        one.finish();
+        spec.companions.push_back(std::move(kind));
+    });
+    const auto sound = model::check_companions(spec);
+    if (!sound && !problems.any()) fields.report("companions", sound.error().message);
 }
 
 std::vector<model::Taint> read_taints(FieldReader& fields) {

@@ -93,12 +93,23 @@ class RandomModel {
         spec.node_labels = labels(), spec.node_filter = filter(), spec.tolerations = tolerations(),
         spec.topology = {text(), text(), {}};
         if (flag()) spec.topology.groups = {{text(), small(), small(), text()}};
+        if (flag()) spec.companions = {companion(), companion()};
         spec.placement = model::Placement(rng_.between(0, 2));
         spec.tensor_skew_ppm = maybe(large()), spec.min_run = maybe(duration());
         spec.restart_cost = duration(), spec.preemption_delay = maybe(duration()),
         spec.expected_runtime = maybe(duration()), spec.park_after = maybe(duration()),
         spec.may_share = flag(), spec.packed = maybe(model::GpuPart{{large()}, {large()}});
         return spec;
+    }
+    model::Companion companion() {
+        model::Companion companion;
+        companion.name = text(), companion.count = small();
+        companion.request.cpu = maybe(model::MilliCpu{large()});
+        companion.request.memory = maybe(model::Bytes{large()});
+        companion.request.resources = resources();
+        companion.node_labels = labels(), companion.node_filter = filter();
+        companion.tolerations = tolerations();
+        return companion;
     }
     std::vector<model::TaskPlacement> placements() {
         std::vector<model::TaskPlacement> tasks;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "model/companions.h"
 #include "model/limits.h"
 
 namespace berth::codec {
@@ -138,9 +139,12 @@ class Checker {
         for (const std::string& pool : job.spec.pools) check_pool(pool, place, "pools");
         check_topology(job.spec.topology, place);
         check_frozen(job, place);
+        const std::size_t left = model::places_before_promise(job);
         for (std::size_t i = 0; i < job.tasks.size(); ++i) {
             if (job.tasks[i].state == TaskState::Pending) continue;
-            check_task(job.spec.request, job.tasks[i], places_.tasks[index][i]);
+            const auto rank = static_cast<int>(i < left ? i : i - left);
+            const model::TaskRequest& request = model::request_of(job.spec, rank);
+            check_task(request, job.tasks[i], places_.tasks[index][i]);
         }
     }
 

@@ -13,6 +13,7 @@
 #include "codec/node_wishes.h"
 #include "codec/state_checks.h"
 #include "codec/topology.h"
+#include "model/companions.h"
 #include "model/limits.h"
 #include "model/mig.h"
 
@@ -351,6 +352,7 @@ void StateReader::read_job(const Value& value, const std::string& path) {
     }
     read_request(fields, spec);
     read_node_wishes(fields, spec);
+    read_companions(problems_, fields, "cpu", spec);
     read_topology(problems_, fields, spec);
     spec.min_run = fields.duration("min_run");
     spec.expected_runtime = fields.duration("expected_runtime");
@@ -477,7 +479,9 @@ TaskDescription StateReader::read_task(const Value& value, const std::string& pa
 void StateReader::read_counts(FieldReader& fields, JobDescription& job) {
     JobSpec& spec = job.spec;
     const std::size_t left = model::places_before_promise(job);
-    const auto listed_tasks = std::ssize(job.tasks) - static_cast<std::ptrdiff_t>(left);
+    const auto listed = std::ssize(job.tasks) - static_cast<std::ptrdiff_t>(left);
+    const std::int64_t companions = model::companions(spec);
+    const std::int64_t listed_tasks = std::max<std::int64_t>(listed - companions, 0);
     const bool is_range = spec.tasks_max > 1;  // given as gpus: 4..16
     const std::int64_t high =
         fields.whole("max", is_range ? spec.tasks_max : 0, {1, model::kTasksMax});
@@ -490,9 +494,10 @@ void StateReader::read_counts(FieldReader& fields, JobDescription& job) {
         fields.refuse("max", "at least min (" + std::to_string(low) + ")");
     }
     read_groups(problems_, fields, spec, is_range || fields.has("min") || fields.has("max"));
-    if (listed_tasks > spec.tasks_max) {
-        fields.report("tasks", "wanted at most max (" + std::to_string(spec.tasks_max) +
-                                   ") tasks, found " + std::to_string(listed_tasks));
+    if (listed > spec.tasks_max + companions) {
+        fields.report("tasks", "wanted at most max (" + std::to_string(spec.tasks_max) + ") tasks" +
+                                   (companions > 0 ? " and the companions" : "") + ", found " +
+                                   std::to_string(listed));
     }
 }
 

@@ -203,10 +203,21 @@ class StateWriter {
         if (request.gpu_memory_max.value > 0)
             number("gpu_memory_max", request.gpu_memory_max.value);
         if (request.share != base::kWholeGpu) raw("share", base::format(request.share));
+        write_host(request);
+        json_.end_object();
+    }
+
+    void write_host(const model::TaskRequest& request) {
         if (request.cpu) raw("cpu", base::format(*request.cpu));
         if (request.memory) number("memory", request.memory->value);
         resources(request.resources);
-        json_.end_object();
+    }
+
+    // A job or a kind of companions.
+    void write_wishes(const auto& wisher) {
+        labels("node_labels", wisher.node_labels);
+        text("node_filter", format(wisher.node_filter));
+        formatted("tolerations", wisher.tolerations);
     }
 
     void write(const JobSpec& spec) {
@@ -223,9 +234,13 @@ class StateWriter {
             json_.key("elastic"), json_.string(word(spec.elastic));
         }
         text("gpu_model", spec.gpu_model);
-        labels("node_labels", spec.node_labels);
-        text("node_filter", format(spec.node_filter));
-        formatted("tolerations", spec.tolerations);
+        write_wishes(spec);
+        list("companions", spec.companions, [&](const model::Companion& kind) {
+            text("name", kind.name);
+            number("count", kind.count);
+            write_host(kind.request);
+            write_wishes(kind);
+        });
         list("groups", spec.topology.groups, [&](const model::TaskGroup& group) {
             text("name", group.name);
             text("tasks", model::format_tasks(group.tasks_min, group.tasks_max));

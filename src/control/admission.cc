@@ -26,6 +26,25 @@ void append(std::string& key, const std::string& text) {
     key += text;
 }
 
+void append_host(std::string& key, const model::TaskRequest& request) {
+    append(key, request.cpu.value_or(model::MilliCpu{-1}).value);
+    append(key, request.memory.value_or(model::Bytes{-1}).value);
+    for (const auto& [name, amount] : request.resources) {
+        append(key, name);
+        append(key, amount);
+    }
+}
+
+// Of a job or a kind of companions.
+void append_wishes(std::string& key, const auto& wisher) {
+    for (const auto& [name, value] : wisher.node_labels) {
+        append(key, name);
+        append(key, value);
+    }
+    append(key, format(wisher.node_filter));
+    for (const model::Toleration& each : wisher.tolerations) append(key, format(each));
+}
+
 // All that the answer depends on.
 void write_key(std::string& key, const model::JobSpec& spec) {
     key.clear();
@@ -36,23 +55,19 @@ void write_key(std::string& key, const model::JobSpec& spec) {
     append(key, spec.request.share.value);
     append(key, spec.request.gpu_memory.value);
     append(key, spec.may_share ? 1 : 0);
-    append(key, spec.request.cpu.value_or(model::MilliCpu{-1}).value);
-    append(key, spec.request.memory.value_or(model::Bytes{-1}).value);
-    for (const auto& [name, amount] : spec.request.resources) {
-        append(key, name);
-        append(key, amount);
-    }
+    append_host(key, spec.request);
     append(key, spec.gpu_model);
     append(key, spec.topology.required);
     append(key, model::format_task_groups(spec.topology.groups));
     for (const std::string& pool : spec.pools) append(key, pool);
     append(key, -1);
-    for (const auto& [name, value] : spec.node_labels) {
-        append(key, name);
-        append(key, value);
+    append_wishes(key, spec);
+    for (const model::Companion& kind : spec.companions) {
+        append(key, -1);
+        append(key, kind.count);
+        append_host(key, kind.request);
+        append_wishes(key, kind);
     }
-    append(key, format(spec.node_filter));
-    for (const model::Toleration& each : spec.tolerations) append(key, format(each));
 }
 
 // The bound of the project, or of one above it, that the request alone exceeds.

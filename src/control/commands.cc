@@ -25,7 +25,11 @@ void complete(model::Submission& submission) {
 }
 
 // What the core can decide and this machine cannot do.
-base::Status check_supported(const model::JobSpec& spec) {
+base::Status check_supported(const model::JobSpec& spec, bool may_be_unlike) {
+    if (!spec.companions.empty() && !may_be_unlike) {
+        return base::invalid(
+            "companions: wanted none, for this server starts tasks that are all alike");
+    }
     const bool is_live = spec.tasks_max > spec.tasks_min && spec.elastic == model::Elastic::Live;
     if (!is_live) return {};
     return base::invalid("elastic: wanted restart for a job of " + std::to_string(spec.tasks_min) +
@@ -217,7 +221,8 @@ void Controller::take_submission(Transaction& transaction, model::Submission& su
         });
     };
     complete(submission);
-    if (const auto supported = check_supported(submission.spec); !supported) {
+    if (const auto supported = check_supported(submission.spec, settings_.may_be_unlike);
+        !supported) {
         return tell(tl::unexpected(Refusal{supported.error(), {}}));
     }
     if (!submission.key.empty()) {

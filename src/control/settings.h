@@ -28,6 +28,8 @@ struct Settings {
     model::Policy policy;  // but for what people set
     // A snapshot is written after so many events, or a few for each live job.
     std::int64_t snapshot_events = 20'000;
+    // Tasks are somebody else's processes: a gang may have companions that are unlike its tasks.
+    bool may_be_unlike = false;
     // Something was queued: step() should be called within so long.
     std::function<void(base::Duration)> wake = [](base::Duration) {};
     // These events are durable now; the state includes them.

@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/gpu_time.h"
+#include "cluster/gang.h"
 #include "lifecycle/check.h"
 #include "lifecycle/losses.h"
 #include "lifecycle/packing.h"
@@ -85,7 +86,7 @@ class Fold {
         JobRecord& record = settle(starting.job);
         const bool grows = !record.tasks.empty();
         drop_hold(record);
-        state_.cluster.place(starting.job, pool_of(starting.tasks), starting.tasks);
+        state_.cluster.place(starting.job, pool_of(starting.job, starting.tasks), starting.tasks);
         record.tasks.insert(record.tasks.end(), starting.tasks.begin(), starting.tasks.end());
         count_use(record, starting.tasks, +1);
         begin_attempt(record, starting.attempt);
@@ -117,7 +118,7 @@ class Fold {
 
     void operator()(const model::JobReserved& reserved) {
         JobRecord& record = settle(reserved.job);
-        state_.cluster.hold(reserved.job, pool_of(reserved.tasks), reserved.tasks,
+        state_.cluster.hold(reserved.job, pool_of(reserved.job, reserved.tasks), reserved.tasks,
                             reserved.deadline, reserved.rule);
         record.hold = reserved.tasks;
         record.hold_deadline = reserved.deadline;
@@ -145,7 +146,8 @@ class Fold {
                                                 .order = order};
         state_.cluster.set_paused(request.job, event_.time);
         if (request.is_wasteful) {
-            charge_waste(pool_of(record.tasks), event_.time, request.cost.unsaved_gpu_ms);
+            charge_waste(pool_of(record.id, record.tasks), event_.time,
+                         request.cost.unsaved_gpu_ms);
         }
     }
 
@@ -293,8 +295,8 @@ class Fold {
     }
 
   private:
-    base::PoolId pool_of(const std::vector<TaskPlacement>& tasks) const {
-        return state_.cluster.nodes()[tasks.front().node.index()].pool;
+    base::PoolId pool_of(model::JobId job, const std::vector<TaskPlacement>& tasks) const {
+        return cluster::pool_of(state_.cluster, state_.cluster.job(job), tasks);
     }
 
     // Credits the service received since the job's last event, then hands out its record.
@@ -387,7 +389,7 @@ class Fold {
     void count_use(const JobRecord& record, const std::vector<TaskPlacement>& tasks, int sign) {
         if (tasks.empty()) return;
         const base::ProjectId project = state_.cluster.job(record.id).project;
-        state_.cluster.history().pools[pool_of(tasks).index()].use_of(project).change(
+        state_.cluster.history().pools[pool_of(record.id, tasks).index()].use_of(project).change(
             event_.time, base::MilliGpu{milli_gpus(tasks)} * sign);
     }
 
@@ -416,7 +418,7 @@ class Fold {
         if (!record.last_pause || !record.last_pause->is_wasteful) return;
         const model::PauseReceipt& pause = *record.last_pause;
         if (day_of(pause.time) != day_of(event_.time)) return;
-        charge_waste(pool_of(record.tasks), event_.time, -pause.cost.unsaved_gpu_ms);
+        charge_waste(pool_of(record.id, record.tasks), event_.time, -pause.cost.unsaved_gpu_ms);
     }
 
     // Whatever it held or was promised is free at once.
@@ -460,8 +462,8 @@ std::int64_t attained_gpu_ms(const JobRecord& record, model::TimePoint now) {
 }
 
 void fill_in(model::JobSpec& spec, const model::Policy& policy) {
-    const bool is_session =
-        spec.kind == model::JobKind::Build && spec.tasks_max == 1 && spec.request.gpus > 0;
+    const bool is_session = spec.kind == model::JobKind::Build && spec.tasks_max == 1 &&
+                            spec.companions.empty() && spec.request.gpus > 0;
     if (is_session && !spec.park_after) spec.park_after = policy.park_after;
 }
 
@@ -486,8 +488,10 @@ void stay_where_frozen(State& state, const JobRecord& record) {
     for (const TaskPlacement& task : record.frozen) memory += task.memory;
     if (record.last_pause && record.last_pause->frozen)
         memory += std::max(record.last_pause->frozen->gpu_memory, base::Bytes{0});
-    const auto& tasks = record.frozen;
-    state.cluster.set_stay(record.id, cluster::Stay::on(tasks.front().node, memory, tasks.size()));
+    const int tasks = state.cluster.job(record.id).tasks_among(record.frozen);
+    const base::NodeId node = record.frozen.front().node;
+    state.cluster.set_stay(record.id,
+                           cluster::Stay::on(node, memory, static_cast<std::size_t>(tasks)));
 }
 
 std::int64_t day_of(model::TimePoint time) {

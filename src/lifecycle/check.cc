@@ -130,11 +130,11 @@ class Check {
         }
         const auto known = state_.cluster.find_node(node.name);
         const int gpus = known.is_valid() ? state_.cluster.nodes()[known.index()].gpus : node.gpus;
-        if (gpus != node.gpus && !cluster::is_empty(state_.cluster, known)) {
+        if (gpus != node.gpus && cluster::are_gpus_in_use(state_.cluster, known)) {
             return fail(ErrorCode::Conflict,
                         "node \"" + node.name + "\" has " + std::to_string(gpus) +
                             " GPUs and cannot change to " + std::to_string(node.gpus) +
-                            " while jobs are there; drain it first, or give it a new name");
+                            " while jobs use them; drain it first, or give it a new name");
         }
         if (state_.cluster.kinds().has_room_for(node)) return {};
         return base::invalid("node \"" + node.name + "\" would be of one kind more than the " +
@@ -275,6 +275,9 @@ class Check {
         const model::JobRecord* job = find(parked.job);
         if (job != nullptr && !job->releasing.empty()) return conflict(*job, "is asked to leave");
         if (job != nullptr && job->is_resizing()) return conflict(*job, "changes its size");
+        if (job != nullptr && !job->spec.companions.empty()) {
+            return conflict(*job, "has companions, which may run on other nodes");
+        }
         return expect(parked.job, {JobState::Running});
     }
     Status operator()(const model::JobWoken& woken) const {
@@ -428,8 +431,12 @@ class Check {
         }
         BERTH_TRY_VOID(check_topology(spec.topology));
         const cluster::Cluster& cluster = state_.cluster;
-        if (!cluster.kinds().has_room_for(model::terms_of(spec.node_labels, spec.node_filter),
-                                          cluster.nodes().size())) {
+        std::vector<model::NodeTerm> terms = model::terms_of(spec.node_labels, spec.node_filter);
+        for (const model::Companion& kind : spec.companions) {
+            std::ranges::copy(model::terms_of(kind.node_labels, kind.node_filter),
+                              std::back_inserter(terms));
+        }
+        if (!cluster.kinds().has_room_for(terms, cluster.nodes().size())) {
             return base::invalid("node_labels, node_filter: nodes of more than the " +
                                  kinds_of_nodes() + " could differ in what they ask");
         }
@@ -439,7 +446,9 @@ class Check {
                 "with one whole GPU");
         }
         const bool parks = spec.park_after && *spec.park_after >= model::Duration{0};
-        if (parks && (spec.tasks_max > 1 || spec.request.gpus == 0)) {
+        const bool is_session =
+            spec.tasks_max == 1 && spec.request.gpus > 0 && spec.companions.empty();
+        if (parks && !is_session) {
             return base::invalid("park_after: wanted a job of one task with GPUs");
         }
         if (parks && spec.park_after->count() == 0) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "cluster/gang.h"
+#include "model/companions.h"
 #include "model/limits.h"
 
 namespace berth::lifecycle {
@@ -153,8 +155,7 @@ class Describer {
         for (const TaskDescription& task : job.tasks) {
             const int own_rank = rank++;
             if (!runs(task)) continue;
-            BERTH_TRY(place, place_task(id, job, task, placed));
-            place.task = own_rank;
+            BERTH_TRY(place, place_task(id, job, own_rank, placed));
             placed.push_back(place);
         }
         if (placed.empty()) return {};
@@ -163,14 +164,15 @@ class Describer {
         return record(started, model::JobRunning{id});
     }
 
-    Result<TaskPlacement> place_task(model::JobId id, const JobDescription& job,
-                                     const TaskDescription& task,
+    Result<TaskPlacement> place_task(model::JobId id, const JobDescription& job, int rank,
                                      const std::vector<TaskPlacement>& siblings) const {
+        const TaskDescription& task = job.tasks[static_cast<std::size_t>(rank)];
+        const int asks = model::request_of(job.spec, rank).gpus;
         const auto node = state_.cluster.find_node(task.node);
         const std::string where = "job \"" + job.spec.name + "\": node \"" + task.node + "\"";
         if (!node.is_valid()) return base::invalid(where + " does not exist");
         const cluster::Cluster& cluster = state_.cluster;
-        const base::ShapeId shape = cluster.job(id).shape;
+        const base::ShapeId shape = cluster::asked_by(cluster, cluster.job(id).shape, rank);
         const model::GpuPart part = cluster.part_on(shape, node);
         const auto has_room = [&](int gpu) {
             model::GpuPart room = cluster.unused(node, gpu);
@@ -182,7 +184,7 @@ class Describer {
         };
         std::vector<int> gpus = task.gpu_indices;
         for (int gpu = 0; task.gpu_indices.empty() && gpu < cluster.nodes()[node.index()].gpus &&
-                          std::ssize(gpus) < job.spec.request.gpus;
+                          std::ssize(gpus) < asks;
              ++gpu) {
             if (has_room(gpu)) gpus.push_back(gpu);
         }
@@ -194,11 +196,16 @@ class Describer {
             }
             mask |= std::uint64_t{1} << gpu;
         }
-        if (std::popcount(mask) != job.spec.request.gpus) {
-            return base::invalid(where + ": wanted " + std::to_string(job.spec.request.gpus) +
-                                 " free GPUs, found " + std::to_string(std::popcount(mask)));
+        if (std::popcount(mask) != asks) {
+            return base::invalid(where + ": wanted " + std::to_string(asks) + " free GPUs, found " +
+                                 std::to_string(std::popcount(mask)));
         }
-        return cluster.task_on(shape, node, mask);
+        return at_rank(rank, cluster.task_on(shape, node, mask));
+    }
+
+    static TaskPlacement at_rank(int rank, TaskPlacement place) {
+        place.task = rank;
+        return place;
     }
 
     Status finish_job(model::JobId id, const JobDescription& job) {
@@ -253,8 +260,7 @@ class Describer {
         model::JobRecord& known = state_.jobs.at(id);
         for (std::size_t rank = 0; rank < job.tasks.size(); ++rank) {
             if (job.tasks[rank].state != TaskState::Frozen) continue;
-            BERTH_TRY(place, stated_place(id, job, job.tasks[rank]));
-            place.task = static_cast<int>(rank);
+            BERTH_TRY(place, stated_place(id, job, rank, static_cast<int>(rank)));
             known.frozen.push_back(place);
         }
         if (known.frozen.empty()) return {};
@@ -264,9 +270,10 @@ class Describer {
         return {};
     }
 
-    // Whoever may be there.
-    Result<TaskPlacement> stated_place(model::JobId id, const JobDescription& job,
-                                       const TaskDescription& task) const {
+    // Of the task that stands there in the list. Whoever may be on the node.
+    Result<TaskPlacement> stated_place(model::JobId id, const JobDescription& job, std::size_t at,
+                                       int rank) const {
+        const TaskDescription& task = job.tasks[at];
         const cluster::Cluster& cluster = state_.cluster;
         const auto node = cluster.find_node(task.node);
         const std::string where = "job \"" + job.spec.name + "\": node \"" + task.node + "\"";
@@ -278,20 +285,19 @@ class Describer {
             }
             mask |= std::uint64_t{1} << gpu;
         }
-        if (std::popcount(mask) != job.spec.request.gpus) {
+        if (std::popcount(mask) != model::request_of(job.spec, rank).gpus) {
             return base::invalid(where + ": a task that is promised or frozen names all its GPUs");
         }
-        return cluster.task_on(cluster.job(id).shape, node, mask);
+        const base::ShapeId shape = cluster::asked_by(cluster, cluster.job(id).shape, rank);
+        return at_rank(rank, cluster.task_on(shape, node, mask));
     }
 
     Status keep_promise(model::JobId id, const JobDescription& job) {
         const std::size_t left = model::places_before_promise(job);
         std::vector<TaskPlacement> promised;
-        for (std::size_t rank = left; rank < job.tasks.size(); ++rank) {
-            const TaskDescription& task = job.tasks[rank];
-            if (task.state != TaskState::Promised) continue;
-            BERTH_TRY(place, stated_place(id, job, task));
-            place.task = static_cast<int>(rank - left);
+        for (std::size_t at = left; at < job.tasks.size(); ++at) {
+            if (job.tasks[at].state != TaskState::Promised) continue;
+            BERTH_TRY(place, stated_place(id, job, at, static_cast<int>(at - left)));
             promised.push_back(place);
         }
         if (promised.empty()) return {};

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "cluster/gang.h"
 #include "cluster/regions.h"
 
 namespace berth::lifecycle {
@@ -82,7 +83,8 @@ class Audit {
 
     void add(const Job& job, const TaskPlacement& task, model::GpuPart GpuSum::* field) {
         add(task, field);
-        for (const cluster::ResourceAsk& ask : cluster_.resources().asked(job.shape)) {
+        const base::ShapeId asked = cluster::asked_by(cluster_, job.shape, task.task);
+        for (const cluster::ResourceAsk& ask : cluster_.resources().asked(asked)) {
             resources_[{task.node, ask.resource}].*in_host(field) += ask.amount;
         }
     }
@@ -136,20 +138,22 @@ class Audit {
         }
         MilliGpu allocated{0};
         int active = 0;
+        int companions = 0;
         for (const cluster::PlacedTask& task : job.placed) {
             add(job, task.place, task.is_releasing ? &GpuSum::releasing : &GpuSum::used);
             if (task.is_releasing) continue;
             allocated += counted(task.place);
-            ++active;
+            ++(job.is_companion(task.place.task) ? companions : active);
         }
         int held = 0;
         for (const TaskPlacement& task :
              job.hold ? job.hold->tasks : std::vector<TaskPlacement>{}) {
             add(job, task, &GpuSum::held);
             allocated += counted(task);
-            ++held;
+            held += job.is_companion(task.task) ? 0 : 1;
         }
-        if (active != job.active) report("job " + std::to_string(job.id.value) + ": active count");
+        if (active != job.active || companions != job.companions)
+            report("job " + std::to_string(job.id.value) + ": active count");
         if (allocated > MilliGpu{0}) {
             credit(job, job.pool, {allocated, job.preemptible ? MilliGpu{0} : allocated, {}});
         }

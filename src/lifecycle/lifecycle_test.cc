@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "lifecycle/apply.h"
+#include "lifecycle/check.h"
 #include "lifecycle/invariants.h"
 
 using namespace berth;
@@ -474,4 +475,56 @@ TEST_CASE("a gang that stops to change its size goes on with what it has then") 
     CHECK(record.last_pause->saved);
     CHECK(record.pauses == 0);
     CHECK(life.state.cluster.pool({0}).free_total[0] == base::gpus(1));
+}
+
+TEST_CASE("companions are counted apart, a gang that lacks one is short, and none is parked") {
+    Life life;
+    model::Node node;
+    node.name = "c0";
+    node.gpus = 0;
+    node.cpu = model::MilliCpu{8000};
+    life.happen(model::NodeSet{node});
+    model::JobSpec spec;
+    spec.name = "ray";
+    spec.project = "a";
+    spec.companions = {{.name = "head", .count = 1}};
+    spec.companions[0].request.cpu = model::MilliCpu{5000};
+    const base::JobId id{2};
+    life.happen(model::JobSubmitted{id, spec, "ann", "train"});
+    const cluster::Job& job = life.state.cluster.job(id);
+    CHECK(job.ask() == 1);
+    CHECK(job.lacking_companions == 1);
+
+    const model::TaskPlacement task{0, {0}, 1, base::kWholeGpu, {}, {}};
+    const model::TaskPlacement head{1, {1}, 0, {}, model::MilliCpu{5000}, {}};
+    life.happen(model::JobStarting{id, 1, {}, {task, head}});
+    life.happen(model::JobRunning{id});
+    CHECK(job.active == 1);
+    CHECK(job.companions == 1);
+    CHECK_FALSE(job.is_short());
+    CHECK(life.state.cluster.nodes()[1].cpu.used == 5000);
+
+    const auto parked = lifecycle::check(life.state, model::JobParked{id, {}});
+    REQUIRE_FALSE(parked.has_value());
+    CHECK(parked.error().message.find("has companions") != std::string::npos);
+    spec.park_after = model::Duration{60'000};
+    spec.kind = model::JobKind::Build;
+    CHECK_FALSE(lifecycle::check(life.state, model::JobSubmitted{{3}, spec, "ann", ""}));
+
+    // Alone it is asked to leave, as where its node is lost.
+    model::PauseRequested request;
+    request.job = id;
+    request.tasks = {1};
+    request.whole_job = false;
+    life.happen(request);
+    CHECK(job.is_releasing());
+    life.happen(model::JobPaused{id, true});
+    CHECK(job.active == 1);
+    CHECK(job.is_short());
+    CHECK(job.ask() == 0);
+    CHECK(life.state.jobs.at(id).stale_since.has_value());
+    CHECK(life.state.cluster.nodes()[1].cpu.used == 0);
+    life.happen(model::JobStarting{id, 1, {}, {head}});
+    CHECK_FALSE(job.is_short());
+    CHECK_FALSE(life.state.jobs.at(id).stale_since.has_value());
 }

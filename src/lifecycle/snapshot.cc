@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <span>
 
+#include "cluster/gang.h"
 #include "lifecycle/apply.h"
 
 namespace berth::lifecycle {
@@ -84,8 +85,8 @@ namespace {
 
 void restore_job(State& state, const model::JobRecord& record) {
     cluster::Cluster& cluster = state.cluster;
-    const auto pool_of = [&](const std::vector<model::TaskPlacement>& tasks) {
-        return cluster.nodes()[tasks.front().node.index()].pool;
+    const auto pool = [&] {
+        return cluster::pool_of(cluster, cluster.job(record.id), record.tasks);
     };
     cluster.add_job(record.id, record.spec, record.created, {record.user, record.command});
     cluster.set_waiting(record.id, std::max(record.created, record.waiting_since));
@@ -97,10 +98,10 @@ void restore_job(State& state, const model::JobRecord& record) {
         fresh = started.subspan(count);
         started = started.first(count);
     }
-    if (!started.empty()) cluster.place(record.id, pool_of(record.tasks), started);
+    if (!started.empty()) cluster.place(record.id, pool(), started);
     if (record.last_start) cluster.set_started(record.id, *record.last_start);
     if (record.last_checkpoint) cluster.set_saved(record.id, *record.last_checkpoint);
-    if (!fresh.empty()) cluster.place(record.id, pool_of(record.tasks), fresh);
+    if (!fresh.empty()) cluster.place(record.id, pool(), fresh);
     if (record.last_pause) cluster.set_paused(record.id, record.last_pause->time);
     if (record.stale_since) {
         cluster.history().stale[record.id] = {*record.stale_since, record.spec.stale_grace};
@@ -115,7 +116,8 @@ void restore_job(State& state, const model::JobRecord& record) {
 
 void restore_hold(State& state, const model::JobRecord& record) {
     if (record.hold.empty()) return;
-    const base::PoolId pool = state.cluster.nodes()[record.hold.front().node.index()].pool;
+    const cluster::Job& job = state.cluster.job(record.id);
+    const base::PoolId pool = cluster::pool_of(state.cluster, job, record.hold);
     const model::TimePoint deadline = record.hold_deadline.value_or(state.time);
     state.cluster.hold(record.id, pool, record.hold, deadline, record.hold_rule);
 }

@@ -50,8 +50,8 @@ struct TaskRequest {
     // It may borrow up to so much in all of what others leave unused; 0 = nothing. No decision
     // counts it.
     Bytes gpu_memory_max{0};
-    std::optional<MilliCpu> cpu;  // none = the node's share per GPU
-    std::optional<Bytes> memory;  // host memory; none = the node's share per GPU
+    std::optional<MilliCpu> cpu = {};  // none = the node's share per GPU
+    std::optional<Bytes> memory = {};  // host memory; none = the node's share per GPU
     Resources resources = {};  // other ones, but pods: each task is one
 
     bool operator==(const TaskRequest&) const = default;
@@ -98,6 +98,19 @@ std::optional<MilliGpu> share_of(const TaskRequest& request, const Node& node);
 
 inline constexpr int kTasksMax = 100'000;  // of one job
 
+// Tasks without a GPU that a gang needs beside its own: a driver, a launcher, a head. They start
+// and leave with it, and ask something else (model/companions.h).
+struct Companion {
+    std::string name;
+    int count = 1;
+    TaskRequest request{.gpus = 0};  // of each
+    Labels node_labels = {};  // where it may run is its own affair, as the next two
+    NodeFilter node_filter = {};
+    std::vector<Toleration> tolerations = {};
+
+    bool operator==(const Companion&) const = default;
+};
+
 struct JobSpec {
     std::string name;
     std::string project;
@@ -116,6 +129,7 @@ struct JobSpec {
     NodeFilter node_filter = {};  // and satisfy that
     std::vector<Toleration> tolerations = {};
     TopologyRequest topology;
+    std::vector<Companion> companions = {};  // their ranks follow those of its tasks
     Placement placement = Placement::Auto;
     // The largest tensor's part of the model, as a profiler has measured it; parts per million.
     std::optional<std::int64_t> tensor_skew_ppm;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/gpu_time.h"
+#include "model/companions.h"
 #include "model/policy.h"
 #include "model/task_groups.h"
 
@@ -162,6 +163,25 @@ Status check_request(const TaskRequest& request) {
     return check_resources("resources", request.resources);
 }
 
+Status check_all_companions(const JobSpec& spec) {
+    if (const Status sound = check_companions(spec); !sound) {
+        return base::invalid("companions: " + sound.error().message);
+    }
+    for (const Companion& kind : spec.companions) {
+        BERTH_TRY_VOID(check_name("companions", kind.name));
+        const auto rest = [&]() -> Status {
+            BERTH_TRY_VOID(check_request(kind.request));
+            BERTH_TRY_VOID(check_labels("node_labels", kind.node_labels));
+            BERTH_TRY_VOID(check_filter(kind.node_filter));
+            return check_all("tolerations", kind.tolerations);
+        };
+        if (const Status sound = rest(); !sound) {
+            return base::invalid("companions: \"" + kind.name + "\": " + sound.error().message);
+        }
+    }
+    return {};
+}
+
 Status check_rights(const Entitlement& rights) {
     const bool has_bound = rights.quota && *rights.quota < kUnlimited;
     if (has_bound) BERTH_TRY_VOID(within("quota", *rights.quota, MilliGpu{0}, kGpusMax));
@@ -251,6 +271,7 @@ Status check_limits(const JobSpec& spec) {
     BERTH_TRY_VOID(check_labels("node_labels", spec.node_labels));
     BERTH_TRY_VOID(check_filter(spec.node_filter));
     BERTH_TRY_VOID(check_all("tolerations", spec.tolerations));
+    BERTH_TRY_VOID(check_all_companions(spec));
     BERTH_TRY_VOID(check_name_or_none("topology", spec.topology.required));
     BERTH_TRY_VOID(check_name_or_none("topology", spec.topology.preferred));
     if (spec.tensor_skew_ppm && (*spec.tensor_skew_ppm < 0 || *spec.tensor_skew_ppm > kMillion)) {

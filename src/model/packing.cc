@@ -38,7 +38,8 @@ std::optional<GpuPart> packed_part(const GpuProfile& profile, const Node& smalle
 
 bool can_share(const JobSpec& spec) {
     return spec.kind == JobKind::Train && spec.preemptible && spec.tasks_min == 1 &&
-           spec.tasks_max == 1 && spec.request.gpus == 1 && spec.request.is_whole();
+           spec.tasks_max == 1 && spec.companions.empty() && spec.request.gpus == 1 &&
+           spec.request.is_whole();
 }
 
 TaskRequest asked(const JobSpec& spec) {

@@ -10,6 +10,8 @@
 #include <map>
 #include <string>
 
+#include "base/quantity.h"
+
 namespace berth::model {
 
 using Resources = std::map<std::string, std::int64_t>;
@@ -18,5 +20,12 @@ using Resources = std::map<std::string, std::int64_t>;
 inline constexpr const char* kPodsResource = "pods";
 
 inline constexpr std::size_t kResourcesMax = 8;  // names that nodes of one cluster have said
+
+// "2 rdma/hca", "10G of ephemeral-storage".
+inline std::string format_resource(const std::string& name, std::int64_t amount) {
+    constexpr std::int64_t kBytesFrom = std::int64_t{1} << 20;  // nobody has so many pieces
+    if (amount < kBytesFrom) return std::to_string(amount) + " " + name;
+    return base::format(base::Bytes{amount}) + " of " + name;
+}
 
 }  // namespace berth::model

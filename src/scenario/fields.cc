@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <functional>
+#include <set>
 
 #include "model/policy_settings.h"
 #include "model/task_groups.h"
@@ -42,6 +43,7 @@ Status read_values(const Command& command, const Readers& readers, model::Labels
     return {};
 }
 
+const std::string kCompanion = "companion.";
 constexpr const char* kInherit = "inherit";  // what is above the project holds for it again
 
 template <typename T, typename Parsed>
@@ -347,6 +349,38 @@ Readers request_readers(model::JobSpec& spec) {
          }}};
 }
 
+// companion.driver.cpu=4: the kinds in the order of their names.
+void add_readers_of_companions(Readers& readers, const Command& command, JobLine& job) {
+    std::set<std::string> names;
+    for (const auto& [key, value] : command.values) {
+        if (key.starts_with(kCompanion)) names.insert(split(key, '.')[1]);
+    }
+    job.spec.companions.resize(names.size());
+    job.companions_on.resize(names.size());
+    std::size_t at = 0;
+    for (const std::string& name : names) {
+        model::Companion& kind = job.spec.companions[at];
+        std::vector<std::string>& on = job.companions_on[at++];
+        kind.name = name;
+        const std::string prefix = kCompanion + name + ".";
+        readers[prefix + "count"] = into(kind.count, parse_int);
+        readers[prefix + "cpu"] = into_optional(kind.request.cpu, parse_cpu);
+        readers[prefix + "memory"] = into_optional(kind.request.memory, base::parse_bytes);
+        readers[prefix + "resources"] = into_resources(kind.request.resources);
+        readers[prefix + "filter"] = into(kind.node_filter, model::parse_node_filter);
+        readers[prefix + "tolerations"] = into_list(kind.tolerations, model::parse_toleration);
+        readers[prefix + "on"] = [&on](const std::string& text) -> Status {
+            on = split(text, ';');
+            return {};
+        };
+        const std::string label = prefix + "label.";
+        for (const auto& [key, value] : command.values) {
+            if (key.starts_with(label))
+                readers[key] = into_text(kind.node_labels[key.substr(label.size())]);
+        }
+    }
+}
+
 }  // namespace
 
 Result<model::ProfileLedger> read_profile(const Command& command) {
@@ -388,6 +422,7 @@ Result<JobLine> read_job(const Command& command) {
     std::optional<bool> preemptible;
     std::optional<int> running;
     Readers readers = request_readers(job.spec);
+    add_readers_of_companions(readers, command, job);
     using model::JobKind;
     readers["kind"] = one_of<JobKind>(
         job.spec.kind,

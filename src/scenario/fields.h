@@ -30,6 +30,7 @@ struct JobLine {
     std::optional<model::Duration> paused;      // how long ago it was last asked to leave
     std::optional<model::Duration> attained;    // GPU time it has had
     std::optional<model::Duration> stale;       // for how long it has been below its minimum
+    std::vector<std::vector<std::string>> companions_on = {};  // by kind, as `on`
     bool is_held = false;
     int running = 0;                            // tasks that run; default: all tasks_min
     bool is_releasing = false;

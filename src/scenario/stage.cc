@@ -138,14 +138,22 @@ Status Stage::add_job(const Command& command, bool is_running) {
         return base::invalid("running: wanted at most " + std::to_string(model::kTasksMax) +
                              " tasks, found " + std::to_string(line.running));
     }
-    for (int task = 0; is_running && task < line.running; ++task) {
-        const std::size_t at = std::min(static_cast<std::size_t>(task), line.on.size() - 1);
-        if (line.on[at] == "-") {  // this task does not run
-            job.tasks.emplace_back();
-            continue;
+    const auto run = [&](int tasks, const std::vector<std::string>& on) -> Status {
+        for (int task = 0; task < tasks; ++task) {
+            const std::size_t at = std::min(static_cast<std::size_t>(task), on.size() - 1);
+            if (on.empty() || on[at] == "-") {  // this task does not run
+                job.tasks.emplace_back();
+                continue;
+            }
+            BERTH_TRY(place, read_place(on[at], line.is_releasing));
+            job.tasks.push_back(place);
         }
-        BERTH_TRY(place, read_place(line.on[at], line.is_releasing));
-        job.tasks.push_back(place);
+        return {};
+    };
+    if (is_running) BERTH_TRY_VOID(run(line.running, line.on));
+    for (std::size_t kind = 0; is_running && kind < job.spec.companions.size(); ++kind) {
+        if (kind == 0) job.tasks.resize(static_cast<std::size_t>(job.spec.tasks_max));
+        BERTH_TRY_VOID(run(job.spec.companions[kind].count, line.companions_on[kind]));
     }
     description_.jobs.push_back(std::move(job));
     return {};

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "scheduling/companions.h"
 #include "scheduling/minimum_run.h"
 #include "scheduling/quota_gate.h"
 
@@ -78,6 +79,17 @@ std::optional<TimePoint> first_to_end_before(const PoolView& view, const model::
         }
     }
     return first;
+}
+
+// Whether its companions have no room when it stands there. When CPU and memory of a node come free
+// is not looked for: they need them now.
+bool lack_companions_room(const PoolView& view, const Job& job, std::span<const Berth> berths) {
+    Places beside;
+    for (const Berth& berth : berths) {
+        beside.push_back(view.cluster.task_on(job.shape, berth.node, berth.mask));
+        beside.back().gpu_mask = 0;  // which others may use yet
+    }
+    return add_companions(view, job, View::Coming, beside).has_value();
 }
 
 // Started, or promised its GPUs.
@@ -158,6 +170,7 @@ void Bookings::book(const PoolView& view, NodeSeats& seats) {
         if (quota_gate(view, *job, ask_gpus(view, *job, job->ask()))) continue;
         const std::span<const Berth> berths = where_.best_for(*job, others);
         if (berths.empty()) continue;
+        if (lacks_companions(*job) && lack_companions_room(view, *job, berths)) continue;
         model::Booking& booking = add().booking;
         write_down(booking, view, *job, berths);
         others.insert(others.end(), booking.tasks.begin(), booking.tasks.end());

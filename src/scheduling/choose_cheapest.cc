@@ -77,7 +77,7 @@ Choice by_cost(const Hunt& hunt, Choice pieces) {
 }
 
 // Room on the nodes may not be all: a limit inside the project is met by pausing more of it, and
-// slots that are cheapest may lie where no group of a gang can stand.
+// slots that are cheapest may lie where no group of a gang can stand, or leave no companion room.
 std::optional<Places> widen(const Hunt& hunt, Choice& choice) {
     const EvictionTest test(hunt);
     ReclaimLedger ledger = hunt.ledger;
@@ -106,11 +106,11 @@ std::optional<Chosen> choose_cheapest(const Hunt& hunt, SlotMarket& market) {
     if (hunt.count <= kExactPieces) return choose_exactly(hunt, hunt.quarry());
     const EvictionTest test(hunt);
     auto bought = market.buy(hunt);
-    const bool has_groups = !hunt.view.cluster.shape(hunt.beneficiary.job.shape).groups.empty();
-    if (!bought && !has_groups) return {};
+    if (!bought && !hunt.needs_more_than_slots()) return {};
     Chosen chosen{std::move(bought).value_or(Choice{}), {}};
     auto places = test.places_after(chosen.pieces);
-    if (!places && (!hunt.asks_ledger() || has_groups)) places = widen(hunt, chosen.pieces);
+    const bool may_widen = !hunt.asks_ledger() || hunt.needs_more_than_slots();
+    if (!places && may_widen) places = widen(hunt, chosen.pieces);
     if (!places) return {};
     if (chosen.pieces.size() <= kPrunedPieces) {
         Choice dearest_first = by_cost(hunt, chosen.pieces);

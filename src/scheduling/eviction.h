@@ -33,6 +33,12 @@ struct Hunt {
     // than before, unless within its fair share; else it would give back what it just took.
     MilliGpu most_held{0};
 
+    // Whether slots for its tasks are not all it needs: groups stand together, and companions ask
+    // something else.
+    bool needs_more_than_slots() const {
+        const cluster::Job& job = beneficiary.job;
+        return !view.cluster.shape(job.shape).groups.empty() || job.lacking_companions > 0;
+    }
     // Inside a Trial, of what was taken so far.
     bool holds_no_more() const {
         const MilliGpu held = view.allocated(beneficiary.job.project);

@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <set>
 
+#include "cluster/gang.h"
+#include "model/companions.h"
 #include "scheduling/bookings.h"
+#include "scheduling/companions.h"
 #include "scheduling/group_places.h"
 #include "scheduling/kind_refusal.h"
 #include "scheduling/most_together.h"
@@ -31,8 +34,8 @@ using model::Verdict;
 
 // Carries the plan out on the cluster, inside the caller's Trial.
 void enact(Cluster& cluster, const Plan& plan) {
-    const auto pool_of = [&](const std::vector<TaskPlacement>& tasks) {
-        return cluster.nodes()[tasks.front().node.index()].pool;
+    const auto pool_of = [&](JobId job, const std::vector<TaskPlacement>& tasks) {
+        return cluster::pool_of(cluster, cluster.job(job), tasks);
     };
     for (const JobId job : plan.dropped) cluster.drop_hold(job);
     for (const model::Pause& pause : plan.pauses) cluster.release(pause.job, pause.tasks);
@@ -41,13 +44,14 @@ void enact(Cluster& cluster, const Plan& plan) {
     }
     for (const model::Start& start : plan.starts) {
         if (cluster.job(start.job).hold) cluster.drop_hold(start.job);
-        cluster.place(start.job, pool_of(start.tasks), start.tasks);
+        cluster.place(start.job, pool_of(start.job, start.tasks), start.tasks);
     }
     for (const model::Reservation& reservation : plan.reservations) {
-        cluster.hold(reservation.job, pool_of(reservation.tasks), reservation.tasks, {}, {});
+        const base::PoolId pool = pool_of(reservation.job, reservation.tasks);
+        cluster.hold(reservation.job, pool, reservation.tasks, {}, {});
     }
     for (const model::Move& move : plan.moves) {
-        cluster.hold(move.job, pool_of(move.tasks), move.tasks, {}, {});
+        cluster.hold(move.job, pool_of(move.job, move.tasks), move.tasks, {}, {});
     }
 }
 
@@ -96,9 +100,13 @@ class Explainer {
         for (const NodeId node : all_nodes()) {
             verdict_.largest_free = std::max(verdict_.largest_free, free_on(view_, node));
         }
-        if (verdict_.tasks_fit >= job_.ask()) return kept_for_others(plan);
+        const bool do_tasks_fit = verdict_.tasks_fit >= job_.ask();
+        const bool lacks_room_beside =
+            do_tasks_fit && lacks_companions(job_) && !place(view_, job_, job_.ask(), View::Idle);
+        if (do_tasks_fit && !lacks_room_beside) return kept_for_others(plan);
         if (fitted_before) return priority_ahead(plan);
         if (promised_to_others()) return verdict_;
+        if (lacks_room_beside) return without_companion(fitting);
         if (too_far_apart()) return verdict_;
         if (would_fit_if_healthy()) return verdict_;
         if (verdict_.tasks_fit == 0) tell_parts();
@@ -138,13 +146,35 @@ class Explainer {
         }
         verdict_.tasks_fit = std::min(slots, job_.tasks_min);
         if (slots >= job_.tasks_min) {
-            return never_fits_together(allowed) ||
+            return never_fits_together(allowed) || companion_never_fits() ||
                    waits_for_others(allowed, job_.tasks_min, Moment::WhenEmpty);
         }
         if (lacks_resource(Reason::NeverFits, allowed, job_.tasks_min, Moment::WhenEmpty))
             return true;
         with(Reason::NeverFits, slots_without_host >= job_.tasks_min ? "host resources" : "gpus");
         return true;
+    }
+
+    bool companion_never_fits() {
+        const auto kind = companions_too_large(view_, job_);
+        if (kind) with_companion(Reason::NeverFits, *kind);
+        return kind.has_value();
+    }
+
+    // Its tasks fit.
+    Verdict without_companion(Places placed) {
+        const auto kind = add_companions(view_, job_, View::Idle, placed);
+        add_all_holders();
+        with_companion(Reason::HostResources, kind.value_or(0));
+        return verdict_;
+    }
+
+    void with_companion(Reason reason, std::size_t kind) {
+        const auto& companions = view_.cluster.shape(job_.shape).companions[kind];
+        with(reason, "companion");
+        verdict_.group = companions.name;
+        verdict_.tasks_asked = companions.count;
+        verdict_.cause = model::format_request(view_.cluster.shape(companions.shape).request);
     }
 
     int when_empty(NodeId node, Host host) const {

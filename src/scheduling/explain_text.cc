@@ -51,7 +51,19 @@ std::string topology_never(const Verdict& verdict) {
            (verdict.scope.empty() ? "" : ", when it is empty");
 }
 
+// "its companion driver, which asks 4 CPUs and 16G of memory"
+std::string companion_text(const Verdict& verdict) {
+    if (verdict.tasks_asked == 1) {
+        return "its companion " + verdict.group + ", which asks " + verdict.cause;
+    }
+    return "its " + std::to_string(verdict.tasks_asked) + " companions " + verdict.group +
+           ", each of which asks " + verdict.cause;
+}
+
 std::string never_text(const Verdict& verdict) {
+    if (verdict.detail == "companion") {
+        return "even when they are empty, the nodes have no room for " + companion_text(verdict);
+    }
     if (verdict.detail == "resource") {
         const bool is_pods = verdict.cause == model::kPodsResource;
         return (is_pods ? "nodes take too few pods" : "each task needs " + verdict.cause) + ": " +
@@ -165,6 +177,10 @@ std::string explain_text(const Verdict& verdict) {
                 return idle_text(verdict) + "; each task needs " + verdict.cause +
                        ", and too little of it is left beside them";
             }
+            if (verdict.detail == "companion") {
+                return idle_text(verdict) + ", but the nodes have no room for " +
+                       companion_text(verdict);
+            }
             return idle_text(verdict) + ", but CPU or memory beside them is taken";
         case Reason::Gang:
             return idle_text(verdict) + ", but only " + std::to_string(verdict.tasks_fit) + " of " +
@@ -233,7 +249,7 @@ std::string arithmetic_text(const Verdict& verdict) {
                    base::format(verdict.used) + " set aside = " + base::format(verdict.bound) +
                    " to lend, below the " + base::format(verdict.asks) + " asked";
         case Reason::NeverFits:
-            if (verdict.detail == "node size") return {};
+            if (verdict.detail == "node size" || verdict.detail == "companion") return {};
             return short_text(verdict.tasks_asked, verdict.tasks_fit, "that fit when it is empty");
         case Reason::Gang: return short_text(verdict.tasks_asked, verdict.tasks_fit, "that fit");
         case Reason::Fragmented: return tells_parts(verdict) ? shortage_text(verdict) : "";

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cluster/gang.h"
 #include "scheduling/cycle.h"
 #include "scheduling/node_moves.h"
 
@@ -100,8 +101,8 @@ class Future {
         }
     }
 
-    base::PoolId pool_of(const std::vector<model::TaskPlacement>& tasks) const {
-        return cluster_.nodes()[tasks.front().node.index()].pool;
+    base::PoolId pool_of(JobId job, const std::vector<model::TaskPlacement>& tasks) const {
+        return cluster::pool_of(cluster_, cluster_.job(job), tasks);
     }
 
     void carry_out(const Plan& plan, Forecast& forecast) {
@@ -113,7 +114,7 @@ class Future {
         for (const model::Start& start : plan.starts) {
             if (cluster_.job(start.job).hold) cluster_.drop_hold(start.job);
             const bool is_new = cluster_.job(start.job).active == 0;
-            cluster_.place(start.job, pool_of(start.tasks), start.tasks);
+            cluster_.place(start.job, pool_of(start.job, start.tasks), start.tasks);
             if (!is_new) continue;
             cluster_.set_started(start.job, now_);
             forecast.starts.emplace(start.job, now_);
@@ -124,11 +125,11 @@ class Future {
         if (!policy_.sticky_plans) return;
         const TimePoint deadline = now_ + policy_.pause_grace + policy_.hold;
         for (const model::Reservation& reservation : plan.reservations) {
-            cluster_.hold(reservation.job, pool_of(reservation.tasks), reservation.tasks, deadline,
-                          reservation.rule);
+            const base::PoolId pool = pool_of(reservation.job, reservation.tasks);
+            cluster_.hold(reservation.job, pool, reservation.tasks, deadline, reservation.rule);
         }
         for (const model::Move& move : plan.moves) {
-            cluster_.hold(move.job, pool_of(move.tasks), move.tasks, deadline, move.rule);
+            cluster_.hold(move.job, pool_of(move.job, move.tasks), move.tasks, deadline, move.rule);
         }
     }
 

@@ -427,7 +427,7 @@ class Search {
         if (!theirs.is_whole() && has_part_left(view_, mover.shape, View::Coming)) return true;
         const int gpus = theirs.is_whole() ? theirs.gpus : 1;
         const std::int64_t taken = std::int64_t{job_.ask()} * (mine.gpus / gpus);
-        const std::int64_t wanted = theirs.is_whole() ? std::ssize(mover.placed) : 1;
+        const std::int64_t wanted = theirs.is_whole() ? mover.tasks_placed() : 1;
         return free.slots(gpus, pool.gpus_per_node_max) - taken >= wanted;
     }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "scheduling/companions.h"
 #include "scheduling/group_places.h"
 #include "scheduling/slots.h"
 
@@ -312,13 +313,17 @@ GroupRoom room_for_groups(const PoolView& view, const cluster::Job& job, int tas
             [&](NodeId node) { return slots_now(view, job.shape, node, capacity, tasks); }};
 }
 
+// Whether the companions that the job lacks are placed as well.
+enum class Beside { Companions, Nobody };
+
 // `tasks` of these ranks, inside that region.
 std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job, Stand& all,
-                                  int tasks, View capacity) {
+                                  int tasks, View capacity, Beside beside) {
     const bool has_groups = !view.cluster.shape(job.shape).groups.empty();
     const Region within = all.region;
     Places placed;
-    const auto is_placed = [&](const Region& region) {
+    bool is_done = false;
+    const auto are_tasks_placed = [&](const Region& region) {
         all.region = region;
         if (!has_groups) {
             placed = fill(view, job, std::span(&all, 1), capacity);
@@ -329,6 +334,11 @@ std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
         if (stands) placed = fill(view, job, *stands, capacity);
         return stands && std::ssize(placed) == tasks;
     };
+    const auto is_placed = [&](const Region& region) {
+        is_done = are_tasks_placed(region) &&
+                  (beside == Beside::Nobody || !add_companions(view, job, capacity, placed));
+        return is_done;
+    };
     if (const NodeId node = job.stay.node; node.is_valid()) {
         if (cluster::is_in(view.cluster, within, node)) is_placed(home_of(job));
     } else if (has_topology(view, job)) {
@@ -336,7 +346,28 @@ std::optional<Places> place_ranks(const PoolView& view, const cluster::Job& job,
     } else {
         is_placed(within);
     }
-    if (std::ssize(placed) < tasks) return {};
+    if (!is_done) return {};
+    return placed;
+}
+
+// With the companions that the job lacks: beside the tasks, or where those find no room then,
+// first.
+std::optional<Places> place_with_companions(const PoolView& view, const cluster::Job& job,
+                                            Stand& all, int tasks, View capacity) {
+    const Region within = all.region;
+    if (tasks > 0) {
+        auto placed = place_ranks(view, job, all, tasks, capacity, Beside::Companions);
+        if (placed) return placed;
+    }
+    all.region = within;
+    const cluster::Trial trial(view.cluster);
+    Places companions;
+    if (add_companions(view, job, capacity, companions)) return {};
+    if (tasks == 0) return companions;
+    for (const TaskPlacement& task : companions) view.cluster.take(capacity, job.shape, task);
+    auto placed = place_ranks(view, job, all, tasks, capacity, Beside::Nobody);
+    if (!placed) return {};
+    for (const TaskPlacement& task : companions) placed->push_back(task);
     return placed;
 }
 
@@ -405,18 +436,24 @@ std::optional<Places> place(const PoolView& view, const cluster::Job& job, int t
     if (is_out_of_reach(view, job.shape, tasks, capacity)) return {};
     const cluster::Shape& shape = view.cluster.shape(job.shape);
     Stand all{within, cluster::next_ranks(shape, job, tasks)};
-    return place_ranks(view, job, all, tasks, capacity);
+    if (lacks_companions(job)) return place_with_companions(view, job, all, tasks, capacity);
+    return place_ranks(view, job, all, tasks, capacity, Beside::Nobody);
 }
 
 std::optional<Places> place_anew(const PoolView& view, const cluster::Job& leaving, View capacity) {
-    const int tasks = static_cast<int>(leaving.placed.size());
+    const cluster::Shape& shape = view.cluster.shape(leaving.shape);
+    Stand all{{}, cluster::ranks_anew(shape, leaving)};
+    const int tasks = static_cast<int>(all.ranks.size());
     if (is_out_of_reach(view, leaving.shape, tasks, capacity)) return {};
-    Stand all{{}, cluster::ranks_anew(view.cluster.shape(leaving.shape), leaving)};
     cluster::Job anew;  // nothing of it runs
     anew.shape = leaving.shape;
     anew.kind = leaving.kind;
     anew.tasks_max = tasks;
-    return place_ranks(view, anew, all, tasks, capacity);
+    for (const cluster::Companions& kind : shape.companions) {
+        anew.lacking_companions = static_cast<std::int16_t>(anew.lacking_companions + kind.count);
+    }
+    if (lacks_companions(anew)) return place_with_companions(view, anew, all, tasks, capacity);
+    return place_ranks(view, anew, all, tasks, capacity, Beside::Nobody);
 }
 
 Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
@@ -424,12 +461,15 @@ Places place_fitting(const PoolView& view, const cluster::Job& job, int tasks, V
     const cluster::Shape& shape = view.cluster.shape(job.shape);
     const bool has_groups = !shape.groups.empty();
     if (!has_topology(view, job) && !has_groups) return fill(view, job, tasks, capacity, within);
-    if (auto all = place(view, job, tasks, capacity, within)) return std::move(*all);
+    Stand all{within, cluster::next_ranks(shape, job, tasks)};
+    if (!is_out_of_reach(view, job.shape, tasks, capacity)) {
+        auto placed = place_ranks(view, job, all, tasks, capacity, Beside::Nobody);
+        if (placed) return std::move(*placed);
+    }
     const auto fill_some = [&](const Region& region) {
         if (!has_groups) return fill(view, job, tasks, capacity, region);
         GroupRoom room = room_for_groups(view, job, tasks, capacity, region);
-        const cluster::Ranks ranks = cluster::next_ranks(shape, job, tasks);
-        return fill(view, job, room.find_some(ranks, tasks), capacity);
+        return fill(view, job, room.find_some(all.ranks, tasks), capacity);
     };
     if (shape.required < 0 || !within.is_whole_pool()) return fill_some(within);
     const Step step{job, tasks, capacity};
@@ -449,9 +489,10 @@ Places fill(const PoolView& view, const cluster::Job& job, int tasks, View capac
 }
 
 std::optional<TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,
-                                      View capacity) {
-    const TaskPlacement place = Placer(view, shape, {}, NodeOrder::Fullest, cluster::Reach::OneNode)
-                                    .on_node(node, capacity);
+                                      View capacity, cluster::Stay stay) {
+    Placer placer(view, shape, {}, NodeOrder::Fullest, cluster::Reach::OneNode);
+    placer.stay = stay;
+    const TaskPlacement place = placer.on_node(node, capacity);
     if (!place.node.is_valid()) return {};
     return place;
 }

@@ -10,10 +10,13 @@
 // all tasks or none. Of a gang of groups, each group then has a domain of its own
 // (group_places.h), the innermost filled first.
 //
+// The companions that the job lacks have a place in the same step (companions.h).
+//
 // In the Coming view, idle GPUs are taken before GPUs that are still being freed.
 // Guarantees: what it returns fits; when it returns nothing, nothing fits (each task asks the
-// same, so taking them one after the other misses no solution). Cost: O(1) a task when the first
-// node of the right free count has the host resources, else one step a node tried.
+// same, so taking them one after the other misses no solution), but of a gang with companions.
+// Cost: O(1) a task when the first node of the right free count has the host resources, else one
+// step a node tried.
 #pragma once
 
 #include <optional>
@@ -45,7 +48,8 @@ bool has_part_left(const PoolView& view, ShapeId shape, View capacity);
 bool is_in_too_small_parts(const PoolView& view, ShapeId shape, View capacity);
 
 // `tasks` places inside `within` for ranks the job has not yet placed; of a gang of groups, those
-// it lacks, or as many others as it grows by. The cluster is as before after the call.
+// it lacks, or as many others as it grows by; with those of the companions it lacks. The cluster is
+// as before after the call.
 std::optional<Places> place(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
                             const Region& within = {});
 
@@ -61,8 +65,8 @@ std::optional<Places> place_anew(const PoolView& view, const cluster::Job& leavi
 Places fill(const PoolView& view, const cluster::Job& job, int tasks, View capacity,
             const Region& region);
 
-// A place for one task of the shape on this very node.
+// A place for one task of the shape on this very node, where its job may have left processes.
 std::optional<model::TaskPlacement> place_on(const PoolView& view, ShapeId shape, NodeId node,
-                                             View capacity);
+                                             View capacity, cluster::Stay stay = {});
 
 }  // namespace berth::scheduling

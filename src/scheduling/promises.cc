@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/small_vector.h"
+#include "cluster/gang.h"
 
 namespace berth::scheduling {
 
@@ -57,21 +58,28 @@ bool has_room(const Cluster& cluster, const Asked& asked) {
 // Whether the tasks together have the other resources that they ask for.
 bool has_resources(const Cluster& cluster, const Job& job) {
     const cluster::NodeResources& resources = cluster.resources();
-    const auto asks = resources.asked(job.shape);
-    if (asks.empty()) return true;
-    base::SmallVector<NodeId, 16> nodes;
-    for (const TaskPlacement& task : job.hold->tasks) nodes.push_back(task.node);
-    std::ranges::sort(nodes);
-    for (auto first = nodes.begin(); first != nodes.end();) {
-        const auto next =
-            std::ranges::find_if(first, nodes.end(), [&](NodeId node) { return node != *first; });
-        const auto has = [&](const cluster::ResourceAsk& ask) {
-            const cluster::HostUse& use = resources.on(*first, ask.resource);
-            return use.capacity == cluster::kUnaccounted ||
-                   use.used + use.releasing + ask.amount * (next - first) <= use.capacity;
-        };
-        if (!std::ranges::all_of(asks, has)) return false;
-        first = next;
+    if (!resources.is_used()) return true;
+    base::SmallVector<std::pair<NodeId, cluster::ResourceAsk>, 16> asked;
+    for (const TaskPlacement& task : job.hold->tasks) {
+        const ShapeId shape = cluster::asked_by(cluster, job.shape, task.task);
+        for (const cluster::ResourceAsk& ask : resources.asked(shape)) {
+            asked.emplace_back(task.node, ask);
+        }
+    }
+    const auto place = [](const auto& entry) {
+        return std::pair(entry.first, entry.second.resource);
+    };
+    std::ranges::sort(asked, {}, place);
+    for (auto first = asked.begin(); first != asked.end();) {
+        const auto here = place(*first);
+        std::int64_t amount = 0;
+        for (; first != asked.end() && place(*first) == here; ++first) {
+            amount += first->second.amount;
+        }
+        const cluster::HostUse& use = resources.on(here.first, here.second);
+        const bool is_enough = use.capacity == cluster::kUnaccounted ||
+                               use.used + use.releasing + amount <= use.capacity;
+        if (!is_enough) return false;
     }
     return true;
 }

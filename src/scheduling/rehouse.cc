@@ -28,7 +28,7 @@ void rehouse(PlanDraft& draft, const PoolView& view, std::pmr::memory_resource* 
                std::tuple(left->precedence(), right->created, right->id);
     });
     for (const Job* job : leaving) {
-        const int tasks = static_cast<int>(job->placed.size());
+        const int tasks = job->tasks_placed();
         if (quota_gate(view, *job, ask_gpus(view, *job, tasks))) continue;
         if (auto places = place_anew(view, *job, View::Coming)) {
             draft.move_instead(job->id, view.pool, *places);

@@ -373,6 +373,11 @@ model::JobSpec asked_instead(const cluster::Cluster& cluster, const Remedy& reme
     spec.node_filter = shape.filter;
     spec.tolerations = shape.tolerations;
     spec.topology = shape.topology;
+    for (const cluster::Companions& kind : shape.companions) {
+        const cluster::Shape& of_kind = cluster.shape(kind.shape);
+        spec.companions.push_back({kind.name, kind.count, of_kind.request, of_kind.labels,
+                                   of_kind.filter, of_kind.tolerations});
+    }
     spec.placement = shape.placement;
     spec.tensor_skew_ppm = shape.tensor_skew_ppm;
     spec.elastic = job.elastic;

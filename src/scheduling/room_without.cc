@@ -5,6 +5,8 @@
 #include <array>
 #include <bit>
 
+#include "cluster/gang.h"
+
 namespace berth::scheduling {
 namespace {
 
@@ -19,9 +21,11 @@ bool has_resources_without(const cluster::Cluster& cluster, ShapeId shape, NodeI
         if (use.capacity == cluster::kUnaccounted) return resources.is_pods(ask.resource);
         std::int64_t free = use.free(View::Coming);
         for (const cluster::Job* job : leaving) {
-            const auto tasks = std::ranges::count_if(
-                job->placed, [&](const auto& task) { return task.place.node == node; });
-            free += resources.asked(job->shape, ask.resource) * tasks;
+            for (const auto& [place, is_releasing] : job->placed) {
+                if (place.node != node) continue;
+                const ShapeId asked = cluster::asked_by(cluster, job->shape, place.task);
+                free += resources.asked(asked, ask.resource);
+            }
         }
         return ask.amount <= free;
     });

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "cluster/gang.h"
+
 namespace berth::scheduling {
 namespace {
 
@@ -127,14 +129,14 @@ class SlotSearch {
             }
             room.cpu += task.cpu.value;
             room.memory += task.memory.value;
-            add_other(room, pieces_[piece].job);
+            add_other(room, pieces_[piece].job, task.task);
         }
     }
 
-    void add_other(Room& room, JobId job) const {
+    void add_other(Room& room, JobId job, int rank) const {
         if (others_ == 0) return;
         const cluster::Cluster& cluster = hunt_.view.cluster;
-        const ShapeId shape = cluster.job(job).shape;
+        const ShapeId shape = cluster::asked_by(cluster, cluster.job(job).shape, rank);
         for (std::size_t i = 0; i < others_; ++i) {
             room.other[i] += cluster.resources().asked(shape, need_other_[i].resource);
         }

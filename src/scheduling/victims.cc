@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "scheduling/companions.h"
 #include "scheduling/eviction.h"
 #include "scheduling/quota_gate.h"
 
@@ -75,6 +76,13 @@ bool is_hopeless(const Hunt& hunt, const Sums& sums) {
     return reachable < hunt.beneficiary.amount;
 }
 
+// Whether companions would have no room if all left who may be paused: slots do not tell.
+bool has_no_room_for_companions(const Hunt& hunt) {
+    if (!lacks_companions(hunt.beneficiary.job)) return false;
+    const EvictionTest room(hunt, EvictionTest::SetAside::Ignored);
+    return !room.places_if_legal(hunt.quarry());
+}
+
 }  // namespace
 
 void VictimSearch::open(const PoolView& view) {
@@ -124,6 +132,7 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
     eviction.is_out_of_reach = !extent.is_enough;
     if (eviction.is_out_of_reach) return eviction;
     hunt.nodes = extent.nodes;
+    if (has_no_room_for_companions(hunt)) return eviction;
     std::optional<Chosen> chosen;
     const bool by_rank = hunt.terms.from_own && has_ranks(view_->cluster, own);
     if (by_rank || !view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
@@ -141,12 +150,12 @@ Eviction VictimSearch::find(const Beneficiary& beneficiary) {
             chosen = choose_cheapest(hunt, market);
         }
     }
-    // What is cheapest may lie where no group of a gang can stand, and the ledger allow no more; or
-    // be what fixed projects hold, and be set aside for them again.
-    const bool has_groups = !view_->cluster.shape(beneficiary.job.shape).groups.empty();
+    // What is cheapest may lie where no group or companion of a gang can stand, and the ledger
+    // allow no more; or be what fixed projects hold, and be set aside for them again.
     const bool is_set_apart = std::ranges::any_of(
         hunt.projects, [&](ProjectId project) { return is_set_aside(*view_, project); });
-    const bool is_inexact = (has_groups || is_set_apart) && hunt.count > kExactPieces;
+    const bool is_inexact =
+        (hunt.needs_more_than_slots() || is_set_apart) && hunt.count > kExactPieces;
     if (!chosen && is_inexact && view_->policy.cheapest_victims) chosen = choose_in_order(hunt);
     if (!chosen) return eviction;
     eviction.pieces = std::move(chosen->pieces);

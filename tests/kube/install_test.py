@@ -287,6 +287,22 @@ class Installation(InstallCase):
         eventually(lambda: self.make(pods, pod("later")) == "default-scheduler",
                    "new pods are left to the cluster's scheduler")
 
+    def test_uninstall_resumes_what_was_paused_and_nothing_else(self):
+        self.empty()
+        jobs = "/apis/batch/v1/namespaces/default/jobs"
+        receipt = {"berth.dev/last-pause": '{"paused":true,"rule":"reclaim"}'}
+        for name, annotations in (("paused", receipt), ("users", {})):
+            self.api.create(jobs, {
+                "metadata": {"name": name, "annotations": annotations}, "spec": {
+                    "suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [
+                        {"name": "main", "image": "fake"}]}}}})
+            self.addCleanup(self.api.delete, f"{jobs}/{name}?propagationPolicy=Background")
+        self.berth("install")
+        self.assertIn("1 that Berth had paused goes on", self.berth("uninstall").stdout)
+        suspended = {name: self.api.get(f"{jobs}/{name}")["spec"]["suspend"]
+                     for name in ("paused", "users")}
+        self.assertEqual(suspended, {"paused": False, "users": True})
+
     def test_projects_are_kept_on_request_and_found_by_the_next_install(self):
         self.berth("install")
         self.api.create(f"{KINDS}/projects", {

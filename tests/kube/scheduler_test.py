@@ -7,6 +7,7 @@ import time
 
 from install_case import KINDS
 from kube_case import eventually, main
+import kinds_cases
 from scheduler_case import ACCOUNT, BATCH, SYSTEM, SchedulerCase, template
 
 PROGRAM = sys.argv.pop(1)
@@ -216,6 +217,10 @@ class Mischief(SchedulerCase):
         self.start_deciding()
         self.pod("below", "new", 1)
         self.await_bound(1, "below")
+
+
+class Kinds(kinds_cases.Kinds):
+    PROGRAM = PROGRAM
 
 
 class TakingOver(SchedulerCase):

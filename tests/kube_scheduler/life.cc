@@ -9,9 +9,7 @@
 #include <optional>
 #include <set>
 
-#include "doubles/kube_api/server.h"
-#include "doubles/virtual_time.h"
-#include "kube/scheduler/replica.h"
+#include "kube_scheduler/world.h"
 
 namespace berth::tests::kube_scheduler {
 namespace {
@@ -21,7 +19,6 @@ using kube_api::Held;
 using kube_api::Object;
 using std::chrono::seconds;
 
-constexpr int kNodeGpus = 8;
 // Another one decides so long after a leader was killed, at most: the Lease runs out, somebody
 // notices, and all is listed.
 constexpr base::Duration kFailoverMost = seconds(16);
@@ -39,51 +36,38 @@ kube_api::Faults some_mistakes(base::Rng& dice) {
     return faults;
 }
 
-// A process that schedules, or waits to.
-struct Process {
-    Process(kube_api::Server& server, VirtualTime& time, std::uint64_t seed)
-        : credentials(access, nullptr, time),
-          requests(access, server, credentials, time),
-          replica(requests, time, time, {.identity = std::to_string(seed)},
-                  {.name = "berth", .seed = seed}) {
-        replica.start();
-    }
-
-    kube::client::Access access{.host = "kube"};
-    kube::client::Credentials credentials;
-    kube::client::Requests requests;
-    kube::scheduler::Replica replica;
-};
-
-class Life {
+class Life : World {
   public:
-    Life(std::uint64_t seed, Met& met) : dice_(seed), server_(time_, dice_.next()), met_(met) {
-        server_.latency_ms = dice_.between(0, 40);
-        server_.piece_bytes = dice_.between(1, 4000);
-        server_.page_most = static_cast<std::size_t>(dice_.between(3, 20));
-        server_.store.on_event = [this, inner = server_.store.on_event](const Event& event) {
+    Life(std::uint64_t seed, Met& met) : World(seed), dice_(seed), met_(met) {
+        server.latency_ms = dice_.between(0, 40);
+        server.piece_bytes = dice_.between(1, 4000);
+        server.page_most = static_cast<std::size_t>(dice_.between(3, 20));
+        server.store.on_event = [this, inner = server.store.on_event](const Event& event) {
             if (inner) inner(event);
             if (event.object->resource == "pods" && event.type == "MODIFIED") look_at_kubelets();
         };
-        for (auto nodes = dice_.between(1, 5); nodes > 0; --nodes) add_node();
+        nodes_ = static_cast<int>(dice_.between(1, 5));
+        for (int node = 1; node <= nodes_; ++node) set_node("n" + std::to_string(node));
         for (auto strangers = dice_.between(0, 3); strangers > 0; --strangers) add_stranger();
-        add_project("ml", dice_.between(0, 2) * kNodeGpus);
-        add_project("web", dice_.between(0, 2) * kNodeGpus);
+        set_project("all", 2 * kNodeGpus);
+        set_project("ml", dice_.between(0, 2) * kNodeGpus);
+        set_project("web", dice_.between(0, 2) * kNodeGpus);
     }
 
     std::vector<std::string> play() {
         for (auto& process : processes_) start(process);
-        server_.faults = some_mistakes(dice_);
+        server.faults = some_mistakes(dice_);
         for (auto second = dice_.between(30, 120); second > 0; --second) live_a_second();
-        server_.faults = {};
-        server_.is_down = false;
+        server.faults = {};
+        server.is_down = false;
+        stop_meddling();
         std::uint64_t without = 0;
         for (int second = 0; second < 150; ++second) {
             control_jobs();
             look_at_processes();
             // One more failover, where nothing else goes wrong.
             if (second == 60) kill_leader();
-            time_.run(seconds(1));
+            time.run(seconds(1));
             if (second >= 60 && leader() == nullptr) ++without;
             if (second > 90) look_at_gangs();
         }
@@ -91,6 +75,8 @@ class Life {
             found("nobody led for " + std::to_string(without) + " s after a leader was killed");
         met_.seconds_without = std::max(met_.seconds_without, without);
         end_all();
+        met_.suspended += suspensions;
+        met_.resumed += resumptions;
         if (leader() == nullptr) {
             found("nobody decides in the end: " + processes_[0]->replica.trouble());
         } else {
@@ -100,39 +86,20 @@ class Life {
     }
 
   private:
-    void add_node() {
-        Object node;
-        node.resource = "nodes";
-        node.name = "n" + std::to_string(++nodes_);
-        node.content_json =
-            R"("spec":{},"status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110",)"
-            R"("nvidia.com/gpu":"8"},"conditions":[{"type":"Ready","status":"True"}]})";
-        server_.store.create(node);
-    }
-
     // A pod that another scheduler has put on some node.
     void add_stranger() {
         Object pod;
         pod.resource = "pods";
         pod.name_space = "kube-system";
-        pod.name = "stranger-" + std::to_string(++made_);
+        pod.name = next_name("stranger");
         pod.scheduler = "default-scheduler";
         pod.node = "n" + std::to_string(dice_.between(1, nodes_));
         pod.gpus = static_cast<int>(dice_.between(0, kNodeGpus - used()[pod.node]));
-        server_.store.create(pod);
-    }
-
-    void add_project(const std::string& name, std::int64_t quota) {
-        Object project;
-        project.resource = "projects";
-        project.name = name;
-        project.content_json =
-            R"("spec":{"quota":)" + std::to_string(quota) + R"(,"namespaces":[")" + name + R"("]})";
-        server_.store.create(project);
+        server.store.create(pod);
     }
 
     void start(std::unique_ptr<Process>& process) {
-        process = std::make_unique<Process>(server_, time_, dice_.next());
+        process = std::make_unique<Process>(server, time, dice_.next());
     }
 
     // That has listed everything.
@@ -182,101 +149,103 @@ class Life {
         if (dice_.chance(1, 3)) submit();
         if (dice_.chance(1, 12)) end_one();
         if (dice_.chance(1, 20)) remove_one();
-        if (dice_.chance(1, 40)) server_.is_down = !server_.is_down;
-        if (server_.is_down && dice_.chance(1, 3)) server_.is_down = false;
+        if (dice_.chance(1, 20)) meddle();
+        if (dice_.chance(1, 40)) server.is_down = !server.is_down;
+        if (server.is_down && dice_.chance(1, 3)) server.is_down = false;
         control_jobs();
         look_at_processes();
         // Wherever it is just then.
         if (dice_.chance(1, 20)) {
             for (auto steps = dice_.between(0, 40); steps > 0; --steps)
-                time_.step(time_.now() + seconds(1));
+                time.step(time.now() + seconds(1));
             kill_leader();
         }
-        time_.run(seconds(1));
+        time.run(seconds(1));
+        look_at_suspended();
         leader();
+    }
+
+    // What people change while all goes on.
+    void meddle() {
+        const std::string project = dice_.chance(1, 2) ? "ml" : "web";
+        switch (dice_.index(4)) {
+            case 0:
+                return set_project(project, dice_.between(0, 2) * kNodeGpus,
+                                   dice_.chance(1, 2) ? R"(,"parent":"all")" : "");
+            case 1:  // of all nodes
+                return set("pools", "apart", R"("spec":{"nodeSelector":{"app":"train"}})");
+            case 2: return remove("pools", "/apart");
+            case 3: return suspend_or_resume();
+        }
+    }
+
+    // A Job that is not paused by us, or that this suspended before.
+    void suspend_or_resume() {
+        for (const auto& [key, job] : all("jobs")) {
+            const auto receipt = job->annotations.find("berth.dev/last-pause");
+            const bool is_paused = receipt != job->annotations.end() &&
+                                   receipt->second.find(R"("paused":true)") != std::string::npos;
+            const bool is_users = users_.contains(job->uid);
+            if (!job->end.empty() || is_paused || dice_.chance(2, 3)) continue;
+            if (job->is_suspended != is_users) continue;
+            Object now = *job;
+            now.is_suspended = !is_users;
+            is_users ? (void)users_.erase(job->uid) : (void)users_.insert(job->uid);
+            server.store.change(now);
+            return;
+        }
+    }
+
+    void look_at_suspended() {
+        for (const auto& [key, job] : all("jobs")) {
+            if (users_.contains(job->uid) && !job->is_suspended)
+                found("job " + job->name + " was suspended by its user and goes on");
+        }
+    }
+
+    void stop_meddling() {
+        remove("pools", "/apart");
+        for (const auto& [key, job] : all("jobs")) {
+            if (!users_.contains(job->uid)) continue;
+            Object now = *job;
+            now.is_suspended = false;
+            server.store.change(now);
+        }
+        users_.clear();
     }
 
     void submit() {
         Object made;
         made.name_space = dice_.chance(1, 2) ? "ml" : "web";
         made.gpus = static_cast<int>(dice_.chance(1, 2) ? 1 : dice_.between(1, kNodeGpus));
-        made.name = "w" + std::to_string(++made_);
+        made.name = next_name("w");
         made.resource = dice_.chance(1, 3) ? "pods" : "jobs";
         made.parallelism = static_cast<int>(dice_.between(1, 5));
-        server_.store.create(made);
+        server.store.create(made);
     }
 
     // All of its pods are bound, and end well.
     void end_one() {
-        for (const auto& [key, job] : copy("jobs")) {
+        for (const auto& [key, job] : all("jobs")) {
             const auto pods = pods_of(*job);
             const bool runs = !pods.empty() && std::ranges::all_of(pods, [](const Held& pod) {
                 return !pod->node.empty();
             });
             if (!runs || !job->end.empty() || dice_.chance(1, 2)) continue;
-            for (const Held& pod : pods) server_.store.remove(pod);
+            for (const Held& pod : pods) server.store.remove(pod);
             Object now = *job;
             now.end = "Complete";
-            server_.store.change(now);
+            server.store.change(now);
             return;
         }
     }
 
     void remove_one() {
         const std::string resource = dice_.chance(1, 2) ? "jobs" : "pods";
-        const auto all = copy(resource);
-        if (all.empty()) return;
-        const auto at = std::next(all.begin(), static_cast<long>(dice_.index(all.size())));
-        server_.store.remove(at->second);
-    }
-
-    // What the Job controller does, some pods a second.
-    void control_jobs() {
-        std::set<std::string> owners;
-        for (const auto& [key, job] : copy("jobs")) {
-            owners.insert(job->uid);
-            const auto pods = pods_of(*job);
-            if (!job->end.empty()) continue;
-            const bool was_suspended = suspended_.contains(job->uid);
-            if (job->is_suspended) {
-                for (const Held& pod : pods) server_.store.remove(pod);
-                met_.suspended += suspended_.insert(job->uid).second;
-                continue;
-            }
-            if (was_suspended) ++met_.resumed, suspended_.erase(job->uid);
-            for (int made = 0; made < 3 && std::ssize(pods) + made < job->parallelism; ++made) {
-                Object pod;
-                pod.resource = "pods";
-                pod.name_space = job->name_space;
-                pod.name = job->name + "-" + std::to_string(++made_);
-                pod.gpus = job->gpus;
-                pod.owner = job->uid;
-                server_.store.create(pod);
-            }
-        }
-        for (const auto& [key, pod] : copy("pods")) {
-            if (!pod->owner.empty() && !owners.contains(pod->owner)) server_.store.remove(pod);
-        }
-    }
-
-    std::map<std::string, Held> copy(const std::string& resource) {
-        return server_.store.all(resource);
-    }
-
-    std::vector<Held> pods_of(const Object& job) {
-        std::vector<Held> pods;
-        for (const auto& [key, pod] : server_.store.all("pods")) {
-            if (pod->owner == job.uid) pods.push_back(pod);
-        }
-        return pods;
-    }
-
-    std::map<std::string, int> used() {
-        std::map<std::string, int> used;
-        for (const auto& [key, pod] : server_.store.all("pods")) {
-            if (!pod->node.empty()) used[pod->node] += pod->gpus;
-        }
-        return used;
+        const auto those = all(resource);
+        if (those.empty()) return;
+        const auto at = std::next(those.begin(), static_cast<long>(dice_.index(those.size())));
+        server.store.remove(at->second);
     }
 
     // A kubelet refuses a pod for which its node has no GPUs.
@@ -288,7 +257,7 @@ class Life {
     }
 
     void look_at_gangs() {
-        for (const auto& [key, job] : copy("jobs")) {
+        for (const auto& [key, job] : all("jobs")) {
             const auto pods = pods_of(*job);
             const auto bound =
                 std::ranges::count_if(pods, [](const Held& pod) { return !pod->node.empty(); });
@@ -298,8 +267,8 @@ class Life {
                 partly_.erase(job->uid);
                 continue;
             }
-            const auto since = partly_.try_emplace(job->uid, time_.now()).first->second;
-            if (time_.now() - since > kPartlyMost)
+            const auto since = partly_.try_emplace(job->uid, time.now()).first->second;
+            if (time.now() - since > kPartlyMost)
                 found("job " + job->name + " is partly bound: " + std::to_string(bound) + " of " +
                       std::to_string(job->parallelism));
         }
@@ -311,13 +280,13 @@ class Life {
         for (int second = 0; second < 400 && has_more(); ++second) {
             control_jobs();
             end_one();
-            for (const auto& [key, pod] : copy("pods")) {
+            for (const auto& [key, pod] : all("pods")) {
                 const bool is_ours = pod->scheduler == "berth";
-                if (is_ours && pod->owner.empty() && !pod->node.empty()) server_.store.remove(pod);
+                if (is_ours && pod->owner.empty() && !pod->node.empty()) server.store.remove(pod);
             }
-            time_.run(seconds(1));
+            time.run(seconds(1));
         }
-        for (const auto& [key, job] : copy("jobs")) {
+        for (const auto& [key, job] : all("jobs")) {
             if (job->end.empty() && can_run(*job))
                 found("job " + job->name + " of " + std::to_string(job->parallelism) + " x " +
                       std::to_string(job->gpus) + " GPUs never ran to its end" +
@@ -326,7 +295,7 @@ class Life {
     }
 
     bool has_more() {
-        return std::ranges::any_of(server_.store.all("jobs"), [&](const auto& each) {
+        return std::ranges::any_of(server.store.all("jobs"), [&](const auto& each) {
             return each.second->end.empty() && can_run(*each.second);
         });
     }
@@ -334,7 +303,7 @@ class Life {
     bool can_run(const Object& job) {
         int places = 0;
         std::map<std::string, int> strangers;
-        for (const auto& [key, pod] : server_.store.all("pods")) {
+        for (const auto& [key, pod] : server.store.all("pods")) {
             if (pod->scheduler != "berth") strangers[pod->node] += pod->gpus;
         }
         for (int node = 1; node <= nodes_; ++node)
@@ -347,15 +316,12 @@ class Life {
     }
 
     base::Rng dice_;
-    VirtualTime time_;
-    kube_api::Server server_;
     Met& met_;
     std::array<std::unique_ptr<Process>, 2> processes_;
-    std::set<std::string> suspended_;
+    std::set<std::string> users_;  // Jobs that users have suspended, by uid
     std::map<std::string, base::TimePoint> partly_;
     std::vector<std::string> found_;
     int nodes_ = 0;
-    int made_ = 0;
 };
 
 }  // namespace

@@ -333,7 +333,9 @@ std::vector<std::filesystem::path> files_in(const std::filesystem::path& place) 
     if (!std::filesystem::is_directory(place)) return {place};
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(place)) {
-        if (entry.path().extension() == ".scn") files.push_back(entry.path());
+        // Tasks of one job are alike to the judge; companions.cc looks at gangs that have others.
+        const bool is_judged = entry.path().parent_path().filename() != "companions";
+        if (is_judged && entry.path().extension() == ".scn") files.push_back(entry.path());
     }
     std::ranges::sort(files);
     return files;

@@ -114,6 +114,10 @@ void RandomLog::submit() {
     if (rng_.chance(1, 6)) spec.node_filter = {{{{"is", model::NodeOperator::NotIn, {"slow"}}}}};
     if (rng_.chance(1, 6)) spec.request.resources = {{"rdma", rng_.between(1, 2)}};
     if (rng_.chance(1, 3)) spec.tolerations = {{"keep"}};
+    if (rng_.chance(1, 6)) {
+        spec.companions = {{.name = "head", .count = static_cast<int>(rng_.between(1, 2))}};
+        if (rng_.chance(1, 2)) spec.companions[0].request.resources = {{"rdma", 1}};
+    }
     if (rng_.chance(1, 8)) spec.kind = model::JobKind::Build;
     if (rng_.chance(1, 8)) spec.priority = 60;
     spec.preemptible = spec.kind == model::JobKind::Train && !rng_.chance(1, 10);

@@ -421,7 +421,9 @@ class Run {
         for (std::uint64_t seed = 1; seed <= options_.seeds; ++seed) live(seed);
         for (const auto& folder : options_.folders) {
             for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-                if (entry.path().extension() == ".scn") play(entry.path());
+                // It knows no companions (companions.cc).
+                const bool is_known = entry.path().parent_path().filename() != "companions";
+                if (is_known && entry.path().extension() == ".scn") play(entry.path());
             }
         }
         print();

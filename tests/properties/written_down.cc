@@ -2,8 +2,8 @@
 //
 // Does a state that is written into a file and read back decide the same? Plays random lives:
 //   written_down [--seeds N]
-// After every event the state is written down, read as a state file and decided on: plan and
-// verdicts must be the same, word for word.
+// In every second one jobs have companions. After every event the state is written down, read as a
+// state file and decided on: plan and verdicts must be the same, word for word.
 #include <charconv>
 #include <iostream>
 #include <string>
@@ -11,6 +11,7 @@
 
 #include "codec/state_file.h"
 #include "codec/state_writer.h"
+#include "companion_lines.h"
 #include "lifecycle/describe.h"
 #include "lifecycle/invariants.h"
 #include "lifecycle/write_down.h"
@@ -61,13 +62,17 @@ std::string live(std::uint64_t seed) {
     const auto play = [&](const std::string& line) {
         (void)stage.play(scenario::parse_script(line)->commands.front());
     };
+    const bool has_companions = seed % 2 == 0;
+    const auto extended = [&](const std::string& line) {
+        return has_companions ? proof::with_companions(rng, line) : line;
+    };
     for (const std::string& line : setting.fixed) play(line);
-    for (const std::string& line : setting.shuffled) play(line);
+    for (const std::string& line : setting.shuffled) play(extended(line));
     play("shares");
     int jobs_made = 100;
     for (int i = 0; i < kEvents; ++i) {
         if (i % 2 == 0) play("decide");
-        play(proof::random_event(rng, setting, stage.state(), jobs_made));
+        play(extended(proof::random_event(rng, setting, stage.state(), jobs_made)));
         if (const std::string found = difference(stage); !found.empty()) return found;
     }
     return {};

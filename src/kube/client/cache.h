@@ -52,6 +52,10 @@ class Cache final : public Shelf {
         for (auto at = objects_.begin(); at != objects_.end();) {
             at = at->second.list == list_ ? std::next(at) : erase(at);
         }
+        for (auto& [uid, entry] : objects_) {
+            if (std::exchange(entry.is_told, true) || !changed_) continue;
+            changed_(nullptr, &entry.object);
+        }
     }
 
     std::string put(codec::JsonReader& reader) override {
@@ -64,7 +68,9 @@ class Cache final : public Shelf {
         entry.list = list_;
         if (!is_new && entry.object.meta.version == version) return version;  // listed again
         const Object before = std::exchange(entry.object, std::move(now));
-        if (changed_) changed_(is_new ? nullptr : &before, &entry.object);
+        if (is_listing_ && !entry.is_told) return version;
+        const bool was_told = std::exchange(entry.is_told, true);
+        if (changed_) changed_(was_told ? &before : nullptr, &entry.object);
         return version;
     }
 
@@ -80,6 +86,8 @@ class Cache final : public Shelf {
     struct Entry {
         Object object;
         std::uint64_t list = 0;  // the last one that it was in, or came after
+        // What is new in a list is told behind what is gone, which may have had its name.
+        bool is_told = false;
     };
     using Objects = std::map<Uid, Entry>;
 
@@ -105,9 +113,9 @@ class Cache final : public Shelf {
     }
 
     typename Objects::iterator erase(typename Objects::iterator at) {
-        const Object last = std::move(at->second.object);
+        const Entry last = std::move(at->second);
         const auto next = objects_.erase(at);
-        if (changed_) changed_(&last, nullptr);
+        if (changed_ && last.is_told) changed_(&last.object, nullptr);
         return next;
     }
 

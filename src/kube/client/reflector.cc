@@ -106,6 +106,7 @@ void Reflector::ask_page() {
 void Reflector::take_page(Outcome outcome) {
     if (!outcome.is_done()) {
         if (is_gone(outcome.code, outcome.reason)) return list_later(outcome.message);
+        if (outcome.code == 404 && resource_.may_be_missing) return take_missing();
         return again_later(outcome.message, outcome.retry_after);
     }
     if (!read_page(outcome.body)) return;
@@ -113,12 +114,21 @@ void Reflector::take_page(Outcome outcome) {
     retry_.reset();
     if (!continue_.empty()) return ask_page();
     shelf_.end_list();
+    is_missing_ = false;
     std::string().swap(room_);  // its memory is needed for a list alone
     ++counts_.lists;
     is_listing_ = false;
     fresh_ = list_since_;
     trouble_.clear();
     watch();
+}
+
+void Reflector::take_missing() {
+    shelf_.end_list();
+    is_missing_ = true;
+    fresh_ = list_since_;
+    trouble_.clear();
+    next_.start(kMissingLook, [this] { list(); });
 }
 
 bool Reflector::read_page(std::string_view body) {
@@ -265,6 +275,7 @@ void Reflector::ask_version() {
 }
 
 void Reflector::take_version(const Outcome& outcome) {
+    if (outcome.code == 404 && resource_.may_be_missing) return list_later(outcome.message);
     if (!outcome.is_done()) return again_later(outcome.message, outcome.retry_after);
     std::string version;
     std::string_view key;

@@ -31,10 +31,13 @@ inline constexpr std::int64_t kWatchMostS = 22;
 // How much later than asked a watch may end.
 inline constexpr base::Duration kWatchGrace = std::chrono::seconds(5);
 inline constexpr base::Duration kStaleAfter = std::chrono::seconds(30);
+// A kind that is not known is asked for again so long after.
+inline constexpr base::Duration kMissingLook = std::chrono::seconds(30);
 
 struct Resource {
     std::string path;           // /api/v1/pods
     std::string selection = {};  // fieldSelector=..., encoded for an address
+    bool may_be_missing = false;  // the server may not know the kind: then there are none of it
 };
 
 class Reflector {
@@ -58,11 +61,11 @@ class Reflector {
 
     void start() { list(); }
 
-    // A whole list has been read since the start.
+    // A whole list has been read since the start, or there is no such kind.
     bool is_synced() const { return fresh_.has_value(); }
     // How long ago the cache was known to be as the server was.
     std::optional<base::Duration> age() const;
-    bool is_stale() const { return !fresh_ || *age() > kStaleAfter; }
+    bool is_stale() const { return !fresh_ || (!is_missing_ && *age() > kStaleAfter); }
     // What goes wrong at the moment, empty when nothing does.
     const std::string& trouble() const { return trouble_; }
     const Counts& counts() const { return counts_; }
@@ -71,6 +74,7 @@ class Reflector {
     void list();
     void ask_page();
     void take_page(Outcome outcome);
+    void take_missing();
     bool read_page(std::string_view body);
     void watch();
     bool take_line(std::string_view line);
@@ -97,6 +101,7 @@ class Reflector {
     Lines lines_;
 
     bool is_listing_ = true;
+    bool is_missing_ = false;
     std::string continue_;  // of the list that is being read
     std::string room_;      // for its next page
     base::TimePoint list_since_;

@@ -3,6 +3,7 @@
 
 #include "base/percent.h"
 #include "codec/json_writer.h"
+#include "codec/timestamp.h"
 
 namespace berth::kube::client {
 namespace {
@@ -257,6 +258,12 @@ Request evict(const PodName& pod) {
     body.close();
     body.close();
     return {Method::Post, path_of(pod, "/eviction").append(kTimeout), body.take()};
+}
+
+std::string micro_time(base::TimePoint time) {
+    std::string text = codec::format_time(time);
+    text.insert(text.size() - 1, "000");
+    return text;
 }
 
 Request read_lease(const Lease& lease) {

@@ -78,6 +78,9 @@ Request take_finalizer(const PodName& pod, std::string_view finalizer);
 // long as it may and then says nothing: unknown.
 Request evict(const PodName& pod);
 
+// A moment as the server reads those of Leases and events: with microseconds and no others.
+std::string micro_time(base::TimePoint time);
+
 struct Lease {
     std::string name_space;
     std::string name;

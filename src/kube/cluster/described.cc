@@ -7,7 +7,9 @@
 
 #include "kube/cluster/asks.h"
 #include "kube/cluster/node_of.h"
+#include "kube/cluster/parts.h"
 #include "kube/cluster/receipts.h"
+#include "model/companions.h"
 #include "model/limits.h"
 
 namespace berth::kube::cluster {
@@ -31,6 +33,20 @@ std::string name_of(const Gang& gang) {
     std::string name = gang.name();
     name.resize(std::min(name.size(), model::kNameBytesMax));
     return name;
+}
+
+void add_companion(model::JobSpec& spec, Part& part) {
+    model::Companion companion;
+    companion.name = part.name.empty() ? std::to_string(spec.companions.size() + 1) : part.name;
+    companion.count = part.pods;
+    companion.request = std::move(part.asks.request);
+    companion.node_labels = std::move(part.asks.node_labels);
+    companion.node_filter = std::move(part.asks.node_filter);
+    companion.tolerations = std::move(part.asks.tolerations);
+    const bool is_taken = std::ranges::find(spec.companions, companion.name,
+                                            &model::Companion::name) != spec.companions.end();
+    if (is_taken) companion.name += " " + std::to_string(spec.companions.size() + 1);
+    spec.companions.push_back(std::move(companion));
 }
 
 std::vector<const Pod*> bound(const Gang& gang) {
@@ -76,7 +92,29 @@ class Rooms {
     std::map<std::string, Room> rooms_;
 };
 
+// The job as it runs: at least as many tasks and companions of each kind as are bound now, the
+// lowest ranks of each.
+void place(model::JobDescription& job, const std::vector<Part>& parts) {
+    for (std::size_t kind = 0; kind < parts.size(); ++kind) {
+        const auto is_bound = [](const Pod* pod) { return pod->is_bound(); };
+        const int bound = static_cast<int>(std::ranges::count_if(parts[kind].there, is_bound));
+        int& count = kind == 0 ? job.spec.tasks_max : job.spec.companions[kind - 1].count;
+        count = std::max(count, bound);
+        const std::size_t first = job.tasks.size();
+        job.tasks.resize(first + static_cast<std::size_t>(count));
+        std::size_t rank = first;
+        for (const Pod* pod : parts[kind].there) {
+            if (!pod->is_bound()) continue;
+            job.tasks[rank++] = {model::TaskState::Running, *pod->node, {}};
+            const auto since = pod->scheduled_since.value_or(job.created);
+            job.last_start = std::max(job.last_start.value_or(since), since);
+        }
+    }
+    job.spec.tasks_min = job.spec.tasks_max;
+}
+
 model::JobDescription described(const Gang& gang, model::JobSpec spec,
+                                const std::vector<Part>& parts,
                                 const std::vector<const Pod*>& running, base::TimePoint at) {
     model::JobDescription job;
     job.spec = std::move(spec);
@@ -86,17 +124,12 @@ model::JobDescription described(const Gang& gang, model::JobSpec spec,
         job.last_pause = receipt->time;
         if (running.empty()) job.waiting_since = receipt->time;
     }
-    job.tasks.resize(static_cast<std::size_t>(job.spec.tasks_max));
-    std::size_t rank = 0;
-    for (const Pod* pod : running) {
-        job.tasks[rank++] = {model::TaskState::Running, *pod->node, {}};
-        const auto since = pod->scheduled_since.value_or(job.created);
-        job.last_start = std::max(job.last_start.value_or(since), since);
-    }
+    place(job, parts);
     if (const auto history = history_of(annotations)) {
         // Beside what it has had since it was started.
         const base::Duration now = job.last_start ? at - *job.last_start : base::Duration{0};
-        const std::int64_t gpus = job.spec.request.gpus * std::ssize(running);
+        std::int64_t gpus = 0;
+        for (const Pod* pod : running) gpus += pod->held().of(kGpuResource);
         job.attained = history->attained + std::max(now, base::Duration{0}) * gpus;
     }
     return job;
@@ -106,11 +139,9 @@ model::JobDescription described(const Gang& gang, model::JobSpec spec,
 
 base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& project) {
     if (const std::string trouble = gang.trouble(); !trouble.empty()) return base::invalid(trouble);
-    if (gang.living() == 0 && !gang.is_paused()) return base::invalid("it has no pods");
-    const objects::PodAsk& ask = gang.ask();
-    BERTH_TRY(spec, spec_of(ask));
-    const bool is_made_again = gang.kind == Kind::Job;
-    const bool is_served = !is_made_again && !gang.pods.begin()->second->meta.owner->kind->empty();
+    BERTH_TRY(parts, parts_of(gang));
+    model::JobSpec spec = std::move(parts.front().asks);
+    const bool is_served = !gang.is_owned && !gang.pods.begin()->second->meta.owner->kind->empty();
     spec.name = name_of(gang);
     spec.project = project.name;
     spec.pools = project.pools;
@@ -118,11 +149,13 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& projec
     // Of pods that are gone their receipt says it.
     const auto receipt = receipt_of(*gang.meta().annotations);
     if (gang.living() == 0 && receipt) spec.priority = receipt->priority;
-    if (ask.priority_class->empty()) spec.priority = model::default_priority(spec.kind);
+    if (gang.ask().priority_class->empty()) spec.priority = model::default_priority(spec.kind);
     spec.preemptible =
-        spec.priority < model::kNotPreemptibleFrom && (is_made_again || may_be_deleted(gang));
-    spec.tasks_min = spec.tasks_max = std::max(gang.pods_wanted(), 1);
-    return std::move(spec);
+        spec.priority < model::kNotPreemptibleFrom && (gang.is_owned || may_be_deleted(gang));
+    spec.tasks_min = spec.tasks_max = std::max(parts.front().pods, 1);
+    for (std::size_t at = 1; at < parts.size(); ++at) add_companion(spec, parts[at]);
+    BERTH_TRY_VOID(model::check_limits(spec));
+    return spec;
 }
 
 base::Duration grace_of(const Gang& gang) {
@@ -143,14 +176,12 @@ Described describe(const Gangs& gangs, const std::map<std::string, model::Node>&
         if (running.empty() && !gang->is_complete() && !gang->is_paused()) continue;
         const ProjectPools project = project_of(*gang);
         auto spec = job_of(*gang, project);
-        if (spec)
-            spec->tasks_min = spec->tasks_max =
-                std::max(spec->tasks_max, static_cast<int>(running.size()));
-        if (project.name.empty() || !spec || !rooms.take(running)) {
+        const auto parts = parts_of(*gang);
+        if (project.name.empty() || !spec || !parts || !rooms.take(running)) {
             for (const Pod* pod : running) strangers.set(*pod);
             continue;
         }
-        made.jobs.push_back(described(*gang, std::move(*spec), running, now));
+        made.jobs.push_back(described(*gang, std::move(*spec), *parts, running, now));
         made.gangs.push_back(gang->uid);
     }
     return made;

@@ -2,18 +2,52 @@
 #include "kube/cluster/gangs.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <string_view>
 #include <tuple>
 
+#include "base/hash.h"
 #include "kube/cluster/receipts.h"
+#include "model/job.h"
 
 namespace berth::kube::cluster {
 namespace {
 
-using objects::Job;
 using objects::Pod;
 
-bool is_job(const objects::Owner& owner) {
-    return *owner.kind == "Job" && owner.api_version->starts_with("batch/");
+// Who comes from there says so by a label or an annotation: KAI, Kueue, Volcano.
+constexpr std::array<std::string_view, 3> kGroups{"pod-group-name", "kueue.x-k8s.io/pod-group-name",
+                                                  "scheduling.k8s.io/group-name"};
+constexpr std::array<std::string_view, 2> kGroupSizes{"kueue.x-k8s.io/pod-group-total-count",
+                                                      "kai.scheduler/batch-min-member"};
+
+const std::string* find_said(const objects::Meta& meta, std::string_view name) {
+    const std::string* label = objects::find(*meta.labels, name);
+    return label != nullptr ? label : objects::find(*meta.annotations, name);
+}
+
+int group_size(const objects::Meta& pod) {
+    for (const std::string_view name : kGroupSizes) {
+        const std::string* text = find_said(pod, name);
+        int size = 0;
+        if (text != nullptr) std::from_chars(text->data(), text->data() + text->size(), size);
+        if (size > 0) return std::min(size, model::kTasksMax);
+    }
+    return 1;
+}
+
+std::string group_of(const objects::Meta& pod) {
+    for (const std::string_view name : kGroups) {
+        if (const std::string* group = find_said(pod, name)) return *group;
+    }
+    return {};
+}
+
+// A group has no object that is sure to be there, so its uid is made of its name.
+Uid uid_of(const std::string& name_space, const std::string& group) {
+    const std::string name = name_space + "/" + group;
+    return {base::hash("group " + name), base::hash(name)};
 }
 
 }  // namespace
@@ -22,22 +56,20 @@ bool is_waiting(const Pod& pod) {
     return pod.node->empty() && !pod.is_over() && !pod.is_gated && !pod.meta.deletion;
 }
 
+bool in_order(const Pod* one, const Pod* other) {
+    return std::tie(one->meta.index, one->meta.name) <
+           std::tie(other->meta.index, other->meta.name);
+}
+
 bool Gang::is_over() const {
     if (living() > 0) return false;
-    if (kind == Kind::Pod) return true;
-    return job == nullptr || job->end != Job::End::None;
+    return workload == nullptr || workload->end != Workload::End::None;
 }
 
 std::string Gang::trouble() const {
-    if (kind == Kind::Job && job != nullptr && job->is_managed_elsewhere)
-        return "its Job is managed by another controller";
-    const objects::PodAsk* first = nullptr;
-    for (const auto& [its, pod] : pods) {
-        if (pod->is_over() || pod->meta.deletion) continue;
-        if (first != nullptr && *first != *pod->ask)
-            return "its pods ask for different things, which Berth does not place as one gang";
-        first = &*pod->ask;
-    }
+    if (workload != nullptr && workload->is_managed_elsewhere)
+        return "its " + std::string(objects::traits(workload->kind).name) +
+               " is managed by another controller";
     return {};
 }
 
@@ -46,8 +78,7 @@ std::vector<const Pod*> Gang::waiting() const {
     for (const auto& [its, pod] : pods) {
         if (cluster::is_waiting(*pod)) found.push_back(pod);
     }
-    std::ranges::sort(found, {},
-                      [](const Pod* pod) { return std::tie(pod->meta.index, pod->meta.name); });
+    std::ranges::sort(found, in_order);
     return found;
 }
 
@@ -57,13 +88,13 @@ int Gang::living() const {
 }
 
 int Gang::pods_wanted() const {
-    if (kind == Kind::Pod) return 1;
-    if (job == nullptr) return std::max(living(), 1);
-    return job->pods_wanted();
+    if (workload != nullptr) return workload->pods_wanted();
+    const bool is_group = !is_owned && !pods.empty() && !group_of(meta()).empty();
+    return std::max(living(), is_group ? group_size(meta()) : 1);
 }
 
 bool Gang::is_complete() const {
-    if (kind == Kind::Job && (job == nullptr || job->is_suspended)) return false;
+    if (is_owned && (workload == nullptr || workload->is_suspended)) return false;
     const auto placeable = std::ranges::count_if(pods, [](const auto& each) {
         return each.second->is_bound() || cluster::is_waiting(*each.second);
     });
@@ -71,9 +102,9 @@ bool Gang::is_complete() const {
 }
 
 bool Gang::is_paused() const {
-    if (kind != Kind::Job || job == nullptr || !job->is_suspended) return false;
-    const auto receipt = receipt_of(*job->meta.annotations);
-    return receipt && receipt->is_in_force && job->end == Job::End::None;
+    if (workload == nullptr || !workload->is_suspended) return false;
+    const auto receipt = receipt_of(*workload->meta.annotations);
+    return receipt && receipt->is_in_force && workload->end == Workload::End::None;
 }
 
 const objects::PodAsk& Gang::ask() const {
@@ -81,76 +112,114 @@ const objects::PodAsk& Gang::ask() const {
         if (!pod->is_over() && !pod->meta.deletion) return *pod->ask;
     }
     static const objects::PodAsk kNothing;
-    return job != nullptr ? *job->ask : kNothing;
+    return workload != nullptr && !workload->parts.empty() ? *workload->parts.front().ask
+                                                           : kNothing;
 }
 
 const objects::Meta& Gang::meta() const {
     static const objects::Meta kNone;
-    if (job != nullptr) return job->meta;
+    if (workload != nullptr) return workload->meta;
     return pods.empty() ? kNone : pods.begin()->second->meta;
 }
 
 std::string Gang::name() const {
     const objects::Meta& its = meta();
-    return *its.name_space + (kind == Kind::Pod ? "/pod/" : "/job/") + its.name;
+    const std::string_view word = workload != nullptr ? objects::traits(workload->kind).word
+                                  : is_owned          ? "job"
+                                                      : "pod";
+    return *its.name_space + "/" + std::string(word) + "/" + its.name;
 }
 
-Uid Gangs::gang_of(const Pod& pod) {
+// The workload that made it, or that made that one: those that are there and that the table names.
+Uid Gangs::top_of(Uid uid) const {
+    for (;;) {
+        const auto found = workloads_.find(uid);
+        if (found == workloads_.end()) return uid;
+        const auto* maker = objects::workload_that_is(*found->second->meta.owner);
+        const auto made_by = objects::traits(found->second->kind).made_by;
+        if (maker == nullptr || made_by != maker->kind) return uid;
+        uid = found->second->meta.owner->uid;
+    }
+}
+
+Uid Gangs::gang_of(const Pod& pod) const {
     const objects::Owner& owner = *pod.meta.owner;
-    return is_job(owner) ? owner.uid : pod.meta.uid;
+    if (objects::workload_that_is(owner) != nullptr) {
+        // Anybody may write anything into a pod of his.
+        const auto found = workloads_.find(owner.uid);
+        const bool is_foreign =
+            found != workloads_.end() && *found->second->meta.name_space != *pod.meta.name_space;
+        return is_foreign ? pod.meta.uid : top_of(owner.uid);
+    }
+    const std::string group = group_of(pod.meta);
+    return group.empty() ? pod.meta.uid : uid_of(*pod.meta.name_space, group);
 }
 
 void Gangs::take(const Pod* before, const Pod* now) {
     const Pod& pod = now != nullptr ? *now : *before;
     if (!are_ours(pod)) return;
     const Uid uid = gang_of(pod);
-    // Its Job was deleted and left it behind: it is one by itself now.
-    if (before != nullptr && gang_of(*before) != uid) leave(*before);
-    Gang& gang = gangs_[uid];
-    gang.uid = uid;
-    if (uid != pod.meta.uid) {
-        gang.kind = Kind::Job;
-        if (const auto job = jobs_.find(uid); job != jobs_.end()) gang.job = job->second;
-    }
-    if (now != nullptr) {
-        gang.pods[pod.meta.uid] = now;
-    } else {
-        gang.pods.erase(pod.meta.uid);
-    }
-    changed_.insert(uid);
-    forget_empty(uid);
+    // Its Job was deleted and left it behind, say: it is one by itself now.
+    const auto home = homes_.find(pod.meta.uid);
+    if (home != homes_.end() && (now == nullptr || home->second != uid)) leave(pod.meta.uid);
+    if (now != nullptr) enter(uid, *now);
 }
 
-void Gangs::leave(const Pod& pod) {
-    const auto found = gangs_.find(gang_of(pod));
-    if (found == gangs_.end()) return;
-    found->second.pods.erase(pod.meta.uid);
+void Gangs::enter(Uid uid, const Pod& pod) {
+    Gang& gang = gangs_[uid];
+    gang.uid = uid;
+    gang.is_owned = uid != pod.meta.uid && objects::workload_that_is(*pod.meta.owner) != nullptr;
+    if (const auto found = workloads_.find(uid); found != workloads_.end())
+        gang.workload = found->second;
+    gang.pods[pod.meta.uid] = &pod;
+    homes_[pod.meta.uid] = uid;
+    changed_.insert(uid);
+}
+
+void Gangs::leave(Uid pod) {
+    const auto home = homes_.find(pod);
+    const auto found = gangs_.find(home->second);
+    homes_.erase(home);
+    found->second.pods.erase(pod);
     changed_.insert(found->first);
     forget_empty(found->first);
 }
 
-void Gangs::take(const Job* before, const Job* now) {
+void Gangs::take(const Workload* before, const Workload* now) {
     const Uid uid = (now != nullptr ? now : before)->meta.uid;
     if (now != nullptr) {
-        jobs_[uid] = now;
+        workloads_[uid] = now;
     } else {
-        jobs_.erase(uid);
+        workloads_.erase(uid);
     }
+    bring_home(uid);
     auto found = gangs_.find(uid);
     if (found == gangs_.end()) {
         const bool has_receipt =
             now != nullptr && objects::find(*now->meta.annotations, kLastPause) != nullptr;
         if (!has_receipt) return;
-        found = gangs_.emplace(uid, Gang{.uid = uid, .kind = Kind::Job, .pods = {}}).first;
+        found = gangs_.emplace(uid, Gang{.uid = uid, .is_owned = true, .pods = {}}).first;
     }
-    found->second.job = now;
+    found->second.workload = now;
     changed_.insert(uid);
     forget_empty(uid);
 }
 
+// Pods that came before their owner, or before what made it.
+void Gangs::bring_home(Uid workload) {
+    const auto found = gangs_.find(workload);
+    if (found == gangs_.end()) return;
+    for (const auto& [uid, pod] : std::map(found->second.pods)) {
+        const Uid home = gang_of(*pod);
+        if (home == workload) continue;
+        leave(uid);
+        enter(home, *pod);
+    }
+}
+
 void Gangs::forget_empty(Uid gang) {
     const auto found = gangs_.find(gang);
-    if (found->second.pods.empty() && found->second.job == nullptr) gangs_.erase(found);
+    if (found->second.pods.empty() && found->second.workload == nullptr) gangs_.erase(found);
 }
 
 const Gang* Gangs::find(Uid gang) const {

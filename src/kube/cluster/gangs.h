@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Which pods belong together, how many are needed at once, and are they there? A gang is what one
-// owner makes: all pods of a Job; every other pod is one by itself.
+// workload makes, the topmost one where one makes another: all pods of a Job, or of all Jobs of a
+// JobSet. Pods of nobody that name the same group are one too. Every other pod is one by itself.
 //
-// Only pods that name our scheduler are in it. Pods and Jobs are those of caches, which outlive
-// this; each change of a cache is taken once.
+// Only pods that name our scheduler are in it. Pods and workloads are those of caches, which
+// outlive this; each change of a cache is taken once.
 #pragma once
 
 #include <map>
@@ -12,19 +13,19 @@
 #include <string>
 #include <vector>
 
-#include "kube/objects/job.h"
-#include "kube/objects/pod.h"
+#include "kube/objects/workload.h"
 
 namespace berth::kube::cluster {
 
 using objects::Uid;
 
-enum class Kind { Pod, Job };
+using objects::Workload;
 
 struct Gang {
-    Uid uid;  // of the Job, or of the pod
-    Kind kind = Kind::Pod;
-    const objects::Job* job = nullptr;  // null: it is a pod's, or the Job is not there
+    Uid uid;  // of the workload, or of the pod
+    // Its pods are made again when they are gone, by a workload.
+    bool is_owned = false;
+    const Workload* workload = nullptr;  // null: it has none, or it is not there
     std::map<Uid, const objects::Pod*> pods;  // of our scheduler, also those that are over
 
     bool is_over() const;
@@ -41,13 +42,15 @@ struct Gang {
     bool is_paused() const;
     // What its pods ask, of a paused one what they will ask.
     const objects::PodAsk& ask() const;
-    // Of the Job or the pod.
+    // Of the workload or the pod.
     const objects::Meta& meta() const;
     // For people: ml/job/train, ml/pod/p.
     std::string name() const;
 };
 
 bool is_waiting(const objects::Pod& pod);
+// By index, then by name.
+bool in_order(const objects::Pod* one, const objects::Pod* other);
 
 class Gangs {
   public:
@@ -55,13 +58,11 @@ class Gangs {
 
     // Null before: it is new. Null now: it is gone.
     void take(const objects::Pod* before, const objects::Pod* now);
-    void take(const objects::Job* before, const objects::Job* now);
+    void take(const Workload* before, const Workload* now);
 
     bool are_ours(const objects::Pod& pod) const { return *pod.ask->scheduler == scheduler_; }
-    // Null when it has neither pods nor a Job any more.
+    // Null when it has neither pods nor a workload any more.
     const Gang* find(Uid gang) const;
-    // To which gang a pod of our scheduler belongs.
-    static Uid gang_of(const objects::Pod& pod);
     const std::map<Uid, Gang>& all() const { return gangs_; }
     // Those that changed since this was last asked.
     std::set<Uid> take_changed() { return std::exchange(changed_, {}); }
@@ -70,13 +71,17 @@ class Gangs {
     void touch_all();
 
   private:
-    void leave(const objects::Pod& pod);
+    Uid gang_of(const objects::Pod& pod) const;
+    Uid top_of(Uid workload) const;
+    void bring_home(Uid workload);
+    void enter(Uid uid, const objects::Pod& pod);
+    void leave(Uid pod);
     void forget_empty(Uid gang);
 
     std::string scheduler_;
     std::map<Uid, Gang> gangs_;
-    // Jobs of which no pod is ours, or none there is yet.
-    std::map<Uid, const objects::Job*> jobs_;
+    std::map<Uid, Uid> homes_;  // pod -> gang
+    std::map<Uid, const Workload*> workloads_;
     std::set<Uid> changed_;
 };
 

@@ -4,8 +4,11 @@
 #include <doctest/doctest.h>
 
 #include <deque>
+#include <regex>
 
+#include "kube/cluster/asks.h"
 #include "kube/cluster/described.h"
+#include "kube/cluster/parts.h"
 #include "kube/cluster/projects.h"
 #include "kube/cluster/strangers.h"
 
@@ -27,9 +30,10 @@ struct Objects {
         return R"("metadata":{"name":")" + name + R"(","namespace":"ml","uid":")" + uid(number) +
                R"(","creationTimestamp":"2026-03-01T12:00:00Z")" + more + "}";
     }
-    static std::string owned_by(int job) {
-        return R"(,"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"t","uid":")" +
-               uid(job) + R"(","controller":true}])";
+    static std::string owned_by(int owner, const std::string& kind = "Job",
+                                const std::string& version = "batch/v1") {
+        return R"(,"ownerReferences":[{"apiVersion":")" + version + R"(","kind":")" + kind +
+               R"(","name":"t","uid":")" + uid(owner) + R"(","controller":true}])";
     }
 
     const objects::Pod* pod(const std::string& name, int number, const std::string& owner = "",
@@ -45,18 +49,23 @@ struct Objects {
         REQUIRE_MESSAGE(!reader.is_failed(), reader.error());
         return &pods.back();
     }
-    const objects::Job* job(int number, const std::string& rest, const std::string& more = "") {
+    const objects::Workload* workload(objects::WorkloadKind kind, int number,
+                                      const std::string& rest, const std::string& more = "") {
         const std::string text = "{" + meta("train", number, more) + rest + "}";
         codec::JsonReader reader(text);
-        jobs.push_back(objects::read_job(reader, pod_pools));
+        workloads.push_back(objects::read_workload(kind, reader, pod_pools));
         REQUIRE_MESSAGE(!reader.is_failed(), reader.error());
-        return &jobs.back();
+        return &workloads.back();
+    }
+    const objects::Workload* job(int number, const std::string& rest,
+                                 const std::string& more = "") {
+        return workload(objects::WorkloadKind::Job, number, rest, more);
     }
     const Gang& gang(int number) const { return *gangs.find(*Uid::parse(uid(number))); }
 
     objects::PodPools pod_pools;
     std::deque<objects::Pod> pods;
-    std::deque<objects::Job> jobs;
+    std::deque<objects::Workload> workloads;
     cluster::Gangs gangs{"berth"};
 };
 
@@ -104,7 +113,7 @@ TEST_CASE("a suspended Job is not complete, an ended one is over when its pods a
     CHECK_FALSE(objects.gang(1).is_over());
     objects.gangs.take(pod, static_cast<const objects::Pod*>(nullptr));
     CHECK(objects.gang(1).is_over());
-    objects.gangs.take(ended, static_cast<const objects::Job*>(nullptr));
+    objects.gangs.take(ended, static_cast<const objects::Workload*>(nullptr));
     CHECK(objects.gangs.all().empty());
 }
 
@@ -115,9 +124,76 @@ TEST_CASE("a pod that its Job leaves behind is one by itself, and forgotten with
     objects.gangs.take(nullptr, owned);
     objects.gangs.take(owned, orphan);
     REQUIRE(objects.gangs.all().size() == 1);
-    CHECK(objects.gang(10).kind == cluster::Kind::Pod);
+    CHECK_FALSE(objects.gang(10).is_owned);
     objects.gangs.take(orphan, static_cast<const objects::Pod*>(nullptr));
     CHECK(objects.gangs.all().empty());
+}
+
+TEST_CASE("the Jobs of a JobSet are one gang, whoever is seen first") {
+    Objects objects;
+    const std::string set_owner = Objects::owned_by(1, "JobSet", "jobset.x-k8s.io/v1alpha2");
+    const std::string two = R"(,"spec":{"parallelism":1,"completions":1})";
+    objects.gangs.take(nullptr, objects.pod("a-0", 10, Objects::owned_by(2)));
+    objects.gangs.take(nullptr, objects.job(2, two, set_owner));
+    objects.gangs.take(nullptr, objects.job(3, two, set_owner));
+    objects.gangs.take(nullptr, objects.pod("b-0", 11, Objects::owned_by(3)));
+    CHECK_FALSE(objects.gang(1).is_complete());  // the JobSet is not there yet
+    objects.gangs.take(nullptr, objects.workload(objects::WorkloadKind::JobSet, 1,
+                                                 R"(,"spec":{"replicatedJobs":[{"name":"w",
+        "replicas":2,"template":{"spec":{"parallelism":1,"completions":1}}}]})"));
+    CHECK(objects.gangs.all().size() == 1);
+    CHECK(objects.gang(1).is_complete());
+    CHECK(objects.gang(1).name() == "ml/jobset/train");
+}
+
+TEST_CASE("a RayJob's cluster is one with it; the Job that hands in its work is another") {
+    Objects objects;
+    using objects::WorkloadKind;
+    const std::string by_job = Objects::owned_by(1, "RayJob", "ray.io/v1");
+    const std::string spec = R"({"headGroupSpec":{},"workerGroupSpecs":[{"replicas":1}]})";
+    objects.gangs.take(nullptr, objects.workload(WorkloadKind::RayJob, 1,
+                                                 R"(,"spec":{"rayClusterSpec":)" + spec + "}"));
+    objects.gangs.take(nullptr,
+                       objects.workload(WorkloadKind::RayCluster, 2, R"(,"spec":)" + spec, by_job));
+    objects.gangs.take(nullptr, objects.job(3, R"(,"spec":{"parallelism":1})", by_job));
+    for (const int pod : {10, 11}) {
+        objects.gangs.take(nullptr, objects.pod("ray-" + std::to_string(pod), pod,
+                                                Objects::owned_by(2, "RayCluster", "ray.io/v1")));
+    }
+    objects.gangs.take(nullptr, objects.pod("submitter", 12, Objects::owned_by(3)));
+    CHECK(objects.gang(1).is_complete());
+    CHECK(objects.gang(1).pods.size() == 2);
+    CHECK(objects.gang(3).pods.size() == 1);
+}
+
+TEST_CASE("pods of nobody that name a group are a gang of the size that they say") {
+    Objects objects;
+    const std::string group = R"(,"labels":{"kueue.x-k8s.io/pod-group-name":"g"},)"
+                              R"("annotations":{"kueue.x-k8s.io/pod-group-total-count":"2"})";
+    objects.gangs.take(nullptr, objects.pod("one", 10, group));
+    REQUIRE(objects.gangs.all().size() == 1);
+    CHECK_FALSE(objects.gangs.all().begin()->second.is_complete());
+    objects.gangs.take(nullptr, objects.pod("two", 11, group));
+    REQUIRE(objects.gangs.all().size() == 1);
+    const Gang& gang = objects.gangs.all().begin()->second;
+    CHECK(gang.is_complete());
+    CHECK_FALSE(gang.is_owned);
+    CHECK_FALSE(cluster::job_of(gang, {"vision"})->preemptible);
+}
+
+TEST_CASE("a pod that names a Job of another namespace as its owner is one by itself") {
+    Objects objects;
+    const std::string text =
+        "{" + std::regex_replace(Objects::meta("theirs", 1), std::regex("ml"), "other") + kThree +
+        "}";
+    codec::JsonReader reader(text);
+    const auto theirs =
+        objects::read_workload(objects::WorkloadKind::Job, reader, objects.pod_pools);
+    SUBCASE("which is there") { objects.gangs.take(nullptr, &theirs); }
+    objects.gangs.take(nullptr, objects.pod("evil", 10, Objects::owned_by(1)));
+    objects.gangs.take(nullptr, &theirs);
+    CHECK(objects.gang(10).is_complete());
+    CHECK_FALSE(objects.gang(10).is_owned);
 }
 
 TEST_CASE("a gang of which pods are gated still is not complete") {
@@ -135,7 +211,48 @@ TEST_CASE("pods of other schedulers are in no gang") {
     CHECK(objects.gangs.all().empty());
 }
 
-TEST_CASE("a gang whose pods ask for different things says so") {
+TEST_CASE("pods of a gang without a GPU are companions of those that have some") {
+    Objects objects;
+    objects.gangs.take(nullptr, objects.job(1, kThree));
+    const std::string owner = Objects::owned_by(1);
+    objects.gangs.take(nullptr, objects.pod("a-driver", 10, owner, "", "Pending", 0));
+    objects.gangs.take(nullptr, objects.pod("worker-0", 11, owner, "", "Pending", 8));
+    objects.gangs.take(nullptr, objects.pod("worker-1", 12, owner, "", "Pending", 8));
+    const auto spec = cluster::job_of(objects.gang(1), {"vision"});
+    REQUIRE(spec.has_value());
+    CHECK(spec->tasks_max == 2);
+    CHECK(spec->request.gpus == 8);
+    REQUIRE(spec->companions.size() == 1);
+    CHECK(spec->companions[0].count == 1);
+    CHECK(spec->companions[0].request.gpus == 0);
+    CHECK(cluster::asks_alike(*spec, 0, *cluster::spec_of(*objects.pods[1].ask)));
+    CHECK_FALSE(cluster::asks_alike(*spec, 0, *cluster::spec_of(*objects.pods[0].ask)));
+    CHECK(cluster::asks_alike(*spec, 2, *cluster::spec_of(*objects.pods[0].ask)));
+}
+
+TEST_CASE("what runs of a gang with companions has the ranks of its kind") {
+    Objects objects;
+    cluster::Strangers strangers;
+    objects.gangs.take(nullptr, objects.job(1, kThree));
+    const std::string on_n1 = R"(,"nodeName":"n1")";
+    const std::string owner = Objects::owned_by(1);
+    objects.gangs.take(nullptr, objects.pod("a-driver", 10, owner, on_n1, "Running", 0));
+    objects.gangs.take(nullptr, objects.pod("worker-0", 11, owner, "", "Pending", 4));
+    objects.gangs.take(nullptr, objects.pod("worker-1", 12, owner, on_n1, "Running", 4));
+    model::Node node;
+    node.name = "n1";
+    node.gpus = 8;
+    const auto made = cluster::describe(
+        objects.gangs, {{"n1", node}}, [](const Gang&) { return cluster::ProjectPools{"vision"}; },
+        strangers, base::at_ms(0));
+    REQUIRE(made.jobs.size() == 1);
+    REQUIRE(made.jobs[0].tasks.size() == 3);
+    CHECK(made.jobs[0].tasks[0].state == model::TaskState::Running);
+    CHECK(made.jobs[0].tasks[1].state == model::TaskState::Pending);
+    CHECK(made.jobs[0].tasks[2].state == model::TaskState::Running);
+}
+
+TEST_CASE("a gang whose pods ask for different GPUs says so") {
     Objects objects;
     objects.gangs.take(nullptr, objects.job(1, kThree));
     objects.gangs.take(nullptr, objects.pod("train-0", 10, Objects::owned_by(1), "", "Pending", 1));
@@ -143,7 +260,7 @@ TEST_CASE("a gang whose pods ask for different things says so") {
     objects.gangs.take(nullptr, objects.pod("train-1", 11, Objects::owned_by(1), "", "Pending", 2));
     const auto spec = cluster::job_of(objects.gang(1), {"vision"});
     REQUIRE_FALSE(spec.has_value());
-    CHECK(spec.error().message.find("different things") != std::string::npos);
+    CHECK(spec.error().message.find("different GPUs") != std::string::npos);
 }
 
 TEST_CASE("a bare pod is never taken its GPUs from, unless it says that it may be deleted") {

@@ -9,6 +9,7 @@
 #include "codec/json.h"
 #include "kube/client/writes.h"
 #include "kube/install/definitions.h"
+#include "kube/install/paused.h"
 
 namespace berth::kube::install {
 namespace {
@@ -205,6 +206,10 @@ Status uninstall(Session& session, Declarations declarations, const Say& say) {
         say((done.is_done() ? "  gone   " : "  none   ") + object.title);
     }
     for (const Object& object : leaving) BERTH_TRY_VOID(await_gone(session, object));
+    BERTH_TRY(resumed, resume_paused(session));
+    if (resumed > 0)
+        say(std::to_string(resumed) + " that Berth had paused " + (resumed == 1 ? "goes" : "go") +
+            " on");
     if (const std::size_t pods = waiting_pods(session); pods > 0) {
         say(std::to_string(pods) + (pods == 1 ? " pod waits" : " pods wait") +
             " for the scheduler \"" + std::string(kPodSchedulerName) +

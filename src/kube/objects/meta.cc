@@ -10,11 +10,12 @@
 namespace berth::kube::objects {
 namespace {
 
-constexpr std::array<std::string_view, 8> kKeptAnnotations{
+constexpr std::array<std::string_view, 9> kKeptAnnotations{
     "berth.dev/",
     "gpu-",
     "kai.scheduler/",
     "kueue.x-k8s.io/",
+    "pod-group-name",
     "scheduling.k8s.io/group-",
     "scheduling.volcano.sh/",
     "cluster-autoscaler.kubernetes.io/safe-to-evict",

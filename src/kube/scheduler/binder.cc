@@ -2,8 +2,10 @@
 #include "kube/scheduler/binder.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
+
+#include "kube/cluster/asks.h"
+#include "kube/cluster/receipts.h"
 
 namespace berth::kube::scheduler {
 namespace {
@@ -11,7 +13,6 @@ namespace {
 using client::BindFate;
 using client::Outcome;
 using cluster::Gang;
-using cluster::Kind;
 using objects::Pod;
 
 constexpr base::Duration kStartsLook = std::chrono::milliseconds(500);
@@ -24,6 +25,10 @@ const Pod* living(const Gang& gang, Uid uid) {
     return found == gang.pods.end() || found->second->is_over() ? nullptr : found->second;
 }
 
+client::ObjectName name_of_workload(const objects::Workload& workload) {
+    return {workload.path(), objects::format(workload.meta.uid), workload.meta.version};
+}
+
 bool has_failed(const Gang& gang, Uid uid) {
     const auto found = gang.pods.find(uid);
     return found != gang.pods.end() && found->second->phase == objects::Phase::Failed;
@@ -32,11 +37,12 @@ bool has_failed(const Gang& gang, Uid uid) {
 }  // namespace
 
 Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of,
-               WhyNot why_not)
+               IsFor is_for, WhyNot why_not)
     : requests_(requests),
       timers_(timers),
       gang_of_(std::move(gang_of)),
       notes_of_(std::move(notes_of)),
+      is_for_(std::move(is_for)),
       why_not_(std::move(why_not)),
       starts_(timers) {}
 
@@ -52,8 +58,10 @@ void Binder::recover(std::span<const ports::BegunAttempt> attempts) {
         // Who is bound has a place on its node; which one of them there makes no difference.
         for (const auto& [uid, pod] : gang->pods) {
             if (!pod->is_bound()) continue;
+            const auto asks = cluster::spec_of(*pod->ask);
             const auto place = std::ranges::find_if(attempt.places, [&](const Place& each) {
-                return each.fill == Fill::Free && each.node == *pod->node;
+                return each.fill == Fill::Free && each.node == *pod->node && asks &&
+                       is_for_(begun.id.job, each.task, *asks);
             });
             if (place == attempt.places.end()) continue;
             place->fill = Fill::Bound;
@@ -65,9 +73,13 @@ void Binder::recover(std::span<const ports::BegunAttempt> attempts) {
 
 Binder::Attempt& Binder::begin(ports::AttemptId id, const std::vector<ports::TaskLaunch>& tasks) {
     std::vector<Place> before;
-    if (const Attempt* known = find(id)) before = known->places;
-    Attempt& attempt = attempts_[id.job] = Attempt{.id = id, .places = {}};
-    attempt.begun = timers_.now();
+    bool has_run = false;
+    if (const Attempt* known = find(id)) {
+        before = known->places;
+        has_run = known->has_run;
+    }
+    Attempt& attempt = attempts_[id.job] = Attempt{.id = id, .places = {}, .has_run = has_run};
+    attempt.came = timers_.now();
     if (!starts_.is_running()) starts_.start(kStartsLook, [this] { look_at_starts(); });
     attempt.places.reserve(tasks.size());
     for (const ports::TaskLaunch& task : tasks) {
@@ -84,7 +96,7 @@ void Binder::stop(ports::AttemptId id, ports::StopReason, base::Duration grace) 
     if (attempt == nullptr) return;
     attempt->is_stopping = true;
     const Gang* gang = gang_of_(id.job);
-    if (gang != nullptr && gang->kind == Kind::Pod) remove_pods(*attempt, grace.count() / 1000);
+    if (gang != nullptr && !gang->is_owned) remove_pods(*attempt, grace.count() / 1000);
     review(*attempt);
 }
 
@@ -93,6 +105,25 @@ void Binder::stop(ports::AttemptId id, ports::StopReason, base::Duration grace) 
 void Binder::gang_changed(model::JobId job) {
     const auto found = attempts_.find(job);
     if (found != attempts_.end()) review(found->second);
+}
+
+void Binder::give_up_pause(const Gang& gang, std::function<void()> then) {
+    if (gang.workload == nullptr || gang.workload->end != objects::Workload::End::None) return;
+    auto receipt = cluster::receipt_of(*gang.workload->meta.annotations);
+    if (!receipt || !receipt->is_in_force || !giving_up_.insert(gang.uid).second) return;
+    receipt->is_in_force = false;
+    requests_.send(
+        client::merge_patch(name_of_workload(*gang.workload), R"({"spec":{"suspend":false}})",
+                            {{std::string(cluster::kLastPause), cluster::format(*receipt)}}),
+        [this, here = std::weak_ptr(is_here_), uid = gang.uid,
+         then = std::move(then)](const Outcome&) {
+            if (here.expired()) return;
+            // The cache has it by then.
+            later(kBindAgain, [this, uid, then] {
+                giving_up_.erase(uid);
+                then();
+            });
+        });
 }
 
 bool Binder::stands_for(model::JobId job, Uid pod) const {
@@ -111,26 +142,27 @@ void Binder::review(Attempt& attempt) {
     if (gang->is_over() && is_empty) {
         const bool is_failure =
             attempt.has_failed &&
-            (gang->job == nullptr || gang->job->end != objects::Job::End::Complete);
+            (gang->workload == nullptr || gang->workload->end != objects::Workload::End::Complete);
         return end(attempt, {.exit_code = is_failure ? 1 : 0, .detail = {}});
     }
-    const bool is_job = gang->kind == Kind::Job && gang->job != nullptr;
+    const bool is_owned = gang->workload != nullptr;
     if (attempt.is_stopping) {
         if (is_empty) return end(attempt, {.stop_asked = true, .detail = {}});
-        if (is_job && !gang->job->is_suspended) suspend(attempt, *gang, true);
+        if (is_owned && !gang->workload->is_suspended) suspend(attempt, *gang, true);
         return;
     }
-    if (is_job && gang->job->is_suspended) {
+    if (is_owned && gang->workload->is_suspended) {
         // By us, before this start; or by somebody else, whose pods are going and who brings them
         // back.
         if (gang->is_paused() && is_empty) return suspend(attempt, *gang, false);
-        if (is_empty) end(attempt, {.detail = "somebody suspended its Job"});
+        if (is_empty) end(attempt, {.detail = "somebody suspended it"});
         return;
     }
-    if (gang->kind == Kind::Pod && is_empty && gang->waiting().empty()) {
+    if (!gang->is_owned && is_empty && gang->waiting().empty()) {
         attempt.lost_because = "its pod cannot be bound any more";
         return end(attempt, {});
     }
+    if (!are_pods_there(attempt, *gang)) return;
     std::string why_not = fill_places(attempt, *gang);
     if (!why_not.empty()) return give_back(attempt, std::move(why_not));
     note_bound(attempt);
@@ -151,17 +183,36 @@ void Binder::look_at_places(Attempt& attempt, const Gang& gang) {
     }
 }
 
+// A gang that was resumed gets its pods one by one: nothing of it is bound before the last is
+// there.
+bool Binder::are_pods_there(Attempt& attempt, const Gang& gang) {
+    const auto there = std::ranges::count_if(gang.pods, [](const auto& each) {
+        return each.second->is_bound() || cluster::is_waiting(*each.second);
+    });
+    if (there > attempt.pods_there) attempt.came = timers_.now();
+    attempt.pods_there = static_cast<int>(there);
+    return attempt.has_run || !attempt.is_empty() || there >= std::ssize(attempt.places);
+}
+
 // Why it cannot be; empty: as many places are filled as there are pods.
 std::string Binder::fill_places(Attempt& attempt, const Gang& gang) {
     std::set<Uid> placed;
     for (const Place& place : attempt.places) placed.insert(place.pod);
-    auto place = attempt.places.begin();
+    const auto is_free = [](const Place& place) { return place.fill == Fill::Free; };
+    auto first = std::ranges::find_if(attempt.places, is_free);
+    base::Result<model::JobSpec> asks;
+    const Pod* before = nullptr;
     for (const Pod* pod : gang.waiting()) {
         if (placed.contains(pod->meta.uid)) continue;
-        place = std::find_if(place, attempt.places.end(),
-                             [](const Place& each) { return each.fill == Fill::Free; });
-        if (place == attempt.places.end()) break;
-        std::string why_not = why_not_(attempt.id.job, *pod, place->node);
+        first = std::find_if(first, attempt.places.end(), is_free);
+        if (first == attempt.places.end()) break;
+        if (before == nullptr || before->ask != pod->ask) asks = cluster::spec_of(*pod->ask);
+        before = pod;
+        const auto place = std::find_if(first, attempt.places.end(), [&](const Place& each) {
+            return is_free(each) && asks && is_for_(attempt.id.job, each.task, *asks);
+        });
+        if (place == attempt.places.end()) return "its pods ask for something else now";
+        std::string why_not = why_not_(*asks, place->node);
         if (!why_not.empty()) return why_not;
         place->pod = pod->meta.uid;
         place->fill = Fill::Sent;
@@ -173,7 +224,8 @@ std::string Binder::fill_places(Attempt& attempt, const Gang& gang) {
 void Binder::note_bound(Attempt& attempt) {
     const auto bound = std::ranges::count(attempt.places, Fill::Bound, &Place::fill);
     const bool is_whole = bound == std::ssize(attempt.places);
-    if (is_whole || bound == 0 || attempt.is_told_running) {
+    attempt.has_run |= is_whole;
+    if (bound == 0 || attempt.has_run) {
         attempt.partly_since.reset();
     } else if (!attempt.partly_since) {
         attempt.partly_since = timers_.now();
@@ -190,7 +242,7 @@ void Binder::look_at_starts() {
         is_any_begun = true;
         if (attempt.partly_since && timers_.now() - *attempt.partly_since >= kPartlyBoundMost) {
             late.push_back(job);
-        } else if (attempt.is_empty() && timers_.now() - attempt.begun >= kPodsWithin) {
+        } else if (attempt.is_empty() && timers_.now() - attempt.came >= kPodsWithin) {
             empty.push_back(job);
         }
     }
@@ -286,7 +338,7 @@ void Binder::give_back(Attempt& attempt, std::string why) {
     attempt.is_stopping = true;
     attempt.lost_because = std::move(why);
     const Gang* gang = gang_of_(attempt.id.job);
-    if (gang != nullptr && gang->kind == Kind::Pod) remove_pods(attempt, {});
+    if (gang != nullptr && !gang->is_owned) remove_pods(attempt, {});
     review(attempt);
 }
 
@@ -301,10 +353,6 @@ void Binder::remove_pods(const Attempt& attempt, std::optional<std::int64_t> gra
 
 void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
     if (std::exchange(attempt.is_patching, true)) return;
-    const objects::Meta& job = gang.job->meta;
-    const client::ObjectName name{
-        "/apis/batch/v1/namespaces/" + *job.name_space + "/jobs/" + job.name,
-        objects::format(job.uid), job.version};
     const std::string fields =
         std::string(R"({"spec":{"suspend":)") + (is_suspended ? "true" : "false") + "}}";
     const auto done = [this, here = std::weak_ptr(is_here_), id = attempt.id,
@@ -321,7 +369,8 @@ void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
                   if (!is_done) review(*mine);
               });
     };
-    requests_.send(client::merge_patch(name, fields, notes_of_(attempt.id.job, is_suspended)),
+    requests_.send(client::merge_patch(name_of_workload(*gang.workload), fields,
+                                       notes_of_(attempt.id.job, is_suspended)),
                    done);
 }
 
@@ -331,7 +380,10 @@ void Binder::suspend(Attempt& attempt, const Gang& gang, bool is_suspended) {
 void Binder::end_pods(const Attempt& attempt) {
     const auto stopping =
         std::ranges::count_if(attempts_, [](const auto& each) { return each.second.is_stopping; });
-    if (stopping <= kFewVictims) return;
+    const Gang* gang = gang_of_(attempt.id.job);
+    const bool is_job = gang != nullptr && gang->workload != nullptr &&
+                        gang->workload->kind == objects::WorkloadKind::Job;
+    if (stopping <= kFewVictims || !is_job) return;
     for (const Place& place : attempt.places) {
         const client::PodName name = name_of(attempt.id, place.pod);
         if (place.fill == Fill::Free || name.name.empty()) continue;

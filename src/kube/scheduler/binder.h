@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,7 @@ using objects::Uid;
 
 inline constexpr base::Duration kPartlyBoundMost = std::chrono::seconds(5);
 // A start whose pods do not come, as something else keeps them from being made, holds its GPUs no
-// longer.
+// longer after the last one that came.
 inline constexpr base::Duration kPodsWithin = std::chrono::minutes(1);
 // Between two tries of a bind that was not carried out.
 inline constexpr base::Duration kBindAgain = std::chrono::milliseconds(500);
@@ -40,9 +41,10 @@ class Binder final : public ports::Launcher {
     using GangOf = std::function<const cluster::Gang*(model::JobId)>;
     // What is to be known of a job that is suspended, or goes on, when nobody of today is there.
     using NotesOf = std::function<client::Annotations(model::JobId, bool is_suspended)>;
-    // Why the pod is not to be bound to the node after all; empty: it is.
-    using WhyNot =
-        std::function<std::string(model::JobId, const objects::Pod&, const std::string&)>;
+    // Whether a pod that asks for that may be the job's task of this rank.
+    using IsFor = std::function<bool(model::JobId, int rank, const model::JobSpec&)>;
+    // Why such a pod is not to be bound to the node after all; empty: it is.
+    using WhyNot = std::function<std::string(const model::JobSpec&, const std::string& node)>;
 
     struct Counts {
         std::uint64_t bound = 0;
@@ -52,10 +54,13 @@ class Binder final : public ports::Launcher {
     };
 
     Binder(client::Requests& requests, client::Timers& timers, GangOf gang_of, NotesOf notes_of,
-           WhyNot why_not);
+           IsFor is_for, WhyNot why_not);
 
     // Something of its gang is not as it was.
     void gang_changed(model::JobId job);
+    // Its Job is not paused by us any more: it goes on, with or without GPUs. `then` is called when
+    // it may be looked at again; not at all where that is so already.
+    void give_up_pause(const cluster::Gang& gang, std::function<void()> then);
     // Whether a task stands for the pod: it takes what the core says.
     bool stands_for(model::JobId job, Uid pod) const;
     const Counts& counts() const { return counts_; }
@@ -79,10 +84,12 @@ class Binder final : public ports::Launcher {
         ports::AttemptId id;
         std::vector<Place> places;  // by rank
         bool is_told_running = false;
+        bool has_run = false;  // as a whole; it may have more places now
         bool is_stopping = false;
         bool has_failed = false;  // one of its pods has
         std::string lost_because = {};  // it is given back; empty: it is not
-        base::TimePoint begun = {};
+        int pods_there = 0;
+        base::TimePoint came = {};  // the last of them, or the start
         std::optional<base::TimePoint> partly_since = {};
         bool is_patching = false;  // whether its Job is suspended
 
@@ -96,6 +103,7 @@ class Binder final : public ports::Launcher {
     Attempt* find(ports::AttemptId id);
     void review(Attempt& attempt);
     void look_at_places(Attempt& attempt, const cluster::Gang& gang);
+    bool are_pods_there(Attempt& attempt, const cluster::Gang& gang);
     std::string fill_places(Attempt& attempt, const cluster::Gang& gang);
     void send_bind(const Attempt& attempt, const Place& place);
     void take_bind(ports::AttemptId id, Uid pod, const client::Outcome& outcome);
@@ -117,9 +125,11 @@ class Binder final : public ports::Launcher {
     client::Timers& timers_;
     GangOf gang_of_;
     NotesOf notes_of_;
+    IsFor is_for_;
     WhyNot why_not_;
     ports::LauncherListener* listener_ = nullptr;
     std::map<model::JobId, Attempt> attempts_;
+    std::set<Uid> giving_up_;  // pauses of Jobs
     client::Timer starts_;  // runs while one has begun and does not run yet
     Counts counts_;
     std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);

@@ -11,26 +11,35 @@
 namespace berth::kube::scheduler {
 namespace {
 
+bool is_same(const objects::DeclaredProject& one, const objects::DeclaredProject& other) {
+    return one.project == other.project && one.problem == other.problem &&
+           one.namespaces == other.namespaces;
+}
+
+bool is_same(const objects::DeclaredPool& one, const objects::DeclaredPool& other) {
+    return one.pool == other.pool && one.problem == other.problem &&
+           one.meta.created == other.meta.created;
+}
+
+// Whether something else is declared now. A status is not, and is written often.
 template <typename Object>
-void keep(std::map<std::string, Object>& all, const Object* before, const Object* now) {
-    if (now != nullptr) {
-        all[now->meta.name] = *now;
-    } else {
-        all.erase(before->meta.name);
-    }
+bool keep(std::map<std::string, Object>& all, const Object* before, const Object* now) {
+    if (now == nullptr) return all.erase(before->meta.name) > 0;
+    const auto known = all.find(now->meta.name);
+    const bool is_new = known == all.end() || !is_same(known->second, *now);
+    all[now->meta.name] = *now;
+    return is_new;
 }
 
 }  // namespace
 
 void Declarations::take(const objects::DeclaredProject* before,
                         const objects::DeclaredProject* now) {
-    keep(projects_, before, now);
-    has_changed_ = true;
+    has_changed_ |= keep(projects_, before, now);
 }
 
 void Declarations::take(const objects::DeclaredPool* before, const objects::DeclaredPool* now) {
-    keep(pools_, before, now);
-    has_changed_ = true;
+    has_changed_ |= keep(pools_, before, now);
 }
 
 void Declarations::take(const objects::DeclaredPolicy* before, const objects::DeclaredPolicy* now) {

@@ -143,11 +143,6 @@ void Election::release(std::function<void()> then) {
                    [then = std::move(then)](const Outcome&) { then(); });
 }
 
-// The server reads nothing but microseconds.
-std::string Election::date() const {
-    std::string text = codec::format_time(date_.now());
-    text.insert(text.size() - 1, "000");
-    return text;
-}
+std::string Election::date() const { return client::micro_time(date_.now()); }
 
 }  // namespace berth::kube::scheduler

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/cluster/parts.h"
 #include "scheduling/explain.h"
 
 namespace berth::kube::scheduler {
@@ -27,12 +28,6 @@ model::Submission submission_of(const Gang& gang, const model::JobSpec& spec) {
     submission.launch.user = *gang.meta().name_space;
     submission.launch.pause.grace = cluster::grace_of(gang);
     return submission;
-}
-
-// Of one task, and where it may run. Admission may add tolerations to pods that no template has.
-bool asks_alike(const model::JobSpec& one, const model::JobSpec& other) {
-    return one.request == other.request && one.node_labels == other.node_labels &&
-           one.node_filter == other.node_filter;
 }
 
 std::string text_of(const control::Refusal& refusal) {
@@ -62,10 +57,10 @@ std::optional<model::JobId> GangJobs::job_of(Uid gang) const {
     return found == taken_.end() ? std::nullopt : found->second.job;
 }
 
-bool GangJobs::asks_as_taken(model::JobId job, const model::JobSpec& pod) const {
+bool GangJobs::asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod) const {
     const auto uid = uid_of(job);
     const auto taken = uid ? taken_.find(*uid) : taken_.end();
-    return taken != taken_.end() && asks_alike(pod, taken->second.spec);
+    return taken != taken_.end() && cluster::asks_alike(taken->second.spec, rank, pod);
 }
 
 std::string GangJobs::refusal_of(Uid gang) const {
@@ -85,7 +80,16 @@ void GangJobs::review(Uid uid) {
     } else {
         refusals_.erase(uid);
     }
+    if (gang != nullptr) look_at_pause(uid, *gang);
     count_strangers(uid, gang);
+}
+
+// Somebody else has resumed it, and may suspend it again; or nothing will ever resume it, so its
+// pods come and say why they wait.
+void GangJobs::look_at_pause(Uid uid, const Gang& gang) {
+    const bool is_resumed = gang.workload != nullptr && !gang.workload->is_suspended;
+    const bool is_nobodys = gang.is_paused() && refusals_.contains(uid);
+    if (is_resumed || is_nobodys) parts_.binder.give_up_pause(gang, [this, uid] { review(uid); });
 }
 
 void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
@@ -117,8 +121,8 @@ bool GangJobs::still_waits(const Gang* gang, const Taken& taken) const {
     const auto spec = cluster::job_of(*gang, parts_.project_of(*gang, why));
     // What its template does not say, its pods did.
     if (gang->is_paused()) {
-        return spec && asks_alike(*spec, taken.spec) && spec->tasks_min == taken.spec.tasks_min &&
-               spec->project == taken.spec.project;
+        return spec && cluster::ask_alike(*spec, taken.spec) &&
+               spec->tasks_min == taken.spec.tasks_min && spec->project == taken.spec.project;
     }
     return spec && *spec == taken.spec;
 }
@@ -154,6 +158,7 @@ void GangJobs::take_answer(Uid uid, const tl::expected<model::JobId, control::Re
     }
     taken_.erase(uid);
     refusals_[uid] = text_of(answer.error());
+    if (const Gang* gang = parts_.gangs.find(uid)) look_at_pause(uid, *gang);
 }
 
 void GangJobs::ended(const model::JobFinished& end) {

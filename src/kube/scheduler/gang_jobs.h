@@ -46,8 +46,8 @@ class GangJobs {
     const cluster::Gang* gang_of(model::JobId job) const;
     std::optional<Uid> uid_of(model::JobId job) const;
     std::optional<model::JobId> job_of(Uid gang) const;
-    // Whether one of its pods asks for what the core was told when the job was handed in.
-    bool asks_as_taken(model::JobId job, const model::JobSpec& pod) const;
+    // Whether a pod asks for what the core was told of this rank when the job was handed in.
+    bool asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod) const;
     // Why it is not handed in; empty when it is, or nothing keeps it from being.
     std::string refusal_of(Uid gang) const;
 
@@ -63,6 +63,7 @@ class GangJobs {
     void take_answer(Uid gang, const tl::expected<model::JobId, control::Refusal>& answer);
     void review_taken(Uid uid, const cluster::Gang* gang, Taken& taken);
     bool still_waits(const cluster::Gang* gang, const Taken& taken) const;
+    void look_at_pause(Uid uid, const cluster::Gang& gang);
     void count_strangers(Uid uid, const cluster::Gang* gang);
 
     Parts parts_;

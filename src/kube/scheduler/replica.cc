@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace berth::kube::scheduler {
+namespace {
+
+constexpr base::Duration kBeginAgain = client::kWritePatience + std::chrono::seconds(1);
+
+}  // namespace
 
 Replica::Replica(client::Requests& requests, client::Timers& timers, const ports::Clock& clock,
                  Candidate candidate, Options options)
@@ -11,25 +16,40 @@ Replica::Replica(client::Requests& requests, client::Timers& timers, const ports
       timers_(timers),
       clock_(clock),
       options_(std::move(options)),
+      again_(timers),
       election_(requests, timers, clock, std::move(candidate),
                 {.gained =
                      [this] {
                          options_.log("leads");
-                         scheduler_ =
-                             std::make_unique<Scheduler>(requests_, timers_, clock_, options_);
-                         scheduler_->start();
+                         lead();
                      },
                  .lost =
                      [this] {
                          has_lost_ = true;
+                         again_.stop();
                          scheduler_.reset();
                      },
                  .other =
                      [this](const std::string& holder) {
                          options_.log("waits: " + holder + " leads");
-                     }}) {}
+                     }}) {
+    // It asks from within, so not at once; and nothing that it has sent is under way any more when
+    // the next one lists what is there.
+    options_.begin_again = [this] {
+        again_.start(base::Duration{0}, [this] {
+            scheduler_.reset();
+            again_.start(kBeginAgain, [this] { lead(); });
+        });
+    };
+}
+
+void Replica::lead() {
+    scheduler_ = std::make_unique<Scheduler>(requests_, timers_, clock_, options_);
+    scheduler_->start();
+}
 
 void Replica::stop(std::function<void()> then) {
+    again_.stop();
     scheduler_.reset();
     election_.release(std::move(then));
 }

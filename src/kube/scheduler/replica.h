@@ -30,11 +30,14 @@ class Replica {
     std::string trouble() const;
 
   private:
+    void lead();
+
     client::Requests& requests_;
     client::Timers& timers_;
     const ports::Clock& clock_;
     Options options_;
     bool has_lost_ = false;
+    client::Timer again_;
     Election election_;
     std::unique_ptr<Scheduler> scheduler_;
 };

@@ -2,14 +2,14 @@
 #include "kube/scheduler/scheduler.h"
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "codec/words.h"
 #include "kube/cluster/asks.h"
-#include "kube/cluster/node_of.h"
 #include "kube/cluster/receipts.h"
 #include "lifecycle/describe.h"
-#include "model/limits.h"
 
 namespace berth::kube::scheduler {
 namespace {
@@ -21,14 +21,21 @@ constexpr base::Duration kLookAgain = std::chrono::seconds(1);
 // An empty list tells nobody that it has come.
 constexpr base::Duration kSyncLook = std::chrono::milliseconds(20);
 constexpr base::Duration kStaleLook = std::chrono::seconds(1);
-const std::string kMachine{control::kMachine};
+// Nobody is placed while it begins again.
+constexpr base::Duration kBeginAgainEvery = std::chrono::minutes(1);
+
+// Kinds whose pods are placed one by one.
+constexpr std::array<std::string_view, 5> kMakesSinglePods{
+    "ReplicaSet", "StatefulSet", "ReplicationController", "DaemonSet", "Node"};
+
+Subject subject_of(const objects::Workload& workload) {
+    const objects::WorkloadTraits& its = objects::traits(workload.kind);
+    return {std::string(its.group) + std::string(its.version), std::string(its.name),
+            *workload.meta.name_space, workload.meta.name, workload.meta.uid};
+}
 
 // The core numbers the jobs of a description in their order, from 1.
 model::JobId job_at(std::size_t position) { return {static_cast<std::int64_t>(position) + 1}; }
-
-model::PolicyChanges settings_of(const objects::DeclaredPolicy& policy) {
-    return policy.problem.empty() ? policy.settings : model::PolicyChanges{};
-}
 
 }  // namespace
 
@@ -40,12 +47,19 @@ Scheduler::Scheduler(client::Requests& requests, client::Timers& timers, const p
       options_(std::move(options)),
       watches_(requests, timers, told(), options_.seed),
       gangs_(options_.name),
+      rights_([this](const auto& what, const auto& done) { say_if_refused(what, done); }),
+      nodes_(strangers_,
+             [this](const auto& what, const auto& done) { say_if_refused(what, done); }),
+      events_(requests, timers, clock),
       binder_(
           requests, timers,
           [this](model::JobId job) { return jobs_ ? jobs_->gang_of(job) : nullptr; },
           [this](model::JobId job, bool is_suspended) { return notes_of(job, is_suspended); },
-          [this](model::JobId job, const objects::Pod& pod, const std::string& node) {
-              return why_not(job, pod, node);
+          [this](model::JobId job, int rank, const model::JobSpec& asks) {
+              return jobs_ && jobs_->asks_as_taken(job, rank, asks);
+          },
+          [this](const model::JobSpec& asks, const std::string& node) {
+              return why_not(asks, node);
           }),
       turn_(timers),
       look_again_(timers) {}
@@ -53,19 +67,16 @@ Scheduler::Scheduler(client::Requests& requests, client::Timers& timers, const p
 Told Scheduler::told() {
     Told told;
     told.node = [this](const objects::Node* before, const objects::Node* now) {
-        const std::string& name = (now != nullptr ? now : before)->meta.name;
-        if (now != nullptr) {
-            nodes_[name] = *now;
-        } else {
-            nodes_.erase(name);
-        }
-        changed_nodes_.insert(name);
+        nodes_.take(before, now);
         touch();
     };
     told.pod = [this](const objects::Pod* before, const objects::Pod* now) {
         const objects::Pod& pod = now != nullptr ? *now : *before;
         if (gangs_.are_ours(pod)) {
-            if (now != nullptr) count_resources(*now->ask);
+            if (now != nullptr) {
+                nodes_.take_ask(*now->ask);
+                say_if_unknown(*now);
+            }
             gangs_.take(before, now);
         } else if (now != nullptr && now->is_bound()) {
             strangers_.set(*now);
@@ -74,30 +85,27 @@ Told Scheduler::told() {
         }
         touch();
     };
-    told.job = [this](const objects::Job* before, const objects::Job* now) {
-        if (now != nullptr && now->is_suspended) count_resources(*now->ask);
+    told.workload = [this](const objects::Workload* before, const objects::Workload* now) {
+        if (now != nullptr && now->is_suspended) {
+            for (const auto& part : now->parts) nodes_.take_ask(*part.ask);
+        }
         gangs_.take(before, now);
         touch();
     };
     told.name_space = [this](const Namespace* before, const Namespace* now) {
         const std::string& name = (now != nullptr ? now : before)->meta.name;
         const objects::Labels* labels = now != nullptr ? &*now->meta.labels : nullptr;
-        if (namespaces_.set_namespace(name, labels)) {
+        if (rights_.take_namespace(name, labels)) {
             gangs_.touch(name);
             may_help_refused_ = true;
         }
         touch();
     };
     const auto declared = [this](const auto* before, const auto* now) {
-        declarations_.take(before, now);
+        rights_.take(before, now);
         touch();
     };
-    told.project = [this, declared](const objects::DeclaredProject* before,
-                                    const objects::DeclaredProject* now) {
-        const std::string& name = (now != nullptr ? now : before)->meta.name;
-        namespaces_.set_listed(name, now != nullptr ? now->namespaces : std::vector<std::string>{});
-        declared(before, now);
-    };
+    told.project = declared;
     told.pool = declared;
     told.policy = declared;
     return told;
@@ -130,52 +138,74 @@ void Scheduler::turn() {
     }
     // By what may have been half a minute ago nobody is placed, and nobody paused.
     if (watches_.are_stale()) return touch(kStaleLook);
-    tell_declarations();
-    for (const Uid gang : gangs_.take_changed()) {
-        jobs_->review(gang);
-        reasons_->look_at(gang);
-    }
-    tell_nodes();
+    tell_core();
     controller_->step();
     for (const model::JobFinished& end : std::exchange(ended_, {})) jobs_->ended(end);
     for (const model::JobId job : std::exchange(paused_, {})) {
         if (const auto gang = jobs_->uid_of(job)) jobs_->review(*gang);
+        say_paused(job);
     }
     if (controller_->has_failed()) failure_ = controller_->failure();
-    if (may_help_refused_ && !look_again_.is_running()) {
-        may_help_refused_ = false;
-        look_again_.start(kLookAgain, [this] {
-            jobs_->forget_refusals();
-            touch();
-        });
+    if (rights_.take_answered() && rights_.is_any_refused() && can_begin_again()) {
+        options_.log("begins again, with what was declared");
+        return options_.begin_again();
     }
+    const bool is_any_refused = rights_.is_any_refused() || nodes_.is_any_refused();
+    if ((may_help_refused_ || is_any_refused) && !look_again_.is_running())
+        look_again_.start(kLookAgain, [this] { look_again(); });
     if (const auto deadline = controller_->next_deadline())
         touch(std::max(*deadline - clock_.now(), base::Duration{0}));
 }
 
-base::Status Scheduler::begin() {
-    for (const auto& [name, node] : nodes_) {
-        model::Node now = node_now(node);
-        const base::Status sound = model::check_limits(now);
-        say_if_refused("node " + name, sound);
-        if (sound) told_nodes_[name] = std::move(now);
+void Scheduler::tell_core() {
+    if (rights_.renew()) {
+        may_help_refused_ = true;
+        rights_.tell(*controller_);
+        nodes_.set_levels(rights_.levels());
+        gangs_.touch_all();
     }
-    for (const model::Project& project : declarations_.projects().sound)
-        projects_[project.name] = project;
-    for (const model::Pool& pool : declarations_.pools()) pools_[pool.name] = pool;
-    declarations_.take_changed();
-    cluster::Described gangs = cluster::describe(
-        gangs_, told_nodes_,
-        [this](const Gang& gang) {
-            std::string why;
-            return project_of(gang, why);
-        },
-        strangers_, clock_.now());
+    for (const Uid gang : gangs_.take_changed()) {
+        jobs_->review(gang);
+        reasons_->look_at(gang);
+    }
+    may_help_refused_ |= nodes_.tell(*controller_);
+}
+
+void Scheduler::look_again() {
+    if (std::exchange(may_help_refused_, false)) jobs_->forget_refusals();
+    nodes_.try_again();
+    if (rights_.is_any_refused()) {
+        rights_.tell(*controller_);
+        may_help_refused_ = true;
+    }
+    touch();
+}
+
+// Whether a new state has what is declared and every job that is there.
+bool Scheduler::can_begin_again() {
+    if (timers_.now() - begun_ < kBeginAgainEvery) return false;
+    cluster::Strangers strangers = strangers_;
+    const cluster::Described gangs = gangs_now(strangers);
+    const auto is_kept = [&](const auto& each) {
+        const auto gang = jobs_->uid_of(each.first);
+        return !gang || std::ranges::find(gangs.gangs, *gang) != gangs.gangs.end();
+    };
+    return std::ranges::all_of(controller_->state().jobs, is_kept) &&
+           lifecycle::from_description(described(gangs));
+}
+
+base::Status Scheduler::begin() {
+    begun_ = timers_.now();
+    rights_.renew();
+    nodes_.set_levels(rights_.levels());
+    nodes_.tell_all();
+    cluster::Described gangs = gangs_now(strangers_);
     BERTH_TRY(state, first_state(gangs));
-    const std::string profile = declarations_.policy().profile;
+    const std::string& profile = rights_.profile();
     BERTH_TRY(policy, model::policy_named(profile.empty() ? "berth" : profile));
     control::Settings settings{.policy = policy};
     settings.snapshot_events = INT64_MAX / 2;
+    settings.may_be_unlike = true;
     settings.wake = [this](base::Duration within) { touch(within); };
     settings.committed = [this](std::span<const model::Event> events) {
         for (const model::Event& event : events) {
@@ -195,7 +225,7 @@ base::Status Scheduler::begin() {
                                                         control::Ports{clock_, store_, binder_});
     jobs_ = std::make_unique<GangJobs>(GangJobs::Parts{*controller_, gangs_, strangers_, binder_,
                                                        [this](const Gang& gang, std::string& why) {
-                                                           return project_of(gang, why);
+                                                           return rights_.project_of(gang, why);
                                                        }},
                                        timers_);
     for (std::size_t i = 0; i < gangs.gangs.size(); ++i) {
@@ -203,12 +233,13 @@ base::Status Scheduler::begin() {
     }
     reasons_ =
         std::make_unique<WaitReasons>(requests_, timers_, clock_, *controller_, gangs_, *jobs_);
-    statuses_ = std::make_unique<Statuses>(requests_, timers_, *controller_, declarations_);
+    statuses_ =
+        std::make_unique<Statuses>(requests_, timers_, *controller_, rights_.declarations());
     BERTH_TRY_VOID(controller_->recover());
     gangs_.touch_all();
     options_.log("decides: " + std::to_string(nodes_.size()) + " nodes, " +
-                 std::to_string(projects_.size()) + " projects, " +
-                 std::to_string(gangs.gangs.size()) + " jobs that were there");
+                 std::to_string(controller_->state().cluster.projects().size() - 1) +
+                 " projects, " + std::to_string(gangs.gangs.size()) + " jobs that were there");
     return {};
 }
 
@@ -223,180 +254,56 @@ base::Result<lifecycle::State> Scheduler::first_state(cluster::Described& gangs)
             if (pod->is_bound()) strangers_.set(*pod);
         }
     }
-    for (const auto& [name, node] : nodes_) {
-        if (told_nodes_.contains(name)) told_nodes_[name] = node_now(node);
-    }
+    nodes_.tell_all();
     return lifecycle::from_description(described(gangs));
 }
 
-model::Levels Scheduler::levels_now() const {
-    const model::Levels& said = declarations_.policy().levels;
-    return said.empty() ? model::default_levels() : said;
+cluster::Described Scheduler::gangs_now(cluster::Strangers& strangers) const {
+    const auto project_of = [this](const Gang& gang) {
+        std::string why;
+        return rights_.project_of(gang, why);
+    };
+    return cluster::describe(gangs_, nodes_.told(), project_of, strangers, clock_.now());
 }
 
-model::Description Scheduler::described(cluster::Described& gangs) {
+model::Description Scheduler::described(const cluster::Described& gangs) const {
     model::Description description;
     description.now = clock_.now();
     description.as_listed = true;
-    description.policy = settings_of(declarations_.policy());
-    description.levels = levels_now();
-    description.pools = declarations_.pools();
-    for (const auto& [name, node] : told_nodes_) description.nodes.push_back(node);
-    description.projects = declarations_.projects().sound;
+    rights_.describe(description);
+    for (const auto& [name, node] : nodes_.told()) description.nodes.push_back(node);
     description.jobs = gangs.jobs;
     return description;
 }
 
-// --- what changed, for the core
-
-void Scheduler::tell_nodes() {
-    for (const std::string& name : strangers_.take_changed()) changed_nodes_.insert(name);
-    for (const std::string& name : std::exchange(changed_nodes_, {})) {
-        const auto found = nodes_.find(name);
-        const auto told = told_nodes_.find(name);
-        model::Node now;
-        if (found != nodes_.end()) {
-            now = node_now(found->second);
-        } else if (told != told_nodes_.end()) {
-            now = told->second;
-            now.health = model::NodeHealth::Down;  // it is gone
-        } else {
-            continue;
-        }
-        if (told != told_nodes_.end() && told->second == now) continue;
-        may_help_refused_ = true;
-        const auto done = [this, name](const base::Status& told_so) {
-            say_if_refused("node " + name, told_so);
-        };
-        model::Node before = told != told_nodes_.end() ? told->second : model::Node{};
-        before.others = now.others;
-        if (before == now) {
-            controller_->set_others(name, now.others, kMachine, done);
-        } else {
-            controller_->set_node(now, kMachine, done);
-        }
-        told_nodes_[name] = std::move(now);
-    }
-}
-
-// The core has room for a few names: those that somebody asks for. Who asks for one more waits for
-// a node that has it, and is told so.
-void Scheduler::count_resources(const objects::PodAsk& ask) {
-    for (const objects::Amount& amount : ask.requests.all()) {
-        const std::string& name = *amount.resource;
-        if (cluster::has_a_field(name) || counted_.size() >= model::kResourcesMax) continue;
-        if (!counted_.insert(name).second) continue;
-        for (const auto& [node, each] : nodes_) changed_nodes_.insert(node);
-    }
-}
-
-// With what others use of it; a GPU that it offers no more, but had, is as good as theirs.
-model::Node Scheduler::node_now(const objects::Node& node) const {
-    model::Node now = cluster::node_of(node, counted_);
-    const model::Levels levels = levels_now();
-    std::erase_if(now.topology, [&](const auto& each) {
-        return std::ranges::find(levels, each.first) == levels.end();
-    });
-    const objects::Amounts& others = strangers_.on(now.name);
-    now.others.cpu = others.cpu();
-    now.others.memory = others.memory();
-    now.others.resources = cluster::resources_of(others, counted_);
-    const int pods = strangers_.pods_on(now.name);
-    if (pods > 0) now.others.resources[model::kPodsResource] = pods;
-    std::erase_if(now.others.resources,
-                  [&](const auto& each) { return !now.resources.contains(each.first); });
-    std::int64_t gone = others.of(cluster::kGpuResource);
-    const auto told = told_nodes_.find(now.name);
-    if (told != told_nodes_.end() && told->second.gpus > now.gpus) {
-        gone += told->second.gpus - now.gpus;
-        now.gpus = told->second.gpus;
-    }
-    now.others.gpus = static_cast<int>(std::min<std::int64_t>(gone, now.gpus));
-    return now;
-}
-
-void Scheduler::tell_declarations() {
-    if (!declarations_.take_changed()) return;
-    may_help_refused_ = true;
-    gangs_.touch_all();
-    const auto tell = [this](const std::string& what) {
-        return [this, what](const base::Status& done) { say_if_refused(what, done); };
-    };
-    const Declarations::Projects declared = declarations_.projects();
-    for (const auto& [name, problem] : declared.problems) {
-        if (said_.insert(name + problem).second) options_.log("project " + name + ": " + problem);
-    }
-    std::map<std::string, model::Pool> pools;
-    for (const model::Pool& pool : declarations_.pools()) {
-        pools[pool.name] = pool;
-        if (!pools_.contains(pool.name) || pools_.at(pool.name) != pool)
-            controller_->set_pool(pool, kMachine, tell("pool " + pool.name));
-    }
-    std::map<std::string, model::Project> projects;
-    for (const model::Project& project : declared.sound) {
-        projects[project.name] = project;
-        if (!projects_.contains(project.name) || projects_.at(project.name) != project)
-            controller_->set_project(project, kMachine, tell("project " + project.name));
-    }
-    // Children before parents.
-    for (auto at = projects_.rbegin(); at != projects_.rend(); ++at) {
-        if (!projects.contains(at->first))
-            controller_->remove_project(at->first, kMachine, tell("project " + at->first));
-    }
-    for (const auto& [name, pool] : pools_) {
-        if (!pools.contains(name)) controller_->remove_pool(name, kMachine, tell("pool " + name));
-    }
-    pools_ = std::move(pools);
-    projects_ = std::move(projects);
-    model::PolicyChanges changes = settings_of(declarations_.policy());
-    for (const auto& [setting, text] : controller_->state().policy) {
-        changes.try_emplace(setting, std::nullopt);  // as the profile says again
-    }
-    controller_->set_policy(std::move(changes), kMachine, tell("policy"));
-    if (!declarations_.policy().levels.empty())
-        controller_->set_levels(declarations_.policy().levels, tell("levels"));
-}
-
-cluster::ProjectPools Scheduler::project_of(const Gang& gang, std::string& why) const {
-    const std::string project = namespaces_.project_of(gang.meta());
-    if (project.empty()) {
-        why = "namespace " + *gang.meta().name_space +
-              " is in no project: label it berth.dev/project=NAME, or list it in a Project";
-        return {};
-    }
-    const auto is_below = [&](const auto& each) { return each.second.parent == project; };
-    if (std::ranges::any_of(projects_, is_below)) {
-        why = "project " + project + " has projects below it: name one of those";
-        return {};
-    }
-    const auto found = projects_.find(project);
-    if (found != projects_.end()) return {project, pools_of(found->second)};
-    why = "project " + project + " is not there: kubectl get projects shows those that are";
-    return {};
-}
-
-// Those in which it has rights of its own, and the default one.
-std::vector<std::string> Scheduler::pools_of(const model::Project& project) const {
-    std::vector<std::string> pools;
-    for (const auto& [pool, rights] : project.pools) {
-        if (pools_.contains(pool) && pools.size() + 1 < model::kPoolsOfJobMax)
-            pools.push_back(pool);
-    }
-    if (!pools.empty()) pools.push_back(model::kDefaultPool);
-    return pools;
-}
-
 // Of what was true when the core decided and may not be so any more.
-std::string Scheduler::why_not(model::JobId job, const objects::Pod& pod,
-                               const std::string& node) const {
-    const auto told = told_nodes_.find(node);
-    if (told == told_nodes_.end() || told->second.health == model::NodeHealth::Down)
+std::string Scheduler::why_not(const model::JobSpec& asks, const std::string& node) const {
+    const auto told = nodes_.told().find(node);
+    if (told == nodes_.told().end() || told->second.health == model::NodeHealth::Down)
         return "node " + node + " is not ready";
-    const auto spec = cluster::spec_of(*pod.ask);
-    if (spec && model::not_tolerated(told->second.taints, spec->tolerations) != nullptr)
+    if (model::not_tolerated(told->second.taints, asks.tolerations) != nullptr)
         return "node " + node + " takes no more of its pods";
-    if (!spec || !jobs_->asks_as_taken(job, *spec)) return "its pods ask for something else now";
     return {};
+}
+
+void Scheduler::say_paused(model::JobId id) {
+    const Gang* gang = jobs_->gang_of(id);
+    const model::JobRecord* job = controller_->state().jobs.get(id);
+    if (gang == nullptr || gang->workload == nullptr || job == nullptr || !job->last_pause) return;
+    const Gang* beneficiary = jobs_->gang_of(job->last_pause->beneficiary);
+    const std::string whom = beneficiary == nullptr ? "" : " for " + beneficiary->name();
+    events_.say(subject_of(*gang->workload), "Paused",
+                "its GPUs were taken" + whom + " (" +
+                    std::string(codec::word(job->last_pause->rule)) + "); it goes on by itself");
+}
+
+void Scheduler::say_if_unknown(const objects::Pod& pod) {
+    const objects::Owner& owner = *pod.meta.owner;
+    if (owner.kind->empty() || objects::workload_that_is(owner) != nullptr) return;
+    if (std::ranges::find(kMakesSinglePods, *owner.kind) != kMakesSinglePods.end()) return;
+    events_.say_once({*owner.api_version, *owner.kind, *pod.meta.name_space, owner.name, owner.uid},
+                     "UnknownKind",
+                     "Berth does not know this kind: it places each of its pods alone");
 }
 
 client::Annotations Scheduler::notes_of(model::JobId id, bool is_suspended) const {

@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "control/controller.h"
-#include "kube/cluster/node_of.h"
-#include "kube/cluster/projects.h"
-#include "kube/scheduler/declarations.h"
+#include "kube/scheduler/events.h"
 #include "kube/scheduler/gang_jobs.h"
 #include "kube/scheduler/memory_store.h"
+#include "kube/scheduler/nodes.h"
+#include "kube/scheduler/rights.h"
 #include "kube/scheduler/statuses.h"
 #include "kube/scheduler/wait_reasons.h"
 #include "kube/scheduler/watches.h"
@@ -34,6 +34,9 @@ struct Options {
     std::uint64_t seed = 1;  // of back-offs
     // What people who run it should know, a line each.
     std::function<void(const std::string&)> log = [](const std::string&) {};
+    // It should be destroyed, and another one begin with what is there by then: something was
+    // declared that the core does not change while it runs, and nothing is lost by it.
+    std::function<void()> begin_again = [] {};
 };
 
 class Scheduler {
@@ -60,17 +63,16 @@ class Scheduler {
     Told told();
     void touch(base::Duration within = base::Duration{0});
     void turn();
+    void tell_core();
+    void look_again();
     base::Status begin();
-    model::Description described(cluster::Described& gangs);
-    model::Node node_now(const objects::Node& node) const;
+    cluster::Described gangs_now(cluster::Strangers& strangers) const;
+    model::Description described(const cluster::Described& gangs) const;
     base::Result<lifecycle::State> first_state(cluster::Described& gangs);
-    model::Levels levels_now() const;
-    std::string why_not(model::JobId job, const objects::Pod& pod, const std::string& node) const;
-    void count_resources(const objects::PodAsk& ask);
-    void tell_nodes();
-    void tell_declarations();
-    cluster::ProjectPools project_of(const cluster::Gang& gang, std::string& why) const;
-    std::vector<std::string> pools_of(const model::Project& project) const;
+    bool can_begin_again();
+    std::string why_not(const model::JobSpec& asks, const std::string& node) const;
+    void say_paused(model::JobId job);
+    void say_if_unknown(const objects::Pod& pod);
     client::Annotations notes_of(model::JobId job, bool is_suspended) const;
     void say_if_refused(const std::string& what, const base::Status& done);
 
@@ -80,17 +82,11 @@ class Scheduler {
     Options options_;
     Watches watches_;  // before what keeps words and objects of its caches
     cluster::Gangs gangs_;
-    cluster::Projects namespaces_;
     cluster::Strangers strangers_;
-    Declarations declarations_;
-    std::map<std::string, model::Project> projects_;  // as the core has them
-    std::map<std::string, model::Pool> pools_;
-    std::map<std::string, objects::Node> nodes_;
-    std::map<std::string, model::Node> told_nodes_;  // as the core has them
-    std::set<std::string> changed_nodes_;
-    // Resources that pods of ours ask for.
-    cluster::Counted counted_{model::kPodsResource};
+    Rights rights_;
+    Nodes nodes_;
     std::set<std::string> said_;  // lines of the log that were said
+    Events events_;
     MemoryStore store_;
     Binder binder_;
     std::unique_ptr<control::Controller> controller_;
@@ -102,6 +98,7 @@ class Scheduler {
     std::optional<base::Error> failure_;
     client::Timer turn_;
     base::TimePoint turn_at_;
+    base::TimePoint begun_;
     client::Timer look_again_;  // at what was refused
     bool may_help_refused_ = false;
 };

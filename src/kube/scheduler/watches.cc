@@ -18,8 +18,6 @@ Watches::Watches(client::Requests& requests, client::Timers& timers, Told told, 
              std::move(told.node)),
       pods_([this](codec::JsonReader& reader) { return read_pod(reader, pod_pools_); },
             std::move(told.pod)),
-      jobs_([this](codec::JsonReader& reader) { return read_job(reader, pod_pools_); },
-            std::move(told.job)),
       namespaces_(
           [this](codec::JsonReader& reader) { return Namespace{read_object_meta(reader, words_)}; },
           std::move(told.name_space)),
@@ -39,8 +37,17 @@ Watches::Watches(client::Requests& requests, client::Timers& timers, Told told, 
     watch({"/apis/berth.dev/v1alpha1/policies"}, policies_);
     watch({"/api/v1/nodes"}, nodes_);
     watch({"/api/v1/namespaces"}, namespaces_);
-    watch({"/apis/batch/v1/jobs"}, jobs_);
-    watch({"/api/v1/pods", kNotOver}, pods_);
+    for (const objects::WorkloadTraits& kind : objects::kWorkloads) {
+        workloads_.push_back(std::make_unique<client::Cache<objects::Workload>>(
+            [this, kind = kind.kind](codec::JsonReader& reader) {
+                return objects::read_workload(kind, reader, pod_pools_);
+            },
+            told.workload));
+        watch({.path = objects::list_path(kind),
+               .may_be_missing = kind.kind != objects::WorkloadKind::Job},
+              *workloads_.back());
+    }
+    watch({.path = "/api/v1/pods", .selection = kNotOver}, pods_);
 }
 
 void Watches::start() {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What does the scheduler see of the server? Caches of nodes, pods, Jobs, namespaces and of what
-// people declared, each kept by a list and a watch. Changes are told as they come; until all are
-// synced nobody should decide by them.
+// What does the scheduler see of the server? Caches of nodes, pods, workloads, namespaces and of
+// what people declared, each kept by a list and a watch. Changes are told as they come; until all
+// are synced nobody should decide by them.
 #pragma once
 
 #include <functional>
@@ -13,9 +13,8 @@
 #include "kube/client/cache.h"
 #include "kube/client/reflector.h"
 #include "kube/objects/declared.h"
-#include "kube/objects/job.h"
 #include "kube/objects/node.h"
-#include "kube/objects/pod.h"
+#include "kube/objects/workload.h"
 
 namespace berth::kube::scheduler {
 
@@ -30,7 +29,7 @@ struct Told {
 
     Change<objects::Node> node;
     Change<objects::Pod> pod;
-    Change<objects::Job> job;
+    Change<objects::Workload> workload;
     Change<Namespace> name_space;
     Change<objects::DeclaredProject> project;
     Change<objects::DeclaredPool> pool;
@@ -53,7 +52,7 @@ class Watches {
     objects::MetaPools words_;  // of namespaces and declarations
     client::Cache<objects::Node> nodes_;
     client::Cache<objects::Pod> pods_;
-    client::Cache<objects::Job> jobs_;
+    std::vector<std::unique_ptr<client::Cache<objects::Workload>>> workloads_;  // by kind
     client::Cache<Namespace> namespaces_;
     client::Cache<objects::DeclaredProject> projects_;
     client::Cache<objects::DeclaredPool> pools_;

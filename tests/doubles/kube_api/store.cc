@@ -68,8 +68,8 @@ std::string spec_of(const Object& object) {
            R"({"nvidia.com/gpu":")" +
            std::to_string(object.gpus) +
            R"("},"requests":{"cpu":"4","memory":"16Gi","nvidia.com/gpu":")" +
-           std::to_string(object.gpus) +
-           R"("}},)"
+           std::to_string(object.gpus) + "\"" + object.asks +
+           R"(}},)"
            R"("terminationMessagePath":"/dev/termination-log","imagePullPolicy":"IfNotPresent"}],)"
            R"("restartPolicy":"Never","terminationGracePeriodSeconds":30,"dnsPolicy":)"
            R"("ClusterFirst","schedulerName":)" +

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube/cluster/parts.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include "kube/cluster/asks.h"
+#include "model/companions.h"
+
+namespace berth::kube::cluster {
+namespace {
+
+using objects::Pod;
+
+// Labels that say which part of its workload a pod is.
+constexpr std::array<std::string_view, 2> kPartLabels{"jobset.sigs.k8s.io/replicatedjob-name",
+                                                      "ray.io/node-type"};
+
+std::string name_of_part(const Pod& pod) {
+    for (const std::string_view label : kPartLabels) {
+        if (const std::string* name = objects::find(*pod.meta.labels, label)) return *name;
+    }
+    return {};
+}
+
+// Of whom tolerations come from admission too, which no template has.
+bool is_like(const auto& one, const auto& other) {
+    return one.request == other.request && one.node_labels == other.node_labels &&
+           one.node_filter == other.node_filter;
+}
+
+// The part that asks for that, made where there is none.
+base::Result<Part*> part_for(std::vector<Part>& parts, const objects::PodAsk& ask) {
+    BERTH_TRY(spec, spec_of(ask));
+    const auto is_it = [&](const Part& each) { return is_like(each.asks, spec); };
+    const auto known = std::ranges::find_if(parts, is_it);
+    if (known != parts.end()) return &*known;
+    return &parts.emplace_back(Part{.name = {}, .asks = std::move(spec), .there = {}});
+}
+
+base::Status add_pods(const Gang& gang, std::vector<Part>& parts) {
+    std::vector<const Pod*> living;
+    for (const auto& [uid, pod] : gang.pods) {
+        if (!pod->is_over()) living.push_back(pod);
+    }
+    std::ranges::sort(living, in_order);
+    const Pod* before = nullptr;
+    Part* part = nullptr;
+    for (const Pod* pod : living) {
+        // Those of a template have the same asks, kept once.
+        if (before == nullptr || before->ask != pod->ask) {
+            BERTH_TRY(found, part_for(parts, *pod->ask));
+            part = found;
+        }
+        before = pod;
+        part->name = name_of_part(*pod);
+        part->there.push_back(pod);
+        part->pods += !pod->meta.deletion;
+    }
+    return {};
+}
+
+base::Status add_templates(const Gang& gang, std::vector<Part>& parts) {
+    for (const objects::Workload::Part& each : gang.workload->parts) {
+        BERTH_TRY(part, part_for(parts, *each.ask));
+        if (part->name.empty()) part->name = each.name;
+        part->pods += each.pods;
+    }
+    return {};
+}
+
+}  // namespace
+
+base::Result<std::vector<Part>> parts_of(const Gang& gang) {
+    std::vector<Part> parts;
+    BERTH_TRY_VOID(add_pods(gang, parts));
+    const auto is_leaving = [](const Part& part) { return part.pods == 0; };
+    if (gang.is_paused() && std::ranges::all_of(parts, is_leaving))
+        BERTH_TRY_VOID(add_templates(gang, parts));
+    std::erase_if(parts, is_leaving);
+    if (parts.empty()) return base::invalid("it has no pods");
+    const auto has_gpus = [](const Part& part) { return part.asks.request.gpus > 0; };
+    if (std::ranges::count_if(parts, has_gpus) > 1) {
+        return base::invalid(
+            "its pods ask for different GPUs or places, which Berth does not place as one gang");
+    }
+    auto tasks = std::ranges::find_if(parts, has_gpus);
+    if (tasks == parts.end()) tasks = std::ranges::max_element(parts, {}, &Part::pods);
+    std::rotate(parts.begin(), tasks, std::next(tasks));
+    int pods = 0;
+    for (const Part& part : parts) pods += part.pods;
+    parts.front().pods += std::max(gang.pods_wanted() - pods, 0);  // that are still to come
+    return parts;
+}
+
+bool asks_alike(const model::JobSpec& job, int rank, const model::JobSpec& pod) {
+    const model::Companion* companion = model::companion_of(job, rank);
+    return companion == nullptr ? is_like(job, pod) : is_like(*companion, pod);
+}
+
+bool ask_alike(const model::JobSpec& one, const model::JobSpec& other) {
+    return is_like(one, other) &&
+           std::ranges::equal(one.companions, other.companions, [](const auto& a, const auto& b) {
+               return a.count == b.count && is_like(a, b);
+           });
+}
+
+}  // namespace berth::kube::cluster

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which pods belong together, by the kind of what makes them: one test for each row of the table.
+
+Of JobSet and Ray only the definitions are here, as loose as can be; the test does what their
+controllers do."""
+from install_case import CRDS
+from kube_case import eventually
+from scheduler_case import BATCH, SchedulerCase, template
+
+FOREIGN = {"jobsets": ("jobset.x-k8s.io", "v1alpha2", "JobSet"),
+           "rayclusters": ("ray.io", "v1", "RayCluster"), "rayjobs": ("ray.io", "v1", "RayJob")}
+APPS = "/apis/apps/v1/namespaces"
+
+
+def path_of(plural, namespace):
+    group, version, _ = FOREIGN[plural]
+    return f"/apis/{group}/{version}/namespaces/{namespace}/{plural}"
+
+
+def owned_by(owner):
+    return [{"apiVersion": owner["apiVersion"], "kind": owner["kind"], "controller": True,
+             "name": owner["metadata"]["name"], "uid": owner["metadata"]["uid"]}]
+
+
+class KindsCase(SchedulerCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        for plural, (group, version, kind) in FOREIGN.items():
+            cls.api.create(CRDS, {
+                "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+                "metadata": {"name": f"{plural}.{group}"}, "spec": {
+                    "group": group, "scope": "Namespaced",
+                    "names": {"plural": plural, "singular": kind.lower(), "kind": kind},
+                    "versions": [{"name": version, "served": True, "storage": True,
+                                  "schema": {"openAPIV3Schema": {
+                                      "type": "object", "x-kubernetes-preserve-unknown-fields": True
+                                  }}}]}})
+            eventually(lambda: cls.api.send("GET", path_of(plural, "default"))[0] == 200,
+                       f"{plural} are served")
+
+    def setUp(self):
+        self.start_deciding()
+        self.project("owner", 16)
+        self.project("borrower", 0)
+        for plural in FOREIGN:
+            for namespace in ("owner", "borrower"):
+                self.addCleanup(self.api.send, "DELETE", path_of(plural, namespace))
+
+    def make(self, plural, name, spec, owner=None):
+        group, version, kind = FOREIGN[plural]
+        return self.api.create(path_of(plural, "borrower"), {
+            "apiVersion": f"{group}/{version}", "kind": kind, "spec": spec,
+            "metadata": {"name": name, "ownerReferences": owned_by(owner) if owner else []}})
+
+    def make_pod(self, name, owner, gpus=8, namespace="borrower"):
+        return self.api.create(f"/api/v1/namespaces/{namespace}/pods", {
+            "metadata": {"name": name, "ownerReferences": owned_by(owner)}, "spec": template(gpus)})
+
+    def is_suspended(self, plural, name):
+        return self.api.get(f"{path_of(plural, 'borrower')}/{name}")["spec"].get("suspend", False)
+
+    def gives_way_and_goes_on(self, plural, name, stop, again):
+        """Its two pods run, of which one has no GPU; an owner comes back, and goes."""
+        self.await_bound(2, "borrower")
+        self.job("owner", "urgent", 2, 8)
+        eventually(lambda: self.is_suspended(plural, name), "it is suspended")
+        stop()
+        self.await_bound(2, "owner", "urgent")
+        receipt = self.api.get(f"{path_of(plural, 'borrower')}/{name}")["metadata"]["annotations"]
+        self.assertIn("reclaim", receipt["berth.dev/last-pause"])
+        eventually(lambda: ("Paused", name) in self.events("borrower"), "an event says so")
+        self.api.delete(f"{BATCH}/owner/jobs/urgent?propagationPolicy=Background")
+        eventually(lambda: not self.is_suspended(plural, name), "it goes on")
+        again()
+        self.await_bound(2, "borrower")
+        self.assertEqual(self.refused_by_kubelets(), [])
+
+    def events(self, namespace):
+        events = self.api.get(f"/apis/events.k8s.io/v1/namespaces/{namespace}/events")["items"]
+        return {(event["reason"], event["regarding"]["name"]) for event in events}
+
+
+class Kinds(KindsCase):
+    def test_a_cron_jobs_job_is_a_gang(self):
+        cron = self.api.create(f"{BATCH}/borrower/cronjobs", {
+            "metadata": {"name": "nightly"}, "spec": {
+                "schedule": "0 3 * * *", "suspend": True, "jobTemplate": {"spec": {
+                    "template": {"spec": template(8)}}}}})
+        self.addCleanup(self.api.send, "DELETE", f"{BATCH}/borrower/cronjobs/nightly")
+        self.api.create(f"{BATCH}/borrower/jobs", {
+            "metadata": {"name": "nightly-1", "ownerReferences": owned_by(
+                {**cron, "apiVersion": "batch/v1", "kind": "CronJob"})},
+            "spec": {"parallelism": 2, "template": {"spec": template(8)}}})
+        self.await_bound(2, "borrower", "nightly-1")
+
+    def test_the_jobs_of_a_jobset_are_one_gang(self):
+        jobs = {name: {"spec": {"parallelism": 1, "completions": 1,
+                                "template": {"spec": template(gpus)}}}
+                for name, gpus in (("driver", 0), ("workers", 8))}
+        jobset = self.make("jobsets", "set", {"replicatedJobs": [
+            {"name": name, "replicas": 1, "template": job} for name, job in jobs.items()]})
+        for name, job in jobs.items():
+            self.stays(lambda: self.bound("borrower") == 0, 0.5)
+            self.api.create(f"{BATCH}/borrower/jobs", {
+                "metadata": {"name": name, "ownerReferences": owned_by(jobset)}, **job})
+
+        def suspend(is_suspended):
+            for name in jobs:
+                self.api.patch(f"{BATCH}/borrower/jobs/{name}", {"spec": {"suspend": is_suspended}})
+        self.gives_way_and_goes_on("jobsets", "set", lambda: suspend(True), lambda: suspend(False))
+
+    def ray(self, plural, name, spec):
+        """What KubeRay does: the pods of a RayCluster, which a RayJob has."""
+        top = self.make(plural, name, spec)
+
+        def begin():
+            cluster = top if plural == "rayclusters" else self.make(
+                "rayclusters", f"{name}-x", spec["rayClusterSpec"], top)
+            self.make_pod(f"{name}-head", cluster, gpus=0)
+            self.stays(lambda: self.bound("borrower") == 0, 0.5)
+            self.make_pod(f"{name}-worker", cluster)
+
+        def stop():
+            if plural == "rayjobs":
+                self.api.delete(f"{path_of('rayclusters', 'borrower')}/{name}-x")
+            for pod in ("head", "worker"):
+                self.api.delete(f"/api/v1/namespaces/borrower/pods/{name}-{pod}")
+            eventually(lambda: not self.pods("borrower"), "its pods are gone")
+        begin()
+        self.gives_way_and_goes_on(plural, name, stop, begin)
+
+    RAY = {"headGroupSpec": {"template": {"spec": template(0)}}, "workerGroupSpecs": [
+        {"groupName": "workers", "replicas": 1, "template": {"spec": template(8)}}]}
+
+    def test_a_ray_cluster_is_a_gang(self):
+        self.ray("rayclusters", "notebook", self.RAY)
+
+    def test_a_ray_job_is_a_gang_with_its_cluster(self):
+        self.ray("rayjobs", "sweep", {"entrypoint": "true", "rayClusterSpec": self.RAY})
+
+    def test_plain_pods_that_name_a_group_are_a_gang(self):
+        for number, (label, size) in enumerate((
+                ("kueue.x-k8s.io/pod-group-name", "kueue.x-k8s.io/pod-group-total-count"),
+                ("pod-group-name", "kai.scheduler/batch-min-member"))):
+            group = {"labels": {label: f"group-{number}"}, "annotations": {size: "2"}}
+            for pod in range(2):
+                self.stays(lambda: self.bound("owner") == 2 * number, 0.5)
+                self.api.create("/api/v1/namespaces/owner/pods", {
+                    "metadata": {"name": f"plain-{number}-{pod}", **group}, "spec": template(4)})
+            self.await_bound(2 * number + 2, "owner")
+
+    def test_pods_of_deployments_and_stateful_sets_are_placed_one_by_one_and_stay(self):
+        labels = {"app": "serve"}
+        spec = {**template(8), "restartPolicy": "Always"}
+        for plural in ("deployments", "statefulsets"):
+            self.api.create(f"{APPS}/owner/{plural}", {
+                "metadata": {"name": plural}, "spec": {
+                    "replicas": 3, "selector": {"matchLabels": {**labels, "of": plural}},
+                    "template": {"metadata": {"labels": {**labels, "of": plural}}, "spec": spec}}})
+            self.await_bound(2, "owner")
+            self.stays(lambda: self.bound("owner") == 2)
+            self.api.delete(f"{APPS}/owner/{plural}/{plural}?propagationPolicy=Background")
+            eventually(lambda: not self.pods("owner"), "its pods are gone")
+
+    def test_pods_of_a_kind_that_nobody_knows_are_placed_alone_and_an_event_says_so(self):
+        owner = {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {
+            "name": "thing", "uid": "01234567-89ab-4def-8edc-ba9876543210"}}
+        self.make_pod("thing-0", owner, namespace="owner")
+        self.await_bound(1, "owner")
+        eventually(lambda: ("UnknownKind", "thing") in self.events("owner"), "an event says so")

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What people do to a cluster on purpose and otherwise, and what becomes of it: one scene each, in
+// virtual time, beside an API server in memory.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <memory>
+
+#include "kube_scheduler/world.h"
+
+namespace berth::tests::kube_scheduler {
+namespace {
+
+using kube_api::Held;
+using kube_api::Object;
+using std::chrono::seconds;
+
+class Scene : public World {
+  public:
+    Scene() : World(1) {
+        start();
+        pass(2);
+    }
+
+    void start() { process = std::make_unique<Process>(server, time, ++seed_); }
+    // The leader is killed, and another one leads once its Lease has run out.
+    void fail_over() {
+        process.reset();
+        start();
+        pass(20);
+    }
+
+    void pass(int span) {
+        for (; span > 0; --span) {
+            if (are_jobs_controlled) control_jobs();
+            time.run(seconds(1));
+        }
+    }
+
+    Held add(const std::string& resource, const std::string& name_space, const std::string& name,
+             int gpus, int pods = 1) {
+        Object made;
+        made.resource = resource;
+        made.name_space = name_space;
+        made.name = name;
+        made.gpus = gpus;
+        made.parallelism = pods;
+        return server.store.create(made);
+    }
+    Held add_job(const std::string& name_space, const std::string& name, int pods, int gpus) {
+        return add("jobs", name_space, name, gpus, pods);
+    }
+    Held add_pod(const std::string& name_space, const std::string& name, int gpus) {
+        return add("pods", name_space, name, gpus);
+    }
+    void set_suspended(const std::string& key, bool is_suspended) {
+        Object now = *job(key);
+        now.is_suspended = is_suspended;
+        server.store.change(now);
+    }
+
+    Held job(const std::string& key) const { return server.store.find("jobs", key); }
+    Held pod(const std::string& key) const { return server.store.find("pods", key); }
+    int bound(const std::string& job_key) {
+        int count = 0;
+        for (const Held& each : pods_of(*job(job_key))) count += !each->node.empty();
+        return count;
+    }
+    const cluster::Cluster& core() const {
+        return process->replica.scheduler()->controller()->state().cluster;
+    }
+    std::string parent_of(const std::string& project) const {
+        const auto& known = core().projects()[core().find_project(project).index()];
+        return known.project.parent;
+    }
+
+    std::unique_ptr<Process> process;
+    bool are_jobs_controlled = true;
+
+  private:
+    std::uint64_t seed_ = 0;
+};
+
+TEST_CASE("a node's GPUs are used as soon as it offers them, whatever runs there before") {
+    Scene scene;
+    scene.set_project("ml", 8);
+    scene.set_node("n1", 0);
+    scene.add_pod("ml", "cpu", 0);
+    scene.pass(2);
+    REQUIRE(scene.pod("ml/cpu")->node == "n1");
+    scene.set_node("n1", 8);
+    scene.add_job("ml", "train", 1, 8);
+    scene.pass(3);
+    CHECK(scene.bound("ml/train") == 1);
+}
+
+TEST_CASE("more GPUs of a node in use are used once it is not") {
+    Scene scene;
+    scene.set_project("ml", 8);
+    scene.set_node("n1", 4);
+    scene.add_pod("ml", "first", 4);
+    scene.pass(2);
+    scene.set_node("n1", 8);
+    scene.add_job("ml", "train", 1, 8);
+    scene.pass(3);
+    scene.remove("pods", "ml/first");
+    scene.pass(4);
+    CHECK(scene.bound("ml/train") == 1);
+}
+
+TEST_CASE("a project moves below another one while its jobs run and wait") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("research", 8);
+    scene.set_project("ml", 8);
+    scene.add_job("ml", "first", 1, 8);
+    scene.add_job("ml", "second", 1, 8);
+    scene.pass(100);
+    const std::string runs = scene.bound("ml/first") == 1 ? "ml/first" : "ml/second";
+    REQUIRE(scene.bound(runs) == 1);
+    scene.set_project("ml", 8, R"(,"parent":"research")");
+    const auto suspensions = scene.suspensions;
+    scene.pass(10);
+    CHECK(scene.parent_of("ml") == "research");
+    CHECK(scene.bound(runs) == 1);
+    CHECK(scene.suspensions == suspensions);
+    scene.remove("jobs", runs);
+    scene.pass(4);
+    CHECK(scene.used()["n1"] == 8);
+}
+
+TEST_CASE("a project that gets projects below it keeps its jobs until they end") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("research", 8);
+    scene.add_job("research", "runs", 1, 8);
+    scene.pass(100);
+    scene.set_project("ml", 8, R"(,"parent":"research")");
+    scene.add_job("ml", "new", 1, 8);
+    scene.pass(100);
+    CHECK(scene.bound("research/runs") == 1);
+    scene.remove("jobs", "research/runs");
+    scene.pass(4);
+    CHECK(scene.bound("ml/new") == 1);
+}
+
+TEST_CASE("the nodes of a pool that is deleted are in the default one") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set("pools", "apart", R"("spec":{"nodeSelector":{"app":"train"}})");
+    scene.set_project("ml", 8);
+    scene.add_job("ml", "train", 1, 8);
+    scene.pass(100);
+    REQUIRE(scene.bound("ml/train") == 0);
+    scene.remove("pools", "/apart");
+    scene.pass(10);
+    CHECK(scene.bound("ml/train") == 1);
+}
+
+TEST_CASE("pools that are gone leave room for others") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 0);
+    scene.pass(60);
+    for (int number = 0; number < 260; ++number) {
+        const std::string name = "p" + std::to_string(number);
+        scene.set("pools", name, R"("spec":{"nodeSelector":{"x":"y"}})");
+        scene.pass(1);
+        scene.remove("pools", "/" + name);
+        scene.pass(1);
+    }
+    scene.set("pools", "last", R"("spec":{"nodeSelector":{"app":"train"}})");
+    scene.set_project("ml", 0, R"(,"pools":{"last":{"quota":8}})");
+    scene.add_job("ml", "train", 1, 8);
+    scene.pass(70);
+    CHECK(scene.bound("ml/train") == 1);
+}
+
+TEST_CASE("a pool may name its spares before they are declared") {
+    Scene scene;
+    scene.set("pools", "a", R"("spec":{"nodeSelector":{"a":"b"},"spares":"b"})");
+    scene.pass(2);
+    scene.set("pools", "b", R"("spec":{"nodeSelector":{"c":"d"}})");
+    scene.pass(3);
+    const auto& core = scene.core();
+    CHECK(core.pool(core.find_pool("a")).spares == "b");
+}
+
+TEST_CASE("resources that no node has keep nobody from those that nodes have") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    for (int number = 0; number < 9; ++number) {
+        Object pod;
+        pod.resource = "pods";
+        pod.name_space = "ml";
+        pod.name = "odd-" + std::to_string(number);
+        pod.asks = ",\"example.org/odd-" + std::to_string(number) + "\":\"1\"";
+        scene.server.store.create(pod);
+    }
+    scene.pass(2);
+    scene.set_node("n2", 8, R"(,"rdma/hca":"1")");
+    Object pod;
+    pod.resource = "pods";
+    pod.name_space = "ml";
+    pod.name = "fast";
+    pod.asks = R"(,"rdma/hca":"1")";
+    scene.server.store.create(pod);
+    scene.pass(3);
+    CHECK(scene.pod("ml/fast")->node == "n2");
+    CHECK(scene.pod("ml/odd-0")->node.empty());
+}
+
+TEST_CASE("a Job that its user resumed and then suspends is his") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 0);
+    scene.add_job("borrower", "long", 1, 8);
+    scene.pass(3);
+    scene.add_job("owner", "urgent", 1, 8);
+    scene.pass(5);
+    REQUIRE(scene.job("borrower/long")->is_suspended);
+    scene.set_suspended("borrower/long", false);
+    scene.pass(3);
+    scene.set_suspended("borrower/long", true);
+    scene.pass(3);
+    scene.remove("jobs", "owner/urgent");
+    scene.pass(10);
+    CHECK(scene.job("borrower/long")->is_suspended);
+    scene.set_suspended("borrower/long", false);
+    scene.pass(3);
+    CHECK(scene.bound("borrower/long") == 1);
+}
+
+TEST_CASE("a gang that runs with a pod missing goes on beyond a failover") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_node("n2");
+    scene.set_project("ml", 16);
+    scene.add_job("ml", "gang", 2, 8);
+    scene.pass(3);
+    REQUIRE(scene.bound("ml/gang") == 2);
+    scene.are_jobs_controlled = false;
+    scene.server.store.remove(scene.pods_of(*scene.job("ml/gang")).front());
+    scene.pass(2);
+    scene.fail_over();
+    scene.pass(15);
+    CHECK_FALSE(scene.job("ml/gang")->is_suspended);
+    scene.are_jobs_controlled = true;
+    scene.pass(3);
+    CHECK(scene.bound("ml/gang") == 2);
+}
+
+TEST_CASE("a paused Job whose project goes is given back: its pods say why they wait") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 0);
+    scene.add_job("borrower", "long", 1, 8);
+    scene.pass(3);
+    scene.add_job("owner", "urgent", 1, 8);
+    scene.pass(5);
+    REQUIRE(scene.job("borrower/long")->is_suspended);
+    SUBCASE("at once") {}
+    SUBCASE("while nobody leads") { scene.process.reset(); }
+    scene.remove("projects", "/borrower");
+    if (!scene.process) scene.fail_over();
+    scene.pass(20);
+    CHECK_FALSE(scene.job("borrower/long")->is_suspended);
+    const auto pods = scene.pods_of(*scene.job("borrower/long"));
+    REQUIRE(pods.size() == 1);
+    CHECK(pods[0]->node.empty());
+    CHECK(pods[0]->reason == "Unschedulable");
+    SUBCASE("and when it is there again it goes on") {
+        scene.set_project("borrower", 8);
+        scene.remove("jobs", "owner/urgent");
+        scene.pass(5);
+        CHECK(scene.bound("borrower/long") == 1);
+    }
+}
+
+TEST_CASE("a gang that is resumed starts when all its pods have come, however long that takes") {
+    Scene scene;
+    for (const char* node : {"n1", "n2", "n3"}) scene.set_node(node);
+    scene.set_project("owner", 24);
+    scene.set_project("borrower", 0);
+    scene.add_job("borrower", "long", 24, 1);
+    scene.pass(10);
+    REQUIRE(scene.bound("borrower/long") == 24);
+    scene.add_job("owner", "urgent", 3, 8);
+    scene.pass(5);
+    REQUIRE(scene.bound("borrower/long") == 0);
+    scene.remove("jobs", "owner/urgent");
+    scene.pass(6);
+    CHECK(scene.bound("borrower/long") == 0);  // none before the last
+    scene.pass(6);
+    CHECK(scene.bound("borrower/long") == 24);
+    CHECK(scene.suspensions == 1);
+}
+
+TEST_CASE("a node that is made again under its name is there") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.pass(2);
+    scene.server.is_down = true;
+    scene.server.break_all();
+    scene.remove("nodes", "/n1");
+    scene.set_node("n1");
+    scene.server.store.compact(0);
+    scene.pass(5);
+    scene.server.is_down = false;
+    scene.pass(40);
+    scene.add_job("ml", "train", 1, 8);
+    scene.pass(3);
+    CHECK(scene.bound("ml/train") == 1);
+}
+
+}  // namespace
+}  // namespace berth::tests::kube_scheduler

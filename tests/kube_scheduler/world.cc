@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kube_scheduler/world.h"
+
+namespace berth::tests::kube_scheduler {
+
+void World::set(const std::string& resource, const std::string& name,
+                const std::string& content_json) {
+    Object now;
+    now.resource = resource;
+    now.name = name;
+    const Held before = server.store.find(resource, now.key());
+    if (before) now = *before;
+    now.content_json = content_json;
+    before ? server.store.change(now) : server.store.create(now);
+}
+
+void World::set_node(const std::string& name, int gpus, const std::string& more) {
+    const std::string offered =
+        gpus == 0 ? "" : R"(,"nvidia.com/gpu":")" + std::to_string(gpus) + "\"";
+    set("nodes", name,
+        R"("spec":{},"status":{"allocatable":{"cpu":"64","memory":"512Gi","pods":"110")" + offered +
+            more + R"(},"conditions":[{"type":"Ready","status":"True"}]})");
+}
+
+void World::set_project(const std::string& name, std::int64_t quota, const std::string& more) {
+    set("projects", name,
+        R"("spec":{"quota":)" + std::to_string(quota) + R"(,"namespaces":[")" + name + R"("])" +
+            more + "}");
+}
+
+void World::remove(const std::string& resource, const std::string& key) {
+    if (const Held found = server.store.find(resource, key)) server.store.remove(found);
+}
+
+std::vector<World::Held> World::pods_of(const Object& job) {
+    std::vector<Held> pods;
+    for (const auto& [key, pod] : server.store.all("pods")) {
+        if (pod->owner == job.uid) pods.push_back(pod);
+    }
+    return pods;
+}
+
+std::map<std::string, int> World::used() {
+    std::map<std::string, int> used;
+    for (const auto& [key, pod] : server.store.all("pods")) {
+        if (!pod->node.empty()) used[pod->node] += pod->gpus;
+    }
+    return used;
+}
+
+void World::control_jobs() {
+    std::set<std::string> owners;
+    for (const auto& [key, job] : all("jobs")) {
+        owners.insert(job->uid);
+        const auto pods = pods_of(*job);
+        if (!job->end.empty()) continue;
+        if (job->is_suspended) {
+            for (const Held& pod : pods) server.store.remove(pod);
+            suspensions += suspended_.insert(job->uid).second;
+            continue;
+        }
+        resumptions += suspended_.erase(job->uid);
+        for (int made = 0; made < 3 && std::ssize(pods) + made < job->parallelism; ++made) {
+            Object pod;
+            pod.resource = "pods";
+            pod.name_space = job->name_space;
+            pod.name = next_name(job->name);
+            pod.gpus = job->gpus;
+            pod.owner = job->uid;
+            server.store.create(pod);
+        }
+    }
+    for (const auto& [key, pod] : all("pods")) {
+        if (!pod->owner.empty() && !owners.contains(pod->owner)) server.store.remove(pod);
+    }
+}
+
+}  // namespace berth::tests::kube_scheduler
