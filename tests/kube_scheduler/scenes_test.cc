@@ -300,6 +300,19 @@ TEST_CASE("a gang that is resumed starts when all its pods have come, however lo
     CHECK(scene.suspensions == 1);
 }
 
+TEST_CASE("a reason that the server did not take is told again") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.server.faults.conflicts = 1000;  // of each write
+    scene.add_pod("ml", "large", 9);
+    scene.pass(3);
+    REQUIRE(scene.pod("ml/large")->reason.empty());
+    scene.server.faults = {};
+    scene.pass(10);
+    CHECK(scene.pod("ml/large")->reason == "Unschedulable");
+}
+
 TEST_CASE("a node that is made again under its name is there") {
     Scene scene;
     scene.set_node("n1");
