@@ -53,8 +53,9 @@ class Life : World {
         nodes_ = static_cast<int>(dice_.between(1, 5));
         for (int node = 1; node <= nodes_; ++node) set_node("n" + std::to_string(node));
         set("nodes", kApart,
-            R"("spec":{"unschedulable":true},"status":{"allocatable":{"cpu":"64","memory":"512Gi",)"
-            R"("pods":"110","nvidia.com/gpu":"8"},"conditions":[{"type":"Ready","status":"True"}]})");
+            R"("spec":{"unschedulable":true},)"
+            R"("status":{"conditions":[{"type":"Ready","status":"True"}],"allocatable":)"
+            R"({"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":"8"}})");
         for (auto strangers = dice_.between(0, 3); strangers > 0; --strangers) add_stranger();
         set_project("all", 2 * kNodeGpus);
         set_project("ml", dice_.between(0, 2) * kNodeGpus);

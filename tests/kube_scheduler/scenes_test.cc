@@ -352,6 +352,22 @@ TEST_CASE("a gang of which somebody else bound a pod waits until that is gone, a
     CHECK(scene.bound("ml/gang") == 2);
 }
 
+TEST_CASE("a gang that failed to start is placed when its project is there again") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.server.is_bind_allowed = false;
+    scene.add_pod("ml", "train", 8);
+    scene.pass(12);
+    scene.remove("projects", "/ml");
+    scene.server.is_bind_allowed = true;
+    scene.pass(30);
+    REQUIRE(scene.pod("ml/train")->node.empty());
+    scene.set_project("ml", 8);
+    scene.pass(5);
+    CHECK(scene.pod("ml/train")->node == "n1");
+}
+
 TEST_CASE("a node that is made again under its name is there") {
     Scene scene;
     scene.set_node("n1");

@@ -82,12 +82,16 @@ void GangJobs::review(Uid uid) {
         review_taken(uid, gang, taken->second);
     } else if (gang != nullptr && (gang->is_complete() || gang->is_paused()) &&
                !strange_.contains(uid)) {
-        if (!failures_.contains(uid)) refusals_.erase(uid);  // it may be mended
+        if (!is_resting(uid)) refusals_.erase(uid);  // it may be mended
         hand_in(uid, *gang);
     } else {
         refusals_.erase(uid);
     }
-    if (gang != nullptr) look_at_pause(uid, *gang);
+    if (gang != nullptr) {
+        look_at_pause(uid, *gang);
+    } else {
+        failures_.erase(uid);
+    }
 }
 
 // Somebody else has resumed it, and may suspend it again; or nothing will ever resume it, so its
@@ -180,19 +184,27 @@ void GangJobs::ended(const model::JobFinished& end) {
         return review(uid);
     }
     refusals_[uid] = end.detail;
-    const auto doublings = std::min(failures_[uid]++, 10);
+    Failures& failures = failures_[uid];
+    failures.is_resting = true;
+    const auto doublings = std::min(failures.starts++, 10);
     timers_.start(std::min<base::Duration>(kAgainLeast * (1 << doublings), kAgainMost),
                   [this, here = std::weak_ptr(is_here_), uid] {
                       if (here.expired()) return;
-                      refusals_.erase(uid);
+                      if (const auto found = failures_.find(uid); found != failures_.end())
+                          found->second.is_resting = false;
                       review(uid);
                   });
+}
+
+bool GangJobs::is_resting(Uid gang) const {
+    const auto found = failures_.find(gang);
+    return found != failures_.end() && found->second.is_resting;
 }
 
 void GangJobs::forget_refusals() {
     std::vector<Uid> refused;
     for (const auto& [uid, why] : refusals_) {
-        if (!failures_.contains(uid)) refused.push_back(uid);
+        if (!is_resting(uid)) refused.push_back(uid);
     }
     for (const Uid uid : refused) refusals_.erase(uid);
     for (const Uid uid : refused) review(uid);
