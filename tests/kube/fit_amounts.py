@@ -13,8 +13,8 @@ SUFFIXES = {"": Fraction(1), "m": Fraction(1, 1000), "k": Fraction(10**3), "M": 
             "Gi": Fraction(1 << 30)}
 
 NODE = {"cpu": ["8", "2", "1500m", "4", "0.1", "1e1", "3.5"],
-        "memory": ["1Gi", "128974848", "100M", "1Ki", "1e9", "123Mi", "0.5Gi", "100000000500m"],
-        "pods": ["110", "110", "110", "1", "2", "3"],
+        "memory": ["1Gi", "328974848", "400M", "1Ki", "1e9", "523Mi", "0.5Gi", "500000000500m"],
+        "pods": ["110", "110", "110", "110", "3", "4", "5"],
         GPU: ["8", "8", "1", "0"],
         "rdma/hca": ["1k", "4", "0"],
         "example.com/fpga": ["4", "1", "2"],
@@ -72,7 +72,7 @@ def node_resources(dice, is_tight):
 
     found = {name: offered(name) for name in ("cpu", "memory", "pods")}
     found |= {name: offered(name) for name in COUNTED if dice.random() < 0.8}
-    if is_tight and dice.random() < 0.05:
+    if is_tight and dice.random() < 0.07:
         del found[dice.choice(["pods", "cpu"])]
     return found
 

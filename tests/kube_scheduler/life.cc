@@ -24,6 +24,10 @@ using std::chrono::seconds;
 constexpr base::Duration kFailoverMost = seconds(16);
 // A gang may be partly bound for kPartlyBoundMost, and what gives it back takes its time.
 constexpr base::Duration kPartlyMost = seconds(7);
+// Where nothing else goes wrong, what is there is known and waiting pods have said why by then.
+constexpr base::Duration kSettledMost = seconds(20);
+// Takes no pod of ours; somebody else binds some to it.
+constexpr const char* kApart = "apart";
 
 kube_api::Faults some_mistakes(base::Rng& dice) {
     kube_api::Faults faults;
@@ -48,6 +52,10 @@ class Life : World {
         };
         nodes_ = static_cast<int>(dice_.between(1, 5));
         for (int node = 1; node <= nodes_; ++node) set_node("n" + std::to_string(node));
+        set("nodes", kApart,
+            R"("spec":{"unschedulable":true},)"
+            R"("status":{"conditions":[{"type":"Ready","status":"True"}],"allocatable":)"
+            R"({"cpu":"64","memory":"512Gi","pods":"110","nvidia.com/gpu":"8"}})");
         for (auto strangers = dice_.between(0, 3); strangers > 0; --strangers) add_stranger();
         set_project("all", 2 * kNodeGpus);
         set_project("ml", dice_.between(0, 2) * kNodeGpus);
@@ -62,14 +70,17 @@ class Life : World {
         server.is_down = false;
         stop_meddling();
         std::uint64_t without = 0;
+        const bool is_killed = dice_.chance(1, 2);  // else what went wrong has to be mended
         for (int second = 0; second < 150; ++second) {
             control_jobs();
             look_at_processes();
             // One more failover, where nothing else goes wrong.
-            if (second == 60) kill_leader();
+            if (second == 60 && is_killed) kill_leader();
             time.run(seconds(1));
             if (second >= 60 && leader() == nullptr) ++without;
             if (second > 90) look_at_gangs();
+            if (second > 90) look_at_counts();
+            if (second > 90) look_at_reasons();
         }
         if (seconds(without) > kFailoverMost)
             found("nobody led for " + std::to_string(without) + " s after a leader was killed");
@@ -150,6 +161,7 @@ class Life : World {
         if (dice_.chance(1, 12)) end_one();
         if (dice_.chance(1, 20)) remove_one();
         if (dice_.chance(1, 20)) meddle();
+        if (dice_.chance(1, 10)) meddle_with_a_pod();
         if (dice_.chance(1, 40)) server.is_down = !server.is_down;
         if (server.is_down && dice_.chance(1, 3)) server.is_down = false;
         control_jobs();
@@ -177,6 +189,30 @@ class Life : World {
             case 2: return remove("pools", "/apart");
             case 3: return suspend_or_resume();
         }
+    }
+
+    // One is changed, bound by somebody else, or deleted and perhaps made again.
+    void meddle_with_a_pod() {
+        const auto pods = all("pods");
+        if (pods.empty()) return;
+        const auto at = std::next(pods.begin(), static_cast<long>(dice_.index(pods.size())));
+        const Held& pod = at->second;
+        if (pod->scheduler != "berth") return;
+        Object now = *pod;
+        switch (dice_.index(3)) {
+            case 0: ++now.content; break;
+            case 1:
+                if (!now.node.empty() || used()[kApart] + now.gpus > kNodeGpus) return;
+                now.node = kApart;
+                ++met_.bound_apart;
+                break;
+            case 2:
+                server.store.remove(pod);
+                now.node = now.reason = now.uid = {};
+                if (now.owner.empty() && dice_.chance(2, 3)) server.store.create(now);
+                return;
+        }
+        server.store.change(now);
     }
 
     // A Job that is not paused by us, or that this suspended before.
@@ -212,6 +248,10 @@ class Life : World {
             server.store.change(now);
         }
         users_.clear();
+        // Jobs of which others bound a pod wait for its end.
+        for (const auto& [key, pod] : all("pods")) {
+            if (pod->node == kApart && !pod->owner.empty()) server.store.remove(pod);
+        }
     }
 
     void submit() {
@@ -274,6 +314,45 @@ class Life : World {
         }
     }
 
+    // Whether something that should not be so stays so.
+    void keep(std::map<std::string, base::TimePoint>& since, const std::string& what, bool is_so,
+              base::Duration most) {
+        if (!is_so) {
+            since.erase(what);
+        } else if (time.now() - since.try_emplace(what, time.now()).first->second > most) {
+            found(what);
+        }
+    }
+
+    // As many pods as are on a node are on it for the core, as tasks or as what others use.
+    void look_at_counts() {
+        const kube::scheduler::Scheduler* scheduler = leader();
+        if (scheduler == nullptr) return;
+        const cluster::Cluster& core = scheduler->controller()->state().cluster;
+        const auto names = core.resources().names();
+        const auto pods = std::ranges::find(names, model::kPodsResource) - names.begin();
+        std::map<std::string, int> there;
+        for (const auto& [key, pod] : all("pods")) there[pod->node] += 1;
+        for (const auto& [key, node] : all("nodes")) {
+            const auto& known =
+                core.resources().on(core.find_node(node->name), static_cast<std::uint32_t>(pods));
+            keep(miscounted_, "pods of " + node->name + " are miscounted",
+                 known.used != there[node->name], kSettledMost);
+        }
+    }
+
+    // One pod of a gang says it for all.
+    void look_at_reasons() {
+        std::map<std::string, bool> says;  // by gang
+        for (const auto& [key, pod] : all("pods")) {
+            const bool waits = pod->scheduler == "berth" && pod->node.empty();
+            const std::string& gang = pod->owner.empty() ? pod->uid : pod->owner;
+            if (waits) says["gang " + gang + " waits and nobody says why"] |= !pod->reason.empty();
+        }
+        std::erase_if(silent_, [&](const auto& each) { return !says.contains(each.first); });
+        for (const auto& [what, said] : says) keep(silent_, what, !said, kSettledMost);
+    }
+
     // Whoever runs ends, one after the other, so that all that can ever run has run: also those
     // that were suspended, by whoever led then.
     void end_all() {
@@ -312,14 +391,15 @@ class Life : World {
     }
 
     void found(const std::string& what) {
-        if (found_.size() < 5) found_.push_back(what);
+        const bool is_new = std::ranges::find(found_, what) == found_.end();
+        if (is_new && found_.size() < 5) found_.push_back(what);
     }
 
     base::Rng dice_;
     Met& met_;
     std::array<std::unique_ptr<Process>, 2> processes_;
     std::set<std::string> users_;  // Jobs that users have suspended, by uid
-    std::map<std::string, base::TimePoint> partly_;
+    std::map<std::string, base::TimePoint> partly_, miscounted_, silent_;
     std::vector<std::string> found_;
     int nodes_ = 0;
 };

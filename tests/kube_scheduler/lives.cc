@@ -13,12 +13,13 @@ int main(int argc, char** argv) {
     const bool holds = berth::proof::holds_for_seeds(argc, argv, [&](std::uint64_t seed) {
         return berth::tests::kube_scheduler::findings_of(seed, met);
     });
-    std::cout << met.bound << " pods bound, " << met.unknown << " answers lost, " << met.given_back
-              << " gangs given back, " << met.suspended << " Jobs suspended, " << met.resumed
-              << " resumed; leaders: " << met.killed << " killed, " << met.ended
-              << " ended by themselves, at most " << met.seconds_without << " s without one\n";
-    for (const std::uint64_t count :
-         {met.bound, met.unknown, met.suspended, met.resumed, met.killed, met.ended}) {
+    std::cout << met.bound << " pods bound, " << met.bound_apart << " by others, " << met.unknown
+              << " answers lost, " << met.given_back << " gangs given back, " << met.suspended
+              << " Jobs suspended, " << met.resumed << " resumed; leaders: " << met.killed
+              << " killed, " << met.ended << " ended by themselves, at most " << met.seconds_without
+              << " s without one\n";
+    for (const std::uint64_t count : {met.bound, met.bound_apart, met.unknown, met.suspended,
+                                      met.resumed, met.killed, met.ended}) {
         if (count > 0) continue;
         std::cout << "one of these never happened\n";
         return 1;

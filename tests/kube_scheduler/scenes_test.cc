@@ -54,6 +54,16 @@ class Scene : public World {
     Held add_pod(const std::string& name_space, const std::string& name, int gpus) {
         return add("pods", name_space, name, gpus);
     }
+    // As its controller does before one of its pods is gone.
+    void add_pod_of(const std::string& job_key) {
+        Object pod;
+        pod.resource = "pods";
+        pod.name_space = job(job_key)->name_space;
+        pod.name = next_name(job(job_key)->name);
+        pod.gpus = job(job_key)->gpus;
+        pod.owner = job(job_key)->uid;
+        server.store.create(pod);
+    }
     void set_suspended(const std::string& key, bool is_suspended) {
         Object now = *job(key);
         now.is_suspended = is_suspended;
@@ -357,6 +367,64 @@ TEST_CASE("a pod that somebody binds by hand is counted, once, until it is gone"
     scene.remove("pods", "ml/p");
     scene.pass(3);
     CHECK(scene.pod("ml/large")->node == "n1");
+}
+
+TEST_CASE("a reason that the server did not take is told again") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.server.faults.conflicts = 1000;  // of each write
+    scene.add_pod("ml", "large", 9);
+    scene.pass(3);
+    REQUIRE(scene.pod("ml/large")->reason.empty());
+    scene.server.faults = {};
+    scene.pass(10);
+    CHECK(scene.pod("ml/large")->reason == "Unschedulable");
+}
+
+TEST_CASE("a gang of which somebody else bound a pod waits until that is gone, and says so") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_node("n2", 4);
+    scene.set_project("ml", 16);
+    scene.add_pod("ml", "first", 8);
+    scene.pass(3);
+    scene.add_job("ml", "gang", 2, 4);
+    scene.pass(1);
+    const Held bound = scene.pods_of(*scene.job("ml/gang")).front();
+    Object elsewhere = *bound;
+    elsewhere.node = "n2";
+    scene.server.store.change(elsewhere);
+    scene.remove("pods", "ml/first");
+    scene.pass(5);
+    CHECK(scene.used()["n2"] == 4);
+    CHECK(scene.bound("ml/gang") == 1);
+    const auto pods = scene.pods_of(*scene.job("ml/gang"));
+    REQUIRE(pods.size() == 2);
+    const Held& waits = pods[pods[0]->name == bound->name ? 1 : 0];
+    CHECK(waits->reason == "Unschedulable");
+    // Another pod comes in its place before it is gone.
+    scene.add_pod_of("ml/gang");
+    scene.pass(2);
+    scene.remove("pods", bound->key());
+    scene.pass(5);
+    CHECK(scene.bound("ml/gang") == 2);
+}
+
+TEST_CASE("a gang that failed to start is placed when its project is there again") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.server.is_bind_allowed = false;
+    scene.add_pod("ml", "train", 8);
+    scene.pass(12);
+    scene.remove("projects", "/ml");
+    scene.server.is_bind_allowed = true;
+    scene.pass(30);
+    REQUIRE(scene.pod("ml/train")->node.empty());
+    scene.set_project("ml", 8);
+    scene.pass(5);
+    CHECK(scene.pod("ml/train")->node == "n1");
 }
 
 TEST_CASE("a node that is made again under its name is there") {

@@ -65,23 +65,33 @@ bool GangJobs::asks_as_taken(model::JobId job, int rank, const model::JobSpec& p
 
 std::string GangJobs::refusal_of(Uid gang) const {
     const auto found = refusals_.find(gang);
-    return found == refusals_.end() ? "" : found->second;
+    if (found != refusals_.end()) return found->second;
+    const bool is_strange = strange_.contains(gang) && !taken_.contains(gang);
+    return is_strange ? "pods of it are on nodes where Berth has not put them: it waits until "
+                        "they are gone"
+                      : "";
 }
 
 void GangJobs::review(Uid uid) {
     const Gang* gang = parts_.gangs.find(uid);
     const auto taken = taken_.find(uid);
+    // Who has a place from now on is no stranger.
+    if (const auto job = job_of(uid)) parts_.binder.gang_changed(*job);
+    count_strangers(uid, gang);
     if (taken != taken_.end()) {
         review_taken(uid, gang, taken->second);
     } else if (gang != nullptr && (gang->is_complete() || gang->is_paused()) &&
                !strange_.contains(uid)) {
-        if (!failures_.contains(uid)) refusals_.erase(uid);  // it may be mended
+        if (!is_resting(uid)) refusals_.erase(uid);  // it may be mended
         hand_in(uid, *gang);
     } else {
         refusals_.erase(uid);
     }
-    if (gang != nullptr) look_at_pause(uid, *gang);
-    count_strangers(uid, gang);
+    if (gang != nullptr) {
+        look_at_pause(uid, *gang);
+    } else {
+        failures_.erase(uid);
+    }
 }
 
 // Somebody else has resumed it, and may suspend it again; or nothing will ever resume it, so its
@@ -98,9 +108,8 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
         return;
     }
     const model::JobRecord* job = parts_.controller.state().jobs.get(*taken.job);
-    if (job == nullptr) return;
-    if (has_attempt(job->state)) return parts_.binder.gang_changed(*taken.job);
-    if (still_waits(gang, taken)) return;
+    if (job == nullptr || has_attempt(job->state)) return;
+    if (still_waits(gang, taken) && !strange_.contains(uid)) return;
     taken.is_leaving = true;
     parts_.controller.cancel(*taken.job, std::string(control::kMachine), base::Duration{0},
                              [this, here = std::weak_ptr(is_here_), uid](const base::Status& done) {
@@ -175,19 +184,27 @@ void GangJobs::ended(const model::JobFinished& end) {
         return review(uid);
     }
     refusals_[uid] = end.detail;
-    const auto doublings = std::min(failures_[uid]++, 10);
+    Failures& failures = failures_[uid];
+    failures.is_resting = true;
+    const auto doublings = std::min(failures.starts++, 10);
     timers_.start(std::min<base::Duration>(kAgainLeast * (1 << doublings), kAgainMost),
                   [this, here = std::weak_ptr(is_here_), uid] {
                       if (here.expired()) return;
-                      refusals_.erase(uid);
+                      if (const auto failed = failures_.find(uid); failed != failures_.end())
+                          failed->second.is_resting = false;
                       review(uid);
                   });
+}
+
+bool GangJobs::is_resting(Uid gang) const {
+    const auto found = failures_.find(gang);
+    return found != failures_.end() && found->second.is_resting;
 }
 
 void GangJobs::forget_refusals() {
     std::vector<Uid> refused;
     for (const auto& [uid, why] : refusals_) {
-        if (!failures_.contains(uid)) refused.push_back(uid);
+        if (!is_resting(uid)) refused.push_back(uid);
     }
     for (const Uid uid : refused) refusals_.erase(uid);
     for (const Uid uid : refused) review(uid);

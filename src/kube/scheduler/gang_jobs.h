@@ -59,9 +59,15 @@ class GangJobs {
         bool was_touched = false;  // meanwhile
     };
 
+    struct Failures {
+        int starts = 0;  // that failed, one after the other
+        bool is_resting = false;  // it is handed in again some time later
+    };
+
     void hand_in(Uid uid, const cluster::Gang& gang);
     void take_answer(Uid gang, const tl::expected<model::JobId, control::Refusal>& answer);
     void review_taken(Uid uid, const cluster::Gang* gang, Taken& taken);
+    bool is_resting(Uid gang) const;
     bool still_waits(const cluster::Gang* gang, const Taken& taken) const;
     void look_at_pause(Uid uid, const cluster::Gang& gang);
     void count_strangers(Uid uid, const cluster::Gang* gang);
@@ -71,7 +77,7 @@ class GangJobs {
     std::map<Uid, Taken> taken_;
     std::map<model::JobId, Uid> gangs_;
     std::map<Uid, std::string> refusals_;
-    std::map<Uid, int> failures_;  // starts that failed, one after the other
+    std::map<Uid, Failures> failures_;
     // Pods of a gang that were strangers, to be cleared when they are gone.
     std::map<Uid, std::set<Uid>> strange_;
     std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);

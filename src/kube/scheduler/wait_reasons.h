@@ -4,12 +4,15 @@
 // second or so; again when the reason is another one, and when only its numbers are, after a
 // minute.
 //
+// What the server did not take is told again.
+//
 // A reason costs the API server twice what a bind does. So it waits behind binds, at most
 // kReasonsPerSecond are written, and who starts at once is told nothing.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 
 #include "control/controller.h"
@@ -43,12 +46,14 @@ class WaitReasons {
         std::string pod = {};  // uid of the one that was told
         Reason what = {};
         base::TimePoint told = {};
+        bool is_taken = true;  // by the server, as far as is known
     };
 
     void tick();
     std::optional<Reason> reason_of(Uid gang) const;
     // Whether it wrote something.
     bool tell_if_new(Uid gang, Waiting& waiting);
+    void note_not_taken(Uid gang, base::TimePoint told);
 
     client::Requests& requests_;
     client::Timers& timers_;
@@ -59,6 +64,7 @@ class WaitReasons {
     std::map<Uid, Waiting> waiting_;
     Uid last_{};  // looked at
     client::Timer timer_;
+    std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };
 
 }  // namespace berth::kube::scheduler

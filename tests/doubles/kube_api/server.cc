@@ -308,6 +308,7 @@ Server::Answer Server::bind(const Request& request, const Held& pod) {
         return {409, conflict("Precondition failed: UID in precondition")};
     }
     if (!pod->node.empty()) return {409, conflict("pod is already assigned to node")};
+    if (!is_bind_allowed) return {403, status_of(403, "Forbidden", "a policy denies it")};
     Object now = *pod;
     now.node = text_at(body, {"target", "name"});
     take_annotations(body, now);

@@ -50,6 +50,7 @@ class Server final : public kube::client::Dialer {
     std::int64_t piece_bytes = 0;
     std::string token;          // empty: everybody may
     bool is_eviction_allowed = true;
+    bool is_bind_allowed = true;
 
     struct Counts {
         std::uint64_t connections = 0;
