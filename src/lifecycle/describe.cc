@@ -247,6 +247,8 @@ class Describer {
             known.parked_since = job.parked_since;
             leave_or_join_line(state_, known);
         }
+        known.pauses += job.pauses;
+        known.losses += job.losses;
         if (job.held) BERTH_TRY_VOID(record(description_.now, model::JobHeld{id}));
         if (job.attained) {
             known.attained_gpu_ms = job.attained->count();

@@ -37,6 +37,8 @@ struct JobDescription {
     std::optional<TimePoint> last_pause;
     std::optional<TimePoint> stale_since;  // below its minimum; none = since it started
     std::optional<Duration> attained;  // GPU time it has had; none = that of its present run
+    int pauses = 0;  // so far
+    int losses = 0;  // attempts that were lost in a row
     bool held = false;  // a user paused it
     std::optional<TimePoint> parked_since;  // it asks for no GPU until it makes a call to one
     Bytes frozen_gpu_memory{0};  // of frozen tasks, kept in host memory besides their own

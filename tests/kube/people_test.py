@@ -52,6 +52,22 @@ class Numbers(SchedulerCase):
         self.api.delete(f"{pools}/apart")
         eventually(lambda: self.use("vision", "apart") == (None,) * 5, "it is not named any more")
 
+    def test_a_project_that_cannot_be_in_force_yet_says_so(self):
+        self.start_deciding()
+        self.project("vision", 16)
+        self.job("vision", "runs", 1, 8)
+        self.await_bound(1, "vision")
+        self.project("below", 4, parent="vision")
+
+        def accepted():
+            status = self.api.get(f"{KINDS}/projects/below").get("status", {})
+            return status.get("conditions", [{}])[0]
+
+        eventually(lambda: accepted().get("status") == "False", "it is not in force")
+        self.assertIn("has jobs of its own", accepted()["message"])
+        self.api.delete(f"{BATCH}/vision/jobs/runs?propagationPolicy=Background")
+        eventually(lambda: accepted().get("status") == "True", "it is in force")
+
     def test_a_project_that_is_made_again_is_told_again(self):
         self.start_deciding()
         self.project("vision", 2)
@@ -193,7 +209,7 @@ class Asking(SchedulerCase):
         self.api.patch(f"/api/v1/namespaces/vision/pods/{first['metadata']['name']}",
                        {"spec": {"tolerations": [*first["spec"]["tolerations"],
                                                  {"key": "a", "operator": "Exists"}]}})
-        self.await_state("vision/job/gang", "queued", "its pods ask for different things")
+        self.await_state("vision/job/gang", "queued", "its pods ask for different GPUs")
 
     def test_what_waits_for_something_else_than_berth_says_for_what(self):
         self.start_deciding()

@@ -130,6 +130,8 @@ model::JobDescription described(const Gang& gang, model::JobSpec spec,
         const base::Duration now = job.last_start ? at - *job.last_start : base::Duration{0};
         std::int64_t gpus = 0;
         for (const Pod* pod : running) gpus += pod->held().of(kGpuResource);
+        job.pauses = history->pauses + gang.is_paused();
+        job.losses = history->losses;
         job.attained = history->attained + std::max(now, base::Duration{0}) * gpus;
     }
     return job;

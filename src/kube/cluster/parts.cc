@@ -33,9 +33,13 @@ bool is_like(const auto& one, const auto& other) {
 }
 
 // The part that asks for that, made where there is none.
-base::Result<Part*> part_for(std::vector<Part>& parts, const objects::PodAsk& ask) {
+base::Result<Part*> part_for(std::vector<Part>& parts, const objects::PodAsk& ask,
+                             bool is_template) {
     BERTH_TRY(spec, spec_of(ask));
-    const auto is_it = [&](const Part& each) { return is_like(each.asks, spec); };
+    const auto is_it = [&](const Part& each) {
+        return is_like(each.asks, spec) &&
+               (is_template || each.asks.tolerations == spec.tolerations);
+    };
     const auto known = std::ranges::find_if(parts, is_it);
     if (known != parts.end()) return &*known;
     return &parts.emplace_back(Part{.name = {}, .asks = std::move(spec), .there = {}});
@@ -52,7 +56,7 @@ base::Status add_pods(const Gang& gang, std::vector<Part>& parts) {
     for (const Pod* pod : living) {
         // Those of a template have the same asks, kept once.
         if (before == nullptr || before->ask != pod->ask) {
-            BERTH_TRY(found, part_for(parts, *pod->ask));
+            BERTH_TRY(found, part_for(parts, *pod->ask, false));
             part = found;
         }
         before = pod;
@@ -65,7 +69,7 @@ base::Status add_pods(const Gang& gang, std::vector<Part>& parts) {
 
 base::Status add_templates(const Gang& gang, std::vector<Part>& parts) {
     for (const objects::Workload::Part& each : gang.workload->parts) {
-        BERTH_TRY(part, part_for(parts, *each.ask));
+        BERTH_TRY(part, part_for(parts, *each.ask, true));
         if (part->name.empty()) part->name = each.name;
         part->pods = std::min(part->pods + each.pods, model::kTasksMax + 1);
     }

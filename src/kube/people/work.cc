@@ -275,7 +275,9 @@ void add_pods(const Gang& gang, Work& work) {
     int tasks = gang.pods_wanted();
     if (const auto parts = cluster::parts_of(gang)) {  // companions have no GPUs
         work.job.spec.request.gpus = parts->front().asks.request.gpus;
-        tasks = parts->front().pods;
+        const auto is_bound = [](const objects::Pod* pod) { return pod->is_bound(); };
+        const auto bound = std::ranges::count_if(parts->front().there, is_bound);
+        tasks = bound > 0 ? static_cast<int>(bound) : parts->front().pods;
     }
     work.job.spec.tasks_min = work.job.spec.tasks_max = std::max(tasks, 1);
 }

@@ -29,6 +29,7 @@ bool Rights::renew() {
     Declarations::Projects declared = declarations_.projects();
     for (const auto& [name, problem] : declared.problems)
         say_("project " + name, base::invalid(problem));
+    problems_ = std::move(declared.problems);
     order_ = std::move(declared.sound);
     projects_.clear();
     departments_.clear();
@@ -64,9 +65,24 @@ std::function<void(const base::Status&)> Rights::answer(std::string what) {
     };
 }
 
+std::function<void(const base::Status&)> Rights::answer_to(const std::string& project) {
+    return [this, project, told = answer("project " + project)](const base::Status& done) {
+        told(done);
+        if (!done) refusals_[project] = done.error().message;
+    };
+}
+
+std::string Rights::problem_of(const std::string& project) const {
+    for (const auto* all : {&problems_, &refusals_}) {
+        if (const auto found = all->find(project); found != all->end()) return found->second;
+    }
+    return {};
+}
+
 // The core leaves things as they are that it has so already.
 void Rights::tell(control::Controller& controller) {
     is_any_refused_ = false;
+    refusals_.clear();
     tell_pools(controller);
     tell_projects(controller);
     const auto& core = controller.state().cluster;
@@ -105,11 +121,10 @@ void Rights::tell_projects(control::Controller& controller) {
         if (project.name.empty()) continue;
         const auto declared = projects_.find(project.name);
         const bool stays = declared != projects_.end() && declared->second.parent == project.parent;
-        if (!stays)
-            controller.remove_project(project.name, kMachine, answer("project " + project.name));
+        if (!stays) controller.remove_project(project.name, kMachine, answer_to(project.name));
     }
     for (const model::Project& project : order_)
-        controller.set_project(project, kMachine, answer("project " + project.name));
+        controller.set_project(project, kMachine, answer_to(project.name));
 }
 
 // --- whose a gang is

@@ -52,6 +52,8 @@ class Rights {
 
     // Without a name: the gang is in no project that is there; `why` says so to people.
     cluster::ProjectPools project_of(const cluster::Gang& gang, std::string& why) const;
+    // Why a Project is not in force as it is declared; empty: it is.
+    std::string problem_of(const std::string& project) const;
     model::Levels levels() const;
     const std::string& profile() const { return declarations_.policy().profile; }
     const Declarations& declarations() const { return declarations_; }
@@ -61,6 +63,7 @@ class Rights {
     void tell_projects(control::Controller& controller);
     std::vector<std::string> pools_of(const model::Project& project) const;
     std::function<void(const base::Status&)> answer(std::string what);
+    std::function<void(const base::Status&)> answer_to(const std::string& project);
 
     Refused say_;
     cluster::Projects namespaces_;
@@ -70,6 +73,8 @@ class Rights {
     std::map<std::string, model::Project> projects_;
     std::set<std::string> departments_;
     std::vector<model::Pool> pools_;
+    std::map<std::string, std::string> problems_;  // of Projects, as they are declared
+    std::map<std::string, std::string> refusals_;  // of others, by the core
     bool is_any_refused_ = false;
     bool is_answered_ = false;
 };

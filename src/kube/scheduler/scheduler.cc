@@ -233,8 +233,7 @@ base::Status Scheduler::begin() {
     }
     reasons_ =
         std::make_unique<WaitReasons>(requests_, timers_, clock_, *controller_, gangs_, *jobs_);
-    statuses_ =
-        std::make_unique<Statuses>(requests_, timers_, *controller_, rights_.declarations());
+    statuses_ = std::make_unique<Statuses>(requests_, timers_, clock_, *controller_, rights_);
     BERTH_TRY_VOID(controller_->recover());
     gangs_.touch_all();
     options_.log("decides: " + std::to_string(nodes_.size()) + " nodes, " +

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "codec/json_writer.h"
+#include "codec/timestamp.h"
 #include "kube/client/writes.h"
 #include "scheduling/fair_share.h"
 
@@ -39,9 +40,9 @@ void write_use(codec::JsonWriter& json, const auto& use) {
 
 }  // namespace
 
-Statuses::Statuses(client::Requests& requests, client::Timers& timers,
-                   const control::Controller& controller, const Declarations& declarations)
-    : requests_(requests), controller_(controller), declarations_(declarations), timer_(timers) {
+Statuses::Statuses(client::Requests& requests, client::Timers& timers, const ports::Clock& clock,
+                   const control::Controller& controller, const Rights& rights)
+    : requests_(requests), controller_(controller), rights_(rights), clock_(clock), timer_(timers) {
     timer_.start(kFirstStatus, [this] { tick(); });
 }
 
@@ -55,19 +56,22 @@ void Statuses::tick() {
         pools_.insert(name);
     };
     count(model::kDefaultPool);
-    declarations_.each_pool([&](const std::string& name, objects::Uid) { count(name); });
+    const Declarations& declared = rights_.declarations();
+    declared.each_pool([&](const std::string& name, objects::Uid) { count(name); });
     const auto waiting_anywhere = waiting([](const model::JobRecord&) { return true; });
-    declarations_.each_project([&](const std::string& name, objects::Uid uid) {
+    declared.each_project([&](const std::string& name, objects::Uid uid) {
         const base::ProjectId project = cluster.find_project(name);
-        if (project.is_valid())
-            tell("projects", name, uid, status_of(project, pools, waiting_anywhere));
+        std::string status = accepted(name, uid);
+        if (project.is_valid()) status += "," + status_of(project, pools, waiting_anywhere);
+        tell("projects", name, uid, "{" + status + "}");
     });
-    declarations_.each_pool([&](const std::string& name, objects::Uid uid) {
+    declared.each_pool([&](const std::string& name, objects::Uid uid) {
         const base::PoolId pool = cluster.find_pool(name);
         if (pool.is_valid()) tell("pools", name, uid, status_of(pool));
     });
     const std::set<objects::Uid> seen = std::exchange(seen_, {});
     std::erase_if(told_, [&](const auto& told) { return !seen.contains(told.first); });
+    std::erase_if(accepted_, [&](const auto& each) { return !seen.contains(each.first); });
     timer_.start(kStatusEvery, [this] { tick(); });
 }
 
@@ -105,6 +109,24 @@ Statuses::Uses Statuses::uses_in(base::PoolId id) const {
     return uses;
 }
 
+// The condition of that name, as the first field of a status.
+std::string Statuses::accepted(const std::string& project, objects::Uid uid) {
+    const std::string problem = rights_.problem_of(project);
+    const auto known = accepted_.find(uid);
+    const bool is_as_before = known != accepted_.end() && known->second.first == problem.empty();
+    if (!is_as_before) accepted_[uid] = {problem.empty(), clock_.now()};
+    std::string text;
+    codec::JsonWriter json(text);
+    json.begin_object();
+    json.key("type"), json.string("Accepted");
+    json.key("status"), json.string(problem.empty() ? "True" : "False");
+    json.key("reason"), json.string(problem.empty() ? "InForce" : "NotInForce");
+    json.key("message"), json.string(problem);
+    json.key("lastTransitionTime"), json.string(codec::format_time(accepted_[uid].second));
+    json.end_object();
+    return "\"conditions\":[" + text + "]";
+}
+
 std::string Statuses::status_of(base::ProjectId project, const std::map<std::string, Uses>& pools,
                                 const std::vector<std::int64_t>& waiting) const {
     Use all;
@@ -135,7 +157,7 @@ std::string Statuses::status_of(base::ProjectId project, const std::map<std::str
     }
     json.end_object();
     json.end_object();
-    return text;
+    return text.substr(1, text.size() - 2);
 }
 
 std::string Statuses::status_of(base::PoolId id) const {

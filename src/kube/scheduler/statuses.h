@@ -17,7 +17,7 @@
 #include "control/controller.h"
 #include "kube/client/requests.h"
 #include "kube/client/timers.h"
-#include "kube/scheduler/declarations.h"
+#include "kube/scheduler/rights.h"
 
 namespace berth::kube::scheduler {
 
@@ -25,8 +25,8 @@ inline constexpr base::Duration kStatusEvery = std::chrono::seconds(10);
 
 class Statuses {
   public:
-    Statuses(client::Requests& requests, client::Timers& timers,
-             const control::Controller& controller, const Declarations& declarations);
+    Statuses(client::Requests& requests, client::Timers& timers, const ports::Clock& clock,
+             const control::Controller& controller, const Rights& rights);
 
   private:
     // A project's in one pool, or in all of them together.
@@ -44,6 +44,7 @@ class Statuses {
     std::string status_of(base::ProjectId project, const std::map<std::string, Uses>& pools,
                           const std::vector<std::int64_t>& waiting) const;
     std::string status_of(base::PoolId pool) const;
+    std::string accepted(const std::string& project, objects::Uid uid);
     Uses uses_in(base::PoolId pool) const;
     // Of a project and of all below it: who waits there waits in the department too.
     template <typename Counts>
@@ -51,7 +52,10 @@ class Statuses {
 
     client::Requests& requests_;
     const control::Controller& controller_;
-    const Declarations& declarations_;
+    const Rights& rights_;
+    const ports::Clock& clock_;
+    // Whether a Project is in force, and since when.
+    std::map<objects::Uid, std::pair<bool, base::TimePoint>> accepted_;
     std::map<objects::Uid, std::string> told_;
     std::set<objects::Uid> seen_;  // in this round
     std::set<std::string> pools_;  // that a status may name still
