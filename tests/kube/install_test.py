@@ -291,7 +291,7 @@ class Installation(InstallCase):
         self.empty()
         jobs = "/apis/batch/v1/namespaces/default/jobs"
         receipt = {"berth.dev/last-pause": '{"paused":true,"rule":"reclaim"}'}
-        for name, annotations in (("paused", receipt), ("users", {})):
+        for name, annotations in (("odd", {"x": "a\0b"}), ("paused", receipt), ("users", {})):
             self.api.create(jobs, {
                 "metadata": {"name": name, "annotations": annotations}, "spec": {
                     "suspend": True, "template": {"spec": {"restartPolicy": "Never", "containers": [

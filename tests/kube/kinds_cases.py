@@ -40,7 +40,7 @@ class KindsCase(SchedulerCase):
                        f"{plural} are served")
 
     def setUp(self):
-        self.start_deciding()
+        self.process = self.start_deciding()
         self.project("owner", 16)
         self.project("borrower", 0)
         for plural in FOREIGN:
@@ -162,6 +162,18 @@ class Kinds(KindsCase):
             self.stays(lambda: self.bound("owner") == 2)
             self.api.delete(f"{APPS}/owner/{plural}/{plural}?propagationPolicy=Background")
             eventually(lambda: not self.pods("owner"), "its pods are gone")
+
+    def test_objects_that_make_no_sense_stop_nobody_else(self):
+        self.make("jobsets", "odd", {"replicatedJobs": [{"name": "a", "replicas": "2"}]})
+        self.make("rayclusters", "odd", {"workerGroupSpecs": {"deep": [[[[[]]]]]}})
+        self.api.create("/api/v1/namespaces/borrower/pods", {
+            "metadata": {"name": "zero", "annotations": {"kai.scheduler/x": "a\0b"}},
+            "spec": template(1)})
+        self.end(self.process)
+        self.start_deciding()
+        self.api.create("/api/v1/namespaces/owner/pods", {
+            "metadata": {"name": "plain"}, "spec": template(1)})
+        self.await_bound(1, "owner")
 
     def test_pods_of_a_kind_that_nobody_knows_are_placed_alone_and_an_event_says_so(self):
         owner = {"apiVersion": "example.org/v1", "kind": "Thing", "metadata": {

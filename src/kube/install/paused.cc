@@ -23,7 +23,7 @@ bool is_paused(const Workload& workload) {
 }
 
 // Of one page. Answers where the next one begins; empty: this was the last.
-std::string read_page(const std::string& body, objects::WorkloadKind kind, objects::PodPools& pools,
+base::Result<std::string> read_page(const std::string& body, objects::WorkloadKind kind, objects::PodPools& pools,
                       std::vector<Workload>& paused) {
     std::string more;
     codec::JsonReader reader(body, codec::JsonReader::Zero::Replaced);
@@ -41,6 +41,7 @@ std::string read_page(const std::string& body, objects::WorkloadKind kind, objec
         });
         return true;
     });
+    if (reader.is_failed()) return base::fail(base::ErrorCode::Unavailable, reader.error());
     return more;
 }
 
@@ -71,7 +72,8 @@ base::Result<std::size_t> resume_paused(Session& session) {
                 {client::Method::Get, path + "?limit=500&continue=" + base::percent_encoded(more)});
             if (page.code == 404) break;  // no such kind here
             if (!page.is_done()) return tl::unexpected(error_of(path, page));
-            more = read_page(page.body, kind.kind, pools, paused);
+            BERTH_TRY(next, read_page(page.body, kind.kind, pools, paused));
+            more = std::move(next);
         } while (!more.empty());
     }
     for (const Workload& workload : paused) BERTH_TRY_VOID(resume(session, workload));
