@@ -427,6 +427,28 @@ TEST_CASE("a gang that failed to start is placed when its project is there again
     CHECK(scene.pod("ml/train")->node == "n1");
 }
 
+TEST_CASE("a pod that is resized where it runs takes what it has then") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    Object grows = *scene.add_pod("ml", "grows", 1);
+    scene.pass(3);
+    grows = *scene.pod("ml/grows");
+    REQUIRE(grows.node == "n1");
+    grows.cpu = 62;  // of 64
+    scene.server.store.change(grows);
+    SUBCASE("") { scene.pass(1); }
+    SUBCASE("also for the next who leads") { scene.fail_over(); }
+    scene.add_pod("ml", "small", 1);
+    scene.pass(3);
+    CHECK(scene.pod("ml/small")->node.empty());
+    grows = *scene.pod("ml/grows");
+    grows.cpu = 60;
+    scene.server.store.change(grows);
+    scene.pass(3);
+    CHECK(scene.pod("ml/small")->node == "n1");
+}
+
 TEST_CASE("a node that is made again under its name is there") {
     Scene scene;
     scene.set_node("n1");

@@ -112,4 +112,15 @@ base::Result<model::JobSpec> spec_of(const PodAsk& ask) {
     return spec;
 }
 
+objects::Amounts beside(const objects::Amounts& held, const model::TaskRequest& asked) {
+    objects::Amounts more;
+    for (const objects::Amount& amount : held.all()) {
+        std::int64_t of_it = amount.value;
+        if (*amount.resource == "cpu") of_it = asked.cpu.value_or(base::MilliCpu{0}).value;
+        if (*amount.resource == "memory") of_it = asked.memory.value_or(base::Bytes{0}).value;
+        if (amount.value != of_it) more.set(amount.resource, amount.value - of_it);
+    }
+    return more;
+}
+
 }  // namespace berth::kube::cluster

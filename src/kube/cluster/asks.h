@@ -17,4 +17,8 @@ namespace berth::kube::cluster {
 // gang's. Errors: Invalid, naming the field.
 base::Result<model::JobSpec> spec_of(const objects::PodAsk& ask);
 
+// The CPU and memory that a pod holds beside what was asked for it, as it was resized where it
+// runs; below 0 where it holds less.
+objects::Amounts beside(const objects::Amounts& held, const model::TaskRequest& asked);
+
 }  // namespace berth::kube::cluster

@@ -5,13 +5,18 @@
 
 namespace berth::kube::cluster {
 
-void Strangers::set(const objects::Pod& pod) {
-    Held held{*pod.node, pod.held()};
-    const auto known = held_.find(pod.meta.uid);
+void Strangers::set(const objects::Pod& pod) { put(pod.meta.uid, {*pod.node, pod.held()}); }
+
+void Strangers::set_beside(const objects::Pod& pod, const objects::Amounts& amounts) {
+    put(pod.meta.uid, {*pod.node, amounts, 0});
+}
+
+void Strangers::put(objects::Uid pod, Held held) {
+    const auto known = held_.find(pod);
     if (known != held_.end() && known->second == held) return;
-    clear(pod.meta.uid);
+    clear(pod);
     count(held, +1);
-    held_[pod.meta.uid] = std::move(held);
+    held_[pod] = std::move(held);
 }
 
 void Strangers::clear(objects::Uid pod) {
@@ -27,9 +32,10 @@ void Strangers::count(const Held& held, int sign) {
         const std::int64_t before = sum.amounts.of(*amount.resource);
         sum.amounts.set(amount.resource, before + sign * amount.value);
     }
-    sum.pods += sign;
+    sum.pods += sign * held.pods;
+    sum.entries += sign;
     changed_.insert(held.node);
-    if (sum.pods == 0) sums_.erase(held.node);
+    if (sum.entries == 0) sums_.erase(held.node);
 }
 
 const objects::Amounts& Strangers::on(const std::string& node) const {

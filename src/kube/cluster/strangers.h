@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What do pods that no job of the core stands for take of each node? Those of other schedulers,
-// DaemonSets, static pods; and those of ours that the core has given up.
+// What is taken of each node that the core counts for no job? By pods that none stands for: those
+// of other schedulers, DaemonSets, static pods; those of ours that the core has given up. And by
+// pods of its jobs that were resized, what they hold beside what they asked, which may be below 0.
 #pragma once
 
 #include <map>
@@ -17,6 +18,8 @@ class Strangers {
     // The pod takes what it holds of its node, until it is said to take nothing: once it is over or
     // gone, or stands for a task.
     void set(const objects::Pod& pod);
+    // The pod stands for a task, and takes so much beside it.
+    void set_beside(const objects::Pod& pod, const objects::Amounts& amounts);
     void clear(objects::Uid pod);
 
     // Sums of a node; nothing where nobody is.
@@ -29,13 +32,16 @@ class Strangers {
     struct Held {
         std::string node;
         objects::Amounts amounts;
+        int pods = 1;  // 0: the core counts it
 
         bool operator==(const Held&) const = default;
     };
     struct Sum {
         objects::Amounts amounts;
         int pods = 0;
+        int entries = 0;
     };
+    void put(objects::Uid pod, Held held);
     void count(const Held& held, int sign);
 
     std::map<objects::Uid, Held> held_;

@@ -131,11 +131,12 @@ void Binder::give_up_pause(const Gang& gang, std::function<void()> then) {
         });
 }
 
-bool Binder::stands_for(model::JobId job, Uid pod) const {
+std::optional<int> Binder::task_of(model::JobId job, Uid pod) const {
     const auto found = attempts_.find(job);
-    if (found == attempts_.end()) return false;
+    if (found == attempts_.end()) return {};
     const auto& places = found->second.places;
-    return std::ranges::find(places, pod, &Place::pod) != places.end();
+    const auto place = std::ranges::find(places, pod, &Place::pod);
+    return place == places.end() ? std::nullopt : std::optional(place->task);
 }
 
 // Ends the attempt, or brings it on.

@@ -61,8 +61,8 @@ class Binder final : public ports::Launcher {
     // Its Job is not paused by us any more: it goes on, with or without GPUs. `then` is called when
     // it may be looked at again; not at all where that is so already.
     void give_up_pause(const cluster::Gang& gang, std::function<void()> then);
-    // Whether a task stands for the pod: it takes what the core says.
-    bool stands_for(model::JobId job, Uid pod) const;
+    // The task that stands for the pod: the core counts what that asks.
+    std::optional<int> task_of(model::JobId job, Uid pod) const;
     const Counts& counts() const { return counts_; }
 
     void set_listener(ports::LauncherListener* listener) override { listener_ = listener; }

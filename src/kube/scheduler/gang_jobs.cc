@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "kube/cluster/asks.h"
 #include "kube/cluster/parts.h"
+#include "model/companions.h"
 #include "scheduling/explain.h"
 
 namespace berth::kube::scheduler {
@@ -212,13 +214,19 @@ void GangJobs::forget_refusals() {
 
 void GangJobs::count_strangers(Uid uid, const Gang* gang) {
     const auto taken = taken_.find(uid);
-    const bool has_job = taken != taken_.end() && taken->second.job;
+    const auto job = job_of(uid);
     static const decltype(Gang::pods) kNone;
     std::set<Uid> now;
     for (const auto& [pod_uid, pod] : gang == nullptr ? kNone : gang->pods) {
-        const bool has_place = has_job && parts_.binder.stands_for(*taken->second.job, pod_uid);
-        if (!pod->is_bound() || has_place) continue;
-        parts_.strangers.set(*pod);
+        if (!pod->is_bound()) continue;
+        if (const auto task = job ? parts_.binder.task_of(*job, pod_uid) : std::nullopt) {
+            const auto& asked = model::request_of(taken->second.spec, *task);
+            const objects::Amounts more = cluster::beside(pod->held(), asked);
+            if (more.all().empty()) continue;
+            parts_.strangers.set_beside(*pod, more);
+        } else {
+            parts_.strangers.set(*pod);
+        }
         now.insert(pod_uid);
     }
     const auto known = strange_.find(uid);

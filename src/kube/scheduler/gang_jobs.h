@@ -78,7 +78,7 @@ class GangJobs {
     std::map<model::JobId, Uid> gangs_;
     std::map<Uid, std::string> refusals_;
     std::map<Uid, Failures> failures_;
-    // Pods of a gang that were strangers, to be cleared when they are gone.
+    // Pods of a gang that strangers know of, to be cleared when they are gone.
     std::map<Uid, std::set<Uid>> strange_;
     std::shared_ptr<bool> is_here_ = std::make_shared<bool>(true);
 };

@@ -104,8 +104,11 @@ model::Node Nodes::node_now(const objects::Node& node) const {
         return std::ranges::find(levels_, each.first) == levels_.end();
     });
     const objects::Amounts& others = strangers_.on(now.name);
-    now.others.cpu = others.cpu();
-    now.others.memory = others.memory();
+    // What pods were resized by to less is room beyond what the node has, as the core counts.
+    now.cpu->value += std::max<std::int64_t>(-others.cpu().value, 0);
+    now.memory->value += std::max<std::int64_t>(-others.memory().value, 0);
+    now.others.cpu.value = std::max<std::int64_t>(others.cpu().value, 0);
+    now.others.memory.value = std::max<std::int64_t>(others.memory().value, 0);
     now.others.resources = cluster::resources_of(others, counted_);
     const int pods = strangers_.pods_on(now.name);
     if (pods > 0) now.others.resources[model::kPodsResource] = pods;

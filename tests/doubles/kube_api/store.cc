@@ -66,9 +66,9 @@ std::string spec_of(const Object& object) {
            R"({"serviceAccountToken":{"expirationSeconds":3607,"path":"token"}}]}}],"containers":)"
            R"([{"name":"main","image":"registry.example/train:1","resources":{"limits":)"
            R"({"nvidia.com/gpu":")" +
-           std::to_string(object.gpus) +
-           R"("},"requests":{"cpu":"4","memory":"16Gi","nvidia.com/gpu":")" +
-           std::to_string(object.gpus) + "\"" + object.asks +
+           std::to_string(object.gpus) + R"("},"requests":{"cpu":")" + std::to_string(object.cpu) +
+           R"(","memory":"16Gi","nvidia.com/gpu":")" + std::to_string(object.gpus) + "\"" +
+           object.asks +
            R"(}},)"
            R"("terminationMessagePath":"/dev/termination-log","imagePullPolicy":"IfNotPresent"}],)"
            R"("restartPolicy":"Never","terminationGracePeriodSeconds":30,"dnsPolicy":)"

@@ -26,6 +26,7 @@ struct Object {
     std::uint64_t version = 0;
     std::string node;       // of a pod
     int gpus = 1;           // that a pod asks for
+    int cpu = 4;            // that it requests
     std::string asks;       // for other resources: ,"rdma/hca":"1"
     std::string scheduler = "berth";  // whose the pod is
     std::string owner;      // uid of the Job that makes the pod
