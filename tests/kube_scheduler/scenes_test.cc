@@ -449,6 +449,31 @@ TEST_CASE("a pod that is resized where it runs takes what it has then") {
     CHECK(scene.pod("ml/small")->node == "n1");
 }
 
+TEST_CASE("a pod above a quota of nothing is told that it is the quota") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 0);
+    scene.add_pod("ml", "bare", 1);
+    scene.pass(3);
+    CHECK(scene.pod("ml/bare")->reason == "QuotaExceeded");
+}
+
+TEST_CASE("a gang whose pods do not come says how many are there, and what has no owner, that") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.add_job("ml", "gang", 4, 1);
+    scene.control_jobs();  // it makes three at once
+    scene.are_jobs_controlled = false;
+    Object lost = *scene.pods_of(*scene.job("ml/gang")).front();
+    lost.name = "lost";
+    lost.owner = "01234567-89ab-4def-8edc-ba9876543210";
+    scene.server.store.create(lost);
+    scene.pass(15);
+    CHECK(scene.pods_of(*scene.job("ml/gang")).front()->reason == "Unschedulable");
+    CHECK(scene.pod("ml/lost")->reason == "Unschedulable");
+}
+
 TEST_CASE("a node that is made again under its name is there") {
     Scene scene;
     scene.set_node("n1");

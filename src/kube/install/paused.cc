@@ -23,8 +23,8 @@ bool is_paused(const Workload& workload) {
 }
 
 // Of one page. Answers where the next one begins; empty: this was the last.
-base::Result<std::string> read_page(const std::string& body, objects::WorkloadKind kind, objects::PodPools& pools,
-                      std::vector<Workload>& paused) {
+base::Result<std::string> read_page(const std::string& body, objects::WorkloadKind kind,
+                                    objects::PodPools& pools, std::vector<Workload>& paused) {
     std::string more;
     codec::JsonReader reader(body, codec::JsonReader::Zero::Replaced);
     objects::each_field(reader, [&](std::string_view key) {

@@ -93,6 +93,7 @@ void GangJobs::review(Uid uid) {
         look_at_pause(uid, *gang);
     } else {
         failures_.erase(uid);
+        over_quota_.erase(uid);
     }
 }
 
@@ -140,6 +141,7 @@ bool GangJobs::still_waits(const Gang* gang, const Taken& taken) const {
 
 void GangJobs::hand_in(Uid uid, const Gang& gang) {
     if (refusals_.contains(uid)) return;
+    over_quota_.erase(uid);
     std::string why;
     const cluster::ProjectPools project = parts_.project_of(gang, why);
     if (project.name.empty()) {
@@ -169,6 +171,8 @@ void GangJobs::take_answer(Uid uid, const tl::expected<model::JobId, control::Re
     }
     taken_.erase(uid);
     refusals_[uid] = text_of(answer.error());
+    const auto& verdict = answer.error().verdict;
+    if (verdict && is_about_quota(verdict->reason)) over_quota_.insert(uid);
     if (const Gang* gang = parts_.gangs.find(uid)) look_at_pause(uid, *gang);
 }
 

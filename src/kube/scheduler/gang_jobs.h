@@ -21,6 +21,11 @@
 
 namespace berth::kube::scheduler {
 
+// Whether no new node would help: a quota is in the way.
+constexpr bool is_about_quota(model::Reason reason) {
+    return reason == model::Reason::QuotaHard || reason == model::Reason::QuotaFair;
+}
+
 class GangJobs {
   public:
     struct Parts {
@@ -50,6 +55,8 @@ class GangJobs {
     bool asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod) const;
     // Why it is not handed in; empty when it is, or nothing keeps it from being.
     std::string refusal_of(Uid gang) const;
+    // Whether that is a quota, so that no new node would help.
+    bool is_over_quota(Uid gang) const { return over_quota_.contains(gang); }
 
   private:
     struct Taken {
@@ -77,6 +84,7 @@ class GangJobs {
     std::map<Uid, Taken> taken_;
     std::map<model::JobId, Uid> gangs_;
     std::map<Uid, std::string> refusals_;
+    std::set<Uid> over_quota_;  // of those
     std::map<Uid, Failures> failures_;
     // Pods of a gang that strangers know of, to be cleared when they are gone.
     std::map<Uid, std::set<Uid>> strange_;

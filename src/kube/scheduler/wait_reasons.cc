@@ -15,12 +15,12 @@ constexpr base::Duration kTick = std::chrono::milliseconds(500);
 constexpr base::Duration kNumbersKept = std::chrono::minutes(1);
 // Until what the server did not take is told again.
 constexpr base::Duration kTellAgain = std::chrono::seconds(2);
+// A gang whose pods do not come says so after that.
+constexpr base::Duration kComesWithin = std::chrono::seconds(10);
+constexpr const char* kUnschedulable = "Unschedulable";
+constexpr const char* kOverQuota = "QuotaExceeded";
 // With more requests than that on the way binds would wait.
 constexpr std::size_t kBusy = 16;
-
-bool is_about_quota(model::Reason reason) {
-    return reason == model::Reason::QuotaHard || reason == model::Reason::QuotaFair;
-}
 
 }  // namespace
 
@@ -61,23 +61,39 @@ void WaitReasons::tick() {
     timer_.start(kTick, [this] { tick(); });
 }
 
-std::optional<WaitReasons::Reason> WaitReasons::reason_of(Uid gang) const {
-    const std::string refusal = jobs_.refusal_of(gang);
-    if (!refusal.empty()) return Reason{"Unschedulable", "refused", refusal};
-    const auto job = jobs_.job_of(gang);
-    if (!job) return {};
+std::optional<WaitReasons::Reason> WaitReasons::reason_of(const cluster::Gang& gang,
+                                                          base::TimePoint since) const {
+    const std::string refusal = jobs_.refusal_of(gang.uid);
+    const char* word = jobs_.is_over_quota(gang.uid) ? kOverQuota : kUnschedulable;
+    if (!refusal.empty()) return Reason{word, "refused", refusal};
+    const auto job = jobs_.job_of(gang.uid);
+    if (!job) return missing(gang, timers_.now() - since);
     const auto verdict = controller_.why(*job);
     if (!verdict || verdict->reason == model::Reason::Starting) return {};
-    return Reason{is_about_quota(verdict->reason) ? "QuotaExceeded" : "Unschedulable",
+    return Reason{is_about_quota(verdict->reason) ? kOverQuota : kUnschedulable,
                   std::string(model::name(verdict->reason)) + " " + verdict->scope,
                   scheduling::explain_text(*verdict)};
+}
+
+// Why it is not handed in: it is not whole. Its pods may come one by one.
+std::optional<WaitReasons::Reason> WaitReasons::missing(const cluster::Gang& gang,
+                                                        base::Duration waited) {
+    if (std::string trouble = gang.trouble(); !trouble.empty())
+        return Reason{kUnschedulable, "trouble", std::move(trouble)};
+    if (gang.is_complete() || waited < kComesWithin) return {};
+    if (gang.is_owned && gang.workload == nullptr)
+        return Reason{kUnschedulable, "no owner", "what its owner reference names is not there"};
+    return Reason{kUnschedulable, "not whole",
+                  std::to_string(gang.waiting().size()) + " of its " +
+                      std::to_string(gang.pods_wanted()) +
+                      " pods are there; it starts when all are"};
 }
 
 bool WaitReasons::tell_if_new(Uid uid, Waiting& waiting) {
     const cluster::Gang* gang = gangs_.find(uid);
     if (gang == nullptr) return false;  // gone, and not looked at since
     const auto pods = gang->waiting();
-    auto reason = pods.empty() ? std::nullopt : reason_of(uid);
+    auto reason = pods.empty() ? std::nullopt : reason_of(*gang, waiting.since);
     if (!reason) return false;
     const objects::Pod& first = *pods.front();
     std::string pod = objects::format(first.meta.uid);

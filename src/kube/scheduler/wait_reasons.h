@@ -50,7 +50,8 @@ class WaitReasons {
     };
 
     void tick();
-    std::optional<Reason> reason_of(Uid gang) const;
+    std::optional<Reason> reason_of(const cluster::Gang& gang, base::TimePoint since) const;
+    static std::optional<Reason> missing(const cluster::Gang& gang, base::Duration waited);
     // Whether it wrote something.
     bool tell_if_new(Uid gang, Waiting& waiting);
     void note_not_taken(Uid gang, base::TimePoint told);
