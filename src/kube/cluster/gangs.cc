@@ -115,6 +115,9 @@ void Gangs::take(const Pod* before, const Pod* now) {
     const Pod& pod = now != nullptr ? *now : *before;
     if (!are_ours(pod)) return;
     Uid uid = owners_.gang_of(pod);
+    const Gang* there = find(uid);
+    // What a pod names may be another one's.
+    if (there != nullptr && *there->meta().name_space != *pod.meta.name_space) uid = pod.meta.uid;
     const auto home = homes_.find(pod.meta.uid);
     if (home != homes_.end() && pod.is_bound() && !may_leave(gangs_.at(home->second)))
         uid = home->second;

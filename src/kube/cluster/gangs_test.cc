@@ -241,6 +241,20 @@ TEST_CASE("a Job that names a JobSet of another namespace as its owner is a gang
     CHECK(objects.gang(2).name() == "ml/job/train");
 }
 
+TEST_CASE("pods of two namespaces are never one gang, whatever they name") {
+    Objects objects;
+    objects.gangs.take(nullptr, objects.pod("one", 10, Objects::owned_by(1)));
+    const std::string text = std::regex_replace(
+        "{" + Objects::meta("two", 11, Objects::owned_by(1)) +
+            R"(,"spec":{"schedulerName":"berth","containers":[]},"status":{"phase":"Pending"}})",
+        std::regex(R"("namespace":"ml")"), R"("namespace":"other")");
+    codec::JsonReader reader(text);
+    const auto two = objects::read_pod(reader, objects.pod_pools);
+    objects.gangs.take(nullptr, &two);
+    CHECK(objects.gang(1).pods.size() == 1);
+    CHECK(objects.gang(11).pods.size() == 1);
+}
+
 TEST_CASE("a pod that names a Job of another namespace as its owner is one by itself") {
     Objects objects;
     const std::string text =
