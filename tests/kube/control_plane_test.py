@@ -197,6 +197,18 @@ class Killed(unittest.TestCase):
             folders.of_our_own().remove()
             self.assertFalse(path.exists())
 
+    def test_what_is_started_by_somebody_who_ends_at_once_ends_too(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (folder / "log").mkdir()
+        self.addCleanup(processes.end, folder)
+        for number in range(20):
+            child = os.fork()
+            if child == 0:
+                processes.start(folder, f"sleep-{number}", ["sleep", "1000"], ends_with_us=True)
+                os.kill(os.getpid(), signal.SIGKILL)
+            os.waitpid(child, 0)
+        eventually(lambda: not processes.of(folder), "all have ended")
+
     def test_the_next_start_in_a_folder_of_ones_own_takes_its_place(self):
         with tempfile.TemporaryDirectory() as home:
             folder = pathlib.Path(home) / "plane"

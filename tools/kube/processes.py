@@ -17,9 +17,14 @@ NAME = "BERTH_CONTROL_PLANE_PROCESS"
 TICKS = os.sysconf("SC_CLK_TCK")
 
 
+# It is killed when we end, and does not begin where we have ended before the kernel knew of that.
+BOUND_TO_US = ["setpriv", "--pdeathsig", "KILL", "--", "sh", "-c",
+               '[ "$PPID" = "$0" ] && exec "$@"']
+
+
 def start(folder, name, command, *, ends_with_us):
     """Runs in the folder and writes to its log/NAME.log."""
-    bound = ["setpriv", "--pdeathsig", "KILL", "--"] if ends_with_us else []
+    bound = BOUND_TO_US + [str(os.getpid())] if ends_with_us else []
     with open(folder / "log" / f"{name}.log", "ab") as log:
         return subprocess.Popen(
             [*bound, *map(str, command)], cwd=folder, stdin=subprocess.DEVNULL, stdout=log,
