@@ -68,6 +68,12 @@ int Gang::living() const {
         std::ranges::count_if(pods, [](const auto& each) { return !each.second->is_over(); }));
 }
 
+int Gang::placeable() const {
+    return static_cast<int>(std::ranges::count_if(pods, [](const auto& each) {
+        return each.second->is_bound() || cluster::is_waiting(*each.second);
+    }));
+}
+
 int Gang::pods_wanted() const {
     if (workload != nullptr) return workload->pods_wanted();
     return std::max(living(), is_group() ? group_size(meta()).value_or(1) : 1);
@@ -75,18 +81,11 @@ int Gang::pods_wanted() const {
 
 bool Gang::is_complete() const {
     if (is_owned && (workload == nullptr || workload->is_suspended)) return false;
-    const auto placeable = std::ranges::count_if(pods, [](const auto& each) {
-        return each.second->is_bound() || cluster::is_waiting(*each.second);
-    });
     if (is_group() && !disagreement().empty()) return false;
-    return !waiting().empty() && placeable >= pods_wanted();
+    return !waiting().empty() && placeable() >= pods_wanted();
 }
 
-bool Gang::is_paused() const {
-    if (workload == nullptr || !workload->is_suspended) return false;
-    const auto receipt = objects::receipt_of(*workload->meta.annotations);
-    return receipt && receipt->is_in_force && workload->end == Workload::End::None;
-}
+bool Gang::is_paused() const { return workload != nullptr && objects::is_paused(*workload); }
 
 const objects::PodAsk& Gang::ask() const {
     for (const auto& [its, pod] : pods) {

@@ -35,6 +35,8 @@ struct Gang {
     std::vector<const objects::Pod*> waiting() const;
     // Not over, bound or not.
     int living() const;
+    // That have a node, or are to be bound.
+    int placeable() const;
     int pods_wanted() const;
     // Whether its pods are there, so that it can start as a whole.
     bool is_complete() const;

@@ -16,12 +16,6 @@ namespace {
 
 using objects::Workload;
 
-bool is_paused(const Workload& workload) {
-    const auto receipt = objects::receipt_of(*workload.meta.annotations);
-    return workload.is_suspended && receipt && receipt->is_in_force &&
-           workload.end == Workload::End::None;
-}
-
 // Of one page. Answers where the next one begins; empty: this was the last.
 base::Result<std::string> read_page(const std::string& body, objects::WorkloadKind kind,
                                     objects::PodPools& pools, std::vector<Workload>& paused) {
@@ -37,7 +31,8 @@ base::Result<std::string> read_page(const std::string& body, objects::WorkloadKi
         if (key != "items") return false;
         objects::each_item(reader, [&] {
             Workload workload = objects::read_workload(kind, reader, pools);
-            if (!reader.is_failed() && is_paused(workload)) paused.push_back(std::move(workload));
+            if (!reader.is_failed() && objects::is_paused(workload))
+                paused.push_back(std::move(workload));
         });
         return true;
     });

@@ -81,4 +81,10 @@ std::optional<Receipt> receipt_of(const Labels& annotations) {
     return is_there ? std::optional(std::move(receipt)) : std::nullopt;
 }
 
+bool is_paused(const Workload& workload) {
+    if (!workload.is_suspended || workload.end != Workload::End::None) return false;
+    const auto receipt = receipt_of(*workload.meta.annotations);
+    return receipt && receipt->is_in_force;
+}
+
 }  // namespace berth::kube::objects

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "kube/objects/meta.h"
+#include "kube/objects/workload.h"
 
 namespace berth::kube::objects {
 
@@ -41,6 +41,8 @@ struct Receipt {
 // As annotations have them: {"attained":"2h"...}
 std::string format(const History& history);
 std::string format(const Receipt& receipt);
+// Whether it is suspended, and by us: it goes on when we resume it.
+bool is_paused(const Workload& workload);
 // Nothing where there is none, or nobody can read it.
 std::optional<History> history_of(const Labels& annotations);
 std::optional<Receipt> receipt_of(const Labels& annotations);

@@ -192,11 +192,9 @@ void Binder::look_at_places(Attempt& attempt, const Gang& gang) {
 // A gang that was resumed gets its pods one by one: nothing of it is bound before the last is
 // there.
 bool Binder::are_pods_there(Attempt& attempt, const Gang& gang) {
-    const auto there = std::ranges::count_if(gang.pods, [](const auto& each) {
-        return each.second->is_bound() || cluster::is_waiting(*each.second);
-    });
+    const int there = gang.placeable();
     if (there > attempt.pods_there) attempt.came = timers_.now();
-    attempt.pods_there = static_cast<int>(there);
+    attempt.pods_there = there;
     return attempt.has_run || !attempt.is_empty() || there >= std::ssize(attempt.places);
 }
 
