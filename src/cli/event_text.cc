@@ -116,6 +116,10 @@ struct Phrase {
         return std::string(event.saved ? "saved" : "ended before it had saved") +
                ", goes on as attempt " + std::to_string(event.attempt) + " with the tasks it has";
     }
+    std::string operator()(const model::JobSizeSet& event) const {
+        return "wants " + (event.tasks == 1 ? "1 task" : std::to_string(event.tasks) + " tasks") +
+               " from now on";
+    }
     std::string operator()(const model::JobHeld&) const { return "is held: shall not run"; }
     std::string operator()(const model::JobReleased&) const { return "may run again"; }
     std::string operator()(const model::CheckpointSaved&) const { return "saved a checkpoint"; }

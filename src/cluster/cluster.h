@@ -113,8 +113,8 @@ class Cluster {
     void add_job(JobId id, const model::JobSpec& spec, TimePoint time, const Origin& origin = {});
     void remove_job(JobId id);  // with all that it holds
     void set_request(JobId id, const model::TaskRequest& request);  // what it has changes too
-    void set_may_run(JobId id, bool may_run);
-    void set_parked(JobId id, bool is_parked);
+    void set_size(JobId id, int tasks_min, int tasks_max);  // its tasks have the ranks from 0
+    void set_may_run(JobId id, bool may_run), set_parked(JobId id, bool is_parked);
     void set_started(JobId id, TimePoint time);  // last_start and last_saved
     void set_saved(JobId id, TimePoint time);
     void set_waiting(JobId id, TimePoint since);

@@ -3,6 +3,7 @@
 // What is known of a job: what it asks, what it has, and since when.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -91,8 +92,12 @@ struct Job {
     int ask() const { return is_below_minimum() ? lacking : growth(); }
     // One more; a restart is worth a quarter more at least, or what is missing to the maximum.
     int growth() const;
+    // Tasks without which it does not go on: one that grows keeps what it has grown to.
+    int core() const {
+        return elastic == model::Elastic::Grow ? std::max(active, tasks_min) : tasks_min;
+    }
     // 0 below its minimum, 1 at it, 2 above (rule R3).
-    int stage() const { return is_below_minimum() ? 0 : active == tasks_min ? 1 : 2; }
+    int stage() const { return is_below_minimum() ? 0 : active == core() ? 1 : 2; }
     // It cannot work (rule R10).
     bool is_short() const { return active + companions > 0 && is_below_minimum(); }
     Precedence precedence() const { return {priority, rank}; }

@@ -292,6 +292,28 @@ void Cluster::set_request(JobId id, const model::TaskRequest& request) {
     });
 }
 
+void Cluster::set_size(JobId id, int tasks_min, int tasks_max) {
+    const Job& known = job(id);
+    BERTH_CHECK(open_trials_ == 0 && !known.hold && !known.is_releasing(),
+                "the size of a job changes while nothing of it comes or goes");
+    const int shift = tasks_max - known.tasks_max;
+    Shape other = shape(known.shape);
+    for (Companions& kind : other.companions) kind.first += shift;
+    const ShapeId shape = other.companions.empty() ? known.shape : intern(std::move(other));
+    Ranks ranks = known.ranks();
+    std::ranges::sort(ranks);
+    change(id, [&](Job& job) {
+        for (PlacedTask& task : job.placed) {
+            int& rank = task.place.task;
+            const auto position = std::ranges::lower_bound(ranks, rank) - ranks.begin();
+            rank = job.is_companion(rank) ? rank + shift : static_cast<int>(position);
+        }
+        job.shape = shape;
+        job.tasks_min = tasks_min;
+        job.tasks_max = tasks_max;
+    });
+}
+
 void Cluster::remove_job(JobId id) {
     BERTH_CHECK(open_trials_ == 0, "jobs do not end inside a trial");
     const Job& job = this->job(id);

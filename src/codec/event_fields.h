@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, std::variant_size_v<model::EventBo
     "job_paused",      "job_held",     "job_released", "checkpoint_saved",    "cancel_requested",
     "job_finished",    "attempt_lost", "job_resized",  "job_measured",        "jobs_parted",
     "node_moved",      "job_parked",   "job_woken",    "pool_removed",        "policy_set",
-    "project_removed", "log_begun",    "job_escaped",  "node_used_by_others"};
+    "project_removed", "log_begun",    "job_escaped",  "node_used_by_others", "job_size_set"};
 
 template <>
 struct Fields<model::ProjectSet> {
@@ -113,6 +113,14 @@ struct Fields<model::JobResized> {
         using R = model::JobResized;
         field("job", &R::job), field("attempt", &R::attempt);
         field("saved", &R::saved), field("lost_gpu_ms", &R::lost_gpu_ms);
+    }
+};
+
+template <>
+struct Fields<model::JobSizeSet> {
+    static void visit(auto&& field) {
+        using S = model::JobSizeSet;
+        field("job", &S::job), field("tasks", &S::tasks), field("ended", &S::ended);
     }
 };
 

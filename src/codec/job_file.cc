@@ -62,9 +62,8 @@ void read_elastic(FieldReader& fields, JobSpec& spec) {
     if (!fields.has("elastic")) return;
     if (!is_elastic) return fields.report("elastic", "wanted with a range such as tasks: 4..16");
     spec.elastic = fields.choice("elastic", spec.elastic);
-    if (spec.elastic == model::Elastic::Live) {
-        fields.report("elastic", "\"live\" is not supported yet");
-    }
+    if (spec.elastic != model::Elastic::Restart)
+        fields.report("elastic", "\"" + fields.text("elastic") + "\" is not supported yet");
 }
 
 void read_request(Problems& problems, FieldReader& fields, JobSpec& spec) {

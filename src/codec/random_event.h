@@ -54,6 +54,7 @@ class RandomEvent : public RandomModel {
     void fill(model::JobMeasured& e) { e = {job(), profile()}; }
     void fill(model::JobsParted& e) { e = {job(), job()}; }
     void fill(model::JobEscaped& e) { e = {job(), text()}; }
+    void fill(model::JobSizeSet& e) { e = {job(), small(), ranks()}; }
     void fill(model::JobResized& e) { e = {job(), small(), flag(), large()}; }
     void fill(auto& e) { e.job = job(); }
 };

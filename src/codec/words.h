@@ -30,7 +30,7 @@ inline constexpr int kWords = 0;
 
 using Word = std::string_view;
 template <>
-inline constexpr std::array<Word, 2> kWords<model::Elastic>{"live", "restart"};
+inline constexpr std::array<Word, 3> kWords<model::Elastic>{"live", "restart", "grow"};
 template <>
 inline constexpr std::array<Word, 3> kWords<model::JobKind>{"build", "train", "inference"};
 template <>

@@ -122,6 +122,11 @@ void Controller::repeat_stops(Transaction& transaction) {
 }
 
 void Controller::run_effects(const Transaction& transaction) {
+    for (const model::JobId id : transaction.resizes()) {
+        const model::JobRecord* job = transaction.find(id);
+        if (job != nullptr && !job->tasks.empty())
+            ports_.launcher.resize({{id, job->attempts}, {}, task_launches(state_.cluster, *job)});
+    }
     const auto launch_all = [&] {
         for (const model::JobId job : transaction.starts()) {
             launch(transaction, job);

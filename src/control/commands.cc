@@ -123,6 +123,15 @@ void Controller::set_node(model::Node node, std::string actor, Done done) {
         });
 }
 
+void Controller::set_size(model::JobSizeSet set, std::string actor, Done done) {
+    ask(kind_of(actor), std::move(done),
+        [set = std::move(set), actor](Transaction& transaction) -> base::Status {
+            BERTH_TRY_VOID(transaction.record(set, actor));
+            transaction.resize(set.job);
+            return {};
+        });
+}
+
 void Controller::set_others(std::string node, model::OthersUse use, std::string actor, Done done) {
     ask(kind_of(actor), std::move(done),
         [node = std::move(node), use = std::move(use), actor](Transaction& transaction) {

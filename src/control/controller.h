@@ -50,6 +50,8 @@ class Controller final : public ports::LauncherListener {
     void resume(model::JobId job, std::string actor, Done done);
     void cancel(model::JobId job, std::string actor, std::optional<base::Duration> grace,
                 Done done);
+    // How many tasks it wants from now on; a running one goes on.
+    void set_size(model::JobSizeSet set, std::string actor, Done done);
     // What does not change anything is answered without an event.
     void set_project(model::Project project, std::string actor, Done done);
     void remove_project(std::string project, std::string actor, Done done);

@@ -22,6 +22,8 @@ bool may_have_processes(const model::JobRecord& job) {
     }
 }
 
+}  // namespace
+
 std::vector<ports::TaskLaunch> task_launches(const cluster::Cluster& cluster,
                                              const model::JobRecord& record) {
     std::vector<ports::TaskLaunch> launches;
@@ -37,8 +39,6 @@ std::vector<ports::TaskLaunch> task_launches(const cluster::Cluster& cluster,
     }
     return launches;
 }
-
-}  // namespace
 
 std::vector<int> gpu_indices(std::uint64_t mask) {
     std::vector<int> indices;

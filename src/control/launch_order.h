@@ -15,6 +15,10 @@ namespace berth::control {
 ports::LaunchOrder launch_order(const cluster::Cluster& cluster, const model::JobRecord& record,
                                 model::LaunchSpec spec, const model::GpuProfile* known = nullptr);
 
+// Its tasks by rank, where they are.
+std::vector<ports::TaskLaunch> task_launches(const cluster::Cluster& cluster,
+                                             const model::JobRecord& record);
+
 // The GPUs of a mask, lowest first.
 std::vector<int> gpu_indices(std::uint64_t mask);
 

@@ -55,6 +55,7 @@ class Transaction {
 
     void acknowledge(Acknowledgement tell) { acknowledgements_.push_back(std::move(tell)); }
     void start(model::JobId job) { starts_.push_back(job); }
+    void resize(model::JobId job) { resizes_.push_back(job); }
     void stop(StopOrder order) { stops_.push_back(order); }
     void park(ports::AttemptId attempt) { parks_.push_back(attempt); }
     // In the attempt's own log.
@@ -70,6 +71,7 @@ class Transaction {
         return std::exchange(acknowledgements_, {});
     }
     const std::vector<model::JobId>& starts() const { return starts_; }
+    const std::vector<model::JobId>& resizes() const { return resizes_; }
     const std::vector<StopOrder>& stops() const { return stops_; }
     const std::vector<ports::AttemptId>& parks() const { return parks_; }
     const auto& sayings() const { return sayings_; }
@@ -81,6 +83,7 @@ class Transaction {
     std::unordered_map<std::string, model::JobId> keys_;
     std::vector<Acknowledgement> acknowledgements_;
     std::vector<model::JobId> starts_;
+    std::vector<model::JobId> resizes_;
     std::vector<StopOrder> stops_;
     std::vector<ports::AttemptId> parks_;
     std::vector<std::pair<ports::AttemptId, std::string>> sayings_;

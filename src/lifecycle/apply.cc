@@ -108,6 +108,25 @@ class Fold {
         note_start(record);
     }
 
+    void operator()(const model::JobSizeSet& set) {
+        JobRecord& record = settle(set.job);
+        drop_hold(record);
+        count_use(record, record.tasks, -1);
+        state_.cluster.vacate(set.job, set.ended);
+        const bool has_place = state_.cluster.job(set.job).active > 0;
+        // It goes on without those that have ended.
+        const int needed = record.spec.tasks_min - static_cast<int>(set.ended.size());
+        const int least = has_place ? std::clamp(needed, 1, set.tasks) : set.tasks;
+        set_size(record, least, set.tasks);
+        record.tasks.clear();
+        for (const cluster::PlacedTask& task : state_.cluster.job(set.job).placed) {
+            record.tasks.push_back(task.place);
+        }
+        record.started_tasks =
+            std::min(record.started_tasks, static_cast<int>(record.tasks.size()));
+        count_use(record, record.tasks, +1);
+    }
+
     void operator()(const model::JobRunning& running) {
         JobRecord& record = settle(running.job);
         record.state = JobState::Running;
@@ -197,6 +216,7 @@ class Fold {
         record.state = JobState::Paused;
         record.started_tasks = 0;
         ++record.pauses;
+        start_whole(record);
         wait_from_now(record);
         pack(record);
     }
@@ -255,6 +275,7 @@ class Fold {
         record.frozen.clear();
         if (std::exchange(record.parked_since, {})) leave_or_join_line(record);
         state_.cluster.set_stay(lost.job, {});
+        start_whole(record);
         record.state = JobState::Queued;
         record.detail = lost.detail;
         wait_from_now(record);
@@ -346,6 +367,20 @@ class Fold {
         if (state_.cluster.job(record.id).hold) state_.cluster.drop_hold(record.id);
         record.hold.clear();
         record.hold_deadline.reset();
+    }
+
+    void set_size(JobRecord& record, int least, int most) {
+        record.spec.tasks_min = least;
+        record.spec.tasks_max = most;
+        state_.cluster.set_size(record.id, least, most);
+    }
+
+    // Off its GPUs one that grows waits for all that it wants; one that moves, for what it had.
+    void start_whole(JobRecord& record) {
+        const model::JobSpec& spec = record.spec;
+        const bool grows = spec.elastic == model::Elastic::Grow && record.hold.empty();
+        if (grows && spec.tasks_min < spec.tasks_max)
+            set_size(record, spec.tasks_max, spec.tasks_max);
     }
 
     // The same again, where frozen processes go on.

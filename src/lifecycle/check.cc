@@ -271,6 +271,25 @@ class Check {
         if (!job->is_resizing()) return conflict(*job, "is not about to change its size");
         return {};
     }
+    Status operator()(const model::JobSizeSet& set) const {
+        const model::JobRecord* job = find(set.job);
+        if (job == nullptr) return unknown(set.job);
+        if (job->spec.elastic != model::Elastic::Grow)
+            return conflict(*job, "is started with the number of tasks it was submitted with");
+        if (!job->releasing.empty()) return conflict(*job, "is asked to leave");
+        if (!job->frozen.empty()) return conflict(*job, "is frozen with the tasks it has");
+        BERTH_TRY_VOID(check_ended(*job, set.ended));
+        const int left =
+            state_.cluster.job(set.job).tasks_placed() - static_cast<int>(set.ended.size());
+        if (set.tasks < left) {
+            return conflict(*job, "has " + std::to_string(left) +
+                                      " tasks with a place, more than " +
+                                      std::to_string(set.tasks));
+        }
+        model::JobSpec spec = job->spec;
+        spec.tasks_min = spec.tasks_max = set.tasks;
+        return model::check_limits(spec);
+    }
     Status operator()(const model::JobParked& parked) const {
         const model::JobRecord* job = find(parked.job);
         if (job != nullptr && !job->releasing.empty()) return conflict(*job, "is asked to leave");
@@ -367,6 +386,19 @@ class Check {
         if (cluster::is_empty(state_.cluster, node)) return {};
         return fail(ErrorCode::Conflict,
                     "node \"" + state_.cluster.node_name(node) + "\" has work");
+    }
+
+    // Tasks of it that have a place, not all of them, each once.
+    static Status check_ended(const model::JobRecord& job, const std::vector<int>& ended) {
+        std::set<int> named(ended.begin(), ended.end());
+        std::size_t left = 0;
+        for (const model::TaskPlacement& task : job.tasks) {
+            if (task.task < job.spec.tasks_max) left += named.erase(task.task) == 0 ? 1 : 0;
+        }
+        if (!named.empty() || std::set(ended.begin(), ended.end()).size() != ended.size())
+            return base::invalid("ended: wanted ranks of tasks that have a place, each once");
+        if (left > 0 || ended.empty()) return {};
+        return conflict(job, "has no other task that runs");
     }
 
     // Else nodes could take each other's place for ever.

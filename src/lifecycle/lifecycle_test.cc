@@ -477,6 +477,58 @@ TEST_CASE("a gang that stops to change its size goes on with what it has then") 
     CHECK(life.state.cluster.pool({0}).free_total[0] == base::gpus(1));
 }
 
+TEST_CASE("a gang that may grow changes its size, and nothing that cannot be") {
+    Life life;
+    model::JobSpec spec = life.state.jobs.at(kJob).spec;
+    spec.name = "gang";
+    spec.tasks_min = spec.tasks_max = 2;
+    spec.elastic = model::Elastic::Grow;
+    spec.companions = {{.name = "head"}};
+    const model::JobId job{2};
+    const auto problem = [&](model::JobSizeSet set) {
+        set.job = job;
+        const auto status = lifecycle::check(life.state, set);
+        return status ? std::string() : status.error().message;
+    };
+    CHECK(problem({.job = {}}) == "job 2 is not known or has ended");
+    life.happen(model::JobSubmitted{job, spec, {}, {}});
+    CHECK(problem({.job = {}, .tasks = 0}) == "tasks: wanted 1 <= min <= max, found min 0, max 0");
+    CHECK(problem({.job = {}, .tasks = 1, .ended = {0}}) ==
+          "ended: wanted ranks of tasks that have a place, each once");
+    const auto on = [](int rank, std::uint64_t gpus) {
+        return model::TaskPlacement{rank, {0}, gpus, base::kWholeGpu, {}, {}};
+    };
+    life.happen(model::JobStarting{job, 1, {}, {on(0, 1), on(1, 2), on(2, 0)}});
+    life.happen(model::JobRunning{job}, 1000);
+    CHECK(problem({.job = {}, .tasks = 1}) == "job 2 has 2 tasks with a place, more than 1");
+    CHECK(problem({.job = {}, .tasks = 1, .ended = {0, 0}}) ==
+          "ended: wanted ranks of tasks that have a place, each once");
+    CHECK(problem({.job = {}, .tasks = 2, .ended = {2}}) ==
+          "ended: wanted ranks of tasks that have a place, each once");
+    CHECK(problem({.job = {}, .tasks = 2, .ended = {0, 1}}) == "job 2 has no other task that runs");
+
+    life.happen(model::JobSizeSet{job, 3, {0}}, 1000);
+    const auto& record = life.state.jobs.at(job);
+    CHECK(record.spec.tasks_min == 1);
+    CHECK(record.spec.tasks_max == 3);
+    CHECK(record.tasks == std::vector{on(0, 2), on(3, 0)});  // the head behind all of them
+    CHECK(record.attained_gpu_ms == 4000);
+    CHECK_FALSE(record.stale_since.has_value());
+    CHECK(lifecycle::violations(life.state.cluster).empty());
+
+    life.happen(model::PauseRequested{.job = job});
+    CHECK(problem({.job = {}, .tasks = 4}) == "job 2 is asked to leave");
+    life.happen(model::JobPaused{job, true});
+    CHECK(record.spec.tasks_min == 3);  // it starts as a whole again
+    life.happen(model::JobSizeSet{job, 2, {}});
+    CHECK(record.spec.tasks_min == 2);
+    CHECK(life.state.cluster.job(job).lacking == 2);
+
+    const model::JobSizeSet other{kJob, 2, {}};
+    CHECK(lifecycle::check(life.state, other).error().message ==
+          "job 1 is started with the number of tasks it was submitted with");
+}
+
 TEST_CASE("companions are counted apart, a gang that lacks one is short, and none is parked") {
     Life life;
     model::Node node;

@@ -122,6 +122,14 @@ struct JobResized {
     bool saved = false;  // it stopped by itself within the grace
     std::int64_t lost_gpu_ms = 0;  // unsaved work that this destroyed
 };
+// From now on it wants so many tasks. Those that have ended and are not wanted again leave; the
+// others have the ranks from 0 again, in their order. While it has a place it grows when there is
+// room (Elastic::Grow); without one it starts with all of them.
+struct JobSizeSet {
+    JobId job;
+    int tasks = 1;
+    std::vector<int> ended = {};  // their ranks
+};
 // It made no call to its GPUs for as long as it said, and was taken off them with its processes
 // alive. It asks for none until it wakes.
 struct JobParked {
@@ -181,7 +189,7 @@ using EventBody =
                  JobReserved, ReservationDropped, PauseRequested, JobPaused, JobHeld, JobReleased,
                  CheckpointSaved, CancelRequested, JobFinished, AttemptLost, JobResized,
                  JobMeasured, JobsParted, NodeMoved, JobParked, JobWoken, PoolRemoved, PolicySet,
-                 ProjectRemoved, LogBegun, JobEscaped, NodeUsedByOthers>;
+                 ProjectRemoved, LogBegun, JobEscaped, NodeUsedByOthers, JobSizeSet>;
 
 struct Event {
     std::int64_t sequence = 0;  // 1, 2, 3 ... without gaps

@@ -39,6 +39,7 @@ constexpr int default_priority(JobKind kind) {
 enum class Elastic : std::uint8_t {
     Live,  // tasks come and go one by one, the others go on
     Restart,  // all are stopped, having saved, and started again with their new number
+    Grow,  // it starts with all it wants, gains tasks one by one, and leaves as a whole
 };
 
 // What each task asks for, all of it on one node.

@@ -124,6 +124,8 @@ Status check_tasks(const JobSpec& spec) {
         return refuse("tasks", "at most " + std::to_string(kSmallTasksMax) + " without whole GPUs",
                       std::to_string(spec.tasks_max));
     }
+    if (spec.elastic == Elastic::Grow && !spec.topology.groups.empty())
+        return refuse("elastic", "live or restart for a gang of groups", "grow");
     if (const Status groups = check_task_groups(spec); !groups) {
         return base::invalid("groups: " + groups.error().message);
     }

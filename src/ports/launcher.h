@@ -125,6 +125,9 @@ class Launcher {
     // Puts the processes of a frozen attempt on the GPUs of the order, of the same number and on
     // the same node. Answered by on_running, or by on_exit where they could not be put back.
     virtual void resume(const LaunchOrder& order) = 0;
+    // A started attempt has these tasks from now on, whose ranks may be others than before; what
+    // stands on the same node goes on. Where tasks are as they were started there is none.
+    virtual void resize(const BegunAttempt&) {}
     // How a started attempt would be paused; unknown when it was not started by this launcher.
     virtual model::PauseWay pause_way(AttemptId attempt) const = 0;
     // Asks an attempt to save and stop, and kills what is left after `grace`. Idempotent.

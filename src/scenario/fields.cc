@@ -214,6 +214,14 @@ Result<model::NodeUsedByOthers> read_others(const Command& command) {
     return used;
 }
 
+Result<model::JobSizeSet> read_size(const Command& command, int tasks_before) {
+    model::JobSizeSet set{.job = {}, .tasks = tasks_before};
+    const Readers readers{{"tasks", into(set.tasks, parse_int)},
+                          {"ended", into_numbers(set.ended)}};
+    BERTH_TRY_VOID(read_values(command, readers, nullptr));
+    return set;
+}
+
 Result<model::Node> read_node(const Command& command) {
     model::Node node;
     BERTH_TRY(name, only_name(command));
@@ -304,49 +312,49 @@ namespace {
 
 Readers request_readers(model::JobSpec& spec) {
     model::TaskRequest& request = spec.request;
-    return {
-        {"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
-        {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
-        {"gpu_memory_max", into(request.gpu_memory_max, base::parse_bytes)},
-        {"may_share", one_of<bool>(spec.may_share, {{"yes", true}, {"no", false}})},
-        {"cpu", into_optional(request.cpu, parse_cpu)},
-        {"memory", into_optional(request.memory, base::parse_bytes)},
-        {"resources", into_resources(request.resources)},
-        {"model", into_text(spec.gpu_model)},
-        {"filter", into(spec.node_filter, model::parse_node_filter)},
-        {"tolerations", into_list(spec.tolerations, model::parse_toleration)},
-        {"required", into_text(spec.topology.required)},
-        {"preferred", into_text(spec.topology.preferred)},
-        {"groups", into(spec.topology.groups, model::parse_task_groups)},
-        {"placement",
-         one_of<model::Placement>(spec.placement, {{"auto", model::Placement::Auto},
-                                                   {"consolidate", model::Placement::Consolidate},
-                                                   {"any", model::Placement::Any}})},
-        {"skew",
-         [&spec](const std::string& text) -> Status {
-             BERTH_TRY(part, base::parse_thousandths(text));
-             spec.tensor_skew_ppm = part * 1000;
-             return {};
-         }},
-        {"min", into(spec.tasks_min, parse_int)},
-        {"max", into(spec.tasks_max, parse_int)},
-        {"tasks",
-         [&spec](const std::string& text) -> Status {
-             BERTH_TRY(count, parse_int(text));
-             spec.tasks_min = spec.tasks_max = count;
-             return {};
-         }},
-        {"elastic", one_of<model::Elastic>(spec.elastic, {{"live", model::Elastic::Live},
-                                                          {"restart", model::Elastic::Restart}})},
-        {"expected", into_optional(spec.expected_runtime, base::parse_duration)},
-        {"restart_cost", into(spec.restart_cost, base::parse_duration)},
-        {"min_run", into_optional(spec.min_run, base::parse_duration)},
-        {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
-        {"stale_grace", into_optional(spec.stale_grace, parse_or_never)},
-        {"pool", [&spec](const std::string& text) -> Status {
-             spec.pools = split(text, ',');
-             return {};
-         }}};
+    return {{"gpus", [&request](const std::string& text) { return read_gpus(text, request); }},
+            {"gpu_memory", into(request.gpu_memory, base::parse_bytes)},
+            {"gpu_memory_max", into(request.gpu_memory_max, base::parse_bytes)},
+            {"may_share", one_of<bool>(spec.may_share, {{"yes", true}, {"no", false}})},
+            {"cpu", into_optional(request.cpu, parse_cpu)},
+            {"memory", into_optional(request.memory, base::parse_bytes)},
+            {"resources", into_resources(request.resources)},
+            {"model", into_text(spec.gpu_model)},
+            {"filter", into(spec.node_filter, model::parse_node_filter)},
+            {"tolerations", into_list(spec.tolerations, model::parse_toleration)},
+            {"required", into_text(spec.topology.required)},
+            {"preferred", into_text(spec.topology.preferred)},
+            {"groups", into(spec.topology.groups, model::parse_task_groups)},
+            {"placement", one_of<model::Placement>(spec.placement,
+                                                   {{"auto", model::Placement::Auto},
+                                                    {"consolidate", model::Placement::Consolidate},
+                                                    {"any", model::Placement::Any}})},
+            {"skew",
+             [&spec](const std::string& text) -> Status {
+                 BERTH_TRY(part, base::parse_thousandths(text));
+                 spec.tensor_skew_ppm = part * 1000;
+                 return {};
+             }},
+            {"min", into(spec.tasks_min, parse_int)},
+            {"max", into(spec.tasks_max, parse_int)},
+            {"tasks",
+             [&spec](const std::string& text) -> Status {
+                 BERTH_TRY(count, parse_int(text));
+                 spec.tasks_min = spec.tasks_max = count;
+                 return {};
+             }},
+            {"elastic", one_of<model::Elastic>(spec.elastic, {{"live", model::Elastic::Live},
+                                                              {"restart", model::Elastic::Restart},
+                                                              {"grow", model::Elastic::Grow}})},
+            {"expected", into_optional(spec.expected_runtime, base::parse_duration)},
+            {"restart_cost", into(spec.restart_cost, base::parse_duration)},
+            {"min_run", into_optional(spec.min_run, base::parse_duration)},
+            {"preemption_delay", into_optional(spec.preemption_delay, base::parse_duration)},
+            {"stale_grace", into_optional(spec.stale_grace, parse_or_never)},
+            {"pool", [&spec](const std::string& text) -> Status {
+                 spec.pools = split(text, ',');
+                 return {};
+             }}};
 }
 
 // companion.driver.cpu=4: the kinds in the order of their names.

@@ -36,6 +36,8 @@ struct JobLine {
     bool is_releasing = false;
 };
 base::Result<JobLine> read_job(const Command& command);
+// JOB tasks=3 ended=1,2
+base::Result<model::JobSizeSet> read_size(const Command& command, int tasks_before);
 // PROJECT/JOB compute=0.5 persistent=4G peak=20G highest=20G iterations=100
 base::Result<model::ProfileLedger> read_profile(const Command& command);
 base::Result<model::Policy> read_policy(const Command& command, model::Policy before);

@@ -239,6 +239,7 @@ Result<std::vector<std::string>> Stage::act(const Command& command) {
     if (verb == "pause") status = pause(job);
     if (verb == "measured") status = measured(command, job);
     if (verb == "parted") status = part(command, job);
+    if (verb == "size") status = set_size(command, job);
     if (verb == "left") status = leave(job);
     if (verb == "killed") status = happen(model::JobPaused{job, false});
     if (verb == "finish") status = happen(model::JobFinished{job, JobState::Succeeded, 0, {}});
@@ -295,6 +296,12 @@ Status Stage::pause(model::JobId job) {
 Status Stage::measured(const Command& command, model::JobId job) {
     BERTH_TRY(known, read_profile(command));
     return happen(model::JobMeasured{job, known.profile});
+}
+
+Status Stage::set_size(const Command& command, model::JobId job) {
+    BERTH_TRY(set, read_size(command, state_.jobs.at(job).spec.tasks_max));
+    set.job = job;
+    return happen(std::move(set));
 }
 
 // parted JOB beside=JOB: it leaves, and is asked to save.

@@ -35,6 +35,7 @@ class Stage {
     base::Status set_up(const Command& command);
     base::Status add_job(const Command& command, bool is_running);
     base::Status measured(const Command& command, model::JobId job);
+    base::Status set_size(const Command& command, model::JobId job);
     base::Status part(const Command& command, model::JobId job);
     base::Result<Lines> act(const Command& command);
     base::Status build();

@@ -236,7 +236,7 @@ std::size_t PieceTable::cut_into_pieces(const cluster::Job& job) {
         std::ranges::sort(running_, std::greater{}, &model::TaskPlacement::task);
     }
     const cluster::Shape& shape = view_->cluster.shape(job.shape);
-    const std::size_t spare = cluster::spare_first(shape, job.tasks_min, running_);
+    const std::size_t spare = cluster::spare_first(shape, job.core(), running_);
     const std::size_t count = spare + (spare < running_.size() ? 1 : 0);
     const std::size_t first = positions_for(count, running_.size());
     Tasks& tasks = tasks_[first];

@@ -450,7 +450,7 @@ std::vector<JudgedPiece> Judge::pieces(const Want& want) const {
         std::vector<int> left = running_in(groups, job);
         const auto is_spare = [&](const auto& task) {
             const std::size_t group = group_of(groups, task.first);
-            return left[group] > groups[group].tasks_min;
+            return job.elastic != model::Elastic::Grow && left[group] > groups[group].tasks_min;
         };
         while (!running.empty()) {
             auto next = std::find_if(running.rbegin(), running.rend(), is_spare);

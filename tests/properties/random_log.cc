@@ -111,6 +111,7 @@ void RandomLog::submit() {
     if (rng_.chance(1, 4)) spec.tasks_max = spec.tasks_min = static_cast<int>(rng_.between(1, 4));
     if (rng_.chance(1, 4)) spec.tasks_max += static_cast<int>(rng_.between(1, 3));
     if (rng_.chance(1, 2)) spec.elastic = model::Elastic::Restart;
+    if (rng_.chance(1, 3)) spec.elastic = model::Elastic::Grow;
     if (rng_.chance(1, 6)) spec.node_filter = {{{{"is", model::NodeOperator::NotIn, {"slow"}}}}};
     if (rng_.chance(1, 6)) spec.request.resources = {{"rdma", rng_.between(1, 2)}};
     if (rng_.chance(1, 3)) spec.tolerations = {{"keep"}};
@@ -215,6 +216,7 @@ void RandomLog::something_of(const model::JobRecord& job) {
     if (job.held && rng_.chance(1, 2)) return note(model::JobReleased{id});
     if (rng_.chance(1, 25)) return note(model::CancelRequested{id, now_ + Duration{60'000}});
     if (rng_.chance(1, 20)) return note(model::AttemptLost{id, "its process is gone"});
+    if (rng_.chance(1, 10)) return set_size(job);
     if (!job.releasing.empty() && job.state != JobState::Cancelling && rng_.chance(4, 5)) {
         return note(lifecycle::event_of_leaving(job, {rng_.chance(3, 4), 1000}));
     }
@@ -228,6 +230,15 @@ void RandomLog::something_of(const model::JobRecord& job) {
         default:
             if (rng_.chance(1, 8)) end(job, JobState::Cancelled);
     }
+}
+
+void RandomLog::set_size(const model::JobRecord& job) {
+    model::JobSizeSet set{job.id, static_cast<int>(rng_.between(1, 6)), {}};
+    for (const model::TaskPlacement& task : job.tasks) {
+        const bool is_task = task.task < job.spec.tasks_max;
+        if (is_task && rng_.chance(1, 3)) set.ended.push_back(task.task);
+    }
+    note(std::move(set));
 }
 
 void RandomLog::something_of_running(const model::JobRecord& job) {

@@ -40,6 +40,7 @@ class RandomLog {
     model::OthersUse use_of_others();
     void set_others();
     void something_of(const model::JobRecord& job);
+    void set_size(const model::JobRecord& job);
     void something_of_running(const model::JobRecord& job);
     void end(const model::JobRecord& job, model::JobState state);
 

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <span>
 
+#include "lifecycle/check.h"
 #include "scenario/render.h"
 
 namespace berth::proof {
@@ -283,7 +284,8 @@ std::string job_line(Rng& rng, const Setting& setting, std::span<const std::stri
         maybe(rng, "expected", {"", "", "10m", "2h"}) +
         maybe(rng, "attained", {"", "", "", "5m", "30m", "2h"}) +
         maybe(rng, "min_run", {"", "", "", "0", "10m"}) +
-        maybe(rng, "elastic", {"", "", "restart"}) +
+        (in_groups.empty() ? maybe(rng, "elastic", {"", "", "", "restart", "restart", "grow"})
+                           : maybe(rng, "elastic", {"", "", "restart"})) +
         maybe(rng, "preemption_delay", {"", "", "", "", "0", "2m", "10m"}) +
         maybe(rng, "held", {"", "", "", "", "", "", "", "", "", "", "", "yes"});
     if (rng.chance(1, 4)) {
@@ -331,6 +333,23 @@ bool is_in_use(const lifecycle::State& state, const std::string& project) {
     return !state.cluster.is_leaf(id) ||
            std::ranges::any_of(state.cluster.jobs(),
                                [&](const auto& one) { return one.second.project == id; });
+}
+
+// It wants more or fewer tasks; empty where that cannot be.
+std::string size_line(Rng& rng, const lifecycle::State& state, const model::JobRecord& record) {
+    model::JobSizeSet set{record.id, 1, {}};
+    for (const model::TaskPlacement& task : record.tasks) {
+        if (task.task < record.spec.tasks_max && rng.chance(1, 3)) set.ended.push_back(task.task);
+    }
+    const auto left = std::ssize(record.tasks) - std::ssize(set.ended);
+    set.tasks = static_cast<int>(rng.between(std::max<std::int64_t>(left, 1), left + 2));
+    if (!lifecycle::check(state, set)) return "";
+    std::string line =
+        "size " + scenario::name_of(state, record.id) + " tasks=" + std::to_string(set.tasks);
+    for (std::size_t i = 0; i < set.ended.size(); ++i) {
+        line += (i == 0 ? " ended=" : ",") + std::to_string(set.ended[i]);
+    }
+    return line;
 }
 
 std::string quota_line(Rng& rng, const Setting& setting, const lifecycle::State& state) {
@@ -424,6 +443,9 @@ std::string random_event(Rng& rng, const Setting& setting, const lifecycle::Stat
         if (!record.held && rng.chance(1, 4)) add("pause " + job, 1);
         if (!record.held && rng.chance(1, 8)) add("hold " + job, 1);
         if (rng.chance(1, 6)) add("cancel " + job, 1);
+        const bool grows = record.spec.elastic == model::Elastic::Grow;
+        const std::string size = grows ? size_line(rng, state, record) : "";
+        if (!size.empty()) add(size, 3);
         const bool may_park = runs && !leaves && record.spec.tasks_max == 1;
         if (may_park && rng.chance(1, 4)) add("park " + job, 1);
         if (record.parked_since) add("wake " + job, 2);
