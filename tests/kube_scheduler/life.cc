@@ -159,6 +159,8 @@ class Life : World {
     void live_a_second() {
         if (dice_.chance(1, 3)) submit();
         if (dice_.chance(1, 12)) end_one();
+        if (dice_.chance(1, 8)) succeed_one();
+        if (dice_.chance(1, 20)) scale_one();
         if (dice_.chance(1, 20)) remove_one();
         if (dice_.chance(1, 20)) meddle();
         if (dice_.chance(1, 10)) meddle_with_a_pod();
@@ -261,7 +263,36 @@ class Life : World {
         made.name = next_name("w");
         made.resource = dice_.chance(1, 3) ? "pods" : "jobs";
         made.parallelism = static_cast<int>(dice_.between(1, 5));
+        if (dice_.chance(1, 2)) made.completions = static_cast<int>(dice_.between(1, 8));
         server.store.create(made);
+    }
+
+    // A pod of a Job that ends when so many have.
+    void succeed_one() {
+        for (const auto& [key, pod] : all("pods")) {
+            const Held job = pod->owner.empty() ? nullptr : job_of(*pod);
+            const bool may_end = job && job->completions > 0 && pod->end.empty();
+            if (may_end && !pod->node.empty() && dice_.chance(1, 2)) return succeed(pod);
+        }
+    }
+
+    Held job_of(const Object& pod) {
+        for (const auto& [key, job] : all("jobs")) {
+            if (job->uid == pod.owner) return job;
+        }
+        return nullptr;
+    }
+
+    // Somebody wants more or fewer pods of a Job.
+    void scale_one() {
+        for (const auto& [key, job] : all("jobs")) {
+            if (!job->end.empty() || dice_.chance(1, 2)) continue;
+            Object now = *job;
+            now.parallelism = static_cast<int>(dice_.between(1, 6));
+            server.store.change(now);
+            scaled_.insert(job->uid);
+            return;
+        }
     }
 
     // All of its pods are bound, and end well.
@@ -301,8 +332,10 @@ class Life : World {
             const auto pods = pods_of(*job);
             const auto bound =
                 std::ranges::count_if(pods, [](const Held& pod) { return !pod->node.empty(); });
-            const bool is_partly = bound > 0 && bound < job->parallelism && job->end.empty() &&
-                                   !job->is_suspended && std::ssize(pods) == job->parallelism;
+            // One that grows gets its pods as GPUs come free.
+            const bool is_partly = bound > 0 && bound < pods_wanted(*job) && job->end.empty() &&
+                                   !job->is_suspended && std::ssize(pods) == pods_wanted(*job) &&
+                                   !scaled_.contains(job->uid);
             if (!is_partly) {
                 partly_.erase(job->uid);
                 continue;
@@ -332,7 +365,7 @@ class Life : World {
         const auto names = core.resources().names();
         const auto pods = std::ranges::find(names, model::kPodsResource) - names.begin();
         std::map<std::string, int> there;
-        for (const auto& [key, pod] : all("pods")) there[pod->node] += 1;
+        for (const auto& [key, pod] : all("pods")) there[pod->node] += pod->end.empty() ? 1 : 0;
         for (const auto& [key, node] : all("nodes")) {
             const auto& known =
                 core.resources().on(core.find_node(node->name), static_cast<std::uint32_t>(pods));
@@ -345,7 +378,8 @@ class Life : World {
     void look_at_reasons() {
         std::map<std::string, bool> says;  // by gang
         for (const auto& [key, pod] : all("pods")) {
-            const bool waits = pod->scheduler == "berth" && pod->node.empty();
+            const bool waits =
+                pod->scheduler == "berth" && pod->node.empty() && pod->end.empty();
             const std::string& gang = pod->owner.empty() ? pod->uid : pod->owner;
             if (waits) says["gang " + gang + " waits and nobody says why"] |= !pod->reason.empty();
         }
@@ -398,6 +432,7 @@ class Life : World {
     base::Rng dice_;
     Met& met_;
     std::array<std::unique_ptr<Process>, 2> processes_;
+    std::set<std::string> scaled_;  // Jobs that were given another parallelism, by uid
     std::set<std::string> users_;  // Jobs that users have suspended, by uid
     std::map<std::string, base::TimePoint> partly_, miscounted_, silent_;
     std::vector<std::string> found_;

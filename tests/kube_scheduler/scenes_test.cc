@@ -54,6 +54,17 @@ class Scene : public World {
     Held add_pod(const std::string& name_space, const std::string& name, int gpus) {
         return add("pods", name_space, name, gpus);
     }
+    void add_pod_of_group(const std::string& name_space, const std::string& name, int gpus,
+                          const std::string& group, int size) {
+        Object pod;
+        pod.resource = "pods";
+        pod.name_space = name_space;
+        pod.name = name;
+        pod.gpus = gpus;
+        pod.annotations = {{"kueue.x-k8s.io/pod-group-name", group},
+                           {"kueue.x-k8s.io/pod-group-total-count", std::to_string(size)}};
+        server.store.create(pod);
+    }
     // As its controller does before one of its pods is gone.
     void add_pod_of(const std::string& job_key) {
         Object pod;
@@ -63,6 +74,18 @@ class Scene : public World {
         pod.gpus = job(job_key)->gpus;
         pod.owner = job(job_key)->uid;
         server.store.create(pod);
+    }
+    void set_parallelism(const std::string& key, int pods) {
+        Object now = *job(key);
+        now.parallelism = pods;
+        server.store.change(now);
+    }
+    // Of a Job that is made of as many as run at once.
+    void succeed_one_of(const std::string& key) {
+        Object now = *job(key);
+        now.completions = now.parallelism;
+        if (job(key)->completions == 0) server.store.change(now);
+        succeed(pods_of(*job(key)).front());
     }
     void set_suspended(const std::string& key, bool is_suspended) {
         Object now = *job(key);
@@ -79,6 +102,16 @@ class Scene : public World {
     }
     const cluster::Cluster& core() const {
         return process->replica.scheduler()->controller()->state().cluster;
+    }
+    const auto& jobs_of_the_core() const {
+        return process->replica.scheduler()->controller()->state().jobs;
+    }
+    // What the first of its pods that wait is told.
+    std::string waits_with(const std::string& job_key) {
+        for (const Held& each : pods_of(*job(job_key))) {
+            if (each->node.empty() && !each->reason.empty()) return each->message;
+        }
+        return "";
     }
     std::string parent_of(const std::string& project) const {
         const auto& known = core().projects()[core().find_project(project).index()];
@@ -261,6 +294,143 @@ TEST_CASE("a gang that runs with a pod missing goes on beyond a failover") {
     scene.are_jobs_controlled = true;
     scene.pass(3);
     CHECK(scene.bound("ml/gang") == 2);
+}
+
+TEST_CASE("GPUs of pods that have succeeded are others' while the rest of the Job runs") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.add_job("ml", "train", 8, 1);
+    scene.pass(5);
+    REQUIRE(scene.bound("ml/train") == 8);
+    scene.add_job("ml", "next", 2, 1);
+    scene.pass(3);
+    REQUIRE(scene.bound("ml/next") == 0);
+    scene.succeed_one_of("ml/train");
+    scene.succeed_one_of("ml/train");
+    scene.pass(3);
+    CHECK(scene.bound("ml/next") == 2);
+    CHECK(scene.bound("ml/train") == 6);
+    CHECK(scene.suspensions == 0);
+    for (int left = 6; left > 0; --left) scene.succeed_one_of("ml/train");
+    scene.pass(2);
+    CHECK(scene.job("ml/train")->end == "Complete");
+    CHECK(scene.used()["n1"] == 2);
+    scene.add_job("ml", "last", 6, 1);
+    scene.pass(4);
+    CHECK(scene.bound("ml/last") == 6);
+}
+
+TEST_CASE("a place whose pod is to be made again stays the gang's") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.add_job("ml", "train", 8, 1);
+    scene.pass(5);
+    scene.add_job("ml", "next", 1, 1);
+    scene.pass(3);
+    scene.are_jobs_controlled = false;
+    scene.server.store.remove(scene.pods_of(*scene.job("ml/train")).front());
+    scene.pass(5);
+    CHECK(scene.bound("ml/next") == 0);
+    scene.are_jobs_controlled = true;
+    scene.pass(2);
+    CHECK(scene.bound("ml/train") == 8);
+}
+
+TEST_CASE("a Job that is scaled up while it runs grows into what nobody waits for") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.add_job("ml", "train", 2, 2);
+    scene.add_job("ml", "other", 1, 4);
+    scene.pass(4);
+    REQUIRE(scene.bound("ml/train") == 2);
+    REQUIRE(scene.bound("ml/other") == 1);
+    scene.set_parallelism("ml/train", 4);
+    scene.pass(4);
+    CHECK(scene.bound("ml/train") == 2);
+    CHECK(scene.waits_with("ml/train") ==
+          "2 of its 4 pods run; the others start on GPUs that nobody waits for");
+    scene.remove("jobs", "ml/other");
+    scene.pass(4);
+    CHECK(scene.bound("ml/train") == 4);
+    CHECK(scene.suspensions == 0);
+    scene.fail_over();
+    scene.pass(5);
+    CHECK(scene.bound("ml/train") == 4);
+}
+
+TEST_CASE("a Job that is scaled down while it runs gives back what its pods have left") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    scene.add_job("ml", "train", 4, 2);
+    scene.pass(4);
+    scene.set_parallelism("ml/train", 1);
+    scene.add_job("ml", "next", 3, 2);
+    scene.pass(5);
+    CHECK(scene.bound("ml/train") == 1);
+    CHECK(scene.bound("ml/next") == 3);
+    scene.set_parallelism("ml/train", 2);
+    scene.remove("jobs", "ml/next");
+    scene.pass(5);
+    CHECK(scene.bound("ml/train") == 2);
+}
+
+TEST_CASE("a Job of which pods have succeeded is paused and resumed with those that are left") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 0);
+    scene.add_job("borrower", "long", 4, 2);
+    scene.pass(4);
+    scene.succeed_one_of("borrower/long");
+    scene.pass(100);
+    scene.add_job("owner", "urgent", 1, 8);
+    scene.pass(10);
+    REQUIRE(scene.job("borrower/long")->is_suspended);
+    REQUIRE(scene.bound("owner/urgent") == 1);
+    scene.remove("jobs", "owner/urgent");
+    scene.pass(8);
+    CHECK(scene.bound("borrower/long") == 3);
+    const auto& record = scene.jobs_of_the_core().begin()->second;
+    CHECK(record.pauses == 1);
+    CHECK(record.attained_gpu_ms > 600'000);
+}
+
+TEST_CASE("a Job that has grown is paused as a whole, and waits for all of it") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("owner", 8);
+    scene.set_project("borrower", 4);
+    scene.add_job("borrower", "long", 2, 2);
+    scene.pass(4);
+    scene.set_parallelism("borrower/long", 4);
+    scene.pass(100);
+    REQUIRE(scene.bound("borrower/long") == 4);
+    scene.add_job("owner", "urgent", 1, 2);
+    scene.pass(6);
+    CHECK(scene.job("borrower/long")->is_suspended);
+    scene.remove("jobs", "owner/urgent");
+    scene.pass(8);
+    CHECK(scene.bound("borrower/long") == 4);
+}
+
+TEST_CASE("a pod of a group that has succeeded leaves its GPU, also beyond a failover") {
+    Scene scene;
+    scene.set_node("n1");
+    scene.set_project("ml", 8);
+    for (const char* name : {"a", "b", "c", "d"}) scene.add_pod_of_group("ml", name, 2, "four", 4);
+    scene.pass(3);
+    REQUIRE(scene.used()["n1"] == 8);
+    scene.succeed(scene.pod("ml/a"));
+    scene.add_pod("ml", "next", 2);
+    scene.pass(3);
+    CHECK(scene.pod("ml/next")->node == "n1");
+    scene.fail_over();
+    scene.pass(300);
+    CHECK(scene.used()["n1"] == 8);
 }
 
 TEST_CASE("a paused Job whose project goes is given back: its pods say why they wait") {

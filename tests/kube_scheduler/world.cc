@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kube_scheduler/world.h"
 
+#include <algorithm>
+
 namespace berth::tests::kube_scheduler {
 
 void World::set(const std::string& resource, const std::string& name,
@@ -35,15 +37,33 @@ void World::remove(const std::string& resource, const std::string& key) {
 std::vector<World::Held> World::pods_of(const Object& job) {
     std::vector<Held> pods;
     for (const auto& [key, pod] : server.store.all("pods")) {
-        if (pod->owner == job.uid) pods.push_back(pod);
+        if (pod->owner == job.uid && pod->end.empty()) pods.push_back(pod);
     }
     return pods;
+}
+
+int World::pods_wanted(const Object& job) {
+    if (job.completions == 0) return job.parallelism;
+    return std::min(job.parallelism, job.completions - job.succeeded);
+}
+
+void World::succeed(const Held& pod) {
+    for (const auto& [key, job] : all("jobs")) {
+        if (job->uid != pod->owner) continue;
+        Object now = *job;
+        ++now.succeeded;
+        if (now.succeeded == now.completions) now.end = "Complete";
+        server.store.change(now);
+    }
+    Object now = *pod;
+    now.end = "Succeeded";
+    server.store.change(now);
 }
 
 std::map<std::string, int> World::used() {
     std::map<std::string, int> used;
     for (const auto& [key, pod] : server.store.all("pods")) {
-        if (!pod->node.empty()) used[pod->node] += pod->gpus;
+        if (!pod->node.empty() && pod->end.empty()) used[pod->node] += pod->gpus;
     }
     return used;
 }
@@ -60,7 +80,15 @@ void World::control_jobs() {
             continue;
         }
         resumptions += suspended_.erase(job->uid);
-        for (int made = 0; made < 3 && std::ssize(pods) + made < job->parallelism; ++made) {
+        // Those without a node first.
+        auto surplus = std::ssize(pods) - pods_wanted(*job);
+        for (const bool is_bound : {false, true}) {
+            for (const Held& pod : pods) {
+                const bool goes = surplus > 0 && !pod->node.empty() == is_bound;
+                if (goes && surplus-- > 0) server.store.remove(pod);
+            }
+        }
+        for (int made = 0; made < 3 && std::ssize(pods) + made < pods_wanted(*job); ++made) {
             Object pod;
             pod.resource = "pods";
             pod.name_space = job->name_space;

@@ -155,6 +155,7 @@ base::Result<model::JobSpec> job_of(const Gang& gang, const ProjectPools& projec
     spec.preemptible =
         spec.priority < model::kNotPreemptibleFrom && (gang.is_owned || may_be_deleted(gang));
     spec.tasks_min = spec.tasks_max = std::max(parts.front().pods, 1);
+    spec.elastic = model::Elastic::Grow;
     for (std::size_t at = 1; at < parts.size(); ++at) add_companion(spec, parts[at]);
     BERTH_TRY_VOID(model::check_limits(spec));
     return spec;

@@ -76,7 +76,11 @@ int Gang::placeable() const {
 
 int Gang::pods_wanted() const {
     if (workload != nullptr) return workload->pods_wanted();
-    return std::max(living(), is_group() ? group_size(meta()).value_or(1) : 1);
+    // Nobody makes those again that have succeeded.
+    const auto done = std::ranges::count_if(
+        pods, [](const auto& each) { return each.second->phase == objects::Phase::Succeeded; });
+    const int size = is_group() ? group_size(meta()).value_or(1) : 1;
+    return std::max(living(), size - static_cast<int>(done));
 }
 
 bool Gang::is_complete() const {

@@ -100,6 +100,31 @@ base::Result<std::vector<Part>> parts_of(const Gang& gang) {
     return parts;
 }
 
+int tasks_wanted(const Gang& gang, const model::JobSpec& job) {
+    const auto is_task = [&](const objects::PodAsk& ask) {
+        const auto asks = spec_of(ask);
+        return asks && is_like(job, *asks);
+    };
+    int there = 0;
+    const Pod* before = nullptr;
+    bool was_task = false;
+    for (const auto& [uid, pod] : gang.pods) {
+        if (pod->is_over() || pod->meta.deletion) continue;
+        if (before == nullptr || before->ask != pod->ask) was_task = is_task(*pod->ask);
+        before = pod;
+        there += was_task ? 1 : 0;
+    }
+    if (gang.workload == nullptr)
+        return gang.is_owned ? std::max(there, job.tasks_max)
+                             : std::max(there, gang.pods_wanted() - model::companions(job));
+    std::optional<int> said;
+    for (const objects::Workload::Part& part : gang.workload->parts) {
+        const bool is_all = gang.workload->parts.size() == 1;
+        if (is_all || is_task(*part.ask)) said = said.value_or(0) + part.pods;
+    }
+    return std::max(there, said.value_or(job.tasks_max));
+}
+
 bool asks_alike(const model::JobSpec& job, int rank, const model::JobSpec& pod) {
     const model::Companion* companion = model::companion_of(job, rank);
     return companion == nullptr ? is_like(job, pod) : is_like(*companion, pod);

@@ -23,6 +23,10 @@ struct Part {
 // Errors: Invalid, in words for its pods.
 base::Result<std::vector<Part>> parts_of(const Gang& gang);
 
+// How many tasks a gang that runs as this job wants now, its companions beside: as many as its
+// workload says, or as are there.
+int tasks_wanted(const Gang& gang, const model::JobSpec& job);
+
 // Whether a task of this rank asks for what such a pod does. Admission may add tolerations to pods,
 // which no template has.
 bool asks_alike(const model::JobSpec& job, int rank, const model::JobSpec& pod);

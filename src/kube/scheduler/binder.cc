@@ -53,47 +53,70 @@ Binder::Binder(client::Requests& requests, client::Timers& timers, GangOf gang_o
 
 // --- the launcher
 
-void Binder::start(const ports::LaunchOrder& order) { review(begin(order.attempt, order.tasks)); }
+void Binder::start(const ports::LaunchOrder& order) {
+    Attempt& attempt = with_places(order.attempt, order.tasks);
+    attempt.is_told_running = false;
+    attempt.came = timers_.now();
+    if (!starts_.is_running()) starts_.start(kStartsLook, [this] { look_at_starts(); });
+    review(attempt);
+}
+
+void Binder::resize(const ports::BegunAttempt& resized) {
+    if (find(resized.id) != nullptr) review(with_places(resized.id, resized.tasks));
+}
 
 void Binder::recover(std::span<const ports::BegunAttempt> attempts) {
     for (const ports::BegunAttempt& begun : attempts) {
-        Attempt& attempt = begin(begun.id, begun.tasks);
+        Attempt& attempt = with_places(begun.id, begun.tasks);
         const Gang* gang = gang_of_(begun.id.job);
         if (gang == nullptr) continue;
-        // Who is bound has a place on its node; which one of them there makes no difference.
+        std::vector<Place> bound;
         for (const auto& [uid, pod] : gang->pods) {
-            if (!pod->is_bound()) continue;
-            const auto asks = cluster::spec_of(*pod->ask);
-            const auto place = std::ranges::find_if(attempt.places, [&](const Place& each) {
-                return each.fill == Fill::Free && each.node == *pod->node && asks &&
-                       is_for_(begun.id.job, each.task, *asks);
-            });
-            if (place == attempt.places.end()) continue;
-            place->fill = Fill::Bound;
-            place->pod = uid;
+            if (pod->is_bound()) bound.push_back({0, *pod->node, Fill::Bound, uid});
         }
+        keep_pods(attempt, bound);
+        attempt.came = timers_.now();
+        if (!starts_.is_running()) starts_.start(kStartsLook, [this] { look_at_starts(); });
         review(attempt);
     }
 }
 
-Binder::Attempt& Binder::begin(ports::AttemptId id, const std::vector<ports::TaskLaunch>& tasks) {
-    std::vector<Place> before;
-    bool has_run = false;
-    if (const Attempt* known = find(id)) {
-        before = known->places;
-        has_run = known->has_run;
-    }
-    Attempt& attempt = attempts_[id.job] = Attempt{.id = id, .places = {}, .has_run = has_run};
-    attempt.came = timers_.now();
-    if (!starts_.is_running()) starts_.start(kStartsLook, [this] { look_at_starts(); });
+Binder::Attempt& Binder::with_places(ports::AttemptId id,
+                                     const std::vector<ports::TaskLaunch>& tasks) {
+    if (find(id) == nullptr) attempts_[id.job] = Attempt{.id = id, .places = {}};
+    Attempt& attempt = attempts_.at(id.job);
+    const std::vector<Place> before = std::exchange(attempt.places, {});
     attempt.places.reserve(tasks.size());
     for (const ports::TaskLaunch& task : tasks) {
-        // One that grows keeps what it has.
-        const auto known = std::ranges::find(before, task.rank, &Place::task);
-        const bool is_same = known != before.end() && known->node == task.node;
-        attempt.places.push_back(is_same ? *known : Place{task.rank, task.node, {}, {}});
+        attempt.places.push_back({task.rank, task.node, {}, {}});
     }
+    keep_pods(attempt, before);
     return attempt;
+}
+
+// Who had a place has one on its node; which of those that ask the same makes no difference.
+void Binder::keep_pods(Attempt& attempt, const std::vector<Place>& before) const {
+    const Gang* gang = gang_of_(attempt.id.job);
+    if (gang == nullptr || before.empty()) return;
+    std::map<std::string_view, std::vector<Place*>> free;
+    for (Place& place : attempt.places) free[place.node].push_back(&place);
+    base::Result<model::JobSpec> asks;
+    const Pod* last = nullptr;
+    for (const Place& known : before) {
+        const auto pod = gang->pods.find(known.pod);
+        if (known.fill == Fill::Free || pod == gang->pods.end()) continue;
+        if (last == nullptr || last->ask != pod->second->ask)
+            asks = cluster::spec_of(*pod->second->ask);
+        last = pod->second;
+        std::vector<Place*>& here = free[known.node];
+        const auto place = std::ranges::find_if(here, [&](const Place* each) {
+            return asks && is_for_(attempt.id.job, each->task, *asks);
+        });
+        if (place == here.end()) continue;
+        (*place)->fill = known.fill;
+        (*place)->pod = known.pod;
+        here.erase(place);
+    }
 }
 
 void Binder::stop(ports::AttemptId id, ports::StopReason, base::Duration grace) {
@@ -137,6 +160,20 @@ std::optional<int> Binder::task_of(model::JobId job, Uid pod) const {
     const auto& places = found->second.places;
     const auto place = std::ranges::find(places, pod, &Place::pod);
     return place == places.end() ? std::nullopt : std::optional(place->task);
+}
+
+std::vector<int> Binder::tasks_without_pods(model::JobId job) const {
+    std::vector<int> tasks;
+    if (!goes_on(job)) return tasks;
+    for (const Place& place : attempts_.at(job).places) {
+        if (place.fill == Fill::Free) tasks.push_back(place.task);
+    }
+    return tasks;
+}
+
+bool Binder::goes_on(model::JobId job) const {
+    const auto found = attempts_.find(job);
+    return found != attempts_.end() && found->second.has_run && !found->second.is_stopping;
 }
 
 // Ends the attempt, or brings it on.

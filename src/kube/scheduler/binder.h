@@ -63,11 +63,17 @@ class Binder final : public ports::Launcher {
     void give_up_pause(const cluster::Gang& gang, std::function<void()> then);
     // The task that stands for the pod: the core counts what that asks.
     std::optional<int> task_of(model::JobId job, Uid pod) const;
+    // The tasks of a gang that goes on of which no pod is there; none of one that has not run
+    // whole.
+    std::vector<int> tasks_without_pods(model::JobId job) const;
+    // Whether all its pods have run at once, and none is asked to leave.
+    bool goes_on(model::JobId job) const;
     const Counts& counts() const { return counts_; }
 
     void set_listener(ports::LauncherListener* listener) override { listener_ = listener; }
     void start(const ports::LaunchOrder& order) override;
     void resume(const ports::LaunchOrder& order) override { start(order); }
+    void resize(const ports::BegunAttempt& attempt) override;
     model::PauseWay pause_way(ports::AttemptId) const override { return {}; }
     void stop(ports::AttemptId attempt, ports::StopReason reason, base::Duration grace) override;
     void recover(std::span<const ports::BegunAttempt> attempts) override;
@@ -100,7 +106,9 @@ class Binder final : public ports::Launcher {
         }
     };
 
-    Attempt& begin(ports::AttemptId id, const std::vector<ports::TaskLaunch>& tasks);
+    // The attempt with places for these tasks.
+    Attempt& with_places(ports::AttemptId id, const std::vector<ports::TaskLaunch>& tasks);
+    void keep_pods(Attempt& attempt, const std::vector<Place>& before) const;
     Attempt* find(ports::AttemptId id);
     void review(Attempt& attempt);
     void look_at_places(Attempt& attempt, const cluster::Gang& gang);

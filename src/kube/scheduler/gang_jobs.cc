@@ -60,9 +60,8 @@ std::optional<model::JobId> GangJobs::job_of(Uid gang) const {
 }
 
 bool GangJobs::asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod) const {
-    const auto uid = uid_of(job);
-    const auto taken = uid ? taken_.find(*uid) : taken_.end();
-    return taken != taken_.end() && cluster::asks_alike(taken->second.spec, rank, pod);
+    const model::JobRecord* known = parts_.controller.state().jobs.get(job);
+    return known != nullptr && cluster::asks_alike(known->spec, rank, pod);
 }
 
 std::string GangJobs::refusal_of(Uid gang) const {
@@ -111,8 +110,15 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
         return;
     }
     const model::JobRecord* job = parts_.controller.state().jobs.get(*taken.job);
-    if (job == nullptr || has_attempt(job->state)) return;
-    if (still_waits(gang, taken) && !strange_.contains(uid)) return;
+    if (job == nullptr) return;
+    if (has_attempt(job->state)) {
+        if (gang != nullptr) look_at_size(uid, *gang, *job);
+        return;
+    }
+    if (!strange_.contains(uid)) {
+        if (still_waits(gang, taken)) return;
+        if (const auto tasks = other_size(gang, taken)) return set_size(uid, *tasks, {});
+    }
     taken.is_leaving = true;
     parts_.controller.cancel(*taken.job, std::string(control::kMachine), base::Duration{0},
                              [this, here = std::weak_ptr(is_here_), uid](const base::Status& done) {
@@ -123,6 +129,44 @@ void GangJobs::review_taken(Uid uid, const Gang* gang, Taken& taken) {
                                  found->second.is_leaving = false;
                                  review(uid);
                              });
+}
+
+// Of a paused one whose workload wants another number of pods, and nothing else; else none.
+std::optional<int> GangJobs::other_size(const Gang* gang, const Taken& taken) const {
+    if (gang == nullptr || !gang->is_paused()) return {};
+    std::string why;
+    const auto spec = cluster::job_of(*gang, parts_.project_of(*gang, why));
+    const bool is_same =
+        spec && cluster::ask_alike(*spec, taken.spec) && spec->project == taken.spec.project;
+    return is_same ? std::optional(spec->tasks_min) : std::nullopt;
+}
+
+// Pods of a gang that runs end for good, and others come.
+void GangJobs::look_at_size(Uid uid, const Gang& gang, const model::JobRecord& job) {
+    if (!parts_.binder.goes_on(job.id)) return;
+    const int size = job.spec.tasks_max;
+    const auto is_task = [&](int rank) { return rank < size; };
+    const int wanted = std::max(cluster::tasks_wanted(gang, job.spec), 1);
+    const auto placed =
+        static_cast<int>(std::ranges::count_if(job.tasks, is_task, &model::TaskPlacement::task));
+    std::vector<int> ended = parts_.binder.tasks_without_pods(job.id);
+    std::erase_if(ended, [&](int rank) { return !is_task(rank); });
+    const int left = std::max(wanted, placed - static_cast<int>(ended.size()));
+    ended.resize(static_cast<std::size_t>(std::max(placed - left, 0)));
+    if (left != size) set_size(uid, left, std::move(ended));
+}
+
+void GangJobs::set_size(Uid uid, int tasks, std::vector<int> ended) {
+    Taken& taken = taken_.at(uid);
+    if (std::exchange(taken.is_resizing, true)) return;
+    parts_.controller.set_size(
+        {*taken.job, tasks, std::move(ended)}, std::string(control::kMachine),
+        [this, here = std::weak_ptr(is_here_), uid, tasks](const base::Status& done) {
+            const auto found = here.expired() ? taken_.end() : taken_.find(uid);
+            if (here.expired() || found == taken_.end()) return;
+            found->second.is_resizing = false;
+            if (done) found->second.spec.tasks_min = found->second.spec.tasks_max = tasks;
+        });
 }
 
 // As it was handed in; or it is off its GPUs, and its pods are made again when it goes on.
@@ -217,14 +261,15 @@ void GangJobs::forget_refusals() {
 }
 
 void GangJobs::count_strangers(Uid uid, const Gang* gang) {
-    const auto taken = taken_.find(uid);
     const auto job = job_of(uid);
+    const model::JobRecord* record = job ? parts_.controller.state().jobs.get(*job) : nullptr;
     static const decltype(Gang::pods) kNone;
     std::set<Uid> now;
     for (const auto& [pod_uid, pod] : gang == nullptr ? kNone : gang->pods) {
         if (!pod->is_bound()) continue;
-        if (const auto task = job ? parts_.binder.task_of(*job, pod_uid) : std::nullopt) {
-            const auto& asked = model::request_of(taken->second.spec, *task);
+        const auto task = record ? parts_.binder.task_of(record->id, pod_uid) : std::nullopt;
+        if (task) {
+            const auto& asked = model::request_of(record->spec, *task);
             const objects::Amounts more = cluster::beside(pod->held(), asked);
             if (more.all().empty()) continue;
             parts_.strangers.set_beside(*pod, more);

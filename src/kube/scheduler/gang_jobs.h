@@ -51,7 +51,7 @@ class GangJobs {
     const cluster::Gang* gang_of(model::JobId job) const;
     std::optional<Uid> uid_of(model::JobId job) const;
     std::optional<model::JobId> job_of(Uid gang) const;
-    // Whether a pod asks for what the core was told of this rank when the job was handed in.
+    // Whether a pod asks for what the core was told of this rank.
     bool asks_as_taken(model::JobId job, int rank, const model::JobSpec& pod) const;
     // Why it is not handed in; empty when it is, or nothing keeps it from being.
     std::string refusal_of(Uid gang) const;
@@ -63,6 +63,7 @@ class GangJobs {
         std::optional<model::JobId> job;  // none: it was handed in and is not answered yet
         model::JobSpec spec;
         bool is_leaving = false;
+        bool is_resizing = false;
         bool was_touched = false;  // meanwhile
     };
 
@@ -76,6 +77,9 @@ class GangJobs {
     void review_taken(Uid uid, const cluster::Gang* gang, Taken& taken);
     bool is_resting(Uid gang) const;
     bool still_waits(const cluster::Gang* gang, const Taken& taken) const;
+    std::optional<int> other_size(const cluster::Gang* gang, const Taken& taken) const;
+    void look_at_size(Uid uid, const cluster::Gang& gang, const model::JobRecord& job);
+    void set_size(Uid uid, int tasks, std::vector<int> ended);
     void look_at_pause(Uid uid, const cluster::Gang& gang);
     void count_strangers(Uid uid, const cluster::Gang* gang);
 

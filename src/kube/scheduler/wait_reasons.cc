@@ -69,10 +69,22 @@ std::optional<WaitReasons::Reason> WaitReasons::reason_of(const cluster::Gang& g
     const auto job = jobs_.job_of(gang.uid);
     if (!job) return missing(gang, timers_.now() - since);
     const auto verdict = controller_.why(*job);
-    if (!verdict || verdict->reason == model::Reason::Starting) return {};
+    if (!verdict) return growth(*job);
+    if (verdict->reason == model::Reason::Starting) return {};
     return Reason{is_about_quota(verdict->reason) ? kOverQuota : kUnschedulable,
                   std::string(model::name(verdict->reason)) + " " + verdict->scope,
                   scheduling::explain_text(*verdict)};
+}
+
+// Why it has not all its pods although it runs; none while it starts.
+std::optional<WaitReasons::Reason> WaitReasons::growth(model::JobId id) const {
+    const model::JobRecord* job = controller_.state().jobs.get(id);
+    if (job == nullptr || job->state != model::JobState::Running) return {};
+    const int runs = controller_.state().cluster.job(id).active;
+    if (runs >= job->spec.tasks_max) return {};
+    return Reason{kUnschedulable, "grows",
+                  std::to_string(runs) + " of its " + std::to_string(job->spec.tasks_max) +
+                      " pods run; the others start on GPUs that nobody waits for"};
 }
 
 // Why it is not handed in: it is not whole. Its pods may come one by one.

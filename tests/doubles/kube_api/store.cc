@@ -85,17 +85,20 @@ std::string pod_of(const Object& pod) {
     const std::string condition =
         pod.node.empty() ? R"("False","reason":)" + quoted(pod.reason) : std::string(R"("True")");
     return R"({"kind":"Pod","apiVersion":"v1",)" + metadata_of(pod) + "," + spec +
-           R"(},"status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":)" +
-           condition + R"(,"lastTransitionTime":"2026-03-01T12:00:00Z"}],"qosClass":"Burstable"}})";
+           R"(},"status":{"phase":)" + quoted(pod.end.empty() ? "Pending" : pod.end) +
+           R"(,"conditions":[{"type":"PodScheduled","status":)" + condition +
+           R"(,"lastTransitionTime":"2026-03-01T12:00:00Z"}],"qosClass":"Burstable"}})";
 }
 
 std::string job_of(const Object& job) {
     const std::string end =
         job.end.empty() ? "" : R"({"type":)" + quoted(job.end) + R"(,"status":"True"})";
     return R"({"kind":"Job","apiVersion":"batch/v1",)" + metadata_of(job) +
-           R"(,"spec":{"parallelism":)" + std::to_string(job.parallelism) + R"(,"suspend":)" +
-           (job.is_suspended ? "true" : "false") + R"(,"template":{)" + spec_of(job) +
-           R"(}}},"status":{"conditions":[)" + end + "]}}";
+           R"(,"spec":{"parallelism":)" + std::to_string(job.parallelism) +
+           (job.completions > 0 ? R"(,"completions":)" + std::to_string(job.completions) : "") +
+           R"(,"suspend":)" + (job.is_suspended ? "true" : "false") + R"(,"template":{)" +
+           spec_of(job) + R"(}}},"status":{"succeeded":)" + std::to_string(job.succeeded) +
+           R"(,"conditions":[)" + end + "]}}";
 }
 
 std::string text_of(const Object& object) {

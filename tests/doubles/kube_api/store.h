@@ -32,8 +32,11 @@ struct Object {
     std::string owner;      // uid of the Job that makes the pod
     bool is_suspended = false;  // of a Job
     int parallelism = 4;
-    std::string end;        // of a Job: Complete, Failed
+    int completions = 0;    // 0: until its controller says that it has ended
+    int succeeded = 0;      // pods of it
+    std::string end;        // of a Job: Complete, Failed; of a pod: Succeeded, Failed
     std::string reason;     // why a pod waits
+    std::string message;    // the same, for people
     std::string content_json;   // "spec":{},"status":{}
     std::map<std::string, std::string> annotations;
     int content = 0;        // something that changes and is seen in a label
